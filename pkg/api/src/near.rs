@@ -1,0 +1,43 @@
+/// Picks the candidates a mistyped name may have meant, nearest first, at most three.
+/// Shape: any candidates in; each at most once out. A candidate is near when it differs in at most two places
+/// (one for names of up to four letters) or starts with what was typed.
+pub fn near_names<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let typed = name.to_ascii_lowercase();
+    if typed.is_empty() {
+        return Vec::new();
+    }
+    let allowed = if typed.chars().count() <= 4 { 1 } else { 2 };
+    let mut near: Vec<(usize, &str)> = candidates
+        .into_iter()
+        .filter(|candidate| *candidate != name)
+        .filter_map(|candidate| {
+            let lower = candidate.to_ascii_lowercase();
+            let distance = strsim::osa_distance(&typed, &lower);
+            let begins = typed.len() >= 3 && lower.starts_with(&typed);
+            (distance <= allowed || begins).then_some((distance, candidate))
+        })
+        .collect();
+    near.sort_unstable();
+    near.dedup_by_key(|(_, candidate)| *candidate);
+    near.into_iter().take(3).map(|(_, candidate)| candidate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::near_names;
+
+    #[test]
+    fn a_slip_of_the_finger_is_recognised() {
+        let providers = ["aws", "azure", "docker", "vsphere", "vcluster"];
+        assert_eq!(near_names("dokcer", providers), ["docker"]);
+        assert_eq!(near_names("vsp", providers), ["vsphere"]);
+        assert_eq!(near_names("awz", providers), ["aws"]);
+    }
+
+    #[test]
+    fn a_different_word_has_no_near_name() {
+        assert!(near_names("openstack", ["aws", "azure"]).is_empty());
+        assert!(near_names("", ["aws"]).is_empty());
+        assert!(near_names("aws", ["aws"]).is_empty());
+    }
+}

@@ -1,0 +1,86 @@
+use std::fmt;
+
+use crate::{InvalidDnsName, check_dns_label};
+
+/// What a user types to name a provider: `name` or `name:version`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderRef {
+    /// Lower-cased name.
+    pub name: String,
+    /// The version as typed; whether it is one is the repository's question.
+    pub version: Option<String>,
+}
+
+/// A provider reference that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidProviderRef {
+    /// No name before the colon.
+    #[error("`{0}` names no provider; the form is name[:version]")]
+    EmptyName(String),
+    /// A colon with nothing behind it.
+    #[error("`{0}` ends in a colon; the form is name[:version], and the version cannot be empty")]
+    EmptyVersion(String),
+    /// More than one colon.
+    #[error("`{0}` has more than one colon; the form is name[:version]")]
+    TooManyParts(String),
+    /// A name Kubernetes would refuse.
+    #[error("`{text}` does not name a provider")]
+    Name {
+        /// What was typed.
+        text: String,
+        /// The rule it breaks.
+        #[source]
+        source: InvalidDnsName,
+    },
+}
+
+impl ProviderRef {
+    /// Reads `name[:version]`; the name is lower-cased and must be a DNS-1123 label.
+    /// Source: clusterctl v1.14 client/common.go (parseProviderName).
+    pub fn parse(text: &str) -> Result<Self, InvalidProviderRef> {
+        let mut parts = text.split(':');
+        let name = parts.next().unwrap_or_default().to_lowercase();
+        let version = parts.next();
+        if parts.next().is_some() {
+            return Err(InvalidProviderRef::TooManyParts(text.to_owned()));
+        }
+        if name.is_empty() {
+            return Err(InvalidProviderRef::EmptyName(text.to_owned()));
+        }
+        check_dns_label(&name)
+            .map_err(|source| InvalidProviderRef::Name { text: text.to_owned(), source })?;
+        match version {
+            Some("") => Err(InvalidProviderRef::EmptyVersion(text.to_owned())),
+            version => Ok(Self { name, version: version.map(str::to_owned) }),
+        }
+    }
+}
+
+impl fmt::Display for ProviderRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.version {
+            Some(version) => write!(f, "{}:{version}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_and_version_are_split_at_the_colon() {
+        let parsed = ProviderRef::parse("AWS:v2.1.0").unwrap();
+        assert_eq!((parsed.name.as_str(), parsed.version.as_deref()), ("aws", Some("v2.1.0")));
+        assert_eq!(ProviderRef::parse("aws").unwrap().version, None);
+    }
+
+    #[test]
+    fn what_is_no_reference_says_why() {
+        assert!(matches!(ProviderRef::parse(":v1"), Err(InvalidProviderRef::EmptyName(_))));
+        assert!(matches!(ProviderRef::parse("aws:"), Err(InvalidProviderRef::EmptyVersion(_))));
+        assert!(matches!(ProviderRef::parse("aws:v1:x"), Err(InvalidProviderRef::TooManyParts(_))));
+        assert!(matches!(ProviderRef::parse("foo.bar"), Err(InvalidProviderRef::Name { .. })));
+    }
+}
