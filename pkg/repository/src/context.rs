@@ -1,0 +1,180 @@
+use std::{
+    collections::BTreeMap,
+    fmt,
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use api::Version;
+
+use crate::{
+    Error, Event, EventSink, File, ProxySettings, Secret, cache::Cache, github::ReleaseAssets, http,
+};
+
+/// Everything that decides how hosts are talked to. All of it is handed in; nothing is read from the environment.
+#[derive(Clone)]
+pub struct Settings {
+    /// Token for `github.com` (`GITHUB_TOKEN`); goes to no other host.
+    pub github_token: Option<Secret>,
+    /// Tokens for GitHub Enterprise servers by host (and port, if the url has one).
+    pub github_enterprise_tokens: BTreeMap<String, Secret>,
+    /// Token for GitLab (`GITLAB_ACCESS_TOKEN`); goes to the host of a provider url of GitLab shape.
+    pub gitlab_token: Option<Secret>,
+    /// `GOPROXY` as Go reads it; none or blank is the public proxy.
+    pub goproxy: Option<String>,
+    /// Proxies.
+    pub proxy: ProxySettings,
+    /// A PEM bundle of certificates that are trusted besides those of the system (`SSL_CERT_FILE`).
+    pub ca_file: Option<PathBuf>,
+    /// More trusted certificates, each a PEM bundle.
+    pub extra_roots: Vec<Vec<u8>>,
+    /// Whether the certificates of the system are trusted.
+    pub system_roots: bool,
+    /// Host names that are not looked up but found at this address; port 0 keeps that of the url.
+    pub resolve: BTreeMap<String, SocketAddr>,
+    /// When to give up.
+    pub timeouts: Timeouts,
+    /// When to try again.
+    pub retry: RetryPolicy,
+    /// The largest file that is taken.
+    pub max_file_bytes: u64,
+    /// What is sent as `User-Agent`.
+    pub user_agent: String,
+    /// Who hears what is going on.
+    pub events: Option<EventSink>,
+}
+
+/// When to give up on a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// Until a connection stands.
+    pub connect: Duration,
+    /// Without a byte coming in.
+    pub idle: Duration,
+}
+
+/// When to try again what can pass: 429, 5xx, a lost connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// Waits between tries; one try more than there are waits.
+    pub waits: Vec<Duration>,
+    /// The longest `Retry-After` that is waited for; beyond it the failure is final.
+    pub max_retry_after: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            github_token: None,
+            github_enterprise_tokens: BTreeMap::new(),
+            gitlab_token: None,
+            goproxy: None,
+            proxy: ProxySettings::default(),
+            ca_file: None,
+            extra_roots: Vec::new(),
+            system_roots: true,
+            resolve: BTreeMap::new(),
+            timeouts: Timeouts { connect: Duration::from_secs(10), idle: Duration::from_secs(30) },
+            retry: RetryPolicy {
+                waits: vec![Duration::from_millis(500), Duration::from_secs(2)],
+                max_retry_after: Duration::from_secs(30),
+            },
+            max_file_bytes: 100_000_000,
+            user_agent: concat!("capstan/", env!("CARGO_PKG_VERSION")).to_owned(),
+            events: None,
+        }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("timeouts", &self.timeouts)
+            .field("retry", &self.retry)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What all repositories of one process share: settings, one lazily made HTTP client, answers. Cheap to clone.
+#[derive(Clone)]
+pub struct Context {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    settings: Settings,
+    client: OnceLock<Result<reqwest::Client, Error>>,
+    files: Cache<String, File>,
+    versions: Cache<String, Arc<[Version]>>,
+    releases: Cache<String, Arc<ReleaseAssets>>,
+}
+
+impl Context {
+    /// Takes the settings; makes no connection and no client.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                settings,
+                client: OnceLock::new(),
+                files: Cache::default(),
+                versions: Cache::default(),
+                releases: Cache::default(),
+            }),
+        }
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    /// The largest file that is taken.
+    pub fn max_file_bytes(&self) -> u64 {
+        self.shared.settings.max_file_bytes
+    }
+
+    /// Whether anything was asked of the network yet.
+    pub fn used_network(&self) -> bool {
+        self.shared.client.get().is_some()
+    }
+
+    pub(crate) fn emit(&self, event: &Event) {
+        if let Some(events) = &self.shared.settings.events {
+            events(event);
+        }
+    }
+
+    pub(crate) fn client(&self) -> Result<&reqwest::Client, Error> {
+        let client = self.shared.client.get_or_init(|| http::make_client(&self.shared.settings));
+        client.as_ref().map_err(Clone::clone)
+    }
+
+    /// Files by address.
+    pub(crate) fn files(&self) -> &Cache<String, File> {
+        &self.shared.files
+    }
+
+    /// Version lists by address of the repository.
+    pub(crate) fn versions(&self) -> &Cache<String, Arc<[Version]>> {
+        &self.shared.versions
+    }
+
+    /// Assets of releases by address of the release.
+    pub(crate) fn releases(&self) -> &Cache<String, Arc<ReleaseAssets>> {
+        &self.shared.releases
+    }
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self::new(Settings::default())
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("settings", &self.shared.settings).finish_non_exhaustive()
+    }
+}

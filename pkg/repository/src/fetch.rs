@@ -1,0 +1,115 @@
+use url::Url;
+
+use crate::{
+    Context, Error, File, GitHubLocation, Origin, Repository as _,
+    github::GitHub,
+    http::{Request, send, shown, shown_text},
+    names::{percent_decode, percent_encode_path},
+};
+
+/// Fetches any http or https address, without a token: for a configuration file given as a url.
+/// # Errors
+/// [`Error::FetchUrl`] for another scheme; whatever stops the request.
+pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
+    let url = parse(url)?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(refuse(&url, "only http and https addresses can be fetched"));
+    }
+    fetch(context, url).await
+}
+
+/// Fetches a cluster template: `https://github.com/{owner}/{repo}/blob/{branch}/{path}` through the contents API, a
+/// release asset as that of a provider, both with the token of the host if there is one; any other https address as it
+/// is, without a token. GitHub Enterprise hosts are those with a token of their own.
+/// Source: clusterctl v1.14 client/cluster/template.go; differs: retries, and `/raw/` addresses work.
+/// # Errors
+/// [`Error::FetchUrl`] for an address of another form; [`Error::NoFile`]; whatever stops the request.
+pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error> {
+    let url = parse(url)?;
+    if url.scheme() != "https" {
+        return Err(refuse(&url, "only https addresses are read"));
+    }
+    let name = url.host_str().unwrap_or_default();
+    let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
+    let is_github = host == "github.com" || context.settings().github_enterprise_tokens.contains_key(&host);
+    if !is_github {
+        return fetch(context, url).await;
+    }
+    let segments: Vec<String> = url.path_segments().into_iter().flatten().map(percent_decode).collect();
+    match segments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [owner, repo, "blob", branch, path @ ..] if !path.is_empty() => {
+            contents(context, &url, &host, (owner, repo), branch, &path.join("/")).await
+        }
+        [owner, repo, "releases", "download", tag, asset] => {
+            let location = GitHubLocation {
+                host,
+                owner: (*owner).to_owned(),
+                repo: (*repo).to_owned(),
+                version: (*tag).to_owned(),
+                root: String::new(),
+                file: (*asset).to_owned(),
+            };
+            GitHub::new(location, context.clone()).read(tag, asset).await
+        }
+        [_, _, "raw", _, ..] | [_, _, "releases", "latest", "download", _] => fetch(context, url).await,
+        _ => Err(refuse(
+            &url,
+            "a GitHub address is .../{owner}/{repository}/blob/{branch}/{path} or .../releases/download/{tag}/{file}",
+        )),
+    }
+}
+
+async fn contents(
+    context: &Context,
+    url: &Url,
+    host: &str,
+    (owner, repo): (&str, &str),
+    branch: &str,
+    path: &str,
+) -> Result<File, Error> {
+    let route = format!(
+        "/repos/{}/{}/contents/{}",
+        percent_encode_path(owner),
+        percent_encode_path(repo),
+        percent_encode_path(path)
+    );
+    let mut request = GitHub::api_request(context, host, &route, "application/vnd.github.raw+json")?;
+    request.url.query_pairs_mut().append_pair("ref", branch);
+    match send(context, &request).await {
+        Ok(answer) => {
+            let kind =
+                answer.headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+            if kind.starts_with("application/json") && answer.bytes.starts_with(b"[") {
+                return Err(refuse(url, "it is a folder"));
+            }
+            Ok(File { bytes: answer.bytes, origin: Origin::Url(shown(url)) })
+        }
+        Err(error) if matches!(error.status(), Some(404 | 410)) => Err(Error::NoFile {
+            file: path.to_owned(),
+            version: branch.to_owned(),
+            place: format!("https://{host}/{owner}/{repo}"),
+            looked_at: shown(&request.url),
+            available: Vec::new(),
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+async fn fetch(context: &Context, url: Url) -> Result<File, Error> {
+    let origin = Origin::Url(shown(&url));
+    let answer = send(context, &Request::file(url)).await?;
+    Ok(File { bytes: answer.bytes, origin })
+}
+
+fn parse(url: &str) -> Result<Url, Error> {
+    Url::parse(url.trim())
+        .map_err(|_| Error::FetchUrl { url: shown_text(url), reason: "it is not a usable address" })
+}
+
+fn refuse(url: &Url, reason: &'static str) -> Error {
+    Error::FetchUrl { url: shown(url), reason }
+}
+
+#[cfg(test)]
+#[path = "fetch/tests.rs"]
+mod tests;

@@ -1,0 +1,265 @@
+use std::sync::Arc;
+
+use api::{Version, VersionOrLatest};
+use futures::FutureExt as _;
+use serde::Deserialize;
+use url::Url;
+
+use crate::{
+    BoxFuture, Context, Error, Failure, File, GitHubLocation, Origin, Repository, Secret, go_proxy,
+    http::{Answer, Api, Request, send, shown},
+    names::{check_file, check_version, percent_encode_path},
+};
+
+/// The most pages of releases that are read: 10,000 releases.
+const MAX_PAGES: usize = 100;
+
+/// Releases of a repository on GitHub or GitHub Enterprise.
+///
+/// A file of a release is a plain download, which needs no API and no token. Only where that fails and a token is set
+/// is the API asked, as private repositories need it. Versions come from Go module proxies first (github.com only),
+/// then from the API. octocrab makes the API requests: it knows base address, API version and where the token belongs.
+/// Redirects, limits, retries, paging and the reading of failures are ours, as for every other host.
+#[derive(Debug)]
+pub(crate) struct GitHub {
+    location: GitHubLocation,
+    context: Context,
+}
+
+/// What the API says of a release, as far as it is used.
+#[derive(Debug, Deserialize)]
+struct Release {
+    tag_name: String,
+    #[serde(default)]
+    draft: bool,
+    #[serde(default)]
+    assets: Vec<Asset>,
+}
+
+/// A file of a release.
+#[derive(Debug, Deserialize)]
+struct Asset {
+    id: u64,
+    name: String,
+}
+
+/// The files of one release.
+#[derive(Debug)]
+pub(crate) struct ReleaseAssets(Vec<Asset>);
+
+impl GitHub {
+    pub(crate) fn new(location: GitHubLocation, context: Context) -> Self {
+        Self { location, context }
+    }
+
+    /// The token of this host, if there is one.
+    pub(crate) fn credential(context: &Context, host: &str) -> Option<Secret> {
+        let settings = context.settings();
+        let token = if host == "github.com" {
+            settings.github_token.as_ref()
+        } else {
+            settings.github_enterprise_tokens.get(host)
+        };
+        token.cloned()
+    }
+
+    /// A request to the API of a host; `route` starts with a slash.
+    pub(crate) fn api_request(
+        context: &Context,
+        host: &str,
+        route: &str,
+        accept: &'static str,
+    ) -> Result<Request, Error> {
+        let base = if host == "github.com" {
+            "https://api.github.com".to_owned()
+        } else {
+            format!("https://{host}/api/v3")
+        };
+        let url = parse(&format!("{base}{route}"))?;
+        let credential = Self::credential(context, host);
+        Ok(Request { url, accept: Some(accept), credential, api: Api::GitHub(parse(&base)?) })
+    }
+
+    fn route(&self, rest: &str) -> String {
+        let GitHubLocation { owner, repo, .. } = &self.location;
+        format!("/repos/{}/{}{rest}", percent_encode_path(owner), percent_encode_path(repo))
+    }
+
+    fn api(&self, rest: &str, accept: &'static str) -> Result<Request, Error> {
+        Self::api_request(&self.context, &self.location.host, &self.route(rest), accept)
+    }
+
+    async fn read_now(&self, version: &str, file: &str) -> Result<File, Error> {
+        check_version(version)?;
+        check_file(file)?;
+        let place = self.place();
+        let url = parse(&format!(
+            "{place}/download/{}/{}",
+            percent_encode_path(version),
+            percent_encode_path(file)
+        ))?;
+        let key = url.to_string();
+        self.context.files().get(&key, self.fetch(url, version, file)).await
+    }
+
+    async fn fetch(&self, url: Url, version: &str, file: &str) -> Result<File, Error> {
+        let address = shown(&url);
+        let error = match send(&self.context, &Request::file(url)).await {
+            Ok(Answer { bytes, .. }) => return Ok(File { bytes, origin: Origin::Url(address) }),
+            Err(error) => error,
+        };
+        let missing = matches!(error.status(), Some(404 | 410));
+        let hidden = error.request().is_some_and(|request| {
+            matches!(request.failure, Failure::Unauthorized { .. } | Failure::WebPage)
+        });
+        // A private repository does not show that it is there; the API does, to those who may know.
+        if (missing || hidden) && Self::credential(&self.context, &self.location.host).is_some() {
+            return self.fetch_asset(version, file).await;
+        }
+        if missing {
+            return Err(self.no_file(version, file, address, Vec::new()));
+        }
+        Err(error)
+    }
+
+    async fn fetch_asset(&self, version: &str, file: &str) -> Result<File, Error> {
+        let release = self.release(version).await?;
+        let rooted = format!("{}/{file}", self.location.root);
+        let asset = release.0.iter().find(|asset| asset.name == file || asset.name == rooted);
+        let Some(asset) = asset else {
+            let available = release.0.iter().map(|asset| asset.name.clone()).collect();
+            return Err(self.no_file(version, file, self.place(), available));
+        };
+        let request = self.api(&format!("/releases/assets/{}", asset.id), "application/octet-stream")?;
+        let Answer { bytes, .. } = send(&self.context, &request).await?;
+        Ok(File { bytes, origin: Origin::Url(shown(&request.url)) })
+    }
+
+    fn no_file(&self, version: &str, file: &str, looked_at: String, available: Vec<String>) -> Error {
+        let (file, version, place) = (file.to_owned(), version.to_owned(), self.place());
+        Error::NoFile { file, version, place, looked_at, available }
+    }
+
+    async fn release(&self, version: &str) -> Result<Arc<ReleaseAssets>, Error> {
+        let request = self.api(
+            &format!("/releases/tags/{}", percent_encode_path(version)),
+            "application/vnd.github+json",
+        )?;
+        let key = request.url.to_string();
+        let ask = async {
+            match send(&self.context, &request).await {
+                Ok(answer) => Ok(Arc::new(ReleaseAssets(read_json::<Release>(&request, &answer)?.assets))),
+                Err(error) if matches!(error.status(), Some(404 | 410)) => Err(Error::NoRelease {
+                    version: version.to_owned(),
+                    place: self.place(),
+                    available: Vec::new(),
+                }),
+                Err(error) => Err(error),
+            }
+        };
+        self.context.releases().get(&key, ask).await
+    }
+
+    async fn list(&self) -> Result<Arc<[Version]>, Error> {
+        let GitHubLocation { host, owner, repo, .. } = &self.location;
+        if host == "github.com" {
+            let module = format!("github.com/{owner}/{repo}");
+            if let Some(versions) = go_proxy::versions(&self.context, &module).await {
+                return Ok(versions.into());
+            }
+        }
+        let tags = self.tags().await?;
+        let mut versions: Vec<Version> = tags.iter().filter_map(|tag| Version::parse(tag).ok()).collect();
+        if versions.is_empty() {
+            return Err(Error::NoVersions { place: self.place(), ignored: tags });
+        }
+        versions.sort();
+        Ok(versions.into())
+    }
+
+    /// Tags of all releases but drafts, in the order of the host.
+    async fn tags(&self) -> Result<Vec<String>, Error> {
+        let mut tags = Vec::new();
+        let mut next = Some(self.api("/releases?per_page=100", "application/vnd.github+json")?);
+        for _ in 0..MAX_PAGES {
+            let Some(request) = next.take() else { break };
+            let answer = send(&self.context, &request).await?;
+            let page: Vec<Release> = read_json(&request, &answer)?;
+            tags.extend(page.into_iter().filter(|release| !release.draft).map(|release| release.tag_name));
+            next = next_page(&answer)
+                .and_then(|link| request.url.join(link).ok())
+                // A link to elsewhere is no page of this list, and must not see the token.
+                .filter(|url| url.origin() == request.url.origin())
+                .map(|url| Request { url, ..request });
+        }
+        Ok(tags)
+    }
+}
+
+impl Repository for GitHub {
+    fn default_version(&self) -> Result<VersionOrLatest, Error> {
+        VersionOrLatest::parse(&self.location.version).map_err(|_| Error::DefaultVersion {
+            version: self.location.version.clone(),
+            place: self.place(),
+        })
+    }
+
+    fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {
+        async move {
+            let versions = self.context.versions().get(&self.place(), self.list()).await?;
+            Ok(versions.to_vec())
+        }
+        .boxed()
+    }
+
+    fn read<'a>(&'a self, version: &'a str, file: &'a str) -> BoxFuture<'a, Result<File, Error>> {
+        self.read_now(version, file).boxed()
+    }
+
+    fn files<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<Vec<String>, Error>> {
+        async move {
+            let release = self.release(version).await?;
+            let mut names: Vec<String> = release.0.iter().map(|asset| asset.name.clone()).collect();
+            names.sort_unstable();
+            Ok(names)
+        }
+        .boxed()
+    }
+
+    fn components_file(&self) -> &str {
+        &self.location.file
+    }
+
+    fn place(&self) -> String {
+        let GitHubLocation { host, owner, repo, .. } = &self.location;
+        format!("https://{host}/{}/{}/releases", percent_encode_path(owner), percent_encode_path(repo))
+    }
+}
+
+/// Finds the address of the next page in a `Link` header.
+/// Read here because octocrab's own pager writes to standard error when it meets a relation it does not know.
+fn next_page(answer: &Answer) -> Option<&str> {
+    let links = answer.headers.get("link")?.to_str().ok()?;
+    links.split(',').find_map(|link| {
+        let (address, parameters) = link.split_once(';')?;
+        let is_next =
+            parameters.split(';').any(|parameter| matches!(parameter.trim(), r#"rel="next""# | "rel=next"));
+        is_next.then(|| address.trim().trim_start_matches('<').trim_end_matches('>'))
+    })
+}
+
+fn parse(address: &str) -> Result<Url, Error> {
+    Url::parse(address)
+        .map_err(|_| Error::FetchUrl { url: address.to_owned(), reason: "it is not a usable address" })
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(request: &Request, answer: &Answer) -> Result<T, Error> {
+    serde_json::from_slice(&answer.bytes).map_err(|error| {
+        let failure = Failure::Unreadable { what: "an answer of the GitHub API", source: Box::new(error) };
+        request.failed(failure)
+    })
+}
+
+#[cfg(test)]
+#[path = "github/tests.rs"]
+mod tests;

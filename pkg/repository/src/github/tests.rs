@@ -1,0 +1,294 @@
+use api::VersionOrLatest;
+use support::host::{FakeHost, GitHubRelease, Reply, github_releases_page};
+
+use crate::{
+    Context, Error, Event, Failure, Repository, Secret, Settings, open,
+    testing::{Heard, context, github_token, settings, text},
+};
+
+const URL: &str = "https://github.com/o/r/releases/latest/c.yaml";
+const RELEASES: &str = "api.github.com/repos/o/r/releases?per_page=100";
+
+fn repository(context: &Context) -> Box<dyn Repository> {
+    open(URL, "infrastructure-aws", context).unwrap()
+}
+
+fn with_token(host: &FakeHost) -> Context {
+    Context::new(Settings { github_token: github_token(), ..settings(host) })
+}
+
+fn goproxy(host: &FakeHost, goproxy: &str) -> Context {
+    Context::new(Settings { goproxy: Some(goproxy.to_owned()), ..settings(host) })
+}
+
+async fn versions(context: &Context) -> Result<Vec<String>, Error> {
+    let versions = repository(context).versions().await?;
+    Ok(versions.iter().map(|version| version.as_str().to_owned()).collect())
+}
+
+// Row: PRV-04
+// Row: PRV-06
+#[tokio::test]
+async fn a_pinned_release_is_read_without_api_and_without_token() {
+    let host = FakeHost::internet();
+    GitHubRelease::new("o/r", "v1.2.3").file("metadata.yaml", "series").publish(&host);
+    let context = with_token(&host);
+    let repository = repository(&context);
+    assert!(!context.used_network(), "opening costs nothing");
+    let file = repository.read("v1.2.3", "metadata.yaml").await.unwrap();
+    assert_eq!(text(&file), "series");
+    let address = "https://github.com/o/r/releases/download/v1.2.3/metadata.yaml";
+    assert_eq!(file.origin.to_string(), address);
+    let received = host.received();
+    assert_eq!(received.len(), 2, "the download and its redirect: {received:?}");
+    assert!(received.iter().all(|request| request.header("authorization").is_none() && request.tls));
+}
+
+// Row: PRV-06
+#[tokio::test]
+async fn a_file_the_release_lacks_is_named_with_its_release() {
+    let host = FakeHost::internet();
+    GitHubRelease::new("o/r", "v1.2.3").file("c.yaml", "x").publish(&host);
+    let error = repository(&context(&host)).read("v1.2.3", "metadata.yaml").await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no file `metadata.yaml` in release `v1.2.3` of `https://github.com/o/r/releases`"
+    );
+    assert_eq!(host.received().len(), 1, "a 404 is final");
+
+    let error = repository(&with_token(&host)).read("v1.2.3", "metadata.yaml").await.unwrap_err();
+    assert!(matches!(&error, Error::NoFile { available, .. } if available == &["c.yaml"]), "{error}");
+    let error = repository(&with_token(&host)).read("v9.0.0", "metadata.yaml").await.unwrap_err();
+    assert_eq!(error.to_string(), "no release `v9.0.0` in `https://github.com/o/r/releases`");
+}
+
+#[tokio::test]
+async fn a_private_release_is_read_through_the_api_and_the_token_stays_there() {
+    let host = FakeHost::internet();
+    GitHubRelease::new("o/r", "v1.2.3").file("c.yaml", "private").private().publish(&host);
+    let file = repository(&with_token(&host)).read("v1.2.3", "c.yaml").await.unwrap();
+    assert_eq!(text(&file), "private");
+    for request in host.received() {
+        let expected = (request.host == "api.github.com").then_some("Bearer ghp_for_github_only");
+        assert_eq!(request.header("authorization"), expected, "{request:?}");
+    }
+    let accepts: Vec<_> =
+        host.received().iter().filter_map(|r| r.header("accept").map(str::to_owned)).collect();
+    assert!(accepts.contains(&"application/octet-stream".to_owned()), "{accepts:?}");
+}
+
+#[tokio::test]
+async fn one_file_is_fetched_once_however_many_ask_and_a_miss_is_remembered() {
+    let host = FakeHost::internet();
+    host.on("github.com/o/r/releases/download/v1.0.0/c.yaml", Reply::file("x"));
+    let context = context(&host);
+    let (one, two) = (repository(&context), repository(&context));
+    let (first, second) = tokio::join!(one.read("v1.0.0", "c.yaml"), two.read("v1.0.0", "c.yaml"));
+    assert_eq!(first.unwrap(), second.unwrap());
+    assert!(one.read("v1.0.0", "none.yaml").await.unwrap_err().is_not_found());
+    assert!(two.read("v1.0.0", "none.yaml").await.unwrap_err().is_not_found());
+    assert_eq!(host.received().len(), 2);
+}
+
+// Row: PRV-04
+#[tokio::test]
+async fn versions_come_from_the_go_proxy_over_all_major_versions_and_one_gap() {
+    let host = FakeHost::internet();
+    let list = "proxy.golang.org/github.com/o/r";
+    host.on(format!("{list}/@v/list"), Reply::text("v1.0.0\nv0.9.0\nv1.1.0-rc.0\njunk\n\nv1.2\n"));
+    host.on(format!("{list}/v3/@v/list"), Reply::text("v3.0.0\n"));
+    let context = context(&host);
+    let found = versions(&context).await.unwrap();
+    assert_eq!(found, ["v0.9.0", "v1.0.0", "v1.1.0-rc.0", "v1.2.0", "v3.0.0"]);
+    assert_eq!(versions(&context).await.unwrap(), found);
+    assert_eq!(host.received().len(), 5, "v1 to v5, once: {:?}", host.addresses());
+    assert!(host.addresses().iter().all(|address| address.starts_with("proxy.golang.org/")));
+}
+
+#[tokio::test]
+async fn latest_passes_over_a_tag_without_a_release() {
+    let host = FakeHost::internet();
+    let list = Reply::text("v1.0.0\nv1.1.0\nv2.0.0-alpha.0\n");
+    host.on("proxy.golang.org/github.com/o/r/@v/list", list);
+    GitHubRelease::new("o/r", "v1.0.0").file("metadata.yaml", "series").publish(&host);
+    let context = context(&host);
+    let found = crate::latest(&*repository(&context), "v1beta2", &|_| None).await.unwrap();
+    assert_eq!(found.as_str(), "v1.0.0");
+    // The metadata is there already when it is asked for next.
+    let before = host.received().len();
+    assert!(repository(&context).read("v1.0.0", "metadata.yaml").await.is_ok());
+    assert_eq!(host.received().len(), before);
+}
+
+#[tokio::test]
+async fn upper_case_owners_are_escaped_for_the_go_proxy() {
+    let host = FakeHost::internet();
+    host.on("proxy.golang.org/github.com/!open!nebula/r/@v/list", Reply::text("v1.0.0"));
+    let url = "https://github.com/OpenNebula/r/releases/latest/c.yaml";
+    let context = context(&host);
+    let found = open(url, "infrastructure-opennebula", &context).unwrap().versions().await.unwrap();
+    assert_eq!(found.len(), 1);
+}
+
+#[tokio::test]
+async fn the_path_and_the_rest_of_the_goproxy_list_count() {
+    let host = FakeHost::internet();
+    host.on("files.example.org/go/mods/github.com/o/r/@v/list", Reply::text("v1.0.0"));
+    host.on("ghe.example.org/github.com/o/r/@v/list", Reply::status(500));
+    let list = "files.example.org/go/mods";
+    for goproxy_list in
+        [list.to_owned(), format!("https://gitlab.com/none,{list}"), format!("ghe.example.org|{list}")]
+    {
+        assert_eq!(versions(&goproxy(&host, &goproxy_list)).await.unwrap(), ["v1.0.0"], "{goproxy_list}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let on_disk = folder.path().join("github.com/o/r/@v");
+    std::fs::create_dir_all(&on_disk).unwrap();
+    std::fs::write(on_disk.join("list"), "v3.0.0\n").unwrap();
+    let on_disk = format!("file://{}", folder.path().display());
+    assert_eq!(versions(&goproxy(&host, &on_disk)).await.unwrap(), ["v3.0.0"]);
+    // Behind a comma the next one is asked only when the module is not there.
+    host.on(RELEASES, github_releases_page("o/r", &["v2.0.0"], None));
+    let comma = format!("ghe.example.org,{list}");
+    assert_eq!(versions(&goproxy(&host, &comma)).await.unwrap(), ["v2.0.0"]);
+}
+
+// Row: PRV-05
+#[tokio::test]
+async fn without_go_proxy_all_pages_of_the_api_are_read_and_odd_tags_left_out() {
+    let host = FakeHost::internet();
+    let second = "https://api.github.com/repositories/1/releases?per_page=100&page=2";
+    host.on(RELEASES, github_releases_page("o/r", &["v1.1.0", "helm-chart-3", "v1.0"], Some(second)));
+    let draft = GitHubRelease::new("o/r", "v9.0.0").json().replace(r#""draft":false"#, r#""draft":true"#);
+    let old = GitHubRelease::new("o/r", "1.0.0").json();
+    host.on(&second["https://".len()..], Reply::json(200, format!("[{old},{draft}]")));
+    for off in ["off", "direct", "https://gitlab.com/none,direct"] {
+        let context = Context::new(Settings {
+            github_token: github_token(),
+            goproxy: Some(off.to_owned()),
+            ..settings(&host)
+        });
+        assert_eq!(versions(&context).await.unwrap(), ["1.0.0", "v1.1.0"], "{off}");
+    }
+    let api: Vec<_> =
+        host.received().into_iter().filter(|request| request.host == "api.github.com").collect();
+    assert!(api.iter().all(|request| request.header("authorization") == Some("Bearer ghp_for_github_only")));
+    assert!(api.iter().all(|request| request.header("x-github-api-version").is_some()));
+}
+
+// Row: PRV-05
+#[tokio::test]
+async fn a_repository_without_a_semantic_version_lists_what_was_passed_over() {
+    let host = FakeHost::internet();
+    host.on(RELEASES, github_releases_page("o/r", &["chart-1", "v2"], None));
+    let error = versions(&goproxy(&host, "off")).await.unwrap_err();
+    assert!(matches!(&error, Error::NoVersions { ignored, .. } if ignored == &["chart-1", "v2"]), "{error}");
+}
+
+#[tokio::test]
+async fn a_page_link_to_another_host_is_not_followed() {
+    let host = FakeHost::internet();
+    let elsewhere = "https://files.example.org/repos/o/r/releases?page=2";
+    host.on(RELEASES, github_releases_page("o/r", &["v1.0.0"], Some(elsewhere)));
+    let context = Context::new(Settings {
+        github_token: github_token(),
+        goproxy: Some("off".to_owned()),
+        ..settings(&host)
+    });
+    assert_eq!(versions(&context).await.unwrap(), ["v1.0.0"]);
+    assert_eq!(host.addresses(), [RELEASES]);
+}
+
+#[tokio::test]
+async fn a_used_up_quota_says_limit_reset_and_credential_at_once() {
+    let host = FakeHost::internet();
+    host.on(RELEASES, Reply::github_rate_limit(60, 1_800_000_000));
+    let context = goproxy(&host, "off");
+    let error = versions(&context).await.unwrap_err();
+    let request = error.request().unwrap();
+    let quota = request.quota.unwrap();
+    assert!(matches!(request.failure, Failure::RateLimited { status: 403, secondary: false, .. }));
+    assert_eq!((quota.limit, quota.remaining, quota.resets_at), (Some(60), 0, Some(1_800_000_000)));
+    assert_eq!((request.credential.clone(), request.attempts), (None, 1));
+
+    host.on(RELEASES, Reply::github_secondary_limit());
+    let with_token = Context::new(Settings { github_token: github_token(), ..context.settings().clone() });
+    let error = versions(&with_token).await.unwrap_err();
+    let request = error.request().unwrap();
+    assert!(matches!(request.failure, Failure::RateLimited { secondary: true, .. }));
+    assert_eq!(request.credential, github_token());
+    let told = format!("{} {:?}", crate::testing::told(&error), error);
+    assert!(told.contains("GITHUB_TOKEN") && !told.contains("ghp_for"), "{told}");
+}
+
+#[tokio::test]
+async fn enterprise_asks_its_own_api_with_its_own_token_only() {
+    let host = FakeHost::internet();
+    let url = "https://ghe.example.org/o/r/releases/latest/c.yaml";
+    let api = "ghe.example.org/api/v3/repos/o/r/releases";
+    host.on(format!("{api}?per_page=100"), github_releases_page("o/r", &["v1.0.0"], None));
+    host.on(
+        format!("{api}/tags/v1.0.0"),
+        Reply::json(200, r#"{"tag_name":"v1.0.0","assets":[{"id":5,"name":"c.yaml"}]}"#),
+    );
+    host.on(format!("{api}/assets/5"), Reply::file("inside"));
+    // A server that wants a login shows a page instead of 404.
+    host.on("ghe.example.org/o/r/releases/download/v1.0.0/c.yaml", Reply::web_page());
+
+    let public = Context::new(Settings { github_token: github_token(), ..settings(&host) });
+    let foreign = open(url, "infrastructure-aws", &public).unwrap();
+    assert_eq!(foreign.versions().await.unwrap().len(), 1);
+    let error = foreign.read("v1.0.0", "c.yaml").await.unwrap_err();
+    assert!(matches!(error.request().unwrap().failure, Failure::WebPage));
+    assert!(host.received().iter().all(|request| request.header("authorization").is_none()));
+
+    let token = Secret::new("GH_ENTERPRISE_TOKEN", "own").unwrap();
+    let own = Context::new(Settings {
+        github_enterprise_tokens: [("ghe.example.org".to_owned(), token)].into(),
+        ..settings(&host)
+    });
+    let file = open(url, "infrastructure-aws", &own).unwrap().read("v1.0.0", "c.yaml").await.unwrap();
+    assert_eq!(text(&file), "inside");
+    assert_eq!(host.received().last().unwrap().header("authorization"), Some("Bearer own"));
+}
+
+#[tokio::test]
+async fn a_go_proxy_that_fails_is_told_and_the_api_asked() {
+    let host = FakeHost::internet();
+    host.on("proxy.golang.org/github.com/o/r/@v/list", Reply::web_page());
+    host.on(RELEASES, github_releases_page("o/r", &["v1.0.0"], None));
+    let heard = Heard::default();
+    let mut settings = settings(&host);
+    heard.listen(&mut settings);
+    assert_eq!(versions(&Context::new(settings)).await.unwrap(), ["v1.0.0"]);
+    let skipped = heard.events().into_iter().find_map(|event| match event {
+        Event::VersionSourceSkipped { source, why } => Some((source, why)),
+        _ => None,
+    });
+    let (source, why) = skipped.unwrap();
+    assert_eq!(source, "https://proxy.golang.org/");
+    assert!(why.ends_with("a web page came instead of a file"), "{why}");
+}
+
+#[tokio::test]
+async fn a_tag_that_is_no_version_stops_only_who_asks_for_the_default() {
+    let host = FakeHost::internet();
+    GitHubRelease::new("o/r", "v1.0.0").file("c.yaml", "x").publish(&host);
+    let repository =
+        open("https://github.com/o/r/releases/main/c.yaml", "infrastructure-aws", &context(&host)).unwrap();
+    let error = repository.default_version().unwrap_err();
+    assert!(matches!(&error, Error::DefaultVersion { version, .. } if version == "main"));
+    assert!(repository.read("v1.0.0", "c.yaml").await.is_ok());
+    let repository = open(URL, "infrastructure-aws", &context(&host)).unwrap();
+    assert_eq!(repository.default_version().unwrap(), VersionOrLatest::Latest);
+}
+
+#[tokio::test]
+async fn a_token_with_a_line_end_inside_is_named_and_not_sent() {
+    let host = FakeHost::internet();
+    let token = Secret::new("GITHUB_TOKEN", "one\r\nx-injected: two");
+    let context =
+        Context::new(Settings { github_token: token, goproxy: Some("off".to_owned()), ..settings(&host) });
+    assert!(matches!(versions(&context).await, Err(Error::Credential { .. })));
+    assert!(host.received().is_empty());
+}

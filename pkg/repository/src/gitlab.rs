@@ -1,0 +1,87 @@
+use api::{Version, VersionOrLatest};
+use futures::FutureExt as _;
+use url::Url;
+
+use crate::{
+    BoxFuture, Context, Error, File, GitLabLocation, Origin, Repository,
+    http::{Request, send, shown},
+    names::{check_file, check_version, percent_decode, percent_encode_path},
+};
+
+/// Generic packages of a project on GitLab. One request a file; versions cannot be listed without rights on the project.
+/// Source: clusterctl v1.14 client/repository/repository_gitlab.go; differs: 429, 5xx and lost connections are tried
+/// again, and `latest` is refused instead of being requested as if it were a version.
+#[derive(Debug)]
+pub(crate) struct GitLab {
+    location: GitLabLocation,
+    context: Context,
+}
+
+impl GitLab {
+    pub(crate) fn new(location: GitLabLocation, context: Context) -> Self {
+        Self { location, context }
+    }
+
+    async fn read_now(&self, version: &str, file: &str) -> Result<File, Error> {
+        check_version(version)?;
+        check_file(file)?;
+        let address =
+            format!("{}/{}/{}", self.place(), percent_encode_path(version), percent_encode_path(file));
+        let invalid = |_| Error::FetchUrl { url: address.clone(), reason: "it is not a usable address" };
+        let url = Url::parse(&address).map_err(invalid)?;
+        let key = url.to_string();
+        let fetch = async {
+            let looked_at = shown(&url);
+            let credential = self.context.settings().gitlab_token.clone();
+            match send(&self.context, &Request { credential, ..Request::file(url) }).await {
+                Ok(answer) => Ok(File { bytes: answer.bytes, origin: Origin::Url(looked_at) }),
+                Err(error) if matches!(error.status(), Some(404 | 410)) => Err(Error::NoFile {
+                    file: file.to_owned(),
+                    version: version.to_owned(),
+                    place: self.place(),
+                    looked_at,
+                    available: Vec::new(),
+                }),
+                Err(error) => Err(error),
+            }
+        };
+        self.context.files().get(&key, fetch).await
+    }
+}
+
+impl Repository for GitLab {
+    fn default_version(&self) -> Result<VersionOrLatest, Error> {
+        let version = percent_decode(&self.location.version);
+        match VersionOrLatest::parse(&version) {
+            Ok(VersionOrLatest::Latest) => Err(Error::CannotList { place: self.place() }),
+            Ok(pinned) => Ok(pinned),
+            Err(_) => Err(Error::DefaultVersion { version, place: self.place() }),
+        }
+    }
+
+    fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {
+        async move { Err(Error::CannotList { place: self.place() }) }.boxed()
+    }
+
+    fn read<'a>(&'a self, version: &'a str, file: &'a str) -> BoxFuture<'a, Result<File, Error>> {
+        self.read_now(version, file).boxed()
+    }
+
+    fn files<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<String>, Error>> {
+        async move { Err(Error::CannotList { place: self.place() }) }.boxed()
+    }
+
+    fn components_file(&self) -> &str {
+        &self.location.file
+    }
+
+    fn place(&self) -> String {
+        // Project and package stay as they were written: `myorg%2Fmyrepo` names another thing than `myorg/myrepo`.
+        let GitLabLocation { host, project, package, .. } = &self.location;
+        format!("https://{host}/api/v4/projects/{project}/packages/generic/{package}")
+    }
+}
+
+#[cfg(test)]
+#[path = "gitlab/tests.rs"]
+mod tests;

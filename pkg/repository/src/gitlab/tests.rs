@@ -1,0 +1,104 @@
+use support::host::{FakeHost, Reply};
+
+use crate::{
+    Context, Error, Failure, Repository, Settings, open,
+    testing::{context, github_token, gitlab_token, settings, text, told},
+};
+
+const PACKAGE: &str = "gitlab.example.org/api/v4/projects/myorg%2Fmyrepo/packages/generic/capi";
+
+fn repository(context: &Context, version: &str) -> Box<dyn Repository> {
+    open(&format!("https://{PACKAGE}/{version}/c.yaml"), "infrastructure-aws", context).unwrap()
+}
+
+// Row: PRV-07
+// Row: PRV-10
+// Row: PRV-12
+#[tokio::test]
+async fn files_of_one_package_version_are_requested_with_the_project_as_written() {
+    let host = FakeHost::internet();
+    for file in ["c.yaml", "metadata.yaml"] {
+        host.on(format!("{PACKAGE}/v1.2.3/{file}"), Reply::file(file));
+    }
+    let context = Context::new(Settings {
+        gitlab_token: gitlab_token(),
+        github_token: github_token(),
+        ..settings(&host)
+    });
+    let repository = repository(&context, "v1.2.3");
+    for file in ["c.yaml", "metadata.yaml"] {
+        assert_eq!(text(&repository.read("v1.2.3", file).await.unwrap()), file);
+    }
+    assert_eq!(
+        host.addresses(),
+        [format!("{PACKAGE}/v1.2.3/c.yaml"), format!("{PACKAGE}/v1.2.3/metadata.yaml")]
+    );
+    let bearer = Some("Bearer glpat_for_gitlab_only");
+    assert!(host.received().iter().all(|request| request.header("authorization") == bearer));
+}
+
+// Row: PRV-11
+#[tokio::test]
+async fn the_version_of_the_url_must_be_a_semantic_one() {
+    let host = FakeHost::internet();
+    let context = context(&host);
+    assert!(repository(&context, "v1.2.3").default_version().is_ok());
+    let error = repository(&context, "nightly").default_version().unwrap_err();
+    assert!(matches!(&error, Error::DefaultVersion { version, .. } if version == "nightly"), "{error}");
+}
+
+// Row: PRV-14
+#[tokio::test]
+async fn versions_cannot_be_listed_and_the_error_says_to_name_one() {
+    let host = FakeHost::internet();
+    let context = context(&host);
+    let error = repository(&context, "v1.2.3").versions().await.unwrap_err();
+    assert!(error.to_string().ends_with("cannot be listed; name one"), "{error}");
+    let latest = repository(&context, "latest").default_version().unwrap_err();
+    assert!(matches!(latest, Error::CannotList { .. }));
+    assert!(!context.used_network());
+}
+
+// Row: PRV-01
+#[tokio::test]
+async fn a_missing_file_is_named_with_the_address_that_was_asked() {
+    let host = FakeHost::internet();
+    let error = repository(&context(&host), "v1.2.3").read("v1.2.3", "metadata.yaml").await.unwrap_err();
+    let Error::NoFile { file, looked_at, .. } = &error else { panic!("{error}") };
+    assert_eq!(file, "metadata.yaml");
+    assert_eq!(looked_at, &format!("https://{PACKAGE}/v1.2.3/metadata.yaml"));
+}
+
+#[tokio::test]
+async fn a_refusal_says_which_credential_was_sent() {
+    let host = FakeHost::internet();
+    let address = format!("{PACKAGE}/v1.2.3/c.yaml");
+    host.on(&*address, Reply::json(401, r#"{"message":"401 Unauthorized"}"#));
+    let context = Context::new(Settings { gitlab_token: gitlab_token(), ..settings(&host) });
+    let error = repository(&context, "v1.2.3").read("v1.2.3", "c.yaml").await.unwrap_err();
+    let request = error.request().unwrap();
+    assert!(matches!(request.failure, Failure::Unauthorized { status: 401, .. }));
+    assert_eq!(request.credential, gitlab_token());
+    assert_eq!(
+        told(&error),
+        format!("cannot fetch `https://{address}`: the host refused access (status 401: 401 Unauthorized)")
+    );
+    assert_eq!(host.received().len(), 1, "a 401 is final");
+}
+
+// Row: PRV-13
+#[tokio::test]
+async fn the_form_of_the_url_decides_which_host_is_asked() {
+    let host = FakeHost::internet();
+    host.on(format!("{PACKAGE}/v1.0.0/c.yaml"), Reply::file("gitlab"));
+    host.on("github.com/o/r/releases/download/v1.0.0/c.yaml", Reply::file("github"));
+    let context = context(&host);
+    for (url, from) in [
+        (format!("https://{PACKAGE}/v1.0.0/c.yaml"), "gitlab"),
+        ("https://github.com/o/r/releases/v1.0.0/c.yaml".to_owned(), "github"),
+    ] {
+        let file =
+            open(&url, "infrastructure-aws", &context).unwrap().read("v1.0.0", "c.yaml").await.unwrap();
+        assert_eq!(text(&file), from);
+    }
+}

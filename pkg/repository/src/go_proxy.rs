@@ -1,0 +1,163 @@
+use std::collections::BTreeMap;
+
+use api::Version;
+use futures::future::try_join;
+use url::Url;
+
+use crate::{
+    Context, Error, Event,
+    http::{Request, send, shown},
+    local::read_limited,
+};
+
+/// Where Go looks for modules when nothing else is set.
+const PUBLIC_PROXY: &str = "https://proxy.golang.org";
+
+/// One proxy of the `GOPROXY` list.
+#[derive(Debug, PartialEq, Eq)]
+struct Source {
+    url: Url,
+    /// A `|` behind it: the next one is asked after any failure, not only when the module is not there.
+    next_on_any_failure: bool,
+}
+
+/// Lists the versions of a Go module; none when no proxy knows it, or `GOPROXY` says not to ask one.
+///
+/// Shape: module path such as `github.com/owner/repo` in; versions in `v1.2.3` form out, oldest first, never empty.
+/// Source: go.dev/ref/mod "GOPROXY protocol"; clusterctl v1.14 internal/goproxy; differs: upper-case letters are escaped,
+/// the path of the proxy is kept, the whole list is used, and one gap between major versions does not end the search.
+pub(crate) async fn versions(context: &Context, module: &str) -> Option<Vec<Version>> {
+    for source in sources(context.settings().goproxy.as_deref()) {
+        let why = match ask(context, &source.url, module).await {
+            Ok(Some(versions)) if !versions.is_empty() => return Some(versions),
+            Ok(_) => "it does not know the module".to_owned(),
+            Err(error) => with_causes(&error),
+        };
+        let missing = why == "it does not know the module";
+        context.emit(&Event::VersionSourceSkipped { source: shown(&source.url), why });
+        if !missing && !source.next_on_any_failure {
+            return None;
+        }
+    }
+    None
+}
+
+fn with_causes(error: &Error) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+/// Reads `GOPROXY`. The list ends at `off`, `direct` or any other bare word: the host itself is asked then.
+fn sources(goproxy: Option<&str>) -> Vec<Source> {
+    let text = goproxy.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(PUBLIC_PROXY);
+    let mut sources = Vec::new();
+    for part in text.split_inclusive([',', '|']) {
+        let entry = part.trim_end_matches([',', '|']).trim();
+        if entry.is_empty() {
+            continue;
+        }
+        let full = if entry.contains(":/") { entry.to_owned() } else { format!("https://{entry}") };
+        let Some(url) = Url::parse(&full).ok().filter(|_| entry.contains(['.', ':', '/'])) else { break };
+        sources.push(Source { url, next_on_any_failure: part.ends_with('|') });
+    }
+    sources
+}
+
+/// All versions one proxy knows, over all major versions; none when it does not know the module.
+async fn ask(context: &Context, proxy: &Url, module: &str) -> Result<Option<Vec<Version>>, Error> {
+    let Some(first) = list(context, proxy, module, 1).await? else { return Ok(None) };
+    let mut found: BTreeMap<String, Version> = first;
+    let mut major = 2;
+    loop {
+        let (one, two) =
+            try_join(list(context, proxy, module, major), list(context, proxy, module, major + 1)).await?;
+        let (misses_one, misses_two) = (one.is_none(), two.is_none());
+        found.extend(one.into_iter().chain(two).flatten());
+        match (misses_one, misses_two) {
+            (true, true) => break,
+            // The second one may be a gap: start with the one behind it.
+            (_, true) => {
+                let Some(next) = list(context, proxy, module, major + 2).await? else { break };
+                found.extend(next);
+                major += 3;
+            }
+            (_, false) => major += 2,
+        }
+    }
+    let mut versions: Vec<Version> = found.into_values().collect();
+    versions.sort();
+    Ok(Some(versions))
+}
+
+/// The versions of one major version (0 and 1 together), by text.
+async fn list(
+    context: &Context,
+    proxy: &Url,
+    module: &str,
+    major: u32,
+) -> Result<Option<BTreeMap<String, Version>>, Error> {
+    let suffix = if major > 1 { format!("/v{major}") } else { String::new() };
+    let base = proxy.as_str().trim_end_matches('/');
+    let address = format!("{base}/{}{suffix}/@v/list", escape(module));
+    let invalid =
+        |_| Error::FetchUrl { url: shown(proxy), reason: "it cannot be the base of a Go module proxy" };
+    let url = Url::parse(&address).map_err(invalid)?;
+    let bytes = if url.scheme() == "file" {
+        let path = url.to_file_path().map_err(|()| Error::FetchUrl {
+            url: shown(proxy),
+            reason: "a file url of a Go module proxy must be an absolute path",
+        })?;
+        read_limited(&path, context.max_file_bytes())?
+    } else {
+        match send(context, &Request::file(url)).await {
+            Ok(answer) => Some(answer.bytes),
+            Err(error) if matches!(error.status(), Some(404 | 410)) => None,
+            Err(error) => return Err(error),
+        }
+    };
+    let Some(bytes) = bytes else { return Ok(None) };
+    let lines = String::from_utf8_lossy(&bytes);
+    let versions = lines.lines().filter_map(Version::parse_lenient);
+    Ok(Some(versions.filter_map(|v| Some((v.with_v(), Version::parse(&v.with_v()).ok()?))).collect()))
+}
+
+/// Writes upper-case letters as `!` and the lower-case one: proxies keep modules on disks that know no case.
+fn escape(module: &str) -> String {
+    let mut escaped = String::with_capacity(module.len() + 4);
+    for letter in module.chars() {
+        if letter.is_ascii_uppercase() {
+            escaped.push('!');
+        }
+        escaped.push(letter.to_ascii_lowercase());
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(goproxy: &str) -> Vec<String> {
+        let mark = |source: &Source| if source.next_on_any_failure { "|" } else { "" };
+        sources(Some(goproxy)).iter().map(|source| format!("{}{}", source.url, mark(source))).collect()
+    }
+
+    #[test]
+    fn the_list_of_proxies_is_read_as_go_reads_it() {
+        assert_eq!(read(""), ["https://proxy.golang.org/"]);
+        assert_eq!(
+            read("https://a/path|b.corp,direct,https://never"),
+            ["https://a/path|", "https://b.corp/"]
+        );
+        assert_eq!(read(" , https://a"), ["https://a/"]);
+        assert_eq!(read("file:///srv/mods"), ["file:///srv/mods"]);
+        for none in ["off", "direct", "none", ",|,"] {
+            assert!(read(none).is_empty(), "{none}");
+        }
+    }
+
+    #[test]
+    fn upper_case_owners_are_escaped() {
+        assert_eq!(escape("github.com/OpenNebula/x"), "github.com/!open!nebula/x");
+    }
+}

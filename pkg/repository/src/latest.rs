@@ -1,0 +1,65 @@
+use api::{Metadata, ReleaseSeries, Version};
+
+use crate::{Error, Repository};
+
+/// How many releases are tried, newest first, before giving up.
+/// Source: clusterctl v1.14 client/repository/repository_versions.go.
+const CANDIDATES: usize = 5;
+
+/// Finds the newest release that can be used under a contract.
+///
+/// A release beats any pre-release, then the higher version wins; the first of the top five whose metadata is there is
+/// taken. When that metadata knows series of `contract`, the newest release of the newest such series that has releases
+/// is taken instead. `parse` turns a metadata file into its series; none when it cannot be read, which keeps the release.
+/// Source: clusterctl v1.14 client/repository/repository_versions.go; differs: a release without metadata is passed over
+/// on every host, not only where a GitHub tag has no release; a series that is listed ahead of its first release is
+/// passed over, too, where the peer fails; the version keeps the spelling of its tag or folder.
+/// # Errors
+/// [`Error::NoVersions`]; [`Error::EmptySeries`] when no series of the contract has a release; the failure of the
+/// newest candidate when none has metadata; any other failure to read at once.
+pub async fn latest(
+    repository: &dyn Repository,
+    contract: &str,
+    parse: &(dyn Fn(&[u8]) -> Option<Metadata> + Sync),
+) -> Result<Version, Error> {
+    let mut versions = repository.versions().await?;
+    versions.sort_by(|a, b| (b.is_prerelease().cmp(&a.is_prerelease())).then_with(|| a.cmp(b)).reverse());
+    let (version, metadata) = first_with_metadata(repository, &versions).await?;
+    let mut series = parse(&metadata).map(|metadata| metadata.release_series).unwrap_or_default();
+    series.retain(|series| series.contract.as_str() == contract);
+    series.sort_by_key(|series| std::cmp::Reverse((series.major, series.minor)));
+    let Some(newest) = series.first() else { return Ok(version) };
+    let released =
+        |series: &&ReleaseSeries| versions.iter().any(|v| v.same_series(series.major, series.minor));
+    let Some(ReleaseSeries { major, minor, .. }) = series.iter().find(released) else {
+        let (place, listed_by) = (repository.place(), version.to_string());
+        return Err(Error::EmptySeries { place, major: newest.major, minor: newest.minor, listed_by });
+    };
+    if version.same_series(*major, *minor) {
+        return Ok(version);
+    }
+    let of_series: Vec<Version> =
+        versions.iter().filter(|v| v.same_series(*major, *minor)).cloned().collect();
+    first_with_metadata(repository, &of_series).await.map(|(version, _)| version)
+}
+
+async fn first_with_metadata(
+    repository: &dyn Repository,
+    versions: &[Version],
+) -> Result<(Version, bytes::Bytes), Error> {
+    let mut first_missing = None;
+    for version in versions.iter().take(CANDIDATES) {
+        match repository.read(version.as_str(), Metadata::FILE).await {
+            Ok(file) => return Ok((version.clone(), file.bytes)),
+            Err(error) if error.is_not_found() => {
+                first_missing.get_or_insert(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(first_missing.unwrap_or_else(|| Error::NoVersions { place: repository.place(), ignored: Vec::new() }))
+}
+
+#[cfg(test)]
+#[path = "latest/tests.rs"]
+mod tests;

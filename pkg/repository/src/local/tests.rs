@@ -1,0 +1,130 @@
+use super::*;
+use crate::{
+    Context, Settings, open,
+    testing::{text, told},
+};
+
+struct Tree(tempfile::TempDir);
+
+impl Tree {
+    fn new(files: &[&str]) -> Self {
+        let tree = Self(tempfile::tempdir().unwrap());
+        for file in files {
+            let path = tree.path(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, format!("content of {file}")).unwrap();
+        }
+        tree
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.0.path().join("infrastructure-aws").join(file)
+    }
+
+    fn open(&self, version: &str) -> Box<dyn Repository> {
+        let url = self.path(version).join("infrastructure-components.yaml");
+        open(url.to_str().unwrap(), "infrastructure-aws", &Context::default()).unwrap()
+    }
+}
+
+// Row: PRV-15
+// Row: PRV-17
+#[tokio::test]
+async fn components_metadata_and_templates_of_one_version_are_read_from_its_folder() {
+    let tree = Tree::new(&["v1.0.0/metadata.yaml", "v1.0.0/cluster-template.yaml", "v1.1.0/metadata.yaml"]);
+    let repository = tree.open("v1.0.0");
+    let file = repository.read("v1.0.0", "metadata.yaml").await.unwrap();
+    assert_eq!(text(&file), "content of v1.0.0/metadata.yaml");
+    assert_eq!(file.origin, Origin::Local(tree.path("v1.0.0/metadata.yaml")));
+    assert!(repository.read("v1.1.0", "metadata.yaml").await.is_ok());
+    assert_eq!(repository.components_file(), "infrastructure-components.yaml");
+}
+
+// Row: PRV-16
+#[tokio::test]
+async fn only_folders_with_a_semantic_version_as_name_are_versions() {
+    let tree = Tree::new(&["v1.10.0/x", "v1.9.0/x", "0.1.0/x", "v2/x", "main/x", "latest/x", "v3.0.0"]);
+    let versions = tree.open("latest").versions().await.unwrap();
+    let names: Vec<_> = versions.iter().map(Version::as_str).collect();
+    assert_eq!(names, ["0.1.0", "v1.9.0", "v1.10.0"]);
+}
+
+#[tokio::test]
+async fn a_folder_without_v_is_found_under_a_version_with_v() {
+    let tree = Tree::new(&["1.0.0/metadata.yaml"]);
+    let file = tree.open("latest").read("v1.0.0", "metadata.yaml").await.unwrap();
+    assert_eq!(file.origin, Origin::Local(tree.path("1.0.0/metadata.yaml")));
+}
+
+// Row: PRV-01
+#[tokio::test]
+async fn a_missing_file_is_named_with_the_files_that_are_there() {
+    let tree = Tree::new(&["v1.0.0/metadata.yml", "v1.0.0/components.yaml"]);
+    let error = tree.open("v1.0.0").read("v1.0.0", "metadata.yaml").await.unwrap_err();
+    let Error::NoFile { file, looked_at, available, .. } = &error else { panic!("{error}") };
+    assert_eq!(file, "metadata.yaml");
+    assert_eq!(looked_at, tree.path("v1.0.0/metadata.yaml").to_str().unwrap());
+    assert_eq!(available, &["components.yaml", "metadata.yml"]);
+}
+
+#[tokio::test]
+async fn a_missing_version_is_named_with_the_versions_that_are_there() {
+    let tree = Tree::new(&["v1.0.0/x", "v1.1.0/x"]);
+    let error = tree.open("latest").read("v2.0.0", "x").await.unwrap_err();
+    let Error::NoRelease { version, available, .. } = &error else { panic!("{error}") };
+    assert_eq!(
+        (version.as_str(), available.as_slice()),
+        ("v2.0.0", ["v1.0.0".to_owned(), "v1.1.0".into()].as_slice())
+    );
+}
+
+#[tokio::test]
+async fn a_name_that_climbs_out_is_refused_before_anything_is_read() {
+    let tree = Tree::new(&["v1.0.0/x"]);
+    fs::write(tree.0.path().join("secret"), "s").unwrap();
+    let repository = tree.open("v1.0.0");
+    for (version, file) in
+        [("v1.0.0", "../../secret"), ("..", "secret"), ("v1.0.0", "/etc/passwd"), ("../..", "x")]
+    {
+        let error = repository.read(version, file).await.unwrap_err();
+        assert!(matches!(error, Error::UnsafeName { .. }), "{version} {file}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_folder_in_place_of_a_file_is_named() {
+    let tree = Tree::new(&["v1.0.0/metadata.yaml/x"]);
+    let error = tree.open("v1.0.0").read("v1.0.0", "metadata.yaml").await.unwrap_err();
+    assert!(
+        matches!(&error, Error::IsFolder { path } if *path == tree.path("v1.0.0/metadata.yaml")),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_file_over_the_limit_is_refused_with_the_limit() {
+    let tree = Tree::new(&["v1.0.0/x"]);
+    let context = Context::new(Settings { max_file_bytes: 10, ..Settings::default() });
+    let url = tree.path("v1.0.0/x");
+    let repository = open(url.to_str().unwrap(), "infrastructure-aws", &context).unwrap();
+    let error = repository.read("v1.0.0", "x").await.unwrap_err();
+    assert!(told(&error).ends_with("is larger than the limit of 10 bytes"), "{error}");
+    assert!(!context.used_network());
+}
+
+#[tokio::test]
+async fn a_repository_folder_that_is_not_there_is_named() {
+    let tree = Tree::new(&[]);
+    let repository = tree.open("latest");
+    let error = repository.versions().await.unwrap_err();
+    let Error::Read { path, .. } = &error else { panic!("{error}") };
+    assert_eq!(path, &tree.0.path().join("infrastructure-aws"));
+    assert!(repository.read("v1.0.0", "x").await.unwrap_err().is_not_found());
+}
+
+#[tokio::test]
+async fn a_folder_without_any_version_lists_what_was_passed_over() {
+    let tree = Tree::new(&["v1/x", "main/x"]);
+    let error = tree.open("latest").versions().await.unwrap_err();
+    assert!(matches!(&error, Error::NoVersions { ignored, .. } if ignored == &["main", "v1"]), "{error}");
+}

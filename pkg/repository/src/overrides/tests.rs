@@ -1,0 +1,60 @@
+use std::fs;
+
+use super::*;
+use crate::{
+    Settings,
+    memory::MemoryRepository,
+    testing::{Heard, text},
+};
+
+fn with_file(folder: &Path, file: &str) {
+    let path = folder.join("infrastructure-aws/v1.0.0").join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, "override").unwrap();
+}
+
+#[tokio::test]
+async fn an_override_wins_is_announced_and_leaves_the_repository_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    with_file(folder.path(), "metadata.yaml");
+    let heard = Heard::default();
+    let mut settings = Settings::default();
+    heard.listen(&mut settings);
+    let repository = MemoryRepository::new("c.yaml").with_file("v1.0.0", "c.yaml", "repository");
+    let overrides = Overrides::in_folder(folder.path());
+    let files =
+        WithOverrides::new(Box::new(repository), overrides, "infrastructure-aws", Context::new(settings));
+
+    // No release v1.0.0 with a metadata file is needed.
+    let file = files.read("v1.0.0", "metadata.yaml").await.unwrap();
+    assert_eq!((text(&file), file.origin.is_override()), ("override", true));
+    assert!(
+        matches!(heard.events().as_slice(), [Event::UsingOverride { version, .. }] if version == "v1.0.0")
+    );
+    let file = files.read("v1.0.0", "c.yaml").await.unwrap();
+    assert_eq!((text(&file), file.origin.is_override()), ("repository", false));
+}
+
+#[test]
+fn an_override_that_cannot_be_read_stops_instead_of_being_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    with_file(folder.path(), "metadata.yaml/inside");
+    let overrides = Overrides::in_folder(folder.path());
+    let error = overrides.read("infrastructure-aws", "v1.0.0", "metadata.yaml", 100).unwrap_err();
+    assert!(matches!(error, Error::IsFolder { .. }));
+    let error = overrides.read("infrastructure-aws", "v1.0.0", "../x", 100).unwrap_err();
+    assert!(matches!(error, Error::UnsafeName { .. }));
+}
+
+#[test]
+fn the_home_folder_counts_only_where_the_configuration_folder_has_no_overrides() {
+    let (xdg, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let choose = |configured: Option<&Path>| {
+        Overrides::choose(configured, Some(xdg.path()), Some(home.path())).root().unwrap().to_owned()
+    };
+    assert_eq!(choose(Some(Path::new("/set"))), Path::new("/set"));
+    assert_eq!(choose(None), home.path().join("overrides"));
+    fs::create_dir(xdg.path().join("overrides")).unwrap();
+    assert_eq!(choose(None), xdg.path().join("overrides"), "even when it is empty");
+    assert_eq!(Overrides::choose(None, None, None), Overrides::default());
+}

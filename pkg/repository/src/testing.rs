@@ -1,0 +1,74 @@
+//! What the tests of this crate share: a context that reaches a fake host under real names.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use support::host::FakeHost;
+
+use crate::{Context, Event, File, RetryPolicy, Secret, Settings, Timeouts};
+
+/// Settings under which every name of [`FakeHost::internet`] leads to the host, and retries do not wait.
+pub(crate) fn settings(host: &FakeHost) -> Settings {
+    let names = [
+        "github.com",
+        "api.github.com",
+        "objects.githubusercontent.com",
+        "proxy.golang.org",
+        "gitlab.com",
+        "gitlab.example.org",
+        "ghe.example.org",
+        "files.example.org",
+    ];
+    Settings {
+        extra_roots: vec![host.ca_pem().as_bytes().to_vec()],
+        system_roots: false,
+        resolve: names.iter().map(|name| ((*name).to_owned(), host.address())).collect(),
+        timeouts: Timeouts { connect: Duration::from_secs(20), idle: Duration::from_secs(20) },
+        retry: RetryPolicy { waits: vec![Duration::ZERO; 2], max_retry_after: Duration::from_millis(100) },
+        ..Settings::default()
+    }
+}
+
+/// A context with those settings.
+pub(crate) fn context(host: &FakeHost) -> Context {
+    Context::new(settings(host))
+}
+
+pub(crate) fn github_token() -> Option<Secret> {
+    Secret::new("GITHUB_TOKEN", "ghp_for_github_only")
+}
+
+pub(crate) fn gitlab_token() -> Option<Secret> {
+    Secret::new("GITLAB_ACCESS_TOKEN", "glpat_for_gitlab_only")
+}
+
+pub(crate) fn text(file: &File) -> &str {
+    std::str::from_utf8(&file.bytes).unwrap()
+}
+
+/// Collects events.
+#[derive(Clone, Default)]
+pub(crate) struct Heard(Arc<Mutex<Vec<Event>>>);
+
+impl Heard {
+    pub(crate) fn listen(&self, settings: &mut Settings) {
+        let heard = self.0.clone();
+        settings.events = Some(Arc::new(move |event: &Event| {
+            heard.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
+        }));
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// An error with all its causes, as a user would read it.
+pub(crate) fn told(error: &(dyn std::error::Error + 'static)) -> String {
+    std::iter::successors(Some(error), |error| error.source())
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
+}

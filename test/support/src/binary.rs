@@ -1,0 +1,213 @@
+//! The built binary in a world of its own.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    fmt, fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use tempfile::TempDir;
+
+/// A world of its own for the binary: an empty home folder, a working folder, an environment with nothing in it that
+/// was not put there.
+#[derive(Debug)]
+pub struct World {
+    binary: PathBuf,
+    root: TempDir,
+    variables: BTreeMap<OsString, OsString>,
+}
+
+/// What a run left behind, with everything that changes from run to run replaced by names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The exit status; 128 and more when a signal ended it.
+    pub status: i32,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl World {
+    /// Takes the path of the binary, which only the tests of its own crate know: `env!("CARGO_BIN_EXE_capstan")`.
+    pub fn new(binary: impl Into<PathBuf>) -> Self {
+        let root = TempDir::new().expect("a temporary folder can be made");
+        let world = Self { binary: binary.into(), root, variables: BTreeMap::new() };
+        for folder in [world.home(), world.current_dir(), world.bin()] {
+            fs::create_dir_all(folder).expect("a folder in a fresh folder can be made");
+        }
+        world
+    }
+
+    /// `$HOME`.
+    pub fn home(&self) -> PathBuf {
+        self.root.path().join("home")
+    }
+
+    /// The working folder.
+    pub fn current_dir(&self) -> PathBuf {
+        self.root.path().join("cwd")
+    }
+
+    /// The only folder on the PATH.
+    pub fn bin(&self) -> PathBuf {
+        self.root.path().join("bin")
+    }
+
+    /// Where the configuration is looked for first.
+    pub fn config_file(&self) -> PathBuf {
+        self.home().join(".config/cluster-api/clusterctl.yaml")
+    }
+
+    /// Writes a file; relative paths start at the working folder.
+    pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.current_dir().join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).expect("a folder of this world can be made");
+        }
+        fs::write(&path, content).expect("a file of this world can be written");
+        path
+    }
+
+    /// Writes the configuration of the user.
+    pub fn configure(&self, content: impl AsRef<[u8]>) -> PathBuf {
+        self.write(self.config_file(), content)
+    }
+
+    /// Puts an executable shell script on the PATH.
+    #[cfg(unix)]
+    pub fn script(&self, name: &str, body: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.write(self.bin().join(name), format!("#!/bin/sh\n{body}\n"));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+            .expect("our own file can be made executable");
+        path
+    }
+
+    /// Reads a file back; relative paths start at the working folder.
+    pub fn read(&self, path: impl AsRef<Path>) -> String {
+        let path = self.current_dir().join(path);
+        let text = fs::read_to_string(&path);
+        self.normal(&text.unwrap_or_else(|error| format!("cannot read {}: {error}", path.display())))
+    }
+
+    /// Sets a variable for all runs from now on.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.variables.insert(name.into(), value.into());
+        self
+    }
+
+    /// All files below the world's folders, by path, for tests of what a run leaves behind.
+    pub fn files(&self) -> Vec<String> {
+        let mut files = Vec::new();
+        let mut folders = vec![self.root.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                    _ => files.push(self.normal(&entry.path().display().to_string())),
+                }
+            }
+        }
+        files.sort();
+        files
+    }
+
+    /// The command, ready to run, for tests with streams of their own.
+    pub fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
+        let mut command = Command::new(&self.binary);
+        command
+            .args(arguments)
+            .current_dir(self.current_dir())
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", self.bin())
+            .envs(&self.variables);
+        // A Windows process cannot even look up a host without it.
+        if let Some(root) = option_env!("SystemRoot") {
+            command.env("SystemRoot", root);
+        }
+        command
+    }
+
+    /// Runs it with nothing on stdin.
+    pub fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Outcome {
+        self.finish(self.command(arguments), b"")
+    }
+
+    /// Runs it with this on stdin.
+    pub fn run_with_stdin<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+        stdin: impl AsRef<[u8]>,
+    ) -> Outcome {
+        self.finish(self.command(arguments), stdin.as_ref())
+    }
+
+    /// Runs it called by another name.
+    #[cfg(unix)]
+    pub fn run_as<A: AsRef<OsStr>>(&self, name: &str, arguments: impl IntoIterator<Item = A>) -> Outcome {
+        use std::os::unix::process::CommandExt as _;
+        let mut command = self.command(arguments);
+        command.arg0(name);
+        self.finish(command, b"")
+    }
+
+    fn finish(&self, mut command: Command, stdin: &[u8]) -> Outcome {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary under test can be started");
+        // A run that ends without reading closes the pipe, which is its right.
+        let _ = child.stdin.take().expect("stdin is piped").write_all(stdin);
+        let output = child.wait_with_output().expect("the binary under test can be waited for");
+        Outcome {
+            status: code(output.status),
+            stdout: self.normal(&String::from_utf8_lossy(&output.stdout)),
+            stderr: self.normal(&String::from_utf8_lossy(&output.stderr)),
+        }
+    }
+
+    /// Paths of this world become names.
+    fn normal(&self, text: &str) -> String {
+        let named = [(self.home(), "[HOME]"), (self.current_dir(), "[CWD]"), (self.bin(), "[BIN]")];
+        let mut text = text.to_owned();
+        for (path, name) in named {
+            text = text.replace(&path.display().to_string(), name);
+        }
+        text
+    }
+}
+
+#[cfg(unix)]
+fn code(status: std::process::ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
+}
+
+#[cfg(not(unix))]
+fn code(status: std::process::ExitStatus) -> i32 {
+    status.code().unwrap_or(-1)
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "exit {}", self.status)?;
+        for (name, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            if !text.is_empty() {
+                writeln!(f, "--- {name}")?;
+                f.write_str(text)?;
+                if !text.ends_with('\n') {
+                    writeln!(f, "[no line end]")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! A scripted host on loopback that answers as GitHub, a Go module proxy or GitLab would.
+//!
+//! One port serves TLS, plain HTTP and, as a proxy, `CONNECT`: a client reaches it under the real host names either by
+//! name resolution handed in, or with `HTTPS_PROXY` set to [`FakeHost::proxy_url`] and `SSL_CERT_FILE` to a file with
+//! [`FakeHost::ca_pem`]. What is not scripted is answered with 404.
+
+mod reply;
+mod serve;
+mod shapes;
+mod tls;
+
+use std::{
+    collections::{HashMap, VecDeque},
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
+};
+
+use tokio::sync::oneshot;
+
+pub use reply::Reply;
+pub use shapes::{GitHubRelease, github_releases_page};
+
+/// A request as it arrived.
+#[derive(Clone, Debug)]
+pub struct Received {
+    /// `GET`, or `CONNECT` where the host served as a proxy; the target is empty then.
+    pub method: String,
+    /// Host name the client asked for, without a port; for plain requests to the port itself, its address.
+    pub host: String,
+    /// Path and query.
+    pub target: String,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// Whether it came over TLS.
+    pub tls: bool,
+}
+
+impl Received {
+    /// The value of a header, by its name in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Host and target in one, as they are scripted.
+    pub fn address(&self) -> String {
+        format!("{}{}", self.host, self.target)
+    }
+}
+
+/// What the host answers, and what it was asked.
+#[derive(Debug, Default)]
+struct Script {
+    replies: HashMap<String, VecDeque<Reply>>,
+    received: Vec<Received>,
+}
+
+/// The host. It runs on a thread of its own and ends with this value.
+#[derive(Debug)]
+pub struct FakeHost {
+    address: SocketAddr,
+    ca_pem: String,
+    script: Arc<Mutex<Script>>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl FakeHost {
+    /// Starts a host whose certificate is good for these names.
+    ///
+    /// # Panics
+    /// When loopback cannot be listened on.
+    pub fn start(names: &[&str]) -> Self {
+        let tls::Tls { acceptor, ca_pem } = tls::make(names);
+        let script = Arc::new(Mutex::new(Script::default()));
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        listener.set_nonblocking(true).expect("a fresh listener can be set to non-blocking");
+        let address = listener.local_addr().expect("a bound listener has an address");
+        let (stop, stopped) = oneshot::channel();
+        let for_thread = Arc::clone(&script);
+        let thread = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let runtime = runtime.expect("a runtime can be made");
+            runtime.block_on(serve::serve(listener, acceptor, for_thread, stopped));
+        });
+        Self { address, ca_pem, script, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Starts a host that is `github.com`, its API and storage, the public Go module proxy and a GitLab in one.
+    pub fn internet() -> Self {
+        Self::start(&[
+            "github.com",
+            "api.github.com",
+            "objects.githubusercontent.com",
+            "proxy.golang.org",
+            "gitlab.com",
+            "gitlab.example.org",
+            "ghe.example.org",
+            "files.example.org",
+        ])
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The certificate that its own is signed with.
+    pub fn ca_pem(&self) -> &str {
+        &self.ca_pem
+    }
+
+    /// Its address as a plain HTTP server or as a proxy.
+    pub fn proxy_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Answers `host/path?query` with this from now on.
+    pub fn on(&self, address: impl Into<String>, reply: Reply) -> &Self {
+        self.on_each(address, [reply])
+    }
+
+    /// Answers `host/path?query` with one reply after the other; the last one stays.
+    pub fn on_each(&self, address: impl Into<String>, replies: impl IntoIterator<Item = Reply>) -> &Self {
+        self.script().replies.insert(address.into(), replies.into_iter().collect());
+        self
+    }
+
+    /// All requests so far.
+    pub fn received(&self) -> Vec<Received> {
+        self.script().received.clone()
+    }
+
+    /// Host and target of all requests so far, but for those to open a tunnel.
+    pub fn addresses(&self) -> Vec<String> {
+        let requests = self.received().into_iter().filter(|request| request.method != "CONNECT");
+        requests.map(|request| request.address()).collect()
+    }
+
+    fn script(&self) -> MutexGuard<'_, Script> {
+        lock(&self.script)
+    }
+}
+
+fn lock(script: &Mutex<Script>) -> MutexGuard<'_, Script> {
+    script.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for FakeHost {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            // It may have ended by a panic of its own; then the join says so.
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

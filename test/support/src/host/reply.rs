@@ -1,0 +1,112 @@
+/// How an answer ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// As it should.
+    Whole,
+    /// The connection is closed after this many bytes of the body.
+    CutAfter(usize),
+    /// As it should, but the length is not announced: the end of the connection is the end of the body.
+    Unannounced,
+    /// Nothing comes any more after this many bytes of the body.
+    StallAfter(usize),
+    /// The connection is closed before any answer.
+    Close,
+}
+
+/// One scripted answer.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+    pub(super) end: End,
+}
+
+impl Reply {
+    /// An answer with a status and no body.
+    pub fn status(status: u16) -> Self {
+        Self { status, headers: Vec::new(), body: Vec::new(), end: End::Whole }
+    }
+
+    /// A file.
+    pub fn file(body: impl Into<Vec<u8>>) -> Self {
+        Self::status(200).header("content-type", "application/octet-stream").body(body)
+    }
+
+    /// Plain text.
+    pub fn text(body: impl Into<Vec<u8>>) -> Self {
+        Self::status(200).header("content-type", "text/plain; charset=utf-8").body(body)
+    }
+
+    /// JSON with a status.
+    pub fn json(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self::status(status).header("content-type", "application/json; charset=utf-8").body(body)
+    }
+
+    /// A web page, as a login or a captive portal gives it.
+    pub fn web_page() -> Self {
+        let page = "<!DOCTYPE html>\n<html><body>Sign in</body></html>";
+        Self::status(200).header("content-type", "text/html; charset=utf-8").body(page)
+    }
+
+    /// A redirect.
+    pub fn redirect(to: &str) -> Self {
+        Self::status(302).header("location", to)
+    }
+
+    /// What GitHub says when the requests of the hour are used up.
+    pub fn github_rate_limit(limit: u64, resets_at: u64) -> Self {
+        Self::json(403, r#"{"message":"API rate limit exceeded for 203.0.113.7.","documentation_url":"https://docs.github.com/rest"}"#)
+            .header("x-ratelimit-limit", &limit.to_string())
+            .header("x-ratelimit-remaining", "0")
+            .header("x-ratelimit-reset", &resets_at.to_string())
+    }
+
+    /// What GitHub says when too many requests come at once.
+    pub fn github_secondary_limit() -> Self {
+        Self::json(
+            403,
+            r#"{"message":"You have exceeded a secondary rate limit. Please wait a few minutes."}"#,
+        )
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Sets the body.
+    #[must_use]
+    pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Closes the connection after some bytes of the body.
+    #[must_use]
+    pub fn cut_after(mut self, bytes: usize) -> Self {
+        self.end = End::CutAfter(bytes);
+        self
+    }
+
+    /// Falls silent after some bytes of the body.
+    #[must_use]
+    pub fn stall_after(mut self, bytes: usize) -> Self {
+        self.end = End::StallAfter(bytes);
+        self
+    }
+
+    /// Leaves the length of the body out.
+    #[must_use]
+    pub fn unannounced(mut self) -> Self {
+        self.end = End::Unannounced;
+        self
+    }
+
+    /// Closes the connection without an answer.
+    pub fn close() -> Self {
+        Self { end: End::Close, ..Self::status(200) }
+    }
+}

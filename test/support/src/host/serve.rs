@@ -1,0 +1,157 @@
+//! As much of HTTP/1.1 as a GET needs.
+
+use std::{
+    io,
+    sync::{Arc, Mutex},
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    sync::oneshot,
+};
+use tokio_rustls::TlsAcceptor;
+
+use super::{Received, Reply, Script, lock, reply::End};
+
+/// The first byte of every TLS connection.
+const TLS_HANDSHAKE: u8 = 0x16;
+
+pub(super) async fn serve(
+    listener: std::net::TcpListener,
+    acceptor: TlsAcceptor,
+    script: Arc<Mutex<Script>>,
+    mut stopped: oneshot::Receiver<()>,
+) {
+    let listener = TcpListener::from_std(listener).expect("the listener is non-blocking");
+    loop {
+        let socket = tokio::select! {
+            _ = &mut stopped => return,
+            socket = listener.accept() => socket,
+        };
+        let Ok((socket, _)) = socket else { continue };
+        let (acceptor, script) = (acceptor.clone(), Arc::clone(&script));
+        // A client that hangs up, or does not trust the certificate, is part of many tests.
+        tokio::spawn(async move { connection(socket, &acceptor, &script).await });
+    }
+}
+
+async fn connection(mut socket: TcpStream, acceptor: &TlsAcceptor, script: &Mutex<Script>) -> io::Result<()> {
+    if starts_with_tls(&socket).await? {
+        return requests(acceptor.accept(socket).await?, None, true, script).await;
+    }
+    let Some(head) = read_head(&mut socket).await? else { return Ok(()) };
+    if !head.starts_with("CONNECT ") {
+        return requests(socket, Some(head), false, script).await;
+    }
+    lock(script).received.push(received(&head, false));
+    socket.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
+    if starts_with_tls(&socket).await? {
+        requests(acceptor.accept(socket).await?, None, true, script).await
+    } else {
+        requests(socket, None, false, script).await
+    }
+}
+
+async fn starts_with_tls(socket: &TcpStream) -> io::Result<bool> {
+    let mut first = [0];
+    Ok(socket.peek(&mut first).await? == 1 && first[0] == TLS_HANDSHAKE)
+}
+
+/// Answers requests until the client hangs up or a scripted fault ends the connection.
+async fn requests(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    first: Option<String>,
+    tls: bool,
+    script: &Mutex<Script>,
+) -> io::Result<()> {
+    let mut first = first;
+    loop {
+        let head = match first.take() {
+            Some(head) => head,
+            None => match read_head(&mut stream).await? {
+                Some(head) => head,
+                None => return Ok(()),
+            },
+        };
+        let reply = answer(received(&head, tls), script);
+        if !write_reply(&mut stream, &reply).await? {
+            return Ok(());
+        }
+    }
+}
+
+async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<String>> {
+    let mut head = Vec::new();
+    // Byte by byte, so that nothing behind the head is taken away from who reads on.
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        if stream.read(&mut byte).await? == 0 {
+            return Ok(None);
+        }
+        head.push(byte[0]);
+    }
+    Ok(Some(String::from_utf8_lossy(&head).into_owned()))
+}
+
+fn received(head: &str, tls: bool) -> Received {
+    let mut lines = head.lines();
+    let mut start = lines.next().unwrap_or_default().split(' ');
+    let (method, target) = (start.next().unwrap_or_default().to_owned(), start.next().unwrap_or_default());
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.trim().to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    let host =
+        headers.iter().find(|(name, _)| name == "host").map(|(_, host)| host.clone()).unwrap_or_default();
+    // A request through a proxy names the whole address.
+    let target = target.strip_prefix(&format!("http://{host}")).unwrap_or(target);
+    let target = if method == "CONNECT" { String::new() } else { target.to_owned() };
+    let host = host.split(':').next().unwrap_or_default().to_owned();
+    Received { method, host, target, headers, tls }
+}
+
+fn answer(received: Received, script: &Mutex<Script>) -> Reply {
+    let mut script = lock(script);
+    let address = received.address();
+    script.received.push(received);
+    match script.replies.get_mut(&address) {
+        Some(replies) if replies.len() > 1 => replies.pop_front(),
+        Some(replies) => replies.front().cloned(),
+        None => None,
+    }
+    .unwrap_or_else(|| Reply::json(404, r#"{"message":"Not Found"}"#))
+}
+
+/// Writes an answer; says whether the connection goes on.
+async fn write_reply(stream: &mut (impl AsyncWrite + AsyncRead + Unpin), reply: &Reply) -> io::Result<bool> {
+    if reply.end == End::Close {
+        return Ok(false);
+    }
+    let mut head = format!("HTTP/1.1 {} Scripted\r\n", reply.status);
+    if reply.end != End::Unannounced {
+        head.push_str("content-length: ");
+        head.push_str(&reply.body.len().to_string());
+        head.push_str("\r\n");
+    }
+    for (name, value) in &reply.headers {
+        head.extend([name, ": ", value, "\r\n"]);
+    }
+    head.push_str("\r\n");
+    stream.write_all(head.as_bytes()).await?;
+    let sent = match reply.end {
+        End::CutAfter(bytes) | End::StallAfter(bytes) => &reply.body[..bytes.min(reply.body.len())],
+        End::Whole | End::Unannounced | End::Close => &reply.body,
+    };
+    stream.write_all(sent).await?;
+    stream.flush().await?;
+    if reply.end == End::Unannounced {
+        stream.shutdown().await?;
+    }
+    if let End::StallAfter(_) = reply.end {
+        // Silent until the client gives up.
+        let mut rest = [0; 64];
+        while stream.read(&mut rest).await? > 0 {}
+    }
+    Ok(reply.end == End::Whole)
+}

@@ -1,0 +1,4 @@
+//! What tests share: fake hosts, the binary in a scrubbed world, builders.
+
+pub mod binary;
+pub mod host;
