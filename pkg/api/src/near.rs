@@ -3,10 +3,12 @@
 /// (one for names of up to four letters) or starts with what was typed.
 pub fn near_names<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let typed = name.to_ascii_lowercase();
-    if typed.is_empty() {
-        return Vec::new();
-    }
-    let allowed = if typed.chars().count() <= 4 { 1 } else { 2 };
+    let allowed = match typed.chars().count() {
+        // One letter more or less makes another word of these.
+        0..=2 => return Vec::new(),
+        3..=4 => 1,
+        _ => 2,
+    };
     let mut near: Vec<(usize, &str)> = candidates
         .into_iter()
         .filter(|candidate| *candidate != name)
@@ -38,6 +40,7 @@ mod tests {
     fn a_different_word_has_no_near_name() {
         assert!(near_names("openstack", ["aws", "azure"]).is_empty());
         assert!(near_names("", ["aws"]).is_empty());
+        assert!(near_names("A", ["B", "_"]).is_empty());
         assert!(near_names("aws", ["aws"]).is_empty());
     }
 }

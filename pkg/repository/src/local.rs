@@ -123,7 +123,8 @@ impl Repository for Local {
             let release = self.release_folder(version)?;
             let entries = fs::read_dir(&release).map_err(|error| read_error(&release, error))?;
             let files = entries.flatten().filter(|entry| entry.path().is_file());
-            let mut names: Vec<String> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+            let mut names: Vec<String> =
+                files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
             names.sort_unstable();
             Ok(names)
         }

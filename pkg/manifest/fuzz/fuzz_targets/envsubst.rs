@@ -1,0 +1,18 @@
+//! Any text is rendered or refused; what is listed as required is what an empty lookup misses.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use manifest::envsubst::{RenderError, Template};
+
+fuzz_target!(|input: (&str, &str)| {
+    let (text, value) = input;
+    let Ok(template) = Template::parse(text) else { return };
+    let variables = template.variables();
+    let unset = template.render(&mut |_| None);
+    let required = variables.top.iter().any(|variable| variable.required());
+    assert_eq!(matches!(unset, Err(RenderError::Missing(_))), required);
+    // Patterns are tried on every prefix, so a long value is slow and shows nothing more.
+    let value: String = value.chars().take(64).collect();
+    let set = template.render(&mut |_| Some(value.as_str().into()));
+    assert!(!matches!(set, Err(RenderError::Missing(_))));
+});

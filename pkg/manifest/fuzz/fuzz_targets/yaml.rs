@@ -1,0 +1,26 @@
+#![no_main]
+//! Whatever bytes come: they are read or refused, and what was read prints as text that reads back the same.
+
+use libfuzzer_sys::fuzz_target;
+use manifest::{Limits, Value, read_stream, write_stream};
+
+fuzz_target!(|bytes: &[u8]| {
+    let limits = Limits::default();
+    let Ok(stream) = read_stream(bytes, &limits) else { return };
+    if stream.objects.iter().any(|object| has_merge_key(&Value::Object(object.as_map().clone()))) {
+        return;
+    }
+    // The last line is ended by whoever prints the stream.
+    let text = write_stream(&stream.objects) + "\n";
+    let back = read_stream(text.as_bytes(), &limits);
+    assert_eq!(back.map(|stream| stream.objects), Ok(stream.objects), "{text}");
+});
+
+/// Go prints the key `<<` bare, and so do we; it reads back as a merge.
+fn has_merge_key(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(has_merge_key),
+        Value::Object(fields) => fields.iter().any(|(key, value)| key == "<<" || has_merge_key(value)),
+        _ => false,
+    }
+}

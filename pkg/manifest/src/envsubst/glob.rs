@@ -1,0 +1,216 @@
+//! The patterns of `#` and `%`: `*`, `?`, `[a-c]`, `[^a]` and `\c`; `*` takes `/` as well.
+//!
+//! Source: path/match.go, over every prefix of the value as funcs.go (trimShortest, trimLongest) tries them.
+
+/// A pattern, cut into the parts between its stars.
+pub(super) struct Pattern<'p> {
+    parts: Vec<Part<'p>>,
+    /// No text can make it fail.
+    well_formed: bool,
+    /// The byte that every match ends with, where that is plain to see.
+    last: Option<u8>,
+}
+
+struct Part<'p> {
+    /// Whether anything may stand before it.
+    star: bool,
+    text: &'p [u8],
+}
+
+/// The pattern is malformed; found when matching gets there, so not by every text.
+struct Malformed;
+
+impl<'p> Pattern<'p> {
+    pub(super) fn new(pattern: &'p [u8]) -> Self {
+        let mut parts = Vec::new();
+        let mut rest = pattern;
+        while !rest.is_empty() {
+            let (part, after) = next_part(rest);
+            parts.push(part);
+            rest = after;
+        }
+        let well_formed = parts.iter().all(|part| is_well_formed(part.text));
+        let last = match pattern {
+            [.., b'\\', _] => None,
+            [.., last] if !matches!(last, b'*' | b'?' | b']') => Some(*last),
+            _ => None,
+        };
+        Self { parts, well_formed, last }
+    }
+
+    /// Returns how many bytes of a text the pattern matches from its start; 0 when it matches nothing or is malformed.
+    ///
+    /// The empty prefix never counts. A prefix may end inside a character, whose bytes then count one by one.
+    pub(super) fn prefix(&self, text: &[u8], longest: bool) -> usize {
+        if !self.well_formed {
+            return self.prefix_of_malformed(text, longest);
+        }
+        let matches = |end: &usize| {
+            self.last.is_none_or(|last| text[*end - 1] == last)
+                && self.matches(&text[..*end]).unwrap_or(false)
+        };
+        let mut ends = 1..=text.len();
+        if longest { ends.rev().find(matches) } else { ends.find(matches) }.unwrap_or(0)
+    }
+
+    /// Tries the prefixes in the order of the peer, from the longest down: whether it meets the malformed part, and gives
+    /// up, hangs on that.
+    fn prefix_of_malformed(&self, text: &[u8], longest: bool) -> usize {
+        let mut found = 0;
+        for end in (1..=text.len()).rev() {
+            match self.matches(&text[..end]) {
+                Ok(true) if longest => return end,
+                Ok(true) => found = end,
+                Ok(false) => {}
+                Err(Malformed) => return 0,
+            }
+        }
+        found
+    }
+
+    /// Says whether the pattern matches a whole text.
+    fn matches(&self, mut text: &[u8]) -> Result<bool, Malformed> {
+        for (index, part) in self.parts.iter().enumerate() {
+            if part.star && part.text.is_empty() {
+                return Ok(true);
+            }
+            let last = index + 1 == self.parts.len();
+            let furthest = if part.star { text.len() } else { 0 };
+            let mut rest = None;
+            for skipped in 0..=furthest {
+                rest = match_part(part.text, &text[skipped..])?.filter(|rest| !last || rest.is_empty());
+                if rest.is_some() {
+                    break;
+                }
+            }
+            let Some(rest) = rest else { return Ok(false) };
+            text = rest;
+        }
+        Ok(text.is_empty())
+    }
+}
+
+/// Cuts off the stars at the start of a pattern and what follows up to the next star.
+fn next_part(pattern: &[u8]) -> (Part<'_>, &[u8]) {
+    let stars = pattern.iter().take_while(|byte| **byte == b'*').count();
+    let text = &pattern[stars..];
+    let mut in_class = false;
+    let mut end = 0;
+    while end < text.len() {
+        match text[end] {
+            // The last byte of a pattern escapes nothing; it is refused when it is matched.
+            b'\\' if end + 1 < text.len() => end += 1,
+            b'[' => in_class = true,
+            b']' => in_class = false,
+            b'*' if !in_class => break,
+            _ => {}
+        }
+        end += 1;
+    }
+    (Part { star: stars > 0, text: &text[..end] }, &text[end..])
+}
+
+/// Matches a part at the start of a text and returns what is left of that.
+fn match_part<'t>(mut part: &[u8], mut text: &'t [u8]) -> Result<Option<&'t [u8]>, Malformed> {
+    while let Some(byte) = part.first() {
+        // Asked before the part is looked at: a malformed one goes unseen when the text is at its end.
+        if text.is_empty() {
+            return Ok(None);
+        }
+        match byte {
+            b'[' => {
+                let (c, width) = decode(text);
+                text = &text[width..];
+                let (class, after) = Class::read(&part[1..], c)?;
+                part = after;
+                if class.matched == class.negated {
+                    return Ok(None);
+                }
+            }
+            b'?' => {
+                text = &text[decode(text).1..];
+                part = &part[1..];
+            }
+            _ => {
+                if *byte == b'\\' {
+                    part = &part[1..];
+                }
+                if *part.first().ok_or(Malformed)? != text[0] {
+                    return Ok(None);
+                }
+                part = &part[1..];
+                text = &text[1..];
+            }
+        }
+    }
+    Ok(Some(text))
+}
+
+/// What a bracket says about one character.
+struct Class {
+    negated: bool,
+    matched: bool,
+}
+
+impl Class {
+    /// Reads a bracket after its `[`, and returns what follows its `]`.
+    fn read(mut part: &[u8], c: char) -> Result<(Self, &[u8]), Malformed> {
+        let negated = part.first() == Some(&b'^');
+        if negated {
+            part = &part[1..];
+        }
+        let mut matched = false;
+        let mut ranges = 0;
+        loop {
+            if part.first() == Some(&b']') && ranges > 0 {
+                return Ok((Self { negated, matched }, &part[1..]));
+            }
+            let (low, after) = class_character(part)?;
+            part = after;
+            let mut high = low;
+            if part.first() == Some(&b'-') {
+                (high, part) = class_character(&part[1..])?;
+            }
+            matched |= (low..=high).contains(&c);
+            ranges += 1;
+        }
+    }
+}
+
+/// Reads a character of a bracket; something has to follow it.
+fn class_character(part: &[u8]) -> Result<(char, &[u8]), Malformed> {
+    let text = match part {
+        [] | [b'-' | b']', ..] => return Err(Malformed),
+        [b'\\', rest @ ..] => rest,
+        _ => part,
+    };
+    if text.is_empty() {
+        return Err(Malformed);
+    }
+    let (c, width) = decode(text);
+    let broken = c == char::REPLACEMENT_CHARACTER && width == 1;
+    if broken || width == text.len() { Err(Malformed) } else { Ok((c, &text[width..])) }
+}
+
+/// Says whether no text can find a fault in a part.
+fn is_well_formed(mut part: &[u8]) -> bool {
+    while let Some(byte) = part.first() {
+        part = match (byte, part.get(1)) {
+            (b'[', _) => match Class::read(&part[1..], ' ') {
+                Ok((_, after)) => after,
+                Err(Malformed) => return false,
+            },
+            (b'\\', Some(_)) => &part[2..],
+            (b'\\', None) => return false,
+            _ => &part[1..],
+        };
+    }
+    true
+}
+
+/// Reads the first character of a text that is not empty, and its length; a byte that begins none is U+FFFD, of length 1.
+fn decode(text: &[u8]) -> (char, usize) {
+    let head = &text[..text.len().min(4)];
+    let first = head.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+    first.map_or((char::REPLACEMENT_CHARACTER, 1), |c| (c, c.len_utf8()))
+}

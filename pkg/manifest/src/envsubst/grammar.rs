@@ -1,0 +1,363 @@
+//! The grammar: from text to steps.
+//!
+//! Source: parse/parse.go and parse/scan.go. What looks odd there is kept and named where it is done.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::functions::Function;
+use super::{Expression, FaultKind, MAX_DEPTH, ParseError, Step};
+
+/// What a text was parsed into.
+pub(super) struct Parsed {
+    pub(super) steps: Vec<Step>,
+    pub(super) expressions: Vec<Expression>,
+    pub(super) names: Vec<Range<usize>>,
+}
+
+/// What is wrong, and the offset of the `${` it is wrong with.
+type Wrong = (FaultKind, usize);
+
+/// Reads a whole text; the faults come in its order.
+pub(super) fn parse(text: &str) -> Result<Parsed, Vec<Wrong>> {
+    let mut parser = Parser::new(text);
+    let mut faults = Vec::new();
+    while let Err(wrong) = parser.run() {
+        faults.push(wrong);
+        if faults.len() == ParseError::MAX_FAULTS {
+            break;
+        }
+        // Go on as if that `${` were text; what was read inside it is read again, so a good part of it is no fault.
+        parser.open.clear();
+        parser.at = wrong.1 + 2;
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    Ok(Parsed { steps: parser.steps, expressions: parser.expressions, names: parser.names })
+}
+
+/// An argument, by what ends it and what follows it.
+#[derive(Clone, Copy)]
+enum Slot {
+    /// The words of a default: any mix of text and substitutions.
+    Words,
+    /// First argument of a substring.
+    Offset,
+    /// Second argument of a substring.
+    Length,
+    /// What `#` and `%` remove.
+    Pattern,
+    /// What the `/` family looks for.
+    Search,
+    /// What the `/` family puts in its place.
+    Replacement,
+}
+
+impl Slot {
+    fn ends_at(self, byte: u8) -> bool {
+        match self {
+            Self::Words | Self::Length | Self::Pattern | Self::Replacement => byte == b'}',
+            Self::Offset => byte == b':' || byte == b'}',
+            // A closing brace is text here: without its second `/` an expression runs on to the next one in the document.
+            Self::Search => byte == b'/',
+        }
+    }
+
+    /// Says whether a byte makes the next one plain text.
+    fn escapes(self, byte: u8, next: Option<u8>) -> bool {
+        matches!(self, Self::Search | Self::Replacement)
+            && match byte {
+                b'$' => next == Some(b'$'),
+                b'\\' => matches!(next, Some(b'/' | b'\\')),
+                _ => false,
+            }
+    }
+}
+
+/// What an open expression waits for.
+#[derive(Clone, Copy)]
+enum Expects {
+    Argument(Slot),
+    AfterArgument(Slot),
+}
+
+struct Frame {
+    expression: usize,
+    expects: Expects,
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+    open: Vec<Frame>,
+    steps: Vec<Step>,
+    expressions: Vec<Expression>,
+    names: Vec<Range<usize>>,
+    ids: HashMap<&'t str, usize>,
+}
+
+impl<'t> Parser<'t> {
+    fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            at: 0,
+            open: Vec::new(),
+            steps: Vec::new(),
+            expressions: Vec::new(),
+            names: Vec::new(),
+            ids: HashMap::new(),
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Wrong> {
+        loop {
+            let Some(frame) = self.open.last() else {
+                if self.read_outside()? {
+                    continue;
+                }
+                return Ok(());
+            };
+            let at = self.expressions[frame.expression].at;
+            match frame.expects {
+                Expects::Argument(Slot::Words) if self.peek() == Some(b'}') => self.close(),
+                Expects::Argument(slot) => self.read_argument(slot, at)?,
+                Expects::AfterArgument(slot) => self.read_after(slot, at)?,
+            }
+        }
+    }
+
+    /// Reads text up to the next `${` and opens that; says whether there was one.
+    fn read_outside(&mut self) -> Result<bool, Wrong> {
+        let (mut start, mut from) = (self.at, self.at);
+        while let Some(found) = self.text[from..].find('$') {
+            let dollar = from + found;
+            match self.byte(dollar + 1) {
+                Some(b'{') => {
+                    self.push_text(start..dollar);
+                    self.at = dollar;
+                    self.open_expression()?;
+                    return Ok(true);
+                }
+                Some(b'$') => {
+                    self.push_text(start..dollar);
+                    (start, from) = (dollar + 1, dollar + 2);
+                }
+                _ => from = dollar + 1,
+            }
+        }
+        self.push_text(start..self.text.len());
+        self.at = self.text.len();
+        Ok(false)
+    }
+
+    /// Reads `${`, the name and the operator; what takes no argument is closed as well.
+    fn open_expression(&mut self) -> Result<(), Wrong> {
+        let at = self.at;
+        if self.open.len() == MAX_DEPTH {
+            return Err((FaultKind::TooDeep, at));
+        }
+        self.at += 2;
+        if self.peek() == Some(b'#') {
+            self.at += 1;
+            let name = self.read_name().ok_or((FaultKind::BadSubstitution, at))?;
+            self.begin(at, name, Function::ByteLength);
+            return self.close_or_bad(at);
+        }
+        let name = self.read_name().ok_or((FaultKind::VariableName, at))?;
+        let (function, length, slot) = self.read_operator().map_err(|kind| (kind, at))?;
+        self.at += length;
+        self.begin(at, name, function);
+        match slot {
+            Some(slot) => {
+                let expression = self.expressions.len() - 1;
+                self.open.push(Frame { expression, expects: Expects::Argument(slot) });
+                Ok(())
+            }
+            None => self.close_or_bad(at),
+        }
+    }
+
+    /// Recognises the operator after a name: the function, the bytes it takes, its first argument.
+    fn read_operator(&self) -> Result<(Function, usize, Option<Slot>), FaultKind> {
+        let second = self.byte(self.at + 1);
+        let first = self.peek().ok_or(FaultKind::MissingClosingBrace)?;
+        let doubled = second == Some(first);
+        Ok(match first {
+            b'}' => (Function::Value, 0, None),
+            b'=' => (Function::Default, 1, Some(Slot::Words)),
+            b':' => match second {
+                // All of them give a default when the value is empty, set or not.
+                Some(b'=' | b'-' | b'?' | b'+') => (Function::Default, 2, Some(Slot::Words)),
+                // The peer loses its place when a longer character follows the colon.
+                Some(next) if next.is_ascii() => (Function::Substring, 1, Some(Slot::Offset)),
+                _ => return Err(FaultKind::BadSubstitution),
+            },
+            b',' if doubled => (Function::Lower, 2, None),
+            b'^' if doubled => (Function::Upper, 2, None),
+            // Both at once pass as an operator that does nothing.
+            b',' | b'^' if matches!(second, Some(b',' | b'^')) => (Function::Value, 2, None),
+            b',' => (Function::LowerFirst, 1, None),
+            b'^' => (Function::UpperFirst, 1, None),
+            b'#' => {
+                (Function::TrimPrefix { longest: doubled }, 1 + usize::from(doubled), Some(Slot::Pattern))
+            }
+            b'%' => {
+                (Function::TrimSuffix { longest: doubled }, 1 + usize::from(doubled), Some(Slot::Pattern))
+            }
+            b'/' => match second {
+                Some(b'/') => (Function::ReplaceAll, 2, Some(Slot::Search)),
+                Some(b'#') => (Function::ReplacePrefix, 2, Some(Slot::Search)),
+                Some(b'%') => (Function::ReplaceSuffix, 2, Some(Slot::Search)),
+                _ => (Function::ReplaceFirst, 1, Some(Slot::Search)),
+            },
+            _ => return Err(FaultKind::MissingClosingBrace),
+        })
+    }
+
+    /// Reads an argument, or one part of the words of a default.
+    fn read_argument(&mut self, slot: Slot, at: usize) -> Result<(), Wrong> {
+        let nested = self.at_nested();
+        let first = self.peek().ok_or((FaultKind::Argument, at))?;
+        if !nested && slot.ends_at(first) {
+            return Err((FaultKind::Argument, at));
+        }
+        let frame = self.open.last_mut().expect("invariant: an argument is read in an open expression");
+        let expression = &mut self.expressions[frame.expression];
+        match slot {
+            // The parts of a default are joined, so they count as one argument.
+            Slot::Words if expression.arguments == 1 => {}
+            _ => {
+                expression.arguments += 1;
+                self.steps.push(Step::Argument);
+            }
+        }
+        if !matches!(slot, Slot::Words) {
+            frame.expects = Expects::AfterArgument(slot);
+        }
+        if nested {
+            return self.open_expression();
+        }
+        self.read_text(slot);
+        Ok(())
+    }
+
+    /// Reads the text of an argument up to what ends it.
+    fn read_text(&mut self, slot: Slot) {
+        let mut start = self.at;
+        while let Some(byte) = self.peek() {
+            if self.at_nested() {
+                break;
+            }
+            if slot.escapes(byte, self.byte(self.at + 1)) {
+                self.push_text(start..self.at);
+                start = self.at + 1;
+                self.at += 2;
+            } else if slot.ends_at(byte) {
+                break;
+            } else {
+                self.at += 1;
+            }
+        }
+        self.push_text(start..self.at);
+    }
+
+    /// Reads what stands between two arguments or after the last one.
+    fn read_after(&mut self, slot: Slot, at: usize) -> Result<(), Wrong> {
+        let next = match (slot, self.peek()) {
+            // Any number of them separates.
+            (Slot::Offset, Some(b':')) => {
+                self.skip_all(b':');
+                Slot::Length
+            }
+            (Slot::Search, Some(b'/')) => {
+                self.skip_all(b'/');
+                if self.peek() == Some(b'}') {
+                    self.close();
+                    return Ok(());
+                }
+                Slot::Replacement
+            }
+            (Slot::Search, _) => return Err((FaultKind::BadSubstitution, at)),
+            (_, Some(b'}')) => {
+                self.close();
+                return Ok(());
+            }
+            _ => return Err((FaultKind::BadSubstitution, at)),
+        };
+        let frame = self.open.last_mut().expect("invariant: an argument is read in an open expression");
+        frame.expects = Expects::Argument(next);
+        Ok(())
+    }
+
+    /// Notes an expression whose name and function are known.
+    fn begin(&mut self, at: usize, name: Range<usize>, function: Function) {
+        let next = self.names.len();
+        let name = *self.ids.entry(&self.text[name.clone()]).or_insert_with(|| {
+            self.names.push(name);
+            next
+        });
+        self.expressions.push(Expression {
+            name,
+            function,
+            arguments: 0,
+            at,
+            nested: !self.open.is_empty(),
+            steps: self.steps.len()..self.steps.len(),
+        });
+    }
+
+    /// Closes the expression that was begun last and takes no argument.
+    fn close_or_bad(&mut self, at: usize) -> Result<(), Wrong> {
+        if self.peek() != Some(b'}') {
+            return Err((FaultKind::BadSubstitution, at));
+        }
+        self.at += 1;
+        self.finish(self.expressions.len() - 1);
+        Ok(())
+    }
+
+    /// Closes the innermost open expression at its brace.
+    fn close(&mut self) {
+        self.at += 1;
+        let frame = self.open.pop().expect("invariant: only an open expression is closed");
+        self.finish(frame.expression);
+    }
+
+    fn finish(&mut self, expression: usize) {
+        self.steps.push(Step::Call(expression));
+        self.expressions[expression].steps.end = self.steps.len();
+    }
+
+    fn read_name(&mut self) -> Option<Range<usize>> {
+        let rest = &self.text[self.at..];
+        let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let start = self.at;
+        self.at += length;
+        (length > 0).then_some(start..self.at)
+    }
+
+    fn skip_all(&mut self, byte: u8) {
+        while self.peek() == Some(byte) {
+            self.at += 1;
+        }
+    }
+
+    fn at_nested(&self) -> bool {
+        self.peek() == Some(b'$') && self.byte(self.at + 1) == Some(b'{')
+    }
+
+    fn push_text(&mut self, range: Range<usize>) {
+        if !range.is_empty() {
+            self.steps.push(Step::Text(range));
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.byte(self.at)
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.as_bytes().get(at).copied()
+    }
+}

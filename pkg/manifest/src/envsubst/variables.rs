@@ -1,0 +1,122 @@
+//! What a text asks for.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::position::Cursor;
+use super::{Expression, MissingVariable, MissingVariables, Position, Step, Template};
+
+/// The names in a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variables {
+    /// Names outside of arguments, each once, in the order of their first places.
+    pub top: Vec<Variable>,
+    /// Names in the arguments of others and nowhere else, each once, in the order of their first places.
+    ///
+    /// They are never required: one that is not set is empty.
+    pub nested: Vec<NestedVariable>,
+}
+
+/// A name that stands outside of arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// The name.
+    pub name: String,
+    /// What the text has for it at its first place: all arguments there, joined, the names inside them as `${NAME}`.
+    ///
+    /// Source: simple_processor.go (traverse): the arguments of any function count, so `${X:2}` has the default `2`.
+    pub default: Option<String>,
+    /// Every place outside of arguments, in the order of the text.
+    pub places: Vec<Position>,
+}
+
+impl Variable {
+    /// Says whether the text cannot be rendered while the name is not set.
+    pub fn required(&self) -> bool {
+        self.default.is_none()
+    }
+}
+
+/// A name that stands in arguments only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NestedVariable {
+    /// The name.
+    pub name: String,
+    /// Every place, in the order of the text.
+    pub places: Vec<Position>,
+}
+
+pub(super) fn list(template: &Template<'_>) -> Variables {
+    let mut top = vec![false; template.names.len()];
+    for expression in template.expressions.iter().filter(|expression| !expression.nested) {
+        top[expression.name] = true;
+    }
+    let mut variables = Variables::default();
+    let mut seen = HashMap::new();
+    let mut cursor = Cursor::new(template.source);
+    for (index, expression) in template.expressions.iter().enumerate() {
+        let nested_only = !top[expression.name];
+        if expression.nested && !nested_only {
+            continue;
+        }
+        let place = cursor.position(template.legacy.original(expression.at));
+        let name = || template.name(expression.name).to_owned();
+        if nested_only {
+            let slot = *seen.entry(expression.name).or_insert_with(|| {
+                variables.nested.push(NestedVariable { name: name(), places: Vec::new() });
+                variables.nested.len() - 1
+            });
+            variables.nested[slot].places.push(place);
+        } else {
+            let slot = *seen.entry(expression.name).or_insert_with(|| {
+                let default = expression.has_default().then(|| default_text(template, index));
+                variables.top.push(Variable { name: name(), default, places: Vec::new() });
+                variables.top.len() - 1
+            });
+            variables.top[slot].places.push(place);
+        }
+    }
+    variables
+}
+
+/// Lists the names that have neither a value nor a default at their first place outside of arguments.
+pub(super) fn missing(template: &Template<'_>, values: &[Option<Cow<'_, str>>]) -> Option<MissingVariables> {
+    let top = || template.expressions.iter().filter(|expression| !expression.nested);
+    let mut required: Vec<Option<bool>> = vec![None; template.names.len()];
+    for expression in top() {
+        let unset = values[expression.name].is_none();
+        required[expression.name].get_or_insert(unset && !expression.has_default());
+    }
+    let is_missing = |expression: &&Expression| required[expression.name] == Some(true);
+    let mut cursor = Cursor::new(template.source);
+    let mut places: HashMap<usize, Vec<Position>> = HashMap::new();
+    for expression in top().filter(is_missing) {
+        let place = cursor.position(template.legacy.original(expression.at));
+        places.entry(expression.name).or_default().push(place);
+    }
+    let named = |(name, places)| MissingVariable { name: template.name(name).to_owned(), places };
+    let mut variables: Vec<_> = places.into_iter().map(named).collect();
+    variables.sort_by(|a, b| a.name.cmp(&b.name));
+    (!variables.is_empty()).then_some(MissingVariables { variables })
+}
+
+/// Joins the arguments of an expression as they are written, without what is inside the substitutions in them.
+fn default_text(template: &Template<'_>, index: usize) -> String {
+    let steps = template.expressions[index].steps.clone();
+    let mut inner = template.expressions[index + 1..].iter().peekable();
+    let mut text = String::new();
+    let mut at = steps.start;
+    while at + 1 < steps.end {
+        if let Some(nested) = inner.next_if(|nested| nested.steps.start == at) {
+            text.extend(["${", template.name(nested.name), "}"]);
+            at = nested.steps.end;
+            while inner.next_if(|deeper| deeper.steps.start < at).is_some() {}
+            continue;
+        }
+        if let Step::Text(range) = &template.steps[at] {
+            text.push_str(&template.legacy.text()[range.clone()]);
+        }
+        at += 1;
+    }
+    text
+}

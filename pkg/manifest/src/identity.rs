@@ -1,0 +1,41 @@
+use std::fmt;
+
+use crate::Object;
+
+/// Which object an error or a warning is about.
+///
+/// Parts that the object does not have are empty.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectRef {
+    /// The kind, such as `Deployment`.
+    pub kind: String,
+    /// The namespace, empty for cluster-scoped objects and where the file leaves it to the installer.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+}
+
+impl ObjectRef {
+    /// Takes kind, namespace and name of an object.
+    pub fn of(object: &Object) -> Self {
+        Self {
+            kind: object.kind().to_owned(),
+            namespace: object.namespace().to_owned(),
+            name: object.name().to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for ObjectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let or_unnamed = |text: &str, absent: &'static str| {
+            if text.is_empty() { absent.to_owned() } else { text.to_owned() }
+        };
+        f.write_str(&or_unnamed(&self.kind, "object without kind"))?;
+        f.write_str(" ")?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(&or_unnamed(&self.name, "without name"))
+    }
+}

@@ -1,0 +1,25 @@
+//! From bytes to objects and back: YAML as Go reads and prints it, variable substitution, pure edits of objects.
+
+#[cfg(test)]
+mod composition;
+mod identity;
+mod limits;
+mod object;
+mod stream;
+
+pub mod envsubst;
+pub mod images;
+pub mod labels;
+pub mod namespace;
+pub mod order;
+pub mod typed;
+pub mod yaml;
+
+pub use identity::ObjectRef;
+pub use limits::Limits;
+pub use object::{NotAMapping, Object};
+pub use serde_json::{Map, Value};
+pub use stream::{
+    BadDocument, Document, Documents, Stream, StreamError, Warning, WarningKind, documents, read_stream,
+    write_stream,
+};

@@ -1,0 +1,262 @@
+//! The namespace a set of objects is installed in: finding it, and moving every object and reference into it.
+
+use serde_json::{Value, json};
+
+use crate::object::type_name;
+use crate::{Object, ObjectRef};
+
+#[cfg(test)]
+mod tests;
+
+/// A set of objects with more than one Namespace, so that none of them is the target.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("found {} objects of kind `Namespace`, provider components have at most one", names.len())]
+pub struct SeveralNamespaces {
+    /// Their names, in input order.
+    pub names: Vec<String>,
+}
+
+/// A reference to a namespace that cannot be moved to another one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NamespaceError {
+    /// The annotation that names a Certificate is not `<namespace>/<name>`.
+    #[error("annotation `{INJECT_CA_FROM}` of `{object}` must be `<namespace>/<name>`, not `{found}`")]
+    InjectCaFrom {
+        /// The object that has the annotation.
+        object: ObjectRef,
+        /// The value of the annotation.
+        found: String,
+    },
+    /// `spec` of a Certificate is no mapping, or its DNS names are no list of strings.
+    #[error("`{path}` of `{object}` must be {expected}, not {found}")]
+    Certificate {
+        /// The Certificate.
+        object: ObjectRef,
+        /// The field, such as `spec.dnsNames[1]`.
+        path: String,
+        /// What belongs there, such as `a string`.
+        expected: &'static str,
+        /// What is there, such as `a number`.
+        found: &'static str,
+    },
+}
+
+/// The annotation in which cert-manager's CA injector looks for a Certificate.
+const INJECT_CA_FROM: &str = "cert-manager.io/inject-ca-from";
+
+const NAMESPACE: &str = "Namespace";
+
+/// Kinds whose objects have no namespace; of all other kinds it is taken that they have one.
+///
+/// Source: clusterctl v1.14 internal/util/objs.go (`IsResourceNamespaced`). The list is incomplete (an APIService or a
+/// ClusterIssuer is not in it) and knows no groups; scripts see what it says, so it stays as it is.
+const CLUSTER_SCOPED_KINDS: [&str; 16] = [
+    NAMESPACE,
+    "Node",
+    "PersistentVolume",
+    "PodSecurityPolicy",
+    "CertificateSigningRequest",
+    "ClusterRoleBinding",
+    "ClusterRole",
+    "VolumeAttachment",
+    "StorageClass",
+    "CSIDriver",
+    "CSINode",
+    "ValidatingWebhookConfiguration",
+    "MutatingWebhookConfiguration",
+    "CustomResourceDefinition",
+    "PriorityClass",
+    "RuntimeClass",
+];
+
+/// Tells whether objects of a kind are given a namespace, whatever their group.
+pub fn is_namespaced(kind: &str) -> bool {
+    !CLUSTER_SCOPED_KINDS.contains(&kind)
+}
+
+/// Finds the namespace that provider components ask to be installed in: the name of their Namespace object.
+///
+/// A Namespace without a name counts for nothing.
+/// Source: clusterctl v1.14 client/repository/components.go (`inspectTargetNamespace`).
+/// # Errors
+/// [`SeveralNamespaces`] when there is a choice; naming a target does not help, the components have to change.
+pub fn target_namespace(objects: &[Object]) -> Result<Option<&str>, SeveralNamespaces> {
+    let mut names = objects.iter().filter(|it| it.kind() == NAMESPACE).map(Object::name);
+    let found = names.by_ref().find(|name| !name.is_empty());
+    // A nameless one after the first that has a name is one too many as well.
+    let others: Vec<_> = names.map(str::to_owned).collect();
+    match found {
+        Some(name) if !others.is_empty() => {
+            Err(SeveralNamespaces { names: std::iter::once(name.to_owned()).chain(others).collect() })
+        }
+        found => Ok(found),
+    }
+}
+
+/// Adds a Namespace object at the end, if there is none of that kind.
+///
+/// Source: clusterctl v1.14 client/repository/components.go (`addNamespaceIfMissing`).
+pub fn ensure_namespace_object(objects: &mut Vec<Object>, namespace: &str) {
+    if objects.iter().any(|it| it.kind() == NAMESPACE) {
+        return;
+    }
+    let object = json!({"apiVersion": "v1", "kind": NAMESPACE, "metadata": {"name": namespace}});
+    if let Value::Object(fields) = object {
+        objects.push(Object::from_map(fields));
+    }
+}
+
+/// Moves every object, and what refers to the namespaces of the set, into one namespace.
+///
+/// Namespace objects are renamed; objects of kinds not known to be cluster-scoped get the namespace, those that had
+/// another one too. Subjects of bindings, services of webhooks and CRDs, the CA annotation and the DNS names of
+/// Certificates follow. Items inside a List are not visited, nor is metadata changed that is no mapping. Objects of decoded kinds are expected to have gone through
+/// [`round_trip`](crate::typed::round_trip): what is not shaped as Kubernetes has it is passed over here.
+/// Source: clusterctl v1.14 client/repository/components.go (`fixTargetNamespace`).
+/// # Errors
+/// One entry for each reference that cannot be moved; the objects are then half changed and not to be used.
+pub fn set_namespace(objects: &mut [Object], namespace: &str) -> Result<(), Vec<NamespaceError>> {
+    let mut errors = Vec::new();
+    for object in objects {
+        let before = object.namespace().to_owned();
+        // Metadata that is no mapping is left for the API server to refuse, with all that its author wrote.
+        let can_move = object.get(&["metadata"]).is_none_or(Value::is_object);
+        if can_move && object.kind() == NAMESPACE && object.name() != namespace {
+            object.set_name(namespace);
+        }
+        if can_move && is_namespaced(object.kind()) && before != namespace {
+            object.set_namespace(namespace);
+        }
+        let moved = match object.kind() {
+            "ClusterRoleBinding" | "RoleBinding" => {
+                move_subjects(object, namespace);
+                Ok(())
+            }
+            "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
+                move_webhook_services(object, namespace);
+                move_ca_annotation(object, namespace)
+            }
+            "CustomResourceDefinition" => {
+                move_conversion_service(object, namespace);
+                move_ca_annotation(object, namespace)
+            }
+            "Certificate" => move_dns_names(object, &before, namespace),
+            _ => Ok(()),
+        };
+        errors.extend(moved.err().map(|cause| cause.of(object)));
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+fn move_subjects(object: &mut Object, namespace: &str) {
+    let strays = |subject: &Value| {
+        let at = subject.get("namespace").and_then(Value::as_str).unwrap_or_default();
+        !at.is_empty() && at != namespace
+    };
+    if !object.get(&["subjects"]).and_then(Value::as_array).is_some_and(|all| all.iter().any(strays)) {
+        return;
+    }
+    if let Some(Value::Array(subjects)) = object.get_mut(&["subjects"]) {
+        for subject in subjects.iter_mut().filter(|it| strays(it)) {
+            subject["namespace"] = namespace.into();
+        }
+    }
+}
+
+fn move_webhook_services(object: &mut Object, namespace: &str) {
+    const SERVICE: &str = "/clientConfig/service";
+    let strays = |webhook: &Value| webhook.pointer(SERVICE).is_some_and(|it| strays_from(it, namespace));
+    if !object.get(&["webhooks"]).and_then(Value::as_array).is_some_and(|all| all.iter().any(strays)) {
+        return;
+    }
+    if let Some(Value::Array(webhooks)) = object.get_mut(&["webhooks"]) {
+        for service in webhooks.iter_mut().filter_map(|it| it.pointer_mut(SERVICE)) {
+            move_service(service, namespace);
+        }
+    }
+}
+
+/// The first path is the place in `v1`, the second in `v1beta1`; decoding leaves only the one that belongs.
+fn move_conversion_service(object: &mut Object, namespace: &str) {
+    const CURRENT: &[&str] = &["spec", "conversion", "webhook", "clientConfig", "service"];
+    const BETA: &[&str] = &["spec", "conversion", "webhookClientConfig", "service"];
+    for path in [CURRENT, BETA] {
+        if object.get(path).is_some_and(|service| strays_from(service, namespace))
+            && let Some(service) = object.get_mut(path)
+        {
+            move_service(service, namespace);
+        }
+    }
+}
+
+fn strays_from(service: &Value, namespace: &str) -> bool {
+    service.is_object() && service.get("namespace").and_then(Value::as_str) != Some(namespace)
+}
+
+fn move_service(service: &mut Value, namespace: &str) {
+    if let Value::Object(fields) = service {
+        fields.insert("namespace".to_owned(), namespace.into());
+    }
+}
+
+/// Why a reference stays where it is, before it is known whose it is.
+enum Unmovable {
+    InjectCaFrom { found: String },
+    Certificate { path: String, expected: &'static str, found: &'static str },
+}
+
+impl Unmovable {
+    fn of(self, object: &Object) -> NamespaceError {
+        let object = ObjectRef::of(object);
+        match self {
+            Self::InjectCaFrom { found } => NamespaceError::InjectCaFrom { object, found },
+            Self::Certificate { path, expected, found } => {
+                NamespaceError::Certificate { object, path, expected, found }
+            }
+        }
+    }
+}
+
+fn move_ca_annotation(object: &mut Object, namespace: &str) -> Result<(), Unmovable> {
+    let Some(found) = object.annotation(INJECT_CA_FROM) else { return Ok(()) };
+    match found.split_once('/') {
+        Some((_, name)) if !name.contains('/') => {
+            let moved = format!("{namespace}/{name}");
+            if found != moved {
+                object.set_annotation(INJECT_CA_FROM, &moved);
+            }
+            Ok(())
+        }
+        _ => Err(Unmovable::InjectCaFrom { found: found.to_owned() }),
+    }
+}
+
+/// Replaces the namespace in the DNS names of services, `<service>.<namespace>.svc`, once in each name.
+fn move_dns_names(object: &mut Object, from: &str, to: &str) -> Result<(), Unmovable> {
+    let names = match object.get(&["spec"]) {
+        None | Some(Value::Null) => return Ok(()),
+        Some(Value::Object(spec)) => match spec.get("dnsNames") {
+            None => return Ok(()),
+            Some(Value::Array(names)) => names,
+            Some(other) => return Err(wrong_type("spec.dnsNames".to_owned(), "a list", other)),
+        },
+        Some(other) => return Err(wrong_type("spec".to_owned(), "a mapping", other)),
+    };
+    let (before, after) = (format!(".{from}."), format!(".{to}."));
+    let mut moved = Vec::with_capacity(names.len());
+    for (index, name) in names.iter().enumerate() {
+        let text = name.as_str();
+        let text = text.ok_or_else(|| wrong_type(format!("spec.dnsNames[{index}]"), "a string", name))?;
+        moved.push(Value::from(text.replacen(&before, &after, 1)));
+    }
+    if moved != *names
+        && let Some(names) = object.get_mut(&["spec", "dnsNames"])
+    {
+        *names = Value::Array(moved);
+    }
+    Ok(())
+}
+
+fn wrong_type(path: String, expected: &'static str, found: &Value) -> Unmovable {
+    Unmovable::Certificate { path, expected, found: type_name(found) }
+}

@@ -1,0 +1,68 @@
+//! The order in which provider components are printed and installed.
+
+use crate::Object;
+
+/// Sorts provider components for installation.
+///
+/// Shape: objects of kind Namespace, then objects of the API group `cert-manager.io`, both in reverse of their input
+/// order; then all others in input order. Certificates come before the webhooks and CRDs whose CA they provide.
+/// Source: clusterctl v1.14 client/repository/components.go (`NewComponents`); the reversal is what its sort gives, and
+/// its output shows it.
+pub fn sort_for_installation(objects: &mut Vec<Object>) {
+    let mut namespaces = Vec::new();
+    let mut certificates = Vec::new();
+    let mut others = Vec::with_capacity(objects.len());
+    for object in objects.drain(..) {
+        if object.kind() == "Namespace" {
+            namespaces.push(object);
+        } else if object.group() == "cert-manager.io" {
+            certificates.push(object);
+        } else {
+            others.push(object);
+        }
+    }
+    objects.extend(namespaces.into_iter().rev());
+    objects.extend(certificates.into_iter().rev());
+    objects.append(&mut others);
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn objects(all: &[(&str, &str, &str)]) -> Vec<Object> {
+        all.iter()
+            .map(|(api_version, kind, name)| {
+                json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}})
+            })
+            .map(|value| Object::try_from(value).unwrap())
+            .collect()
+    }
+
+    fn names(objects: &[Object]) -> Vec<&str> {
+        objects.iter().map(Object::name).collect()
+    }
+
+    #[test]
+    fn namespaces_come_first_then_cert_manager_objects_backwards_then_the_rest() {
+        let mut all = objects(&[
+            ("v1", "ServiceAccount", "a"),
+            ("cert-manager.io/v1", "Certificate", "b"),
+            ("apps/v1", "Deployment", "c"),
+            ("cert-manager.io/v1", "Issuer", "d"),
+            ("acme.cert-manager.io/v1", "Order", "e"),
+            ("v1", "Namespace", "f"),
+        ]);
+        sort_for_installation(&mut all);
+        assert_eq!(names(&all), ["f", "d", "b", "a", "c", "e"]);
+    }
+
+    #[test]
+    fn several_namespaces_come_out_backwards_too() {
+        let mut all = objects(&[("v1", "Namespace", "a"), ("v1", "Secret", "b"), ("x/v1", "Namespace", "c")]);
+        sort_for_installation(&mut all);
+        assert_eq!(names(&all), ["c", "a", "b"]);
+    }
+}

@@ -1,0 +1,264 @@
+//! Streams of documents: what a file of several objects holds, and how several objects become one file.
+//!
+//! ```text
+//! bytes ─► split at `---` lines ─► document ─► yaml ─► Object
+//!              └─ bad ones are kept, all of them ─► StreamError
+//! ```
+//!
+//! Source: apimachinery 0.36.3 util/yaml/decoder.go (YAMLReader) for where documents end; Cluster API 1.14
+//! util/yaml/yaml.go (ToUnstructured, JoinYaml) for which of them count. differs: there, reading ends at the first bad
+//! document, and its whole text is in the error.
+
+mod snippet;
+mod split;
+
+use std::borrow::Cow;
+use std::fmt;
+
+use memchr::memchr_iter;
+
+use crate::yaml::{self, Note, NoteKind, Problem, YamlError};
+use crate::{Limits, Object};
+use split::{Chunk, Chunks};
+
+/// The objects of a stream, in its order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stream {
+    /// The objects; documents without content give none.
+    pub objects: Vec<Object>,
+    /// For each object the line of the stream its content starts on, from 1.
+    pub lines: Vec<usize>,
+    /// What a reader of the file should know although it could be read, by line.
+    pub warnings: Vec<Warning>,
+}
+
+/// One document of a stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// What it holds.
+    pub object: Object,
+    /// The line of the stream its content starts on, from 1.
+    pub line: usize,
+    /// What a reader of the file should know, by line.
+    pub warnings: Vec<Warning>,
+}
+
+/// Something in a stream that was read in a way its author may not expect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The line of the stream, from 1.
+    pub line: usize,
+    /// What it is.
+    pub kind: WarningKind,
+}
+
+/// What may be unexpected in a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WarningKind {
+    /// A key without quotes was taken for a boolean or a number, and is now spelled like this.
+    RespelledKey(String),
+    /// A key is written twice in one mapping; the last one counts.
+    DuplicateKey(String),
+    /// The document ends before its text does; the rest was left out.
+    TextAfterEnd,
+}
+
+/// Why a stream cannot be read: every bad document in it.
+///
+/// The text names all of them and holds none of their values, which may be secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct StreamError {
+    /// The bad documents, in the order of the stream; never empty.
+    pub documents: Vec<BadDocument>,
+}
+
+/// One document that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("document {index}, line {}, column {}: {}", error.line, error.column, error.problem)]
+pub struct BadDocument {
+    /// The number of the document among those with content, from 1.
+    pub index: usize,
+    /// What is wrong; the line and byte count from the start of the stream.
+    pub error: YamlError,
+    /// The lines around that place, numbered and marked. For the screen of the one who ran the command, never for a
+    /// log: values are in it.
+    pub snippet: String,
+}
+
+/// Reads all documents of a stream.
+///
+/// # Errors
+/// All documents that cannot be read, so that they can be mended in one go.
+pub fn read_stream(bytes: &[u8], limits: &Limits) -> Result<Stream, StreamError> {
+    let mut stream = Stream::default();
+    let mut bad = Vec::new();
+    for document in documents(bytes, limits) {
+        match document {
+            Ok(Document { object, line, mut warnings }) => {
+                stream.objects.push(object);
+                stream.lines.push(line);
+                stream.warnings.append(&mut warnings);
+            }
+            Err(document) => bad.push(document),
+        }
+    }
+    if bad.is_empty() { Ok(stream) } else { Err(StreamError { documents: bad }) }
+}
+
+/// Reads the documents of a stream one at a time, so that a large one need not be in memory as objects all at once.
+pub fn documents<'a>(bytes: &'a [u8], limits: &Limits) -> Documents<'a> {
+    Documents { chunks: Chunks::new(bytes), bytes, limits: *limits, index: 0, is_over: false }
+}
+
+/// The documents of a stream that have content, read one at a time.
+#[derive(Debug)]
+pub struct Documents<'a> {
+    chunks: Chunks<'a>,
+    bytes: &'a [u8],
+    limits: Limits,
+    /// Documents with content so far.
+    index: usize,
+    is_over: bool,
+}
+
+impl Iterator for Documents<'_> {
+    type Item = Result<Document, BadDocument>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let (size_bytes, limit_bytes) = (self.bytes.len(), self.limits.size_bytes);
+        if size_bytes > limit_bytes {
+            self.is_over = true;
+            let error =
+                YamlError { problem: Problem::TooLarge { size_bytes, limit_bytes }, line: 1, column: 1 };
+            return Some(Err(BadDocument { index: 1, error, snippet: String::new() }));
+        }
+        loop {
+            let chunk = self.chunks.next()?;
+            match self.read(&chunk) {
+                Ok(None) => {}
+                Ok(Some(document)) => {
+                    self.index += 1;
+                    return Some(Ok(document));
+                }
+                Err(error) => {
+                    self.index += 1;
+                    let snippet =
+                        snippet::around(&self.bytes[chunk.offset()..], chunk.lines_before(), &error);
+                    return Some(Err(BadDocument { index: self.index, error, snippet }));
+                }
+            }
+        }
+    }
+}
+
+impl Documents<'_> {
+    /// Reads one document; none where it has no content.
+    fn read(&self, chunk: &Chunk<'_>) -> Result<Option<Document>, YamlError> {
+        let bytes = match chunk {
+            Chunk::Document { bytes, .. } => *bytes,
+            Chunk::BadSeparator { lines_before, .. } => {
+                return Err(YamlError { problem: Problem::Separator, line: lines_before + 1, column: 1 });
+            }
+        };
+        let text = str::from_utf8(bytes).map_err(|error| {
+            let offset = error.valid_up_to();
+            let (line, column) = yaml::line_and_column(bytes, offset);
+            moved(YamlError { problem: Problem::InvalidUtf8 { offset }, line, column }, chunk)
+        })?;
+        // The last line of a document always ends, which a block text at its end can tell.
+        let ended = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
+        let read = yaml::read_lenient(&ended, &self.limits).map_err(|error| moved(error, chunk))?;
+        if read.value.is_null() {
+            return Ok(None);
+        }
+        let warnings = warnings(read.notes, bytes, chunk.lines_before());
+        let (line, column) = yaml::line_and_column(bytes, read.offset);
+        let line = line + chunk.lines_before();
+        let object = Object::try_from(read.value).map_err(|error| YamlError {
+            problem: Problem::NotAMapping(error.found),
+            line,
+            column,
+        })?;
+        Ok(Some(Document { object, line, warnings }))
+    }
+}
+
+/// Finds the lines of notes, in one pass over the document.
+fn warnings(mut notes: Vec<Note>, bytes: &[u8], lines_before: usize) -> Vec<Warning> {
+    notes.sort_by_key(|note| note.offset);
+    let (mut line, mut seen) = (lines_before + 1, 0);
+    let place = |note: Note| {
+        let offset = (note.offset as usize).min(bytes.len());
+        line += memchr_iter(b'\n', &bytes[seen..offset]).count();
+        seen = offset;
+        let kind = match note.kind {
+            NoteKind::RespelledKey(key) => WarningKind::RespelledKey(key),
+            NoteKind::DuplicateKey(key) => WarningKind::DuplicateKey(key),
+            NoteKind::TextAfterEnd => WarningKind::TextAfterEnd,
+        };
+        Warning { line, kind }
+    };
+    notes.into_iter().map(place).collect()
+}
+
+/// Moves the place of an error from its document to the stream.
+fn moved(mut error: YamlError, chunk: &Chunk<'_>) -> YamlError {
+    let Chunk::Document { offset: start, .. } = chunk else { return error };
+    error.line += chunk.lines_before();
+    if let Problem::InvalidUtf8 { offset } | Problem::ForbiddenCharacter { offset, .. } = &mut error.problem {
+        *offset += start;
+    }
+    error
+}
+
+/// Prints objects as one stream: a `---` line between two documents, none in front, and no end of the last line, which
+/// whoever prints the stream adds.
+pub fn write_stream(objects: &[Object]) -> String {
+    let mut out = String::new();
+    for (index, object) in objects.iter().enumerate() {
+        if index > 0 {
+            out.push_str("---\n");
+        }
+        yaml::write_map_into(&mut out, object.as_map());
+    }
+    if out.ends_with('\n') {
+        out.pop();
+    }
+    out
+}
+
+impl fmt::Display for StreamError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, document) in self.documents.iter().enumerate() {
+            if index > 0 {
+                formatter.write_str("; ")?;
+            }
+            document.fmt(formatter)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}: ", self.line)?;
+        match &self.kind {
+            WarningKind::RespelledKey(key) => {
+                write!(formatter, "a key without quotes is not read as text, it becomes `{key}`")
+            }
+            WarningKind::DuplicateKey(key) => {
+                write!(formatter, "key `{key}` is already set in this mapping, the last one counts")
+            }
+            WarningKind::TextAfterEnd => {
+                formatter.write_str("the document ends here, the text up to the next `---` is left out")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

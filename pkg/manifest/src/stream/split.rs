@@ -1,0 +1,111 @@
+//! Where the documents of a stream begin and end, told by its lines alone.
+
+use memchr::{memchr, memchr_iter, memmem};
+
+const SEPARATOR: &[u8] = b"---";
+
+/// A part of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Chunk<'a> {
+    /// The lines between two separators.
+    Document {
+        bytes: &'a [u8],
+        /// Where it starts in the stream, in bytes.
+        offset: usize,
+        /// Lines of the stream before it.
+        lines_before: usize,
+    },
+    /// A line that starts like a separator and goes on with something else than a comment.
+    BadSeparator {
+        /// Where it starts in the stream, in bytes.
+        offset: usize,
+        /// Lines of the stream before it.
+        lines_before: usize,
+    },
+}
+
+impl Chunk<'_> {
+    pub(super) fn offset(&self) -> usize {
+        match self {
+            Self::Document { offset, .. } | Self::BadSeparator { offset, .. } => *offset,
+        }
+    }
+
+    pub(super) fn lines_before(&self) -> usize {
+        match self {
+            Self::Document { lines_before, .. } | Self::BadSeparator { lines_before, .. } => *lines_before,
+        }
+    }
+}
+
+/// The parts of a stream, in order.
+#[derive(Clone, Debug)]
+pub(super) struct Chunks<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+    lines_before: usize,
+    bad_separator: Option<Chunk<'a>>,
+}
+
+impl<'a> Chunks<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, offset: 0, lines_before: 0, bad_separator: None }
+    }
+
+    /// Finds the next line that starts with `---`, from the start of a line.
+    fn separator(&self, from: usize) -> Option<usize> {
+        let rest = &self.bytes[from..];
+        if rest.starts_with(SEPARATOR) {
+            return Some(from);
+        }
+        memmem::find(rest, b"\n---").map(|at| from + at + 1)
+    }
+
+    /// Gives the place after a separator line, and whether nothing but a comment follows on it.
+    fn line_after(&self, separator: usize) -> (usize, bool) {
+        let rest = &self.bytes[separator..];
+        let length = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+        let after = String::from_utf8_lossy(&rest[SEPARATOR.len()..length]);
+        let is_good = matches!(after.trim().chars().next(), None | Some('#'));
+        (separator + length, is_good)
+    }
+}
+
+impl<'a> Iterator for Chunks<'a> {
+    type Item = Chunk<'a>;
+
+    fn next(&mut self) -> Option<Chunk<'a>> {
+        if let Some(bad) = self.bad_separator.take() {
+            return Some(bad);
+        }
+        if self.offset >= self.bytes.len() {
+            return None;
+        }
+        let (offset, lines_before) = (self.offset, self.lines_before);
+        let mut from = offset;
+        // A separator with nothing before it is part of the document it begins.
+        if self.bytes[offset..].starts_with(SEPARATOR) {
+            let (after, is_good) = self.line_after(offset);
+            if !is_good {
+                self.offset = after;
+                self.lines_before += 1;
+                return Some(Chunk::BadSeparator { offset, lines_before });
+            }
+            from = after;
+        }
+        let end = self.separator(from);
+        let bytes = &self.bytes[offset..end.unwrap_or(self.bytes.len())];
+        self.offset = self.bytes.len();
+        if let Some(separator) = end {
+            let (after, is_good) = self.line_after(separator);
+            self.offset = after;
+            self.lines_before += memchr_iter(b'\n', bytes).count();
+            if !is_good {
+                self.bad_separator =
+                    Some(Chunk::BadSeparator { offset: separator, lines_before: self.lines_before });
+            }
+            self.lines_before += 1;
+        }
+        Some(Chunk::Document { bytes, offset, lines_before })
+    }
+}

@@ -1,0 +1,112 @@
+//! Streams as files hold them.
+
+use serde_json::json;
+
+use super::*;
+use crate::Value;
+
+fn read(text: &str) -> Stream {
+    read_stream(text.as_bytes(), &Limits::default()).unwrap()
+}
+
+fn values(stream: Stream) -> Vec<Value> {
+    stream.objects.into_iter().map(Value::from).collect()
+}
+
+#[test]
+fn documents_without_content_give_no_object() {
+    let stream = read("---\n# c\n---\n\n---\nnull\n---\na: 1\n---  # next\n~\n---\t\nb: 2\n---");
+    assert_eq!(stream.lines, [8, 12]);
+    assert_eq!(values(stream), [json!({"a": 1}), json!({"b": 2})]);
+    assert_eq!(read(""), Stream::default());
+}
+
+#[test]
+fn the_line_of_an_object_is_where_its_content_starts() {
+    let stream = read("\u{FEFF}# head\r\n\r\na: 1\r\n---\r\n\r\n# comment\r\nb: 2\r\n");
+    assert_eq!(stream.lines, [3, 7]);
+}
+
+#[test]
+fn separators_inside_of_indented_text_are_text() {
+    let stream = read("a: |\n  x\n  ---\n  y\n---\nb: |\n  z");
+    assert_eq!(values(stream), [json!({"a": "x\n---\ny\n"}), json!({"b": "z\n"})]);
+}
+
+#[test]
+fn all_bad_documents_are_in_one_error_with_their_lines_in_the_stream() {
+    let text = b"a: 1\n---\nb: [1\n---\nc: 3\n---x\nd: \xFF4\n---\n- e\n---\nf: \x07\n";
+    let error = read_stream(text, &Limits::default()).unwrap_err();
+    let found: Vec<_> =
+        error.documents.iter().map(|bad| (bad.index, bad.error.line, bad.error.problem.clone())).collect();
+    assert_eq!(
+        found,
+        [
+            (2, 3, Problem::Syntax("did not find expected `,` or `]`".into())),
+            (4, 6, Problem::Separator),
+            (5, 7, Problem::InvalidUtf8 { offset: 32 }),
+            (6, 9, Problem::NotAMapping("a list")),
+            (7, 11, Problem::ForbiddenCharacter { code: 7, offset: 50 }),
+        ]
+    );
+    assert_eq!(text[32], 0xFF);
+    assert_eq!(text[50], 7);
+}
+
+#[test]
+fn the_text_of_an_error_holds_no_value_and_the_snippet_shows_the_place() {
+    let text = "kind: Secret\nstringData:\n  password: s3cret: x\n  user: admin\n";
+    let error = read_stream(text.as_bytes(), &Limits::default()).unwrap_err();
+    assert_eq!(error.to_string(), "document 1, line 3, column 19: a mapping value is not allowed here");
+    assert_eq!(
+        error.documents[0].snippet,
+        "1 | kind: Secret\n2 | stringData:\n3 |   password: s3cret: x\n  |                   ^\n4 |   user: admin\n"
+    );
+}
+
+#[test]
+fn a_snippet_carries_no_control_characters_to_the_screen() {
+    let error = read_stream(b"a: \x1b[31mred\n", &Limits::default()).unwrap_err();
+    assert!(!error.documents[0].snippet.contains('\u{1b}'));
+}
+
+#[test]
+fn what_is_read_in_an_unexpected_way_is_warned_of() {
+    let stream = read(
+        "on: 1\n\"on\": 2\n1: a\n0644: b\n---\na: 1\na: 2\n...\nb: 3\n---\nc: &c {x: 1}\nd:\n  x: 0\n  <<: *c\n",
+    );
+    let found: Vec<_> = stream.warnings.iter().map(|warning| (warning.line, warning.kind.clone())).collect();
+    assert_eq!(
+        found,
+        [
+            (1, WarningKind::RespelledKey("true".to_owned())),
+            (4, WarningKind::RespelledKey("420".to_owned())),
+            (7, WarningKind::DuplicateKey("a".to_owned())),
+            (9, WarningKind::TextAfterEnd),
+        ]
+    );
+}
+
+#[test]
+fn a_stream_over_the_size_limit_is_refused_whole() {
+    let limits = Limits { size_bytes: 8, ..Limits::default() };
+    let error = read_stream(b"a: 1\n---\nb: 1\n", &limits).unwrap_err();
+    assert_eq!(error.documents[0].error.problem, Problem::TooLarge { size_bytes: 14, limit_bytes: 8 });
+}
+
+#[test]
+fn binary_input_is_refused_with_the_byte_that_shows_it() {
+    let error = read_stream(b"\x7fELF\x02\x01\x01\0\0\0", &Limits::default()).unwrap_err();
+    assert_eq!(error.documents[0].error.problem, Problem::ForbiddenCharacter { code: 0x7F, offset: 0 });
+    let error = read_stream(b"\x1f\x8b\x08\0", &Limits::default()).unwrap_err();
+    assert_eq!(error.documents[0].error.problem, Problem::InvalidUtf8 { offset: 1 });
+}
+
+#[test]
+fn objects_are_printed_with_separators_between_them_and_no_last_line_break() {
+    let objects: Vec<Object> = [json!({"b": 1, "a": ["x"]}), json!({}), json!({"t": "x\n\n"})]
+        .map(|value| value.try_into().unwrap())
+        .into();
+    assert_eq!(write_stream(&objects), "a:\n- x\nb: 1\n---\n{}\n---\nt: |+\n  x\n");
+    assert_eq!(write_stream(&[]), "");
+}

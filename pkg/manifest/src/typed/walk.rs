@@ -1,0 +1,333 @@
+use std::fmt::Write as _;
+
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{DecodeError, Engine as _};
+use serde_json::{Map, Number, Value};
+
+use super::duration::is_duration;
+use super::kind::{Fields, Kind};
+use super::{quantity, table, time};
+use crate::object::type_name;
+
+/// A value that its field cannot hold.
+#[derive(Debug)]
+pub(super) struct Mismatch {
+    pub(super) path: String,
+    pub(super) expected: &'static str,
+    pub(super) found: String,
+}
+
+/// The deepest nesting that is followed, as deep as the reader goes: a walk takes stack, and the threads that call this
+/// have little. Real schemas stay below 60.
+const DEPTH_LIMIT: usize = 1_000;
+
+/// Base64 as Go reads it: padded, and careless about the bits that the padding leaves over.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::RequireCanonical),
+);
+
+const DURATION: &str = "a span of time such as `10m`";
+
+static SCHEMA: Kind = Kind::Struct(&table::JSON_SCHEMA_PROPS);
+
+/// Where a value is; the way back is on the stack, as only errors need it.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    parent: Option<&'a Place<'a>>,
+    step: Step<'a>,
+    depth: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Root,
+    Key(&'a str),
+    Index(usize),
+}
+
+/// Rewrites the fields of an object to what decoding into a struct and encoding again gives.
+pub(super) fn walk(fields: &'static Fields, object: &mut Map<String, Value>) -> Vec<Mismatch> {
+    let mut walker = Walker { mismatches: Vec::new() };
+    walker.fields(fields, object, &Place { parent: None, step: Step::Root, depth: 0 });
+    walker.mismatches
+}
+
+struct Walker {
+    mismatches: Vec<Mismatch>,
+}
+
+impl Walker {
+    fn fields(&mut self, fields: &'static Fields, object: &mut Map<String, Value>, place: &Place<'_>) {
+        object.retain(|name, value| {
+            let Some(field) = fields.get(name) else { return false };
+            let something = self.value(&field.kind, value, &place.key(name));
+            something || field.required
+        });
+        for field in fields.required() {
+            if !object.contains_key(field.name) {
+                object.insert(field.name.to_owned(), zero(&field.kind));
+            }
+        }
+    }
+
+    /// Rewrites one value; tells whether it holds something, so that an optional field is worth keeping.
+    fn value(&mut self, kind: &'static Kind, value: &mut Value, place: &Place<'_>) -> bool {
+        if place.depth > DEPTH_LIMIT {
+            return self.refuse(place, "nested less deeply", "a value at the limit");
+        }
+        if value.is_null() {
+            *value = zero(kind);
+            return false;
+        }
+        match kind {
+            Kind::Ptr(inner) => {
+                self.value(inner, value, place);
+                true
+            }
+            Kind::Struct(fields) => match value {
+                Value::Object(object) => {
+                    self.fields(fields, object, place);
+                    true
+                }
+                _ => self.mismatch(place, "a mapping", value),
+            },
+            Kind::List(item) => self.list(item, value, place),
+            Kind::Map(item) => self.map(item, value, place),
+            Kind::SchemaOrBool | Kind::SchemaOrList | Kind::SchemaOrTexts => self.schema(kind, value, place),
+            _ => self.scalar(kind, value, place),
+        }
+    }
+
+    fn list(&mut self, item: &'static Kind, value: &mut Value, place: &Place<'_>) -> bool {
+        let Value::Array(items) = value else { return self.mismatch(place, "a list", value) };
+        for (index, entry) in items.iter_mut().enumerate() {
+            self.value(item, entry, &place.index(index));
+        }
+        !items.is_empty()
+    }
+
+    fn map(&mut self, item: &'static Kind, value: &mut Value, place: &Place<'_>) -> bool {
+        let Value::Object(entries) = value else { return self.mismatch(place, "a mapping", value) };
+        for (key, entry) in entries.iter_mut() {
+            self.value(item, entry, &place.key(key));
+        }
+        !entries.is_empty()
+    }
+
+    /// The three unions around a JSON schema. What is neither side of the latter two silently reads as nothing.
+    fn schema(&mut self, kind: &'static Kind, value: &mut Value, place: &Place<'_>) -> bool {
+        match (kind, &mut *value) {
+            (_, Value::Object(schema)) => self.fields(&table::JSON_SCHEMA_PROPS, schema, place),
+            (Kind::SchemaOrBool, Value::Bool(_)) => {}
+            (Kind::SchemaOrBool, _) => return self.mismatch(place, "a boolean or a JSON schema", value),
+            (Kind::SchemaOrList, Value::Array(items)) if !items.is_empty() => {
+                return self.list(&SCHEMA, value, place);
+            }
+            (Kind::SchemaOrTexts, Value::Array(items)) if !items.is_empty() => {
+                return self.list(&Kind::Text, value, place);
+            }
+            _ => *value = Value::Null,
+        }
+        true
+    }
+
+    fn scalar(&mut self, kind: &'static Kind, value: &mut Value, place: &Place<'_>) -> bool {
+        match kind {
+            Kind::Text => match value {
+                Value::String(text) => !text.is_empty(),
+                _ => self.mismatch(place, "a string", value),
+            },
+            Kind::Bool => match value {
+                Value::Bool(yes) => *yes,
+                _ => self.mismatch(place, "a boolean", value),
+            },
+            Kind::Int32 => {
+                self.integer(value, place, i64::from(i32::MIN)..=i64::from(i32::MAX), "an integer of 32 bits")
+            }
+            Kind::Int64 => self.integer(value, place, i64::MIN..=i64::MAX, "an integer"),
+            Kind::Float => match value {
+                Value::Number(number) => number.as_f64() != Some(0.0),
+                _ => self.mismatch(place, "a number", value),
+            },
+            Kind::IntOrText if value.is_string() => true,
+            Kind::IntOrText => {
+                let range = i64::from(i32::MIN)..=i64::from(i32::MAX);
+                self.integer(value, place, range, "an integer of 32 bits or a string");
+                true
+            }
+            Kind::Bytes => self.rewrite(value, place, "base64", base64_again),
+            Kind::Time => {
+                self.rewrite(value, place, "a time such as `2026-01-31T12:00:00Z`", time::canonical)
+            }
+            Kind::Duration => match value {
+                Value::String(text) if is_duration(text) => true,
+                Value::String(text) => self.refuse(place, DURATION, excerpt(text)),
+                _ => self.mismatch(place, DURATION, value),
+            },
+            Kind::Quantity => {
+                if let Value::Number(number) = value {
+                    *value = Value::String(quantity::number_text(number));
+                }
+                self.rewrite(value, place, "a quantity such as `500m` or `1Gi`", |text| {
+                    quantity::canonical(text).map(|new| Some(new.into_owned()))
+                })
+            }
+            _ => true,
+        }
+    }
+
+    /// Floats without a fraction are integers, as they are in JSON.
+    fn integer(
+        &mut self,
+        value: &mut Value,
+        place: &Place<'_>,
+        range: std::ops::RangeInclusive<i64>,
+        expected: &'static str,
+    ) -> bool {
+        let Value::Number(number) = &*value else { return self.mismatch(place, expected, value) };
+        match whole(number) {
+            Some(whole) if range.contains(&whole) => {
+                if !number.is_i64() {
+                    *value = whole.into();
+                }
+                whole != 0
+            }
+            _ => {
+                let found = number.to_string();
+                self.refuse(place, expected, found)
+            }
+        }
+    }
+
+    /// Replaces a text by what reading and writing it gives, `None` for one that means nothing.
+    fn rewrite<E>(
+        &mut self,
+        value: &mut Value,
+        place: &Place<'_>,
+        expected: &'static str,
+        read: impl Fn(&str) -> Result<Option<String>, E>,
+    ) -> bool {
+        let Value::String(text) = value else { return self.mismatch(place, expected, value) };
+        match read(text) {
+            Ok(Some(new)) => {
+                let something = !new.is_empty();
+                if *text != new {
+                    *text = new;
+                }
+                something
+            }
+            Ok(None) => {
+                *value = Value::Null;
+                false
+            }
+            Err(_) => {
+                let found = excerpt(text);
+                self.refuse(place, expected, found)
+            }
+        }
+    }
+
+    fn mismatch(&mut self, place: &Place<'_>, expected: &'static str, found: &Value) -> bool {
+        self.refuse(place, expected, type_name(found))
+    }
+
+    fn refuse(&mut self, place: &Place<'_>, expected: &'static str, found: impl Into<String>) -> bool {
+        self.mismatches.push(Mismatch { path: place.path(), expected, found: found.into() });
+        true
+    }
+}
+
+/// What a field holds that nothing was read into.
+fn zero(kind: &'static Kind) -> Value {
+    match kind {
+        Kind::Text => Value::String(String::new()),
+        Kind::Bool => Value::Bool(false),
+        Kind::Int32 | Kind::Int64 | Kind::Float | Kind::IntOrText => Value::from(0),
+        Kind::Quantity => Value::from("0"),
+        Kind::Duration => Value::from("0s"),
+        Kind::Struct(fields) => {
+            fields.required().map(|field| (field.name.to_owned(), zero(&field.kind))).collect()
+        }
+        Kind::Bytes
+        | Kind::Time
+        | Kind::Raw
+        | Kind::SchemaOrBool
+        | Kind::SchemaOrList
+        | Kind::SchemaOrTexts
+        | Kind::Ptr(_)
+        | Kind::List(_)
+        | Kind::Map(_) => Value::Null,
+    }
+}
+
+/// Quotes the start of a text, on one line.
+fn excerpt(text: &str) -> String {
+    const LENGTH: usize = 40;
+    let mut characters = text.chars();
+    let start: String = characters.by_ref().take(LENGTH).flat_map(char::escape_debug).collect();
+    let more = if characters.next().is_some() { "…" } else { "" };
+    format!("`{start}{more}`")
+}
+
+fn whole(number: &Number) -> Option<i64> {
+    if let Some(whole) = number.as_i64() {
+        return Some(whole);
+    }
+    let float = number.as_f64().filter(|it| number.is_f64() && it.fract() == 0.0)?;
+    // Both bounds are powers of two, so they are exact as floats; the upper one is the first that does not fit.
+    #[expect(clippy::cast_possible_truncation, reason = "whole and in range by the condition")]
+    (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&float).then_some(float as i64)
+}
+
+fn base64_again(text: &str) -> Result<Option<String>, DecodeError> {
+    // Line breaks inside are what `base64` on the command line gives.
+    let bytes = if text.contains(['\r', '\n']) {
+        BASE64.decode(text.replace(['\r', '\n'], ""))
+    } else {
+        BASE64.decode(text)
+    };
+    Ok(Some(BASE64.encode(bytes?)))
+}
+
+impl<'a> Place<'a> {
+    fn key(&'a self, key: &'a str) -> Place<'a> {
+        Place { parent: Some(self), step: Step::Key(key), depth: self.depth + 1 }
+    }
+
+    fn index(&'a self, index: usize) -> Place<'a> {
+        Place { parent: Some(self), step: Step::Index(index), depth: self.depth + 1 }
+    }
+
+    /// Writes the path as a user would: `spec.containers[0].image`, `metadata.labels["a.b/c"]`.
+    fn path(&self) -> String {
+        let mut steps = Vec::with_capacity(self.depth);
+        let mut at = Some(self);
+        while let Some(place) = at {
+            steps.push(place.step);
+            at = place.parent;
+        }
+        let mut text = String::new();
+        for step in steps.into_iter().rev() {
+            // Writing to a string cannot fail.
+            let _ok = match step {
+                Step::Root => Ok(()),
+                Step::Index(index) => write!(text, "[{index}]"),
+                Step::Key(key) if is_plain(key) => {
+                    let dot = if text.is_empty() { "" } else { "." };
+                    write!(text, "{dot}{key}")
+                }
+                Step::Key(key) => write!(text, "[{key:?}]"),
+            };
+        }
+        text
+    }
+}
+
+fn is_plain(key: &str) -> bool {
+    !key.is_empty()
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'))
+}

@@ -1,0 +1,133 @@
+//! YAML as Go's `sigs.k8s.io/yaml` reads and prints it.
+//!
+//! ```text
+//! text ─► parse (granit-parser) ─► tree (nodes, aliases unresolved) ─► compose ─► Value ─► write ─► text
+//!           │ view: the text as it is shown        └─ scalar: what `yes`, `0644`, `1e3`, `!!str 1` mean
+//!           └ refuse: what it takes and Go does not
+//! ```
+
+mod characters;
+mod compose;
+mod error;
+mod natural;
+mod parse;
+mod refuse;
+mod scalar;
+mod timestamp;
+mod tree;
+mod view;
+mod write;
+
+pub use crate::limits::Limits;
+pub use error::{Problem, YamlError};
+
+pub(crate) use error::line_and_column;
+
+use compose::{Duplicates, Rules};
+
+use crate::{Map, Value};
+
+/// Reads the first document of a text; a text without one is `null`.
+///
+/// Source: sigs.k8s.io/yaml 1.6.0 (YAMLToJSON). differs: integers keep all of their 64 bits, and JSON is accepted with all
+/// of its escapes (`\/`, surrogate pairs).
+pub fn read_value(text: &str, limits: &Limits) -> Result<Value, YamlError> {
+    read_document(text, limits, OBJECTS).map(|document| document.value)
+}
+
+/// Which of Go's readers a text is read like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dialect {
+    /// Kubernetes objects, through sigs.k8s.io/yaml: `yes` and `on` are booleans, a date is its text.
+    Objects,
+    /// Settings, through go.yaml.in/yaml/v3: `yes` and `on` are text, a date becomes the text of its time.
+    Settings,
+}
+
+/// Reads the first document of a file of settings; a text without one is `null`, a key that is set twice is refused.
+///
+/// Here `yes`, `no`, `on` and `off` are text, a date becomes a time (`2020-01-01 00:00:00 +0000 UTC`), infinity and
+/// not-a-number are text, and what a mapping says itself goes over what it merges with `<<`.
+/// Source: go.yaml.in/yaml/v3 3.0.4 as viper 1.21 uses it. differs: a key that is a number or a date has the spelling
+/// of its value.
+pub fn read_settings(text: &str, limits: &Limits) -> Result<Value, YamlError> {
+    let rules = Rules { duplicates: Duplicates::Refused, dialect: Dialect::Settings };
+    read_document(text, limits, rules).map(|document| document.value)
+}
+
+/// Reads the first document of a text and refuses a key that is set twice in one mapping, by a merge too.
+pub fn read_value_strict(text: &str, limits: &Limits) -> Result<Value, YamlError> {
+    let rules = Rules { duplicates: Duplicates::Refused, ..OBJECTS };
+    read_document(text, limits, rules).map(|document| document.value)
+}
+
+/// Prints one value.
+pub fn write(value: &Value) -> String {
+    let mut out = String::new();
+    write_into(&mut out, value);
+    out
+}
+
+/// Prints one value at the end of a text.
+pub fn write_into(out: &mut String, value: &Value) {
+    write::write_into(out, value);
+}
+
+/// Prints one mapping at the end of a text.
+pub(crate) fn write_map_into(out: &mut String, fields: &Map<String, Value>) {
+    write::write_map_into(out, fields);
+}
+
+/// A document with what its reader should know.
+pub(crate) struct Document {
+    pub(crate) value: Value,
+    /// Where its content starts, in bytes.
+    pub(crate) offset: usize,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// Something in a document that is read in another way than its author may expect.
+#[derive(Debug)]
+pub(crate) struct Note {
+    pub(crate) offset: u32,
+    pub(crate) kind: NoteKind,
+}
+
+#[derive(Debug)]
+pub(crate) enum NoteKind {
+    /// A key became this text, which is not how it is written.
+    RespelledKey(String),
+    /// A key was set before in its mapping.
+    DuplicateKey(String),
+    /// Text after the end of the document was left out.
+    TextAfterEnd,
+}
+
+/// Reads the first document of a text.
+pub(crate) fn read_lenient(text: &str, limits: &Limits) -> Result<Document, YamlError> {
+    read_document(text, limits, OBJECTS)
+}
+
+const OBJECTS: Rules = Rules { duplicates: Duplicates::LastWins, dialect: Dialect::Objects };
+
+fn read_document(text: &str, limits: &Limits, rules: Rules) -> Result<Document, YamlError> {
+    let limit_bytes = limits.size_bytes.min(u32::MAX as usize / 2);
+    if text.len() > limit_bytes {
+        return Err(Problem::TooLarge { size_bytes: text.len(), limit_bytes }.from(0).locate(text));
+    }
+    let read = || {
+        characters::check(text)?;
+        let mut notes = Vec::new();
+        let parsed = parse::parse(text, limits.depth, rules.dialect)?;
+        let offset = parsed.tree.nodes.first().map_or(0, |node| node.offset as usize);
+        if let Some(rest) = parsed.text_after_end {
+            notes.push(Note { offset: rest, kind: NoteKind::TextAfterEnd });
+        }
+        let value = compose::compose(parsed.tree, text, limits.depth, rules, &mut notes)?;
+        Ok(Document { value, offset, notes })
+    };
+    read().map_err(|fault: error::Fault| fault.locate(text))
+}
+
+#[cfg(test)]
+mod tests;

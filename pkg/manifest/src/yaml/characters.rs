@@ -1,0 +1,43 @@
+//! Characters that YAML keeps out of text, whatever stands around them.
+
+use super::Problem;
+use super::error::Fault;
+
+/// Bytes looked at together.
+const BLOCK: usize = 64;
+
+/// Finds the first control character or noncharacter.
+///
+/// Source: YAML 1.1, `c-printable`; go.yaml.in/yaml/v2 2.4.3 readerc.go, which also refuses DEL.
+pub(super) fn check(text: &str) -> Result<(), Fault> {
+    let bytes = text.as_bytes();
+    for (index, block) in bytes.chunks(BLOCK).enumerate() {
+        // Without an early end in it, this loop is one the compiler makes wide.
+        if !block.iter().fold(false, |any, byte| any | is_suspicious(*byte)) {
+            continue;
+        }
+        let start = index * BLOCK;
+        for offset in start..start + block.len() {
+            if let Some(code) = forbidden(&bytes[offset..]) {
+                let problem = Problem::ForbiddenCharacter { code, offset };
+                return Err(problem.from(u32::try_from(offset).unwrap_or(u32::MAX)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether a forbidden character may start with a byte.
+fn is_suspicious(byte: u8) -> bool {
+    byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r') || matches!(byte, 0x7F | 0xC2 | 0xEF)
+}
+
+/// Gives the code of the character at the start, if it is forbidden.
+fn forbidden(bytes: &[u8]) -> Option<u32> {
+    match bytes {
+        [byte @ (..0x20 | 0x7F), ..] if !matches!(byte, b'\t' | b'\n' | b'\r') => Some(u32::from(*byte)),
+        [0xC2, byte @ 0x80..=0x9F, ..] if *byte != 0x85 => Some(u32::from(*byte)),
+        [0xEF, 0xBF, byte @ (0xBE | 0xBF), ..] => Some(0xFFC0 + u32::from(byte - 0x80)),
+        _ => None,
+    }
+}

@@ -1,0 +1,383 @@
+//! From a parsed document to its value: aliases followed, merges applied, keys turned into text.
+//!
+//! Source: go.yaml.in/yaml/v2 2.4.3 decode.go for what is counted and in which order merges apply; sigs.k8s.io/yaml
+//! 1.6.0 for keys; go.yaml.in/yaml/v3 3.0.4 for settings, where what a mapping says itself goes over what it merges.
+//! Works on a stack of its own, so that depth is bounded by [`Limits`](crate::Limits) alone.
+
+use super::error::Fault;
+use super::scalar::{Scalar, float_key, float_value};
+use super::tree::{Kind, Node, Tree};
+use super::{Dialect, Note, NoteKind, Problem};
+use crate::{Map, Value};
+
+/// Below this many nodes from aliases, and below [`FREE_NODES`] in all, nothing is refused.
+const FREE_ALIASED: u64 = 100;
+const FREE_NODES: u64 = 1_000;
+/// Up to here 99 % of the nodes may come from aliases; from there the share falls to 10 % at [`LARGE`].
+const SMALL: u64 = 400_000;
+const LARGE: u64 = 4_000_000;
+
+/// Makes the value of a document.
+pub(super) fn compose(
+    tree: Tree,
+    text: &str,
+    depth: usize,
+    rules: Rules,
+    notes: &mut Vec<Note>,
+) -> Result<Value, Fault> {
+    let mut composer = Composer { tree, text, depth, rules, notes, stack: Vec::new(), nodes: 1, aliased: 0 };
+    composer.run()
+}
+
+/// What differs between readers once the values are known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) duplicates: Duplicates,
+    pub(super) dialect: Dialect,
+}
+
+/// What happens to a key that is written twice in one mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Duplicates {
+    LastWins,
+    Refused,
+}
+
+struct Composer<'a> {
+    tree: Tree,
+    text: &'a str,
+    depth: usize,
+    rules: Rules,
+    notes: &'a mut Vec<Note>,
+    stack: Vec<Frame>,
+    /// Nodes looked at so far, those repeated through aliases counted each time.
+    nodes: u64,
+    /// Those of them that came from aliases.
+    aliased: u64,
+}
+
+/// A list or mapping that is being filled.
+struct Frame {
+    content: Content,
+    /// What is still to be read into it; the last one first.
+    sources: Vec<Source>,
+}
+
+enum Content {
+    List(Vec<Value>),
+    Mapping {
+        fields: Map<String, Value>,
+        /// The key whose value is being read.
+        key: Option<Key>,
+        /// A merge has set fields, so that setting one again is no mistake.
+        merged: bool,
+    },
+}
+
+struct Key {
+    text: String,
+    offset: u32,
+    /// It comes from a merge whose keys give way to those that are there.
+    gives_way: bool,
+}
+
+/// A range of nodes.
+#[derive(Clone, Copy)]
+struct Source {
+    next: u32,
+    end: u32,
+    through_alias: bool,
+    gives_way: bool,
+}
+
+/// What the innermost frame does next.
+enum Step {
+    Element { index: u32, through_alias: bool },
+    Entry { index: u32, through_alias: bool, gives_way: bool },
+    Done,
+}
+
+impl Composer<'_> {
+    fn run(&mut self) -> Result<Value, Fault> {
+        if self.tree.nodes.is_empty() {
+            return Ok(Value::Null);
+        }
+        let mut ready = self.enter(0, false)?;
+        loop {
+            if let Some(value) = ready.take() {
+                match self.stack.last_mut() {
+                    None => return Ok(value),
+                    Some(frame) => {
+                        if let Some(key) = frame.add(value) {
+                            self.note_duplicate(key)?;
+                        }
+                    }
+                }
+            }
+            ready = match self.step() {
+                Step::Element { index, through_alias } => self.enter(index, through_alias)?,
+                Step::Entry { index, through_alias, gives_way } => {
+                    self.enter_entry(index, through_alias, gives_way)?
+                }
+                Step::Done => self.stack.pop().map(Frame::into_value),
+            };
+        }
+    }
+
+    /// Takes the next node off the innermost frame.
+    fn step(&mut self) -> Step {
+        let Some(frame) = self.stack.last_mut() else { return Step::Done };
+        while let Some(source) = frame.sources.last_mut() {
+            if source.next >= source.end {
+                frame.sources.pop();
+                continue;
+            }
+            let Source { next: index, through_alias, gives_way, .. } = *source;
+            source.next = self.tree.after(index);
+            return match &frame.content {
+                Content::List(_) => Step::Element { index, through_alias },
+                Content::Mapping { .. } => {
+                    source.next = self.tree.after(source.next);
+                    Step::Entry { index, through_alias, gives_way }
+                }
+            };
+        }
+        Step::Done
+    }
+
+    /// Starts on a node: gives the value of a scalar, or opens a frame.
+    fn enter(&mut self, index: u32, through_alias: bool) -> Result<Option<Value>, Fault> {
+        let (index, through_alias) = self.follow(index, through_alias)?;
+        let next = index + 1;
+        let (content, end) = match &self.tree.node(index).kind {
+            Kind::List { end } => (Content::List(Vec::new()), *end),
+            Kind::Mapping { end } => {
+                (Content::Mapping { fields: Map::new(), key: None, merged: false }, *end)
+            }
+            Kind::Scalar(_) | Kind::Alias { .. } => {
+                let offset = self.tree.node(index).offset;
+                return self
+                    .take_scalar(index)
+                    .into_value()
+                    .map(Some)
+                    .map_err(|problem| problem.from(offset));
+            }
+        };
+        if self.stack.len() >= self.depth {
+            return Err(Problem::TooDeep { limit: self.depth }.from(self.tree.node(index).offset));
+        }
+        self.stack
+            .push(Frame { content, sources: vec![Source { next, end, through_alias, gives_way: false }] });
+        Ok(None)
+    }
+
+    /// Starts on a key and its value.
+    fn enter_entry(
+        &mut self,
+        index: u32,
+        through_alias: bool,
+        gives_way: bool,
+    ) -> Result<Option<Value>, Fault> {
+        let value = self.tree.after(index);
+        if matches!(self.tree.node(index).kind, Kind::Scalar(Scalar::Merge)) {
+            self.merge(value, through_alias)?;
+            return Ok(None);
+        }
+        let offset = self.tree.node(index).offset;
+        let (target, _) = self.follow(index, through_alias)?;
+        let text = match &self.tree.node(target).kind {
+            Kind::List { .. } => return Err(Problem::UnusableKey("a list").from(offset)),
+            Kind::Mapping { .. } => return Err(Problem::UnusableKey("a mapping").from(offset)),
+            Kind::Scalar(_) | Kind::Alias { .. } => self.take_key(target)?,
+        };
+        if let Some(Frame { content: Content::Mapping { key, .. }, .. }) = self.stack.last_mut() {
+            *key = Some(Key { text, offset, gives_way });
+        }
+        self.enter(value, through_alias)
+    }
+
+    /// Adds the mappings of a merge value to what is read into the innermost mapping, at this place.
+    fn merge(&mut self, index: u32, through_alias: bool) -> Result<(), Fault> {
+        let mut sources = Vec::new();
+        if let Kind::List { end } = self.tree.node(index).kind {
+            let mut item = index + 1;
+            while item < end {
+                sources.push(self.merge_source(item, through_alias)?);
+                item = self.tree.after(item);
+            }
+        } else {
+            sources.push(self.merge_source(index, through_alias)?);
+        }
+        if let Some(frame) = self.stack.last_mut() {
+            match self.rules.dialect {
+                // The first of the list wins, so it is read last: the last source is taken up first.
+                Dialect::Objects => frame.sources.append(&mut sources),
+                // The first of the list is read first, after what the mapping says itself; later ones give way.
+                Dialect::Settings => {
+                    let current = frame.sources.len().saturating_sub(1);
+                    frame.sources.splice(current..current, sources.into_iter().rev());
+                }
+            }
+            if let Content::Mapping { merged, .. } = &mut frame.content {
+                *merged = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn merge_source(&mut self, index: u32, through_alias: bool) -> Result<Source, Fault> {
+        let offset = self.tree.node(index).offset;
+        let (target, through_alias) = self.follow(index, through_alias)?;
+        match self.tree.node(target).kind {
+            Kind::Mapping { end } => {
+                let gives_way = self.rules.dialect == Dialect::Settings;
+                Ok(Source { next: target + 1, end, through_alias, gives_way })
+            }
+            _ => Err(Problem::MergeNotMapping.from(offset)),
+        }
+    }
+
+    /// Counts a node, and the one behind it if it is an alias.
+    fn follow(&mut self, index: u32, through_alias: bool) -> Result<(u32, bool), Fault> {
+        self.count(index, through_alias)?;
+        match self.tree.node(index).kind {
+            Kind::Alias { target } => {
+                self.count(index, true)?;
+                Ok((target, true))
+            }
+            _ => Ok((index, through_alias)),
+        }
+    }
+
+    fn count(&mut self, index: u32, through_alias: bool) -> Result<(), Fault> {
+        self.nodes += 1;
+        if through_alias {
+            self.aliased += 1;
+            if self.aliased > FREE_ALIASED
+                && self.nodes > FREE_NODES
+                && is_excessive(self.aliased, self.nodes)
+            {
+                return Err(Problem::ExcessiveAliases.from(self.tree.node(index).offset));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a scalar out of the tree, or copies it where an alias may ask for it again.
+    fn take_scalar(&mut self, index: u32) -> Scalar {
+        let keep = self.tree.has_aliases;
+        match &mut self.tree.nodes[index as usize].kind {
+            Kind::Scalar(scalar) if keep => scalar.clone(),
+            Kind::Scalar(scalar) => std::mem::replace(scalar, Scalar::Null),
+            _ => Scalar::Null,
+        }
+    }
+
+    fn take_key(&mut self, index: u32) -> Result<String, Fault> {
+        let offset = self.tree.node(index).offset;
+        let scalar = self.take_scalar(index);
+        let written_as_text = matches!(scalar, Scalar::Text(_) | Scalar::Merge);
+        let key = scalar.into_key(self.rules.dialect).map_err(|problem| problem.from(offset))?;
+        if !written_as_text && !self.text.as_bytes()[offset as usize..].starts_with(key.as_bytes()) {
+            self.notes.push(Note { offset, kind: NoteKind::RespelledKey(key.clone()) });
+        }
+        Ok(key)
+    }
+
+    fn note_duplicate(&mut self, key: Key) -> Result<(), Fault> {
+        if self.rules.duplicates == Duplicates::Refused {
+            return Err(Problem::DuplicateKey(key.text).from(key.offset));
+        }
+        if let Some(Frame { content: Content::Mapping { merged: false, .. }, .. }) = self.stack.last() {
+            self.notes.push(Note { offset: key.offset, kind: NoteKind::DuplicateKey(key.text) });
+        }
+        Ok(())
+    }
+}
+
+impl Frame {
+    /// Adds a value; gives the key back when it had a value before.
+    fn add(&mut self, value: Value) -> Option<Key> {
+        match &mut self.content {
+            Content::List(items) => {
+                items.push(value);
+                None
+            }
+            Content::Mapping { fields, key, .. } => {
+                let Key { text, offset, gives_way } = key.take()?;
+                match fields.entry(text) {
+                    serde_json::map::Entry::Vacant(free) => {
+                        free.insert(value);
+                        None
+                    }
+                    serde_json::map::Entry::Occupied(_) if gives_way => None,
+                    serde_json::map::Entry::Occupied(mut taken) => {
+                        taken.insert(value);
+                        Some(Key { text: taken.key().clone(), offset, gives_way })
+                    }
+                }
+            }
+        }
+    }
+
+    fn into_value(self) -> Value {
+        match self.content {
+            Content::List(items) => Value::Array(items),
+            Content::Mapping { fields, .. } => Value::Object(fields),
+        }
+    }
+}
+
+impl Tree {
+    fn node(&self, index: u32) -> &Node {
+        &self.nodes[index as usize]
+    }
+
+    /// The index after a node and its content.
+    fn after(&self, index: u32) -> u32 {
+        match self.node(index).kind {
+            Kind::List { end } | Kind::Mapping { end } => end,
+            Kind::Scalar(_) | Kind::Alias { .. } => index + 1,
+        }
+    }
+}
+
+impl Scalar {
+    fn into_value(self) -> Result<Value, Problem> {
+        Ok(match self {
+            Self::Null => Value::Null,
+            Self::Bool(flag) => Value::Bool(flag),
+            Self::Int(number) => Value::from(number),
+            Self::Uint(number) => Value::from(number),
+            Self::Float(number) if number.is_finite() => float_value(number),
+            Self::Float(_) => return Err(Problem::NotFinite),
+            Self::Text(text) => Value::String(text),
+            Self::Merge => Value::from("<<"),
+        })
+    }
+
+    fn into_key(self, dialect: Dialect) -> Result<String, Problem> {
+        Ok(match self {
+            Self::Null if dialect == Dialect::Settings => String::new(),
+            Self::Uint(number) if dialect == Dialect::Settings => number.to_string(),
+            Self::Null => return Err(Problem::UnusableKey("`null`")),
+            Self::Uint(_) => return Err(Problem::UnusableKey("an integer over 63 bits")),
+            Self::Bool(flag) => flag.to_string(),
+            Self::Int(number) => number.to_string(),
+            Self::Float(number) => float_key(number),
+            Self::Text(text) => text,
+            Self::Merge => "<<".to_owned(),
+        })
+    }
+}
+
+/// Tells whether more of a document comes from aliases than any honest one of its size.
+fn is_excessive(aliased: u64, nodes: u64) -> bool {
+    // In thousandths, so that whole numbers do.
+    let allowed = match nodes {
+        ..=SMALL => 990,
+        LARGE.. => 100,
+        _ => 990 - 890 * (nodes - SMALL) / (LARGE - SMALL),
+    };
+    aliased * 1_000 > allowed * nodes
+}

@@ -1,0 +1,253 @@
+//! The grammar: from the events of the parser to the nodes of the first document.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag, options};
+
+use super::error::Fault;
+use super::refuse::{self, Tabs};
+use super::scalar::resolve;
+use super::tree::{Builder, Tree};
+use super::view::View;
+use super::{Dialect, Problem};
+
+/// A key must reach its `:` within so many characters, and in its line.
+const LONGEST_KEY: usize = 1024;
+
+/// What was parsed.
+pub(super) struct Parsed {
+    pub(super) tree: Tree,
+    /// Where text that is not read starts, if there is any but blanks and comments.
+    pub(super) text_after_end: Option<u32>,
+}
+
+/// Parses the first document of a text; no nodes if there is none.
+pub(super) fn parse(text: &str, depth: usize, dialect: Dialect) -> Result<Parsed, Fault> {
+    let mut view = View::new(text);
+    loop {
+        let document =
+            Document { view: &view, dialect, builder: Builder::new(depth), tabs: Tabs::new(text), end: None };
+        match document.parse(depth) {
+            Ok(parsed) => return Ok(parsed),
+            Err(Stop::Fault(fault)) => return Err(fault),
+            Err(Stop::Parser(error)) => {
+                let offset = error.marker().byte_offset().unwrap_or_default();
+                if !view.repair(error.kind(), offset) {
+                    return Err(fault(error.kind(), offset, depth));
+                }
+            }
+        }
+    }
+}
+
+/// Why a document is not parsed to its end.
+enum Stop {
+    Parser(ScanError),
+    Fault(Fault),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// The first document, as far as it has been parsed.
+struct Document<'a> {
+    view: &'a View<'a>,
+    dialect: Dialect,
+    builder: Builder,
+    tabs: Tabs<'a>,
+    /// Where it ends, in bytes.
+    end: Option<usize>,
+}
+
+impl Document<'_> {
+    fn parse(mut self, depth: usize) -> Result<Parsed, Stop> {
+        // The parser counts lists and mappings in brackets apart from others, the builder counts all of them together.
+        let mut options = options! {
+            emit_unresolved_aliases: true,
+            emit_anchor_events: true,
+            simple_key_max_lookahead: LONGEST_KEY,
+            flow_nesting_limit: depth,
+            block_nesting_limit: depth,
+        };
+        // Another crate may have asked for the feature that makes them.
+        options.set_emit_comments(false);
+        let mut parser = Parser::new_from_str_with_options(&self.view.text, options);
+        while self.end.is_none()
+            && let Some(next) = parser.next_event()
+        {
+            let (event, span) = next.map_err(Stop::Parser)?;
+            self.take(event, place(span))?;
+        }
+        Ok(self.finish()?)
+    }
+
+    fn take(&mut self, event: Event<'_>, place: Range<usize>) -> Result<(), Fault> {
+        let start = position(place.start);
+        match event {
+            Event::DocumentStart(_, version) => {
+                if version.is_some_and(|version| (version.major, version.minor) != (1, 1)) {
+                    return Err(syntax("the version in `%YAML` is not 1.1", start));
+                }
+                refuse::directives(&self.view.text[..place.start])
+            }
+            Event::DocumentEnd => {
+                self.end = Some(place.start);
+                Ok(())
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                self.tabs.scalar(&place, style)?;
+                let text = self.scalar_text(text, style, &place);
+                let tag = tag.map(|tag| full_tag(&tag));
+                let scalar = resolve(text, tag.as_deref(), style == ScalarStyle::Plain, self.dialect);
+                self.builder.scalar(scalar.map_err(|problem| problem.from(start))?, named(anchor), start);
+                Ok(())
+            }
+            Event::SequenceStart(style, anchor, _) => {
+                self.tabs.open(style, place.start)?;
+                self.builder.open_list(named(anchor), start)
+            }
+            Event::MappingStart(style, anchor, _) => {
+                self.tabs.open(style, place.start)?;
+                self.builder.open_mapping(named(anchor), start)
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                self.tabs.close(place.end);
+                self.builder.close();
+                Ok(())
+            }
+            Event::Anchor(_, name) => refuse::anchor_name(&name, place.start),
+            Event::Alias(anchor) => {
+                let name = self.view.text[place].trim_start_matches('*');
+                self.builder.alias(anchor, name, start)
+            }
+            Event::UnresolvedAlias(name) => Err(Problem::UnknownAnchor(name.into_owned()).from(start)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives what Go reads for a scalar.
+    fn scalar_text<'t>(
+        &mut self,
+        text: Cow<'t, str>,
+        style: ScalarStyle,
+        place: &Range<usize>,
+    ) -> Cow<'t, str> {
+        let text = self.view.restore(text, style);
+        if !matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
+            return text;
+        }
+        let whole = &self.view.text;
+        // A block text that is the whole document must be indented in Go, or is empty. It is placed by its content.
+        if self.builder.is_empty() && !place.is_empty() && whole[..place.start].ends_with('\n') {
+            self.end = Some(place.start);
+            return Cow::Borrowed("");
+        }
+        // The parser ends the last line where the text itself does not.
+        if place.end < whole.len() || whole.ends_with(['\n', '\r']) {
+            return text;
+        }
+        match text.strip_suffix('\n') {
+            Some(shorter) => Cow::Owned(shorter.to_owned()),
+            None => text,
+        }
+    }
+
+    fn finish(mut self) -> Result<Parsed, Fault> {
+        let text = &self.view.text;
+        let rest = rest_after(text, self.end.unwrap_or(text.len()));
+        self.tabs.go_on(rest.unwrap_or(text.len()), text.len())?;
+        Ok(Parsed { tree: self.builder.finish(), text_after_end: rest.map(position) })
+    }
+}
+
+/// Finds text behind the end of the document that is not read.
+fn rest_after(text: &str, end: usize) -> Option<usize> {
+    let mut at = end;
+    for line in text[end..].split_inclusive('\n') {
+        let content = line.trim();
+        if !content.is_empty() && !content.starts_with('#') && content != "..." {
+            return Some(at);
+        }
+        at += line.len();
+    }
+    None
+}
+
+fn full_tag(tag: &Tag) -> String {
+    format!("{}{}", tag.handle(), tag.suffix())
+}
+
+/// The number of an anchor; the parser writes 0 for none.
+fn named(anchor: usize) -> Option<usize> {
+    (anchor != 0).then_some(anchor)
+}
+
+fn place(span: Span) -> Range<usize> {
+    span.byte_range().expect("invariant: a parser made from a string knows its bytes")
+}
+
+/// A place in a text, which is shorter than the type holds: `read_document` sees to that.
+fn position(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
+}
+
+fn syntax(problem: &'static str, offset: u32) -> Fault {
+    Problem::Syntax(problem.into()).from(offset)
+}
+
+/// Says what the parser found in our words.
+fn fault(kind: &ErrorKind, offset: usize, depth: usize) -> Fault {
+    let problem = match kind {
+        ErrorKind::RecursionLimitExceeded => Problem::TooDeep { limit: depth },
+        kind => Problem::Syntax(wording(kind)),
+    };
+    problem.from(position(offset))
+}
+
+fn wording(kind: &ErrorKind) -> Cow<'static, str> {
+    use ErrorKind as K;
+    Cow::Borrowed(match kind {
+        K::UnexpectedEofFlowSequence
+        | K::ExpectedFlowSequenceSeparator
+        | K::UnclosedFlowCollection { open: '[' } => "did not find expected `,` or `]`",
+        K::UnexpectedEofFlowMapping
+        | K::UnexpectedEofImplicitFlowMapping
+        | K::ExpectedFlowMappingSeparator
+        | K::UnclosedFlowCollection { open: '{' } => "did not find expected `,` or `}`",
+        K::MisplacedFlowCollectionEnd | K::MismatchedFlowCollectionEnd { .. } => {
+            "found a closing bracket that does not match"
+        }
+        K::ExpectedBlockMappingKey => "did not find expected key",
+        K::ExpectedBlockSequenceEntry => "did not find expected `-` of a list item",
+        K::ExpectedNodeContent | K::UnexpectedEof => "did not find an expected value",
+        K::SimpleKeyExpected | K::InvalidSimpleKey => "could not find expected `:` after a key",
+        K::MappingValueNotAllowed | K::InvalidColonPlacement => "a mapping value is not allowed here",
+        K::MappingKeyNotAllowed => "a key is not allowed here",
+        K::BlockSequenceEntryNotAllowed | K::BlockEntryInFlowCollection => "a list item is not allowed here",
+        K::UnexpectedCharacter { .. } => "found a character that cannot start a value",
+        K::TabNotAllowed | K::TabInBlockIndentation | K::TabInIndentation | K::TabInPlainScalar => {
+            refuse::TAB
+        }
+        K::UnclosedQuotedScalar => "found the end of the text inside quotes",
+        K::DocumentIndicatorInQuotedScalar => "found the end of the document inside quotes",
+        K::UnknownQuotedScalarEscape => "found an unknown escape in double quotes",
+        K::InvalidQuotedScalarHexEscape => "did not find expected hexadecimal digits in an escape",
+        K::UndeclaredTagHandle => "found a tag handle that is not defined",
+        K::ExpectedDocumentStart => "did not find expected `---` after a directive",
+        K::CommentNotSeparated => "a comment must be separated by a blank",
+        other => return Cow::Owned(cleaned(&other.to_string())),
+    })
+}
+
+/// One lower-case fragment without what the parser was about.
+fn cleaned(message: &str) -> String {
+    let finding = match message.split_once(", ") {
+        Some((context, finding)) if context.starts_with("while ") => finding,
+        _ => message,
+    };
+    finding.replace('\'', "`")
+}

@@ -1,0 +1,142 @@
+//! What the parser takes although Go's does not. It follows YAML 1.2, Go's reader 1.1.
+//!
+//! Source: go.yaml.in/yaml/v2 2.4.3 scannerc.go.
+
+use std::ops::Range;
+
+use granit_parser::{ScalarStyle, StructureStyle};
+use memchr::{memchr, memmem, memrchr};
+
+use super::Problem;
+use super::error::Fault;
+
+pub(super) const TAB: &str = "found a tab where only spaces may stand";
+
+/// Refuses all directives but `%YAML 1.1` and `%TAG` in the text before a document.
+pub(super) fn directives(prologue: &str) -> Result<(), Fault> {
+    let mut offset = 0;
+    for line in prologue.split_inclusive(['\n', '\r']) {
+        let name =
+            line.strip_prefix('%').map(|rest| rest.split([' ', '\t', '\n', '\r']).next().unwrap_or(rest));
+        if name.is_some_and(|name| !matches!(name, "YAML" | "TAG")) {
+            return Err(syntax("found an unknown directive", offset));
+        }
+        offset += line.len();
+    }
+    Ok(())
+}
+
+/// Refuses names of anchors with other characters than ASCII letters, digits, `_` and `-`.
+pub(super) fn anchor_name(name: &str, offset: usize) -> Result<(), Fault> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if name.bytes().all(is_plain) {
+        return Ok(());
+    }
+    Err(syntax("an anchor is named with ASCII letters, digits, `_` and `-` only", offset))
+}
+
+/// Refuses tabs where a key may start: at the start of a line, and after nothing but `-`, `?` and `:` on it.
+///
+/// It is shown the places of scalars and of flow lists and mappings, and looks at what lies between them.
+#[derive(Debug)]
+pub(super) struct Tabs<'a> {
+    /// Nothing where the text has no tab at all.
+    text: Option<&'a [u8]>,
+    /// Up to here the text is known to be good.
+    seen: usize,
+    /// Open `[` and `{`, in which a tab is as good as a space.
+    open_flows: usize,
+    /// The column of the key of the last scalar, if that is plain: blank lines that are further in belong to it.
+    plain_at: Option<usize>,
+}
+
+impl<'a> Tabs<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let text = memchr(b'\t', text.as_bytes()).map(|_| text.as_bytes());
+        Self { text, seen: 0, open_flows: 0, plain_at: None }
+    }
+
+    /// Takes the place of a scalar.
+    pub(super) fn scalar(&mut self, place: &Range<usize>, style: ScalarStyle) -> Result<(), Fault> {
+        let Some(text) = self.text else { return Ok(()) };
+        self.go_on(place.start, place.end)?;
+        self.plain_at = None;
+        let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+        if is_quoted || self.open_flows > 0 || place.is_empty() {
+            return Ok(());
+        }
+        if let Some(at) = memmem::find(&text[place.clone()], b"\n\t") {
+            return Err(tab(place.start + at + 1));
+        }
+        if style == ScalarStyle::Plain {
+            let line = memrchr(b'\n', &text[..place.start]).map_or(0, |at| at + 1);
+            self.plain_at = Some(indicators(&text[line..place.start]));
+        }
+        Ok(())
+    }
+
+    /// Takes the start of a list or mapping.
+    pub(super) fn open(&mut self, style: StructureStyle, start: usize) -> Result<(), Fault> {
+        if self.open_flows > 0 {
+            self.open_flows += 1;
+        } else if style == StructureStyle::Flow {
+            self.go_on(start, start)?;
+            self.open_flows = 1;
+        }
+        Ok(())
+    }
+
+    /// Takes the end of a list or mapping.
+    pub(super) fn close(&mut self, end: usize) {
+        if self.open_flows > 0 {
+            self.open_flows -= 1;
+            self.seen = self.seen.max(end);
+            self.plain_at = None;
+        }
+    }
+
+    /// Looks at the text up to a place, and goes on behind another.
+    pub(super) fn go_on(&mut self, start: usize, end: usize) -> Result<(), Fault> {
+        let Some(text) = self.text else { return Ok(()) };
+        if start > self.seen && self.open_flows == 0 {
+            self.look_at(text, start)?;
+        }
+        self.seen = self.seen.max(end);
+        Ok(())
+    }
+
+    fn look_at(&self, text: &[u8], end: usize) -> Result<(), Fault> {
+        let mut in_plain = self.plain_at;
+        let mut start = self.seen;
+        while start < end {
+            let line_end = memchr(b'\n', &text[start..end]).map_or(end, |at| start + at + 1);
+            let line = &text[start..line_end];
+            if !line.trim_ascii().is_empty() {
+                in_plain = None;
+            }
+            let is_whole = start == 0 || text[start - 1] == b'\n';
+            let at = indicators(line);
+            if is_whole && line.get(at) == Some(&b'\t') && in_plain.is_none_or(|column| at <= column) {
+                return Err(tab(start + at));
+            }
+            start = line_end;
+        }
+        Ok(())
+    }
+}
+
+/// Counts the spaces and signs of the grammar that start a line.
+fn indicators(line: &[u8]) -> usize {
+    let is_followed = |at: usize| matches!(line.get(at + 1), Some(b' ' | b'\t'));
+    let is_one = |at: usize, byte: u8| byte == b' ' || matches!(byte, b'-' | b'?' | b':') && is_followed(at);
+    line.iter().enumerate().take_while(|(at, byte)| is_one(*at, **byte)).count()
+}
+
+fn tab(offset: usize) -> Fault {
+    syntax(TAB, offset)
+}
+
+/// Places fit the type: `read_document` sees to that.
+fn syntax(problem: &'static str, offset: usize) -> Fault {
+    Problem::Syntax(problem.into()).from(u32::try_from(offset).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,279 @@
+//! What reading and printing must always do.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::{Map, read_stream, write_stream};
+
+fn read(text: &str) -> Value {
+    read_value(text, &Limits::default()).unwrap()
+}
+
+fn problem(text: &str) -> (Problem, usize, usize) {
+    let error = read_value(text, &Limits::default()).unwrap_err();
+    (error.problem, error.line, error.column)
+}
+
+#[test]
+fn words_and_numbers_mean_what_they_mean_to_go() {
+    let cases = [
+        ("v: yes", Value::Bool(true)),
+        ("v: 'yes'", "yes".into()),
+        ("v: 0644", 420.into()),
+        ("v: 1_000", 1000.into()),
+        ("v: 08", 8.into()),
+        ("v: .5_0", 0.5.into()),
+        ("v: .5_", ".5_".into()),
+        ("v: 1e400", "1e400".into()),
+        ("v: 12:30", "12:30".into()),
+        ("v: 18446744073709551615", u64::MAX.into()),
+        ("v: 9007199254740993", 9_007_199_254_740_993_i64.into()),
+        ("v: !!float 1", 1.into()),
+        ("v: !!str 0644", "0644".into()),
+        ("v: -", Value::Null),
+    ];
+    for (text, expected) in cases {
+        let found = read_value(text, &Limits::default()).map(|value| value["v"].clone());
+        match expected {
+            Value::Null => assert!(found.is_err(), "{text}"),
+            expected => assert_eq!(found, Ok(expected), "{text}"),
+        }
+    }
+}
+
+#[test]
+fn settings_have_words_dates_and_merges_of_their_own() {
+    let cases = [
+        ("v: yes", Value::from("yes")),
+        ("v: N", "N".into()),
+        ("v: True", true.into()),
+        ("v: 0123", 83.into()),
+        ("v: 2020-01-02", "2020-01-02 00:00:00 +0000 UTC".into()),
+        ("v: 2020-1-2 3:04:05.50", "2020-01-02 03:04:05.5 +0000 UTC".into()),
+        ("v: 2020-01-02T03:04:05-01:30", "2020-01-02 03:04:05 -0130 -0130".into()),
+        ("v: '2020-01-02'", "2020-01-02".into()),
+        ("v: -.inf", "-Inf".into()),
+        ("v: .nan", "NaN".into()),
+        ("null: x\non: y\nv: z", "z".into()),
+        ("a: &a {x: 1, y: 1}\nb: &b {x: 2, z: 2}\nv: {x: 3, <<: [*b, *a]}", json!({"x": 3, "y": 1, "z": 2})),
+    ];
+    for (text, expected) in cases {
+        let found = read_settings(text, &Limits::default()).map(|value| value["v"].clone());
+        assert_eq!(found, Ok(expected), "{text}");
+    }
+    assert!(read_settings("v: !!bool yes", &Limits::default()).is_err());
+    let twice = read_settings("a: 1\na: 2", &Limits::default()).unwrap_err();
+    assert_eq!((twice.problem, twice.line), (Problem::DuplicateKey("a".to_owned()), 2));
+}
+
+#[test]
+fn a_text_without_its_last_line_break_is_read_as_it_stands() {
+    assert_eq!(read("a: |\n  x")["a"], "x");
+    assert_eq!(read("a: |\n  x\n")["a"], "x\n");
+}
+
+#[test]
+fn an_error_names_its_line_and_column_and_no_value() {
+    let error = read_value("user: admin\npassword: s3cret: x\n", &Limits::default()).unwrap_err();
+    assert_eq!((error.line, error.column), (2, 17));
+    assert_eq!(error.to_string(), "line 2, column 17: a mapping value is not allowed here");
+    assert_eq!(problem("é: é\nü: *x\n"), (Problem::UnknownAnchor("x".to_owned()), 2, 4));
+    assert_eq!(problem("a: &x [*x]"), (Problem::AnchorInItself("x".to_owned()), 1, 8));
+    assert_eq!(problem("a: .inf"), (Problem::NotFinite, 1, 4));
+    assert_eq!(problem("~: a"), (Problem::UnusableKey("`null`"), 1, 1));
+    assert_eq!(problem("a: !!int s3cret"), (Problem::TagMismatch("!!int".to_owned()), 1, 10));
+    assert_eq!(problem("a: b\u{7}"), (Problem::ForbiddenCharacter { code: 7, offset: 4 }, 1, 5));
+    assert_eq!(problem("a: \u{FFFE}"), (Problem::ForbiddenCharacter { code: 0xFFFE, offset: 3 }, 1, 4));
+}
+
+#[test]
+fn the_strict_reader_names_the_key_that_is_set_twice() {
+    let error = read_value_strict("a: 1\nb:\n  c: 1\n  c: 2\n", &Limits::default()).unwrap_err();
+    assert_eq!((error.problem, error.line, error.column), (Problem::DuplicateKey("c".to_owned()), 4, 3));
+}
+
+#[test]
+fn nesting_beyond_the_limit_is_an_error_however_it_is_written() {
+    let limits = Limits { depth: 50, ..Limits::default() };
+    let levels: Vec<String> = (0..51).map(|level| format!("{}a:\n", "  ".repeat(level))).collect();
+    let indented = levels.concat() + &"  ".repeat(51) + "a: 1\n";
+    let through_aliases =
+        format!("a: &a {}1{}\nb: {}*a{}\n", "[".repeat(30), "]".repeat(30), "[".repeat(30), "]".repeat(30));
+    for text in ["[".repeat(51), "{a: ".repeat(51), "- ".repeat(51), indented, through_aliases] {
+        let error = read_value(&text, &limits).unwrap_err();
+        assert_eq!(error.problem, Problem::TooDeep { limit: 50 }, "{text}");
+    }
+    assert!(read_value(&("[".repeat(50) + &"]".repeat(50)), &limits).is_ok());
+}
+
+#[test]
+fn a_text_over_the_size_limit_is_refused_before_it_is_parsed() {
+    let limits = Limits { size_bytes: 10, ..Limits::default() };
+    let error = read_value("a: [[[[[[[[[", &limits).unwrap_err();
+    assert_eq!(error.problem, Problem::TooLarge { size_bytes: 12, limit_bytes: 10 });
+}
+
+#[test]
+fn aliases_that_grow_beyond_reason_are_refused_and_honest_ones_are_not() {
+    let first = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    let levels = (1..9).map(|level| {
+        let items = vec![format!("*a{}", level - 1); 10].join(", ");
+        format!("a{level}: &a{level} [{items}]\n")
+    });
+    let bomb: Vec<String> = std::iter::once(first).chain(levels).collect();
+    assert_eq!(problem(&bomb.concat()).0, Problem::ExcessiveAliases);
+    let honest = format!("a: &a {{x: 1, y: [1, 2]}}\nb:\n{}", "- *a\n".repeat(90));
+    assert_eq!(read(&honest)["b"].as_array().map(Vec::len), Some(90));
+}
+
+#[test]
+fn many_anchors_are_read_in_time_that_grows_with_their_number() {
+    let lines: Vec<String> = (0..50_000).map(|n| format!("- &a{n} {n}\n")).collect();
+    assert_eq!(read(&lines.concat()).as_array().map(Vec::len), Some(50_000));
+}
+
+#[test]
+fn json_is_read_with_all_of_its_escapes() {
+    assert_eq!(
+        read("{\n\t\"a\\/b\": \"\\ud83d\\ude00\", \"c\": [1.0, 2e3, null]}"),
+        serde_json::json!({
+            "a/b": "😀", "c": [1, 2000, null]
+        })
+    );
+}
+
+#[test]
+fn what_the_parser_refuses_and_go_takes_is_read() {
+    let cases = [
+        ("a: \"x\ny\nz\"\nb: 'u\nv'\n", json!({"a": "x y z", "b": "u v"})),
+        ("a: \"x\"#c\nb: []#d\nc: |#e\n  y\n", json!({"a": "x", "b": [], "c": "y\n"})),
+        ("a: [\n\t1,\n\t'x\n\ty'\n]\n", json!({"a": [1, "x y"]})),
+        ("a: b\u{85}c: |\n  x\u{85}  y\n", json!({"a": "b", "c": "x\ny\n"})),
+        ("a: 'x\u{2028}  y'\nb: |\n  x\u{2029}  y\n", json!({"a": "x\u{2028}y", "b": "x\u{2029}y\n"})),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(read_value(text, &Limits::default()), Ok(expected), "{text:?}");
+    }
+}
+
+#[test]
+fn what_the_parser_takes_and_go_refuses_is_refused_with_its_place() {
+    let tab = "found a tab where only spaces may stand";
+    let name = "an anchor is named with ASCII letters, digits, `_` and `-` only";
+    let cases = [
+        ("a:\n-\tb\n", tab, 2, 2),
+        ("a: 1\n\t\nb: 2\n", tab, 2, 1),
+        ("a:\n  b: 1\n  \t\nc: 2\n", tab, 3, 3),
+        ("a: b\n\tc\n", tab, 2, 1),
+        ("a: |\n  x\n\t\n", tab, 3, 1),
+        ("a: &b.c d\n", name, 1, 4),
+        ("%FOO x\n---\na: b\n", "found an unknown directive", 1, 1),
+        ("%YAML 1.2\n---\na: b\n", "the version in `%YAML` is not 1.1", 2, 1),
+    ];
+    for (text, expected, line, column) in cases {
+        assert_eq!(problem(text), (Problem::Syntax(expected.into()), line, column), "{text:?}");
+    }
+}
+
+#[test]
+fn only_so_many_repairs_are_made_that_work_stays_in_proportion_to_the_text() {
+    assert!(read_value(&"- \"x\"#c\n".repeat(30), &Limits::default()).is_ok());
+    assert!(read_value(&"- \"x\"#c\n".repeat(3_000), &Limits::default()).is_err());
+}
+
+#[test]
+fn every_prefix_of_a_document_is_read_or_refused() {
+    let documents = [
+        "a: &x {b: 'it''s', \"c\\x41\\\n  d\": |2-\n    text\n\n  more\n  , e: [1, *x]}\n",
+        "%YAML 1.1\n%TAG !e! tag:e,2000:\n---\n? - a: !e!t >+\n    one\n\n    two\n  # c\n: !<tag:x> é\u{2028}\n...\nrest\n",
+        "- - ? \"k\\ud83d\\ude00\"\n    : !!binary aGk=\n  -\tb\n- <<: [*a, {c: d}]\n  \u{85}e: .inf\r\n",
+        "[!foo, x]\n{? , : ,}\n[? : x, a: , b]\n&a !t &b *c\n\"\\",
+    ];
+    for document in documents {
+        for end in (0..=document.len()).filter(|end| document.is_char_boundary(*end)) {
+            let _ = read_value(&document[..end], &Limits::default());
+            let _ = read_value(&document[end..], &Limits::default());
+        }
+    }
+}
+
+/// Values with all that has a meaning in YAML in their texts and keys; `<<` is no key of any object.
+fn values() -> impl Strategy<Value = Value> {
+    let text = prop_oneof![
+        "[a-z0-9:#&*!|>'\"%@` \\n\\t{}\\[\\],?\\-\\.~_/\\\\]{0,12}",
+        "\\PC{0,8}",
+        "([a-z]{1,9} {1,2}){0,30}",
+        any::<String>(),
+        prop::sample::select(vec![
+            "yes",
+            "0644",
+            "1e3",
+            "~",
+            "",
+            "2001-01-01",
+            "12:30",
+            "---",
+            "...",
+            "\u{FEFF}a",
+            "\n",
+            " "
+        ])
+        .prop_map(str::to_owned),
+    ];
+    let key = text.clone().prop_filter("merge keys are no keys", |key| key != "<<");
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>()
+            .prop_filter("JSON has no others", |float| float.is_finite())
+            .prop_map(scalar::float_value),
+        text.prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::Array),
+            prop::collection::vec((key.clone(), inner), 0..6)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect::<Map<_, _>>())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_printed_reads_back_as_the_same_value(value in values()) {
+        let text = write(&value);
+        let back = read_value(&text, &Limits::default());
+        prop_assert_eq!(back.as_ref(), Ok(&value), "{}", text);
+        prop_assert_eq!(write(&value), text);
+    }
+
+    #[test]
+    fn streams_of_objects_read_back_as_the_same_objects(values in prop::collection::vec(values(), 0..5)) {
+        let objects: Vec<crate::Object> = values.into_iter().filter_map(|value| value.try_into().ok()).collect();
+        // Without the end of the last line, a text that ends in breaks would lose one of them.
+        let text = write_stream(&objects) + "\n";
+        let back = read_stream(text.as_bytes(), &Limits::default()).map(|stream| stream.objects);
+        prop_assert_eq!(back.as_ref(), Ok(&objects), "{}", text);
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in any::<String>()) {
+        let _ = read_value(&text, &Limits::default());
+    }
+
+    #[test]
+    fn any_signs_are_read_or_refused(text in "[a-b0 \\n\\t:#&*!|>'\"%@{}\\[\\],?\\-\\.~<\\\\é]{0,40}") {
+        let _ = read_value(&text, &Limits::default());
+        let _ = read_value_strict(&text, &Limits::default());
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused_as_a_stream(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+        let _ = read_stream(&bytes, &Limits::default());
+    }
+}

@@ -1,0 +1,143 @@
+//! The text as the parser is shown it: what Go's reader takes and the parser does not is hidden from it.
+//!
+//! Every change keeps the length, so that a place in one text is the same place in the other.
+//!
+//! | in the text | shown as | because |
+//! |---|---|---|
+//! | U+0085 | CR LF | is a line break in YAML 1.1 |
+//! | U+2028, U+2029 | a stand-in and LF | are line breaks that stay in the text they break |
+//! | tabs at the start of a line | spaces | are blanks in brackets and in quotes; [`Tabs`](super::refuse::Tabs) knows where they are not |
+//! | a break in quotes, the next line at column 0 | a blank | quoted text may go on at any column, and a break in it is a blank |
+//! | a comment right after `"`, `]` or `\|` | blanks | needs no blank before it |
+
+use std::borrow::Cow;
+
+use granit_parser::{ErrorKind, ScalarStyle};
+use memchr::{memchr2, memchr3, memmem};
+
+const NEXT_LINE: &str = "\u{85}";
+const LINE_SEPARATOR: &str = "\u{2028}";
+const PARAGRAPH_SEPARATOR: &str = "\u{2029}";
+/// Two bytes each, and no characters of any script; a text that has them keeps its separators.
+const LINE_STAND_IN: char = '\u{7FB}';
+const PARAGRAPH_STAND_IN: char = '\u{7FC}';
+
+/// A text is parsed anew for each comment and each quoted scalar that the parser refused, and so often at most.
+const MOST_REPAIRS: usize = 32;
+
+/// A text and how it is shown.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    pub(super) text: Cow<'a, str>,
+    has_stand_ins: bool,
+    repairs: usize,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let mut view = Self { text: Cow::Borrowed(text), has_stand_ins: false, repairs: 0 };
+        view.replace(NEXT_LINE, "\r\n");
+        if !text.contains([LINE_STAND_IN, PARAGRAPH_STAND_IN]) {
+            let line = view.replace(LINE_SEPARATOR, &format!("{LINE_STAND_IN}\n"));
+            let paragraph = view.replace(PARAGRAPH_SEPARATOR, &format!("{PARAGRAPH_STAND_IN}\n"));
+            view.has_stand_ins = line || paragraph;
+        }
+        view.show_tabs_as_spaces();
+        view
+    }
+
+    fn replace(&mut self, from: &str, to: &str) -> bool {
+        let is_there = memmem::find(self.text.as_bytes(), from.as_bytes()).is_some();
+        if is_there {
+            self.text = Cow::Owned(self.text.replace(from, to));
+        }
+        is_there
+    }
+
+    fn show_tabs_as_spaces(&mut self) {
+        if memmem::find(self.text.as_bytes(), b"\n\t").is_none() {
+            return;
+        }
+        let mut shown = String::with_capacity(self.text.len());
+        for line in self.text.split_inclusive('\n') {
+            let blanks = line.len() - line.trim_start_matches(['\t', ' ']).len();
+            let starts_with_tab = line.starts_with('\t');
+            shown.extend(line[..blanks].chars().map(|blank| if starts_with_tab { ' ' } else { blank }));
+            shown.push_str(&line[blanks..]);
+        }
+        self.text = Cow::Owned(shown);
+    }
+
+    /// Hides what the parser refused at a place; tells whether it could.
+    pub(super) fn repair(&mut self, refused: &ErrorKind, at: usize) -> bool {
+        if self.repairs == MOST_REPAIRS {
+            return false;
+        }
+        self.repairs += 1;
+        match refused {
+            ErrorKind::CommentNotSeparated => self.hide_comment(at),
+            ErrorKind::InvalidQuotedScalarIndent => self.join_lines(at),
+            _ => false,
+        }
+    }
+
+    fn hide_comment(&mut self, start: usize) -> bool {
+        let rest = &self.text.as_bytes()[start..];
+        let length = memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        self.text.to_mut().replace_range(start..start + length, &" ".repeat(length));
+        length > 0
+    }
+
+    /// Joins a line in quotes with the one before it, and the next ones as far as no quote may end the scalar.
+    fn join_lines(&mut self, mut start: usize) -> bool {
+        let mut is_joined = false;
+        while joins(self.text.as_bytes(), start) {
+            self.text.to_mut().replace_range(start - 1..start, " ");
+            is_joined = true;
+            let rest = &self.text.as_bytes()[start..];
+            match memchr3(b'\n', b'"', b'\'', rest) {
+                Some(length) if rest[length] == b'\n' => start += length + 1,
+                _ => break,
+            }
+        }
+        is_joined
+    }
+
+    /// Puts the separators back into the text of a scalar, and takes out what their line breaks became.
+    pub(super) fn restore<'t>(&self, text: Cow<'t, str>, style: ScalarStyle) -> Cow<'t, str> {
+        if !self.has_stand_ins || !text.contains([LINE_STAND_IN, PARAGRAPH_STAND_IN]) {
+            return text;
+        }
+        let became = if style == ScalarStyle::Literal { '\n' } else { ' ' };
+        let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text.as_ref();
+        while let Some((at, stand_in)) =
+            rest.char_indices().find(|(_, c)| matches!(*c, LINE_STAND_IN | PARAGRAPH_STAND_IN))
+        {
+            let before = &rest[..at];
+            out.push_str(if is_block { before } else { before.trim_end_matches([' ', '\t']) });
+            out.push_str(if stand_in == LINE_STAND_IN { LINE_SEPARATOR } else { PARAGRAPH_SEPARATOR });
+            rest = &rest[at + stand_in.len_utf8()..];
+            rest = rest
+                .strip_prefix(became)
+                .or_else(|| rest.strip_prefix('\n').filter(|_| is_block))
+                .unwrap_or(rest);
+        }
+        out.push_str(rest);
+        // A break behind plain text is no part of it.
+        if style == ScalarStyle::Plain {
+            out.truncate(out.trim_end_matches(['\u{2028}', '\u{2029}']).len());
+        }
+        Cow::Owned(out)
+    }
+}
+
+/// Tells whether the break before a line in quotes is worth exactly a blank.
+fn joins(text: &[u8], start: usize) -> bool {
+    let (before, line) = text.split_at(start);
+    let is_marker = line.starts_with(b"---") || line.starts_with(b"...");
+    matches!(before, [.., last, b'\n'] if !b" \t\r\n\\".contains(last))
+        && matches!(line, [first, ..] if !b" \t\r\n".contains(first))
+        && !is_marker
+}

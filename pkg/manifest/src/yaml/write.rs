@@ -1,0 +1,216 @@
+//! Printing: the text Go's `sigs.k8s.io/yaml` prints for a value.
+//!
+//! Source: go.yaml.in/yaml/v2 2.4.3 encode.go, emitterc.go (layout, styles, wrapping). differs: characters that Go
+//! refuses to print (DEL, C1, U+FFFE, U+FFFF) are escaped.
+
+mod style;
+mod text;
+
+use std::fmt::Write as _;
+
+use super::natural;
+use super::scalar::push_float;
+use crate::{Map, Value};
+use style::{Style, Traits};
+
+/// Longer keys are written as `? key`, in bytes.
+const LONGEST_SIMPLE_KEY: usize = 128;
+const INDENT: usize = 2;
+
+/// Prints one value, its last line ended.
+pub(super) fn write_into(out: &mut String, value: &Value) {
+    let mut writer = Writer { out, column: 0, open: true };
+    writer.node(value, Place::Root);
+    writer.finish();
+}
+
+/// Prints one mapping, its last line ended.
+pub(super) fn write_map_into(out: &mut String, fields: &Map<String, Value>) {
+    let mut writer = Writer { out, column: 0, open: true };
+    writer.fields(fields, Place::Root);
+    writer.finish();
+}
+
+struct Writer<'a> {
+    out: &'a mut String,
+    /// Characters in the line so far.
+    column: usize,
+    /// A list or mapping may start on this line: nothing, or only `-`, `?` and `:` of what holds it, stand there.
+    open: bool,
+}
+
+/// Where a node stands.
+#[derive(Clone, Copy)]
+enum Place {
+    Root,
+    /// After the `-` of a list in this column.
+    Item(usize),
+    /// After `key:` of a mapping in this column.
+    Field(usize),
+    /// After the `:` that stands alone, of a mapping in this column.
+    LongField(usize),
+}
+
+impl Place {
+    /// The column where content that goes on in further lines stands.
+    fn inner(self) -> usize {
+        match self {
+            Self::Root => INDENT,
+            Self::Item(column) | Self::Field(column) | Self::LongField(column) => column + INDENT,
+        }
+    }
+
+    fn mapping_column(self) -> usize {
+        match self {
+            Self::Root => 0,
+            _ => self.inner(),
+        }
+    }
+
+    fn list_column(self) -> usize {
+        match self {
+            Self::Root => 0,
+            // A list is not moved in under its key.
+            Self::Field(column) => column,
+            Self::Item(_) | Self::LongField(_) => self.inner(),
+        }
+    }
+}
+
+impl Writer<'_> {
+    fn node(&mut self, value: &Value, place: Place) {
+        match value {
+            Value::Null => self.word("null"),
+            Value::Bool(true) => self.word("true"),
+            Value::Bool(false) => self.word("false"),
+            Value::Number(number) => self.number(number),
+            Value::String(text) => {
+                let traits = Traits::of(text);
+                let style = traits.style_of(text);
+                self.text(text, style, place.inner(), true);
+            }
+            Value::Array(items) if items.is_empty() => self.word("[]"),
+            Value::Array(items) => self.list(items, place.list_column()),
+            Value::Object(fields) => self.fields(fields, place),
+        }
+    }
+
+    fn fields(&mut self, fields: &Map<String, Value>, place: Place) {
+        if fields.is_empty() {
+            self.word("{}");
+        } else {
+            self.mapping(fields, place.mapping_column());
+        }
+    }
+
+    fn finish(self) {
+        if self.column > 0 {
+            self.out.push('\n');
+        }
+    }
+
+    fn list(&mut self, items: &[Value], column: usize) {
+        for item in items {
+            self.start_line(column);
+            self.push("-");
+            self.open = true;
+            self.node(item, Place::Item(column));
+        }
+    }
+
+    fn mapping(&mut self, fields: &Map<String, Value>, column: usize) {
+        let mut entries: Vec<(&str, &Value)> =
+            fields.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        natural::sort(&mut entries);
+        for (key, value) in entries {
+            self.start_line(column);
+            let traits = Traits::of(key);
+            let style = traits.style_of(key);
+            if traits.is_multiline() || key.len() > LONGEST_SIMPLE_KEY {
+                self.push("?");
+                self.text(key, style, column + INDENT, true);
+                self.start_line(column);
+                self.push(":");
+                self.open = true;
+                self.node(value, Place::LongField(column));
+            } else {
+                self.text(key, style, column + INDENT, false);
+                self.push(":");
+                self.open = false;
+                self.node(value, Place::Field(column));
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str, style: Style, column: usize, may_wrap: bool) {
+        self.space();
+        match style {
+            Style::Plain => self.plain(text, column, may_wrap),
+            Style::Single => self.single_quoted(text, column, may_wrap),
+            Style::Double => self.double_quoted(text, column, may_wrap),
+            Style::Literal => self.literal(text, column),
+        }
+    }
+
+    fn number(&mut self, number: &serde_json::Number) {
+        self.space();
+        let start = self.out.len();
+        if number.is_f64() {
+            self.float(number.as_f64().unwrap_or_default());
+        } else {
+            let _ = write!(self.out, "{number}");
+        }
+        self.column += self.out.len() - start;
+        self.open = false;
+    }
+
+    fn float(&mut self, float: f64) {
+        match super::scalar::float_value(float) {
+            Value::Number(whole) if !whole.is_f64() => {
+                let _ = write!(self.out, "{whole}");
+            }
+            _ => push_float(self.out, float),
+        }
+    }
+
+    fn word(&mut self, word: &str) {
+        self.space();
+        self.push(word);
+        self.open = false;
+    }
+
+    /// Parts a value from the indicator before it.
+    fn space(&mut self) {
+        if self.column > 0 && !self.out.ends_with(' ') {
+            self.push(" ");
+        }
+    }
+
+    /// Goes to a column, on a new line unless this one is still open.
+    fn start_line(&mut self, column: usize) {
+        if self.column > 0 && !self.open {
+            self.new_line();
+        }
+        self.pad(column);
+        self.open = false;
+    }
+
+    fn pad(&mut self, column: usize) {
+        const SPACES: &str = "                                                                ";
+        while self.column < column {
+            let missing = (column - self.column).min(SPACES.len());
+            self.push(&SPACES[..missing]);
+        }
+    }
+
+    fn new_line(&mut self) {
+        self.out.push('\n');
+        self.column = 0;
+    }
+
+    /// Adds text of one-byte characters.
+    fn push(&mut self, ascii: &str) {
+        self.out.push_str(ascii);
+        self.column += ascii.len();
+    }
+}

@@ -1,0 +1,120 @@
+//! Which of the four ways to write a text is taken.
+
+use crate::yaml::scalar::changes_when_plain;
+
+/// The ways to write a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    Plain,
+    Single,
+    Double,
+    /// `|` and the lines as they are.
+    Literal,
+}
+
+/// What stands in the way of a style, found in one pass over a text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Traits {
+    /// A line feed.
+    has_line_feed: bool,
+    /// A break of any kind.
+    has_break: bool,
+    /// A character that is only ever written as an escape, or a space before a break.
+    must_escape: bool,
+    /// A space after a break.
+    break_then_space: bool,
+    /// A space at the end.
+    space_last: bool,
+    /// A space or break at an end, or a sign that has a meaning where it stands.
+    not_plain: bool,
+}
+
+impl Traits {
+    pub(super) fn of(text: &str) -> Self {
+        // Nearly all keys and most values are made of these alone.
+        if text.bytes().all(is_harmless) {
+            return Self { not_plain: is_marker(text) || text == "-", ..Self::default() };
+        }
+        Self::of_any(text)
+    }
+
+    /// Tells whether the text has a break of any kind in it.
+    pub(super) fn is_multiline(self) -> bool {
+        self.has_break
+    }
+
+    pub(super) fn style_of(self, text: &str) -> Style {
+        if self.has_line_feed {
+            return if self.must_escape || self.space_last { Style::Double } else { Style::Literal };
+        }
+        if changes_when_plain(text) || self.must_escape {
+            Style::Double
+        } else if !self.not_plain && !self.has_break && !self.break_then_space {
+            Style::Plain
+        } else if self.break_then_space {
+            Style::Double
+        } else {
+            Style::Single
+        }
+    }
+
+    fn of_any(text: &str) -> Self {
+        let mut traits = Self { not_plain: is_marker(text) || is_indicator_first(text), ..Self::default() };
+        let (mut after_space, mut after_break, mut after_blank) = (false, false, true);
+        let mut characters = text.char_indices().peekable();
+        while let Some((index, character)) = characters.next() {
+            let next = characters.peek().map(|(_, next)| *next);
+            let blank_next = matches!(next, None | Some(' ' | '\t'));
+            let (is_space, is_break) = (character == ' ', is_break(character));
+            traits.not_plain |= match character {
+                ':' => blank_next,
+                '#' => after_blank,
+                _ => (is_space || is_break) && (index == 0 || next.is_none()),
+            };
+            traits.must_escape |= !is_printable(character) || after_space && is_break;
+            traits.break_then_space |= after_break && is_space;
+            traits.space_last |= is_space && next.is_none();
+            traits.has_break |= is_break;
+            traits.has_line_feed |= character == '\n';
+            (after_space, after_break) = (is_space, is_break);
+            after_blank = is_space || is_break || matches!(character, '\t' | '\0');
+        }
+        traits
+    }
+}
+
+/// Characters that have no meaning beside each other, but for the markers that `.` and `-` make.
+fn is_harmless(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'_' | b'/' | b'.' | b'-' | b'(' | b')' | b'+' | b'=' | b'$' | b';' | b'^' | b'~' | b'<' | b'\\'
+        )
+}
+
+/// Tells whether the text starts as a document marker does.
+fn is_marker(text: &str) -> bool {
+    text.starts_with("---") || text.starts_with("...")
+}
+
+fn is_indicator_first(text: &str) -> bool {
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(
+            '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`',
+        ) => true,
+        Some('?' | ':' | '-') => matches!(characters.next(), None | Some(' ' | '\t')),
+        _ => false,
+    }
+}
+
+/// Tells whether a character ends a line in YAML 1.1.
+pub(super) fn is_break(character: char) -> bool {
+    matches!(character, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Tells whether a character is written as it is; those outside the basic plane are not.
+pub(super) fn is_printable(character: char) -> bool {
+    matches!(character, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}')
+        && character != '\u{FEFF}'
+}
