@@ -1,0 +1,265 @@
+use api::{ProviderId, ProviderType, output::ProviderSource};
+use manifest::Object;
+use repository::{Context, Overrides, Settings, WithOverrides, memory::MemoryRepository};
+
+use super::{ClusterTemplate, ClusterTemplateError, ClusterTemplateInput, render_cluster_template};
+use crate::{
+    ClusterRequest, ManagementCluster, ProviderReleases,
+    config::{Config, Environment, ProviderConfig, Variables},
+    template_text::RenderTextError,
+    testing::Cluster,
+};
+
+const TEMPLATE: &str = r#"
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: {name: "${CLUSTER_NAME}", namespace: from-the-template}
+spec:
+  topology:
+    classRef: {name: quick-start}
+    version: "${KUBERNETES_VERSION}"
+    controlPlane: {replicas: ${CONTROL_PLANE_MACHINE_COUNT}}
+    workers: {machineDeployments: [{class: default, name: md-0, replicas: ${WORKER_MACHINE_COUNT}}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: "${ CLUSTER_NAME }-info"}
+data: {namespace: "${NAMESPACE}", region: "${REGION:=eu}"}
+"#;
+
+const CLASS: &str = r"
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: ClusterClass
+metadata: {name: quick-start}
+spec: {infrastructure: {templateRef: {apiVersion: x/v1, kind: T, name: t}}}
+---
+apiVersion: x/v1
+kind: T
+metadata: {name: t}
+";
+
+const OTHER_CLASS: &str =
+    "apiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\nmetadata: {name: other}\n";
+
+struct World {
+    files: Vec<(&'static str, String)>,
+    environment: Vec<(&'static str, &'static str)>,
+    flavor: Option<&'static str>,
+    cluster: Option<Cluster>,
+}
+
+impl World {
+    fn new() -> Self {
+        World {
+            files: vec![
+                ("cluster-template.yaml", TEMPLATE.to_owned()),
+                ("clusterclass-quick-start.yaml", CLASS.to_owned()),
+                ("clusterclass-other.yaml", OTHER_CLASS.to_owned()),
+            ],
+            environment: Vec::new(),
+            flavor: None,
+            cluster: None,
+        }
+    }
+
+    fn with(mut self, name: &'static str, text: &str) -> Self {
+        self.files.retain(|(known, _)| *known != name);
+        self.files.push((name, text.to_owned()));
+        self
+    }
+
+    fn releases(&self) -> ProviderReleases {
+        let mut repository = MemoryRepository::new("infrastructure-components.yaml");
+        for (name, text) in &self.files {
+            repository = repository.with_file("v1.0.0", name, text.clone());
+        }
+        let id = ProviderId::new(ProviderType::Infrastructure, "own");
+        let files = WithOverrides::new(
+            Box::new(repository),
+            Overrides::default(),
+            id.label(),
+            Context::new(Settings::default()),
+        );
+        let url = "memory".to_owned();
+        ProviderReleases::over(ProviderConfig { id, url, source: ProviderSource::Config }, files)
+    }
+
+    fn render(&self) -> Result<ClusterTemplate, ClusterTemplateError> {
+        let config = Config::new(None, Environment::new(self.environment.iter().copied())).unwrap();
+        let mut variables = Variables::new(&config);
+        let request = ClusterRequest {
+            name: "demo".to_owned(),
+            target_namespace: "team".to_owned(),
+            kubernetes_version: Some("v1.35.0".to_owned()),
+            control_plane_machine_count: Some(3),
+            worker_machine_count: Some(2),
+        };
+        request.set_variables(&mut variables).unwrap();
+        let releases = self.releases();
+        let release = releases.release("v1.0.0");
+        block_on(async {
+            let template = release.cluster_template(self.flavor).await.unwrap();
+            render_cluster_template(&ClusterTemplateInput {
+                template: &template,
+                variables: &variables,
+                target_namespace: "team",
+                release: Some(&release),
+                cluster: self.cluster.as_ref().map(|cluster| cluster as &dyn ManagementCluster),
+            })
+            .await
+        })
+    }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+fn kinds(rendered: &ClusterTemplate) -> Vec<&str> {
+    rendered.objects.iter().map(Object::kind).collect()
+}
+
+// Row: PRV-43
+// Row: PRV-44
+// Row: PRV-45
+// Row: PRV-46
+// Row: PRV-47
+#[test]
+fn the_answers_of_the_command_line_are_in_the_objects() {
+    let rendered = World::new().render().unwrap();
+    let [.., cluster, info] = rendered.objects.as_slice() else { panic!() };
+    assert_eq!((cluster.name(), info.name()), ("demo", "demo-info"));
+    let topology = &cluster.as_map()["spec"]["topology"];
+    assert_eq!(topology["version"], "v1.35.0");
+    assert_eq!(topology["controlPlane"]["replicas"], 3);
+    assert_eq!(topology["workers"]["machineDeployments"][0]["replicas"], 2);
+    assert_eq!(info.as_map()["data"]["namespace"], "team");
+}
+
+// Row: PRV-48
+#[test]
+fn the_command_line_wins_over_the_environment() {
+    let world = World {
+        environment: vec![
+            ("CLUSTER_NAME", "x"),
+            ("NAMESPACE", "x"),
+            ("KUBERNETES_VERSION", "x"),
+            ("REGION", "us"),
+        ],
+        ..World::new()
+    };
+    let rendered = world.render().unwrap();
+    let info = rendered.objects.last().unwrap();
+    assert_eq!(info.name(), "demo-info");
+    assert_eq!(info.as_map()["data"]["region"], "us", "what no flag gives is still the environment's");
+}
+
+// Row: PRV-40
+// Row: PRV-41
+// Row: PRV-60
+#[test]
+fn all_objects_are_in_the_target_namespace_without_labels_or_a_namespace_object() {
+    let rendered = World::new().render().unwrap();
+    for object in &rendered.objects {
+        assert_eq!(object.namespace(), "team", "{}", object.kind());
+        assert_eq!(object.labels().count(), 0, "{}", object.kind());
+    }
+    assert!(!kinds(&rendered).contains(&"Namespace"));
+}
+
+// Row: PRV-03
+// Row: PRV-39
+// Row: PRV-49
+// Row: PRV-52
+// Row: PRV-53
+#[test]
+fn the_cluster_class_of_a_managed_topology_comes_before_it() {
+    let rendered = World::new().render().unwrap();
+    assert_eq!(kinds(&rendered), ["ClusterClass", "T", "Cluster", "ConfigMap"]);
+    let reference = &rendered.objects[0].as_map()["spec"]["infrastructure"]["templateRef"];
+    assert!(reference.get("namespace").is_none(), "references carry no namespace");
+}
+
+// Row: PRV-50
+// Row: PRV-84
+#[test]
+fn another_class_name_brings_another_file_and_nothing_of_the_first() {
+    let other = TEMPLATE.replace("quick-start", "other");
+    let rendered = World::new().with("cluster-template.yaml", &other).render().unwrap();
+    assert_eq!(kinds(&rendered), ["ClusterClass", "Cluster", "ConfigMap"]);
+    assert_eq!(rendered.objects[0].name(), "other");
+}
+
+// Row: PRV-51
+#[test]
+fn a_class_that_the_cluster_has_is_left_out() {
+    let with = |things: &[&'static str]| World {
+        cluster: Some(Cluster { objects: things.iter().copied().collect(), ..Cluster::default() }),
+        ..World::new()
+    };
+    assert_eq!(kinds(&with(&["ClusterClass/quick-start"]).render().unwrap()), ["Cluster", "ConfigMap"]);
+    assert_eq!(kinds(&with(&[]).render().unwrap()), ["ClusterClass", "T", "Cluster", "ConfigMap"]);
+    let error = with(&["T/t"]).render().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "T team/t of ClusterClass `quick-start` is already in the cluster, the class is not"
+    );
+}
+
+// Row: PRV-49
+#[test]
+fn a_class_without_a_file_is_told_with_the_file_looked_for() {
+    let lost = TEMPLATE.replace("quick-start", "lost");
+    let error = World::new().with("cluster-template.yaml", &lost).render().unwrap_err();
+    assert_eq!(error.to_string(), "cannot read ClusterClass `team/lost`, which the template uses");
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.contains("clusterclass-lost.yaml"), "{source}");
+}
+
+// Row: PRV-54
+#[test]
+fn a_class_without_variables_needs_none_set() {
+    let world = World::new().with("cluster-template.yaml", "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: a}\nspec: {topology: {classRef: {name: other}}}\n");
+    assert_eq!(kinds(&world.render().unwrap()), ["ClusterClass", "Cluster"]);
+}
+
+#[test]
+fn what_template_and_class_miss_is_told_in_one_error() {
+    let world = World::new()
+        .with("cluster-template.yaml", &TEMPLATE.replace("${REGION:=eu}", "${REGION}"))
+        .with("clusterclass-quick-start.yaml", &CLASS.replace("name: t}", "name: \"${ZONE}-${REGION}\"}"));
+    let error = world.render().unwrap_err();
+    let ClusterTemplateError::Text(RenderTextError::Missing(missing)) = error else { panic!("{error}") };
+    let told: Vec<(&str, usize)> =
+        missing.values.iter().map(|value| (value.name.as_str(), value.places.len())).collect();
+    assert_eq!(told, [("REGION", 3), ("ZONE", 2)]);
+}
+
+// Row: PRV-36
+// Row: PRV-37
+// Row: PRV-38
+#[test]
+fn a_flavor_is_another_file_and_a_missing_one_is_named_beside_those_there_are() {
+    let world = World::new()
+        .with("cluster-template-small.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: small}\n");
+    assert_eq!(kinds(&World { flavor: Some("small"), ..world }.render().unwrap()), ["ConfigMap"]);
+    let releases = World::new().releases();
+    let error =
+        block_on(async { releases.release("v1.0.0").cluster_template(Some("huge")).await }).unwrap_err();
+    assert_eq!(error.to_string(), "cannot read `cluster-template-huge.yaml` of `infrastructure-own` v1.0.0");
+    let crate::ReleaseError::Read { source, .. } = error else { panic!("{error}") };
+    let repository::Error::NoFile { available, .. } = *source else { panic!("{source}") };
+    assert!(available.contains(&"cluster-template.yaml".to_owned()), "{available:?}");
+}
+
+#[test]
+fn a_cluster_of_wrong_types_is_refused_where_its_class_would_be_looked_for() {
+    let template = TEMPLATE.replace("{replicas: ${CONTROL_PLANE_MACHINE_COUNT}}", "{replicas: three}");
+    let error = World::new().with("cluster-template.yaml", &template).render().unwrap_err().to_string();
+    assert!(
+        error.ends_with(
+            "`spec.topology.controlPlane.replicas` of `Cluster team/demo` must be an integer of 32 bits, not a string"
+        ),
+        "{error}"
+    );
+}

@@ -1,0 +1,197 @@
+//! From the text of a components file to the objects that are installed.
+//!
+//! ```text
+//! text ─► substitute ─► YAML ─► images ─► typed round trip ─► Namespace object ─► namespace ─► labels ─► order
+//! ```
+
+use api::{ProviderId, output::Variable};
+use manifest::{
+    Object,
+    images::{self, InvalidImage},
+    labels,
+    namespace::{self, NamespaceError, SeveralNamespaces},
+    order,
+    typed::{self, TypedError},
+};
+
+use crate::{
+    config::{ImageOverrides, Variables},
+    template_text::{RenderTextError, TemplateText},
+};
+
+/// What goes into the components of one provider.
+#[derive(Clone, Copy, Debug)]
+pub struct ComponentsInput<'a> {
+    /// Whose components they are.
+    pub provider: &'a ProviderId,
+    /// The components file as the repository has it.
+    pub text: &'a TemplateText,
+    /// Values for its variables.
+    pub variables: &'a Variables<'a>,
+    /// What to do with the variables.
+    pub substitution: Substitution,
+    /// Image overrides of the configuration.
+    pub image_overrides: &'a ImageOverrides,
+    /// Namespace to install into; the file's own when absent.
+    pub target_namespace: Option<&'a str>,
+}
+
+/// What to do with `${NAME}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Substitution {
+    /// Put the values in; a variable without one is an error.
+    Full,
+    /// Put the values in that there are: enough to see which images and kinds a provider brings.
+    WhatIsSet,
+    /// Leave all as it is written.
+    None,
+}
+
+/// The objects of a provider, ready to be applied, with what was learned on the way.
+#[derive(Clone, Debug)]
+pub struct ProviderComponents {
+    /// In the order they are applied.
+    pub objects: Vec<Object>,
+    /// By name.
+    pub variables: Vec<Variable>,
+    /// Of containers, then init containers, in object order; one used twice stands twice.
+    pub images: Vec<String>,
+    /// The namespace they are in.
+    pub target_namespace: String,
+    /// What the user should know although it did not stop the run.
+    pub warnings: Vec<String>,
+}
+
+/// Components that could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ComponentsError {
+    /// Substitution or YAML.
+    #[error(transparent)]
+    Text(#[from] RenderTextError),
+    /// Images that cannot be read, of all containers.
+    #[error("`{file}` names images that cannot be used: {}", list(images))]
+    Images {
+        /// Path or URL.
+        file: String,
+        /// Each with object, container and reason.
+        images: Vec<InvalidImage>,
+    },
+    /// Objects of built-in kinds with fields of another type.
+    #[error("`{file}` holds objects Kubernetes would not accept: {}", list(fields))]
+    Typed {
+        /// Path or URL.
+        file: String,
+        /// Each with object, field and expected type.
+        fields: Vec<TypedError>,
+    },
+    /// More than one Namespace.
+    #[error("cannot tell into which namespace `{file}` installs")]
+    SeveralNamespaces {
+        /// Path or URL.
+        file: String,
+        /// Their names.
+        #[source]
+        source: SeveralNamespaces,
+    },
+    /// References to namespaces that cannot be rewritten.
+    #[error("cannot put the objects of `{file}` into namespace `{namespace}`: {}", list(references))]
+    Namespace {
+        /// Path or URL.
+        file: String,
+        /// The target.
+        namespace: String,
+        /// Each with object and field.
+        references: Vec<NamespaceError>,
+    },
+    /// Neither the file nor the user names a namespace.
+    #[error("`{file}` has no Namespace object, so the target namespace must be given")]
+    NoTargetNamespace {
+        /// Path or URL.
+        file: String,
+    },
+}
+
+pub(crate) fn list<E: std::error::Error>(errors: &[E]) -> String {
+    let one = |error: &E| match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    };
+    errors.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// Makes the components of a provider.
+/// Source: clusterctl v1.14 client/repository/components.go (NewComponents), with its order of steps.
+/// # Errors
+/// `Text` names every missing variable and every bad document; the others name objects and fields.
+pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponents, ComponentsError> {
+    let file = || input.text.file.clone();
+    let variables = input.text.variables(input.variables)?;
+    let stream = read(input)?;
+    let mut warnings = input.text.warnings(&stream);
+    let mut objects = stream.objects;
+
+    override_images(input, &mut objects)?;
+    let images = objects.iter().flat_map(images::images_of).map(str::to_owned).collect();
+    round_trip(&input.text.file, &mut objects)?;
+
+    let own = namespace::target_namespace(&objects)
+        .map_err(|source| ComponentsError::SeveralNamespaces { file: file(), source })?;
+    let given = input.target_namespace.filter(|name| !name.is_empty());
+    let Some(target_namespace) = given.or(own).map(str::to_owned) else {
+        return Err(ComponentsError::NoTargetNamespace { file: file() });
+    };
+    namespace::ensure_namespace_object(&mut objects, &target_namespace);
+    namespace::set_namespace(&mut objects, &target_namespace).map_err(|references| {
+        ComponentsError::Namespace { file: file(), namespace: target_namespace.clone(), references }
+    })?;
+
+    let labels = [(api::labels::PROVIDER, &*input.provider.label()), (api::labels::CLUSTERCTL, "")];
+    for label in labels::add_labels(&mut objects, &labels) {
+        let (object, key, found) = (label.object, label.key, label.found);
+        warnings
+            .push(format!("{}: label `{key}` of `{object}` is {found} and was left out: quote it", file()));
+    }
+    order::sort_for_installation(&mut objects);
+    Ok(ProviderComponents { objects, variables, images, target_namespace, warnings })
+}
+
+fn read(input: &ComponentsInput<'_>) -> Result<manifest::Stream, RenderTextError> {
+    match input.substitution {
+        Substitution::Full => input.text.read_objects(&input.text.substitute(input.variables)?),
+        Substitution::WhatIsSet => {
+            input.text.read_objects(&input.text.substitute_what_is_set(input.variables)?)
+        }
+        Substitution::None => input.text.read_objects(&input.text.text),
+    }
+}
+
+fn override_images(input: &ComponentsInput<'_>, objects: &mut [Object]) -> Result<(), ComponentsError> {
+    let component = input.provider.label();
+    let rule = |image: &str| input.image_overrides.resolve(&component, image);
+    let mut bad = Vec::new();
+    for object in objects {
+        if let Err(mut images) = images::override_images(object, &rule) {
+            bad.append(&mut images);
+        }
+    }
+    if bad.is_empty() {
+        return Ok(());
+    }
+    Err(ComponentsError::Images { file: input.text.file.clone(), images: bad })
+}
+
+fn round_trip(file: &str, objects: &mut [Object]) -> Result<(), ComponentsError> {
+    let mut bad = Vec::new();
+    for object in objects {
+        if let Err(mut fields) = typed::round_trip(object, typed::Kinds::Components) {
+            bad.append(&mut fields);
+        }
+    }
+    if bad.is_empty() {
+        return Ok(());
+    }
+    Err(ComponentsError::Typed { file: file.to_owned(), fields: bad })
+}
+
+#[cfg(test)]
+mod tests;

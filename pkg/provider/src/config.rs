@@ -1,0 +1,34 @@
+//! `clusterctl.yaml`: what the user configured, with the environment on top.
+//!
+//! ```text
+//! ConfigFile ─► tree with lower-case keys ─┐
+//!                                          ├─► Config ─► providers, cert-manager, images, overrides folder, tokens
+//! Environment ─────────────────────────────┘          └► Variables ─► the value of `${NAME}` and where it comes from
+//! ```
+
+mod built_in;
+mod cert_manager;
+mod dotenv;
+mod environment;
+mod error;
+mod file;
+mod images;
+mod providers;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod text;
+mod unknown_keys;
+mod url;
+mod variables;
+
+pub use cert_manager::CertManager;
+pub use environment::Environment;
+pub use error::{ConfigError, ProviderProblem};
+pub use file::{ConfigFile, ConfigFormat, UndecodableConfig};
+pub use images::ImageOverrides;
+pub use providers::{ProviderConfig, UnknownProvider};
+pub(crate) use reader::without_dots;
+pub use reader::{Config, Setting, environment_variable};
+pub use unknown_keys::UnknownKey;
+pub use variables::{CommandLineValue, FoundValue, Variables};

@@ -1,0 +1,140 @@
+use std::time::Duration;
+
+use manifest::Value;
+
+use super::{Config, ConfigError};
+
+/// Which cert-manager a management cluster gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertManager {
+    /// Address of its manifest.
+    pub url: String,
+    /// The release to install, whatever version the url carries.
+    pub version: String,
+    /// How long to wait for it to answer.
+    pub timeout: Duration,
+    /// Whether somebody else installs it.
+    pub externally_provisioned: bool,
+    /// A timeout that could not be read, so that the default is taken; for a warning.
+    pub invalid_timeout: Option<String>,
+}
+
+impl CertManager {
+    /// Source: clusterctl v1.14.0.
+    pub const DEFAULT_VERSION: &'static str = "v1.21.1";
+    /// Source: clusterctl v1.14.0.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
+    /// The folder in repositories and overrides, and the component of image overrides.
+    pub const LABEL: &'static str = "cert-manager";
+
+    fn default_url() -> String {
+        let version = Self::DEFAULT_VERSION;
+        format!("https://github.com/cert-manager/cert-manager/releases/{version}/cert-manager.yaml")
+    }
+}
+
+impl Config {
+    /// The cert-manager section with its defaults.
+    /// # Errors
+    /// `Shape` when the section or `externallyProvisioned` holds something else than it must; `Substitution` when a
+    /// `${…}` of the url cannot be read.
+    pub fn cert_manager(&self) -> Result<CertManager, ConfigError> {
+        let mut cert_manager = CertManager {
+            url: CertManager::default_url(),
+            version: CertManager::DEFAULT_VERSION.to_owned(),
+            timeout: CertManager::DEFAULT_TIMEOUT,
+            externally_provisioned: false,
+            invalid_timeout: None,
+        };
+        let fields = match self.section("cert-manager") {
+            None => return Ok(cert_manager),
+            Some(Value::Object(fields)) => fields,
+            Some(other) => {
+                return Err(self.shape(
+                    "cert-manager",
+                    "url, version, timeout and externallyProvisioned",
+                    other,
+                ));
+            }
+        };
+        let field = |key| Self::field(fields, key).filter(|text| !text.is_empty());
+        if let Some(url) = field("url") {
+            cert_manager.url = self.absolute_url(self.substitute("cert-manager.url", &url)?);
+        }
+        if let Some(version) = field("version") {
+            cert_manager.version = version;
+        }
+        if let Some(text) = field("timeout") {
+            match parse_duration(&text) {
+                Some(timeout) => cert_manager.timeout = timeout,
+                None => cert_manager.invalid_timeout = Some(text),
+            }
+        }
+        if let Some(text) = field("externallyprovisioned") {
+            cert_manager.externally_provisioned = parse_bool(&text).ok_or_else(|| {
+                self.shape(
+                    "cert-manager.externallyProvisioned",
+                    "true or false",
+                    &fields["externallyprovisioned"],
+                )
+            })?;
+        }
+        Ok(cert_manager)
+    }
+}
+
+/// The words Go's strconv.ParseBool knows.
+fn parse_bool(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+/// Reads a Go duration that is not negative: numbers with units, as `10m0s` or `1.5h`; `0` needs no unit.
+fn parse_duration(text: &str) -> Option<Duration> {
+    let mut rest = text.strip_prefix('+').unwrap_or(text);
+    if rest == "0" {
+        return Some(Duration::ZERO);
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = rest[..digits].parse().ok()?;
+        rest = &rest[digits..];
+        let unit_end = rest.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(rest.len());
+        seconds += number
+            * match &rest[..unit_end] {
+                "ns" => 1e-9,
+                "us" | "µs" | "μs" => 1e-6,
+                "ms" => 1e-3,
+                "s" => 1.0,
+                "m" => 60.0,
+                "h" => 3600.0,
+                _ => return None,
+            };
+        rest = &rest[unit_end..];
+    }
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_written_as_in_go() {
+        let seconds = |text| parse_duration(text).map(|duration| duration.as_secs_f64());
+        assert_eq!(seconds("10m0s"), Some(600.0));
+        assert_eq!(seconds("1.5h"), Some(5400.0));
+        assert_eq!(seconds("250ms"), Some(0.25));
+        assert_eq!(seconds("0"), Some(0.0));
+        for bad in ["", "10", "m", "10 m", "-1s", "1d", "1e400h"] {
+            assert_eq!(seconds(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+use api::{ProviderId, ProviderType, check_dns_subdomain, near_names, output::ProviderSource};
+use manifest::{Map, Value};
+
+use super::{
+    Config, ConfigError, ProviderProblem,
+    built_in::built_in_providers,
+    error::ProviderReason::{self, CoreName, CoreType, EmptyName, EmptyUrl, NotAMapping, UpperCaseName},
+    url::url_problem,
+};
+
+/// A provider and where its releases are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderConfig {
+    /// Type and name.
+    pub id: ProviderId,
+    /// Address of the components file; what it means is the repository's question.
+    pub url: String,
+    /// Who says so.
+    pub source: ProviderSource,
+}
+
+/// A provider nobody configured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no {provider_type} named `{name}`")]
+pub struct UnknownProvider {
+    /// The type that was asked for.
+    pub provider_type: ProviderType,
+    /// The name that was asked for.
+    pub name: String,
+    /// Names of this type written almost like it.
+    pub near: Vec<String>,
+    /// The types that do have a provider of this name.
+    pub other_types: Vec<ProviderType>,
+}
+
+impl Config {
+    /// All providers, built in and configured, by type, then by the bytes of the name.
+    /// Shape: one for each type and name; an entry of the file replaces a built-in one, of two equal entries the
+    /// later one counts.
+    /// # Errors
+    /// `Providers` with every entry that cannot be used.
+    pub fn providers(&self) -> Result<Vec<ProviderConfig>, ConfigError> {
+        let mut providers: Vec<ProviderConfig> = built_in_providers().collect();
+        for mut provider in self.configured_providers()? {
+            match providers.iter_mut().find(|known| known.id == provider.id) {
+                Some(known) => {
+                    let over_built_in = known.source != ProviderSource::Config;
+                    provider.source = if over_built_in {
+                        ProviderSource::ConfigOverBuiltIn
+                    } else {
+                        ProviderSource::Config
+                    };
+                    *known = provider;
+                }
+                None => providers.push(provider),
+            }
+        }
+        providers.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(providers)
+    }
+
+    /// The provider of a type and name.
+    /// # Errors
+    /// The outer error when the list cannot be read, the inner one when it has no such provider.
+    pub fn provider(&self, id: &ProviderId) -> Result<Result<ProviderConfig, UnknownProvider>, ConfigError> {
+        let mut providers = self.providers()?;
+        let Some(at) = providers.iter().position(|provider| provider.id == *id) else {
+            return Ok(Err(unknown(id, &providers)));
+        };
+        Ok(Ok(providers.swap_remove(at)))
+    }
+
+    fn configured_providers(&self) -> Result<Vec<ProviderConfig>, ConfigError> {
+        let entries = match self.section("providers") {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(entries)) => entries.as_slice(),
+            Some(Value::Object(entry)) if entry.is_empty() => return Ok(Vec::new()),
+            // A single entry without its dash is taken as a list of one, as viper does.
+            Some(entry @ Value::Object(_)) => std::slice::from_ref(entry),
+            Some(other) => {
+                return Err(self.shape("providers", "a list of entries with name, type and url", other));
+            }
+        };
+        let mut providers = Vec::with_capacity(entries.len());
+        let mut problems = Vec::new();
+        for (index, entry) in entries.iter().enumerate() {
+            match self.read_provider(entry) {
+                Ok(provider) => providers.push(provider),
+                Err(reason) => {
+                    let field = |key| {
+                        entry.as_object().and_then(|fields| Self::field(fields, key)).unwrap_or_default()
+                    };
+                    let (name, provider_type) = (field("name"), field("type"));
+                    problems.push(ProviderProblem { index, name, provider_type, reason });
+                }
+            }
+        }
+        if problems.is_empty() {
+            Ok(providers)
+        } else {
+            Err(ConfigError::Providers { origin: self.shown_origin(), problems })
+        }
+    }
+
+    /// Source: clusterctl v1.14 client/config (validateProvider), with its order of checks.
+    fn read_provider(&self, entry: &Value) -> Result<ProviderConfig, ProviderReason> {
+        let fields: &Map<String, Value> = entry.as_object().ok_or(NotAMapping)?;
+        let field = |key| Self::field(fields, key).unwrap_or_default();
+        let (name, provider_type, url) = (field("name"), field("type"), field("url"));
+        if name.is_empty() {
+            return Err(EmptyName);
+        }
+        if name.chars().any(char::is_uppercase) {
+            return Err(UpperCaseName);
+        }
+        match (name == "cluster-api", provider_type == ProviderType::Core.as_str()) {
+            (true, false) => return Err(CoreName),
+            (false, true) => return Err(CoreType),
+            _ => {}
+        }
+        check_dns_subdomain(&name).map_err(ProviderReason::Name)?;
+        let url = self.expand(&url).map_err(|error| ProviderReason::Substitution(error.to_string()))?;
+        if url.is_empty() {
+            return Err(EmptyUrl);
+        }
+        if let Some(problem) = url_problem(&url) {
+            return Err(ProviderReason::Url(problem));
+        }
+        let provider_type = provider_type.parse().map_err(|source| ProviderReason::Type { source })?;
+        let id = ProviderId::new(provider_type, name);
+        Ok(ProviderConfig { id, url: self.absolute_url(url), source: ProviderSource::Config })
+    }
+}
+
+fn unknown(id: &ProviderId, providers: &[ProviderConfig]) -> UnknownProvider {
+    let same_type = providers.iter().filter(|known| known.id.provider_type == id.provider_type);
+    let other_types = providers.iter().filter(|known| known.id.name == id.name);
+    UnknownProvider {
+        provider_type: id.provider_type,
+        name: id.name.clone(),
+        near: near_names(&id.name, same_type.map(|known| known.id.name.as_str()))
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
+        other_types: other_types.map(|known| known.id.provider_type).collect(),
+    }
+}

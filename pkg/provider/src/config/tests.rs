@@ -1,0 +1,403 @@
+use std::path::PathBuf;
+
+use api::{
+    ProviderId, ProviderType,
+    output::{Origin, ProviderSource},
+};
+
+use super::{Config, ConfigError, ConfigFile, ConfigFormat, Environment, Variables};
+
+fn yaml(text: &str) -> ConfigFile {
+    ConfigFile {
+        origin: "/etc/clusterctl.yaml".to_owned(),
+        folder: Some(PathBuf::from("/etc")),
+        format: ConfigFormat::Yaml,
+        text: text.to_owned(),
+    }
+}
+
+fn config(text: &str, environment: &[(&str, &str)]) -> Config {
+    Config::new(Some(yaml(text)), Environment::new(environment.iter().copied())).unwrap()
+}
+
+fn value(text: &str, name: &str) -> Option<String> {
+    config(text, &[]).setting(name).map(|setting| setting.text)
+}
+
+#[test]
+fn values_become_text_as_the_peer_prints_them() {
+    let file = "
+flag: true
+word: yes
+switch: on
+octal: 0123
+octal_new: 0o17
+hex: 0x1F
+long: 1_000
+version: 1.30
+exponent: 1e3
+huge: 1e21
+nothing: null
+tilde: ~
+empty: \"\"
+list: [a, b]
+map: {a: b}
+";
+    let found = |name| value(file, name);
+    let expected = [
+        ("flag", Some("true")),
+        ("word", Some("yes")),
+        ("switch", Some("on")),
+        ("octal", Some("83")),
+        ("octal_new", Some("15")),
+        ("hex", Some("31")),
+        ("long", Some("1000")),
+        ("version", Some("1.3")),
+        ("exponent", Some("1000")),
+        ("huge", Some("1000000000000000000000")),
+        ("nothing", None),
+        ("tilde", None),
+        ("empty", Some("")),
+        ("list", Some("")),
+        ("map", Some("")),
+        ("absent", None),
+    ];
+    for (name, text) in expected {
+        assert_eq!(found(name).as_deref(), text, "{name}");
+    }
+}
+
+// Row: PRV-42
+// Row: PRV-48
+#[test]
+fn the_command_line_wins_over_the_environment_and_the_environment_over_the_file() {
+    let config = config(
+        "region: from-file\nzone: from-file\nname: from-file\n",
+        &[("ZONE", "from-environment"), ("NAME", "from-environment"), ("EMPTY_WINS", "")],
+    );
+    let mut variables = Variables::new(&config);
+    variables.set("NAME", "from-flag", "--name");
+    let found = |name: &str| variables.get(name).map(|found| (found.text.into_owned(), found.origin));
+    let file = Origin::ConfigFile { file: "/etc/clusterctl.yaml".to_owned() };
+    assert_eq!(found("REGION"), Some(("from-file".to_owned(), file)));
+    let environment = Origin::Environment { variable: "ZONE".to_owned() };
+    assert_eq!(found("zone"), Some(("from-environment".to_owned(), environment)));
+    assert_eq!(
+        found("name"),
+        Some(("from-flag".to_owned(), Origin::CommandLine { flag: "--name".to_owned() }))
+    );
+    assert_eq!(found("EMPTY_WINS").map(|(text, _)| text).as_deref(), Some(""));
+    assert!(found("OTHER").is_none());
+}
+
+#[test]
+fn a_dash_in_a_key_is_an_underscore_in_its_environment_variable() {
+    let config = config("github-token: from-file\n", &[("GITHUB_TOKEN", "from-environment")]);
+    assert_eq!(config.setting("github-token").unwrap().text, "from-environment");
+}
+
+// Row: PRV-13
+#[test]
+fn an_entry_of_the_file_replaces_a_built_in_provider() {
+    let url = "https://gitlab.example.com/api/v4/projects/group%2Faws/packages/generic/aws/v2.0.0/infrastructure-components.yaml";
+    let config = config(
+        &format!(
+            "providers:\n- {{name: aws, type: InfrastructureProvider, url: \"{url}\"}}\n- {{NAME: mine, Type: AddonProvider, URL: /x/v1.0.0/f.yaml}}\n"
+        ),
+        &[],
+    );
+    let providers = config.providers().unwrap();
+    let find = |name| providers.iter().find(|provider| provider.id.name == name).unwrap();
+    assert_eq!((find("aws").url.as_str(), find("aws").source), (url, ProviderSource::ConfigOverBuiltIn));
+    assert_eq!(find("mine").source, ProviderSource::Config);
+    assert_eq!(find("azure").source, ProviderSource::BuiltIn);
+    assert!(providers.is_sorted_by(|a, b| a.id < b.id));
+}
+
+// Row: PRV-34
+// Row: PRV-82
+#[test]
+fn the_providers_of_the_contract_are_built_in_under_their_labels() {
+    let labels: Vec<String> = Config::new(None, Environment::default())
+        .unwrap()
+        .providers()
+        .unwrap()
+        .iter()
+        .map(|p| p.id.label())
+        .collect();
+    for label in [
+        "cluster-api",
+        "bootstrap-kubeadm",
+        "bootstrap-microk8s",
+        "bootstrap-kubekey-k3s",
+        "bootstrap-talos",
+        "bootstrap-k0sproject-k0smotron",
+        "bootstrap-rke2",
+        "bootstrap-canonical-kubernetes",
+        "control-plane-kubeadm",
+        "control-plane-microk8s",
+        "control-plane-nested",
+        "control-plane-talos",
+        "control-plane-k0sproject-k0smotron",
+        "control-plane-rke2",
+        "infrastructure-aws",
+        "infrastructure-azure",
+        "infrastructure-docker",
+        "infrastructure-gcp",
+        "infrastructure-openstack",
+        "infrastructure-vsphere",
+        "infrastructure-metal3",
+        "ipam-in-cluster",
+        "ipam-metal3",
+        "runtime-extension-nutanix",
+        "addon-helm",
+    ] {
+        assert!(labels.iter().any(|known| known == label), "{label}");
+    }
+    assert_eq!(labels.len(), 64);
+}
+
+#[test]
+fn every_bad_provider_entry_is_told_at_once() {
+    let error = config(
+        "
+providers:
+- {type: AddonProvider, url: /x}
+- {name: Upper, type: AddonProvider, url: /x}
+- {name: cluster-api, type: AddonProvider, url: /x}
+- {name: other, type: CoreProvider, url: /x}
+- {name: a_b, type: AddonProvider, url: /x}
+- {name: nourl, type: AddonProvider, url: \"${UNSET}\"}
+- {name: badtype, type: addonProvider, url: /x}
+- {name: badurl, type: AddonProvider, url: \"${\"}
+- just text
+- {name: fine, type: AddonProvider, url: /x}
+",
+        &[],
+    )
+    .providers()
+    .unwrap_err();
+    let ConfigError::Providers { problems, .. } = error else { panic!("{error}") };
+    let told: Vec<String> = problems.iter().map(|p| format!("{} {}", p.index, p.reason)).collect();
+    insta::assert_snapshot!(told.join("\n"), @r"
+    0 name is empty
+    1 name must be in lower case
+    2 the name `cluster-api` belongs to CoreProvider
+    3 a CoreProvider must be named `cluster-api`
+    4 `a_b` is not a valid DNS-1123 subdomain: lower case letters, digits, `-` and `.`, with a letter or digit at both ends of each part
+    5 url is empty
+    6 unknown provider type `addonProvider`; the types are CoreProvider, BootstrapProvider, ControlPlaneProvider, InfrastructureProvider, IPAMProvider, RuntimeExtensionProvider, AddonProvider
+    7 url cannot be substituted: cannot read the substitution `${` at line 1, column 1: expected a name after `${`
+    8 an entry has the keys name, type and url
+    ");
+}
+
+#[test]
+fn urls_take_environment_variables_and_start_at_the_folder_of_the_file() {
+    let url = |text: &str| {
+        let file =
+            format!("ROOT: from-file\nproviders:\n- {{name: x, type: AddonProvider, url: \"{text}\"}}\n");
+        let config = config(&file, &[("BASE", "/srv/providers")]);
+        config.provider(&ProviderId::new(ProviderType::Addon, "x")).unwrap().unwrap().url
+    };
+    assert_eq!(url("${BASE}/addon-x/v1.0.0/f.yaml"), "/srv/providers/addon-x/v1.0.0/f.yaml");
+    assert_eq!(url("${ROOT}/srv/f.yaml"), "/srv/f.yaml", "variables of the file are not seen");
+    assert_eq!(url("repository/addon-x/v1.0.0/f.yaml"), "/etc/repository/addon-x/v1.0.0/f.yaml");
+    assert_eq!(url("../srv/./addon-x/v1.0.0/f.yaml"), "/srv/addon-x/v1.0.0/f.yaml");
+    assert_eq!(url("https://example.com/x"), "https://example.com/x");
+}
+
+#[test]
+fn an_environment_variable_does_not_stand_in_for_a_section() {
+    let set = [("PROVIDERS", "x"), ("IMAGES", "x"), ("CERT_MANAGER", "x")];
+    let config = config("images: {all: {tag: v1}}\n", &set);
+    assert_eq!(config.providers().unwrap().len(), 64);
+    assert_eq!(config.image_overrides().unwrap().resolve("any", "image").unwrap().tag, "v1");
+    assert!(config.cert_manager().is_ok());
+}
+
+#[test]
+fn an_unknown_provider_is_answered_with_what_may_have_been_meant() {
+    let config = Config::new(None, Environment::default()).unwrap();
+    let unknown = |provider_type, name: &str| {
+        config.provider(&ProviderId::new(provider_type, name)).unwrap().unwrap_err()
+    };
+    assert_eq!(unknown(ProviderType::Infrastructure, "opnstack").near, ["openstack"]);
+    let kubeadm = unknown(ProviderType::Infrastructure, "kubeadm");
+    assert_eq!(kubeadm.other_types, [ProviderType::Bootstrap, ProviderType::ControlPlane]);
+}
+
+#[test]
+fn image_overrides_join_from_wide_to_narrow() {
+    let config = config(
+        "
+images:
+  all: {repository: mirror.local/all}
+  infrastructure-docker: {tag: v9}
+  Infrastructure-Docker/Manager: {name: custom, tag: 1.30}
+  bootstrap-own: {tag: true}
+",
+        &[],
+    );
+    let overrides = config.image_overrides().unwrap();
+    let rule = |component, image| {
+        overrides
+            .resolve(component, image)
+            .map(|rule| format!("{}|{}|{}", rule.repository, rule.name, rule.tag))
+    };
+    assert_eq!(rule("infrastructure-docker", "manager").as_deref(), Some("mirror.local/all|custom|1.3"));
+    assert_eq!(rule("infrastructure-docker", "other").as_deref(), Some("mirror.local/all||v9"));
+    assert_eq!(rule("bootstrap-own", "x").as_deref(), Some("mirror.local/all||1"));
+    assert_eq!(rule("cert-manager", "x").as_deref(), Some("mirror.local/all||"));
+}
+
+#[test]
+fn what_has_the_wrong_shape_is_named_with_its_key() {
+    let message = |error: ConfigError| error.to_string();
+    assert_eq!(
+        message(config("images: [a]\n", &[]).image_overrides().unwrap_err()),
+        "`images` in `/etc/clusterctl.yaml` is a list, it must be components, each with repository, name or tag"
+    );
+    assert_eq!(
+        message(config("images: {all: {tag: [1]}}\n", &[]).image_overrides().unwrap_err()),
+        "`images.all.tag` in `/etc/clusterctl.yaml` is a list, it must be text"
+    );
+    assert_eq!(
+        message(config("providers: text\n", &[]).providers().unwrap_err()),
+        "`providers` in `/etc/clusterctl.yaml` is text, it must be a list of entries with name, type and url"
+    );
+    assert_eq!(
+        message(config("cert-manager: {externallyProvisioned: maybe}\n", &[]).cert_manager().unwrap_err()),
+        "`cert-manager.externallyProvisioned` in `/etc/clusterctl.yaml` is text, it must be true or false"
+    );
+}
+
+#[test]
+fn text_of_another_format_is_refused_with_its_place() {
+    let chain = |format, text: &str| {
+        let file = ConfigFile { format, ..yaml(text) };
+        let error = Config::new(Some(file), Environment::default()).unwrap_err();
+        let mut lines = vec![error.to_string()];
+        let mut source = std::error::Error::source(&error);
+        while let Some(error) = source {
+            lines.push(error.to_string());
+            source = error.source();
+        }
+        lines.join(" / ")
+    };
+    let half_written = chain(ConfigFormat::Yaml, "providers:\n- name: aws\n  url: \"https://exa");
+    assert!(half_written.contains("line 3"), "{half_written}");
+    assert!(chain(ConfigFormat::Yaml, "a: 1\na: 2\n").contains("line 2"));
+    assert!(chain(ConfigFormat::Json, "{\"a\": ").contains("line 1"));
+    assert!(chain(ConfigFormat::Toml, "a = \n").contains("TOML"));
+    assert!(chain(ConfigFormat::Dotenv, "a\n").contains("line 1"));
+    assert!(chain(ConfigFormat::Yaml, "- a\n").contains("a list where keys with values are expected"));
+}
+
+#[test]
+fn toml_json_and_dotenv_say_the_same_as_yaml() {
+    let read = |format, text: &str| {
+        let file = ConfigFile { format, ..yaml(text) };
+        let config = Config::new(Some(file), Environment::default()).unwrap();
+        (config.setting("REGION").unwrap().text, config.providers().unwrap().len())
+    };
+    let toml = "Region = \"x\"\n[[providers]]\nname = \"new\"\ntype = \"AddonProvider\"\nurl = \"/x\"\n";
+    assert_eq!(read(ConfigFormat::Toml, toml), ("x".to_owned(), 65));
+    let json = r#"{"region": "x", "providers": {"name": "new", "type": "AddonProvider", "url": "/x"}}"#;
+    assert_eq!(read(ConfigFormat::Json, json), ("x".to_owned(), 65));
+    assert_eq!(read(ConfigFormat::Dotenv, "export region=x\n"), ("x".to_owned(), 64));
+}
+
+#[test]
+fn cert_manager_has_defaults_for_all_it_does_not_say() {
+    let default = Config::new(None, Environment::default()).unwrap().cert_manager().unwrap();
+    assert_eq!(
+        default.url,
+        "https://github.com/cert-manager/cert-manager/releases/v1.21.1/cert-manager.yaml"
+    );
+    let set = config(
+        "cert-manager: {url: \"${BASE}/cert-manager.yaml\", version: v1.20.3, timeout: soon, externallyProvisioned: true}\n",
+        &[("BASE", "/srv/cert-manager/v1.20.3")],
+    )
+    .cert_manager()
+    .unwrap();
+    assert_eq!(set.url, "/srv/cert-manager/v1.20.3/cert-manager.yaml");
+    assert_eq!((set.version.as_str(), set.externally_provisioned), ("v1.20.3", true));
+    assert_eq!(set.invalid_timeout.as_deref(), Some("soon"));
+}
+
+#[test]
+fn slips_in_keys_are_found_and_variables_are_not_taken_for_slips() {
+    let file = "
+provider: []
+AWS_REGION: x
+images: {all: {repo: x}}
+providers: [{name: a, type: AddonProvider, uri: /x}]
+cert-manager: {externalyProvisioned: true}
+somethings: {a: b}
+";
+    let found = config(file, &[]).unknown_keys();
+    let told: Vec<String> = found.iter().map(|key| format!("{} {:?}", key.key, key.near)).collect();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    provider ["providers"]
+    somethings []
+    providers[0].uri ["url"]
+    cert-manager.externalyprovisioned ["externallyProvisioned"]
+    images.all.repo ["repository"]
+    "#);
+}
+
+#[test]
+fn dates_infinities_and_merged_keys_of_the_file_become_text_as_the_peer_prints_them() {
+    let file = "
+date: 2020-01-01
+time: 2020-01-01T10:00:00.5+02:00
+endless: .inf
+base: &base {a: b}
+derived: {<<: *base, a: c}
+";
+    assert_eq!(value(file, "date").as_deref(), Some("2020-01-01 00:00:00 +0000 UTC"));
+    assert_eq!(value(file, "time").as_deref(), Some("2020-01-01 10:00:00.5 +0200 +0200"));
+    assert_eq!(value(file, "endless").as_deref(), Some("+Inf"));
+}
+
+#[test]
+fn an_environment_variable_has_one_capital_for_each_letter() {
+    let config = config("", &[("STRAßE_É", "a")]);
+    assert_eq!(config.setting("straße-é").unwrap().text, "a");
+}
+
+#[test]
+fn the_overrides_folder_keeps_its_blanks_and_a_blank_one_is_none() {
+    let folder = |text: &str| {
+        config(&format!("overridesFolder: '{text}'"), &[("UP", "/up")]).overrides_folder().unwrap()
+    };
+    assert_eq!(folder("${UP}/ ov "), Some(PathBuf::from("/up/ ov ")));
+    assert_eq!(folder("  "), None);
+}
+
+#[test]
+fn an_absolute_path_is_shown_as_it_is_written() {
+    let file = "providers: [{name: mine, type: AddonProvider, url: /a/../b//./f.yaml}]\n";
+    let providers = config(file, &[]).providers().unwrap();
+    let mine = providers.iter().find(|provider| provider.id.name == "mine").unwrap();
+    assert_eq!(mine.url, "/a/../b//./f.yaml");
+}
+
+#[test]
+fn a_url_that_is_none_is_told_with_its_reason() {
+    let file = "providers: [{name: mine, type: AddonProvider, url: '%zz/f.yaml'}]\n";
+    let error = config(file, &[]).providers().unwrap_err().to_string();
+    assert!(
+        error.ends_with("url cannot be read: a `%` is not followed by two hexadecimal digits"),
+        "{error}"
+    );
+}
+
+#[test]
+fn empty_sections_of_another_shape_count_as_nothing() {
+    assert!(config("providers: {}\n", &[]).providers().is_ok());
+    assert!(
+        config("images: []\n", &[]).image_overrides().unwrap().resolve("cluster-api", "manager").is_none()
+    );
+}

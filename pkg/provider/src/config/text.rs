@@ -1,0 +1,31 @@
+use std::borrow::Cow;
+
+use manifest::Value;
+
+/// The text a variable gets from a value of the configuration file.
+/// Shape: nothing for null; the empty text for lists and maps; numbers in full, without an exponent.
+/// Source: clusterctl v1.14 through viper 1.21 (GetString).
+pub(super) fn value_text(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::Null => None,
+        Value::Bool(flag) => Some(Cow::Borrowed(if *flag { "true" } else { "false" })),
+        Value::Number(number) => Some(match number.as_f64() {
+            Some(float) if number.is_f64() => Cow::Owned(format!("{float}")),
+            _ => Cow::Owned(number.to_string()),
+        }),
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Array(_) | Value::Object(_) => Some(Cow::Borrowed("")),
+    }
+}
+
+/// What a value is, in a word a user knows.
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "keys with values",
+    }
+}

@@ -1,0 +1,60 @@
+use api::near_names;
+use manifest::{Map, Value};
+
+/// A key of the configuration that has no effect where it stands, as far as can be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownKey {
+    /// The key, with its parents.
+    pub key: String,
+    /// The keys that may have been meant.
+    pub near: Vec<&'static str>,
+}
+
+/// Keys with a meaning of their own. Any other key of the top level is a variable of templates.
+const TOP_LEVEL: [&str; 7] = [
+    "providers",
+    "overridesFolder",
+    "cert-manager",
+    "images",
+    "github-token",
+    "github-enterprise-tokens",
+    "gitlab-access-token",
+];
+const PROVIDER: [&str; 3] = ["name", "type", "url"];
+const CERT_MANAGER: [&str; 4] = ["url", "version", "timeout", "externallyProvisioned"];
+const IMAGE: [&str; 3] = ["repository", "name", "tag"];
+
+/// Finds what looks like a slip.
+/// Shape: a key of the top level counts only when it holds a list or a mapping, which no variable can use, or when it
+/// is one or two letters away from one of ours; inside our sections every key we do not read counts.
+pub(super) fn find(tree: &Map<String, Value>) -> Vec<UnknownKey> {
+    let mut found = Vec::new();
+    for (key, value) in tree {
+        if TOP_LEVEL.iter().any(|known| known.eq_ignore_ascii_case(key)) {
+            continue;
+        }
+        let near = near_names(key, TOP_LEVEL);
+        if value.is_array() || value.is_object() || !near.is_empty() {
+            found.push(UnknownKey { key: key.clone(), near });
+        }
+    }
+    for (index, entry) in tree.get("providers").and_then(Value::as_array).into_iter().flatten().enumerate() {
+        inside(&format!("providers[{index}]"), entry, &PROVIDER, &mut found);
+    }
+    if let Some(section) = tree.get("cert-manager") {
+        inside("cert-manager", section, &CERT_MANAGER, &mut found);
+    }
+    for (component, rule) in tree.get("images").and_then(Value::as_object).into_iter().flatten() {
+        inside(&format!("images.{component}"), rule, &IMAGE, &mut found);
+    }
+    found
+}
+
+fn inside(parent: &str, section: &Value, known: &[&'static str], found: &mut Vec<UnknownKey>) {
+    for key in section.as_object().into_iter().flat_map(Map::keys) {
+        if !known.iter().any(|name| name.eq_ignore_ascii_case(key)) {
+            let near = near_names(key, known.iter().copied());
+            found.push(UnknownKey { key: format!("{parent}.{key}"), near });
+        }
+    }
+}

@@ -1,0 +1,66 @@
+use std::{borrow::Cow, collections::BTreeMap};
+
+use api::output::Origin;
+
+use super::{Config, reader::environment_variable};
+
+/// Where the value of `${NAME}` comes from: the command line, then the environment, then the configuration file.
+#[derive(Clone, Debug)]
+pub struct Variables<'c> {
+    config: &'c Config,
+    command_line: BTreeMap<String, CommandLineValue>,
+}
+
+/// A value given by a flag or an argument.
+#[derive(Clone, Debug)]
+pub struct CommandLineValue {
+    /// The value.
+    pub text: String,
+    /// The flag, or the name of the argument.
+    pub flag: &'static str,
+}
+
+/// The value of a variable and its origin.
+#[derive(Clone, Debug)]
+pub struct FoundValue<'v> {
+    /// The value.
+    pub text: Cow<'v, str>,
+    /// Flag, environment variable or file.
+    pub origin: Origin,
+}
+
+impl<'c> Variables<'c> {
+    /// Starts with the environment and the file of a configuration.
+    pub fn new(config: &'c Config) -> Self {
+        Self { config, command_line: BTreeMap::new() }
+    }
+
+    /// Sets a value nothing else can override. Names are folded, so `${cluster_name}` sees `CLUSTER_NAME`.
+    /// Source: clusterctl v1.14 (viper Set).
+    pub fn set(&mut self, name: &str, text: impl Into<String>, flag: &'static str) {
+        self.command_line.insert(name.to_lowercase(), CommandLineValue { text: text.into(), flag });
+    }
+
+    /// The value of a variable, if one is set; an empty value is a value.
+    pub fn get(&self, name: &str) -> Option<FoundValue<'_>> {
+        if let Some(value) = self.command_line.get(&name.to_lowercase()) {
+            let origin = Origin::CommandLine { flag: value.flag.to_owned() };
+            return Some(FoundValue { text: Cow::Borrowed(&value.text), origin });
+        }
+        let setting = self.config.setting(name)?;
+        Some(FoundValue { text: Cow::Owned(setting.text), origin: setting.origin })
+    }
+
+    /// The configuration under the command line.
+    pub fn config(&self) -> &Config {
+        self.config
+    }
+
+    /// Names that are set and nearly this one, for a hint.
+    pub fn near(&self, name: &str) -> Vec<String> {
+        let environment = self.config.environment();
+        let from_file: Vec<String> = self.config.names().map(str::to_uppercase).collect();
+        let known = environment.names().chain(from_file.iter().map(String::as_str));
+        api::near_names(&environment_variable(name), known).into_iter().map(str::to_owned).collect()
+    }
+}

@@ -1,0 +1,52 @@
+//! What the webhooks put into an annotation because v1beta1 has no place for it.
+
+use manifest::{Map, Value};
+
+use super::error::Problem;
+use super::walk::Walk;
+
+const ANNOTATION: &str = "cluster.x-k8s.io/conversion-data";
+
+/// Takes the annotation off an object that an API server gave out as v1beta1.
+pub(super) fn take_annotation(object: &mut Map<String, Value>) -> Option<Value> {
+    let metadata = object.get_mut("metadata")?.as_object_mut()?;
+    let annotations = metadata.get_mut("annotations")?.as_object_mut()?;
+    let data = annotations.remove(ANNOTATION);
+    if annotations.is_empty() && data.is_some() {
+        metadata.remove("annotations");
+    }
+    data
+}
+
+/// Puts back what the annotation of a Machine has over v1beta1.
+///
+/// Source: core/webhooks/conversion/machine.go (ConvertMachineV1Beta1ToHub): minimum ready seconds, phase and failure domain,
+/// absent ones too. The other kinds keep nothing there but the difference between `false` and unset, which means the same.
+pub(super) fn apply(data: &Value, kind: &str, object: &mut Map<String, Value>, walk: &mut Walk<'_>) {
+    let stored: Option<Value> = data.as_str().and_then(|text| serde_json::from_str(text).ok());
+    let Some(stored) = stored.filter(Value::is_object) else {
+        walk.fault_at(&format!("metadata.annotations[{ANNOTATION}]"), Problem::BadConversionData);
+        return;
+    };
+    if kind != "Machine" {
+        return;
+    }
+    for (part, field) in [("spec", "minReadySeconds"), ("status", "phase"), ("status", "failureDomain")] {
+        let value = stored.get(part).and_then(|fields| fields.get(field)).filter(|value| !value.is_null());
+        match (value, object.get_mut(part)) {
+            (Some(value), Some(Value::Object(fields))) => {
+                fields.insert(field.to_owned(), value.clone());
+            }
+            (Some(value), None) => {
+                object.insert(
+                    part.to_owned(),
+                    Value::Object(Map::from_iter([(field.to_owned(), value.clone())])),
+                );
+            }
+            (None, Some(Value::Object(fields))) => {
+                fields.remove(field);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Types that several kinds use.
+
+use crate::convert::shape::Shape::{
+    self, Dropped, Flatten, GroupOf, Implied, Integer, IntegerOrText, List, Map, Mapping, OwnNamespace,
+    Positive, Seconds, Struct, Text,
+};
+use crate::convert::shape::{Table, moved, same, table};
+
+pub(super) const TEXTS: Shape = List(&Text);
+pub(super) const MAPPINGS: Shape = List(&Mapping);
+
+/// Labels and annotations of what is made from a template.
+pub(super) static METADATA: Table = table(&[same("labels", Map(&Text)), same("annotations", Map(&Text))]);
+
+pub(super) static AVAILABILITY_GATE: Table = table(&[same("conditionType", Text), same("polarity", Text)]);
+
+pub(super) static READINESS_GATE: Table = table(&[same("conditionType", Text), same("polarity", Text)]);
+
+pub(super) static TAINT: Table =
+    table(&[same("key", Text), same("value", Text), same("effect", Text), same("propagation", Text)]);
+
+/// A reference whose version follows from the contract.
+pub(super) static CONTRACT_REF: Table = Table {
+    fields: &[moved("apiVersion", GroupOf, &["apiGroup"]), same("kind", Text), same("name", Text)],
+    more: &[&REF_REST],
+};
+
+/// A reference that names a version.
+pub(super) static TEMPLATE_REF: Table =
+    Table { fields: &[same("apiVersion", Text), same("kind", Text), same("name", Text)], more: &[&REF_REST] };
+
+/// A reference to a Node.
+pub(super) static NODE_REF: Table = table(&[
+    same("name", Text),
+    same("kind", Implied),
+    same("apiVersion", Implied),
+    same("namespace", Implied),
+    same("uid", Implied),
+    same("resourceVersion", Implied),
+    same("fieldPath", Implied),
+]);
+
+static REF_REST: Table = table(&[
+    same("namespace", OwnNamespace),
+    same("uid", Dropped),
+    same("resourceVersion", Dropped),
+    same("fieldPath", Dropped),
+]);
+
+/// How long the deletion of a Machine waits for its Node.
+pub(super) static NODE_TIMEOUTS: Table = table(&[
+    moved("nodeDrainTimeout", Seconds, &["deletion", "nodeDrainTimeoutSeconds"]),
+    moved("nodeVolumeDetachTimeout", Seconds, &["deletion", "nodeVolumeDetachTimeoutSeconds"]),
+    moved("nodeDeletionTimeout", Seconds, &["deletion", "nodeDeletionTimeoutSeconds"]),
+]);
+
+/// What the statuses of all kinds but the topology's own have.
+pub(super) static STATUS: Table = table(&[
+    same("observedGeneration", Positive),
+    moved("conditions", MAPPINGS, &["deprecated", "v1beta1", "conditions"]),
+]);
+
+pub(super) static UNHEALTHY_CONDITION: Table =
+    table(&[same("type", Text), same("status", Text), moved("timeout", Seconds, &["timeoutSeconds"])]);
+
+/// The strategy of MachineDeployments in a class or a topology.
+pub(super) static STRATEGY: Table = table(&[
+    moved("type", Text, &["rollout", "strategy", "type"]),
+    same("rollingUpdate", Flatten(&ROLLING_UPDATE)),
+    same("remediation", Flatten(&REMEDIATION)),
+]);
+
+pub(super) static ROLLING_UPDATE: Table = table(&[
+    moved("maxUnavailable", IntegerOrText, &["rollout", "strategy", "rollingUpdate", "maxUnavailable"]),
+    moved("maxSurge", IntegerOrText, &["rollout", "strategy", "rollingUpdate", "maxSurge"]),
+    moved("deletePolicy", Text, &["deletion", "order"]),
+]);
+
+static REMEDIATION: Table =
+    table(&[moved("maxInFlight", IntegerOrText, &["healthCheck", "remediation", "maxInFlight"])]);
+
+/// The health check of a class.
+pub(super) static HEALTH_CHECK: Table = table(&[
+    moved(
+        "unhealthyConditions",
+        List(&Struct(&UNHEALTHY_CONDITION)),
+        &["healthCheck", "checks", "unhealthyNodeConditions"],
+    ),
+    moved(
+        "unhealthyMachineConditions",
+        List(&Struct(&UNHEALTHY_CONDITION)),
+        &["healthCheck", "checks", "unhealthyMachineConditions"],
+    ),
+    moved("nodeStartupTimeout", Seconds, &["healthCheck", "checks", "nodeStartupTimeoutSeconds"]),
+    moved(
+        "maxUnhealthy",
+        IntegerOrText,
+        &["healthCheck", "remediation", "triggerIf", "unhealthyLessThanOrEqualTo"],
+    ),
+    moved("unhealthyRange", Text, &["healthCheck", "remediation", "triggerIf", "unhealthyInRange"]),
+    moved("remediationTemplate", Struct(&TEMPLATE_REF), &["healthCheck", "remediation", "templateRef"]),
+]);
+
+pub(super) static VERSION_COUNT: Table = table(&[same("version", Text), same("replicas", Integer)]);

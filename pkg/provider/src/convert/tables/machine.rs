@@ -1,0 +1,199 @@
+//! Machines, what makes them, and what watches over them.
+
+use super::common::{
+    CONTRACT_REF, MAPPINGS, METADATA, NODE_REF, NODE_TIMEOUTS, READINESS_GATE, STATUS as ANY_STATUS, TAINT,
+    TEMPLATE_REF, TEXTS, UNHEALTHY_CONDITION, VERSION_COUNT,
+};
+use crate::convert::shape::Shape::{
+    AnyText, Boolean, Dropped, Flatten, Integer, IntegerOrText, Kept, List, Mapping, Seconds, Struct, Text,
+};
+use crate::convert::shape::{Table, moved, same, table};
+
+pub(super) static SPEC: Table = Table {
+    fields: &[
+        same("clusterName", Text),
+        same("bootstrap", Struct(&BOOTSTRAP)),
+        same("infrastructureRef", Struct(&CONTRACT_REF)),
+        same("version", Text),
+        same("providerID", Text),
+        same("failureDomain", Text),
+        same("readinessGates", List(&Struct(&READINESS_GATE))),
+        same("taints", List(&Struct(&TAINT))),
+    ],
+    more: &[&NODE_TIMEOUTS],
+};
+
+/// An empty name of the secret says that there is none to wait for.
+static BOOTSTRAP: Table = table(&[same("configRef", Struct(&CONTRACT_REF)), same("dataSecretName", AnyText)]);
+
+static TEMPLATE: Table = table(&[same("metadata", Struct(&METADATA)), same("spec", Struct(&SPEC))]);
+
+static NAMING: Table = table(&[moved("template", Text, &["machineNaming", "template"])]);
+
+/// What Machines and what makes them have for a failure that ended them.
+static FAILURE: Table = table(&[
+    moved("failureReason", AnyText, &["deprecated", "v1beta1", "failureReason"]),
+    moved("failureMessage", AnyText, &["deprecated", "v1beta1", "failureMessage"]),
+]);
+
+static INITIALIZATION: Table = table(&[
+    moved("bootstrapReady", Boolean, &["initialization", "bootstrapDataSecretCreated"]),
+    moved("infrastructureReady", Boolean, &["initialization", "infrastructureProvisioned"]),
+]);
+
+pub(super) static STATUS: Table = Table {
+    fields: &[
+        same("nodeRef", Struct(&NODE_REF)),
+        same("nodeInfo", Mapping),
+        same("lastUpdated", Text),
+        same("addresses", List(&Struct(&ADDRESS))),
+        same("phase", Text),
+        same("certificatesExpiryDate", Text),
+        same("deletion", Kept(&DELETION)),
+        same("v1beta2", Flatten(&V1BETA2_CONDITIONS)),
+    ],
+    more: &[&ANY_STATUS, &FAILURE, &INITIALIZATION],
+};
+
+static ADDRESS: Table = table(&[same("type", Text), same("address", Text)]);
+
+static DELETION: Table = table(&[
+    same("nodeDrainStartTime", Text),
+    same("waitForNodeVolumeDetachStartTime", Text),
+    same("waitForPreDrainHookStartTime", Text),
+    same("waitForPreTerminateHookStartTime", Text),
+]);
+
+static V1BETA2_CONDITIONS: Table = table(&[moved("conditions", MAPPINGS, &["conditions"])]);
+
+/// Counts in their new meaning.
+static V1BETA2_COUNTS: Table = Table {
+    fields: &[
+        moved("readyReplicas", Integer, &["readyReplicas"]),
+        moved("availableReplicas", Integer, &["availableReplicas"]),
+        moved("upToDateReplicas", Integer, &["upToDateReplicas"]),
+    ],
+    more: &[&V1BETA2_CONDITIONS],
+};
+
+/// Counts whose meaning changed.
+static OLD_COUNTS: Table = table(&[
+    moved("readyReplicas", Integer, &["deprecated", "v1beta1", "readyReplicas"]),
+    moved("availableReplicas", Integer, &["deprecated", "v1beta1", "availableReplicas"]),
+]);
+
+static COUNTED: Table = Table {
+    fields: &[
+        same("replicas", Integer),
+        same("versions", List(&Struct(&VERSION_COUNT))),
+        same("v1beta2", Flatten(&V1BETA2_COUNTS)),
+    ],
+    more: &[&ANY_STATUS, &OLD_COUNTS],
+};
+
+pub(super) static SET_SPEC: Table = table(&[
+    same("clusterName", Text),
+    same("replicas", Integer),
+    moved("minReadySeconds", Integer, &["template", "spec", "minReadySeconds"]),
+    moved("deletePolicy", Text, &["deletion", "order"]),
+    same("selector", Mapping),
+    same("template", Struct(&TEMPLATE)),
+    same("machineNamingStrategy", Flatten(&NAMING)),
+]);
+
+pub(super) static SET_STATUS: Table = Table {
+    fields: &[
+        same("selector", Text),
+        moved("fullyLabeledReplicas", Integer, &["deprecated", "v1beta1", "fullyLabeledReplicas"]),
+    ],
+    more: &[&COUNTED, &FAILURE],
+};
+
+pub(super) static DEPLOYMENT_SPEC: Table = table(&[
+    same("clusterName", Text),
+    same("replicas", Integer),
+    moved("rolloutAfter", Text, &["rollout", "after"]),
+    same("selector", Mapping),
+    same("template", Struct(&TEMPLATE)),
+    same("strategy", Flatten(&DEPLOYMENT_STRATEGY)),
+    same("machineNamingStrategy", Flatten(&NAMING)),
+    moved("minReadySeconds", Integer, &["template", "spec", "minReadySeconds"]),
+    same("revisionHistoryLimit", Dropped),
+    same("paused", Boolean),
+    same("progressDeadlineSeconds", Dropped),
+]);
+
+static DEPLOYMENT_STRATEGY: Table = table(&[
+    moved("type", Text, &["rollout", "strategy", "type"]),
+    same("rollingUpdate", Flatten(&super::common::ROLLING_UPDATE)),
+    same("remediation", Flatten(&DEPLOYMENT_REMEDIATION)),
+]);
+
+static DEPLOYMENT_REMEDIATION: Table =
+    table(&[moved("maxInFlight", IntegerOrText, &["remediation", "maxInFlight"])]);
+
+pub(super) static DEPLOYMENT_STATUS: Table = Table {
+    fields: &[
+        same("selector", Text),
+        same("phase", Text),
+        moved("updatedReplicas", Integer, &["deprecated", "v1beta1", "updatedReplicas"]),
+        moved("unavailableReplicas", Integer, &["deprecated", "v1beta1", "unavailableReplicas"]),
+    ],
+    more: &[&COUNTED],
+};
+
+pub(super) static POOL_SPEC: Table = table(&[
+    same("clusterName", Text),
+    same("replicas", Integer),
+    same("template", Struct(&TEMPLATE)),
+    moved("minReadySeconds", Integer, &["template", "spec", "minReadySeconds"]),
+    same("providerIDList", TEXTS),
+    same("failureDomains", TEXTS),
+]);
+
+pub(super) static POOL_STATUS: Table = Table {
+    fields: &[
+        same("nodeRefs", MAPPINGS),
+        same("phase", Text),
+        moved("unavailableReplicas", Integer, &["deprecated", "v1beta1", "unavailableReplicas"]),
+    ],
+    more: &[&COUNTED, &FAILURE, &INITIALIZATION],
+};
+
+pub(super) static HEALTH_CHECK_SPEC: Table = table(&[
+    same("clusterName", Text),
+    same("selector", Mapping),
+    moved("unhealthyConditions", List(&Struct(&UNHEALTHY_CONDITION)), &["checks", "unhealthyNodeConditions"]),
+    moved(
+        "unhealthyMachineConditions",
+        List(&Struct(&UNHEALTHY_CONDITION)),
+        &["checks", "unhealthyMachineConditions"],
+    ),
+    moved("nodeStartupTimeout", Seconds, &["checks", "nodeStartupTimeoutSeconds"]),
+    moved("maxUnhealthy", IntegerOrText, &["remediation", "triggerIf", "unhealthyLessThanOrEqualTo"]),
+    moved("unhealthyRange", Text, &["remediation", "triggerIf", "unhealthyInRange"]),
+    moved("remediationTemplate", Struct(&TEMPLATE_REF), &["remediation", "templateRef"]),
+]);
+
+pub(super) static HEALTH_CHECK_STATUS: Table = Table {
+    fields: &[
+        same("expectedMachines", Integer),
+        same("currentHealthy", Integer),
+        same("remediationsAllowed", Integer),
+        same("targets", TEXTS),
+        same("v1beta2", Flatten(&V1BETA2_CONDITIONS)),
+    ],
+    more: &[&ANY_STATUS],
+};
+
+pub(super) static DRAIN_RULE_SPEC: Table = table(&[
+    same("drain", Struct(&DRAIN)),
+    same("machines", List(&Struct(&DRAIN_MACHINES))),
+    same("pods", List(&Struct(&DRAIN_PODS))),
+]);
+
+static DRAIN: Table = table(&[same("behavior", Text), same("order", Integer)]);
+
+static DRAIN_MACHINES: Table = table(&[same("selector", Mapping), same("clusterSelector", Mapping)]);
+
+static DRAIN_PODS: Table = table(&[same("selector", Mapping), same("namespaceSelector", Mapping)]);

@@ -1,0 +1,648 @@
+//! A small object of each kind.
+
+use super::converted;
+
+#[test]
+fn a_cluster_keeps_its_references_as_groups() {
+    let text = r#"
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata:
+  name: blue
+  namespace: team
+spec:
+  clusterNetwork:
+    apiServerPort: 6443
+    pods:
+      cidrBlocks: [192.168.0.0/16]
+  controlPlaneEndpoint:
+    host: ""
+    port: 0
+  controlPlaneRef:
+    apiVersion: controlplane.cluster.x-k8s.io/v1beta1
+    kind: KubeadmControlPlane
+    name: blue-cp
+    namespace: team
+  infrastructureRef:
+    apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+    kind: DockerCluster
+    name: blue
+    namespace: elsewhere
+    uid: 1-2
+  paused: false
+"#;
+    insta::assert_snapshot!(converted(text), @r"
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata:
+  name: blue
+  namespace: team
+spec:
+  clusterNetwork:
+    apiServerPort: 6443
+    pods:
+      cidrBlocks:
+      - 192.168.0.0/16
+  controlPlaneRef:
+    apiGroup: controlplane.cluster.x-k8s.io
+    kind: KubeadmControlPlane
+    name: blue-cp
+  infrastructureRef:
+    apiGroup: infrastructure.cluster.x-k8s.io
+    kind: DockerCluster
+    name: blue
+  paused: false
+# `spec.infrastructureRef.namespace` of `Cluster team/blue` has no place in v1beta2 and is left out
+# `spec.infrastructureRef.uid` of `Cluster team/blue` has no place in v1beta2 and is left out
+");
+}
+
+#[test]
+fn a_topology_has_a_class_reference_health_checks_and_seconds() {
+    let text = r#"
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata:
+  name: blue
+  namespace: team
+spec:
+  topology:
+    class: quick-start
+    classNamespace: classes
+    version: v1.34.0
+    rolloutAfter: "2024-01-01T00:00:00Z"
+    controlPlane:
+      replicas: 3
+      nodeDrainTimeout: 10m
+      machineHealthCheck:
+        enable: false
+        maxUnhealthy: 33%
+        nodeStartupTimeout: 1h30m
+        unhealthyConditions:
+        - {type: Ready, status: Unknown, timeout: 300s}
+        remediationTemplate: {apiVersion: x.io/v1, kind: Fix, name: fix}
+    workers:
+      machineDeployments:
+      - class: default
+        name: md-0
+        failureDomain: ""
+        strategy:
+          type: RollingUpdate
+          rollingUpdate: {maxSurge: 1, maxUnavailable: 10%, deletePolicy: Oldest}
+          remediation: {maxInFlight: 2}
+        variables:
+          overrides:
+          - {name: size, value: {disk: [1, null]}, definitionFrom: inline}
+    variables:
+    - {name: zone, value: "", definitionFrom: ""}
+"#;
+    insta::assert_snapshot!(converted(text), @r#"
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata:
+  name: blue
+  namespace: team
+spec:
+  topology:
+    classRef:
+      name: quick-start
+      namespace: classes
+    controlPlane:
+      deletion:
+        nodeDrainTimeoutSeconds: 600
+      healthCheck:
+        checks:
+          nodeStartupTimeoutSeconds: 5400
+          unhealthyNodeConditions:
+          - status: Unknown
+            timeoutSeconds: 300
+            type: Ready
+        enabled: false
+        remediation:
+          templateRef:
+            apiVersion: x.io/v1
+            kind: Fix
+            name: fix
+          triggerIf:
+            unhealthyLessThanOrEqualTo: 33%
+      replicas: 3
+    variables:
+    - name: zone
+      value: ""
+    version: v1.34.0
+    workers:
+      machineDeployments:
+      - class: default
+        deletion:
+          order: Oldest
+        healthCheck:
+          remediation:
+            maxInFlight: 2
+        name: md-0
+        rollout:
+          strategy:
+            rollingUpdate:
+              maxSurge: 1
+              maxUnavailable: 10%
+            type: RollingUpdate
+        variables:
+          overrides:
+          - name: size
+            value:
+              disk:
+              - 1
+              - null
+# `spec.topology.rolloutAfter` of `Cluster team/blue` has no place in v1beta2 and is left out
+# `spec.topology.workers.machineDeployments[0].variables.overrides[0].definitionFrom` of `Cluster team/blue` has no place in v1beta2 and is left out
+"#);
+}
+
+#[test]
+fn the_status_of_a_cluster_separates_old_from_new() {
+    let text = r#"
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata:
+  name: blue
+  namespace: team
+status:
+  conditions:
+  - {type: Ready, status: "True", lastTransitionTime: "2024-01-01T00:00:00Z"}
+  controlPlaneReady: true
+  infrastructureReady: false
+  failureMessage: broken
+  failureDomains:
+    zone-b: {controlPlane: true, attributes: {room: "2"}}
+    zone-a: {}
+  observedGeneration: 3
+  phase: Provisioned
+  v1beta2:
+    conditions:
+    - {type: Available, status: "True"}
+    workers: {replicas: 0, readyReplicas: 2}
+"#;
+    insta::assert_snapshot!(converted(text), @r#"
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata:
+  name: blue
+  namespace: team
+status:
+  conditions:
+  - status: "True"
+    type: Available
+  deprecated:
+    v1beta1:
+      conditions:
+      - lastTransitionTime: "2024-01-01T00:00:00Z"
+        status: "True"
+        type: Ready
+      failureMessage: broken
+  failureDomains:
+  - name: zone-a
+  - attributes:
+      room: "2"
+    controlPlane: true
+    name: zone-b
+  initialization:
+    controlPlaneInitialized: true
+    infrastructureProvisioned: false
+  observedGeneration: 3
+  phase: Provisioned
+  workers:
+    readyReplicas: 2
+    replicas: 0
+"#);
+}
+
+#[test]
+fn a_class_names_its_templates_with_versions() {
+    let text = r#"
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: ClusterClass
+metadata:
+  name: blue
+  namespace: team
+spec:
+  infrastructure:
+    ref: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: DockerClusterTemplate, name: infra, namespace: team}
+  infrastructureNamingStrategy: {template: "{{ .cluster.name }}"}
+  controlPlane:
+    metadata: {labels: {a: b}}
+    ref: {apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: KubeadmControlPlaneTemplate, name: cp}
+    machineInfrastructure:
+      ref: {kind: DockerMachineTemplate, apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, name: cp}
+    namingStrategy: {template: cp}
+  workers:
+    machineDeployments:
+    - class: default
+      template:
+        metadata: {}
+        bootstrap: {ref: {apiVersion: b/v1, kind: B, name: b}}
+        infrastructure: {ref: {apiVersion: i/v1, kind: I, name: i}}
+      nodeDeletionTimeout: 500ms
+      machineHealthCheck: {unhealthyRange: "[3-5]"}
+  patches:
+  - name: external
+    external: {generateExtension: gen.x, validateExtension: val.x}
+  variables:
+  - name: size
+    required: false
+    metadata: {labels: {shown: "yes"}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        additionalProperties: {}
+        properties:
+          disk: {type: integer, default: 0, minimum: 0}
+"#;
+    insta::assert_snapshot!(converted(text), @r#"
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: ClusterClass
+metadata:
+  name: blue
+  namespace: team
+spec:
+  controlPlane:
+    machineInfrastructure:
+      templateRef:
+        apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+        kind: DockerMachineTemplate
+        name: cp
+    metadata:
+      labels:
+        a: b
+    naming:
+      template: cp
+    templateRef:
+      apiVersion: controlplane.cluster.x-k8s.io/v1beta1
+      kind: KubeadmControlPlaneTemplate
+      name: cp
+  infrastructure:
+    naming:
+      template: '{{ .cluster.name }}'
+    templateRef:
+      apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+      kind: DockerClusterTemplate
+      name: infra
+  patches:
+  - external:
+      generatePatchesExtension: gen.x
+      validateTopologyExtension: val.x
+    name: external
+  variables:
+  - deprecatedV1Beta1Metadata:
+      labels:
+        shown: "yes"
+    name: size
+    required: false
+    schema:
+      openAPIV3Schema:
+        additionalProperties: {}
+        properties:
+          disk:
+            default: 0
+            minimum: 0
+            type: integer
+        type: object
+  workers:
+    machineDeployments:
+    - bootstrap:
+        templateRef:
+          apiVersion: b/v1
+          kind: B
+          name: b
+      class: default
+      deletion:
+        nodeDeletionTimeoutSeconds: 0
+      healthCheck:
+        remediation:
+          triggerIf:
+            unhealthyInRange: '[3-5]'
+      infrastructure:
+        templateRef:
+          apiVersion: i/v1
+          kind: I
+          name: i
+"#);
+}
+
+#[test]
+fn a_machine_deployment_moves_strategy_naming_and_readiness() {
+    let text = r#"
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachineDeployment
+metadata:
+  name: blue
+  namespace: team
+spec:
+  clusterName: blue
+  minReadySeconds: 5
+  paused: true
+  progressDeadlineSeconds: 600
+  revisionHistoryLimit: 1
+  rolloutAfter: "2024-01-01T00:00:00Z"
+  machineNamingStrategy: {template: "{{ .random }}"}
+  selector:
+    matchLabels: null
+  strategy:
+    rollingUpdate: {deletePolicy: Newest, maxSurge: 0}
+    remediation: {maxInFlight: 1}
+  template:
+    spec:
+      clusterName: blue
+      version: v1.34.0
+      nodeVolumeDetachTimeout: 1m30.9s
+      bootstrap:
+        configRef: {apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfigTemplate, name: md}
+      infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: DockerMachineTemplate, name: md}
+status:
+  readyReplicas: 1
+  updatedReplicas: 2
+  replicas: 3
+  v1beta2: {readyReplicas: 3, upToDateReplicas: 2}
+"#;
+    insta::assert_snapshot!(converted(text), @r#"
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineDeployment
+metadata:
+  name: blue
+  namespace: team
+spec:
+  clusterName: blue
+  deletion:
+    order: Newest
+  machineNaming:
+    template: '{{ .random }}'
+  paused: true
+  remediation:
+    maxInFlight: 1
+  rollout:
+    after: "2024-01-01T00:00:00Z"
+    strategy:
+      rollingUpdate:
+        maxSurge: 0
+  selector:
+    matchLabels: null
+  template:
+    spec:
+      bootstrap:
+        configRef:
+          apiGroup: bootstrap.cluster.x-k8s.io
+          kind: KubeadmConfigTemplate
+          name: md
+      clusterName: blue
+      deletion:
+        nodeVolumeDetachTimeoutSeconds: 90
+      infrastructureRef:
+        apiGroup: infrastructure.cluster.x-k8s.io
+        kind: DockerMachineTemplate
+        name: md
+      minReadySeconds: 5
+      version: v1.34.0
+status:
+  deprecated:
+    v1beta1:
+      readyReplicas: 1
+      updatedReplicas: 2
+  readyReplicas: 3
+  replicas: 3
+  upToDateReplicas: 2
+# `spec.progressDeadlineSeconds` of `MachineDeployment team/blue` has no place in v1beta2 and is left out
+# `spec.revisionHistoryLimit` of `MachineDeployment team/blue` has no place in v1beta2 and is left out
+"#);
+}
+
+#[test]
+fn a_machine_set_moves_its_delete_policy() {
+    let text = r#"
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachineSet
+metadata:
+  name: blue
+  namespace: team
+spec:
+  clusterName: blue
+  deletePolicy: Random
+  minReadySeconds: 0
+  selector: {matchLabels: {a: b}}
+  template:
+    spec: {clusterName: blue, bootstrap: {dataSecretName: ""}, infrastructureRef: {apiVersion: i/v1, kind: I, name: i}}
+status: {fullyLabeledReplicas: 1, availableReplicas: 1, failureReason: ""}
+"#;
+    insta::assert_snapshot!(converted(text), @r#"
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineSet
+metadata:
+  name: blue
+  namespace: team
+spec:
+  clusterName: blue
+  deletion:
+    order: Random
+  selector:
+    matchLabels:
+      a: b
+  template:
+    spec:
+      bootstrap:
+        dataSecretName: ""
+      clusterName: blue
+      infrastructureRef:
+        apiGroup: i
+        kind: I
+        name: i
+      minReadySeconds: 0
+status:
+  deprecated:
+    v1beta1:
+      availableReplicas: 1
+      failureReason: ""
+      fullyLabeledReplicas: 1
+"#);
+}
+
+#[test]
+fn a_machine_pool_keeps_its_node_references_whole() {
+    let text = r#"
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachinePool
+metadata:
+  name: blue
+  namespace: team
+spec:
+  clusterName: blue
+  failureDomains: []
+  minReadySeconds: 10
+  template:
+    spec: {clusterName: blue, bootstrap: {dataSecretName: ""}, infrastructureRef: {apiVersion: i/v1, kind: I, name: i}}
+status:
+  bootstrapReady: true
+  nodeRefs:
+  - {kind: Node, name: node-1, uid: 1-2}
+  unavailableReplicas: 1
+"#;
+    insta::assert_snapshot!(converted(text), @r#"
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachinePool
+metadata:
+  name: blue
+  namespace: team
+spec:
+  clusterName: blue
+  template:
+    spec:
+      bootstrap:
+        dataSecretName: ""
+      clusterName: blue
+      infrastructureRef:
+        apiGroup: i
+        kind: I
+        name: i
+      minReadySeconds: 10
+status:
+  deprecated:
+    v1beta1:
+      unavailableReplicas: 1
+  initialization:
+    bootstrapDataSecretCreated: true
+  nodeRefs:
+  - kind: Node
+    name: node-1
+    uid: 1-2
+"#);
+}
+
+#[test]
+fn a_machine_refers_to_its_node_by_name() {
+    let text = r#"
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Machine
+metadata:
+  name: blue
+  namespace: team
+spec:
+  clusterName: blue
+  bootstrap: {dataSecretName: secret}
+  infrastructureRef: {kind: I, name: i}
+  providerID: ""
+status:
+  addresses:
+  - {type: InternalIP, address: 10.0.0.1}
+  bootstrapReady: true
+  infrastructureReady: true
+  nodeRef: {apiVersion: v1, kind: Node, name: node-1, uid: 1-2}
+  deletion: {nodeDrainStartTime: "2024-01-01T00:00:00Z"}
+"#;
+    insta::assert_snapshot!(converted(text), @r#"
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Machine
+metadata:
+  name: blue
+  namespace: team
+spec:
+  bootstrap:
+    dataSecretName: secret
+  clusterName: blue
+  infrastructureRef:
+    kind: I
+    name: i
+status:
+  addresses:
+  - address: 10.0.0.1
+    type: InternalIP
+  deletion:
+    nodeDrainStartTime: "2024-01-01T00:00:00Z"
+  initialization:
+    bootstrapDataSecretCreated: true
+    infrastructureProvisioned: true
+  nodeRef:
+    name: node-1
+"#);
+}
+
+#[test]
+fn a_machine_health_check_has_checks_and_remediation() {
+    let text = r#"
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachineHealthCheck
+metadata:
+  name: blue
+  namespace: team
+spec:
+  clusterName: blue
+  maxUnhealthy: 40%
+  nodeStartupTimeout: 10m
+  selector: {}
+  unhealthyConditions:
+  - {type: Ready, status: "False", timeout: 5m}
+  unhealthyMachineConditions:
+  - {type: Healthy, status: "False", timeout: 0s}
+  remediationTemplate: {apiVersion: x.io/v1, kind: Fix, name: fix, namespace: team}
+status:
+  currentHealthy: 0
+  expectedMachines: 1
+"#;
+    insta::assert_snapshot!(converted(text), @r#"
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineHealthCheck
+metadata:
+  name: blue
+  namespace: team
+spec:
+  checks:
+    nodeStartupTimeoutSeconds: 600
+    unhealthyMachineConditions:
+    - status: "False"
+      timeoutSeconds: 0
+      type: Healthy
+    unhealthyNodeConditions:
+    - status: "False"
+      timeoutSeconds: 300
+      type: Ready
+  clusterName: blue
+  remediation:
+    templateRef:
+      apiVersion: x.io/v1
+      kind: Fix
+      name: fix
+    triggerIf:
+      unhealthyLessThanOrEqualTo: 40%
+  selector: {}
+status:
+  currentHealthy: 0
+  expectedMachines: 1
+"#);
+}
+
+#[test]
+fn a_machine_drain_rule_stays_as_it_is() {
+    let text = r"
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachineDrainRule
+metadata:
+  name: blue
+  namespace: team
+spec:
+  drain: {behavior: Drain, order: 0}
+  machines:
+  - selector: {}
+  pods:
+  - {}
+";
+    insta::assert_snapshot!(converted(text), @r"
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineDrainRule
+metadata:
+  name: blue
+  namespace: team
+spec:
+  drain:
+    behavior: Drain
+    order: 0
+  machines:
+  - selector: {}
+  pods:
+  - {}
+");
+}

@@ -1,0 +1,108 @@
+//! Why a value or a file is what it is: every place looked at, in order, and which one won.
+
+use api::output::{ExplainedPlace, Explanation, PlaceState};
+
+use crate::{
+    config::{Config, environment_variable},
+    release::{Release, ReleaseError},
+};
+
+/// The places a variable of templates takes its value from. Values are not told: they may be secrets.
+/// Shape: environment, then configuration file, then the default of the template itself; the first that has a value
+/// is taken.
+pub fn explain_variable(config: &Config, name: &str) -> Explanation {
+    let variable = environment_variable(name);
+    let in_environment = config.environment().get(&variable).is_some();
+    let in_file = config.file_setting(name).is_some();
+    let mut places = vec![ExplainedPlace {
+        note: (variable != name)
+            .then(|| format!("environment variables are upper case, so `{name}` itself is not read")),
+        state: state(in_environment, false),
+        place: format!("environment variable {variable}"),
+    }];
+    if let Some(origin) = config.origin() {
+        places.push(ExplainedPlace {
+            place: format!("{origin}, key {name}"),
+            state: state(in_file, in_environment),
+            note: None,
+        });
+    }
+    places.push(ExplainedPlace {
+        place: "default in the template".to_owned(),
+        state: if in_environment || in_file { PlaceState::Shadowed } else { PlaceState::NotAsked },
+        note: Some("`${NAME:=default}`; see --list-variables".to_owned()),
+    });
+    Explanation { subject: format!("variable {name}"), places }
+}
+
+/// The places a file of a release is read from: the override, then the repository.
+/// The repository is asked only when there is no override; a place in the network is asked too.
+/// # Errors
+/// When version or file name would lead out of a folder.
+pub async fn explain_file(release: &Release<'_>, file: &str) -> Result<Explanation, repository::Error> {
+    let mut places = Vec::new();
+    let files = release.releases().files();
+    let candidate = files.overrides().candidate(files.label(), release.version(), file)?;
+    let found = release.read(file).await;
+    let overridden = matches!(&found, Ok(found) if found.origin.is_override());
+    if let Some(path) = candidate {
+        places.push(ExplainedPlace {
+            place: path.display().to_string(),
+            state: state(overridden, false),
+            note: Some("override".to_owned()),
+        });
+    }
+    let (place, place_state, note) = match &found {
+        Ok(_) if overridden => (files.repository().place(), PlaceState::NotAsked, None),
+        Ok(found) => (found.origin.to_string(), PlaceState::Taken, None),
+        Err(ReleaseError::Read { source, .. }) if source.is_not_found() => {
+            (files.repository().place(), PlaceState::Absent, Some(source.to_string()))
+        }
+        Err(error) => (files.repository().place(), PlaceState::Unreadable, Some(deepest(error))),
+    };
+    places.push(ExplainedPlace { place, state: place_state, note });
+    let subject = format!("{file} of {} {}", release.provider().id, release.version());
+    Ok(Explanation { subject, places })
+}
+
+fn deepest(error: &dyn std::error::Error) -> String {
+    std::iter::successors(Some(error), |error| error.source())
+        .last()
+        .map(ToString::to_string)
+        .unwrap_or_default()
+}
+
+/// The state of a place that was looked at after others.
+fn state(found: bool, already_taken: bool) -> PlaceState {
+    match (found, already_taken) {
+        (true, false) => PlaceState::Taken,
+        (true, true) => PlaceState::Shadowed,
+        (false, _) => PlaceState::Absent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{ConfigFile, ConfigFormat, Environment};
+
+    fn states(environment: &[(&str, &str)], file: &str) -> Vec<PlaceState> {
+        let file = ConfigFile {
+            origin: "clusterctl.yaml".to_owned(),
+            folder: None,
+            format: ConfigFormat::Yaml,
+            text: file.to_owned(),
+        };
+        let environment = Environment::new(environment.iter().copied());
+        let config = Config::new(Some(file), environment).unwrap();
+        explain_variable(&config, "REGION").places.into_iter().map(|place| place.state).collect()
+    }
+
+    #[test]
+    fn the_environment_wins_over_the_file_and_the_file_over_the_default() {
+        use PlaceState::{Absent, NotAsked, Shadowed, Taken};
+        assert_eq!(states(&[("REGION", "")], "REGION: x\n"), [Taken, Shadowed, Shadowed]);
+        assert_eq!(states(&[], "region: x\n"), [Absent, Taken, Shadowed]);
+        assert_eq!(states(&[("region", "x")], ""), [Absent, Absent, NotAsked]);
+    }
+}

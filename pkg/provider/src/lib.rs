@@ -1,0 +1,41 @@
+//! What a provider is: where its releases are, what its files hold, and how they become objects.
+//!
+//! ```text
+//! ConfigFile + Environment ─► Config ─► ProviderConfig ─► ProviderReleases ─► Release
+//!                               │                                               │ text
+//!                               └─► Variables, ImageOverrides ─► build_components, render_cluster_template ─► objects
+//! ```
+//!
+//! Files come through `repository`, objects through `manifest`; a management cluster is asked through the trait
+//! [`ManagementCluster`]. Deliberately absent: HTTP, Kubernetes clients, reading the environment, printing.
+
+mod cluster_class;
+mod cluster_request;
+mod cluster_template;
+mod components;
+mod explain;
+mod management_cluster;
+mod metadata;
+mod release;
+mod template_source;
+mod template_text;
+#[cfg(test)]
+mod testing;
+
+pub mod config;
+pub mod convert;
+
+pub use cluster_class::{ClusterClassName, cluster_classes_of};
+pub use cluster_request::{ClusterRequest, InvalidClusterRequest};
+pub use cluster_template::{
+    ClusterTemplate, ClusterTemplateError, ClusterTemplateInput, render_cluster_template,
+};
+pub use components::{ComponentsError, ComponentsInput, ProviderComponents, Substitution, build_components};
+pub use explain::{explain_file, explain_variable};
+pub use management_cluster::{InstalledProvider, ManagementCluster, ManagementClusterError};
+pub use metadata::{MetadataError, UnusableVersion, contract_of, read_metadata};
+pub use release::{
+    ProviderReleases, Release, ReleaseError, cluster_class_of_file, cluster_template_file, flavor_of_file,
+};
+pub use template_source::{ConfigMapSource, NoDefault, default_infrastructure, installed_version};
+pub use template_text::{MissingValue, MissingValues, RenderTextError, TemplateText};

@@ -1,0 +1,263 @@
+//! `metadata.yaml`: reading it strictly, and asking it for contracts.
+
+use api::{Contract, Metadata, ProviderId, ReleaseSeries, Version};
+use manifest::{Limits, Map, Value, yaml};
+
+/// A metadata file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum MetadataError {
+    /// Not YAML.
+    #[error("`{file}` is not valid YAML")]
+    Yaml {
+        /// Path or URL.
+        file: String,
+        /// Where it is wrong.
+        #[source]
+        source: yaml::YamlError,
+    },
+    /// Bytes that are no text.
+    #[error("`{file}` is not UTF-8 text")]
+    NotText {
+        /// Path or URL.
+        file: String,
+    },
+    /// Another apiVersion or kind.
+    #[error("`{file}` has {field} {found:?}, it must be `{expected}`")]
+    NotMetadata {
+        /// Path or URL.
+        file: String,
+        /// `apiVersion` or `kind`.
+        field: &'static str,
+        /// What is there; empty when nothing is.
+        found: String,
+        /// What must be there.
+        expected: &'static str,
+    },
+    /// A field of another type, with its path.
+    #[error("`{file}`: `{field}` must be {expected}")]
+    Field {
+        /// Path or URL.
+        file: String,
+        /// Path inside the file.
+        field: String,
+        /// What is accepted.
+        expected: &'static str,
+    },
+    /// No release series at all.
+    #[error("`{file}` of `{provider}` lists no release series")]
+    Empty {
+        /// Path or URL.
+        file: String,
+        /// Whose metadata it is.
+        provider: ProviderId,
+    },
+}
+
+/// A version that the metadata of its provider does not let pass.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnusableVersion {
+    /// The series is not listed.
+    #[error(
+        "release series {series} of `{provider}` is not in its metadata.yaml, which lists {}",
+        list(known)
+    )]
+    UnknownSeries {
+        /// Whose version it is.
+        provider: ProviderId,
+        /// Major and minor number.
+        series: String,
+        /// The series that are listed, in file order.
+        known: Vec<String>,
+    },
+    /// The series is of a contract that does not fit.
+    #[error("`{provider}` {version} implements contract {contract}; this binary works with {}", list(&Contract::COMPATIBLE.map(str::to_owned)))]
+    Contract {
+        /// Whose version it is.
+        provider: ProviderId,
+        /// The version.
+        version: String,
+        /// Its contract.
+        contract: Contract,
+        /// The newest series with a contract that fits, if there is one.
+        newest_fitting: Option<String>,
+    },
+}
+
+fn list(words: &[String]) -> String {
+    words.join(", ")
+}
+
+/// Reads a metadata file.
+/// Shape: the first document counts, unknown fields are passed over; `kind` may be missing or empty, as in files of old
+/// providers.
+/// Source: clusterctl v1.14 client/repository (metadata client), measured; field names are case-sensitive there too.
+/// differs: a field name in the wrong case is an unknown field there and silently 0; here the missing number is named.
+pub fn read_metadata(provider: &ProviderId, file: &str, bytes: &[u8]) -> Result<Metadata, MetadataError> {
+    let named = || file.to_owned();
+    let text = std::str::from_utf8(bytes).map_err(|_| MetadataError::NotText { file: named() })?;
+    let first = yaml::read_value(text, &Limits::default())
+        .map_err(|source| MetadataError::Yaml { file: named(), source })?;
+    let empty = Map::new();
+    let fields = first.as_object().unwrap_or(&empty);
+    expect_word(file, fields, "apiVersion", Metadata::API_VERSION)?;
+    let has_kind = fields.get("kind").is_some_and(|kind| !kind.is_null() && kind.as_str() != Some(""));
+    if has_kind {
+        expect_word(file, fields, "kind", Metadata::KIND)?;
+    }
+    let entries = match fields.get("releaseSeries") {
+        None | Some(Value::Null) => &[][..],
+        Some(Value::Array(entries)) => entries,
+        Some(_) => return Err(field_error(file, "releaseSeries", "a list")),
+    };
+    if entries.is_empty() {
+        return Err(MetadataError::Empty { file: named(), provider: provider.clone() });
+    }
+    let series = entries.iter().enumerate().map(|(index, entry)| read_series(file, index, entry));
+    Ok(Metadata { release_series: series.collect::<Result<_, _>>()? })
+}
+
+fn expect_word(
+    file: &str,
+    fields: &Map<String, Value>,
+    field: &'static str,
+    expected: &'static str,
+) -> Result<(), MetadataError> {
+    let found = fields.get(field).and_then(Value::as_str).unwrap_or_default();
+    if found == expected {
+        return Ok(());
+    }
+    Err(MetadataError::NotMetadata { file: file.to_owned(), field, found: found.to_owned(), expected })
+}
+
+fn read_series(file: &str, index: usize, entry: &Value) -> Result<ReleaseSeries, MetadataError> {
+    let path = |field: &str| format!("releaseSeries[{index}].{field}");
+    let Some(fields) = entry.as_object() else {
+        return Err(field_error(file, &format!("releaseSeries[{index}]"), "major, minor and contract"));
+    };
+    let number = |field: &str| match fields.get(field) {
+        None | Some(Value::Null) => Ok(0),
+        Some(value) => value
+            .as_u64()
+            .filter(|number| i32::try_from(*number).is_ok())
+            .ok_or_else(|| field_error(file, &path(field), "a whole number without quotes")),
+    };
+    let contract = match fields.get("contract") {
+        None | Some(Value::Null) => "",
+        Some(value) => value.as_str().ok_or_else(|| field_error(file, &path("contract"), "text"))?,
+    };
+    Ok(ReleaseSeries { major: number("major")?, minor: number("minor")?, contract: Contract::new(contract) })
+}
+
+fn field_error(file: &str, field: &str, expected: &'static str) -> MetadataError {
+    MetadataError::Field { file: file.to_owned(), field: field.to_owned(), expected }
+}
+
+/// The contract of a version, which must be one this binary works with.
+/// # Errors
+/// `UnknownSeries` when the metadata does not list the series: take a listed version, or a newer repository.
+/// `Contract` when the contract is too old or too new.
+pub fn contract_of<'m>(
+    provider: &ProviderId,
+    metadata: &'m Metadata,
+    version: &Version,
+) -> Result<&'m Contract, UnusableVersion> {
+    let name = |series: &ReleaseSeries| format!("{}.{}", series.major, series.minor);
+    let Some(series) = metadata.series_of(version) else {
+        return Err(UnusableVersion::UnknownSeries {
+            provider: provider.clone(),
+            series: format!("{}.{}", version.semver().major, version.semver().minor),
+            known: metadata.release_series.iter().map(name).collect(),
+        });
+    };
+    if series.contract.is_compatible() {
+        return Ok(&series.contract);
+    }
+    let fitting = Contract::COMPATIBLE.iter().find_map(|contract| metadata.newest_series_of(contract));
+    Err(UnusableVersion::Contract {
+        provider: provider.clone(),
+        version: version.as_str().to_owned(),
+        contract: series.contract.clone(),
+        newest_fitting: fitting.map(name),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use api::ProviderType;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<Metadata, MetadataError> {
+        read_metadata(&ProviderId::new(ProviderType::Infrastructure, "aws"), "metadata.yaml", text.as_bytes())
+    }
+
+    const HEADER: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\n";
+
+    // Row: PRV-18
+    #[test]
+    fn release_series_are_read_with_their_contract() {
+        let metadata =
+            read(&format!("{HEADER}releaseSeries:\n- {{major: 2, minor: 1, contract: v1beta1, more: x}}\n"))
+                .unwrap();
+        assert_eq!(
+            metadata.release_series,
+            [ReleaseSeries { major: 2, minor: 1, contract: Contract::new("v1beta1") }]
+        );
+    }
+
+    #[test]
+    fn a_missing_kind_is_accepted_for_old_providers() {
+        let text = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nreleaseSeries: [{major: 1}]\n";
+        assert_eq!(read(text).unwrap().release_series[0].contract.as_str(), "");
+        for kind in ["\"\"", "null"] {
+            assert!(read(&format!("kind: {kind}\n{text}")).is_ok(), "{kind}");
+        }
+    }
+
+    // Row: PRV-18
+    #[test]
+    fn another_kind_or_version_is_refused_by_name() {
+        let message = |text: &str| read(text).unwrap_err().to_string();
+        assert_eq!(
+            message("apiVersion: v1\nkind: Metadata\n"),
+            "`metadata.yaml` has apiVersion \"v1\", it must be `clusterctl.cluster.x-k8s.io/v1alpha3`"
+        );
+        assert_eq!(
+            message("apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Provider\n"),
+            "`metadata.yaml` has kind \"Provider\", it must be `Metadata`"
+        );
+        assert!(message("").contains("has apiVersion \"\""));
+        assert!(message(&format!("{HEADER}releaseSeries: []\n")).contains("lists no release series"));
+        assert!(message("a: [\n").contains("is not valid YAML"));
+    }
+
+    #[test]
+    fn a_quoted_number_is_named_with_its_path() {
+        let error = read(&format!("{HEADER}releaseSeries:\n- major: 1\n- major: \"2\"\n")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`metadata.yaml`: `releaseSeries[1].major` must be a whole number without quotes"
+        );
+    }
+
+    // Row: PRV-19
+    // Row: PRV-20
+    #[test]
+    fn a_version_outside_the_listed_series_or_of_a_foreign_contract_is_refused() {
+        let id = ProviderId::new(ProviderType::Infrastructure, "aws");
+        let metadata = read(&format!(
+            "{HEADER}releaseSeries:\n- {{major: 1, minor: 0, contract: v1alpha4}}\n- {{major: 2, minor: 0, contract: v1beta1}}\n"
+        ))
+        .unwrap();
+        let check = |version: &str| contract_of(&id, &metadata, &Version::parse(version).unwrap()).cloned();
+        assert_eq!(check("v2.0.7"), Ok(Contract::new("v1beta1")));
+        assert_eq!(
+            check("v2.1.0").unwrap_err().to_string(),
+            "release series 2.1 of `infrastructure-aws` is not in its metadata.yaml, which lists 1.0, 2.0"
+        );
+        assert_eq!(
+            check("v1.0.0").unwrap_err().to_string(),
+            "`infrastructure-aws` v1.0.0 implements contract v1alpha4; this binary works with v1beta2, v1beta1"
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! What a management cluster knows about templates: which provider they come from, or the template itself.
+
+use std::collections::BTreeSet;
+
+use api::{ProviderId, ProviderType};
+
+use crate::{
+    management_cluster::{ManagementCluster, ManagementClusterError},
+    template_text::TemplateText,
+};
+
+/// A template kept in a ConfigMap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigMapSource {
+    /// Namespace of the ConfigMap.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// The key that holds the template.
+    pub key: String,
+}
+
+impl ConfigMapSource {
+    /// The key that is read when none is named.
+    /// Source: clusterctl v1.14 (DefaultCustomTemplateConfigMapKey).
+    pub const DEFAULT_KEY: &'static str = "template";
+
+    /// Reads the template.
+    pub async fn read(
+        &self,
+        cluster: &dyn ManagementCluster,
+    ) -> Result<TemplateText, ManagementClusterError> {
+        let text = cluster.config_map_key(&self.namespace, &self.name, &self.key).await?;
+        Ok(TemplateText {
+            file: format!("ConfigMap {}/{}, key {}", self.namespace, self.name, self.key),
+            text,
+        })
+    }
+}
+
+/// Why the inventory does not tell which provider or version is meant.
+#[derive(Debug, thiserror::Error)]
+pub enum NoDefault {
+    /// The management cluster gave no answer.
+    #[error(transparent)]
+    ManagementCluster(#[from] ManagementClusterError),
+    /// No provider of the type is installed.
+    #[error("no {0} is installed")]
+    NotInstalled(ProviderType),
+    /// Several are, so one must be named.
+    #[error("several providers are installed: {}", list(_0))]
+    SeveralProviders(BTreeSet<String>),
+    /// This provider is not installed.
+    #[error("`{0}` is not installed")]
+    ProviderNotInstalled(ProviderId),
+    /// It is installed in several versions, so one must be named.
+    #[error("`{provider}` is installed in several versions: {}", list(versions))]
+    SeveralVersions {
+        /// Whose versions they are.
+        provider: ProviderId,
+        /// The versions.
+        versions: BTreeSet<String>,
+    },
+}
+
+fn list(names: &BTreeSet<String>) -> String {
+    names.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// The name of the only infrastructure provider that is installed.
+/// Source: clusterctl v1.14 client/cluster/inventory.go (GetDefaultProviderName).
+pub async fn default_infrastructure(cluster: &dyn ManagementCluster) -> Result<String, NoDefault> {
+    let installed = cluster.installed_providers().await?;
+    let of_type = installed.into_iter().filter(|it| it.id.provider_type == ProviderType::Infrastructure);
+    let names: BTreeSet<String> = of_type.map(|it| it.id.name).collect();
+    match single(names) {
+        Ok(Some(name)) => Ok(name),
+        Ok(None) => Err(NoDefault::NotInstalled(ProviderType::Infrastructure)),
+        Err(names) => Err(NoDefault::SeveralProviders(names)),
+    }
+}
+
+/// The only version a provider is installed in.
+/// Source: clusterctl v1.14 client/cluster/inventory.go (GetProviderVersion).
+pub async fn installed_version(
+    cluster: &dyn ManagementCluster,
+    id: &ProviderId,
+) -> Result<String, NoDefault> {
+    let installed = cluster.installed_providers().await?;
+    let versions: BTreeSet<String> =
+        installed.into_iter().filter(|it| it.id == *id).map(|it| it.version).collect();
+    match single(versions) {
+        Ok(Some(version)) => Ok(version),
+        Ok(None) => Err(NoDefault::ProviderNotInstalled(id.clone())),
+        Err(versions) => Err(NoDefault::SeveralVersions { provider: id.clone(), versions }),
+    }
+}
+
+/// The one element, none, or all of them back.
+fn single(mut set: BTreeSet<String>) -> Result<Option<String>, BTreeSet<String>> {
+    if set.len() > 1 { Err(set) } else { Ok(set.pop_first()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{InstalledProvider, testing::Cluster};
+
+    fn installed(providers: &[(ProviderType, &str, &str)]) -> Cluster {
+        let one = |&(provider_type, name, version): &(ProviderType, &str, &str)| InstalledProvider {
+            id: ProviderId::new(provider_type, name),
+            version: version.to_owned(),
+            namespace: format!("{name}-system"),
+        };
+        Cluster { providers: providers.iter().map(one).collect(), ..Cluster::default() }
+    }
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    use ProviderType::{Bootstrap, Infrastructure};
+
+    #[test]
+    fn the_only_infrastructure_provider_is_the_default() {
+        let ask = |cluster: Cluster| {
+            block_on(async { default_infrastructure(&cluster).await.map_err(|e| e.to_string()) })
+        };
+        let one = installed(&[(Bootstrap, "kubeadm", "v1.0.0"), (Infrastructure, "aws", "v2.0.0")]);
+        assert_eq!(ask(one), Ok("aws".to_owned()));
+        assert_eq!(ask(installed(&[])), Err("no InfrastructureProvider is installed".to_owned()));
+        let two = installed(&[(Infrastructure, "docker", "v1.0.0"), (Infrastructure, "aws", "v2.0.0")]);
+        assert_eq!(ask(two), Err("several providers are installed: aws, docker".to_owned()));
+    }
+
+    #[test]
+    fn the_only_installed_version_is_the_default() {
+        let aws = ProviderId::new(Infrastructure, "aws");
+        let ask = |cluster: Cluster| {
+            block_on(async { installed_version(&cluster, &aws).await.map_err(|e| e.to_string()) })
+        };
+        assert_eq!(ask(installed(&[(Infrastructure, "aws", "v2.0.0")])), Ok("v2.0.0".to_owned()));
+        assert_eq!(
+            ask(installed(&[(Bootstrap, "aws", "v2.0.0")])),
+            Err("`infrastructure-aws` is not installed".to_owned())
+        );
+        let two = installed(&[(Infrastructure, "aws", "v2.0.0"), (Infrastructure, "aws", "v2.1.0")]);
+        assert_eq!(
+            ask(two),
+            Err("`infrastructure-aws` is installed in several versions: v2.0.0, v2.1.0".to_owned())
+        );
+    }
+
+    #[test]
+    fn a_template_in_a_config_map_is_named_by_it() {
+        let cluster = Cluster { config_maps: vec![("team/t/template", "a: 1")], ..Cluster::default() };
+        let source = |name: &str| ConfigMapSource {
+            namespace: "team".to_owned(),
+            name: name.to_owned(),
+            key: ConfigMapSource::DEFAULT_KEY.to_owned(),
+        };
+        let text = block_on(async { source("t").read(&cluster).await }).unwrap();
+        assert_eq!((text.file.as_str(), text.text.as_str()), ("ConfigMap team/t, key template", "a: 1"));
+        let error = block_on(async { source("other").read(&cluster).await }).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cannot ask the management cluster for ConfigMap team/other, key template"
+        );
+    }
+}

@@ -1,0 +1,248 @@
+//! A file with `${NAME}` in it: substituted, or asked for its variables.
+
+use std::borrow::Cow;
+
+use api::output::{Origin, Place, Variable};
+use manifest::{
+    Limits, Object, Stream, StreamError, WarningKind,
+    envsubst::{MissingVariable, ParseError, Position, RenderError, Template},
+};
+
+use crate::config::Variables;
+
+/// A file as it was read, with the name messages call it by.
+#[derive(Clone, Debug)]
+pub struct TemplateText {
+    /// Path, URL, or `<stdin>`.
+    pub file: String,
+    /// Content.
+    pub text: String,
+}
+
+/// Variables without a value; all of one run, over all its files.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", missing_text(values))]
+pub struct MissingValues {
+    /// By name.
+    pub values: Vec<MissingValue>,
+}
+
+/// A variable without a value and without a default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingValue {
+    /// Name, as in `${NAME}`.
+    pub name: String,
+    /// Every place that needs it, in reading order.
+    pub places: Vec<Place>,
+    /// Names that are set and written almost like it.
+    pub near: Vec<String>,
+}
+
+/// A file that could not be turned into objects.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderTextError {
+    /// Bytes that are no text.
+    #[error("`{file}` is not UTF-8 text: byte {offset} (line {line}) is not valid")]
+    NotText {
+        /// Path or URL.
+        file: String,
+        /// First bad byte, from 0.
+        offset: usize,
+        /// Its line, from 1.
+        line: usize,
+    },
+    /// A `${…}` that cannot be read.
+    #[error("`{file}` cannot be substituted")]
+    Parse {
+        /// Path or URL.
+        file: String,
+        /// Where and why.
+        #[source]
+        source: ParseError,
+    },
+    /// A `${…}` whose functions do not work on the value it has.
+    #[error("`{file}` cannot be substituted")]
+    Render {
+        /// Path or URL.
+        file: String,
+        /// Where and why.
+        #[source]
+        source: RenderError,
+    },
+    /// Variables without a value.
+    #[error("{}", missing_count(_0))]
+    Missing(#[source] MissingValues),
+    /// Documents that are no YAML objects.
+    #[error("`{file}` holds documents that cannot be read")]
+    Documents {
+        /// Path or URL.
+        file: String,
+        /// Each with its line.
+        #[source]
+        source: StreamError,
+    },
+}
+
+/// One line for each variable, so that a long list stays readable.
+fn missing_text(values: &[MissingValue]) -> String {
+    let one = |value: &MissingValue| {
+        let place = value.places.first().map(|place| format!(" at {}:{}", place.file, place.line));
+        let more = match value.places.len() {
+            0 | 1 => String::new(),
+            2 => " and 1 more place".to_owned(),
+            count => format!(" and {} more places", count - 1),
+        };
+        format!("`{}`{}{more}", value.name, place.unwrap_or_default())
+    };
+    values.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn missing_count(missing: &MissingValues) -> String {
+    match missing.values.as_slice() {
+        [_] => "a variable has no value".to_owned(),
+        values => format!("{} variables have no value", values.len()),
+    }
+}
+
+impl MissingValues {
+    /// Joins what two files miss; names and places stay in order.
+    pub fn join(&mut self, other: MissingValues) {
+        for value in other.values {
+            match self.values.binary_search_by(|known| known.name.cmp(&value.name)) {
+                Ok(at) => self.values[at].places.extend(value.places),
+                Err(at) => self.values.insert(at, value),
+            }
+        }
+    }
+}
+
+impl TemplateText {
+    /// Takes the bytes of a file.
+    /// # Errors
+    /// `NotText` with the place of the first byte that is not UTF-8.
+    pub fn new(file: impl Into<String>, bytes: &[u8]) -> Result<Self, RenderTextError> {
+        let file = file.into();
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Self { file, text: text.to_owned() }),
+            Err(error) => {
+                let offset = error.valid_up_to();
+                let line = bytes[..offset].split(|byte| *byte == b'\n').count();
+                Err(RenderTextError::NotText { file, offset, line })
+            }
+        }
+    }
+
+    /// Parses the variables of the file.
+    /// # Errors
+    /// `Parse` with the place of the first `${…}` that cannot be read.
+    pub fn template(&self) -> Result<Template<'_>, RenderTextError> {
+        Template::parse(&self.text)
+            .map_err(|source| RenderTextError::Parse { file: self.file.clone(), source })
+    }
+
+    /// Puts the values in.
+    /// # Errors
+    /// `Missing` with every variable that has neither a value nor a default.
+    pub fn substitute(&self, variables: &Variables<'_>) -> Result<String, RenderTextError> {
+        let template = self.template()?;
+        let rendered = template.render(&mut |name| variables.get(name).map(|found| found.text));
+        rendered.map_err(|error| match error {
+            RenderError::Missing(missing) => {
+                RenderTextError::Missing(self.missing(&missing.variables, variables))
+            }
+            source => RenderTextError::Render { file: self.file.clone(), source },
+        })
+    }
+
+    /// Puts the values in that there are, and leaves a variable without one as it is written, `${NAME}`.
+    pub fn substitute_what_is_set(&self, variables: &Variables<'_>) -> Result<String, RenderTextError> {
+        let template = self.template()?;
+        let kept = |name: &str| Cow::Owned(format!("${{{name}}}"));
+        let required: Vec<_> =
+            template.variables().top.into_iter().filter(manifest::envsubst::Variable::required).collect();
+        let is_required = |name: &str| required.iter().any(|variable| variable.name == name);
+        let mut lookup = |name: &str| match variables.get(name) {
+            Some(found) => Some(found.text),
+            None => is_required(name).then(|| kept(name)),
+        };
+        template
+            .render(&mut lookup)
+            .map_err(|source| RenderTextError::Render { file: self.file.clone(), source })
+    }
+
+    /// The variables of the file, by name, with where their values would come from.
+    pub fn variables(&self, variables: &Variables<'_>) -> Result<Vec<Variable>, RenderTextError> {
+        let template = self.template()?;
+        let mut listed: Vec<Variable> = template
+            .variables()
+            .top
+            .into_iter()
+            .map(|used| {
+                let origin = variables.get(&used.name).map(|found| found.origin);
+                let from_template = used.default.is_some().then_some(Origin::Template);
+                Variable {
+                    required: used.required(),
+                    used: self.places(&used.places),
+                    origin: origin.or(from_template),
+                    default: used.default,
+                    name: used.name,
+                }
+            })
+            .collect();
+        listed.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(listed)
+    }
+
+    /// Reads substituted text into objects.
+    /// # Errors
+    /// `Documents` with every document that cannot be read; lines count in the substituted text.
+    pub fn read_objects(&self, substituted: &str) -> Result<Stream, RenderTextError> {
+        manifest::read_stream(substituted.as_bytes(), &Limits::default())
+            .map_err(|source| RenderTextError::Documents { file: self.file.clone(), source })
+    }
+
+    /// What the author of the file should know of its documents; lines count in the substituted text.
+    pub fn warnings(&self, stream: &Stream) -> Vec<String> {
+        let read = stream.warnings.iter().map(|warning| (warning.line, warning_text(&warning.kind)));
+        let incomplete = stream.objects.iter().zip(&stream.lines).filter_map(|(object, line)| {
+            absent_field(object).map(|field| (*line, format!("the object has no `{field}`")))
+        });
+        let mut all: Vec<_> = read.chain(incomplete).collect();
+        all.sort();
+        all.into_iter().map(|(line, text)| format!("{}:{line}: {text}", self.file)).collect()
+    }
+
+    fn missing(&self, missing: &[MissingVariable], variables: &Variables<'_>) -> MissingValues {
+        let one = |variable: &MissingVariable| MissingValue {
+            name: variable.name.clone(),
+            places: self.places(&variable.places),
+            near: variables.near(&variable.name),
+        };
+        MissingValues { values: missing.iter().map(one).collect() }
+    }
+
+    fn places(&self, positions: &[Position]) -> Vec<Place> {
+        let place = |at: &Position| Place { file: self.file.clone(), line: at.line, column: at.column };
+        positions.iter().map(place).collect()
+    }
+}
+
+/// What keeps Kubernetes from taking an object; the peer passes such objects through, and so do we, with a warning.
+fn absent_field(object: &Object) -> Option<&'static str> {
+    let unnamed = object.name().is_empty() && object.get(&["metadata", "generateName"]).is_none();
+    match (object.kind(), object.api_version()) {
+        ("", _) => Some("kind"),
+        (_, "") => Some("apiVersion"),
+        (kind, _) if unnamed && !kind.ends_with("List") => Some("metadata.name"),
+        _ => None,
+    }
+}
+
+fn warning_text(kind: &WarningKind) -> String {
+    match kind {
+        WarningKind::RespelledKey(key) => format!("a key without quotes is read as `{key}`: quote it"),
+        WarningKind::DuplicateKey(key) => format!("key `{key}` stands twice, the last one counts"),
+        WarningKind::TextAfterEnd => "what follows the end of the document is left out".to_owned(),
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,54 @@
+//! A management cluster in memory, for tests.
+
+use std::collections::BTreeSet;
+
+use futures::FutureExt as _;
+use manifest::Object;
+use repository::BoxFuture;
+
+use crate::{InstalledProvider, ManagementCluster, ManagementClusterError};
+
+/// What is there.
+#[derive(Default)]
+pub(crate) struct Cluster {
+    pub(crate) providers: Vec<InstalledProvider>,
+    /// As `Kind/name`, all in namespace `team`.
+    pub(crate) objects: BTreeSet<&'static str>,
+    /// As `namespace/name/key`, with the value.
+    pub(crate) config_maps: Vec<(&'static str, &'static str)>,
+}
+
+impl ManagementCluster for Cluster {
+    fn installed_providers(&self) -> BoxFuture<'_, Result<Vec<InstalledProvider>, ManagementClusterError>> {
+        async { Ok(self.providers.clone()) }.boxed()
+    }
+
+    fn has_cluster_class<'a>(
+        &'a self,
+        namespace: &'a str,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<bool, ManagementClusterError>> {
+        let there = namespace == "team" && self.objects.contains(&*format!("ClusterClass/{name}"));
+        async move { Ok(there) }.boxed()
+    }
+
+    fn has_object<'a>(&'a self, object: &'a Object) -> BoxFuture<'a, Result<bool, ManagementClusterError>> {
+        let there = self.objects.contains(&*format!("{}/{}", object.kind(), object.name()));
+        async move { Ok(there) }.boxed()
+    }
+
+    fn config_map_key<'a>(
+        &'a self,
+        namespace: &'a str,
+        name: &'a str,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<String, ManagementClusterError>> {
+        let path = format!("{namespace}/{name}/{key}");
+        let found = self.config_maps.iter().find(|(known, _)| *known == path);
+        let answer = found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| ManagementClusterError {
+            question: format!("ConfigMap {namespace}/{name}, key {key}"),
+            source: "there is none".into(),
+        });
+        async move { answer }.boxed()
+    }
+}
