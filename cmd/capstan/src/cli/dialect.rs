@@ -1,0 +1,120 @@
+use std::any::TypeId;
+
+use clap::{Arg, ArgAction, Command};
+
+/// Words behind the last argument a verb takes; held here so that they can be named.
+pub(super) const SURPLUS: &str = "capstan-surplus";
+
+/// Turns a command tree into one that reads a command line as the peer's parser does.
+/// Shape: `--flag=false` for every switch; of a repeated flag the last one counts; lists may be given by commas, by
+/// repetition, or both; a flag that takes a value takes the next word, whatever it begins with; how many arguments
+/// there are is checked afterwards, because `--help` comes first.
+/// Source: clusterctl v1.14 (cobra 1.10, pflag 1.0), run.
+pub(super) fn adapt(root: Command) -> Command {
+    root.subcommand_required(false).args_override_self(true).mut_args(adapt_arg).mut_subcommands(adapt_verb)
+}
+
+fn adapt_verb(command: Command) -> Command {
+    let command = command
+        .subcommand_required(false)
+        .arg_required_else_help(false)
+        .args_override_self(true)
+        .mut_args(adapt_arg)
+        .mut_subcommands(adapt_verb);
+    let takes_all = command.get_positionals().any(|arg| matches!(arg.get_action(), ArgAction::Append));
+    if takes_all {
+        command
+    } else {
+        command.arg(Arg::new(SURPLUS).num_args(0..).action(ArgAction::Append).hide(true))
+    }
+}
+
+fn adapt_arg(arg: Arg) -> Arg {
+    if arg.is_positional() {
+        return arg.required(false);
+    }
+    match arg.get_action() {
+        ArgAction::SetTrue => arg
+            .action(ArgAction::Set)
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_value("false")
+            .default_missing_value("true")
+            .value_parser(switch),
+        ArgAction::Append => arg.allow_hyphen_values(true).value_delimiter(','),
+        ArgAction::Set if arg.get_value_parser().type_id() == TypeId::of::<i64>() => {
+            arg.allow_hyphen_values(true).value_parser(integer)
+        }
+        ArgAction::Set => arg.allow_hyphen_values(true),
+        _ => arg,
+    }
+}
+
+/// The words Go takes for true and false.
+fn switch(text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
+        _ => Err("true or false is expected".to_owned()),
+    }
+}
+
+/// A whole number as Go reads it from a flag: `0x10`, `0o20`, `0b1` and `020` too, with `_` between digits.
+fn integer(text: &str) -> Result<i64, String> {
+    let (sign, digits) = match text.strip_prefix(['-', '+']) {
+        Some(digits) => (&text[..1], digits),
+        None => ("", text),
+    };
+    let lower = digits.to_ascii_lowercase();
+    let (radix, digits) = match (lower.get(..2), lower.as_str()) {
+        (Some("0x"), _) => (16, &lower[2..]),
+        (Some("0o"), _) => (8, &lower[2..]),
+        (Some("0b"), _) => (2, &lower[2..]),
+        (Some(_), octal) if octal.starts_with('0') => (8, &octal[1..]),
+        (_, decimal) => (10, decimal),
+    };
+    let placed =
+        !(digits.ends_with('_') || digits.contains("__") || (radix == 10 && digits.starts_with('_')));
+    let bare = digits.replace('_', "");
+    let read = || i64::from_str_radix(&format!("{sign}{bare}"), radix).ok();
+    let unsigned = bare.starts_with(|c: char| c.is_ascii_alphanumeric());
+    (placed && unsigned).then(read).flatten().ok_or_else(|| "a whole number is expected".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{integer, switch};
+
+    #[test]
+    fn numbers_are_read_as_go_reads_them() {
+        for (text, number) in [
+            ("3", 3),
+            ("-3", -3),
+            ("+3", 3),
+            ("0", 0),
+            ("0x1F", 31),
+            ("0o17", 15),
+            ("017", 15),
+            ("0b11", 3),
+            ("1_000", 1000),
+        ] {
+            assert_eq!(integer(text), Ok(number), "{text}");
+        }
+        for text in
+            ["", "x", "1.5", "08", "1__0", "1_", "_1", "0x", "--1", "+-1", "99999999999999999999", "\u{e4}"]
+        {
+            assert!(integer(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_switch_takes_the_words_of_go() {
+        for text in ["1", "t", "T", "true", "TRUE", "True"] {
+            assert_eq!(switch(text), Ok(true));
+        }
+        for text in ["0", "f", "F", "false", "FALSE", "False"] {
+            assert_eq!(switch(text), Ok(false));
+        }
+        assert!(switch("yes").is_err() && switch("").is_err());
+    }
+}

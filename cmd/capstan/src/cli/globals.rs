@@ -1,0 +1,34 @@
+use crate::ui::ColourChoice;
+
+/// Flags every verb takes.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Globals {
+    /// Path or URL of the configuration file [default: clusterctl.yaml in $XDG_CONFIG_HOME/cluster-api, then in
+    /// $HOME/.cluster-api]
+    #[arg(long, global = true, value_name = "PATH|URL")]
+    pub(crate) config: Option<String>,
+
+    /// How much to log, from 0 to 10: 1 shows decisions, 2 their reasons, 5 every file and request [env:
+    /// CLUSTERCTL_LOG_LEVEL]
+    #[arg(id = "verbosity", short = 'v', long = "v", global = true, value_name = "N", value_parser = verbosity)]
+    pub(crate) verbosity: Option<u8>,
+
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    pub(crate) color: ColourChoice,
+
+    /// Print no status lines and draw no progress; warnings and errors stay
+    #[arg(long, global = true)]
+    pub(crate) quiet: bool,
+
+    /// Print help
+    #[arg(short = 'h', long, global = true)]
+    pub(crate) help: bool,
+}
+
+/// Any whole number, as the peer takes it; what lies beyond the ends counts as the end.
+pub(crate) fn verbosity(text: &str) -> Result<u8, String> {
+    let number: i32 = text.parse().map_err(|_| "a whole number from 0 to 10 is expected".to_owned())?;
+    Ok(u8::try_from(number.clamp(0, 10)).expect("a number from 0 to 10 is a u8"))
+}

@@ -1,0 +1,87 @@
+use std::ffi::OsString;
+
+use clap::{Arg, ArgAction, Command};
+
+/// Brings the words that name a verb to the front, so that flags may stand anywhere, before the verb too.
+/// Shape: the program's name stays first, what is no verb keeps its order; a first word that is no verb leaves all as
+/// it is. A flag that the command so far does not know is taken to have a value, since only the verb can tell.
+/// Source: clusterctl v1.14 (cobra 1.10), run: `config -o yaml repositories`.
+pub(super) fn verbs_first(tree: &Command, argv: &[OsString]) -> Vec<OsString> {
+    let Some((program, words)) = argv.split_first() else { return Vec::new() };
+    let mut rest = words.to_vec();
+    let mut verbs = Vec::new();
+    let mut path = vec![tree];
+    while let Some(at) = first_word(&path, &rest) {
+        let command = path.last().copied().unwrap_or(tree);
+        let Some(found) = rest[at].to_str().and_then(|word| command.find_subcommand(word)) else { break };
+        verbs.push(rest.remove(at));
+        path.push(found);
+    }
+    std::iter::once(program.clone()).chain(verbs).chain(rest).collect()
+}
+
+/// Where the first word stands that is neither a flag nor the value of one.
+fn first_word(path: &[&Command], words: &[OsString]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let text = word.to_string_lossy();
+        if text == "--" {
+            return None;
+        }
+        if !text.starts_with('-') {
+            return Some(at);
+        }
+        at += if takes_next(path, &text) { 2 } else { 1 };
+    }
+    None
+}
+
+fn takes_next(path: &[&Command], flag: &str) -> bool {
+    let is_switch = |arg: &Arg| matches!(arg.get_action(), ArgAction::SetTrue);
+    let find = |matches: &dyn Fn(&Arg) -> bool| {
+        let known = path.iter().flat_map(|command| command.get_arguments()).find(|arg| matches(arg));
+        known.is_none_or(|arg| !is_switch(arg))
+    };
+    if flag.contains('=') {
+        return false;
+    }
+    match flag.strip_prefix("--") {
+        Some(long) => find(&|arg| arg.get_long() == Some(long)),
+        // Several letters are switches, or one flag with its value.
+        None => flag.len() == 2 && find(&|arg| arg.get_short().is_some_and(|short| flag.ends_with(short))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::command;
+
+    fn hoisted(line: &str) -> String {
+        let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let words = verbs_first(&command(), &argv);
+        words.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn flags_and_their_values_may_stand_before_the_verb() {
+        assert_eq!(hoisted("capstan config -o yaml repositories"), "capstan config repositories -o yaml");
+        assert_eq!(
+            hoisted("capstan -v 3 config --config c repositories"),
+            "capstan config repositories -v 3 --config c"
+        );
+        assert_eq!(
+            hoisted("capstan -v3 --quiet config repositories"),
+            "capstan config repositories -v3 --quiet"
+        );
+        assert_eq!(hoisted("capstan --config=c version"), "capstan version --config=c");
+    }
+
+    #[test]
+    fn what_is_no_verb_stays_where_it_is() {
+        assert_eq!(hoisted("capstan foo --flag version"), "capstan foo --flag version");
+        assert_eq!(hoisted("capstan version -- config"), "capstan version -- config");
+        assert_eq!(hoisted("capstan config nonsense repositories"), "capstan config nonsense repositories");
+        assert_eq!(hoisted("capstan"), "capstan");
+    }
+}

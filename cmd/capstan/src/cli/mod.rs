@@ -1,0 +1,21 @@
+//! From what was typed to a verb with its flags.
+//!
+//! ```text
+//! argv ─► command tree (clap, with the doc comments of the verbs) ─► as the peer's parser reads it ─► Invocation
+//! ```
+
+mod dialect;
+mod globals;
+mod help;
+mod hoist;
+mod parse;
+mod tree;
+mod usage_error;
+
+pub(crate) use globals::Globals;
+pub(crate) use globals::verbosity;
+pub(crate) use help::render as render_help;
+pub(crate) use parse::{Invocation, parse};
+pub use tree::command;
+pub(crate) use tree::named as tree_of;
+pub(crate) use usage_error::unknown_command;

@@ -1,0 +1,109 @@
+use std::ffi::OsString;
+
+use clap::{ArgMatches, Command, FromArgMatches as _};
+
+use super::{
+    dialect::{SURPLUS, adapt},
+    hoist::verbs_first,
+    tree::{Root, named},
+    usage_error,
+};
+use crate::{Failure, cli::Globals, program::Program, verbs::Verb};
+
+/// What was asked for.
+pub(crate) enum Invocation {
+    /// A verb, to be run.
+    Verb(Box<Verb>),
+    /// The help of the command at this path.
+    Help(Vec<String>),
+    /// The version of this binary.
+    Version,
+}
+
+/// Reads a command line; the first word is the program's name.
+/// # Errors
+/// A usage failure, with the help of the verb attached where the number of arguments is wrong.
+pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<(Globals, Invocation), Failure> {
+    let tree = named(program);
+    // Behind these the peer sees no command at all, and what it sees none of it answers with its help.
+    if argv.get(1).is_some_and(|first| first == "-" || first == "--") {
+        return Ok((Globals::default(), Invocation::Help(Vec::new())));
+    }
+    let mut dialect = adapt(tree.clone());
+    let mut matches = dialect
+        .try_get_matches_from_mut(verbs_first(&tree, argv))
+        .map_err(|error| usage_error::explain(&error, &tree))?;
+    let globals = Globals::from_arg_matches(&matches).map_err(|error| usage_error::explain(&error, &tree))?;
+    let named = Named::of(&tree, &matches);
+    if named.matches.get_flag("help") || named.is_group() {
+        let path = named.path;
+        return Ok((globals, Invocation::Help(path)));
+    }
+    named.check_arguments()?;
+    if matches.get_flag("version") && matches.subcommand().is_none() {
+        return Ok((globals, Invocation::Version));
+    }
+    if let Some(flag) = before_plugin(&tree, &matches, argv) {
+        return Err(usage_error::flag_before_plugin(flag));
+    }
+    let root =
+        Root::from_arg_matches_mut(&mut matches).map_err(|error| usage_error::explain(&error, &tree))?;
+    let invocation = match root.verb {
+        Some(verb) => Invocation::Verb(Box::new(verb)),
+        None => Invocation::Help(Vec::new()),
+    };
+    Ok((globals, invocation))
+}
+
+/// The innermost command that was named, and what was given to it.
+struct Named<'a> {
+    path: Vec<String>,
+    command: &'a Command,
+    matches: &'a ArgMatches,
+}
+
+impl<'a> Named<'a> {
+    fn of(tree: &'a Command, matches: &'a ArgMatches) -> Self {
+        let mut named = Self { path: Vec::new(), command: tree, matches };
+        while let Some((name, matches)) = named.matches.subcommand() {
+            // The root passes words it does not know on to plugins.
+            let Some(command) = named.command.find_subcommand(name) else { break };
+            named.path.push(command.get_name().to_owned());
+            named.command = command;
+            named.matches = matches;
+        }
+        named
+    }
+
+    /// Whether it does nothing by itself. What follows it is then no subcommand of its own; the peer shows the help
+    /// and succeeds.
+    fn is_group(&self) -> bool {
+        let is_root = self.path.is_empty();
+        !is_root && self.command.has_subcommands() && self.command.get_arguments().next().is_none()
+    }
+
+    fn check_arguments(&self) -> Result<(), Failure> {
+        for positional in self.command.get_positionals().filter(|arg| arg.is_required_set()) {
+            if !self.matches.contains_id(positional.get_id().as_str()) {
+                return Err(usage_error::missing_argument(positional).with_help_of(self.path.clone()));
+            }
+        }
+        match self.matches.try_get_many::<String>(SURPLUS) {
+            Ok(Some(mut words)) => match words.next() {
+                Some(word) => {
+                    Err(usage_error::surplus_argument(self.command, word).with_help_of(self.path.clone()))
+                }
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The first word, when it is no plugin's name although there is one behind it.
+/// The peer takes no flag between its own name and a plugin's: it could not tell whose flag it is.
+fn before_plugin<'a>(tree: &Command, matches: &ArgMatches, argv: &'a [OsString]) -> Option<&'a OsString> {
+    let (name, _) = matches.subcommand()?;
+    let is_plugin = tree.find_subcommand(name).is_none();
+    argv.get(1).filter(|first| is_plugin && first.to_string_lossy().starts_with('-'))
+}

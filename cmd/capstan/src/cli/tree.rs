@@ -1,0 +1,50 @@
+use clap::{CommandFactory as _, Parser};
+
+use super::Globals;
+use crate::{program::Program, verbs::Verb};
+
+/// Install, render, upgrade and move everything a Cluster API management cluster runs.
+///
+/// A drop-in for clusterctl: the same verbs, flags, files and labels.
+#[derive(Parser)]
+#[command(
+    name = "capstan",
+    subcommand_help_heading = "Commands",
+    disable_help_flag = true,
+    disable_help_subcommand = true,
+    disable_version_flag = true,
+    max_term_width = 100
+)]
+pub(crate) struct Root {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+
+    /// Print the version of this binary
+    #[arg(long)]
+    pub(crate) version: bool,
+
+    #[command(subcommand)]
+    pub(crate) verb: Option<Verb>,
+}
+
+/// The whole command tree as it is documented: for help, completion and the reference pages.
+/// `{bin}` in examples stands for the program's name.
+pub fn command() -> clap::Command {
+    named(Program::Capstan)
+}
+
+/// The tree of a program of this name.
+pub(crate) fn named(program: Program) -> clap::Command {
+    name_in(Root::command(), program.name()).name(program.name()).bin_name(program.name())
+}
+
+fn name_in(command: clap::Command, program: &str) -> clap::Command {
+    let command = match command.get_after_help() {
+        Some(text) => {
+            let text = text.to_string().replace("{bin}", program);
+            command.after_help(text)
+        }
+        None => command,
+    };
+    command.mut_subcommands(|subcommand| name_in(subcommand, program))
+}

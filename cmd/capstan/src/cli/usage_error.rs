@@ -1,0 +1,142 @@
+use std::ffi::OsString;
+
+use api::near_names;
+use clap::{
+    Arg, Command,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+
+use super::tree::named;
+use crate::{Failure, program::Program};
+
+/// Says in our words what clap found wrong.
+pub(super) fn explain(error: &clap::Error, tree: &Command) -> Failure {
+    let text = |kind| context(error, kind);
+    let flag = text(ContextKind::InvalidArg).map(|arg| bare(&arg)).unwrap_or_default();
+    match error.kind() {
+        ErrorKind::UnknownArgument => unknown_flag(tree, &flag, text(ContextKind::SuggestedArg)),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => match text(ContextKind::InvalidValue) {
+            Some(value) if !value.is_empty() => invalid_value(error, &flag, &value),
+            _ => Failure::user(format!("flag `{flag}` needs a value")),
+        },
+        ErrorKind::NoEquals => Failure::user(format!("flag `{flag}` takes its value behind a `=`")),
+        ErrorKind::TooFewValues | ErrorKind::TooManyValues | ErrorKind::WrongNumberOfValues => {
+            Failure::user(format!("flag `{flag}` takes one value"))
+        }
+        ErrorKind::ArgumentConflict => match text(ContextKind::PriorArg) {
+            Some(other) => Failure::user(format!("`{flag}` cannot be used together with `{}`", bare(&other))),
+            None => Failure::user(format!("`{flag}` cannot be used with the other flags given")),
+        },
+        ErrorKind::MissingRequiredArgument => Failure::user(format!("`{flag}` is required")),
+        ErrorKind::InvalidUtf8 => Failure::user("an argument is not valid UTF-8"),
+        _ => Failure::user(first_line(error)),
+    }
+}
+
+fn unknown_flag(tree: &Command, flag: &str, suggested: Option<String>) -> Failure {
+    let failure = Failure::user(format!("unknown flag `{flag}`"));
+    if let Some(suggested) = suggested {
+        return failure.hint(format!("did you mean `{}`?", bare(&suggested)));
+    }
+    match verbs_with_flag(tree, flag.trim_start_matches('-'), "").as_slice() {
+        [] => failure,
+        verbs => failure.hint(format!("it is a flag of {}", verbs.join(", "))),
+    }
+}
+
+/// The first few commands, by their full names, that have this long flag.
+fn verbs_with_flag(command: &Command, flag: &str, prefix: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for subcommand in command.get_subcommands() {
+        let name = format!("{prefix}{}", subcommand.get_name());
+        if subcommand.get_arguments().any(|arg| arg.get_long() == Some(flag)) {
+            found.push(format!("`{name}`"));
+        }
+        found.extend(verbs_with_flag(subcommand, flag, &format!("{name} ")));
+    }
+    found.truncate(3);
+    found
+}
+
+fn invalid_value(error: &clap::Error, flag: &str, value: &str) -> Failure {
+    let failure = Failure::user(format!("invalid value `{value}` for `{flag}`"));
+    match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(valid)) => failure.hint(format!("take one of {}", valid.join(", "))),
+        _ => match std::error::Error::source(error) {
+            Some(source) => failure.because(source),
+            None => failure,
+        },
+    }
+}
+
+/// An argument that is not there, named with what it is.
+pub(super) fn missing_argument(arg: &Arg) -> Failure {
+    let names = arg.get_value_names().unwrap_or_default();
+    let name = names.first().map_or_else(|| arg.get_id().to_string().to_uppercase(), ToString::to_string);
+    match arg.get_help() {
+        Some(help) => {
+            let help = help.to_string();
+            let mut letters = help.chars();
+            let first = letters.next().map(|c| c.to_lowercase().to_string()).unwrap_or_default();
+            Failure::user(format!("missing argument {name}: {first}{}", letters.as_str()))
+        }
+        None => Failure::user(format!("missing argument {name}")),
+    }
+}
+
+/// A word more than the verb takes.
+pub(super) fn surplus_argument(command: &Command, word: &str) -> Failure {
+    let message = match command.get_positionals().count() {
+        0 => format!("unexpected argument `{word}`: `{}` takes none", command.get_name()),
+        1 => format!("unexpected argument `{word}`: `{}` takes one argument", command.get_name()),
+        most => {
+            format!("unexpected argument `{word}`: `{}` takes at most {most} arguments", command.get_name())
+        }
+    };
+    Failure::user(message)
+}
+
+/// A flag in front of a word that is no verb.
+pub(super) fn flag_before_plugin(flag: &OsString) -> Failure {
+    Failure::user(format!("flag `{}` stands before a plugin's name", flag.to_string_lossy()))
+        .hint("put the plugin's name first: flags behind it go to the plugin")
+}
+
+/// A first word that is neither a verb nor a plugin.
+pub(crate) fn unknown_command(program: Program, word: &str) -> Failure {
+    let tree = named(program);
+    let names = || tree.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
+    let mut near = near_names(word, names());
+    near.extend(names().filter(|name| !word.is_empty() && name.starts_with(word)));
+    near.sort_unstable();
+    near.dedup();
+    let failure = Failure::user(format!("unknown command `{word}`"));
+    let failure = match near.as_slice() {
+        [] => failure,
+        near => failure.hint(format!("did you mean {}?", quoted(near))),
+    };
+    failure.hint(format!("`{} --help` lists the commands", program.name()))
+}
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => texts.first().cloned(),
+        _ => None,
+    }
+}
+
+/// `--flag <VALUE>` and `--flag[=<VALUE>]` without what follows the name.
+fn bare(flag: &str) -> String {
+    flag.split([' ', '=', '[']).next().unwrap_or(flag).to_owned()
+}
+
+fn first_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.trim_start_matches("error: ").to_owned()
+}

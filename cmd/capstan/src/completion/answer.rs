@@ -1,0 +1,105 @@
+use std::{ffi::OsString, io, path::Path, sync::Arc};
+
+use api::{ProviderId, ProviderType};
+use clap::{Arg, Command};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter};
+
+use super::{Candidates, Shell, candidates::typed};
+
+/// Answers a completion script: what may stand where the cursor is.
+/// Shape: `words` is the command line as typed so far, the program's name first.
+pub(crate) fn answer(
+    shell: Shell,
+    tree: Command,
+    words: Vec<OsString>,
+    current_dir: &Path,
+    candidates: &Arc<dyn Candidates>,
+) -> io::Result<Vec<u8>> {
+    let words: Arc<[OsString]> = words.into();
+    let mut tree = with_candidates(tree, &words, candidates);
+    tree.build();
+    let mut answer = Vec::new();
+    shell.engine().write_complete(&mut tree, words.to_vec(), Some(current_dir), &mut answer)?;
+    Ok(answer)
+}
+
+fn with_candidates(command: Command, words: &Arc<[OsString]>, candidates: &Arc<dyn Candidates>) -> Command {
+    command
+        .mut_args(|arg| {
+            let completer = completer(&arg, words, candidates);
+            match completer {
+                Some(completer) => arg.add(completer),
+                None => arg,
+            }
+        })
+        .mut_subcommands(|subcommand| with_candidates(subcommand, words, candidates))
+}
+
+/// A flag means the same in every verb, so its name tells what it takes.
+fn completer(
+    arg: &Arg,
+    words: &Arc<[OsString]>,
+    candidates: &Arc<dyn Candidates>,
+) -> Option<ArgValueCompleter> {
+    let long = arg.get_long()?;
+    let candidates = Arc::clone(candidates);
+    if let Some(provider_type) = ProviderType::ALL.into_iter().find(|known| known.flag() == long) {
+        let complete =
+            move |typed: &std::ffi::OsStr| providers(&*candidates, provider_type, &typed.to_string_lossy());
+        return Some(ArgValueCompleter::new(complete));
+    }
+    let words = Arc::clone(words);
+    match long {
+        "flavor" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
+            starting_with(&current.to_string_lossy(), flavors(&*candidates, &words))
+        })),
+        "kubeconfig-context" | "to-kubeconfig-context" => {
+            Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
+                starting_with(&current.to_string_lossy(), candidates.contexts())
+            }))
+        }
+        "config" | "kubeconfig" | "from" | "write-to" => Some(ArgValueCompleter::new(PathCompleter::file())),
+        "type" => Some(ArgValueCompleter::new(|current: &std::ffi::OsStr| {
+            starting_with(&current.to_string_lossy(), ProviderType::ALL.map(|known| known.flag().to_owned()))
+        })),
+        _ => None,
+    }
+}
+
+/// Names first; behind `name:` the versions; a comma begins the next one.
+fn providers(
+    candidates: &dyn Candidates,
+    provider_type: ProviderType,
+    typed: &str,
+) -> Vec<CompletionCandidate> {
+    let (done, current) = typed.split_at(typed.rfind(',').map_or(0, |comma| comma + 1));
+    let names = match current.split_once(':') {
+        Some((name, _)) => candidates
+            .versions(&ProviderId::new(provider_type, name))
+            .into_iter()
+            .map(|version| format!("{done}{name}:{version}"))
+            .collect(),
+        None => candidates
+            .providers(provider_type)
+            .into_iter()
+            .map(|name| format!("{done}{name}"))
+            .collect::<Vec<_>>(),
+    };
+    starting_with(typed, names)
+}
+
+/// The flavors of the infrastructure provider that has been typed.
+fn flavors(candidates: &dyn Candidates, words: &[OsString]) -> Vec<String> {
+    let Some(reference) = typed(words, ProviderType::Infrastructure.flag(), Some('i')) else {
+        return Vec::new();
+    };
+    let (name, version) = match reference.split_once(':') {
+        Some((name, version)) => (name, Some(version)),
+        None => (reference, None),
+    };
+    candidates.flavors(&ProviderId::new(ProviderType::Infrastructure, name), version)
+}
+
+fn starting_with(typed: &str, names: impl IntoIterator<Item = String>) -> Vec<CompletionCandidate> {
+    names.into_iter().filter(|name| name.starts_with(typed)).map(CompletionCandidate::new).collect()
+}

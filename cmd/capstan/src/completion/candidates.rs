@@ -1,0 +1,140 @@
+use std::{
+    collections::BTreeSet,
+    ffi::{OsStr, OsString},
+    fs,
+    path::PathBuf,
+};
+
+use api::{ProviderId, ProviderType};
+use provider::config::Config;
+use repository::Location;
+
+use crate::{
+    Environment,
+    settings::{self, KubeFlags, Source},
+};
+
+/// What can stand in a place that only the configuration and the repositories know.
+pub(crate) trait Candidates: Send + Sync {
+    /// Names of the providers of a type.
+    fn providers(&self, provider_type: ProviderType) -> Vec<String>;
+    /// Versions of a provider.
+    fn versions(&self, provider: &ProviderId) -> Vec<String>;
+    /// Flavors of the cluster templates of a provider, in one version or in any.
+    fn flavors(&self, provider: &ProviderId, version: Option<&str>) -> Vec<String>;
+    /// Contexts of the kubeconfig.
+    fn contexts(&self) -> Vec<String>;
+}
+
+/// What this machine knows: the configuration, and the repositories that are local folders.
+/// Anything that cannot be read gives no candidates: completion is no place for errors.
+pub(crate) struct LocalCandidates {
+    environment: Environment,
+    config: Option<String>,
+    kubeconfig: Option<PathBuf>,
+}
+
+impl LocalCandidates {
+    /// Takes note of the flags among the words that say where to look.
+    pub(crate) fn new(environment: Environment, words: &[OsString]) -> Self {
+        let config = typed(words, "config", None).map(str::to_owned);
+        let kubeconfig = typed(words, "kubeconfig", None).map(PathBuf::from);
+        Self { environment, config, kubeconfig }
+    }
+
+    fn config(&self) -> Option<Config> {
+        let file = match settings::source(self.config.as_deref(), &self.environment) {
+            Source::File(path) => Some(settings::from_path(&path).ok()?),
+            Source::None => None,
+            Source::Url(_) => return None,
+        };
+        Config::new(file, self.environment.variables()).ok()
+    }
+
+    /// The folder with a folder for each version, when the releases of a provider are on this machine.
+    fn releases(&self, provider: &ProviderId) -> Option<PathBuf> {
+        let config = self.config()?.provider(provider).ok()?.ok()?;
+        match Location::parse(&config.url, &provider.label()).ok()? {
+            Location::Local(local) => Some(local.base.join(local.label)),
+            _ => None,
+        }
+    }
+}
+
+impl Candidates for LocalCandidates {
+    fn providers(&self, provider_type: ProviderType) -> Vec<String> {
+        let providers = self.config().and_then(|config| config.providers().ok()).unwrap_or_default();
+        let of_type = providers.into_iter().filter(|provider| provider.id.provider_type == provider_type);
+        of_type.map(|provider| provider.id.name).collect()
+    }
+
+    fn versions(&self, provider: &ProviderId) -> Vec<String> {
+        let names = self.releases(provider).map(|folder| names_in(&folder)).unwrap_or_default();
+        let mut versions: Vec<api::Version> =
+            names.iter().filter_map(|name| api::Version::parse(name).ok()).collect();
+        versions.sort_by(|a, b| b.cmp(a));
+        versions.iter().map(ToString::to_string).collect()
+    }
+
+    fn flavors(&self, provider: &ProviderId, version: Option<&str>) -> Vec<String> {
+        let Some(folder) = self.releases(provider) else { return Vec::new() };
+        let versions = match version {
+            Some(version) => vec![version.to_owned()],
+            None => self.versions(provider),
+        };
+        let files = versions.iter().flat_map(|version| names_in(&folder.join(version)));
+        let flavors = files.filter_map(|file| {
+            Some(file.strip_prefix("cluster-template-")?.strip_suffix(".yaml")?.to_owned())
+        });
+        flavors.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    fn contexts(&self) -> Vec<String> {
+        KubeFlags { kubeconfig: self.kubeconfig.clone(), kubeconfig_context: None }
+            .contexts(&self.environment)
+    }
+}
+
+fn names_in(folder: &std::path::Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    entries.filter_map(|entry| entry.ok()?.file_name().as_os_str().to_str().map(str::to_owned)).collect()
+}
+
+/// The value of a flag among the words typed so far: `--flag value`, `--flag=value`, `-f value`, `-fvalue`.
+pub(super) fn typed<'a>(words: &'a [impl AsRef<OsStr>], long: &str, short: Option<char>) -> Option<&'a str> {
+    let long = format!("--{long}");
+    let short = short.map(|letter| format!("-{letter}"));
+    let words: Vec<&str> = words.iter().filter_map(|word| word.as_ref().to_str()).collect();
+    words.iter().enumerate().rev().find_map(|(at, word)| {
+        let names = std::iter::once(&long).chain(&short);
+        names.filter_map(|name| word.strip_prefix(name.as_str()).map(|rest| (name, rest))).find_map(
+            |(name, rest)| match rest.strip_prefix('=') {
+                Some(value) => Some(value),
+                None if rest.is_empty() => words.get(at + 1).copied(),
+                None if name.len() == 2 => Some(rest),
+                None => None,
+            },
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_is_found_in_every_way_it_can_be_typed() {
+        let infrastructure =
+            |words: &[&'static str]| typed(words, "infrastructure", Some('i')).map(str::to_owned);
+        for words in [
+            ["--infrastructure", "aws"],
+            ["--infrastructure=aws", ""],
+            ["-i", "aws"],
+            ["-iaws", ""],
+            ["-i=aws", ""],
+        ] {
+            assert_eq!(infrastructure(&words).as_deref(), Some("aws"), "{words:?}");
+        }
+        assert_eq!(infrastructure(&["--infrastructures=aws"]), None);
+    }
+}

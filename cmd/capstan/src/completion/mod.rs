@@ -1,0 +1,15 @@
+//! Shell completion: the script that registers it, and the answers the script asks for.
+//!
+//! ```text
+//! `completion bash` ─► script ─► shell ─► this binary with CAPSTAN_COMPLETE=bash -- words ─► candidates
+//! ```
+//!
+//! Answering never waits for the network: what is not on this machine is not offered.
+
+mod answer;
+mod candidates;
+mod shell;
+
+pub(crate) use answer::answer;
+pub(crate) use candidates::{Candidates, LocalCandidates};
+pub(crate) use shell::{Shell, VARIABLE, script};

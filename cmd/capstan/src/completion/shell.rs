@@ -1,0 +1,45 @@
+use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
+
+use crate::program::Program;
+
+/// The variable by which a completion script says who asks; its value is the shell.
+pub(crate) const VARIABLE: &str = "CAPSTAN_COMPLETE";
+
+/// The shells that can be served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Powershell,
+}
+
+impl Shell {
+    pub(crate) const ALL: [Self; 4] = [Self::Bash, Self::Zsh, Self::Fish, Self::Powershell];
+
+    /// The shell of this name.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|shell| shell.name() == name)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        self.engine().name()
+    }
+
+    pub(super) fn engine(self) -> &'static dyn EnvCompleter {
+        match self {
+            Self::Bash => &Bash,
+            Self::Zsh => &Zsh,
+            Self::Fish => &Fish,
+            Self::Powershell => &Powershell,
+        }
+    }
+}
+
+/// The script that registers completion with a shell. It calls the program by its name, as the user does.
+pub(crate) fn script(shell: Shell, program: Program) -> std::io::Result<Vec<u8>> {
+    let mut script = Vec::new();
+    let name = program.name();
+    shell.engine().write_registration(VARIABLE, name, name, name, &mut script)?;
+    Ok(script)
+}

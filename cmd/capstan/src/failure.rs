@@ -1,0 +1,163 @@
+use std::error::Error;
+
+use api::ExitStatus;
+
+use crate::hints;
+
+/// Why a verb did not do what was asked, ready to be shown: what failed, why, and what to do next.
+///
+/// Any error of a library becomes one by `?`: its chain gives the causes, and `hints` reads its facts.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    kind: Kind,
+    message: String,
+    causes: Vec<String>,
+    hints: Vec<String>,
+    help_of: Option<Vec<String>>,
+}
+
+/// Whose move it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// What was typed or configured.
+    User,
+    /// The world around: files, network, servers.
+    Environment,
+    /// Something else is there already.
+    Conflict,
+    /// A defect of capstan.
+    Bug,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+impl Failure {
+    /// A failure of the given kind with no cause yet. The message is one lower-case fragment.
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new(), help_of: None }
+    }
+
+    /// What was typed or configured cannot be done.
+    pub(crate) fn user(message: impl Into<String>) -> Self {
+        Self::new(Kind::User, message)
+    }
+
+    /// Ended by Ctrl-C before anything was written.
+    pub(crate) fn interrupted() -> Self {
+        Self::new(Kind::Interrupted, "interrupted, nothing was written")
+    }
+
+    /// Adds an error and all its sources below the causes already there, with the hints they give.
+    #[must_use]
+    pub(crate) fn because(mut self, error: &(dyn Error + 'static)) -> Self {
+        self.causes.extend(chain(error).map(ToString::to_string));
+        self.hints.extend(hints::for_error(error));
+        self
+    }
+
+    /// Adds one cause that is no error value, such as one of a list.
+    #[must_use]
+    pub(crate) fn cause(mut self, cause: impl Into<String>) -> Self {
+        self.causes.push(cause.into());
+        self
+    }
+
+    /// Adds a line to paste or a thing to check.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds several.
+    #[must_use]
+    pub(crate) fn hints(mut self, hints: impl IntoIterator<Item = String>) -> Self {
+        self.hints.extend(hints);
+        self
+    }
+
+    /// Says which larger act failed; what was the message becomes the first cause. Ctrl-C failed at nothing.
+    #[must_use]
+    pub(crate) fn within(mut self, message: impl Into<String>) -> Self {
+        if self.kind == Kind::Interrupted {
+            return self;
+        }
+        let inner = std::mem::replace(&mut self.message, message.into());
+        self.causes.insert(0, inner);
+        self
+    }
+
+    /// Shows the help of a verb on stdout after the message.
+    /// Source: clusterctl v1.14 prints the help when the number of arguments is wrong, not for other usage errors.
+    #[must_use]
+    pub(crate) fn with_help_of(mut self, path: Vec<String>) -> Self {
+        self.help_of = Some(path);
+        self
+    }
+
+    /// The first line.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Outermost first.
+    pub(crate) fn causes(&self) -> &[String] {
+        &self.causes
+    }
+
+    /// Each once, in the order they were given.
+    pub(crate) fn distinct_hints(&self) -> impl Iterator<Item = &str> {
+        let seen = |at: usize| self.hints[..at].contains(&self.hints[at]);
+        (0..self.hints.len()).filter(move |at| !seen(*at)).map(|at| self.hints[at].as_str())
+    }
+
+    pub(crate) fn help_of(&self) -> Option<&[String]> {
+        self.help_of.as_deref()
+    }
+
+    /// The exit status that tells a script the kind.
+    pub(crate) fn exit_status(&self) -> ExitStatus {
+        match self.kind {
+            Kind::User | Kind::Environment | Kind::Conflict => ExitStatus::Failure,
+            Kind::Bug => ExitStatus::Bug,
+            Kind::Interrupted => ExitStatus::Interrupted,
+        }
+    }
+}
+
+/// An error and its sources, outermost first.
+pub(crate) fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    let mut next = Some(error);
+    std::iter::from_fn(move || {
+        let error = next?;
+        next = error.source();
+        Some(error)
+    })
+}
+
+impl<E: Error + 'static> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let causes = chain(&error).skip(1).map(ToString::to_string).collect();
+        Self {
+            kind: Kind::Environment,
+            message: error.to_string(),
+            causes,
+            hints: hints::for_error(&error),
+            help_of: None,
+        }
+    }
+}
+
+/// Names the larger act at the place where `?` leaves it.
+pub(crate) trait Within<T> {
+    /// Puts `message` in front; what failed inside becomes its cause.
+    /// # Errors
+    /// The failure that was there, with the message in front.
+    fn within(self, message: impl FnOnce() -> String) -> Result<T, Failure>;
+}
+
+impl<T, E: Into<Failure>> Within<T> for Result<T, E> {
+    fn within(self, message: impl FnOnce() -> String) -> Result<T, Failure> {
+        self.map_err(|error| error.into().within(message()))
+    }
+}

@@ -1,0 +1,196 @@
+use std::{
+    error::Error,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use repository::{Error as RepositoryError, Failure, Quota, RequestError};
+
+use super::rules::{as_error, one_of};
+
+/// So many names of a list are shown; the rest is counted.
+const SHOWN: usize = 5;
+
+pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
+    let Some(error) = as_error::<RepositoryError>(error) else { return Vec::new() };
+    match error {
+        RepositoryError::Request(request) => requests(request),
+        RepositoryError::NoRelease { version, available, .. } => {
+            let same = available
+                .iter()
+                .find(|known| known.trim_start_matches('v') == version.trim_start_matches('v'));
+            match same {
+                Some(same) => vec![format!("did you mean `{same}`?")],
+                None => newest(available).into_iter().collect(),
+            }
+        }
+        RepositoryError::NoFile { file, available, looked_at, .. } => {
+            missing_file(file, available, looked_at)
+        }
+        RepositoryError::CannotList { .. } => {
+            vec!["name a version behind a colon, such as `aws:v2.9.0`".to_owned()]
+        }
+        RepositoryError::NoVersions { ignored, .. } if !ignored.is_empty() => {
+            vec![format!("there is {}, which is no semantic version", one_of(first(ignored)))]
+        }
+        RepositoryError::EmptySeries { listed_by, .. } => {
+            vec![format!("name a version behind a colon, such as `{listed_by}`")]
+        }
+        RepositoryError::CaFile { .. } => vec!["SSL_CERT_FILE takes a file of PEM certificates".to_owned()],
+        _ => Vec::new(),
+    }
+}
+
+fn first(names: &[String]) -> &[String] {
+    &names[..names.len().min(SHOWN)]
+}
+
+fn newest(available: &[String]) -> Option<String> {
+    let newest: Vec<&String> = available.iter().rev().take(SHOWN).collect();
+    (!newest.is_empty()).then(|| {
+        let more = available.len().saturating_sub(SHOWN);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let names: Vec<String> = newest.into_iter().map(|name| format!("`{name}`")).collect();
+        format!("the newest releases are {}{rest}", names.join(", "))
+    })
+}
+
+fn missing_file(file: &str, available: &[String], looked_at: &str) -> Vec<String> {
+    let near = api::near_names(file, available.iter().map(String::as_str));
+    if near.is_empty() {
+        vec![format!("looked at {looked_at}")]
+    } else {
+        vec![format!("did you mean {}?", one_of(&near))]
+    }
+}
+
+fn requests(error: &RequestError) -> Vec<String> {
+    let mut hints: Vec<String> = request(error).into_iter().collect();
+    if let Some(proxy) = &error.proxy {
+        hints.push(format!("the request went through the proxy {proxy}"));
+    }
+    hints
+}
+
+fn request(error: &RequestError) -> Option<String> {
+    let sent = error.credential.as_ref().map(|credential| format!("with {credential}"));
+    match &error.failure {
+        Failure::Unauthorized { .. } => Some(match sent {
+            Some(sent) => format!("the request was sent {sent}; check that the token may read this"),
+            None => format!("the request was sent without a token; {}", token_for(&error.url)),
+        }),
+        Failure::RateLimited { retry_after, .. } => {
+            let wait = retry_after.or_else(|| error.quota.and_then(until_reset));
+            let when =
+                wait.map_or("try again later".to_owned(), |wait| format!("try again in {}", in_words(wait)));
+            let quota = error.quota.map(quota_in_words).unwrap_or_default();
+            Some(match sent {
+                Some(sent) => format!("the request was sent {sent}{quota}; {when}"),
+                None => {
+                    format!(
+                        "the request was sent without a token{quota}; {} or {when}",
+                        token_for(&error.url)
+                    )
+                }
+            })
+        }
+        Failure::Tls { .. } => {
+            Some("if the host has a certificate of your own, name its CA in SSL_CERT_FILE".to_owned())
+        }
+        Failure::WebPage => {
+            Some("a login page or a captive portal may stand between you and the host".to_owned())
+        }
+        Failure::UnknownHost { .. } | Failure::Connect { .. } => {
+            Some("without access to it, use a local repository or set HTTPS_PROXY".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn token_for(url: &str) -> &'static str {
+    if url.contains("/api/v4/projects/") { "set GITLAB_ACCESS_TOKEN" } else { "set GITHUB_TOKEN" }
+}
+
+fn quota_in_words(quota: Quota) -> String {
+    let limit = quota.limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
+    format!(" and has {}{limit} requests left", quota.remaining)
+}
+
+fn until_reset(quota: Quota) -> Option<Duration> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    quota.resets_at.map(|at| Duration::from_secs(at).saturating_sub(now))
+}
+
+fn in_words(wait: Duration) -> String {
+    match wait.as_secs() {
+        0..=89 => format!("{} s", wait.as_secs()),
+        seconds => format!("{} min", seconds.div_ceil(60)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use repository::Secret;
+
+    use super::*;
+
+    fn refused(failure: Failure, credential: Option<Secret>, quota: Option<Quota>) -> Vec<String> {
+        hints(&RepositoryError::Request(Arc::new(RequestError {
+            url: "https://api.github.com/repos/a/b".to_owned(),
+            failure,
+            credential,
+            quota,
+            proxy: None,
+            attempts: 1,
+        })))
+    }
+
+    fn limited(retry_after: Option<Duration>) -> Failure {
+        Failure::RateLimited { status: 403, retry_after, secondary: false }
+    }
+
+    #[test]
+    fn a_rate_limit_tells_whether_a_token_was_sent_and_when_it_ends() {
+        let wait = limited(Some(Duration::from_mins(2)));
+        assert_eq!(
+            refused(wait, Secret::new("GITHUB_TOKEN", "ghp_x"), None),
+            ["the request was sent with GITHUB_TOKEN (***); try again in 2 min"]
+        );
+        let quota = Quota { limit: Some(60), remaining: 0, resets_at: Some(0) };
+        assert_eq!(
+            refused(limited(None), None, Some(quota)),
+            [
+                "the request was sent without a token and has 0 of 60 requests left; set GITHUB_TOKEN or try again in 0 s"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_release_that_is_not_there_is_answered_with_those_that_are() {
+        let missing = |version: &str| {
+            let available: Vec<String> = (0..8).map(|minor| format!("v1.{minor}.0")).collect();
+            hints(&RepositoryError::NoRelease { version: version.into(), place: "/srv".into(), available })
+        };
+        assert_eq!(missing("1.3.0"), ["did you mean `v1.3.0`?"]);
+        assert_eq!(
+            missing("v2.0.0"),
+            ["the newest releases are `v1.7.0`, `v1.6.0`, `v1.5.0`, `v1.4.0`, `v1.3.0` and 3 more"]
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_answered_with_near_names_or_the_place() {
+        let missing = |available: &[&str]| {
+            hints(&RepositoryError::NoFile {
+                file: "metadata.yml".into(),
+                version: "v1.0.0".into(),
+                place: "/srv".into(),
+                looked_at: "/srv/v1.0.0/metadata.yml".into(),
+                available: available.iter().map(ToString::to_string).collect(),
+            })
+        };
+        assert_eq!(missing(&["metadata.yaml"]), ["did you mean `metadata.yaml`?"]);
+        assert_eq!(missing(&[]), ["looked at /srv/v1.0.0/metadata.yml"]);
+    }
+}

@@ -1,0 +1,36 @@
+use std::error::Error;
+
+use super::{provider, repository, settings};
+use crate::failure::chain;
+
+/// The hints of every error in a chain, outermost first.
+pub(crate) fn for_error(error: &(dyn Error + 'static)) -> Vec<String> {
+    let rules = [settings::hints, provider::hints, repository::hints];
+    chain(error).flat_map(|error| rules.into_iter().flat_map(move |rule| rule(error))).collect()
+}
+
+/// The error as one of type `T`, also where it was boxed to keep its parent small.
+pub(super) fn as_error<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    error.downcast_ref::<T>().or_else(|| error.downcast_ref::<Box<T>>().map(AsRef::as_ref))
+}
+
+/// `` `a`, `b` or `c` ``
+pub(super) fn one_of(names: &[impl AsRef<str>]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_of;
+
+    #[test]
+    fn names_are_listed_as_a_sentence_has_them() {
+        assert_eq!(one_of(&["a"]), "`a`");
+        assert_eq!(one_of(&["a", "b", "c"]), "`a`, `b` or `c`");
+    }
+}

@@ -1,0 +1,34 @@
+//! The capstan command line: from an argument list, an environment and three streams to an exit status.
+//!
+//! ```text
+//! argv ─► cli (flags) ─┐
+//!                      ├─► settings (flag > environment > clusterctl.yaml > default) ─► verb ─► library calls
+//! environment ─────────┘                                                                 │
+//!            stdout: data ◄─ ui::Printer ◄───────────────────────────────────────────────┤
+//!            stderr: status, warnings, progress, failure with causes and hints ◄─────────┘
+//! ```
+//!
+//! Deliberately absent: decisions about objects, which belong to the libraries; process-wide state, so that two runs
+//! fit in one process.
+
+mod cli;
+mod completion;
+mod environment;
+mod failure;
+mod hints;
+mod panics;
+mod program;
+mod run;
+mod runtime;
+mod session;
+mod settings;
+mod ui;
+mod verbs;
+
+pub use cli::command;
+pub use environment::Environment;
+pub use panics::report_panics;
+pub use run::run;
+pub use ui::Streams;
+
+pub(crate) use failure::{Failure, Within};

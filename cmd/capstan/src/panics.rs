@@ -1,0 +1,50 @@
+use std::{
+    backtrace::{Backtrace, BacktraceStatus},
+    io::Write as _,
+    panic::PanicHookInfo,
+};
+
+use crate::ui::clean;
+
+/// Makes a panic say that it is a defect of capstan, in a few lines; `RUST_BACKTRACE=1` adds where it came from.
+pub fn report_panics() {
+    std::panic::set_hook(Box::new(report));
+}
+
+fn report(panic: &PanicHookInfo<'_>) {
+    let payload = panic.payload();
+    let what = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    let place = panic.location().map(ToString::to_string).unwrap_or_default();
+    let mut text = message(what, &place);
+    let backtrace = Backtrace::capture();
+    if backtrace.status() == BacktraceStatus::Captured {
+        text.push_str(&backtrace.to_string());
+    }
+    // With stderr gone there is nobody left to tell.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+fn message(what: &str, place: &str) -> String {
+    format!(
+        "error: this is a bug in capstan {}\n  cause: {} ({place})\n\
+         hint: please report it with the command line; RUST_BACKTRACE=1 shows where it came from\n",
+        env!("CARGO_PKG_VERSION"),
+        clean(what)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::message;
+
+    #[test]
+    fn a_panic_is_told_as_a_defect_of_ours() {
+        let text = message("no such\u{1b}[2J thing", "a.rs:1:2");
+        assert!(text.starts_with("error: this is a bug in capstan "));
+        assert!(text.contains("  cause: no such\\u{1b}[2J thing (a.rs:1:2)\nhint: please report it"));
+    }
+}

@@ -1,0 +1,44 @@
+use std::{ffi::OsStr, path::Path};
+
+/// The name this run answers to, in help, usage, messages and completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// Called by its own name, or by one nobody knows.
+    Capstan,
+    /// Called under the name of the tool it stands in for.
+    Clusterctl,
+}
+
+impl Program {
+    /// Reads the name off the first argument: `/usr/bin/clusterctl` and `clusterctl.exe` alike.
+    pub(crate) fn of_argument(argument: Option<&OsStr>) -> Self {
+        let stem = argument.map(Path::new).and_then(Path::file_stem).and_then(OsStr::to_str);
+        match stem {
+            Some(stem) if stem.eq_ignore_ascii_case("clusterctl") => Self::Clusterctl,
+            _ => Self::Capstan,
+        }
+    }
+
+    /// The name as typed.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Capstan => "capstan",
+            Self::Clusterctl => "clusterctl",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_named_clusterctl_answers_to_that_name() {
+        let named = |argument: &str| Program::of_argument(Some(OsStr::new(argument)));
+        assert_eq!(named("/usr/local/bin/clusterctl"), Program::Clusterctl);
+        assert_eq!(named("clusterctl.exe"), Program::Clusterctl);
+        assert_eq!(named("capstan"), Program::Capstan);
+        assert_eq!(named("clusterctl-old"), Program::Capstan);
+        assert_eq!(Program::of_argument(None), Program::Capstan);
+    }
+}

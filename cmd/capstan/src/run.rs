@@ -1,0 +1,105 @@
+use std::{
+    ffi::OsString,
+    panic::{AssertUnwindSafe, catch_unwind},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use api::ExitStatus;
+
+use crate::{
+    Environment, Failure, Streams,
+    cli::{self, Globals, Invocation},
+    completion,
+    failure::Kind,
+    program::Program,
+    session::Session,
+    settings,
+    ui::{Input, Messages, Printer},
+    verbs,
+};
+
+/// Runs one command line from beginning to end.
+/// Shape: the first argument is the name the program was called by.
+pub fn run(args: impl IntoIterator<Item = OsString>, environment: Environment, streams: Streams) -> ExitCode {
+    let argv: Vec<OsString> = args.into_iter().collect();
+    let messages = Messages::new(streams.stderr, streams.stderr_is_terminal);
+    let progress = messages.progress().clone();
+    let status = catch_unwind(AssertUnwindSafe(|| {
+        let terminals = (streams.stdout_is_terminal, streams.stderr_is_terminal);
+        let printer = Printer::new(streams.stdout, messages);
+        let input = Input::new(streams.stdin, streams.stdin_is_terminal);
+        Run { program: Program::of_argument(argv.first().map(OsString::as_os_str)), environment, terminals }
+            .start(&argv, printer, input)
+    }));
+    // The panic hook has said what happened; the terminal must be as it was.
+    progress.end();
+    ExitCode::from(status.unwrap_or(ExitStatus::Bug).code())
+}
+
+struct Run {
+    program: Program,
+    environment: Environment,
+    terminals: (bool, bool),
+}
+
+impl Run {
+    fn start(self, argv: &[OsString], mut printer: Printer, stdin: Input) -> ExitStatus {
+        if let Some(shell) = self.environment.text(completion::VARIABLE).and_then(completion::Shell::parse) {
+            let answered = self.complete(shell, argv).and_then(|answer| printer.data(answer));
+            return self.finish(printer, answered);
+        }
+        let (globals, invocation) = match cli::parse(self.program, argv) {
+            Ok(parsed) => parsed,
+            Err(failure) => {
+                self.configure(&mut printer, &Globals::default());
+                return self.finish(printer, Err(failure));
+            }
+        };
+        self.configure(&mut printer, &globals);
+        match settings::verbosity(globals.verbosity, &self.environment) {
+            Ok(verbosity) => printer.messages().raise_verbosity(verbosity),
+            Err(failure) => return self.finish(printer, Err(failure)),
+        }
+        let mut session = Session::new(self.program, self.environment.clone(), globals, printer, stdin);
+        let result = match invocation {
+            Invocation::Help(path) => verbs::help::show(&path, &mut session),
+            Invocation::Version => verbs::version::show_own(&mut session),
+            Invocation::Verb(verb) => verb.run(&mut session),
+        };
+        self.finish(session.into_printer(), result)
+    }
+
+    /// The script puts the words behind a `--`.
+    fn complete(&self, shell: completion::Shell, argv: &[OsString]) -> Result<Vec<u8>, Failure> {
+        let words: Vec<OsString> = argv.iter().skip_while(|word| *word != "--").skip(1).cloned().collect();
+        let environment = self.environment.clone();
+        let current_dir = environment.current_dir().to_owned();
+        let candidates = Arc::new(completion::LocalCandidates::new(environment, &words));
+        let candidates = candidates as Arc<dyn completion::Candidates>;
+        let answer = completion::answer(shell, cli::tree_of(self.program), words, &current_dir, &candidates);
+        answer.map_err(|error| Failure::new(Kind::Environment, "cannot complete").because(&error))
+    }
+
+    fn configure(&self, printer: &mut Printer, globals: &Globals) {
+        let (stdout, stderr) = self.terminals;
+        let colour = |is_terminal| globals.color.settle(&self.environment, is_terminal);
+        printer.configure(colour(stdout), |messages| {
+            messages.configure(colour(stderr), globals.quiet);
+        });
+    }
+
+    /// Data first, then the failure, so that the last lines on a terminal say how it ended.
+    fn finish(&self, mut printer: Printer, result: Result<(), Failure>) -> ExitStatus {
+        let result = printer.finish().and(result);
+        let Err(failure) = result else { return ExitStatus::Success };
+        printer.messages().failure(&failure);
+        if let Some(path) = failure.help_of() {
+            printer.messages().plain("\n");
+            let help = cli::render_help(self.program, path, printer.colours_stdout());
+            // The status is a failure already; stdout can make it no worse.
+            let _ = printer.data(help.unwrap_or_default()).and_then(|()| printer.finish());
+        }
+        failure.exit_status()
+    }
+}

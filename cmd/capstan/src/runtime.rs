@@ -1,0 +1,115 @@
+use std::{
+    convert::Infallible,
+    future::Future,
+    io,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use api::ExitStatus;
+use futures::FutureExt as _;
+use tokio::{
+    runtime::{Builder, Runtime as Tokio},
+    sync::Notify,
+};
+
+use crate::{
+    failure::Failure,
+    ui::{Progress, TICK},
+};
+
+/// Waits for futures: one thread, made when a verb first needs it, with Ctrl-C and the live line taken care of.
+pub(crate) struct Runtime {
+    tokio: Tokio,
+    progress: Progress,
+    interrupts: Arc<Interrupts>,
+}
+
+/// Ctrl-C, from the moment something had to be waited for.
+#[derive(Default)]
+struct Interrupts {
+    watched: AtomicBool,
+    /// Whether somebody listens to `happened`; else the process ends at once, as it does without a handler.
+    waiting: AtomicBool,
+    happened: Notify,
+}
+
+impl Runtime {
+    /// # Errors
+    /// When the system has no resources for it.
+    pub(crate) fn new(progress: Progress) -> io::Result<Self> {
+        let tokio = Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { tokio, progress, interrupts: Arc::default() })
+    }
+
+    /// Runs a future to its end. Ctrl-C drops it.
+    /// # Errors
+    /// The future's own, or `interrupted`.
+    pub(crate) fn block_on<T, E: Into<Failure>>(
+        &self,
+        future: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Failure> {
+        let mut future = pin!(future);
+        // What only reads files is done at the first look: no signal handler, no timer.
+        let context = self.tokio.enter();
+        if let Some(result) = future.as_mut().now_or_never() {
+            return result.map_err(Into::into);
+        }
+        drop(context);
+        self.interrupts.waiting.store(true, Ordering::SeqCst);
+        Interrupts::watch(&self.interrupts, &self.progress);
+        let result = self.tokio.block_on(async {
+            tokio::select! {
+                biased;
+                result = future => result.map_err(Into::into),
+                () = self.interrupts.happened.notified() => Err(Failure::interrupted()),
+                never = draw(&self.progress), if self.progress.is_live() => match never {},
+            }
+        });
+        self.interrupts.waiting.store(false, Ordering::SeqCst);
+        self.progress.end();
+        result
+    }
+}
+
+/// Draws for ever.
+async fn draw(progress: &Progress) -> Infallible {
+    loop {
+        tokio::time::sleep(TICK).await;
+        progress.tick();
+    }
+}
+
+impl Interrupts {
+    /// Starts watching, once. A handler stays for the rest of the process, so it must also serve the time when nothing
+    /// is waited for: a read from a terminal would hold the process otherwise.
+    fn watch(this: &Arc<Self>, progress: &Progress) {
+        if this.watched.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let (this, progress) = (Arc::clone(this), progress.clone());
+        let watch = move || {
+            let Ok(tokio) = Builder::new_current_thread().enable_io().build() else { return };
+            tokio.block_on(async {
+                while tokio::signal::ctrl_c().await.is_ok() {
+                    this.interrupted(&progress);
+                }
+            });
+        };
+        // Without the thread the signal ends the process, as it does before anything is waited for.
+        let _ = std::thread::Builder::new().name("interrupts".to_owned()).spawn(watch);
+    }
+
+    fn interrupted(&self, progress: &Progress) {
+        if self.waiting.swap(false, Ordering::SeqCst) {
+            self.happened.notify_one();
+        } else {
+            progress.end();
+            // Nobody is waiting who could be told; files are written whole or not at all.
+            std::process::exit(i32::from(ExitStatus::Interrupted.code()));
+        }
+    }
+}

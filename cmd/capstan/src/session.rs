@@ -1,0 +1,123 @@
+use std::{cell::OnceCell, future::Future, rc::Rc};
+
+use provider::config::Config;
+
+use crate::{
+    Environment, Failure,
+    cli::Globals,
+    failure::Kind,
+    program::Program,
+    runtime::Runtime,
+    settings,
+    ui::{Input, Messages, Printer},
+};
+
+/// What a verb is handed beside its own flags: settled flags, the environment, the way out.
+pub(crate) struct Session {
+    program: Program,
+    environment: Environment,
+    globals: Globals,
+    printer: Printer,
+    input: Input,
+    runtime: OnceCell<Runtime>,
+    config: OnceCell<Rc<Config>>,
+    repositories: OnceCell<repository::Context>,
+}
+
+impl Session {
+    pub(crate) fn new(
+        program: Program,
+        environment: Environment,
+        globals: Globals,
+        printer: Printer,
+        input: Input,
+    ) -> Self {
+        Self {
+            program,
+            environment,
+            globals,
+            printer,
+            input,
+            runtime: OnceCell::new(),
+            config: OnceCell::new(),
+            repositories: OnceCell::new(),
+        }
+    }
+
+    pub(crate) fn into_printer(self) -> Printer {
+        self.printer
+    }
+
+    /// The name this run answers to, for hints that show a command line.
+    pub(crate) fn program(&self) -> Program {
+        self.program
+    }
+
+    /// The environment as it was at the start.
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// The flags every verb takes.
+    pub(crate) fn globals(&self) -> &Globals {
+        &self.globals
+    }
+
+    /// The way out.
+    pub(crate) fn printer(&mut self) -> &mut Printer {
+        &mut self.printer
+    }
+
+    /// The way out on stderr; a clone of it can go into a library's events.
+    pub(crate) fn messages(&self) -> &Messages {
+        self.printer.messages()
+    }
+
+    /// The configuration with the environment on top; read by the first call.
+    /// # Errors
+    /// Names the file that cannot be read, or the URL that cannot be fetched.
+    pub(crate) fn config(&self) -> Result<Rc<Config>, Failure> {
+        if let Some(config) = self.config.get() {
+            return Ok(Rc::clone(config));
+        }
+        let config = Rc::new(settings::load(self)?);
+        Ok(Rc::clone(self.config.get_or_init(|| config)))
+    }
+
+    /// How provider repositories are reached; one for the whole run, so that nothing is fetched twice.
+    /// # Errors
+    /// As for the configuration.
+    pub(crate) fn repositories(&self) -> Result<repository::Context, Failure> {
+        if let Some(context) = self.repositories.get() {
+            return Ok(context.clone());
+        }
+        let context = settings::repositories(&*self.config()?, &self.environment, self.messages())?;
+        Ok(self.repositories.get_or_init(|| context).clone())
+    }
+
+    /// Reads stdin to its end.
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn read_stdin(&mut self) -> Result<Vec<u8>, Failure> {
+        self.input
+            .read_to_end(self.printer.messages())
+            .map_err(|error| Failure::new(Kind::Environment, "cannot read standard input").because(&error))
+    }
+
+    /// Runs a future to its end, drawing what is waited for; Ctrl-C drops it.
+    /// The runtime is made by the first call: a verb that never waits never pays for it.
+    /// # Errors
+    /// The future's own failure, `interrupted`, or that no runtime can be had.
+    pub(crate) fn block_on<T, E: Into<Failure>>(
+        &self,
+        future: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Failure> {
+        if let Some(runtime) = self.runtime.get() {
+            return runtime.block_on(future);
+        }
+        let runtime = Runtime::new(self.messages().progress().clone()).map_err(|error| {
+            Failure::new(Kind::Environment, "cannot start waiting for files and hosts").because(&error)
+        })?;
+        self.runtime.get_or_init(|| runtime).block_on(future)
+    }
+}

@@ -1,0 +1,230 @@
+use std::path::{Path, PathBuf};
+
+use api::near_names;
+use kube::config::Kubeconfig;
+
+use crate::Environment;
+
+/// The flags that choose a management cluster.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct KubeFlags {
+    /// Path to the kubeconfig of the management cluster [default: the files of $KUBECONFIG, else ~/.kube/config]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+
+    /// Context of the kubeconfig to use [default: its current context]
+    #[arg(long, value_name = "CONTEXT")]
+    pub(crate) kubeconfig_context: Option<String>,
+}
+
+/// The context a management cluster is reached by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KubeContext {
+    /// Its name.
+    pub(crate) name: String,
+    /// The namespace it starts in, when it names one.
+    pub(crate) namespace: Option<String>,
+}
+
+/// Why there is no context to use.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KubeconfigError {
+    /// No file in any place that was looked at.
+    #[error("there is no kubeconfig")]
+    NotFound {
+        /// The places.
+        looked_at: Vec<PathBuf>,
+    },
+    /// A file that cannot be read, or is no kubeconfig.
+    #[error("cannot read the kubeconfig `{}`", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Files that contradict each other in what they are.
+    #[error("cannot merge the kubeconfig `{}` with those before it", path.display())]
+    Unmergeable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: Box<kube::config::KubeconfigError>,
+    },
+    /// No current context, and none named.
+    #[error("the kubeconfig has no current context")]
+    NoCurrentContext {
+        /// The contexts it has.
+        known: Vec<String>,
+    },
+    /// A context that is not in the files.
+    #[error("the kubeconfig has no context `{name}`")]
+    NoSuchContext {
+        /// The name asked for.
+        name: String,
+        /// Names written almost like it.
+        near: Vec<String>,
+        /// All it has.
+        known: Vec<String>,
+    },
+}
+
+impl KubeFlags {
+    /// The context that counts: the one named, else the current one of the merged files. The cluster is not asked,
+    /// and the service account of a pod is never taken instead.
+    /// # Errors
+    /// Says which file or context is wrong.
+    pub(crate) fn context(&self, environment: &Environment) -> Result<KubeContext, KubeconfigError> {
+        let config = self.read(environment)?;
+        let known = || config.contexts.iter().map(|context| context.name.clone()).collect::<Vec<_>>();
+        let named = self.kubeconfig_context.as_deref().filter(|name| !name.is_empty());
+        let Some(name) = named.or(config.current_context.as_deref()).filter(|name| !name.is_empty()) else {
+            return Err(KubeconfigError::NoCurrentContext { known: known() });
+        };
+        let Some(found) = config.contexts.iter().find(|context| context.name == name) else {
+            let near = near_names(name, config.contexts.iter().map(|context| context.name.as_str()));
+            let near = near.into_iter().map(str::to_owned).collect();
+            return Err(KubeconfigError::NoSuchContext { name: name.to_owned(), near, known: known() });
+        };
+        let namespace = found.context.as_ref().and_then(|context| context.namespace.clone());
+        Ok(KubeContext { name: name.to_owned(), namespace: namespace.filter(|text| !text.is_empty()) })
+    }
+
+    /// The names of all contexts, for completion; none when nothing can be read.
+    pub(crate) fn contexts(&self, environment: &Environment) -> Vec<String> {
+        let config = self.read(environment).unwrap_or_default();
+        config.contexts.into_iter().map(|context| context.name).collect()
+    }
+
+    /// The files merged as kubectl does: of two entries of one name the first counts, files of the variable that are
+    /// not there are passed over.
+    fn read(&self, environment: &Environment) -> Result<Kubeconfig, KubeconfigError> {
+        if let Some(path) = self.kubeconfig.as_deref().filter(|path| !path.as_os_str().is_empty()) {
+            return read_file(&environment.resolve(path));
+        }
+        let places = default_places(environment);
+        let present: Vec<&PathBuf> = places.iter().filter(|path| path.exists()).collect();
+        if present.is_empty() {
+            return Err(KubeconfigError::NotFound { looked_at: places });
+        }
+        let mut merged = Kubeconfig::default();
+        for path in present {
+            let next = read_file(path)?;
+            merged = merged.merge(next).map_err(|source| KubeconfigError::Unmergeable {
+                path: path.clone(),
+                source: Box::new(source),
+            })?;
+        }
+        Ok(merged)
+    }
+}
+
+fn read_file(path: &Path) -> Result<Kubeconfig, KubeconfigError> {
+    Kubeconfig::read_from(path).map_err(|error| KubeconfigError::Unreadable {
+        path: path.to_owned(),
+        source: match error {
+            // Its text repeats the path and the reason.
+            kube::config::KubeconfigError::ReadConfig(reason, _) => Box::new(reason),
+            other => Box::new(other),
+        },
+    })
+}
+
+fn default_places(environment: &Environment) -> Vec<PathBuf> {
+    let list = environment.get("KUBECONFIG").map(std::env::split_paths).into_iter().flatten();
+    let named: Vec<PathBuf> =
+        list.filter(|path| !path.as_os_str().is_empty()).map(|path| environment.resolve(path)).collect();
+    if named.is_empty() {
+        environment.home().map(|home| home.join(".kube").join("config")).into_iter().collect()
+    } else {
+        named
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const ONE: &str = "
+kind: Config
+apiVersion: v1
+current-context: prod
+contexts:
+- name: prod
+  context: {cluster: c, user: u, namespace: team-a}
+- name: staging
+  context: {cluster: c, user: u}
+";
+    const TWO: &str = "
+kind: Config
+apiVersion: v1
+current-context: other
+contexts:
+- name: other
+  context: {cluster: c, user: u, namespace: team-b}
+- name: prod
+  context: {cluster: c, user: u, namespace: hidden}
+";
+
+    fn world(kubeconfig: &str) -> (tempfile::TempDir, Environment) {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("one"), ONE).unwrap();
+        fs::write(folder.path().join("two"), TWO).unwrap();
+        fs::write(folder.path().join("broken"), "contexts: [").unwrap();
+        let environment = Environment::new([("KUBECONFIG", kubeconfig), ("HOME", "/nowhere")], folder.path());
+        (folder, environment)
+    }
+
+    fn context(kubeconfig: &str, flags: &KubeFlags) -> Result<KubeContext, KubeconfigError> {
+        let (_folder, environment) = world(kubeconfig);
+        flags.context(&environment)
+    }
+
+    fn with_context(name: &str) -> KubeFlags {
+        KubeFlags { kubeconfig: None, kubeconfig_context: Some(name.to_owned()) }
+    }
+
+    #[test]
+    fn the_current_context_gives_the_namespace() {
+        let found = context("one", &KubeFlags::default()).unwrap();
+        assert_eq!(found, KubeContext { name: "prod".into(), namespace: Some("team-a".into()) });
+        assert_eq!(context("one", &with_context("staging")).unwrap().namespace, None);
+    }
+
+    #[test]
+    fn of_several_files_the_first_to_name_a_thing_counts_and_missing_ones_are_passed_over() {
+        let found = context("gone:two:one", &KubeFlags::default()).unwrap();
+        assert_eq!(found.namespace.as_deref(), Some("team-b"));
+        assert_eq!(context("one:two", &with_context("prod")).unwrap().namespace.as_deref(), Some("team-a"));
+    }
+
+    #[test]
+    fn a_mistyped_context_is_refused_with_the_near_ones() {
+        let error = context("one", &with_context("stagign")).unwrap_err();
+        assert!(matches!(error, KubeconfigError::NoSuchContext { near, .. } if near == ["staging"]));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_named() {
+        let error = context("one:broken", &KubeFlags::default()).unwrap_err();
+        assert!(
+            matches!(&error, KubeconfigError::Unreadable { path, .. } if path.ends_with("broken")),
+            "{error}"
+        );
+        let flags = KubeFlags { kubeconfig: Some("gone".into()), kubeconfig_context: None };
+        assert!(matches!(context("one", &flags), Err(KubeconfigError::Unreadable { .. })));
+    }
+
+    #[test]
+    fn without_any_file_the_places_are_told() {
+        let error = context("", &KubeFlags::default()).unwrap_err();
+        assert!(
+            matches!(&error, KubeconfigError::NotFound { looked_at } if looked_at == &[PathBuf::from("/nowhere/.kube/config")]),
+            "{error}"
+        );
+    }
+}

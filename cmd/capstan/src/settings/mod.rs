@@ -1,0 +1,34 @@
+//! Flags over environment over clusterctl.yaml over defaults: what is settled before a verb works.
+//!
+//! ```text
+//! --config PATH|URL ─┐
+//!                    ├─► one ConfigFile, or none ─► provider::config (keys, coercion) ─► Config
+//! folders × endings ─┘
+//! --kubeconfig, --kubeconfig-context, KUBECONFIG ─► KubeContext
+//! ```
+//!
+//! No folder is made and nothing is left behind by looking.
+
+mod config_file;
+mod discovery;
+mod error;
+mod kubeconfig;
+mod load;
+mod management_cluster;
+mod output_format;
+mod releases;
+mod repositories;
+mod verbosity;
+mod xdg;
+
+pub(crate) use config_file::{Source, from_path, source};
+pub(crate) use discovery::{Candidate, candidates};
+pub(crate) use error::SettingsError;
+pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError};
+pub(crate) use load::load;
+pub(crate) use management_cluster::management_cluster;
+pub(crate) use output_format::OutputFormat;
+pub(crate) use releases::provider_releases;
+pub(crate) use repositories::{overrides, repositories};
+pub(crate) use verbosity::verbosity;
+pub(crate) use xdg::config_home;

@@ -1,0 +1,93 @@
+use std::fmt::Display;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::Environment;
+
+/// `--color`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ColourChoice {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Also into files and pipes.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl ColourChoice {
+    /// Settles the choice for one stream: the flag, then NO_COLOR, then CLICOLOR_FORCE, then whether it is a terminal
+    /// that can show colour.
+    pub(crate) fn settle(self, environment: &Environment, is_terminal: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto if environment.text("NO_COLOR").is_some() => false,
+            Self::Auto if environment.text("CLICOLOR_FORCE").is_some_and(|value| value != "0") => true,
+            Self::Auto => is_terminal && environment.text("TERM") != Some("dumb"),
+        }
+    }
+}
+
+/// What a piece of text is; the colour follows from it and never says more than the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Label {
+    /// `error:`
+    Error,
+    /// `warning:`
+    Warning,
+    /// `hint:`
+    Hint,
+    /// `cause:`
+    Cause,
+    /// A line of the log.
+    Log,
+}
+
+impl Label {
+    fn style(self) -> Style {
+        match self {
+            Self::Error => AnsiColor::Red.on_default().bold(),
+            Self::Warning => AnsiColor::Yellow.on_default().bold(),
+            Self::Hint => AnsiColor::Cyan.on_default().bold(),
+            Self::Cause => Style::new().bold(),
+            Self::Log => Style::new().dimmed(),
+        }
+    }
+
+    /// The text in the colour of the label, or bare.
+    pub(crate) fn paint(self, text: impl Display, colour: bool) -> String {
+        if colour {
+            let style = self.style();
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_string()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        Environment::new(variables.iter().copied(), "/")
+    }
+
+    #[test]
+    fn the_flag_wins_over_no_color_and_no_color_over_the_terminal() {
+        let no_colour = environment(&[("NO_COLOR", "1")]);
+        assert!(ColourChoice::Always.settle(&no_colour, false));
+        assert!(!ColourChoice::Auto.settle(&no_colour, true));
+        assert!(ColourChoice::Auto.settle(&environment(&[("NO_COLOR", "")]), true));
+        assert!(!ColourChoice::Never.settle(&environment(&[("CLICOLOR_FORCE", "1")]), true));
+        assert!(ColourChoice::Auto.settle(&environment(&[("CLICOLOR_FORCE", "1")]), false));
+    }
+
+    #[test]
+    fn a_pipe_or_a_dumb_terminal_gets_no_colour() {
+        assert!(!ColourChoice::Auto.settle(&environment(&[]), false));
+        assert!(!ColourChoice::Auto.settle(&environment(&[("TERM", "dumb")]), true));
+    }
+}

@@ -1,0 +1,122 @@
+use std::{
+    fmt::Write as _,
+    io::Write,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU8, Ordering},
+    },
+};
+
+use super::{Label, Progress, clean};
+use crate::failure::Failure;
+
+/// The mouth on stderr. Cheap to clone, so that a library's events can be shown from inside its futures.
+#[derive(Clone)]
+pub(crate) struct Messages {
+    stderr: Arc<Mutex<Box<dyn Write + Send>>>,
+    progress: Progress,
+    colour: bool,
+    quiet: bool,
+    verbosity: Arc<AtomicU8>,
+}
+
+impl Messages {
+    pub(crate) fn new(stderr: Box<dyn Write + Send>, is_terminal: bool) -> Self {
+        Self {
+            stderr: Arc::new(Mutex::new(stderr)),
+            progress: Progress::new(is_terminal),
+            colour: false,
+            quiet: false,
+            verbosity: Arc::default(),
+        }
+    }
+
+    /// Settles how to speak, once the flags are known.
+    pub(crate) fn configure(&mut self, colour: bool, quiet: bool) {
+        self.colour = colour;
+        self.quiet = quiet;
+        if quiet {
+            self.progress = Progress::new(false);
+        }
+    }
+
+    /// Logs at least this much from now on; never less than was asked for before.
+    pub(crate) fn raise_verbosity(&self, level: u8) {
+        self.verbosity.fetch_max(level, Ordering::Relaxed);
+    }
+
+    /// What has been done, for people; `--quiet` silences it.
+    pub(crate) fn status(&self, text: impl AsRef<str>) {
+        if !self.quiet {
+            self.write(&format!("{}\n", clean(text.as_ref())));
+        }
+    }
+
+    /// Something that is not an error now and may surprise later.
+    pub(crate) fn warning(&self, text: impl AsRef<str>) {
+        self.labelled(Label::Warning, "warning:", text.as_ref());
+    }
+
+    /// A line of the log, shown from this verbosity on: 1 for decisions, 2 for their reasons, 5 for every request
+    /// and file.
+    /// Source: clusterctl v1.14 logs at 0, 1, 2 and 5, to stderr, without time and level.
+    pub(crate) fn log(&self, level: u8, text: impl AsRef<str>) {
+        if self.logs(level) {
+            let line = Label::Log.paint(clean(text.as_ref()), self.colour);
+            self.write(&format!("{line}\n"));
+        }
+    }
+
+    /// Whether lines of this level are shown; spares making a text nobody sees.
+    pub(crate) fn logs(&self, level: u8) -> bool {
+        level <= self.verbosity.load(Ordering::Relaxed)
+    }
+
+    /// The live line.
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Text as it is: help that belongs to an error.
+    pub(crate) fn plain(&self, text: &str) {
+        self.write(text);
+    }
+
+    /// `error:`, then a `cause:` for each level below, then each hint once.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        let mut text = self.line(Label::Error, "error:", failure.message());
+        for cause in failure.causes() {
+            text.push_str("  ");
+            text.push_str(&self.line(Label::Cause, "cause:", cause));
+        }
+        for hint in failure.distinct_hints() {
+            text.push_str(&self.line(Label::Hint, "hint:", hint));
+        }
+        self.write(&text);
+    }
+
+    fn labelled(&self, label: Label, word: &str, text: &str) {
+        self.write(&self.line(label, word, text));
+    }
+
+    /// The following lines of a text are indented, so that a label always begins a message.
+    fn line(&self, label: Label, word: &str, text: &str) -> String {
+        let mut line = String::with_capacity(text.len() + 16);
+        let cleaned = clean(text.trim_end());
+        let mut lines = cleaned.lines();
+        let first = lines.next().unwrap_or_default();
+        // Writing to a String cannot fail.
+        let _ = writeln!(line, "{} {first}", label.paint(word, self.colour));
+        for rest in lines {
+            let _ = writeln!(line, "    {rest}");
+        }
+        line
+    }
+
+    /// With stderr gone there is nobody left to tell.
+    fn write(&self, text: &str) {
+        self.progress.clear();
+        let mut stderr = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    }
+}

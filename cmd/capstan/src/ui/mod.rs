@@ -1,0 +1,21 @@
+//! Everything a person or a script sees: data on stdout, all else on stderr.
+
+mod clean;
+mod colour;
+mod input;
+mod messages;
+mod output_file;
+mod printer;
+mod progress;
+mod streams;
+mod table;
+
+pub(crate) use clean::clean;
+pub(crate) use colour::{ColourChoice, Label};
+pub(crate) use input::Input;
+pub(crate) use messages::Messages;
+pub(crate) use output_file::write_file_atomically;
+pub(crate) use printer::Printer;
+pub(crate) use progress::{Progress, TICK};
+pub use streams::Streams;
+pub(crate) use table::table;

@@ -1,0 +1,192 @@
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+/// A file that could not be written; the one that was there before is as it was.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write `{}`", path.display())]
+pub(crate) struct OutputError {
+    /// The file as it was asked for.
+    pub path: PathBuf,
+    /// Why.
+    #[source]
+    pub source: io::Error,
+}
+
+/// Writes a whole file or nothing: into a temporary file beside it, which then takes its name.
+/// Shape: a new file gets `mode` (Unix), an existing one keeps its own; a symbolic link stays and what it points to
+/// is replaced; devices and pipes such as `/dev/stdout` are written through.
+/// # Errors
+/// Names the path; no temporary file stays behind.
+pub(crate) fn write_file_atomically(path: &Path, content: &[u8], mode: u32) -> Result<(), OutputError> {
+    write(path, content, mode).map_err(|source| OutputError { path: path.to_owned(), source })
+}
+
+fn write(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
+    if is_stream(path) {
+        return write_through(path, content);
+    }
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(found) if found.is_file() => replace(&fs::canonicalize(path)?, content, &found),
+        Ok(_) => write_through(path, content),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => create(&end_of_link(path), content, mode),
+        Err(error) => Err(error),
+    }
+}
+
+/// Names for streams of this process: behind one may be a regular file, which must be added to, not replaced.
+fn is_stream(path: &Path) -> bool {
+    let folders = ["/dev/fd", "/proc/self/fd"];
+    path == Path::new("/dev/stdout")
+        || path == Path::new("/dev/stderr")
+        || folders.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Where a link leads that points to nothing yet, or the path itself.
+fn end_of_link(path: &Path) -> PathBuf {
+    match fs::read_link(path) {
+        Ok(link) => folder_of(path).join(link),
+        Err(_) => path.to_owned(),
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn write_through(path: &Path, content: &[u8]) -> io::Result<()> {
+    fs::OpenOptions::new().append(true).open(path)?.write_all(content)
+}
+
+fn create(target: &Path, content: &[u8], mode: u32) -> io::Result<()> {
+    temporary_beside(target, content, Some(mode))?.persist(target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn replace(target: &Path, content: &[u8], old: &fs::Metadata) -> io::Result<()> {
+    // Taking the name of a file needs no right to write it; we ask for that right all the same.
+    fs::OpenOptions::new().write(true).open(target)?;
+    let written = temporary_beside(target, content, None).and_then(|temporary| {
+        temporary.as_file().set_permissions(old.permissions())?;
+        keep_owner(temporary.as_file(), old);
+        temporary.persist(target).map_err(|error| error.error)
+    });
+    match written {
+        Ok(_) => Ok(()),
+        // A file that may be written in a folder that may not, or one mounted alone into a container.
+        Err(error) if cannot_rename(&error) => fs::write(target, content),
+        Err(error) => Err(error),
+    }
+}
+
+fn cannot_rename(error: &io::Error) -> bool {
+    use io::ErrorKind::{CrossesDevices, PermissionDenied, ReadOnlyFilesystem, ResourceBusy};
+    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | ResourceBusy | CrossesDevices)
+}
+
+fn temporary_beside(target: &Path, content: &[u8], mode: Option<u32>) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".capstan-").suffix(".tmp");
+    #[cfg(unix)]
+    if let Some(mode) = mode {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(mode));
+    }
+    #[cfg(not(unix))]
+    let _ = mode;
+    let mut temporary = builder.tempfile_in(folder_of(target)).map_err(|error| without_name(&error))?;
+    temporary.write_all(content)?;
+    temporary.as_file().sync_all()?;
+    Ok(temporary)
+}
+
+/// The name of the temporary file says nothing to whoever asked for another one.
+fn without_name(error: &io::Error) -> io::Error {
+    let inner = error.get_ref().and_then(|wrapped| wrapped.source()?.downcast_ref::<io::Error>());
+    match inner.and_then(io::Error::raw_os_error) {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::from(error.kind()),
+    }
+}
+
+/// Best effort: only a privileged user may give a file away, and only then it matters.
+#[cfg(unix)]
+fn keep_owner(file: &fs::File, old: &fs::Metadata) {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+    let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &fs::File, _: &fs::Metadata) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_replaced_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.yaml");
+        write_file_atomically(&path, b"one", 0o600).unwrap();
+        write_file_atomically(&path, b"two", 0o600).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(names(folder.path()), ["out.yaml"]);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named_in_the_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("no/out.yaml");
+        let error = write_file_atomically(&path, b"one", 0o600).unwrap_err();
+        assert_eq!(error.path, path);
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_folder_is_never_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(write_file_atomically(folder.path(), b"one", 0o600).is_err());
+        assert!(folder.path().is_dir());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_is_private_and_an_old_one_keeps_its_mode() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.yaml");
+        let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        write_file_atomically(&path, b"one", 0o600).unwrap();
+        assert_eq!(mode(), 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        write_file_atomically(&path, b"two", 0o600).unwrap();
+        assert_eq!(mode(), 0o644);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_and_its_target_gets_the_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, target) = (folder.path().join("link"), folder.path().join("target"));
+        std::os::unix::fs::symlink("target", &link).unwrap();
+        for content in [b"one", b"two"] {
+            write_file_atomically(&link, content, 0o600).unwrap();
+            assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+            assert_eq!(fs::read(&target).unwrap(), content);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+use std::io::{self, BufWriter, Write};
+
+use super::Messages;
+use crate::failure::{Failure, Kind};
+
+/// Large enough that a cluster template leaves in one write.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// The only way out of the process: data to stdout through one buffer, and `Messages` for the rest.
+pub(crate) struct Printer {
+    stdout: BufWriter<Box<dyn Write + Send>>,
+    colour: bool,
+    reader_left: bool,
+    messages: Messages,
+}
+
+impl Printer {
+    pub(crate) fn new(stdout: Box<dyn Write + Send>, messages: Messages) -> Self {
+        Self {
+            stdout: BufWriter::with_capacity(BUFFER_BYTES, stdout),
+            colour: false,
+            reader_left: false,
+            messages,
+        }
+    }
+
+    pub(crate) fn configure(&mut self, colour: bool, configure: impl FnOnce(&mut Messages)) {
+        self.colour = colour;
+        configure(&mut self.messages);
+    }
+
+    /// What goes to stderr.
+    pub(crate) fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    /// Whether data may be coloured; nothing but help is.
+    pub(crate) fn colours_stdout(&self) -> bool {
+        self.colour
+    }
+
+    /// Writes data.
+    /// A reader that has seen enough (`| head`) is no failure: the rest goes nowhere.
+    /// # Errors
+    /// When stdout cannot take it, such as a full disk.
+    pub(crate) fn data(&mut self, data: impl AsRef<[u8]>) -> Result<(), Failure> {
+        if self.reader_left {
+            return Ok(());
+        }
+        self.messages.progress().clear();
+        let written = self.stdout.write_all(data.as_ref());
+        self.settle(written)
+    }
+
+    /// Hands the rest of the data over.
+    /// # Errors
+    /// As for `data`.
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        self.messages.progress().end();
+        if self.reader_left {
+            return Ok(());
+        }
+        let flushed = self.stdout.flush();
+        self.settle(flushed)
+    }
+
+    fn settle(&mut self, result: io::Result<()>) -> Result<(), Failure> {
+        match result {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.reader_left = true;
+                Ok(())
+            }
+            Err(error) => {
+                // The same bytes would fail again on the way out.
+                self.reader_left = true;
+                Err(Failure::new(Kind::Environment, "cannot write to standard output").because(&error))
+            }
+        }
+    }
+}

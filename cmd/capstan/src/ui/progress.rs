@@ -1,0 +1,126 @@
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::clean;
+
+/// A step that ends sooner than this is never drawn: a flash tells nobody anything.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// How often the live line moves while something is waited for.
+pub(crate) const TICK: Duration = Duration::from_millis(100);
+
+/// The live line that says what is being waited for; nothing unless stderr is a terminal.
+#[derive(Clone)]
+pub(crate) struct Progress(Option<Arc<Mutex<Step>>>);
+
+#[derive(Default)]
+struct Step {
+    what: String,
+    since: Option<Instant>,
+    bytes: u64,
+    total: Option<u64>,
+    drawn: Option<ProgressBar>,
+}
+
+impl Progress {
+    pub(crate) fn new(is_terminal: bool) -> Self {
+        Self(is_terminal.then(Arc::default))
+    }
+
+    /// Whether anything is drawn at all; between steps of one wait nothing else changes hands.
+    pub(crate) fn is_live(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Says what is waited for from now on.
+    pub(crate) fn begin(&self, what: &str) {
+        self.with(|step| {
+            let since = step.since.or_else(|| Some(Instant::now()));
+            let drawn = step.drawn.take();
+            *step = Step { what: clean(what).into_owned(), since, drawn, ..Step::default() };
+        });
+    }
+
+    /// Says how far a download is.
+    pub(crate) fn advance(&self, bytes: u64, total: Option<u64>) {
+        self.with(|step| {
+            step.bytes = bytes;
+            step.total = total;
+        });
+    }
+
+    /// The wait is over.
+    pub(crate) fn end(&self) {
+        self.with(|step| {
+            if let Some(bar) = step.drawn.take() {
+                bar.finish_and_clear();
+            }
+            *step = Step::default();
+        });
+    }
+
+    /// Takes the line off the terminal so that something else can be written; the next tick draws it again.
+    pub(crate) fn clear(&self) {
+        self.with(|step| {
+            if let Some(bar) = step.drawn.take() {
+                bar.finish_and_clear();
+            }
+        });
+    }
+
+    /// Draws, once there has been something to wait for long enough.
+    pub(crate) fn tick(&self) {
+        self.with(|step| {
+            if step.since.is_some_and(|since| since.elapsed() >= PATIENCE) {
+                let bar = step.drawn.get_or_insert_with(spinner);
+                bar.set_message(text(&step.what, step.bytes, step.total));
+                bar.tick();
+            }
+        });
+    }
+
+    fn with(&self, change: impl FnOnce(&mut Step)) {
+        if let Some(step) = &self.0 {
+            change(&mut step.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+fn spinner() -> ProgressBar {
+    let style =
+        ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template has known keys only");
+    ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style)
+}
+
+fn text(what: &str, bytes: u64, total: Option<u64>) -> String {
+    let size = |bytes: u64| indicatif::HumanBytes(bytes).to_string();
+    match total {
+        Some(total) => format!("{what} ({} of {})", size(bytes), size(total)),
+        None if bytes > 0 => format!("{what} ({})", size(bytes)),
+        None => what.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_download_says_how_far_it_is() {
+        assert_eq!(text("reading x", 0, None), "reading x");
+        assert_eq!(text("reading x", 2048, None), "reading x (2.00 KiB)");
+        assert_eq!(text("reading x", 1024, Some(4096)), "reading x (1.00 KiB of 4.00 KiB)");
+    }
+
+    #[test]
+    fn nothing_is_drawn_without_a_terminal() {
+        let progress = Progress::new(false);
+        progress.begin("reading");
+        progress.tick();
+        assert!(!progress.is_live());
+    }
+}

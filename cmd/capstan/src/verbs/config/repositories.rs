@@ -1,0 +1,54 @@
+use provider::config::ProviderConfig;
+use serde::Serialize;
+
+use crate::{Failure, session::Session, settings::OutputFormat, ui::table};
+
+/// List the providers and where their releases are
+///
+/// Providers are compiled in; `providers` in clusterctl.yaml adds to them and replaces them. `provider list` shows the
+/// same with whole urls, and says which entry comes from where.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} config repositories
+  {bin} config repositories -o yaml")]
+pub(crate) struct Repositories {
+    /// Output format: text, yaml or json
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+}
+
+/// One row, with the names scripts know.
+/// Source: clusterctl v1.14, run.
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(rename = "File")]
+    file: &'a str,
+    #[serde(rename = "Name")]
+    name: &'a str,
+    #[serde(rename = "ProviderType")]
+    provider_type: &'static str,
+    #[serde(rename = "URL")]
+    url: &'a str,
+}
+
+pub(crate) fn run(args: &Repositories, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    let providers = session.config()?.providers()?;
+    let rows: Vec<Row<'_>> = providers.iter().map(row).collect();
+    let text = match format {
+        OutputFormat::Text => {
+            let cells: Vec<_> =
+                rows.iter().map(|row| [row.name, row.provider_type, row.url, row.file]).collect();
+            table(["NAME", "TYPE", "URL", "FILE"], &cells)
+        }
+        OutputFormat::Yaml => manifest::yaml::write(&serde_json::to_value(&rows)?),
+        OutputFormat::Json => format!("{}\n", serde_json::to_string_pretty(&rows)?),
+    };
+    session.printer().data(text)
+}
+
+/// The url is told in two parts: up to its last slash, and the file behind it.
+fn row(provider: &ProviderConfig) -> Row<'_> {
+    let (url, file) = provider.url.split_at(provider.url.rfind('/').map_or(0, |slash| slash + 1));
+    Row { file, name: &provider.id.name, provider_type: provider.id.provider_type.as_str(), url }
+}

@@ -1,0 +1,104 @@
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use manifest::{Object, write_stream};
+use provider::{
+    TemplateText,
+    convert::{Converted, Outcome, convert},
+};
+
+use crate::{Failure, failure::Kind, session::Session, ui::write_file_atomically};
+
+/// Convert Cluster API objects from v1beta1 to v1beta2
+///
+/// Objects of the group cluster.x-k8s.io are converted, all others pass through unchanged. Nothing is lost in silence:
+/// what v1beta2 has no place for is told, and when one field cannot be converted nothing is written. Comments and the
+/// order of keys are not kept.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} convert cluster.yaml
+  cat cluster.yaml | {bin} convert
+  {bin} convert cluster.yaml --output converted.yaml")]
+pub(crate) struct Convert {
+    /// File to read; without it, or with -, standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// File to write [default: standard output]
+    #[arg(short, long, value_name = "PATH", default_value = "", hide_default_value = true)]
+    output: String,
+
+    /// Version to convert to: v1beta2
+    #[arg(long, value_name = "VERSION", default_value = TARGET)]
+    to_version: String,
+}
+
+const TARGET: &str = "v1beta2";
+
+/// As the peer's; specs can hold credentials.
+const MODE: u32 = 0o600;
+
+/// Source: clusterctl v1.14 cmd/convert.go, run; differs: references and unknown fields are kept, and documents that
+/// hold only comments are passed over.
+pub(crate) fn run(args: &Convert, session: &mut Session) -> Result<(), Failure> {
+    if args.to_version != TARGET {
+        return Err(Failure::user(format!("cannot convert to `{}`", args.to_version))
+            .hint(format!("the only version is `{TARGET}`")));
+    }
+    let text = read(args.file.as_deref(), session)?;
+    let stream = text.read_objects(&text.text)?;
+    check(&stream.objects, &stream.lines, &text.file)?;
+    for warning in text.warnings(&stream) {
+        session.messages().warning(warning);
+    }
+    let converted = convert(stream.objects).map_err(|error| {
+        let failure = Failure::user(format!("cannot convert `{}`", text.file));
+        error.faults.iter().fold(failure, |failure, fault| failure.cause(fault.to_string()))
+    })?;
+    for note in &converted.notes {
+        session.messages().warning(note.to_string());
+    }
+    print(&converted, &args.output, session)?;
+    session.messages().status(format!(
+        "Converted {} resource(s) to {TARGET}. {} resource(s) passed through unchanged.",
+        converted.count(Outcome::Converted),
+        converted.count(Outcome::PassedThrough)
+    ));
+    Ok(())
+}
+
+fn read(file: Option<&Path>, session: &mut Session) -> Result<TemplateText, Failure> {
+    match file.filter(|file| *file != Path::new("-")) {
+        None => Ok(TemplateText::new("<stdin>", &session.read_stdin()?)?),
+        Some(file) => {
+            let bytes = fs::read(session.environment().resolve(file)).map_err(|error| {
+                Failure::new(Kind::Environment, format!("cannot read `{}`", file.display())).because(&error)
+            })?;
+            Ok(TemplateText::new(file.display().to_string(), &bytes)?)
+        }
+    }
+}
+
+/// Without its kind nobody can tell whether an object is to be converted.
+fn check(objects: &[Object], lines: &[usize], file: &str) -> Result<(), Failure> {
+    let mut failure = None;
+    for (object, line) in objects.iter().zip(lines) {
+        let absent = [("apiVersion", object.api_version()), ("kind", object.kind())];
+        if let Some((field, _)) = absent.iter().find(|(_, value)| value.is_empty()) {
+            let so_far = failure.unwrap_or_else(|| Failure::user(format!("cannot convert `{file}`")));
+            failure = Some(so_far.cause(format!("the object at line {line} has no `{field}`")));
+        }
+    }
+    failure.map_or(Ok(()), Err)
+}
+
+fn print(converted: &Converted, output: &str, session: &mut Session) -> Result<(), Failure> {
+    let mut text = write_stream(&converted.objects);
+    text.push('\n');
+    match output {
+        "" | "-" => session.printer().data(text),
+        path => Ok(write_file_atomically(&session.environment().resolve(path), text.as_bytes(), MODE)?),
+    }
+}

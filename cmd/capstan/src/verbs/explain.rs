@@ -1,0 +1,132 @@
+use std::fmt::Write as _;
+
+use api::output::{ExplainedPlace, Explanation, PlaceState};
+use provider::{explain_file, explain_variable};
+
+use crate::{
+    Failure, Within as _,
+    session::Session,
+    settings::{self, OutputFormat},
+    verbs::provider_flags::OneProvider,
+};
+
+/// Say where a value or a file comes from, and what else was looked at
+///
+/// Lists every place in the order it is looked at, and which one won. Values are not shown: they may be secrets.
+#[derive(clap::Subcommand)]
+#[command(after_help = "Examples:
+  {bin} explain variable AWS_REGION
+  {bin} explain file metadata.yaml --infrastructure aws:v2.11.1
+  {bin} explain config")]
+pub(crate) enum Explain {
+    Variable(ExplainVariable),
+    File(Box<ExplainFile>),
+    Config(ExplainConfig),
+}
+
+/// Say where the value of a variable comes from
+#[derive(clap::Args)]
+pub(crate) struct ExplainVariable {
+    /// Name of the variable
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Say where a file of a provider's release is read from
+#[derive(clap::Args)]
+pub(crate) struct ExplainFile {
+    /// Name of the file, such as metadata.yaml [default: the components file]
+    #[arg(value_name = "FILE")]
+    file: Option<String>,
+
+    #[command(flatten)]
+    provider: OneProvider,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Say which configuration file is used
+#[derive(clap::Args)]
+pub(crate) struct ExplainConfig {
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(clap::Args)]
+struct Output {
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+}
+
+impl Explain {
+    pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            Self::Variable(args) => {
+                let config = session.config()?;
+                print(&explain_variable(&config, &args.name), &args.output, session)
+            }
+            Self::File(args) => {
+                let explanation = explain_release_file(&args, session)?;
+                print(&explanation, &args.output, session)
+            }
+            Self::Config(args) => print(&explain_config(session), &args.output, session),
+        }
+    }
+}
+
+/// A file named by `--config` is the only place; else all folders and endings are.
+fn explain_config(session: &Session) -> Explanation {
+    let named = session.globals().config.as_deref().filter(|text| !text.is_empty());
+    let places = if let Some(flag) = named {
+        let note = Some("named by `--config`, so no other place is looked at".to_owned());
+        vec![ExplainedPlace { place: flag.to_owned(), state: PlaceState::Taken, note }]
+    } else {
+        let place = |candidate: settings::Candidate| ExplainedPlace {
+            place: candidate.path.display().to_string(),
+            state: candidate.state,
+            note: None,
+        };
+        settings::candidates(session.environment()).into_iter().map(place).collect()
+    };
+    Explanation { subject: "configuration file".to_owned(), places }
+}
+
+fn explain_release_file(args: &ExplainFile, session: &Session) -> Result<Explanation, Failure> {
+    let (id, version) = args.provider.chosen()?;
+    let releases = settings::provider_releases(&id, session)?;
+    let file = args.file.as_deref().unwrap_or_else(|| releases.repository().components_file());
+    session.block_on(async {
+        let release = releases.choose(version.as_deref()).await?;
+        explain_file(&release, file).await.within(|| format!("cannot look for `{file}`"))
+    })
+}
+
+fn print(explanation: &Explanation, output: &Output, session: &mut Session) -> Result<(), Failure> {
+    let text = match OutputFormat::parse(&output.output)? {
+        OutputFormat::Json => format!("{}\n", serde_json::to_string_pretty(explanation)?),
+        OutputFormat::Yaml => manifest::yaml::write(&serde_json::to_value(explanation)?),
+        OutputFormat::Text => text(explanation),
+    };
+    session.printer().data(text)
+}
+
+fn text(explanation: &Explanation) -> String {
+    let mut text = format!("{}\n", explanation.subject);
+    for place in &explanation.places {
+        let state = match place.state {
+            PlaceState::Taken => "taken",
+            PlaceState::Shadowed => "shadowed",
+            PlaceState::Absent => "absent",
+            PlaceState::NotAsked => "not asked",
+            PlaceState::Unreadable => "unreadable",
+        };
+        let note = place.note.as_deref().map(|note| format!(" ({note})")).unwrap_or_default();
+        let _ = writeln!(text, "  {state:<11} {}{note}", place.place);
+    }
+    text
+}

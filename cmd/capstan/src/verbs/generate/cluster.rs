@@ -1,0 +1,335 @@
+use std::{borrow::Cow, fmt::Write as _};
+
+use api::{ProviderId, ProviderType, output::Variable};
+use provider::{
+    ClusterRequest, ClusterTemplateInput, ConfigMapSource, ProviderReleases, TemplateText,
+    config::{Config, Variables},
+    default_infrastructure, installed_version, render_cluster_template,
+};
+
+use super::{print, source};
+use crate::{
+    Failure, Within as _,
+    session::Session,
+    settings::{self, KubeContext, KubeFlags, KubeconfigError, OutputFormat},
+    verbs::provider_flags,
+};
+
+/// Generate the objects of a workload cluster
+///
+/// The template is read from the repository of an infrastructure provider, from a file or URL, or from standard input.
+/// ClusterClasses that a template of a provider uses are included.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  # The plain template of a provider
+  {bin} generate cluster demo --infrastructure docker:v1.14.0 -n default --kubernetes-version v1.35.0
+
+  # A flavor, and what it needs
+  {bin} generate cluster demo -i aws:v2.11.1 --flavor eks -n default --list-variables
+
+  # A template of one's own
+  {bin} generate cluster demo --from ./template.yaml -n default")]
+pub(crate) struct GenerateCluster {
+    /// Name of the workload cluster
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    #[command(flatten)]
+    kube: KubeFlags,
+
+    /// Namespace of the workload cluster [default: that of the kubeconfig's context]
+    #[arg(short = 'n', long, value_name = "NAMESPACE")]
+    target_namespace: Option<String>,
+
+    /// Kubernetes version of the workload cluster [default: KUBERNETES_VERSION of environment or configuration]
+    #[arg(long, value_name = "VERSION")]
+    kubernetes_version: Option<String>,
+
+    /// Number of control plane machines [default: CONTROL_PLANE_MACHINE_COUNT, else 1]
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
+    control_plane_machine_count: Option<i64>,
+
+    /// Number of worker machines [default: WORKER_MACHINE_COUNT, else 0]
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
+    worker_machine_count: Option<i64>,
+
+    /// Infrastructure provider to read the template from, as docker:v1.14.0
+    #[arg(short, long, value_name = "NAME:VERSION")]
+    infrastructure: Option<String>,
+
+    /// Flavor of the template [default: the plain template]
+    #[arg(short, long, value_name = "FLAVOR")]
+    flavor: Option<String>,
+
+    /// Path or URL of a template; `-` is standard input
+    #[arg(long, value_name = "PATH|URL")]
+    from: Option<String>,
+
+    /// ConfigMap to read the template from
+    #[arg(long, value_name = "NAME")]
+    from_config_map: Option<String>,
+
+    /// Namespace of the ConfigMap [default: that of the kubeconfig's context]
+    #[arg(long, value_name = "NAMESPACE")]
+    from_config_map_namespace: Option<String>,
+
+    /// Key of the ConfigMap [default: template]
+    #[arg(long, value_name = "KEY")]
+    from_config_map_key: Option<String>,
+
+    /// List the variables of the template instead
+    #[arg(long)]
+    list_variables: bool,
+
+    /// Text (yaml documents), yaml or json (one List; with --list-variables: defaults, places, origins)
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+
+    /// File to write to, replaced when all is ready [default: standard output]
+    #[arg(long, value_name = "PATH")]
+    write_to: Option<String>,
+}
+
+/// Where the template comes from.
+enum Source<'a> {
+    Repository,
+    Url(&'a str),
+    ConfigMap,
+}
+
+pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    let source = args.source()?;
+    let context = args.kube.context(session.environment());
+    let request = args.request(context.as_ref())?;
+    let config = session.config()?;
+    let mut variables = Variables::new(&config);
+    request.set_variables(&mut variables).within(|| "cannot generate a workload cluster".to_owned())?;
+
+    let releases;
+    let (template, release) = match source {
+        Source::Url(url) => (source::read(url, session)?, None),
+        Source::ConfigMap => (args.read_config_map(context.as_ref().ok(), session)?, None),
+        Source::Repository => {
+            let (id, version) = args.provider(session)?;
+            releases = settings::provider_releases(&id, session)?;
+            let (template, release) = read_flavor(&releases, &version, args.flavor.as_deref(), session)?;
+            (template, Some(release))
+        }
+    };
+    if args.list_variables {
+        return list_variables(args, &template, &variables, format, session);
+    }
+    let input = ClusterTemplateInput {
+        template: &template,
+        variables: &variables,
+        target_namespace: &request.target_namespace,
+        release: release.as_ref(),
+        cluster: None,
+    };
+    let rendered = session
+        .block_on(render_cluster_template(&input))
+        .within(|| format!("cannot generate cluster `{}`", args.name))?;
+    for warning in &rendered.warnings {
+        session.messages().warning(warning);
+    }
+    if let (Ok(context), false) = (&context, rendered.added_classes.is_empty()) {
+        warn_of_classes(context, &rendered.added_classes, session);
+    }
+    print::objects(rendered.objects, format, args.write_to.as_deref(), session)
+}
+
+impl GenerateCluster {
+    fn source(&self) -> Result<Source<'_>, Failure> {
+        let given = |flag: &Option<String>| flag.as_deref().is_some_and(|text| !text.is_empty());
+        let url = self.from.as_deref().filter(|text| !text.is_empty());
+        let config_map = [&self.from_config_map, &self.from_config_map_namespace, &self.from_config_map_key]
+            .into_iter()
+            .any(given);
+        let repository = given(&self.infrastructure) || given(&self.flavor);
+        if [repository, url.is_some(), config_map].into_iter().filter(|given| *given).count() > 1 {
+            return Err(Failure::user("more than one source of the template is given").hint(
+                "give either `--infrastructure` with `--flavor`, or `--from`, or `--from-config-map`",
+            ));
+        }
+        Ok(match url {
+            Some(url) => Source::Url(url),
+            None if config_map => Source::ConfigMap,
+            None => Source::Repository,
+        })
+    }
+
+    /// Infrastructure provider and version: as named, else as installed.
+    fn provider(&self, session: &Session) -> Result<(ProviderId, String), Failure> {
+        let named = self.infrastructure.as_deref().filter(|text| !text.is_empty());
+        let (id, version) = if let Some(named) = named {
+            provider_flags::resolve(ProviderType::Infrastructure, named)?
+        } else {
+            let cluster =
+                settings::management_cluster("finding out which infrastructure provider is installed")
+                    .map_err(|failure| {
+                        failure.hint("name it with its version: `--infrastructure docker:v1.14.0`")
+                    })?;
+            let name = session.block_on(default_infrastructure(&*cluster))?;
+            (ProviderId::new(ProviderType::Infrastructure, name), None)
+        };
+        if let Some(version) = version {
+            return Ok((id, version));
+        }
+        let cluster =
+            settings::management_cluster(&format!("finding out which version of `{id}` is installed"))
+                .map_err(|failure| {
+                    failure.hint(format!("name the version: `--infrastructure {}:VERSION`", id.name))
+                })?;
+        let version = session.block_on(installed_version(&*cluster, &id))?;
+        Ok((id, version))
+    }
+
+    fn read_config_map(
+        &self,
+        context: Option<&KubeContext>,
+        session: &Session,
+    ) -> Result<TemplateText, Failure> {
+        let given = |flag: &Option<String>| flag.clone().filter(|text| !text.is_empty());
+        let name = given(&self.from_config_map)
+            .ok_or_else(|| Failure::user("no ConfigMap is named").hint("name it with `--from-config-map`"))?;
+        let of_context = || context.and_then(|context| context.namespace.clone());
+        let source = ConfigMapSource {
+            namespace: given(&self.from_config_map_namespace)
+                .or_else(of_context)
+                .unwrap_or_else(|| "default".to_owned()),
+            key: given(&self.from_config_map_key).unwrap_or_else(|| ConfigMapSource::DEFAULT_KEY.to_owned()),
+            name,
+        };
+        let cluster = settings::management_cluster("reading a template from a ConfigMap").map_err(|failure| {
+            failure.hint(format!(
+                "write it to a file first: kubectl get configmap -n {} {} -o jsonpath='{{.data.{}}}' > template.yaml, \
+                 then use `--from template.yaml`",
+                source.namespace, source.name, source.key
+            ))
+        })?;
+        session.block_on(source.read(&*cluster))
+    }
+
+    fn request(&self, context: Result<&KubeContext, &KubeconfigError>) -> Result<ClusterRequest, Failure> {
+        let given = self.target_namespace.clone().filter(|text| !text.is_empty());
+        let target_namespace = match (given, context) {
+            (Some(namespace), _) => namespace,
+            (None, Ok(context)) => context.namespace.clone().unwrap_or_else(|| "default".to_owned()),
+            (None, Err(error)) => {
+                return Err(Failure::user("cannot tell the namespace of the workload cluster")
+                    .because(error)
+                    .hint("give it with `--target-namespace`"));
+            }
+        };
+        Ok(ClusterRequest {
+            name: self.name.clone(),
+            target_namespace,
+            kubernetes_version: self.kubernetes_version.clone().filter(|text| !text.is_empty()),
+            control_plane_machine_count: self.control_plane_machine_count,
+            worker_machine_count: self.worker_machine_count,
+        })
+    }
+}
+
+fn read_flavor<'r>(
+    releases: &'r ProviderReleases,
+    version: &str,
+    flavor: Option<&str>,
+    session: &Session,
+) -> Result<(TemplateText, provider::Release<'r>), Failure> {
+    let (release, template) = session.block_on(async {
+        let release = releases.named(version).await?;
+        let template = release.cluster_template(flavor).await?;
+        Ok::<_, provider::ReleaseError>((release, template))
+    })?;
+    Ok((template, release))
+}
+
+/// A kubeconfig is at hand, so the peer would have asked the cluster which classes it has already.
+fn warn_of_classes(context: &KubeContext, classes: &[provider::ClusterClassName], session: &Session) {
+    for class in classes {
+        session.messages().warning(format!(
+            "ClusterClass `{}/{}` is included; whether the cluster of context `{}` has it already was not asked",
+            class.namespace, class.name, context.name
+        ));
+    }
+}
+
+fn list_variables(
+    args: &GenerateCluster,
+    template: &TemplateText,
+    variables: &Variables<'_>,
+    format: OutputFormat,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let listed = template.variables(variables)?;
+    match format {
+        OutputFormat::Text => {
+            let text = required_and_optional(args, &listed, variables.config());
+            session.printer().data(text)
+        }
+        format => print::variables(listed, format, session),
+    }
+}
+
+/// The peer's two lists. Variables with a meaning of their own show the value they will have.
+/// Source: clusterctl v1.14 cmd/generate_cluster.go (printVariablesOutput); values of the configuration file do not
+/// show there either.
+fn required_and_optional(args: &GenerateCluster, listed: &[Variable], config: &Config) -> String {
+    let shown = |variable: &Variable| shown_default(args, variable, config);
+    let optional: Vec<(&str, String)> =
+        listed.iter().filter_map(|variable| Some((variable.name.as_str(), shown(variable)?))).collect();
+    let is_optional = |name: &str| optional.iter().any(|(known, _)| *known == name);
+    let required: Vec<&str> =
+        listed.iter().map(|variable| variable.name.as_str()).filter(|name| !is_optional(name)).collect();
+    let mut text = String::new();
+    if !required.is_empty() {
+        text.push_str("Required Variables:\n");
+        for name in required {
+            let _ = writeln!(text, "  - {name}");
+        }
+    }
+    if !optional.is_empty() {
+        text.push_str("\nOptional Variables:\n");
+        let width = optional.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+        for (name, value) in &optional {
+            let _ = writeln!(text, "  - {name:<width$}  (defaults to {value})");
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn shown_default(args: &GenerateCluster, variable: &Variable, config: &Config) -> Option<String> {
+    let environment = |name: &str| config.environment().get(name).map(str::to_owned);
+    let count = |flag: Option<i64>, name: &str, default: &str| {
+        Some(
+            flag.map(|count| count.to_string())
+                .or_else(|| environment(name))
+                .unwrap_or_else(|| default.to_owned()),
+        )
+    };
+    let from_template = variable.default.as_deref().map(|default| {
+        let quoted = default.is_empty() || default.starts_with('"');
+        if quoted { Cow::Borrowed(default) } else { Cow::Owned(print::go_quoted(default)) }.into_owned()
+    });
+    match variable.name.as_str() {
+        "CLUSTER_NAME" => Some(args.name.clone()),
+        "NAMESPACE" => Some(
+            args.target_namespace
+                .clone()
+                .filter(|text| !text.is_empty())
+                .unwrap_or_else(|| "current Namespace in the KubeConfig file".to_owned()),
+        ),
+        name @ "CONTROL_PLANE_MACHINE_COUNT" => count(args.control_plane_machine_count, name, "1"),
+        name @ "WORKER_MACHINE_COUNT" => count(args.worker_machine_count, name, "0"),
+        name @ "KUBERNETES_VERSION" => args
+            .kubernetes_version
+            .clone()
+            .filter(|text| !text.is_empty())
+            .or_else(|| environment(name))
+            .or(from_template),
+        _ => from_template,
+    }
+}

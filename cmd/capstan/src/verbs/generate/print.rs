@@ -1,0 +1,118 @@
+use std::fmt::Write as _;
+
+use api::output::{ObjectList, Variable, VariableList};
+use manifest::Object;
+
+use crate::{Failure, session::Session, settings::OutputFormat, ui::write_file_atomically};
+
+/// Readable by its owner alone: rendered objects hold credentials.
+const OBJECTS_MODE: u32 = 0o600;
+
+/// Prints objects to stdout, or to a file once all of them are there.
+/// Shape: yaml documents joined by `---`, or one `v1` List as json; a final newline.
+pub(super) fn objects(
+    objects: Vec<Object>,
+    format: OutputFormat,
+    write_to: Option<&str>,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let mut text = match format {
+        OutputFormat::Text | OutputFormat::Yaml => manifest::write_stream(&objects),
+        OutputFormat::Json => {
+            let items = objects.into_iter().map(Object::into_value).collect();
+            json(&ObjectList { api_version: "v1".to_owned(), kind: "List".to_owned(), items })?
+        }
+    };
+    text.push('\n');
+    match write_to.map(str::trim).filter(|path| !path.is_empty() && *path != "-") {
+        Some(path) => {
+            write_file_atomically(&session.environment().resolve(path), text.as_bytes(), OBJECTS_MODE)?;
+            Ok(())
+        }
+        None => session.printer().data(text),
+    }
+}
+
+/// Prints variables for scripts.
+pub(super) fn variables(
+    variables: Vec<Variable>,
+    format: OutputFormat,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let list = VariableList { variables };
+    let text = match format {
+        OutputFormat::Json => format!("{}\n", json(&list)?),
+        OutputFormat::Text | OutputFormat::Yaml => manifest::yaml::write(&serde_json::to_value(&list)?),
+    };
+    session.printer().data(text)
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    Ok(serde_json::to_string_pretty(value)?)
+}
+
+/// The peer's list of names; one empty line when there are none.
+pub(super) fn variable_names(variables: &[Variable]) -> String {
+    if variables.is_empty() {
+        return "\n".to_owned();
+    }
+    let mut text = "Variables:\n".to_owned();
+    for variable in variables {
+        let _ = writeln!(text, "  - {}", variable.name);
+    }
+    text
+}
+
+/// Quotes a text as Go's `%q` does.
+pub(super) fn go_quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\u{7}' => quoted.push_str("\\a"),
+            '\u{8}' => quoted.push_str("\\b"),
+            '\u{b}' => quoted.push_str("\\v"),
+            '\u{c}' => quoted.push_str("\\f"),
+            c if u32::from(c) < 0x20 || c == '\u{7f}' => {
+                let _ = write!(quoted, "\\x{:02x}", u32::from(c));
+            }
+            c if is_unprintable(c) && u32::from(c) > 0xffff => {
+                let _ = write!(quoted, "\\U{:08x}", u32::from(c));
+            }
+            c if is_unprintable(c) => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Tells what Go escapes: controls, blanks other than the space, what shows nothing, and what stands for no character.
+/// Source: Go strconv.IsPrint.
+fn is_unprintable(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    // A mark that belongs to the character before it can be printed, which shows after such a character alone.
+    c.is_whitespace() || String::from_iter(['a', c]).escape_debug().to_string().contains("\\u{")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::go_quoted;
+
+    #[test]
+    fn defaults_are_quoted_as_the_peer_quotes_them() {
+        assert_eq!(go_quoted("plain"), r#""plain""#);
+        assert_eq!(go_quoted("a\"b\\c\nd\te\u{1}f"), r#""a\"b\\c\nd\te\x01f""#);
+        assert_eq!(go_quoted("it's ü \u{a0}\u{85}"), r#""it's ü \u00a0\u0085""#);
+        assert_eq!(go_quoted("\u{301} 😀\u{ad}\u{e0001}\u{feff}"), "\"\u{301} 😀\\u00ad\\U000e0001\\ufeff\"");
+    }
+}

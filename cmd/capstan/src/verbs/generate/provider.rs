@@ -1,0 +1,152 @@
+use std::fmt::Write as _;
+
+use api::ProviderId;
+use provider::{
+    ComponentsInput, ProviderComponents, ProviderReleases, Release, Substitution, build_components,
+    config::Variables,
+};
+
+use super::print;
+use crate::{
+    Failure, Within as _,
+    session::Session,
+    settings::{self, OutputFormat},
+    verbs::provider_flags::OneProvider,
+};
+
+/// Generate the components of a provider
+///
+/// Prints what installing the provider would apply: variables, image overrides, namespace and labels are in place.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  # The newest release
+  {bin} generate provider --infrastructure aws
+
+  # A release, into another namespace
+  {bin} generate provider --infrastructure aws:v2.11.1 --target-namespace capa
+
+  # What does it need, which images does it run?
+  {bin} generate provider --infrastructure aws:v2.11.1 --describe")]
+pub(crate) struct GenerateProvider {
+    #[command(flatten)]
+    provider: OneProvider,
+
+    /// Namespace the provider is to run in [default: the one of its components]
+    #[arg(short = 'n', long, value_name = "NAMESPACE")]
+    target_namespace: Option<String>,
+
+    /// Leave `${VARIABLES}` as they are written
+    #[arg(long)]
+    raw: bool,
+
+    /// Describe the provider instead: version, file, namespace, variables, images
+    #[arg(long)]
+    describe: bool,
+
+    /// List the variables of the components instead
+    #[arg(long)]
+    list_variables: bool,
+
+    /// Text (yaml documents), yaml or json (one List)
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+
+    /// File to write to, replaced when all is ready [default: standard output]
+    #[arg(long, value_name = "PATH")]
+    write_to: Option<String>,
+}
+
+pub(super) fn run(args: &GenerateProvider, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    let (id, version) = args.provider.chosen()?;
+    let releases = settings::provider_releases(&id, session)?;
+    let release = session
+        .block_on(async { releases.choose(version.as_deref()).await })
+        .within(|| format!("cannot generate `{id}`"))?;
+    if args.list_variables {
+        return list_variables(&release, format, session);
+    }
+    let components = build(args, &id, &release, session)
+        .within(|| format!("cannot generate `{id}` {}", release.version()))?;
+    for warning in &components.warnings {
+        session.messages().warning(warning);
+    }
+    if args.describe {
+        let text = description(&releases, &release, &components);
+        return session.printer().data(text);
+    }
+    print::objects(components.objects, format, args.write_to.as_deref(), session)
+}
+
+fn build(
+    args: &GenerateProvider,
+    id: &ProviderId,
+    release: &Release<'_>,
+    session: &Session,
+) -> Result<ProviderComponents, Failure> {
+    let config = session.config()?;
+    let text = session.block_on(async {
+        release.check().await?;
+        release.components().await
+    })?;
+    let input = ComponentsInput {
+        provider: id,
+        text: &text,
+        variables: &Variables::new(&config),
+        substitution: if args.raw || args.describe { Substitution::None } else { Substitution::Full },
+        image_overrides: &config.image_overrides()?,
+        target_namespace: args.target_namespace.as_deref(),
+    };
+    Ok(build_components(&input)?)
+}
+
+fn list_variables(release: &Release<'_>, format: OutputFormat, session: &mut Session) -> Result<(), Failure> {
+    let text = session.block_on(async { release.components().await })?;
+    let config = session.config()?;
+    let listed = text.variables(&Variables::new(&config))?;
+    match format {
+        OutputFormat::Text => session.printer().data(print::variable_names(&listed)),
+        format => print::variables(listed, format, session),
+    }
+}
+
+/// Source: clusterctl v1.14 cmd/generate_provider.go; names of variables and images as they are in the file.
+fn description(
+    releases: &ProviderReleases,
+    release: &Release<'_>,
+    components: &ProviderComponents,
+) -> String {
+    let provider = releases.provider();
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "{:<20}{value}", format!("{name}:"));
+    };
+    line("Name", &provider.id.name);
+    line("Type", provider.id.provider_type.as_str());
+    line("URL", &without_release(&provider.url));
+    line("Version", release.version());
+    line("File", releases.repository().components_file());
+    line("TargetNamespace", &components.target_namespace);
+    list(&mut text, "Variables", components.variables.iter().map(|variable| variable.name.as_str()));
+    list(&mut text, "Images", components.images.iter().map(String::as_str));
+    text.push('\n');
+    text
+}
+
+fn list<'a>(text: &mut String, name: &str, items: impl Iterator<Item = &'a str>) {
+    for (index, item) in items.enumerate() {
+        if index == 0 {
+            let _ = writeln!(text, "{name}:");
+        }
+        let _ = writeln!(text, "  - {item}");
+    }
+}
+
+/// The address without version and file.
+fn without_release(url: &str) -> String {
+    let mut parts: Vec<&str> = url.rsplitn(3, '/').collect();
+    match parts.pop() {
+        Some(base) if parts.len() == 2 => format!("{base}/"),
+        _ => url.to_owned(),
+    }
+}

@@ -1,0 +1,55 @@
+use provider::config::Variables;
+
+use super::{print, source};
+use crate::{Failure, session::Session, settings::OutputFormat};
+
+/// Put values into a template and print it
+///
+/// Variables are taken from the environment, then from the configuration file.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  # Values from the environment
+  NAME=demo {bin} generate yaml --from template.yaml
+
+  # Which variables does a template have?
+  cat template.yaml | {bin} generate yaml --list-variables")]
+pub(crate) struct GenerateYaml {
+    /// Path or URL of the template; `-` is standard input
+    #[arg(long, value_name = "PATH|URL", default_value = "-")]
+    from: String,
+
+    /// List the variables of the template instead
+    #[arg(long)]
+    list_variables: bool,
+
+    /// With `--list-variables`: text, json or yaml, the latter two with defaults, places and origins. Else text
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+
+    /// Passed over, as the peer does
+    #[arg(hide = true, num_args = 0..)]
+    ignored: Vec<String>,
+}
+
+pub(super) fn run(args: &GenerateYaml, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    if args.from.is_empty() {
+        return Err(Failure::user("`--from` is empty").hint("name a file or URL, or `-` for standard input"));
+    }
+    let config = session.config()?;
+    let variables = Variables::new(&config);
+    let template = source::read(&args.from, session)?;
+    if args.list_variables {
+        let listed = template.variables(&variables)?;
+        return match format {
+            OutputFormat::Text => session.printer().data(print::variable_names(&listed)),
+            format => print::variables(listed, format, session),
+        };
+    }
+    let text = template.substitute(&variables)?;
+    let stream = template.read_objects(&text)?;
+    for warning in template.warnings(&stream) {
+        session.messages().warning(warning);
+    }
+    print::objects(stream.objects, format, None, session)
+}

@@ -1,0 +1,32 @@
+use crate::{Failure, cli, session::Session};
+
+/// Print the help of a command
+#[derive(clap::Args)]
+pub(crate) struct Help {
+    /// The command, such as `generate cluster`
+    command: Vec<String>,
+}
+
+/// A topic that does not exist is answered on stderr, and is no failure.
+/// Source: clusterctl v1.14, run.
+pub(crate) fn run(args: &Help, session: &mut Session) -> Result<(), Failure> {
+    let program = session.program();
+    let known = |count: &usize| cli::render_help(program, &args.command[..*count], false).is_some();
+    // Words behind a command that are no command of its own are passed over.
+    let longest = (0..=args.command.len()).rev().find(known).unwrap_or(0);
+    if longest > 0 || args.command.is_empty() {
+        return show(&args.command[..longest], session);
+    }
+    let topic = args.command.join(" ");
+    let help = cli::render_help(program, &[], false).unwrap_or_default();
+    session.messages().warning(format!("unknown help topic `{topic}`"));
+    session.messages().plain(&help);
+    Ok(())
+}
+
+/// Prints the help of the command at this path.
+pub(crate) fn show(path: &[String], session: &mut Session) -> Result<(), Failure> {
+    let colour = session.printer().colours_stdout();
+    let help = cli::render_help(session.program(), path, colour);
+    session.printer().data(help.unwrap_or_default())
+}

@@ -1,0 +1,55 @@
+//! One verb, one file: its flags with their help, and the call that does it. This file is the list.
+
+mod completion;
+mod config;
+mod convert;
+mod explain;
+mod generate;
+pub(crate) mod help;
+mod init;
+mod plugin;
+mod provider;
+mod provider_flags;
+pub(crate) mod version;
+
+use std::ffi::OsString;
+
+use crate::{Failure, session::Session};
+
+/// Every command of the first level.
+#[derive(clap::Subcommand)]
+pub(crate) enum Verb {
+    #[command(subcommand)]
+    Generate(generate::Generate),
+    Init(Box<init::Init>),
+    #[command(subcommand)]
+    Explain(explain::Explain),
+    #[command(subcommand)]
+    Config(config::Config),
+    #[command(subcommand)]
+    Provider(provider::Provider),
+    Convert(convert::Convert),
+    Completion(completion::Completion),
+    Version(version::Version),
+    Help(help::Help),
+    /// Anything else is a plugin's name.
+    #[command(external_subcommand)]
+    Plugin(Vec<OsString>),
+}
+
+impl Verb {
+    pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            Self::Generate(verb) => verb.run(session),
+            Self::Init(args) => init::run(*args, session),
+            Self::Explain(verb) => verb.run(session),
+            Self::Config(verb) => verb.run(session),
+            Self::Provider(verb) => verb.run(session),
+            Self::Convert(args) => convert::run(&args, session),
+            Self::Completion(args) => completion::run(&args, session),
+            Self::Version(args) => version::run(&args, session),
+            Self::Help(args) => help::run(&args, session),
+            Self::Plugin(words) => plugin::run(&words, session),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::{Environment, Failure, cli, failure::Kind, program::Program, session::Session};
+
+/// Hands the command line over to a plugin: an executable on the PATH named after the first words.
+/// Source: clusterctl v1.14, run.
+/// # Errors
+/// An unknown command when there is no such executable.
+pub(crate) fn run(words: &[OsString], session: &mut Session) -> Result<(), Failure> {
+    let program = session.program();
+    let Some((path, rest)) = find(words, program, session.environment()) else {
+        let word = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+        return Err(cli::unknown_command(program, &word));
+    };
+    session.messages().log(1, format!("running plugin {}", path.display()));
+    hand_over(&path, rest)
+}
+
+/// The executable that fits the most words, and the words it is handed.
+/// Shape: the leading words that are no flags are joined by `-`, a `-` inside a word becoming `_`; longest first; a
+/// plugin under our own name is taken before one of the same length under the other.
+fn find<'a>(
+    words: &'a [OsString],
+    program: Program,
+    environment: &Environment,
+) -> Option<(PathBuf, &'a [OsString])> {
+    let folders: Vec<PathBuf> = std::env::split_paths(environment.get("PATH")?).collect();
+    let prefixes = match program {
+        Program::Capstan => ["capstan", "clusterctl"],
+        Program::Clusterctl => ["clusterctl", "capstan"],
+    };
+    let names: Vec<String> = words
+        .iter()
+        .map_while(|word| word.to_str().filter(|word| !word.starts_with('-')))
+        .map(|word| word.replace('-', "_"))
+        .collect();
+    (1..=names.len()).rev().find_map(|count| {
+        let joined = names[..count].join("-");
+        // A word with a folder in it would leave the PATH.
+        if joined.contains(['/', '\\']) {
+            return None;
+        }
+        let executable = prefixes.iter().find_map(|prefix| {
+            let name = format!("{prefix}-{joined}");
+            folders.iter().find_map(|folder| executable_in(folder, &name, environment))
+        })?;
+        Some((executable, &words[count..]))
+    })
+}
+
+#[cfg(unix)]
+fn executable_in(folder: &Path, name: &str, _: &Environment) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = folder.join(name);
+    let found = std::fs::metadata(&path).ok()?;
+    (found.is_file() && found.permissions().mode() & 0o111 != 0).then_some(path)
+}
+
+#[cfg(not(unix))]
+fn executable_in(folder: &Path, name: &str, environment: &Environment) -> Option<PathBuf> {
+    let extensions = environment.text("PATHEXT").unwrap_or(".COM;.EXE;.BAT;.CMD");
+    extensions
+        .split(';')
+        .map(|extension| folder.join(format!("{name}{extension}")))
+        .find(|path| path.is_file())
+}
+
+/// The plugin takes the place of this process, so that signals and the exit status are its own.
+#[cfg(unix)]
+fn hand_over(path: &Path, arguments: &[OsString]) -> Result<(), Failure> {
+    use std::os::unix::process::CommandExt as _;
+    let error = Command::new(path).args(arguments).exec();
+    Err(cannot_run(path, &error))
+}
+
+#[cfg(not(unix))]
+fn hand_over(path: &Path, arguments: &[OsString]) -> Result<(), Failure> {
+    match Command::new(path).args(arguments).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Failure::user(format!("plugin `{}` ended with {status}", path.display()))),
+        Err(error) => Err(cannot_run(path, &error)),
+    }
+}
+
+fn cannot_run(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Kind::Environment, format!("cannot run plugin `{}`", path.display())).because(error)
+}

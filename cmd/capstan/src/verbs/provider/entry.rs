@@ -1,0 +1,231 @@
+use api::ProviderType;
+use manifest::{
+    Map, Value,
+    yaml::{self, Limits, YamlError},
+};
+
+/// A provider as it stands in clusterctl.yaml.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) provider_type: ProviderType,
+    pub(super) url: String,
+}
+
+/// What became of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Edit {
+    /// The very entry is there; the text stays.
+    AlreadyThere,
+    /// The text with one entry more.
+    Added(String),
+    /// The text with another url in the entry.
+    Replaced(String),
+}
+
+/// Why the text was left alone.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refusal {
+    /// Not YAML.
+    #[error("it is not valid YAML")]
+    Invalid(#[source] YamlError),
+    /// An entry of this name and type has another url.
+    #[error("it has `{name}` with the url `{url}`")]
+    OtherUrl { name: String, url: String },
+    /// The text is laid out in a way that cannot be edited without touching more than the entry.
+    #[error("its `providers` {found}")]
+    Layout { found: &'static str },
+}
+
+impl Entry {
+    /// The lines to write, each behind `indent`.
+    pub(super) fn lines(&self, indent: &str) -> String {
+        let scalar = |text: &str| yaml::write(&Value::from(text)).trim_end().to_owned();
+        let (name, provider_type, url) = (scalar(&self.name), self.provider_type, scalar(&self.url));
+        format!("{indent}- name: {name}\n{indent}  type: {provider_type}\n{indent}  url: {url}\n")
+    }
+
+    fn value(&self) -> Value {
+        let field = |name: &str, text: &str| (name.to_owned(), Value::from(text));
+        Value::Object(Map::from_iter([
+            field("name", &self.name),
+            field("type", self.provider_type.as_str()),
+            field("url", &self.url),
+        ]))
+    }
+
+    fn is(&self, value: &Value) -> bool {
+        field(value, "name") == Some(&self.name) && field(value, "type") == Some(self.provider_type.as_str())
+    }
+}
+
+/// Puts an entry into the text of a configuration file, touching nothing else.
+/// Shape: the list is looked for at the top level under `providers` in any case; it is made when there is none. What
+/// comes out is read again and must hold exactly one thing more, or one url changed.
+/// # Errors
+/// A `Refusal`; the text is then to be left as it is.
+pub(super) fn put(text: &str, entry: &Entry, replace: bool) -> Result<Edit, Refusal> {
+    let before = read(text)?;
+    let key = before.keys().find(|key| key.eq_ignore_ascii_case("providers")).cloned();
+    let list = match key.as_ref().and_then(|key| before.get(key)) {
+        None | Some(Value::Null) => &[],
+        Some(Value::Array(list)) => list.as_slice(),
+        Some(_) => return Err(Refusal::Layout { found: "is no list" }),
+    };
+    // Of two equal entries the later one counts, so that one is meant.
+    let place = list.iter().rposition(|value| entry.is(value));
+    let edit = match place {
+        Some(at) if field(&list[at], "url") == Some(&entry.url) => return Ok(Edit::AlreadyThere),
+        Some(at) if !replace => {
+            let url = field(&list[at], "url").unwrap_or_default().to_owned();
+            return Err(Refusal::OtherUrl { name: entry.name.clone(), url });
+        }
+        Some(at) => Edit::Replaced(with_other_url(text, at, &entry.url)?),
+        None => Edit::Added(with_one_more(text, key.is_some(), entry)?),
+    };
+    let (Edit::Added(edited) | Edit::Replaced(edited)) = &edit else { return Ok(edit) };
+    let mut expected = before.clone();
+    let list = expected.entry(key.unwrap_or_else(|| "providers".to_owned())).or_insert(Value::Null);
+    if list.is_null() {
+        *list = Value::Array(Vec::new());
+    }
+    match (list.as_array_mut(), place) {
+        (Some(list), Some(at)) => list[at]["url"] = Value::from(entry.url.as_str()),
+        (Some(list), None) => list.push(entry.value()),
+        (None, _) => return Err(Refusal::Layout { found: "is no list" }),
+    }
+    if read(edited).ok().as_ref() == Some(&expected) {
+        Ok(edit)
+    } else {
+        Err(Refusal::Layout { found: LAYOUT })
+    }
+}
+
+const LAYOUT: &str = "is laid out in a way that cannot be edited safely";
+
+fn read(text: &str) -> Result<Map<String, Value>, Refusal> {
+    match yaml::read_value(text, &Limits::default()).map_err(Refusal::Invalid)? {
+        Value::Object(fields) => Ok(fields),
+        Value::Null => Ok(Map::new()),
+        _ => Err(Refusal::Layout { found: "cannot be added: the file holds no keys with values" }),
+    }
+}
+
+fn field<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    let fields = value.as_object()?;
+    fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).and_then(|(_, value)| value.as_str())
+}
+
+/// The list as lines of the text.
+struct Block<'a> {
+    lines: Vec<&'a str>,
+    /// Where the key stands.
+    key: usize,
+    /// Where each entry begins; the last number is behind the last line of the last one.
+    starts: Vec<usize>,
+    indent: &'a str,
+}
+
+impl<'a> Block<'a> {
+    fn find(text: &'a str) -> Option<Self> {
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let key = lines.iter().position(|line| is_key(line))?;
+        let content = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        let behind = key + 1;
+        let first = lines[behind..].iter().position(|line| content(line)).map(|at| at + behind);
+        let indent = first.map_or("", |at| indent_of(lines[at]));
+        let is_entry = |line: &str| indent_of(line) == indent && line.trim_start().starts_with('-');
+        let inside = |line: &str| is_entry(line) || indent_of(line).len() > indent.len();
+        let (mut starts, mut end) = (Vec::new(), behind);
+        for (at, line) in lines.iter().enumerate().skip(behind).filter(|(_, line)| content(line)) {
+            if !inside(line) {
+                break;
+            }
+            if is_entry(line) {
+                starts.push(at);
+            }
+            end = at + 1;
+        }
+        starts.push(end);
+        Some(Self { lines, key, starts, indent })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.starts.len() == 1
+    }
+}
+
+fn is_key(line: &str) -> bool {
+    let Some((key, _)) = line.split_once(':') else { return false };
+    key.trim_end().trim_matches(['"', '\'']).eq_ignore_ascii_case("providers")
+}
+
+fn indent_of(line: &str) -> &str {
+    &line[..line.len() - line.trim_start_matches(' ').len()]
+}
+
+fn line_end(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+fn with_one_more(text: &str, has_key: bool, entry: &Entry) -> Result<String, Refusal> {
+    let newline = line_end(text);
+    let mut edited = String::with_capacity(text.len() + 256);
+    let end_line = |edited: &mut String| {
+        if !edited.is_empty() && !edited.ends_with('\n') {
+            edited.push_str(newline);
+        }
+    };
+    if !has_key {
+        edited.push_str(text);
+        end_line(&mut edited);
+        edited.push_str(&format!("providers:\n{}", entry.lines("  ")).replace('\n', newline));
+        return Ok(edited);
+    }
+    let block = Block::find(text).ok_or(Refusal::Layout { found: LAYOUT })?;
+    let key_line = block.lines[block.key];
+    let behind_key =
+        key_line.split_once(':').map_or("", |(_, rest)| rest.split(" #").next().unwrap_or_default().trim());
+    let (key_line, indent) = match (behind_key, block.is_empty()) {
+        ("", true) => (key_line.to_owned(), "  "),
+        ("[]" | "~" | "null", true) => (key_line.replacen(&format!(" {behind_key}"), "", 1), "  "),
+        ("", false) => (key_line.to_owned(), block.indent),
+        _ => return Err(Refusal::Layout { found: "is written in one line" }),
+    };
+    let end = block.starts.last().copied().unwrap_or(block.key + 1);
+    edited.extend(block.lines[..block.key].iter().copied());
+    edited.push_str(&key_line);
+    edited.extend(block.lines[block.key + 1..end].iter().copied());
+    end_line(&mut edited);
+    edited.push_str(&entry.lines(indent).replace('\n', newline));
+    edited.extend(block.lines[end..].iter().copied());
+    Ok(edited)
+}
+
+/// Writes another url into one entry; the comment behind the old one stays.
+fn with_other_url(text: &str, at: usize, url: &str) -> Result<String, Refusal> {
+    let block = Block::find(text).ok_or(Refusal::Layout { found: LAYOUT })?;
+    let [start, end] = block
+        .starts
+        .get(at..at + 2)
+        .and_then(|two| two.try_into().ok())
+        .ok_or(Refusal::Layout { found: "is written in one line" })?;
+    let is_url = |line: &&str| {
+        let key = line.trim_start_matches([' ', '-']).split_once(':').map_or("", |(key, _)| key);
+        key.trim_end().trim_matches(['"', '\'']).eq_ignore_ascii_case("url")
+    };
+    let line =
+        block.lines[start..end].iter().position(is_url).ok_or(Refusal::Layout { found: LAYOUT })? + start;
+    let (key, value) = block.lines[line].split_once(':').unwrap_or_default();
+    let old = value.trim_end();
+    let comment = old.find(" #").map_or("", |hash| &old[hash..]);
+    let scalar = yaml::write(&Value::from(url));
+    let mut edited = String::with_capacity(text.len() + url.len());
+    edited.extend(block.lines[..line].iter().copied());
+    edited.extend([key, ": ", scalar.trim_end(), comment, &value[old.len()..]]);
+    edited.extend(block.lines[line + 1..].iter().copied());
+    Ok(edited)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+use super::*;
+
+fn entry() -> Entry {
+    Entry {
+        name: "mine".into(),
+        provider_type: ProviderType::Infrastructure,
+        url: "/srv/mine/v1.0.0/c.yaml".into(),
+    }
+}
+
+fn added(text: &str) -> String {
+    match put(text, &entry(), false) {
+        Ok(Edit::Added(text)) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn replaced(text: &str) -> String {
+    match put(text, &entry(), true) {
+        Ok(Edit::Replaced(text)) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+const LINES: &str = "  - name: mine\n    type: InfrastructureProvider\n    url: /srv/mine/v1.0.0/c.yaml\n";
+
+#[test]
+fn an_empty_file_gets_the_list() {
+    assert_eq!(added(""), format!("providers:\n{LINES}"));
+    assert_eq!(added("# mine"), format!("# mine\nproviders:\n{LINES}"));
+}
+
+#[test]
+fn a_file_without_the_key_keeps_all_it_has() {
+    let text = "# tokens\ngithub-token: abc   # secret\n\nWHO: \"me\"\n";
+    assert_eq!(added(text), format!("{text}providers:\n{LINES}"));
+}
+
+#[test]
+fn an_empty_list_is_filled() {
+    assert_eq!(added("providers:\nA: 1\n"), format!("providers:\n{LINES}A: 1\n"));
+    assert_eq!(added("providers: []\nA: 1\n"), format!("providers:\n{LINES}A: 1\n"));
+    assert_eq!(added("providers: [] # none yet\n"), format!("providers: # none yet\n{LINES}"));
+}
+
+#[test]
+fn the_entry_goes_behind_the_last_one_in_its_indentation() {
+    let text = "providers:\n- name: a # first\n  url: x\n  type: CoreProvider\n\n# about B\nB: 2\n";
+    let expected = "providers:\n- name: a # first\n  url: x\n  type: CoreProvider\n- name: mine\n  type: \
+                    InfrastructureProvider\n  url: /srv/mine/v1.0.0/c.yaml\n\n# about B\nB: 2\n";
+    assert_eq!(added(text), expected);
+    let text = "Providers:\n    # mine\n    - {name: a, url: x, type: CoreProvider}\n";
+    assert_eq!(
+        added(text),
+        format!(
+            "{text}    - name: mine\n      type: InfrastructureProvider\n      url: /srv/mine/v1.0.0/c.yaml\n"
+        )
+    );
+}
+
+#[test]
+fn windows_line_ends_and_a_missing_last_one_are_kept_in_style() {
+    let text = added("A: 1\r\nproviders:\r\n  - name: a\r\n    url: x\r\n    type: CoreProvider");
+    assert!(text.ends_with("CoreProvider\r\n  - name: mine\r\n    type: InfrastructureProvider\r\n    url: /srv/mine/v1.0.0/c.yaml\r\n"), "{text:?}");
+}
+
+#[test]
+fn a_second_time_changes_nothing() {
+    let text = added("A: 1\n");
+    assert_eq!(put(&text, &entry(), false).unwrap(), Edit::AlreadyThere);
+    assert_eq!(put(&text, &entry(), true).unwrap(), Edit::AlreadyThere);
+}
+
+#[test]
+fn another_url_is_replaced_only_when_asked_and_alone() {
+    let text = "providers:\n  - name: \"mine\"\n    url: 'old'   # mirror\n    type: InfrastructureProvider\n  - name: b\n    url: y\n    type: CoreProvider\n";
+    assert!(matches!(put(text, &entry(), false), Err(Refusal::OtherUrl { url, .. }) if url == "old"));
+    assert_eq!(replaced(text), text.replace("'old'  ", "/srv/mine/v1.0.0/c.yaml"));
+    let dash = "providers:\n- url: old\n  name: mine\n  type: InfrastructureProvider\n";
+    assert_eq!(replaced(dash), dash.replace("old", "/srv/mine/v1.0.0/c.yaml"));
+}
+
+#[test]
+fn what_cannot_be_edited_safely_is_refused() {
+    let one_line = "providers: [{name: a, url: x, type: CoreProvider}]\n";
+    assert!(matches!(
+        put(one_line, &entry(), false),
+        Err(Refusal::Layout { found: "is written in one line" })
+    ));
+    for text in [
+        "{A: 1}\n",
+        "providers:\n  name: a\n  url: x\n  type: CoreProvider\n",
+        "A: |\n  text\nB: &x [1]\nproviders: *x\n",
+        "providers: text\n",
+        "- a\n",
+        "providers:\n  - name: mine\n    type: InfrastructureProvider\n    url: >-\n      folded\n",
+    ] {
+        assert!(matches!(put(text, &entry(), true), Err(Refusal::Layout { .. })), "{text:?}");
+    }
+    assert!(matches!(put("a: [", &entry(), false), Err(Refusal::Invalid(_))));
+}
+
+#[test]
+fn a_url_that_yaml_would_read_otherwise_is_quoted() {
+    let odd = Entry { url: "a: b #c".into(), ..entry() };
+    let Ok(Edit::Added(text)) = put("", &odd, false) else { panic!() };
+    assert_eq!(put(&text, &odd, false).unwrap(), Edit::AlreadyThere);
+}

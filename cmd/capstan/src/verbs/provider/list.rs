@@ -1,0 +1,45 @@
+use api::output::{ProviderEntry, ProviderList, ProviderSource};
+
+use crate::{Failure, session::Session, settings::OutputFormat, ui::table};
+
+/// List the providers, where their releases are, and who says so
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} provider list
+  {bin} provider list -o json")]
+pub(crate) struct List {
+    /// Output format: text, yaml or json
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+}
+
+pub(crate) fn run(args: &List, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    let entries = session.config()?.providers()?.into_iter().map(|provider| ProviderEntry {
+        name: provider.id.name,
+        provider_type: provider.id.provider_type,
+        url: provider.url,
+        source: provider.source,
+    });
+    let list = ProviderList { providers: entries.collect() };
+    let text = match format {
+        OutputFormat::Text => in_columns(&list),
+        OutputFormat::Yaml => manifest::yaml::write(&serde_json::to_value(&list)?),
+        OutputFormat::Json => format!("{}\n", serde_json::to_string_pretty(&list)?),
+    };
+    session.printer().data(text)
+}
+
+fn in_columns(list: &ProviderList) -> String {
+    let rows: Vec<_> = list.providers.iter().map(row).collect();
+    table(["NAME", "TYPE", "SOURCE", "URL"], &rows)
+}
+
+fn row(entry: &ProviderEntry) -> [&str; 4] {
+    let source = match entry.source {
+        ProviderSource::BuiltIn => "built in",
+        ProviderSource::Config => "config",
+        ProviderSource::ConfigOverBuiltIn => "config, in place of the built-in one",
+    };
+    [&entry.name, entry.provider_type.as_str(), source, &entry.url]
+}

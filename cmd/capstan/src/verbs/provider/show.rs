@@ -1,0 +1,93 @@
+use std::fmt::Write as _;
+
+use api::{Version, output::ProviderRelease};
+use provider::{ProviderReleases, ReleaseError, cluster_class_of_file, flavor_of_file};
+
+use crate::{
+    Failure, Within as _,
+    session::Session,
+    settings::{self, OutputFormat},
+    verbs::provider_flags::OneProvider,
+};
+
+/// Show a release of a provider: its contract, its templates, its ClusterClasses
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  # The newest release
+  {bin} provider show --infrastructure docker
+
+  # Which flavors does a release have?
+  {bin} provider show --infrastructure aws:v2.11.1 -o json")]
+pub(crate) struct Show {
+    #[command(flatten)]
+    provider: OneProvider,
+
+    /// Output format: text, yaml or json
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+}
+
+pub(crate) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    let (id, version) = args.provider.chosen()?;
+    let releases = settings::provider_releases(&id, session)?;
+    let shown = session
+        .block_on(async { describe(&releases, version.as_deref()).await })
+        .within(|| format!("cannot show `{id}`"))?;
+    let text = match format {
+        OutputFormat::Text => text(&shown),
+        OutputFormat::Yaml => manifest::yaml::write(&serde_json::to_value(&shown)?),
+        OutputFormat::Json => format!("{}\n", serde_json::to_string_pretty(&shown)?),
+    };
+    session.printer().data(text)
+}
+
+async fn describe(
+    releases: &ProviderReleases,
+    version: Option<&str>,
+) -> Result<ProviderRelease, ReleaseError> {
+    let release = releases.choose(version).await?;
+    let contract = release.check().await?.1;
+    let files = release.files().await?;
+    let mut versions = releases.repository().versions().await.unwrap_or_default();
+    versions.sort_by(|a, b| b.cmp(a));
+    let provider = releases.provider();
+    Ok(ProviderRelease {
+        name: provider.id.name.clone(),
+        provider_type: provider.id.provider_type,
+        place: releases.repository().place(),
+        version: release.version().to_owned(),
+        contract: contract.to_string(),
+        versions: versions.iter().map(Version::to_string).collect(),
+        flavors: files.iter().filter_map(|file| flavor_of_file(file)).map(str::to_owned).collect(),
+        cluster_classes: files
+            .iter()
+            .filter_map(|file| cluster_class_of_file(file))
+            .map(str::to_owned)
+            .collect(),
+    })
+}
+
+fn text(shown: &ProviderRelease) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "{:<10}{value}", format!("{name}:"));
+    };
+    line("Name", &shown.name);
+    line("Type", shown.provider_type.as_str());
+    line("Place", &shown.place);
+    line("Version", &shown.version);
+    line("Contract", &shown.contract);
+    let mut list = |name: &str, items: &[String]| {
+        if !items.is_empty() {
+            let _ = writeln!(text, "{name}:");
+        }
+        for item in items {
+            let _ = writeln!(text, "  - {}", if item.is_empty() { "(plain)" } else { item });
+        }
+    };
+    list("Versions", &shown.versions);
+    list("Flavors", &shown.flavors);
+    list("ClusterClasses", &shown.cluster_classes);
+    text
+}

@@ -1,0 +1,77 @@
+use api::output::{BuildInfo, VersionReport};
+
+use crate::{Failure, session::Session};
+
+/// Print the version
+///
+/// The version is that of the clusterctl release this binary stands in for, which is what scripts compare; the json and
+/// yaml forms and `--version` also tell capstan's own.
+#[derive(clap::Args)]
+pub(crate) struct Version {
+    /// Output format: short, yaml or json [default: one line with all fields]
+    #[arg(short, long, value_name = "FORMAT", default_value = "", hide_default_value = true)]
+    output: String,
+}
+
+/// The release whose behaviour is matched.
+const MATCHED: (&str, &str, &str) = ("1", "14", "v1.14.0");
+
+/// Prints in the form asked for; scripts read `.clusterctl.gitVersion`, or the quoted text behind `GitVersion:`.
+/// Source: clusterctl v1.14 cmd/version.go; differs: no field tells a Go version.
+pub(crate) fn run(args: &Version, session: &mut Session) -> Result<(), Failure> {
+    let report = VersionReport { clusterctl: build_info() };
+    let text = match args.output.as_str() {
+        "" => format!("clusterctl version: {}\n", in_one_line(&report.clusterctl)),
+        "short" => format!("{}\n", report.clusterctl.git_version),
+        "json" => format!("{}\n", serde_json::to_string_pretty(&report)?),
+        "yaml" => manifest::yaml::write(&serde_json::to_value(&report)?),
+        other => {
+            return Err(Failure::user(format!("invalid output format `{other}`"))
+                .hint("take one of short, yaml, json, or leave `--output` out"));
+        }
+    };
+    session.printer().data(text)
+}
+
+/// `--version`: the binary's own.
+pub(crate) fn show_own(session: &mut Session) -> Result<(), Failure> {
+    session.printer().data(format!("capstan {} (as clusterctl {})\n", env!("CARGO_PKG_VERSION"), MATCHED.2))
+}
+
+fn build_info() -> BuildInfo {
+    BuildInfo {
+        major: MATCHED.0.to_owned(),
+        minor: MATCHED.1.to_owned(),
+        git_version: MATCHED.2.to_owned(),
+        git_tree_state: "clean".to_owned(),
+        capstan: concat!("v", env!("CARGO_PKG_VERSION")).to_owned(),
+        compiler: "rustc".to_owned(),
+        platform: format!("{}/{}", operating_system(), architecture()),
+    }
+}
+
+fn in_one_line(info: &BuildInfo) -> String {
+    format!(
+        "&version.Info{{Major:{:?}, Minor:{:?}, GitVersion:{:?}, GitCommit:\"\", GitTreeState:{:?}, BuildDate:\"\", \
+         GoVersion:\"\", Compiler:{:?}, Platform:{:?}}}",
+        info.major, info.minor, info.git_version, info.git_tree_state, info.compiler, info.platform
+    )
+}
+
+/// As Go names it, which is what scripts know.
+fn operating_system() -> &'static str {
+    match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    }
+}
+
+fn architecture() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "x86" => "386",
+        "powerpc64" => "ppc64le",
+        other => other,
+    }
+}

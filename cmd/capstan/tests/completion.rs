@@ -1,0 +1,91 @@
+use crate::world;
+
+fn candidates(world: &support::binary::World, words: &[&str]) -> Vec<String> {
+    let mut command = world.command(["--"].iter().chain(words));
+    let index = (words.len() - 1).to_string();
+    let output = command.env("CAPSTAN_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", index).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn every_shell_gets_a_script_that_calls_the_program_by_its_name() {
+    let world = world();
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        let outcome = world.run(["completion", shell]);
+        assert_eq!(outcome.status, 0, "{outcome}");
+        assert!(
+            outcome.stdout.contains("CAPSTAN_COMPLETE") && outcome.stdout.contains("capstan"),
+            "{outcome}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_script_of_clusterctl_completes_clusterctl() {
+    let script = world().run_as("clusterctl", ["completion", "bash"]).stdout;
+    assert!(script.contains("\"clusterctl\" -- ") || script.contains("clusterctl -- "), "{script}");
+    assert!(script.contains("-F _clap_complete_clusterctl clusterctl"), "{script}");
+}
+
+#[test]
+fn a_shell_nobody_knows_is_refused() {
+    let outcome = world().run(["completion", "tcsh"]);
+    assert_eq!(outcome.status, 1);
+    assert_eq!(
+        outcome.stderr,
+        "error: unknown shell `tcsh`\nhint: take one of bash, zsh, fish, powershell\n"
+    );
+}
+
+#[test]
+fn verbs_and_flags_are_completed() {
+    let world = world();
+    assert_eq!(candidates(&world, &["capstan", "conf"]), ["config"]);
+    assert_eq!(candidates(&world, &["capstan", "config", "rep"]), ["repositories"]);
+    assert_eq!(candidates(&world, &["capstan", "provider", "add", "x", "--repl"]), ["--replace"]);
+}
+
+// Row: PRV-83
+#[test]
+fn providers_of_a_local_repository_are_completed_with_versions_and_flavors() {
+    let world = world();
+    let folder = world.current_dir().join("repository/infrastructure-mine");
+    for file in [
+        "v1.0.0/cluster-template.yaml",
+        "v1.2.0/cluster-template-small.yaml",
+        "v1.10.0/cluster-template-large.yaml",
+    ] {
+        world.write(folder.join(file), "");
+    }
+    let url = folder.join("v1.10.0/infrastructure-components.yaml");
+    world.configure(format!(
+        "providers:\n- name: mine\n  type: InfrastructureProvider\n  url: {}\n",
+        url.display()
+    ));
+    let generate = ["capstan", "generate", "cluster", "x"];
+    let complete = |words: &[&str]| candidates(&world, &[&generate[..], words].concat());
+    assert_eq!(complete(&["--infrastructure", "min"]), ["mine"]);
+    assert_eq!(complete(&["-i", "mine:"]), ["mine:v1.10.0", "mine:v1.2.0", "mine:v1.0.0"]);
+    assert_eq!(complete(&["-i", "mine", "--flavor", ""]), ["large", "small"]);
+    assert_eq!(complete(&["-i", "mine:v1.2.0", "--flavor", ""]), ["small"]);
+    assert_eq!(complete(&["-i", "gone", "--flavor", ""]), Vec::<String>::new());
+}
+
+#[test]
+fn contexts_are_completed_from_the_kubeconfig() {
+    let world = world();
+    world.write(
+        "kubeconfig",
+        "contexts:\n- name: prod\n  context: {cluster: c}\n- name: staging\n  context: {cluster: c}\n",
+    );
+    let words = ["capstan", "generate", "cluster", "--kubeconfig", "kubeconfig", "--kubeconfig-context", "p"];
+    assert_eq!(candidates(&world, &words), ["prod"]);
+}
+
+#[test]
+fn the_types_of_providers_are_completed() {
+    let types = candidates(&world(), &["capstan", "provider", "add", "x", "--type", "i"]);
+    assert_eq!(types, ["infrastructure", "ipam"]);
+}

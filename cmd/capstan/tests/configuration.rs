@@ -1,0 +1,155 @@
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    thread,
+};
+
+use snapbox::{assert_data_eq, str};
+
+use crate::world;
+
+fn with_config(path: &str) -> String {
+    world().run(["config", "repositories", "--config", path]).to_string()
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    assert_data_eq!(
+        with_config("gone.yaml"),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot read the configuration file `[CWD]/gone.yaml`
+  cause: No such file or directory (os error 2)
+hint: check the path after `--config`; relative paths start at the working folder
+
+"#]]
+    );
+}
+
+#[test]
+fn a_half_written_file_is_named_with_the_place() {
+    let world = world();
+    world.configure("providers:\n- name: aws\n  url: [\n");
+    assert_data_eq!(
+        world.run(["config", "repositories"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot read the configuration `[HOME]/.config/cluster-api/clusterctl.yaml`
+  cause: the file is not valid YAML
+  cause: line 3, column 8: did not find expected `,` or `]`
+
+"#]]
+    );
+}
+
+#[test]
+fn a_format_that_cannot_be_read_is_told_from_the_ending() {
+    let world = world();
+    world.write("clusterctl.ini", "A=1\n");
+    assert_data_eq!(
+        world.run(["config", "repositories", "--config", "clusterctl.ini"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot read the configuration file `[CWD]/clusterctl.ini`: its format is told by its ending, and `.ini` cannot be read
+hint: write it as .yaml, .json, .toml or .env
+
+"#]]
+    );
+}
+
+#[test]
+fn every_format_that_can_be_read_gives_the_same_providers() {
+    let world = world();
+    world.write("c.yaml", "providers:\n- {name: mine, type: IPAMProvider, url: /srv/m/v1.0.0/c.yaml}\n");
+    world.write(
+        "c.json",
+        r#"{"providers": [{"name": "mine", "type": "IPAMProvider", "url": "/srv/m/v1.0.0/c.yaml"}]}"#,
+    );
+    world.write(
+        "c.toml",
+        "[[providers]]\nname = \"mine\"\ntype = \"IPAMProvider\"\nurl = \"/srv/m/v1.0.0/c.yaml\"\n",
+    );
+    let list = |path| world.run(["config", "repositories", "--config", path]);
+    let yaml = list("c.yaml");
+    assert!(yaml.stdout.contains("mine "), "{yaml}");
+    assert_eq!(list("c.json"), yaml);
+    assert_eq!(list("c.toml"), yaml);
+}
+
+#[test]
+fn looking_for_the_configuration_leaves_nothing_behind() {
+    let world = world();
+    world.run(["config", "repositories"]);
+    assert_eq!(world.files(), Vec::<String>::new());
+    assert!(!world.home().join(".config").exists());
+}
+
+#[test]
+fn the_log_tells_which_file_is_used() {
+    let world = world();
+    world.configure("A: 1\n");
+    let log = |level: &[&str]| world.run([&["config", "repositories"], level].concat()).stderr;
+    assert_eq!(log(&[]), "");
+    assert_eq!(log(&["-v5"]), "using the configuration `[HOME]/.config/cluster-api/clusterctl.yaml`\n");
+}
+
+#[test]
+fn the_log_level_comes_from_the_flag_then_the_environment() {
+    let world = world().env("CLUSTERCTL_LOG_LEVEL", "5");
+    assert_eq!(world.run(["config", "repositories"]).stderr, "no configuration file found\n");
+    assert_eq!(world.run(["config", "repositories", "-v", "1"]).stderr, "");
+    assert_eq!(world.run(["config", "repositories", "-v", "0"]).stderr, "no configuration file found\n");
+    assert_data_eq!(
+        world.env("CLUSTERCTL_LOG_LEVEL", "loud").run(["version"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: invalid value `loud` for the environment variable `CLUSTERCTL_LOG_LEVEL`: a whole number from 0 to 10 is expected
+
+"#]]
+    );
+}
+
+#[test]
+fn a_key_that_looks_like_a_slip_is_warned_of() {
+    let world = world();
+    world.configure("provders: []\n");
+    assert_data_eq!(
+        world.run(["config", "repositories"]).stderr,
+        str![[r#"
+warning: `provders` in `[HOME]/.config/cluster-api/clusterctl.yaml` has no effect; did you mean `providers`?
+
+"#]]
+    );
+}
+
+#[test]
+fn a_url_is_read_into_memory_only_and_gets_no_token() {
+    let world = world().env("GITHUB_TOKEN", "secret");
+    let host = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/team.yaml", host.local_addr().unwrap());
+    let served = thread::spawn(move || {
+        let (mut connection, _) = host.accept().unwrap();
+        let mut request = [0; 4096];
+        let length = connection.read(&mut request).unwrap();
+        let body = "providers:\n- {name: mine, type: IPAMProvider, url: /srv/ipam-mine/v1.0.0/c.yaml}\n";
+        write!(connection, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        String::from_utf8_lossy(&request[..length]).into_owned()
+    });
+    let outcome = world.run(["config", "repositories", "--config", &url]);
+    assert!(outcome.stdout.contains("mine "), "{outcome}");
+    let request = served.join().unwrap();
+    assert!(request.starts_with("GET /team.yaml ") && !request.contains("secret"), "{request}");
+    assert_eq!(world.files(), Vec::<String>::new());
+}
+
+#[test]
+fn a_url_that_cannot_be_fetched_is_named() {
+    // Port 9 of this machine answers nobody.
+    let outcome = world().run(["config", "repositories", "--config", "http://127.0.0.1:9/clusterctl.yaml"]);
+    assert_eq!((outcome.status, outcome.stdout.as_str()), (1, ""));
+    assert!(outcome.stderr.contains("http://127.0.0.1:9/clusterctl.yaml"), "{outcome}");
+}

@@ -1,0 +1,119 @@
+use snapbox::{assert_data_eq, str};
+
+use crate::world;
+
+const CLUSTER: &str = "apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata:
+  name: demo
+spec:
+  infrastructureRef:
+    apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+    kind: DockerCluster
+    name: demo
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: other
+";
+
+#[test]
+fn objects_of_cluster_api_are_converted_and_others_pass() {
+    let world = world();
+    world.write("cluster.yaml", CLUSTER);
+    let outcome = world.run(["convert", "cluster.yaml"]);
+    assert_data_eq!(
+        outcome.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata:
+  name: demo
+spec:
+  infrastructureRef:
+    apiGroup: infrastructure.cluster.x-k8s.io
+    kind: DockerCluster
+    name: demo
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: other
+--- stderr
+Converted 1 resource(s) to v1beta2. 1 resource(s) passed through unchanged.
+
+"#]]
+    );
+    assert_eq!(world.run_with_stdin(["convert"], CLUSTER), outcome);
+    assert_eq!(world.run_with_stdin(["convert", "-"], CLUSTER), outcome);
+}
+
+#[test]
+fn the_result_goes_to_a_file_of_its_owner() {
+    let world = world();
+    let outcome = world.run_with_stdin(["convert", "-o", "out.yaml"], CLUSTER);
+    assert_eq!((outcome.status, outcome.stdout.as_str()), (0, ""));
+    assert!(world.read("out.yaml").starts_with("apiVersion: cluster.x-k8s.io/v1beta2\n"));
+    assert_eq!(world.files(), ["[CWD]/out.yaml"]);
+}
+
+#[test]
+fn nothing_is_written_when_one_object_is_wrong() {
+    let world = world();
+    let outcome =
+        world.run_with_stdin(["convert", "-o", "out.yaml"], format!("{CLUSTER}---\nkind: Cluster\n"));
+    assert_data_eq!(
+        outcome.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot convert `<stdin>`
+  cause: the object at line 16 has no `apiVersion`
+
+"#]]
+    );
+    assert_eq!(world.files(), Vec::<String>::new());
+}
+
+#[test]
+fn another_version_or_a_missing_file_is_refused() {
+    assert_data_eq!(
+        world().run(["convert", "--to-version", "v1beta1"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot convert to `v1beta1`
+hint: the only version is `v1beta2`
+
+"#]]
+    );
+    assert_data_eq!(
+        world().run(["convert", "gone.yaml"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot read `gone.yaml`
+  cause: No such file or directory (os error 2)
+
+"#]]
+    );
+}
+
+#[test]
+fn a_result_that_cannot_be_written_leaves_nothing() {
+    let world = world();
+    assert_data_eq!(
+        world.run_with_stdin(["convert", "-o", "no/out.yaml"], CLUSTER).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot write `[CWD]/no/out.yaml`
+  cause: entity not found
+
+"#]]
+    );
+    assert_eq!(world.files(), Vec::<String>::new());
+}

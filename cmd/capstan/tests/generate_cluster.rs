@@ -1,0 +1,266 @@
+use snapbox::{assert_data_eq, str};
+
+use crate::repository::with_repository;
+
+const DEMO: [&str; 9] =
+    ["generate", "cluster", "demo", "-i", "own:v1.1.0", "-n", "team", "--kubernetes-version", "v1.35.0"];
+
+fn demo<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    DEMO.iter().chain(more).copied().collect()
+}
+
+// Row: PRV-36
+// Row: PRV-39
+// Row: PRV-51
+#[test]
+fn a_template_of_a_local_repository_is_printed_with_its_class() {
+    let run = with_repository().run(demo(&["--control-plane-machine-count=3"]));
+    assert_data_eq!(run.stderr, str![""]);
+    assert_data_eq!(
+        run.stdout,
+        str![[r#"
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: ClusterClass
+metadata:
+  name: small
+  namespace: team
+---
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata:
+  name: demo
+  namespace: team
+spec:
+  topology:
+    classRef:
+      name: small
+    controlPlane:
+      replicas: 3
+    variables:
+    - name: region
+      value: eu
+    version: v1.35.0
+
+"#]]
+    );
+}
+
+// Row: PRV-38
+#[test]
+fn a_flavor_is_another_file_and_a_missing_one_is_answered_with_those_there_are() {
+    let world = with_repository();
+    let run = world.run(demo(&["--flavor", "big"]));
+    assert!(run.stdout.contains("value: us\n"), "{run}");
+    let run = world.run(demo(&["--flavor", "bigg"]));
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+    assert_data_eq!(
+        run.stderr,
+        str![[r#"
+error: cannot read `cluster-template-bigg.yaml` of `infrastructure-own` v1.1.0
+  cause: no file `cluster-template-bigg.yaml` in release `v1.1.0` of `[HOME]/.config/repository/infrastructure-own`
+hint: did you mean `cluster-template-big.yaml`?
+
+"#]]
+    );
+}
+
+// Row: PRV-32
+#[test]
+fn variables_are_listed_as_required_and_optional() {
+    let run = with_repository().run([
+        "generate",
+        "cluster",
+        "demo",
+        "-i",
+        "own:v1.1.0",
+        "-n",
+        "team",
+        "--list-variables",
+    ]);
+    assert_data_eq!(
+        run.stdout,
+        str![[r#"
+Required Variables:
+  - KUBERNETES_VERSION
+
+Optional Variables:
+  - CLUSTER_NAME                 (defaults to demo)
+  - CONTROL_PLANE_MACHINE_COUNT  (defaults to 1)
+  - REGION                       (defaults to "eu")
+
+
+"#]]
+    );
+}
+
+// Row: PRV-32
+#[test]
+fn variables_for_scripts_have_default_places_and_origin() {
+    let world = with_repository().env("REGION", "x");
+    let run = world.run(demo(&["--list-variables", "-o", "json"]));
+    let list: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let region =
+        list["variables"].as_array().unwrap().iter().find(|variable| variable["name"] == "REGION").unwrap();
+    assert_data_eq!(
+        format!("{}\n", serde_json::to_string_pretty(region).unwrap()),
+        str![[r#"
+{
+  "default": "eu",
+  "name": "REGION",
+  "origin": {
+    "kind": "environment",
+    "variable": "REGION"
+  },
+  "required": false,
+  "used": [
+    {
+      "column": 40,
+      "file": "[HOME]/.config/repository/infrastructure-own/v1.1.0/cluster-template.yaml",
+      "line": 10
+    }
+  ]
+}
+
+"#]]
+    );
+}
+
+#[test]
+fn what_is_missing_is_told_with_its_place_and_the_way_to_set_it() {
+    let world = with_repository();
+    world.write("template.yaml", "a: ${ONE}\nb: ${TWO}-${ONE}\n");
+    let run =
+        world.env("TWOO", "x").run(["generate", "cluster", "demo", "--from", "template.yaml", "-n", "team"]);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+    assert_data_eq!(
+        run.stderr,
+        str![[r#"
+error: cannot generate cluster `demo`
+  cause: 2 variables have no value
+  cause: `ONE` at [CWD]/template.yaml:1 and 1 more place
+    `TWO` at [CWD]/template.yaml:2
+hint: `TWOO` is set: is `TWO` meant by it?
+hint: set it in the environment (`export ONE=VALUE`) or in clusterctl.yaml (`ONE: VALUE`)
+hint: `--list-variables` shows all variables with their defaults
+
+"#]]
+    );
+}
+
+#[test]
+fn json_is_one_list_kubectl_can_apply() {
+    let run = with_repository().run(demo(&["-o", "json"]));
+    let list: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((list["apiVersion"].as_str(), list["kind"].as_str()), (Some("v1"), Some("List")));
+    let kinds: Vec<&str> =
+        list["items"].as_array().unwrap().iter().filter_map(|item| item["kind"].as_str()).collect();
+    assert_eq!(kinds, ["ClusterClass", "Cluster"]);
+}
+
+#[test]
+fn a_file_is_replaced_only_by_a_whole_result_and_is_its_owners_alone() {
+    let world = with_repository();
+    world.write("out.yaml", "before\n");
+    let failed = world.run([
+        "generate",
+        "cluster",
+        "demo",
+        "-i",
+        "own:v1.1.0",
+        "-n",
+        "team",
+        "--write-to",
+        "out.yaml",
+    ]);
+    assert_eq!(failed.status, 1);
+    assert_eq!(world.read("out.yaml"), "before\n");
+    let run = world.run(demo(&["--write-to", "out.yaml"]));
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run}");
+    assert!(world.read("out.yaml").starts_with("apiVersion: cluster.x-k8s.io/v1beta2\n"));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = world.current_dir().join("new.yaml");
+        world.run(demo(&["--write-to", "new.yaml"]));
+        assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn two_sources_of_a_template_are_one_too_many() {
+    let run = with_repository().run(demo(&["--from", "x.yaml"]));
+    assert_eq!(run.status, 1);
+    assert_data_eq!(
+        run.stderr,
+        str![[r#"
+error: more than one source of the template is given
+hint: give either `--infrastructure` with `--flavor`, or `--from`, or `--from-config-map`
+
+"#]]
+    );
+}
+
+#[test]
+fn what_only_a_management_cluster_knows_is_said_to_need_one() {
+    let world = with_repository();
+    for arguments in [
+        &["generate", "cluster", "demo", "-n", "team"][..],
+        &["generate", "cluster", "demo", "-n", "team", "-i", "own"],
+        &["generate", "cluster", "demo", "-n", "team", "--from-config-map", "x"],
+    ] {
+        let run = world.run(arguments);
+        assert_eq!(run.status, 1, "{run}");
+        assert!(run.stderr.contains("needs a management cluster") && run.stderr.contains("hint: "), "{run}");
+    }
+}
+
+#[test]
+fn the_namespace_of_the_kubeconfig_is_the_default() {
+    let world = with_repository();
+    world.write(
+        "kubeconfig",
+        "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts:\n- {name: c, context: {cluster: c, user: u, namespace: from-context}}\n",
+    );
+    let run = world.run([
+        "generate",
+        "cluster",
+        "demo",
+        "-i",
+        "own:v1.1.0",
+        "--kubernetes-version",
+        "v1.35.0",
+        "--kubeconfig",
+        "kubeconfig",
+    ]);
+    assert_eq!(run.stdout.matches("namespace: from-context").count(), 2, "{run}");
+    assert!(run.stderr.contains("was not asked"), "{run}");
+}
+
+#[test]
+fn standard_input_is_a_template_too() {
+    let world = with_repository();
+    let run = world.run_with_stdin(
+        ["generate", "cluster", "demo", "--from", "-", "-n", "team"],
+        "kind: ConfigMap\napiVersion: v1\nmetadata: {name: \"${CLUSTER_NAME}\"}\n",
+    );
+    assert_data_eq!(
+        run.stdout,
+        str![[r#"
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: demo
+  namespace: team
+
+"#]]
+    );
+}
+
+#[test]
+fn every_bad_document_is_told_with_its_line() {
+    let world = with_repository();
+    world.write("bad.yaml", "a: [\n---\nok: 1\n---\n- x\n");
+    let run = world.run(["generate", "cluster", "demo", "--from", "bad.yaml", "-n", "team"]);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+    assert!(run.stderr.contains("document 1, line 1") && run.stderr.contains("document 3, line 5"), "{run}");
+}

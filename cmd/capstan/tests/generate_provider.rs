@@ -1,0 +1,161 @@
+use snapbox::{assert_data_eq, str};
+
+use crate::repository::with_repository;
+
+// Row: PRV-15
+// Row: PRV-17
+#[test]
+fn the_newest_release_of_a_local_repository_is_printed() {
+    let world = with_repository().env("TOKEN", "s3cret");
+    let run = world.run(["generate", "provider", "--infrastructure", "own", "--describe"]);
+    assert_data_eq!(
+        run.stdout,
+        str![[r#"
+Name:               own
+Type:               InfrastructureProvider
+URL:                [HOME]/.config/repository/infrastructure-own/
+Version:            v1.1.0
+File:               infrastructure-components.yaml
+TargetNamespace:    infrastructure-own-system
+Variables:
+  - FLAG
+  - TOKEN
+Images:
+  - registry.example.com/infrastructure-own/manager:v1
+
+
+"#]]
+    );
+}
+
+// Row: PRV-28
+// Row: PRV-30
+#[test]
+fn values_defaults_namespace_and_labels_are_in_place() {
+    let world = with_repository().env("TOKEN", "s3cret");
+    let run = world.run(["generate", "provider", "-i", "own:v1.0.0", "-n", "elsewhere"]);
+    assert_data_eq!(
+        run.stdout,
+        str![[r#"
+apiVersion: v1
+kind: Namespace
+metadata:
+  labels:
+    cluster.x-k8s.io/provider: infrastructure-own
+    clusterctl.cluster.x-k8s.io: ""
+  name: elsewhere
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  labels:
+    cluster.x-k8s.io/provider: infrastructure-own
+    clusterctl.cluster.x-k8s.io: ""
+  name: infrastructure-own
+  namespace: elsewhere
+spec:
+  selector:
+    matchLabels:
+      a: b
+  strategy: {}
+  template:
+    metadata:
+      labels:
+        a: b
+    spec:
+      containers:
+      - args:
+        - --x=off
+        image: registry.example.com/infrastructure-own/manager:v1
+        name: manager
+        resources: {}
+status: {}
+---
+apiVersion: v1
+kind: Secret
+metadata:
+  labels:
+    cluster.x-k8s.io/provider: infrastructure-own
+    clusterctl.cluster.x-k8s.io: ""
+  name: infrastructure-own
+  namespace: elsewhere
+stringData:
+  token: s3cret
+
+"#]]
+    );
+}
+
+// Row: PRV-29
+#[test]
+fn a_missing_variable_stops_it_before_anything_is_printed() {
+    let run = with_repository().run(["generate", "provider", "-i", "own:v1.1.0"]);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+    assert!(
+        run.stderr.contains("`TOKEN` at ") && run.stderr.contains("infrastructure-components.yaml:17"),
+        "{run}"
+    );
+}
+
+// Row: PRV-19
+// Row: PRV-20
+#[test]
+fn a_release_of_an_old_contract_is_refused_with_one_that_fits() {
+    let run = with_repository().env("TOKEN", "x").run(["generate", "provider", "-i", "own:v0.9.0"]);
+    assert_eq!(run.status, 1);
+    assert_data_eq!(
+        run.stderr,
+        str![[r#"
+error: cannot generate `infrastructure-own` v0.9.0
+  cause: cannot use `infrastructure-own` v0.9.0
+  cause: `infrastructure-own` v0.9.0 implements contract v1alpha4; this binary works with v1beta2, v1beta1
+hint: its series 1.1 fits: take a release of it with `--infrastructure own:v1.1.0`
+
+"#]]
+    );
+}
+
+#[test]
+fn exactly_one_provider_is_named() {
+    let world = with_repository();
+    let none = world.run(["generate", "provider"]);
+    assert!(none.status == 1 && none.stderr.contains("`--infrastructure`"), "{none}");
+    let two = world.run(["generate", "provider", "-i", "own", "--core", "cluster-api"]);
+    assert!(two.status == 1 && two.stderr.contains("`--core` and `--infrastructure`"), "{two}");
+}
+
+#[test]
+fn an_override_wins_over_the_release() {
+    let world = with_repository().env("TOKEN", "x");
+    let path =
+        "../home/.config/cluster-api/overrides/infrastructure-own/v1.1.0/infrastructure-components.yaml";
+    world.write(path, "apiVersion: v1\nkind: Namespace\nmetadata: {name: overridden}\n");
+    let run = world.run(["generate", "provider", "-i", "own:v1.1.0"]);
+    assert!(run.stdout.contains("name: overridden\n"), "{run}");
+}
+
+#[test]
+fn raw_keeps_the_variables() {
+    let run = with_repository().run(["generate", "provider", "-i", "own:v1.1.0", "--raw"]);
+    assert!(run.stdout.contains("- --x=${FLAG:=off}\n") && run.stdout.contains("token: ${TOKEN}\n"), "{run}");
+}
+
+// Row: PRV-32
+#[test]
+fn variables_of_components_can_be_listed() {
+    let world = with_repository();
+    let text = world.run(["generate", "provider", "-i", "own:v1.1.0", "--list-variables"]);
+    assert_data_eq!(
+        text.stdout,
+        str![[r#"
+Variables:
+  - FLAG
+  - TOKEN
+
+"#]]
+    );
+    let json = world.run(["generate", "provider", "-i", "own:v1.1.0", "--list-variables", "-o", "json"]);
+    let list: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(list["variables"][0]["default"], "off");
+    assert_eq!(list["variables"][1]["required"], true);
+}

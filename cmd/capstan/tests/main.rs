@@ -1,0 +1,44 @@
+//! Every verb through the built binary: both streams and the exit status.
+//! Expected texts are rewritten by `SNAPSHOTS=overwrite cargo test -p capstan`; read the difference before you keep it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![expect(clippy::needless_raw_string_hashes, reason = "expected texts are rewritten in this form")]
+
+mod completion;
+mod config_repositories;
+mod configuration;
+mod convert;
+mod explain;
+mod generate_cluster;
+mod generate_provider;
+mod generate_yaml;
+mod help;
+mod in_process;
+mod init_list_images;
+mod interrupt;
+mod plugin;
+mod provider_add;
+mod provider_list;
+mod provider_show;
+mod repository;
+mod streams;
+mod usage;
+mod version;
+
+use support::binary::World;
+
+fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_capstan"))
+}
+
+#[test]
+fn every_file_beside_this_one_is_part_of_the_tests() {
+    let list = include_str!("main.rs");
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let module = name.trim_end_matches(".rs");
+        assert!(
+            module == "main" || list.contains(&format!("mod {module};")),
+            "{name} is not listed in main.rs"
+        );
+    }
+}

@@ -1,0 +1,72 @@
+#![cfg(unix)]
+
+use snapbox::{assert_data_eq, str};
+
+use crate::world;
+
+#[test]
+fn the_plugin_that_fits_the_most_words_gets_the_rest() {
+    let world = world();
+    world.script("clusterctl-foo", "echo short \"$@\"");
+    world.script("clusterctl-foo-bar_baz", "echo long \"$@\"");
+    assert_eq!(world.run(["foo", "bar-baz", "x", "--flag", "-v5"]).stdout, "long x --flag -v5\n");
+    assert_eq!(world.run(["foo", "--flag", "bar-baz"]).stdout, "short --flag bar-baz\n");
+    assert_eq!(world.run(["foo"]).stdout, "short\n");
+}
+
+#[test]
+fn its_exit_status_and_streams_are_its_own() {
+    let world = world();
+    world.script("capstan-foo", "echo data; echo trouble >&2; exit 42");
+    let outcome = world.run(["foo"]);
+    assert_eq!(
+        (outcome.status, outcome.stdout.as_str(), outcome.stderr.as_str()),
+        (42, "data\n", "trouble\n")
+    );
+}
+
+#[test]
+fn of_two_names_our_own_wins_and_the_longer_before_it() {
+    let world = world();
+    world.script("clusterctl-foo", "echo theirs");
+    world.script("capstan-foo", "echo ours");
+    world.script("clusterctl-foo-bar", "echo longer");
+    assert_eq!(world.run(["foo"]).stdout, "ours\n");
+    assert_eq!(world.run_as("clusterctl", ["foo"]).stdout, "theirs\n");
+    assert_eq!(world.run(["foo", "bar"]).stdout, "longer\n");
+}
+
+#[test]
+fn a_built_in_verb_is_never_a_plugin() {
+    let world = world();
+    world.script("clusterctl-version", "echo mine");
+    world.script("clusterctl-config-mine", "echo mine");
+    assert_eq!(world.run(["version", "-o", "short"]).stdout, "v1.14.0\n");
+    assert_eq!(world.run(["config", "mine"]), world.run(["config"]));
+}
+
+#[test]
+fn a_flag_before_its_name_is_refused() {
+    let world = world();
+    world.script("clusterctl-foo", "echo mine");
+    assert_data_eq!(
+        world.run(["-v5", "foo"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: flag `-v5` stands before a plugin's name
+hint: put the plugin's name first: flags behind it go to the plugin
+
+"#]]
+    );
+}
+
+#[test]
+fn a_file_that_is_not_executable_or_lies_elsewhere_is_no_plugin() {
+    let world = world();
+    world.write(world.bin().join("clusterctl-foo"), "#!/bin/sh\necho mine\n");
+    world.write(world.bin().join("clusterctl-a/b"), "#!/bin/sh\necho mine\n");
+    assert_eq!(world.run(["foo"]).status, 1);
+    assert_eq!(world.run(["a/b"]).status, 1);
+    assert_eq!(world.run(["../bin/x"]).status, 1);
+}

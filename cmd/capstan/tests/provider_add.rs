@@ -1,0 +1,235 @@
+use snapbox::{assert_data_eq, str};
+
+use crate::world;
+
+const MINE: [&str; 7] = [
+    "provider",
+    "add",
+    "mine",
+    "--type",
+    "infrastructure",
+    "--url",
+    "/srv/infrastructure-mine/v1.0.0/components.yaml",
+];
+
+#[test]
+fn the_first_provider_makes_the_file_and_the_second_time_changes_nothing() {
+    let world = world();
+    assert_data_eq!(
+        world.run(MINE).to_string(),
+        str![[r#"
+exit 0
+--- stderr
+added `infrastructure-mine` in `[HOME]/.config/cluster-api/clusterctl.yaml`:
+  - name: mine
+    type: InfrastructureProvider
+    url: /srv/infrastructure-mine/v1.0.0/components.yaml
+
+"#]]
+    );
+    assert_data_eq!(
+        world.read(world.config_file()),
+        str![[r#"
+providers:
+  - name: mine
+    type: InfrastructureProvider
+    url: /srv/infrastructure-mine/v1.0.0/components.yaml
+
+"#]]
+    );
+    assert_data_eq!(
+        world.run(MINE).to_string(),
+        str![[r#"
+exit 0
+--- stderr
+`infrastructure-mine` is already in `[HOME]/.config/cluster-api/clusterctl.yaml` with this url; nothing was written
+
+"#]]
+    );
+    assert_eq!(world.files(), ["[HOME]/.config/cluster-api/clusterctl.yaml"]);
+    assert!(world.run(["provider", "list"]).stdout.contains("mine "));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_new_file_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = world();
+    world.run(MINE);
+    assert_eq!(std::fs::metadata(world.config_file()).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn comments_and_layout_stay() {
+    let world = world();
+    let path = world.configure("# the team's\nWHO: 'me'   # quoted\n\nproviders: []   # none yet\n");
+    world.run(MINE);
+    assert_data_eq!(
+        world.read(&path),
+        str![[r#"
+# the team's
+WHO: 'me'   # quoted
+
+providers:   # none yet
+  - name: mine
+    type: InfrastructureProvider
+    url: /srv/infrastructure-mine/v1.0.0/components.yaml
+
+"#]]
+    );
+}
+
+#[test]
+fn a_file_that_was_wrong_before_is_not_touched() {
+    let world = world();
+    let path = world.configure("providers:\n  - name: a\n    type: CoreProvider\n    url: /a\n");
+    let before = world.read(&path);
+    assert_data_eq!(
+        world.run(MINE).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot add a provider to this file
+  cause: 1 provider in `[HOME]/.config/cluster-api/clusterctl.yaml` cannot be used: providers[0] ("a", "CoreProvider"): a CoreProvider must be named `cluster-api`
+hint: correct or remove the entry; until then no provider can be used
+
+"#]]
+    );
+    assert_eq!(world.read(&path), before);
+}
+
+#[test]
+fn a_url_no_repository_has_is_refused() {
+    let arguments = [&MINE[..6], &["https://example.com/components.yaml"]].concat();
+    assert_data_eq!(
+        world().run(arguments).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot use `https://example.com/components.yaml` for the provider `mine`
+  cause: `example.com` is not known to hold releases: the path is neither that of GitHub releases nor of GitLab packages
+
+"#]]
+    );
+}
+
+#[test]
+fn another_url_needs_to_be_asked_for() {
+    let world = world();
+    world.run(MINE);
+    let other = [&MINE[..6], &["/mirror/infrastructure-mine/v1.0.0/components.yaml"]].concat();
+    assert_data_eq!(
+        world.run(&other).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot add the provider `mine` to `[HOME]/.config/cluster-api/clusterctl.yaml`
+  cause: it has `mine` with the url `/srv/infrastructure-mine/v1.0.0/components.yaml`
+hint: add `--replace` to take its place
+
+"#]]
+    );
+    assert_data_eq!(
+        world.run([&other[..], &["--replace"]].concat()).to_string(),
+        str![[r#"
+exit 0
+--- stderr
+replaced `infrastructure-mine` in `[HOME]/.config/cluster-api/clusterctl.yaml`:
+  - name: mine
+    type: InfrastructureProvider
+    url: /mirror/infrastructure-mine/v1.0.0/components.yaml
+
+"#]]
+    );
+    assert!(world.read(world.config_file()).contains("url: /mirror/"));
+}
+
+#[test]
+fn what_cannot_be_edited_is_left_alone_with_the_lines_to_write() {
+    let world = world();
+    let text = "providers: [{name: a, type: InfrastructureProvider, url: /a/v1.0.0/c.yaml}]\n";
+    let path = world.configure(text);
+    assert_data_eq!(
+        world.run(MINE).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot add the provider `mine` to `[HOME]/.config/cluster-api/clusterctl.yaml`
+  cause: its `providers` is written in one line
+hint: write these lines into it by hand:
+    providers:
+    - name: mine
+      type: InfrastructureProvider
+      url: /srv/infrastructure-mine/v1.0.0/components.yaml
+
+"#]]
+    );
+    assert_eq!(world.read(path), text);
+}
+
+#[test]
+fn what_is_no_provider_is_refused_before_anything_is_written() {
+    let world = world();
+    assert_data_eq!(
+        world
+            .run(["provider", "add", "Mine", "--type", "infrastructure", "--url", "/srv/c.yaml"])
+            .to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot add the provider `Mine`
+  cause: name must be in lower case
+
+"#]]
+    );
+    assert_data_eq!(
+        world
+            .run(["provider", "add", "mine", "--type", "infrastrukture", "--url", "/srv/c.yaml"])
+            .to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: unknown provider type `infrastrukture`
+hint: did you mean `--type infrastructure`?
+
+"#]]
+    );
+    assert_data_eq!(
+        world.run(["provider", "add", "mine", "--url", "/srv/c.yaml"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: the type of the provider is missing
+hint: add `--type` with one of core, bootstrap, control-plane, infrastructure, ipam, runtime-extension, addon
+
+"#]]
+    );
+    assert_data_eq!(
+        world.run(["provider", "add", "mine", "--type", "ipam"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: the url of the provider is missing
+hint: add `--url` with the address or path of its components file
+
+"#]]
+    );
+    assert_eq!(world.files(), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_that_is_not_yaml_is_not_edited() {
+    let world = world();
+    world.write("clusterctl.toml", "");
+    let arguments = [&MINE[..], &["--config", "clusterctl.toml"]].concat();
+    assert_data_eq!(
+        world.run(arguments).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot edit `[CWD]/clusterctl.toml`: it is not YAML
+hint: add the provider by hand, or name a YAML file with `--config`
+
+"#]]
+    );
+}

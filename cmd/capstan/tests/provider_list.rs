@@ -1,0 +1,48 @@
+use snapbox::{assert_data_eq, str};
+
+use crate::world;
+
+const CONFIG: &str = "providers:
+- {name: aws, type: InfrastructureProvider, url: /srv/aws/v2.9.0/c.yaml}
+- {name: mine, type: InfrastructureProvider, url: /srv/mine/v1.0.0/c.yaml}
+";
+
+#[test]
+fn each_provider_is_listed_with_who_says_so() {
+    let world = world();
+    world.configure(CONFIG);
+    let list = world.run(["provider", "list"]).stdout;
+    let lines = list
+        .lines()
+        .filter(|line| ["NAME", "aws ", "mine", "azur"].iter().any(|name| line.starts_with(name)));
+    assert_data_eq!(
+        lines.flat_map(|line| [line, "\n"]).collect::<String>(),
+        str![[r#"
+NAME                       TYPE                       SOURCE                                 URL
+aws                        InfrastructureProvider     config, in place of the built-in one   /srv/aws/v2.9.0/c.yaml
+azure                      InfrastructureProvider     built in                               https://github.com/kubernetes-sigs/cluster-api-provider-azure/releases/latest/infrastructure-components.yaml
+mine                       InfrastructureProvider     config                                 /srv/mine/v1.0.0/c.yaml
+
+"#]]
+    );
+}
+
+#[test]
+fn machines_get_names_types_urls_and_sources() {
+    let world = world();
+    world.configure(CONFIG);
+    let list = world.run(["provider", "list", "-o", "json"]).stdout;
+    let at = list.find("\"name\": \"mine\"").unwrap();
+    assert_data_eq!(
+        list[at..].lines().take(4).flat_map(|line| [line.trim(), "\n"]).collect::<String>(),
+        str![[r#"
+"name": "mine",
+"type": "InfrastructureProvider",
+"url": "/srv/mine/v1.0.0/c.yaml",
+"source": "config"
+
+"#]]
+    );
+    let yaml = world.run(["provider", "list", "-o", "yaml"]).stdout;
+    assert!(yaml.contains("- name: mine\n  source: config\n  type: InfrastructureProvider\n"), "{yaml}");
+}

@@ -1,0 +1,46 @@
+use snapbox::{assert_data_eq, str};
+
+use crate::repository::with_repository;
+
+// Row: PRV-83
+#[test]
+fn a_release_is_shown_with_its_templates_and_classes() {
+    let run = with_repository().run(["provider", "show", "-i", "own"]);
+    assert_data_eq!(
+        run.stdout,
+        str![[r#"
+Name:     own
+Type:     InfrastructureProvider
+Place:    [HOME]/.config/repository/infrastructure-own
+Version:  v1.1.0
+Contract: v1beta2
+Versions:
+  - v1.1.0
+  - v1.0.0
+  - v0.9.0
+Flavors:
+  - big
+  - (plain)
+ClusterClasses:
+  - small
+
+"#]]
+    );
+}
+
+// Row: PRV-83
+#[test]
+fn scripts_get_the_same_as_json() {
+    let run = with_repository().run(["provider", "show", "-i", "own:v1.0.0", "-o", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(shown["version"], "v1.0.0");
+    assert_eq!(shown["flavors"].to_string(), r#"["big",""]"#);
+    assert_eq!(shown["clusterClasses"].to_string(), r#"["small"]"#);
+}
+
+#[test]
+fn a_release_that_is_not_there_is_answered_with_those_that_are() {
+    let run = with_repository().run(["provider", "show", "-i", "own:v3.0.0"]);
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.contains("the newest releases are `v1.1.0`, `v1.0.0`, `v0.9.0`"), "{run}");
+}

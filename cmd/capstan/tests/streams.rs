@@ -1,0 +1,52 @@
+use std::process::Stdio;
+
+use crate::world;
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let world = world();
+    let mut command = world.command(["config", "repositories"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(output.stderr, b"");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_under_stdout_is_a_failure() {
+    let world = world();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = world.command(["version"]).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("error: cannot write to standard output\n  cause: "), "{stderr}");
+}
+
+#[test]
+fn pipes_get_no_colour_unless_it_is_asked_for() {
+    let world = world();
+    assert!(!world.run(["version", "-o", "xml"]).stderr.contains('\u{1b}'));
+    let coloured = world.run(["version", "-o", "xml", "--color", "always"]);
+    assert!(
+        coloured.stderr.contains("\u{1b}[1m\u{1b}[31merror:\u{1b}[0m invalid output format"),
+        "{coloured:?}"
+    );
+    assert!(!world.run(["config", "repositories", "--color", "always"]).stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn quiet_silences_status_and_nothing_else() {
+    let world = world();
+    let add =
+        ["provider", "add", "mine", "--type", "ipam", "--url", "/srv/ipam-mine/v1.0.0/c.yaml", "--quiet"];
+    assert_eq!(world.run(add).stderr, "");
+    assert!(world.run(["version", "extra", "--quiet"]).stderr.contains("error:"));
+}
+
+#[test]
+fn text_from_elsewhere_cannot_steer_the_terminal() {
+    let outcome = world().run(["version", "-o", "\u{1b}[2Jx"]);
+    assert!(outcome.stderr.contains("`\\u{1b}[2Jx`"), "{outcome}");
+}

@@ -1,0 +1,157 @@
+use snapbox::{assert_data_eq, str};
+
+use crate::world;
+
+fn output(arguments: &[&str]) -> String {
+    world().run(arguments).to_string()
+}
+
+#[test]
+fn an_unknown_command_is_told_with_the_near_ones() {
+    assert_data_eq!(
+        output(&["versoin"]),
+        str![[r#"
+exit 1
+--- stderr
+error: unknown command `versoin`
+hint: did you mean `version`?
+hint: `capstan --help` lists the commands
+
+"#]]
+    );
+    assert_data_eq!(
+        output(&["nonsense"]),
+        str![[r#"
+exit 1
+--- stderr
+error: unknown command `nonsense`
+hint: `capstan --help` lists the commands
+
+"#]]
+    );
+}
+
+#[test]
+fn an_unknown_flag_is_told_and_where_it_belongs() {
+    assert_data_eq!(
+        output(&["version", "--outptu", "short"]),
+        str![[r#"
+exit 1
+--- stderr
+error: unknown flag `--outptu`
+hint: did you mean `--output`?
+
+"#]]
+    );
+    assert_data_eq!(
+        output(&["version", "--replace"]),
+        str![[r#"
+exit 1
+--- stderr
+error: unknown flag `--replace`
+hint: it is a flag of `provider add`
+
+"#]]
+    );
+    assert_data_eq!(
+        output(&["version", "-x"]),
+        str![[r#"
+exit 1
+--- stderr
+error: unknown flag `-x`
+
+"#]]
+    );
+}
+
+#[test]
+fn flags_are_read_as_the_peer_reads_them() {
+    let world = world();
+    let short = ["-o=short", "-oshort", "--output=short"];
+    for flag in short {
+        assert_eq!(world.run(["version", flag]).stdout, "v1.14.0\n", "{flag}");
+    }
+    for flags in [
+        &["-v5"][..],
+        &["-v", "5"],
+        &["-v=5"],
+        &["--v=5"],
+        &["--v", "5"],
+        &["--quiet=false"],
+        &["--quiet=T"],
+        &["--help=false"],
+        &["-o", "json"],
+    ] {
+        let arguments = ["version"].iter().chain(flags).chain(&["-o", "short"]);
+        assert_eq!(world.run(arguments).stdout, "v1.14.0\n", "{flags:?}");
+    }
+    assert_eq!(world.run(["-v", "2", "version", "-o", "short"]).stdout, "v1.14.0\n");
+    assert_eq!(world.run(["--quiet", "-v2", "version", "-o", "short"]).stdout, "v1.14.0\n");
+    let yaml = world.run(["config", "repositories", "-o", "yaml"]);
+    assert_eq!(world.run(["config", "-o", "yaml", "repositories"]), yaml);
+}
+
+#[test]
+fn a_value_that_does_not_fit_is_told_with_what_would() {
+    assert_data_eq!(
+        output(&["version", "-v", "loud"]),
+        str![[r#"
+exit 1
+--- stderr
+error: invalid value `loud` for `--v`
+  cause: a whole number from 0 to 10 is expected
+
+"#]]
+    );
+    assert_data_eq!(
+        output(&["version", "--quiet=maybe"]),
+        str![[r#"
+exit 1
+--- stderr
+error: invalid value `maybe` for `--quiet`
+  cause: true or false is expected
+
+"#]]
+    );
+    assert_data_eq!(
+        output(&["version", "--color", "sometimes"]),
+        str![[r#"
+exit 1
+--- stderr
+error: invalid value `sometimes` for `--color`
+hint: take one of auto, always, never
+
+"#]]
+    );
+    assert_data_eq!(
+        output(&["version", "-o"]),
+        str![[r#"
+exit 1
+--- stderr
+error: flag `--output` needs a value
+
+"#]]
+    );
+}
+
+#[test]
+fn a_wrong_number_of_arguments_shows_the_help_on_stdout() {
+    let world = world();
+    let outcome = world.run(["completion"]);
+    assert_eq!(outcome.status, 1);
+    assert_eq!(outcome.stderr, "error: missing argument SHELL: the shell: bash, zsh, fish or powershell\n\n");
+    assert_eq!(outcome.stdout, world.run(["completion", "--help"]).stdout);
+    let outcome = world.run(["version", "extra"]);
+    assert_eq!(outcome.status, 1);
+    assert_eq!(outcome.stderr, "error: unexpected argument `extra`: `version` takes none\n\n");
+    assert_eq!(outcome.stdout, world.run(["version", "--help"]).stdout);
+}
+
+#[test]
+fn words_behind_a_leading_double_dash_are_no_commands() {
+    for arguments in [&["--", "completion", "completion"][..], &["--", "version"], &["--"], &["-"]] {
+        let run = world().run(arguments);
+        assert_eq!(run.status, 0, "{run}");
+        assert!(run.stdout.contains("Usage: capstan"), "{run}");
+    }
+}

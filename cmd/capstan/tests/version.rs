@@ -1,0 +1,105 @@
+use snapbox::{assert_data_eq, str};
+
+use crate::world;
+
+fn output(arguments: &[&str]) -> String {
+    let platform = format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH);
+    let platform = platform.replace("x86_64", "amd64").replace("aarch64", "arm64").replace("macos", "darwin");
+    let outcome = world().run(arguments).to_string();
+    outcome.replace(&platform, "[PLATFORM]").replace(env!("CARGO_PKG_VERSION"), "[VERSION]")
+}
+
+#[test]
+fn one_line_names_the_release_that_is_matched() {
+    assert_data_eq!(
+        output(&["version"]),
+        str![[r#"
+exit 0
+--- stdout
+clusterctl version: &version.Info{Major:"1", Minor:"14", GitVersion:"v1.14.0", GitCommit:"", GitTreeState:"clean", BuildDate:"", GoVersion:"", Compiler:"rustc", Platform:"[PLATFORM]"}
+
+"#]]
+    );
+}
+
+#[test]
+fn scripts_read_the_version_in_every_form() {
+    assert_data_eq!(
+        output(&["version", "-o", "short"]),
+        str![[r#"
+exit 0
+--- stdout
+v1.14.0
+
+"#]]
+    );
+    assert_data_eq!(
+        output(&["version", "-o", "json"]),
+        str![[r#"
+exit 0
+--- stdout
+{
+  "clusterctl": {
+    "major": "1",
+    "minor": "14",
+    "gitVersion": "v1.14.0",
+    "gitTreeState": "clean",
+    "capstan": "v[VERSION]",
+    "compiler": "rustc",
+    "platform": "[PLATFORM]"
+  }
+}
+
+"#]]
+    );
+    assert_data_eq!(
+        output(&["version", "--output=yaml"]),
+        str![[r#"
+exit 0
+--- stdout
+clusterctl:
+  capstan: v[VERSION]
+  compiler: rustc
+  gitTreeState: clean
+  gitVersion: v1.14.0
+  major: "1"
+  minor: "14"
+  platform: [PLATFORM]
+
+"#]]
+    );
+}
+
+#[test]
+fn another_form_is_refused() {
+    assert_data_eq!(
+        output(&["version", "-o", "xml"]),
+        str![[r#"
+exit 1
+--- stderr
+error: invalid output format `xml`
+hint: take one of short, yaml, json, or leave `--output` out
+
+"#]]
+    );
+}
+
+#[test]
+fn the_flag_tells_the_version_of_this_binary() {
+    assert_data_eq!(
+        output(&["--version"]),
+        str![[r#"
+exit 0
+--- stdout
+capstan [VERSION] (as clusterctl v1.14.0)
+
+"#]]
+    );
+}
+
+#[test]
+fn a_broken_configuration_does_not_stop_it() {
+    let world = world();
+    world.configure("a: [");
+    assert_eq!(world.run(["version", "-o", "short"]).stdout, "v1.14.0\n");
+}

@@ -1,0 +1,205 @@
+//! Releases on hosts: the binary talks to a fake internet through `HTTPS_PROXY`, under the real names.
+
+use support::{
+    binary::World,
+    host::{FakeHost, GitHubRelease, Reply},
+};
+
+use crate::{project, world};
+
+const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
+kind: Metadata
+releaseSeries: [{major: 2, minor: 0, contract: v1beta1}, {major: 2, minor: 1, contract: v1beta2}]
+";
+const COMPONENTS: &str = "apiVersion: v1
+kind: Namespace
+metadata: {name: capa-system}
+";
+const REPOSITORY: &str = "kubernetes-sigs/cluster-api-provider-aws";
+
+/// A world whose only way out is the host.
+fn connected(host: &FakeHost) -> World {
+    let world = world();
+    let ca = world.write("ca.pem", host.ca_pem());
+    world.env("HTTPS_PROXY", host.proxy_url()).env("SSL_CERT_FILE", ca)
+}
+
+fn release(tag: &str) -> GitHubRelease {
+    GitHubRelease::new(REPOSITORY, tag)
+        .file("metadata.yaml", METADATA)
+        .file("infrastructure-components.yaml", COMPONENTS)
+        .file(
+            "cluster-template.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"${CLUSTER_NAME}\"}\n",
+        )
+}
+
+// Row: PRV-04
+// Row: PRV-06
+#[test]
+fn a_pinned_release_on_github_is_generated_without_asking_the_api() {
+    let host = FakeHost::internet();
+    release("v2.1.0").publish(&host);
+    let run = connected(&host).run(["generate", "provider", "-i", "aws:v2.1.0"]);
+    assert_eq!(run.status, 0, "{run}");
+    assert!(run.stdout.contains("cluster.x-k8s.io/provider: infrastructure-aws\n"), "{run}");
+    let asked = host.addresses();
+    assert!(!asked.iter().any(|address| address.starts_with("api.github.com")), "{asked:?}");
+    assert!(host.received().iter().all(|request| request.header("authorization").is_none()));
+}
+
+#[test]
+fn goproxy_off_says_where_versions_are_listed_and_not_how_files_are_read() {
+    let host = FakeHost::internet();
+    release("v2.1.0").publish(&host);
+    let run = connected(&host).env("GOPROXY", "off").run(["generate", "provider", "-i", "aws:v2.1.0"]);
+    assert_eq!(run.status, 0, "{run}");
+    let asked = host.addresses();
+    assert!(!asked.iter().any(|address| address.starts_with("api.github.com")), "{asked:?}");
+}
+
+#[test]
+fn providers_in_folders_ask_nobody() {
+    let host = FakeHost::internet();
+    let fixtures = project("e2e/fixtures/clusterctl.yaml").display().to_string();
+    let world = connected(&host);
+    for arguments in [
+        &["init", "list-images", "--infrastructure", "sandbox"][..],
+        &[
+            "generate",
+            "cluster",
+            "demo",
+            "-i",
+            "sandbox:v1.1.0",
+            "-f",
+            "development",
+            "-n",
+            "x",
+            "--kubernetes-version",
+            "v1.35.0",
+        ],
+    ] {
+        let run = world.run(arguments.iter().copied().chain(["--config", &fixtures]));
+        assert_eq!(run.status, 0, "{run}");
+    }
+    assert!(host.received().is_empty(), "{:?}", host.received());
+}
+
+// Row: PRV-04
+// Row: PRV-05
+#[test]
+fn the_newest_release_is_the_highest_of_the_current_contract() {
+    let host = FakeHost::internet();
+    release("v2.0.3").publish(&host);
+    release("v2.1.0").publish(&host);
+    host.on(format!("proxy.golang.org/github.com/{REPOSITORY}/@v/list"), Reply::text(""));
+    host.on(
+        format!("proxy.golang.org/github.com/{REPOSITORY}/v2/@v/list"),
+        Reply::text("v2.0.3\nv2.1.0\nv2.2.0-rc.0\njunk\n"),
+    );
+    let run = connected(&host).run(["generate", "provider", "-i", "aws", "--describe"]);
+    assert!(run.stdout.contains("Version:            v2.1.0\n"), "{run}");
+}
+
+// Row: PRV-07
+// Row: PRV-10
+// Row: PRV-13
+#[test]
+fn a_configured_gitlab_package_is_read_with_its_token_and_from_nowhere_else() {
+    let host = FakeHost::internet();
+    let base = "gitlab.com/api/v4/projects/group%2Faws/packages/generic/aws/v2.1.0";
+    host.on(format!("{base}/metadata.yaml"), Reply::file(METADATA));
+    host.on(format!("{base}/infrastructure-components.yaml"), Reply::file(COMPONENTS));
+    let world = connected(&host).env("GITLAB_ACCESS_TOKEN", "glpat-secret");
+    world.configure(format!(
+        "providers:\n- {{name: aws, type: InfrastructureProvider, url: \"https://{base}/infrastructure-components.yaml\"}}\n"
+    ));
+    let run = world.run(["generate", "provider", "-i", "aws"]);
+    assert_eq!(run.status, 0, "{run}");
+    let received = host.received();
+    let files: Vec<_> = received.iter().filter(|request| request.header("authorization").is_some()).collect();
+    assert_eq!(files.len(), 2, "{received:?}");
+    assert!(files.iter().all(|request| request.header("authorization") == Some("Bearer glpat-secret")));
+}
+
+#[test]
+fn github_enterprise_is_asked_at_its_own_api_with_the_token_of_its_host() {
+    let host = FakeHost::internet();
+    let api = "ghe.example.org/api/v3/repos/team/aws/releases";
+    for (id, file, body) in
+        [(1, "metadata.yaml", METADATA), (2, "infrastructure-components.yaml", COMPONENTS)]
+    {
+        host.on(format!("ghe.example.org/team/aws/releases/download/v2.1.0/{file}"), Reply::status(404));
+        host.on(format!("{api}/assets/{id}"), Reply::file(body));
+    }
+    let assets = r#"{"id":7,"tag_name":"v2.1.0","draft":false,"prerelease":false,"assets":[
+        {"id":1,"name":"metadata.yaml"},{"id":2,"name":"infrastructure-components.yaml"}]}"#;
+    host.on(format!("{api}/tags/v2.1.0"), Reply::json(200, assets));
+    let world = connected(&host).env("GITHUB_TOKEN", "for-github-com-alone");
+    world.configure(
+        "github-enterprise-tokens: {ghe.example.org: ghe-secret}
+providers:
+- {name: aws, type: InfrastructureProvider, url: \"https://ghe.example.org/team/aws/releases/v2.1.0/infrastructure-components.yaml\"}
+",
+    );
+    let run = world.run(["generate", "provider", "-i", "aws"]);
+    assert_eq!(run.status, 0, "{run}");
+    let sent: Vec<String> = host
+        .received()
+        .iter()
+        .filter_map(|request| request.header("authorization").map(str::to_owned))
+        .collect();
+    assert!(!sent.is_empty() && sent.iter().all(|value| value.ends_with(" ghe-secret")), "{sent:?}");
+}
+
+#[test]
+fn a_refused_token_is_named_and_never_shown() {
+    let host = FakeHost::internet();
+    let base = "gitlab.com/api/v4/projects/42/packages/generic/aws/v2.1.0";
+    for file in ["metadata.yaml", "infrastructure-components.yaml"] {
+        host.on(format!("{base}/{file}"), Reply::json(401, "{\"message\":\"401 Unauthorized\"}"));
+    }
+    let world = connected(&host).env("GITLAB_ACCESS_TOKEN", "glpat-secret");
+    world.configure(format!(
+        "providers:\n- {{name: aws, type: InfrastructureProvider, url: \"https://{base}/infrastructure-components.yaml\"}}\n"
+    ));
+    for verbosity in ["0", "10"] {
+        let run = world.run(["generate", "provider", "-i", "aws", "-v", verbosity]);
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+        assert!(run.stderr.contains("GITLAB_ACCESS_TOKEN"), "{run}");
+        assert!(!run.stderr.contains("glpat-secret"), "{run}");
+    }
+}
+
+#[test]
+fn a_used_up_rate_limit_says_when_it_ends_and_what_to_do() {
+    let host = FakeHost::internet();
+    let api = format!("api.github.com/repos/{REPOSITORY}/releases?per_page=100");
+    host.on(api, Reply::github_rate_limit(60, 1_900_000_000));
+    let run = connected(&host).env("GOPROXY", "off").run(["generate", "provider", "-i", "aws"]);
+    assert_eq!(run.status, 1, "{run}");
+    assert!(run.stderr.contains("60") && run.stderr.contains("GITHUB_TOKEN"), "{run}");
+}
+
+#[test]
+fn a_configuration_at_a_url_is_used_and_not_left_behind() {
+    let host = FakeHost::internet();
+    host.on("gitlab.com/team/clusterctl.yaml", Reply::text("VALUE: from-url\n"));
+    let world = connected(&host);
+    let before = world.files();
+    let run = world.run_with_stdin(
+        ["generate", "yaml", "--config", "https://gitlab.com/team/clusterctl.yaml"],
+        "a: ${VALUE}\n",
+    );
+    assert_eq!(run.stdout, "a: from-url\n", "{run}");
+    assert_eq!(world.files(), before);
+}
+
+#[test]
+fn a_web_page_in_place_of_a_file_is_not_taken_for_one() {
+    let host = FakeHost::internet();
+    host.on(format!("github.com/{REPOSITORY}/releases/download/v2.1.0/metadata.yaml"), Reply::web_page());
+    let run = connected(&host).run(["generate", "provider", "-i", "aws:v2.1.0"]);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+    assert!(run.stderr.contains("web page"), "{run}");
+}
