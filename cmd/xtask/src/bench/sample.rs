@@ -1,0 +1,112 @@
+use std::{
+    ffi::OsString,
+    path::Path,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, bail};
+
+use super::scrubbed;
+use crate::say::say;
+
+/// What one run took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sample {
+    pub(super) wall: Duration,
+    /// User and system time.
+    pub(super) cpu: Duration,
+    /// Peak, in KiB.
+    pub(super) memory: u64,
+}
+
+/// Used by `bench`: run a command and print what it took.
+///
+/// The system tells the peak memory of all children of a process together, so each run gets a process of its own.
+#[derive(clap::Args)]
+pub(crate) struct Measure {
+    #[arg(trailing_var_arg = true, required = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+/// Prints microseconds of wall time, microseconds of processor time, and KiB.
+pub(crate) fn measure(args: &Measure) -> Result<bool> {
+    let (program, arguments) = args.command.split_first().context("no command")?;
+    let start = Instant::now();
+    let status = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).status()?;
+    let wall = start.elapsed();
+    let (cpu, memory) = used_by_children()?;
+    say(&format!("{} {} {memory}", wall.as_micros(), cpu.as_micros()));
+    Ok(status.success())
+}
+
+#[cfg(unix)]
+fn used_by_children() -> Result<(Duration, u64)> {
+    use nix::sys::{
+        resource::{UsageWho, getrusage},
+        time::TimeValLike as _,
+    };
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    // Linux counts KiB, macOS bytes.
+    let unit = if cfg!(target_os = "macos") { 1024 } else { 1 };
+    Ok((Duration::from_micros(u64::try_from(micros)?), u64::try_from(usage.max_rss())? / unit))
+}
+
+#[cfg(not(unix))]
+fn used_by_children() -> Result<(Duration, u64)> {
+    bail!("this system does not tell what a child process took")
+}
+
+/// Runs a command again and again; each of its figures is the median of its own.
+///
+/// # Errors
+/// When a run fails: a figure for half of the work would be worthless.
+pub(super) fn median_of(program: &Path, arguments: &[String], folder: &Path, runs: usize) -> Result<Sample> {
+    let own = std::env::current_exe().context("cannot tell the path of this program")?;
+    let mut samples = Vec::with_capacity(runs);
+    for _ in 0..runs.max(1) {
+        let output = scrubbed(&own, folder).args(["measure", "--"]).arg(program).args(arguments).output()?;
+        if !output.status.success() {
+            bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        samples.push(parse(&String::from_utf8_lossy(&output.stdout)).context("a run told no figures")?);
+    }
+    Ok(Sample {
+        wall: median(samples.iter().map(|sample| sample.wall)),
+        cpu: median(samples.iter().map(|sample| sample.cpu)),
+        memory: median(samples.iter().map(|sample| sample.memory)),
+    })
+}
+
+fn parse(line: &str) -> Option<Sample> {
+    let mut numbers = line.split_whitespace().map(str::parse::<u64>);
+    let mut next = || numbers.next()?.ok();
+    let (wall, cpu, memory) = (next()?, next()?, next()?);
+    Some(Sample { wall: Duration::from_micros(wall), cpu: Duration::from_micros(cpu), memory })
+}
+
+fn median<T: Ord + Copy + Default>(values: impl Iterator<Item = T>) -> T {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_not_moved_by_one_slow_run() {
+        assert_eq!(median([3, 1, 900].into_iter()), 3);
+        assert_eq!(median(std::iter::empty::<u64>()), 0);
+    }
+
+    #[test]
+    fn figures_are_read_back_as_they_are_printed() {
+        let sample =
+            Sample { wall: Duration::from_micros(1500), cpu: Duration::from_micros(900), memory: 4096 };
+        assert_eq!(parse("1500 900 4096\n"), Some(sample));
+        assert_eq!(parse("1500\n"), None);
+    }
+}

@@ -1,0 +1,92 @@
+mod commands;
+mod environment_variables;
+mod exit_codes;
+mod man;
+mod providers;
+mod schemas;
+
+use std::fs;
+
+use anyhow::{Context as _, Result};
+
+use crate::{say::say, workspace};
+
+/// Write the pages that follow from the code: commands, variables, exit codes, providers, schemas, man pages.
+#[derive(clap::Args)]
+pub(crate) struct Generate {
+    /// Write nothing; fail when a page is not what the code says.
+    #[arg(long)]
+    check: bool,
+}
+
+/// A generated file: its path from the root, and its text.
+pub(crate) type Page = (String, String);
+
+const REFERENCE: &str = "docs/reference";
+
+/// Writes every page and the man pages; with `--check` says `false` when one differs, and writes nothing.
+pub(crate) fn run(args: &Generate) -> Result<bool> {
+    let pages = pages()?;
+    if args.check {
+        let stale = stale(&pages);
+        for path in &stale {
+            say(&format!("{path}: stale; run `cargo xtask gen`"));
+        }
+        return Ok(stale.is_empty());
+    }
+    for (path, text) in &pages {
+        let path = workspace::root().join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+        }
+        fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
+    let man = man::write()?;
+    say(&format!("{} pages in {REFERENCE}, man pages in {}", pages.len(), man.display()));
+    Ok(true)
+}
+
+/// All pages. Shape: the same text for the same code, whatever the machine.
+fn pages() -> Result<Vec<Page>> {
+    let mut pages =
+        vec![commands::page(), environment_variables::page(), exit_codes::page(), providers::page()?];
+    pages.extend(schemas::pages()?);
+    Ok(pages)
+}
+
+/// Paths whose file is missing or says something else.
+fn stale(pages: &[Page]) -> Vec<&str> {
+    let is_stale = |path: &str, text: &str| {
+        fs::read_to_string(workspace::root().join(path)).ok().as_deref() != Some(text)
+    };
+    pages.iter().filter(|(path, text)| is_stale(path, text)).map(|(path, _)| path.as_str()).collect()
+}
+
+/// Says on the page itself that editing it is in vain.
+fn heading(title: &str) -> String {
+    format!("<!-- Written by `cargo xtask gen`. -->\n# {title}\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_says_what_the_code_says() {
+        let pages = pages().unwrap();
+        assert_eq!(stale(&pages), Vec::<&str>::new(), "run `cargo xtask gen`");
+    }
+
+    #[test]
+    fn no_page_of_the_reference_is_left_over() {
+        let pages = pages().unwrap();
+        let workspace = workspace::Workspace::read().unwrap();
+        let folder = format!("{REFERENCE}/");
+        let of_reference = workspace.files().iter().filter(|file| file.path.starts_with(&folder));
+        let left_over: Vec<_> = of_reference
+            .filter(|file| !pages.iter().any(|(path, _)| *path == file.path))
+            .map(|file| &file.path)
+            .collect();
+        assert!(left_over.is_empty(), "{left_over:?}");
+    }
+}

@@ -1,0 +1,47 @@
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use api::output;
+use schemars::{JsonSchema, Schema, schema_for};
+
+use super::{Page, REFERENCE, heading};
+
+/// A form of output, and the commands that print it.
+struct Form {
+    name: &'static str,
+    printed_by: &'static str,
+    schema: Schema,
+}
+
+/// One JSON schema for each form of output, and the list of them.
+pub(super) fn pages() -> Result<Vec<Page>> {
+    let mut list = heading("Schemas");
+    list.push_str(
+        "What `-o json` prints, as JSON Schema; `-o yaml` prints the same as YAML, but objects as YAML documents. Fields are added, never renamed or removed.\n\n\
+         | Schema | Printed by |\n|---|---|\n",
+    );
+    let mut pages = Vec::new();
+    for form in forms() {
+        let _ = writeln!(list, "| [{0}](schemas/{0}.json) | {1} |", form.name, form.printed_by);
+        let text = serde_json::to_string_pretty(&form.schema)? + "\n";
+        pages.push((format!("{REFERENCE}/schemas/{}.json", form.name), text));
+    }
+    pages.push((format!("{REFERENCE}/schemas.md"), list));
+    Ok(pages)
+}
+
+fn forms() -> Vec<Form> {
+    vec![
+        form::<output::ObjectList>("object-list", "`generate cluster`, `generate provider`"),
+        form::<output::VariableList>("variable-list", "`generate … --list-variables`"),
+        form::<output::Explanation>("explanation", "`explain`"),
+        form::<output::ProviderList>("provider-list", "`provider list`"),
+        form::<output::ProviderRelease>("provider-release", "`provider show`"),
+        form::<output::ImageList>("image-list", "`init list-images`"),
+        form::<output::VersionReport>("version-report", "`version`"),
+    ]
+}
+
+fn form<T: JsonSchema>(name: &'static str, printed_by: &'static str) -> Form {
+    Form { name, printed_by, schema: schema_for!(T) }
+}

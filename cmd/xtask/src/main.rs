@@ -1,0 +1,73 @@
+//! Development tasks: `cargo xtask <task>`.
+//!
+//! ```text
+//! Workspace (every text file, read once) ─► rows, tidy: pure rules ─► findings
+//! the code itself (command tree, tables, types) ─► gen ─► docs/reference, man pages
+//! a built binary ─► golden, bench
+//! ```
+
+mod bench;
+mod environment;
+mod generate;
+mod golden;
+mod json;
+mod rows;
+mod rust_source;
+mod say;
+mod tidy;
+mod workspace;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::Result;
+use clap::Parser;
+
+use crate::workspace::Workspace;
+
+/// Development tasks.
+#[derive(Parser)]
+#[command(name = "xtask", bin_name = "cargo xtask")]
+enum Task {
+    /// List the rows of the contract with the tests that show them.
+    Rows(rows::Rows),
+    /// Check the rules of the house, as `cargo test` does, and report what is merely large.
+    Tidy,
+    /// Write the pages that follow from the code: commands, variables, exit codes, providers, schemas, man pages.
+    Gen(generate::Generate),
+    /// Measure a built binary, beside clusterctl where it is there. Nothing is asserted.
+    Bench(bench::Bench),
+    /// Used by `bench`: run a command and print what it took.
+    #[command(hide = true)]
+    Measure(bench::Measure),
+    /// Compare a built binary with what the reference release prints.
+    Golden(golden::Golden),
+}
+
+fn main() -> ExitCode {
+    match run(Task::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            say::complain(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does a task; `false` when it ran and found fault.
+fn run(task: Task) -> Result<bool> {
+    match task {
+        Task::Rows(args) => rows::run(&args, &Workspace::read()?),
+        Task::Tidy => tidy::run(&Workspace::read()?),
+        Task::Gen(args) => generate::run(&args),
+        Task::Bench(args) => bench::run(&args),
+        Task::Measure(args) => bench::measure(&args),
+        Task::Golden(args) => golden::run(&args),
+    }
+}
+
+/// The folder beside the workspace where data lives that is too large for it: rows, golden cases, corpus.
+fn beside(variable: &str, path: &str) -> PathBuf {
+    environment::variable(variable)
+        .map_or_else(|| workspace::root().join("../shared").join(path), PathBuf::from)
+}

@@ -1,0 +1,177 @@
+mod mask;
+
+use std::collections::BTreeSet;
+
+use crate::workspace::TextFile;
+
+/// A file of Rust code as the rules see it.
+pub(crate) struct RustSource<'a> {
+    /// Relative to the root.
+    pub(crate) path: &'a str,
+    /// As written.
+    pub(crate) text: &'a str,
+    /// The same bytes with comments blanked and literals made unreadable, so that a word found in it is code.
+    pub(crate) code: String,
+    /// The same again, with code that only tests compile blanked too.
+    pub(crate) product: String,
+}
+
+/// A function with a body.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Function<'a> {
+    pub(crate) name: &'a str,
+    /// From 1.
+    pub(crate) line: usize,
+    /// Lines from its `fn` to its closing brace.
+    pub(crate) lines: usize,
+}
+
+impl<'a> RustSource<'a> {
+    /// `test_only`: what [`Self::test_only_modules`] found.
+    pub(crate) fn new(path: &'a str, text: &'a str, test_only: &BTreeSet<String>) -> Self {
+        let code = mask::mask(text);
+        let in_tests =
+            |part: &str| path.starts_with(&format!("{part}/")) || path.contains(&format!("/{part}/"));
+        let of_test_module = test_only.iter().any(|module| {
+            path.strip_prefix(module.as_str()).is_some_and(|rest| rest.starts_with(['.', '/']))
+        });
+        let product = if in_tests("tests") || in_tests("test") || in_tests("e2e") || of_test_module {
+            String::new()
+        } else {
+            without_test_code(&code)
+        };
+        Self { path, text, code, product }
+    }
+
+    /// Modules declared as `#[cfg(test)] mod name;`, each as the path of its file without `.rs`.
+    pub(crate) fn test_only_modules(files: &[TextFile]) -> BTreeSet<String> {
+        let mut modules = BTreeSet::new();
+        for file in files.iter().filter(|file| file.is("rs")) {
+            let folder = module_folder(&file.path);
+            let code = mask::mask(&file.text);
+            for (at, attribute) in code.match_indices("#[cfg(test)]") {
+                let rest = code[at + attribute.len()..].trim_start();
+                let name = rest.strip_prefix("mod ").and_then(|rest| rest.split_once(';'));
+                if let Some((name, _)) = name.filter(|(name, _)| is_identifier(name.trim())) {
+                    modules.insert(format!("{folder}{}", name.trim()));
+                }
+            }
+        }
+        modules
+    }
+
+    /// Every function that has a body, tests included.
+    pub(crate) fn functions(&self) -> Vec<Function<'_>> {
+        let mut functions = Vec::new();
+        for (at, _) in self.code.match_indices("fn ") {
+            let starts_word = self.code[..at].chars().next_back().is_none_or(|before| !is_word(before));
+            let rest = &self.code[at + 3..];
+            let name_len = rest.find(|next| !is_word(next)).unwrap_or(rest.len());
+            let Some(opening) = rest.find(['{', ';']).filter(|_| starts_word && name_len > 0) else {
+                continue;
+            };
+            if rest.as_bytes()[opening] == b';' {
+                continue;
+            }
+            let end = at + 3 + closing_brace(rest, opening);
+            functions.push(Function {
+                name: &rest[..name_len],
+                line: line_of(&self.code, at),
+                lines: self.code[at..end].matches('\n').count() + 1,
+            });
+        }
+        functions
+    }
+
+    /// Where a path such as `std::env` is used in code of the product, also as part of a `use std::{…}` list.
+    pub(crate) fn uses_of(&self, root: &str, module: &str) -> Vec<usize> {
+        let code = &self.product;
+        let path = format!("{root}::{module}");
+        let mut lines: Vec<usize> =
+            word_places(code, &path).into_iter().map(|at| line_of(code, at)).collect();
+        for (at, opening) in code.match_indices(&format!("{root}::{{")) {
+            let start = at + opening.len();
+            let end = at + closing_brace(&code[at..], opening.len() - 1);
+            for place in word_places(&code[start..end], module) {
+                let before = code[start..start + place].trim_end();
+                // `io::fs` inside the list is another module of that name.
+                if !before.ends_with("::") {
+                    lines.push(line_of(code, start + place));
+                }
+            }
+        }
+        lines
+    }
+
+    /// Lines of the product's code on which a word stands alone.
+    pub(crate) fn lines_with(&self, word: &str) -> Vec<usize> {
+        word_places(&self.product, word).into_iter().map(|at| line_of(&self.product, at)).collect()
+    }
+}
+
+/// The folder where the child modules of a file are, with its `/`.
+fn module_folder(path: &str) -> String {
+    let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
+    let own = match name {
+        "lib.rs" | "main.rs" | "mod.rs" => String::new(),
+        _ => format!("{}/", name.trim_end_matches(".rs")),
+    };
+    if folder.is_empty() { own } else { format!("{folder}/{own}") }
+}
+
+fn without_test_code(code: &str) -> String {
+    let mut product = code.to_owned();
+    for (at, attribute) in code.match_indices("#[cfg(test)]") {
+        let rest = &code[at + attribute.len()..];
+        let Some(opening) = rest.find(['{', ';']).filter(|&end| rest.as_bytes()[end] == b'{') else {
+            continue;
+        };
+        let end = at + attribute.len() + closing_brace(rest, opening);
+        let blank: String = code[at..end].chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect();
+        if blank.len() == end - at {
+            product.replace_range(at..end, &blank);
+        }
+    }
+    product
+}
+
+/// The place after the brace that closes the one at `opening`; the end where none does.
+fn closing_brace(code: &str, opening: usize) -> usize {
+    let mut depth = 0_usize;
+    for (at, byte) in code.bytes().enumerate().skip(opening) {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth <= 1 => return at + 1,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+    }
+    code.len()
+}
+
+/// The line of a byte, from 1.
+pub(crate) fn line_of(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count() + 1
+}
+
+/// Where a word stands that is not part of a longer one.
+fn word_places(code: &str, word: &str) -> Vec<usize> {
+    let alone = |at: &usize| {
+        let before = code[..*at].chars().next_back();
+        let after = code[at + word.len()..].chars().next();
+        let ends_in_word = word.chars().next_back().is_some_and(is_word);
+        before.is_none_or(|c| !is_word(c)) && (!ends_in_word || after.is_none_or(|c| !is_word(c)))
+    };
+    code.match_indices(word).map(|(at, _)| at).filter(alone).collect()
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn is_identifier(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(is_word)
+}
+
+#[cfg(test)]
+mod tests;

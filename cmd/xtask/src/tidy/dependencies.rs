@@ -1,0 +1,145 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+use super::{Finding, licence};
+use crate::{json, workspace::Workspace};
+
+/// Crates in the lock file, ours included. Each one is code we ship and time each build takes: raise the number in the
+/// change that needs it, with the reason in its message.
+const MOST_LOCKED: usize = 330;
+
+const LOCK: &str = "Cargo.lock";
+const POLICY: &str = "deny.toml";
+
+/// Checks the dependencies of this platform against `deny.toml`, which `cargo deny` reads too.
+///
+/// # Errors
+/// When cargo cannot tell the dependencies, or `deny.toml` cannot be read.
+pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let policy: toml::Table = workspace.text(POLICY).context("there is no `deny.toml`")?.parse()?;
+    let metadata = resolved()?;
+    let mut findings = Vec::new();
+    let lock = workspace.text(LOCK).unwrap_or_default();
+    let locked = lock.matches("[[package]]").count();
+    if locked > MOST_LOCKED {
+        findings.push(Finding::fault(
+            LOCK,
+            None,
+            format!("{locked} crates are locked; {MOST_LOCKED} is the most"),
+        ));
+    }
+    let packages: Vec<&Value> = metadata["packages"].as_array().into_iter().flatten().collect();
+    findings.extend(licences(&packages, &policy));
+    findings.extend(duplicates(&packages, &policy));
+    findings.extend(needless_exceptions(lock, &policy));
+    findings.extend(sources(&packages));
+    Ok(findings)
+}
+
+/// What this platform builds; other platforms' crates may not have been downloaded.
+fn resolved() -> Result<Value> {
+    let version = String::from_utf8(json::cargo(&["-vV"])?)?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("cargo names no host")?;
+    json::of_cargo(&["metadata", "--format-version=1", "--locked", "--offline", "--filter-platform", host])
+}
+
+fn licences(packages: &[&Value], policy: &toml::Table) -> Vec<Finding> {
+    let allowed = texts(policy, "licenses", "allow", None);
+    let allowed: Vec<&str> = allowed.iter().map(String::as_str).collect();
+    let refused = |package: &&&Value| !licence::is_met(text(package, "license"), &allowed);
+    let fault = |package: &&Value| {
+        let (name, licence) = (text(package, "name"), text(package, "license"));
+        Finding::fault(POLICY, None, format!("`{name}` is under `{licence}`, which is not allowed"))
+    };
+    packages.iter().filter(refused).map(fault).collect()
+}
+
+fn duplicates(packages: &[&Value], policy: &toml::Table) -> Vec<Finding> {
+    let skipped = texts(policy, "bans", "skip", Some("crate"));
+    let skipped: BTreeSet<&str> = skipped.iter().filter_map(|entry| entry.split('@').next()).collect();
+    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for package in packages {
+        versions.entry(text(package, "name")).or_default().insert(text(package, "version"));
+    }
+    let mut findings = Vec::new();
+    for (name, versions) in
+        versions.iter().filter(|(name, versions)| versions.len() > 1 && !skipped.contains(*name))
+    {
+        let versions = versions.iter().copied().collect::<Vec<_>>().join(", ");
+        findings.push(Finding::fault(LOCK, None, format!("`{name}` is there more than once: {versions}")));
+    }
+    findings
+}
+
+/// Exceptions that no platform needs any more.
+fn needless_exceptions(lock: &str, policy: &toml::Table) -> Vec<Finding> {
+    let skipped = texts(policy, "bans", "skip", Some("crate"));
+    let names = skipped.iter().filter_map(|entry| entry.split('@').next());
+    let is_single = |name: &&str| lock.matches(&format!("\nname = \"{name}\"\n")).count() < 2;
+    names
+        .filter(is_single)
+        .map(|name| Finding::fault(POLICY, None, format!("`{name}` is there once: it needs no exception")))
+        .collect()
+}
+
+/// One registry and our own folders; nothing from a Git address.
+fn sources(packages: &[&Value]) -> Vec<Finding> {
+    let registries: BTreeSet<&str> =
+        packages.iter().filter_map(|package| package["source"].as_str()).collect();
+    let foreign = |source: &&&str| !source.starts_with("registry+") || registries.len() > 1;
+    let fault = |source: &&str| Finding::fault(LOCK, None, format!("a crate comes from `{source}`"));
+    registries.iter().filter(foreign).map(fault).collect()
+}
+
+fn text<'a>(package: &'a Value, key: &str) -> &'a str {
+    package[key].as_str().unwrap_or_default()
+}
+
+/// The texts of a list in a table, or of one key of each of its tables.
+fn texts(policy: &toml::Table, table: &str, list: &str, key: Option<&str>) -> Vec<String> {
+    let list = policy.get(table).and_then(|table| table.get(list)).and_then(toml::Value::as_array);
+    let text = |entry: &toml::Value| match key {
+        Some(key) => entry.get(key).and_then(toml::Value::as_str).map(str::to_owned),
+        None => entry.as_str().map(str::to_owned),
+    };
+    list.into_iter().flatten().filter_map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_licence_a_second_version_and_a_git_address_are_faults() {
+        let policy = "[licenses]\nallow = [\"MIT\"]\n[bans]\nskip = [{ crate = \"c@1\", reason = \"x\" }]\n"
+            .parse()
+            .unwrap();
+        let package = |name: &str, version: &str, licence: &str, source: &str| json!({"name": name, "version": version, "license": licence, "source": source});
+        let packages = [
+            package("a", "1.0.0", "GPL-3.0", "registry+here"),
+            package("b", "1.0.0", "MIT", "git+there"),
+            package("b", "2.0.0", "MIT", "registry+here"),
+            package("c", "1.0.0", "MIT", "registry+here"),
+            package("c", "2.0.0", "MIT", "registry+here"),
+        ];
+        let packages: Vec<&Value> = packages.iter().collect();
+        assert_eq!(licences(&packages, &policy)[0].text, "`a` is under `GPL-3.0`, which is not allowed");
+        let duplicates: Vec<_> =
+            duplicates(&packages, &policy).into_iter().map(|finding| finding.text).collect();
+        assert_eq!(duplicates, ["`b` is there more than once: 1.0.0, 2.0.0"]);
+        assert_eq!(sources(&packages).len(), 2);
+    }
+
+    #[test]
+    fn an_exception_for_a_crate_that_is_there_once_is_a_fault() {
+        let policy = "[bans]\nskip = [{ crate = \"c@1\" }, { crate = \"d@1\" }]\n".parse().unwrap();
+        let lock = "[[package]]\nname = \"c\"\n[[package]]\nname = \"d\"\n[[package]]\nname = \"d\"\n";
+        let texts: Vec<_> =
+            needless_exceptions(lock, &policy).into_iter().map(|finding| finding.text).collect();
+        assert_eq!(texts, ["`c` is there once: it needs no exception"]);
+    }
+}

@@ -1,0 +1,69 @@
+/// Whether a licence expression can be met with these licences alone.
+/// Shape: SPDX (`MIT OR (Apache-2.0 AND Zlib)`), and the older `MIT/Apache-2.0`.
+pub(super) fn is_met(expression: &str, allowed: &[&str]) -> bool {
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let mut rest = words.as_slice();
+    either(&mut rest, allowed) && rest.is_empty()
+}
+
+fn either(words: &mut &[&str], allowed: &[&str]) -> bool {
+    let mut met = both(words, allowed);
+    while let ["OR", rest @ ..] = *words {
+        *words = rest;
+        met |= both(words, allowed);
+    }
+    met
+}
+
+fn both(words: &mut &[&str], allowed: &[&str]) -> bool {
+    let mut met = one(words, allowed);
+    while let ["AND", rest @ ..] = *words {
+        *words = rest;
+        met &= one(words, allowed);
+    }
+    met
+}
+
+fn one(words: &mut &[&str], allowed: &[&str]) -> bool {
+    match *words {
+        ["(", rest @ ..] => {
+            *words = rest;
+            let met = either(words, allowed);
+            let [")", rest @ ..] = *words else { return false };
+            *words = rest;
+            met
+        }
+        [licence, "WITH", exception, rest @ ..] => {
+            *words = rest;
+            allowed.contains(&format!("{licence} WITH {exception}").as_str())
+        }
+        [licence, rest @ ..] => {
+            *words = rest;
+            allowed.contains(licence)
+        }
+        [] => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_needs_one_and_a_sum_needs_all() {
+        let allowed = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"];
+        for met in [
+            "MIT",
+            "GPL-3.0 OR MIT",
+            "MIT/Apache-2.0",
+            "(MIT OR X) AND Apache-2.0",
+            "Apache-2.0 WITH LLVM-exception",
+        ] {
+            assert!(is_met(met, &allowed), "{met}");
+        }
+        for unmet in ["", "GPL-3.0", "MIT AND X", "(MIT", "MIT X", "GPL-3.0 WITH LLVM-exception"] {
+            assert!(!is_met(unmet, &allowed), "{unmet}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+use super::Finding;
+use crate::workspace::Workspace;
+
+/// What every library leaves to the program: its words, its environment, its end.
+const PROGRAM_ONLY: [(&str, &str, &str); 2] = [
+    ("std", "env", "a library is handed the environment as a value"),
+    ("std", "process", "a library starts no program and ends none"),
+];
+const PROGRAM_WORDS: [&str; 8] =
+    ["println!", "print!", "eprintln!", "eprint!", "dbg!", "stdin()", "stdout()", "stderr()"];
+
+/// Crates that turn values into values.
+const PURE: [&str; 3] = ["pkg/api/", "pkg/manifest/", "pkg/kustomize/"];
+const OUTSIDE: [(&str, &str, &str); 3] = [
+    ("std", "fs", "a pure crate reads no disk"),
+    ("std", "net", "a pure crate opens no connection"),
+    ("std", "thread", "a pure crate starts no thread"),
+];
+const OUTSIDE_WORDS: [&str; 5] = ["async", ".await", "Instant", "SystemTime", "tokio"];
+
+/// Libraries return values; pure crates compute them from what they are given.
+pub(super) fn libraries_keep_to_their_permissions(workspace: &Workspace) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for source in
+        workspace.rust().iter().filter(|source| source.path.starts_with("pkg/") && !source.product.is_empty())
+    {
+        let is_pure = PURE.iter().any(|folder| source.path.starts_with(folder));
+        let (modules, words): (&[_], &[_]) = if is_pure { (&OUTSIDE, &OUTSIDE_WORDS) } else { (&[], &[]) };
+        // A fuzz target is a program of its own.
+        if source.path.contains("/fuzz/") {
+            continue;
+        }
+        for (root, module, reason) in PROGRAM_ONLY.iter().chain(modules) {
+            let fault = |line| Finding::fault(source.path, line, format!("`{root}::{module}`: {reason}"));
+            findings.extend(source.uses_of(root, module).into_iter().map(fault));
+        }
+        for word in PROGRAM_WORDS.iter().chain(words) {
+            let fault = |line| Finding::fault(source.path, line, format!("`{word}` is not for this crate"));
+            findings.extend(source.lines_with(word).into_iter().map(fault));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(path: &str, text: &str) -> Vec<String> {
+        libraries_keep_to_their_permissions(&Workspace::of([(path, text)]))
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn a_library_that_prints_or_reads_the_environment_is_a_fault() {
+        let text = "use std::{env, fs};\nfn a() {\n    println!(\"{}\", env::var(\"A\"));\n}\n";
+        assert_eq!(
+            findings("pkg/repository/src/lib.rs", text),
+            [
+                "pkg/repository/src/lib.rs:1: `std::env`: a library is handed the environment as a value",
+                "pkg/repository/src/lib.rs:3: `println!` is not for this crate",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_pure_crate_that_waits_is_a_fault_where_another_library_may() {
+        let text = "async fn a() { b().await }\nuse std::time::Duration;\n";
+        assert_eq!(findings("pkg/api/src/a.rs", text).len(), 2);
+        assert_eq!(findings("pkg/repository/src/a.rs", text).len(), 0);
+    }
+
+    #[test]
+    fn tests_and_programs_may() {
+        assert_eq!(findings("pkg/api/src/a.rs", "#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n").len(), 0);
+        assert_eq!(findings("cmd/capstan/src/a.rs", "use std::env;\n").len(), 0);
+    }
+}

@@ -1,0 +1,89 @@
+use super::Finding;
+use crate::workspace::Workspace;
+
+/// This file, which has to name what it looks for.
+const HERE: &str = "cmd/xtask/src/tidy/words.rs";
+
+/// Text that is true on one machine alone, or tells how a file came to be instead of what it is.
+const FOREIGN: [&str; 12] = [
+    "/root/",
+    "/work/main",
+    "/work/shared",
+    "/work/ref",
+    "/home/runner",
+    "/Users/",
+    "index.crates.io",
+    "static.crates.io",
+    "registry.npmjs.org",
+    "pypi.org",
+    "language model",
+    "shared folder",
+];
+
+const OPEN_ENDS: [&str; 4] = ["TODO", "FIXME", "XXX", "HACK"];
+
+/// Checks every text file but the lock file, whose words are cargo's.
+pub(super) fn the_project_speaks_of_itself_alone(workspace: &Workspace) -> Vec<Finding> {
+    find(workspace, |line| {
+        FOREIGN
+            .iter()
+            .find(|word| line.contains(**word))
+            .map(|word| format!("`{word}` does not belong in the project"))
+    })
+}
+
+/// An open end without a reference is forgotten on the day it is written.
+pub(super) fn open_ends_have_a_reference(workspace: &Workspace) -> Vec<Finding> {
+    find(workspace, |line| {
+        OPEN_ENDS
+            .iter()
+            .find(|word| has_open_end(line, word))
+            .map(|word| format!("`{word}` without a reference: write `{word}(#123)`, or do it"))
+    })
+}
+
+fn find(workspace: &Workspace, rule: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in
+        workspace.files().iter().filter(|file| file.path != HERE && !file.path.ends_with("Cargo.lock"))
+    {
+        for (at, line) in file.text.lines().enumerate() {
+            findings.extend(rule(line).map(|text| Finding::fault(&file.path, at + 1, text)));
+        }
+    }
+    findings
+}
+
+/// Whether the word stands alone and no reference follows it.
+fn has_open_end(line: &str, word: &str) -> bool {
+    line.match_indices(word).any(|(at, _)| {
+        let alone = !line[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-'));
+        let rest = &line[at + word.len()..];
+        alone
+            && !rest.starts_with("(#")
+            && !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_one_machine_is_a_fault_in_any_file() {
+        let workspace =
+            Workspace::of([("docs/a.md", "fine\nsee /root/notes\n"), ("Cargo.lock", "index.crates.io\n")]);
+        let texts: Vec<_> =
+            the_project_speaks_of_itself_alone(&workspace).iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["docs/a.md:2: `/root/` does not belong in the project"]);
+    }
+
+    #[test]
+    fn an_open_end_needs_a_reference() {
+        let found = |text: &str| !open_ends_have_a_reference(&Workspace::of([("a.rs", text)])).is_empty();
+        assert!(found("// TODO: later"));
+        assert!(found("// fixme FIXME"));
+        assert!(!found("// TODO(#12): later"));
+        assert!(!found("TODO_LIST, mktemp XXXXXX"));
+    }
+}

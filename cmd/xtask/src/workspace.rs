@@ -1,0 +1,123 @@
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result};
+
+use crate::rust_source::RustSource;
+
+/// Folders whose files nobody wrote by hand.
+const NOT_OURS: [&str; 5] =
+    ["target", ".git", "docs/book", "pkg/manifest/fuzz/corpus", "pkg/manifest/fuzz/artifacts"];
+
+/// Every text file of the project, read once; the rules are functions of this value.
+pub(crate) struct Workspace {
+    files: Vec<TextFile>,
+}
+
+/// One file.
+pub(crate) struct TextFile {
+    /// Relative to the root, with `/`.
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+impl TextFile {
+    /// Whether the name ends so; no dot in `ending`.
+    pub(crate) fn is(&self, ending: &str) -> bool {
+        Path::new(&self.path).extension().is_some_and(|found| found == ending)
+    }
+}
+
+/// The folder of the root manifest.
+pub(crate) fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.ancestors().nth(2).unwrap_or(manifest).to_path_buf()
+}
+
+impl Workspace {
+    /// Reads the project this program was built in.
+    pub(crate) fn read() -> Result<Self> {
+        Self::read_from(&root())
+    }
+
+    /// Shape: files sorted by path; what is not UTF-8 is left out.
+    pub(crate) fn read_from(root: &Path) -> Result<Self> {
+        let mut files = Vec::new();
+        let mut folders = vec![root.to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            let entries =
+                fs::read_dir(&folder).with_context(|| format!("cannot list `{}`", folder.display()))?;
+            for entry in entries {
+                let entry = entry?;
+                let path = relative(root, &entry.path());
+                let kind = entry.file_type()?;
+                if kind.is_dir() && !NOT_OURS.contains(&path.as_str()) && !path.ends_with("/target") {
+                    folders.push(entry.path());
+                } else if kind.is_file()
+                    && let Ok(text) = fs::read_to_string(entry.path())
+                {
+                    files.push(TextFile { path, text });
+                }
+            }
+        }
+        Ok(Self::new(files))
+    }
+
+    /// A project of these files alone.
+    pub(crate) fn new(mut files: Vec<TextFile>) -> Self {
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Self { files }
+    }
+
+    /// All files, sorted by path.
+    pub(crate) fn files(&self) -> &[TextFile] {
+        &self.files
+    }
+
+    /// The text of one file.
+    pub(crate) fn text(&self, path: &str) -> Option<&str> {
+        let at = self.files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
+        Some(&self.files[at].text)
+    }
+
+    /// Whether a path is a file, or a folder with a file in it.
+    pub(crate) fn exists(&self, path: &str) -> bool {
+        let folder = format!("{}/", path.trim_end_matches('/'));
+        path.is_empty() || self.files.iter().any(|file| file.path == path || file.path.starts_with(&folder))
+    }
+
+    /// Every file of Rust code.
+    pub(crate) fn rust(&self) -> Vec<RustSource<'_>> {
+        let test_only = RustSource::test_only_modules(&self.files);
+        self.files
+            .iter()
+            .filter(|file| file.is("rs"))
+            .map(|file| RustSource::new(&file.path, &file.text, &test_only))
+            .collect()
+    }
+
+    /// Every crate: its folder and its manifest.
+    pub(crate) fn crates(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().filter_map(|file| {
+            let folder = file.path.strip_suffix("/Cargo.toml")?;
+            let (home, name) = folder.split_once('/')?;
+            let is_member = matches!(home, "cmd" | "pkg" | "test") && !name.contains('/');
+            is_member.then_some((folder, file.text.as_str()))
+        })
+    }
+}
+
+fn relative(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/")
+}
+
+#[cfg(test)]
+impl Workspace {
+    /// A project of these files, for tests of a rule.
+    pub(crate) fn of<const N: usize>(files: [(&str, &str); N]) -> Self {
+        let file = |(path, text): (&str, &str)| TextFile { path: path.to_owned(), text: text.to_owned() };
+        Self::new(files.into_iter().map(file).collect())
+    }
+}
