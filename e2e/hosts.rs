@@ -123,6 +123,32 @@ fn a_configured_gitlab_package_is_read_with_its_token_and_from_nowhere_else() {
 }
 
 #[test]
+fn a_release_on_a_host_without_lists_is_shown_as_far_as_it_is_known() {
+    let host = FakeHost::internet();
+    let base = "gitlab.com/api/v4/projects/42/packages/generic/aws/v2.1.0";
+    host.on(format!("{base}/metadata.yaml"), Reply::file(METADATA));
+    let world = connected(&host);
+    world.configure(format!(
+        "providers:\n- {{name: aws, type: InfrastructureProvider, url: \"https://{base}/infrastructure-components.yaml\"}}\n"
+    ));
+    let run = world.run(["provider", "show", "-i", "aws"]);
+    assert_eq!(run.status, 0, "{run}");
+    assert!(run.stdout.ends_with("Version:  v2.1.0\nContract: v1beta2\n"), "{run}");
+    assert!(run.stderr.contains("cannot be listed"), "{run}");
+}
+
+#[test]
+fn a_list_of_versions_that_cannot_be_had_is_a_failure_and_no_empty_list() {
+    let host = FakeHost::internet();
+    release("v2.1.0").publish(&host);
+    let api = format!("api.github.com/repos/{REPOSITORY}/releases?per_page=100");
+    host.on(api, Reply::status(401));
+    let run = connected(&host).env("GOPROXY", "off").run(["provider", "show", "-i", "aws:v2.1.0"]);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+    assert!(run.stderr.contains("status 401"), "{run}");
+}
+
+#[test]
 fn github_enterprise_is_asked_at_its_own_api_with_the_token_of_its_host() {
     let host = FakeHost::internet();
     let api = "ghe.example.org/api/v3/repos/team/aws/releases";

@@ -59,6 +59,8 @@ impl Run {
         self.configure(&mut printer, &globals);
         match settings::verbosity(globals.verbosity, &self.environment) {
             Ok(verbosity) => printer.messages().raise_verbosity(verbosity),
+            // Help logs nothing, and whoever set the variable wrongly may be looking for how to set it.
+            Err(_) if invocation.asks_for_help() => {}
             Err(failure) => return self.finish(printer, Err(failure)),
         }
         let mut session = Session::new(self.program, self.environment.clone(), globals, printer, stdin);

@@ -97,10 +97,11 @@ impl Session {
 
     /// Reads stdin to its end.
     /// # Errors
-    /// When it cannot be read.
+    /// When it cannot be read, or is larger than a file may be.
     pub(crate) fn read_stdin(&mut self) -> Result<Vec<u8>, Failure> {
+        let limit = repository::Context::default().max_file_bytes();
         self.input
-            .read_to_end(self.printer.messages())
+            .read_to_end(self.printer.messages(), limit)
             .map_err(|error| Failure::new(Kind::Environment, "cannot read standard input").because(&error))
     }
 

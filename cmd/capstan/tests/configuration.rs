@@ -114,6 +114,46 @@ error: invalid value `loud` for the environment variable `CLUSTERCTL_LOG_LEVEL`:
 }
 
 #[test]
+fn a_log_level_that_is_no_number_does_not_stop_help() {
+    let (world, bad) = (world(), world().env("CLUSTERCTL_LOG_LEVEL", "loud"));
+    for line in [&[] as &[&str], &["--help"], &["help", "convert"], &["config"], &["convert", "-h"]] {
+        assert_eq!(bad.run(line), world.run(line), "{line:?}");
+    }
+}
+
+#[test]
+fn an_address_is_shown_without_its_credentials() {
+    let address = "https://me:s3cret@example.com:99999/c.yaml?token=s3cret";
+    for line in [
+        &["config", "repositories", "--config", address] as &[&str],
+        &["generate", "yaml", "--from", address],
+        &[
+            "provider",
+            "add",
+            "own",
+            "--type",
+            "addon",
+            "--url",
+            "/addon-own/v1.0.0/c.yaml",
+            "--config",
+            address,
+        ],
+    ] {
+        let outcome = world().run(line);
+        assert_eq!(outcome.status, 1, "{outcome}");
+        assert!(outcome.stderr.contains("https://example.com:99999/c.yaml?***"), "{outcome}");
+        assert!(!outcome.to_string().contains("s3cret"), "{outcome}");
+    }
+    let address = "https://me:s3cret@example.com/c.yaml?token=s3cret";
+    let outcome = world().run(["provider", "add", "own", "--type", "addon", "--url", address]);
+    assert!(
+        outcome.stderr.starts_with("error: cannot use `https://example.com/c.yaml?token=***`"),
+        "{outcome}"
+    );
+    assert!(!outcome.to_string().contains("s3cret"), "{outcome}");
+}
+
+#[test]
 fn a_key_that_looks_like_a_slip_is_warned_of() {
     let world = world();
     world.configure("provders: []\n");

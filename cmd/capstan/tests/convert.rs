@@ -52,6 +52,14 @@ Converted 1 resource(s) to v1beta2. 1 resource(s) passed through unchanged.
 }
 
 #[test]
+fn nothing_is_printed_for_an_input_without_objects() {
+    for empty in ["", "---\n"] {
+        let outcome = world().run_with_stdin(["convert"], empty);
+        assert_eq!((outcome.status, outcome.stdout.as_str()), (0, ""), "{outcome}");
+    }
+}
+
+#[test]
 fn the_result_goes_to_a_file_of_its_owner() {
     let world = world();
     let outcome = world.run_with_stdin(["convert", "-o", "out.yaml"], CLUSTER);
@@ -95,8 +103,8 @@ hint: the only version is `v1beta2`
         str![[r#"
 exit 1
 --- stderr
-error: cannot read `gone.yaml`
-  cause: No such file or directory (os error 2)
+error: cannot read `[CWD]/gone.yaml`
+  cause: there is no such file
 
 "#]]
     );
@@ -111,7 +119,7 @@ fn a_result_that_cannot_be_written_leaves_nothing() {
 exit 1
 --- stderr
 error: cannot write `[CWD]/no/out.yaml`
-  cause: entity not found
+  cause: its folder does not exist
 
 "#]]
     );

@@ -45,5 +45,17 @@ fn the_configuration_file_is_explained_by_every_place_looked_at() {
     assert_eq!(taken, ["  taken       [HOME]/.config/cluster-api/clusterctl.yaml"]);
     assert!(run.stdout.contains("[HOME]/.cluster-api/clusterctl.yaml"), "{run}");
     let run = world.run(["explain", "config", "--config", "other.yaml"]);
-    assert!(run.stdout.contains("named by `--config`"), "{run}");
+    assert_data_eq!(
+        run.stdout,
+        str![[r#"
+configuration file
+  absent      [CWD]/other.yaml (named by `--config`, so no other place is looked at)
+
+"#]]
+    );
+    world.write("other.yaml", "");
+    let run = world.run(["explain", "config", "--config", "other.yaml"]);
+    assert!(run.stdout.contains("  taken       [CWD]/other.yaml"), "{run}");
+    let run = world.run(["explain", "config", "--config", "https://me:pw@example.com/c.yaml?token=t"]);
+    assert!(run.stdout.contains("  taken       https://example.com/c.yaml?token=*** ("), "{run}");
 }

@@ -237,6 +237,31 @@ fn the_namespace_of_the_kubeconfig_is_the_default() {
 }
 
 #[test]
+fn a_kubeconfig_or_context_that_is_named_must_be_there() {
+    let world = with_repository();
+    world.write(
+        "kubeconfig",
+        "apiVersion: v1\nkind: Config\ncontexts:\n- {name: c, context: {cluster: c, user: u}}\n",
+    );
+    world.write("template.yaml", "kind: ConfigMap\napiVersion: v1\nmetadata: {name: x}\n");
+    let generate = |from: &[&str], kube: &[&str]| {
+        world.run([&["generate", "cluster", "demo", "-n", "team", "--list-variables"], from, kube].concat())
+    };
+    for (kube, told) in [
+        (&["--kubeconfig", "gone"] as &[&str], "error: cannot read the kubeconfig `[CWD]/gone`"),
+        (
+            &["--kubeconfig", "kubeconfig", "--kubeconfig-context", "d"],
+            "error: the kubeconfig has no context `d`",
+        ),
+    ] {
+        let run = generate(&["-i", "own:v1.1.0"], kube);
+        assert_eq!(run.status, 1, "{run}");
+        assert!(run.stderr.starts_with(told), "{run}");
+        assert_eq!(generate(&["--from", "template.yaml"], kube).status, 0, "nothing of it is needed there");
+    }
+}
+
+#[test]
 fn standard_input_is_a_template_too() {
     let world = with_repository();
     let run = world.run_with_stdin(

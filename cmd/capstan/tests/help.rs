@@ -32,8 +32,8 @@ Options:
 Global options:
       --config <PATH|URL>  Path or URL of the configuration file [default: clusterctl.yaml in
                            $XDG_CONFIG_HOME/cluster-api, then in $HOME/.cluster-api]
-  -v, --v <N>              How much to log, from 0 to 10: 1 shows decisions, 2 their reasons, 5
-                           every file and request [env: CLUSTERCTL_LOG_LEVEL]
+  -v, --v <N>              How much to log, from 0 to 10: 1 shows decisions, 5 every request [env:
+                           CLUSTERCTL_LOG_LEVEL]
       --color <WHEN>       When to use colour [default: auto] [possible values: auto, always, never]
       --quiet              Print no status lines and draw no progress; warnings and errors stay
   -h, --help               Print help
@@ -74,8 +74,8 @@ Commands:
 Global options:
       --config <PATH|URL>  Path or URL of the configuration file [default: clusterctl.yaml in
                            $XDG_CONFIG_HOME/cluster-api, then in $HOME/.cluster-api]
-  -v, --v <N>              How much to log, from 0 to 10: 1 shows decisions, 2 their reasons, 5
-                           every file and request [env: CLUSTERCTL_LOG_LEVEL]
+  -v, --v <N>              How much to log, from 0 to 10: 1 shows decisions, 5 every request [env:
+                           CLUSTERCTL_LOG_LEVEL]
       --color <WHEN>       When to use colour [default: auto] [possible values: auto, always, never]
       --quiet              Print no status lines and draw no progress; warnings and errors stay
   -h, --help               Print help

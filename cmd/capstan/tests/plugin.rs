@@ -54,8 +54,9 @@ fn a_flag_before_its_name_is_refused() {
         str![[r#"
 exit 1
 --- stderr
-error: flag `-v5` stands before a plugin's name
-hint: put the plugin's name first: flags behind it go to the plugin
+error: unknown command `foo`
+hint: `capstan --help` lists the commands
+hint: if it is a plugin, put its name before `-v5`: flags behind the name go to the plugin
 
 "#]]
     );

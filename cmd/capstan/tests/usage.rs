@@ -32,6 +32,20 @@ hint: `capstan --help` lists the commands
 }
 
 #[test]
+fn a_verb_that_is_not_there_yet_is_no_slip() {
+    assert_data_eq!(
+        output(&["move", "--to-kubeconfig", "other"]),
+        str![[r#"
+exit 1
+--- stderr
+error: `move` needs a management cluster, and this version does not talk to one yet
+hint: use clusterctl v1.14 for it; `capstan --help` lists what is there
+
+"#]]
+    );
+}
+
+#[test]
 fn an_unknown_flag_is_told_and_where_it_belongs() {
     assert_data_eq!(
         output(&["version", "--outptu", "short"]),

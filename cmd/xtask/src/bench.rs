@@ -47,6 +47,9 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
     let Some(binary) = args.binary.clone().or_else(golden::built_binary) else {
         bail!("no binary is built; run `cargo build --profile ci --bin capstan`");
     };
+    // Each run has a working folder of its own.
+    let binary =
+        binary.canonicalize().with_context(|| format!("there is no binary `{}`", binary.display()))?;
     let peer = args.peer.clone().or_else(|| on_path("clusterctl"));
     let folder = TempDir::new().context("cannot make a temporary folder")?;
     let cases = cases(folder.path())?;

@@ -11,7 +11,7 @@
 //! Source: drone/envsubst v2.0.0-20210730161058-179042472c46, with the reading of legacy names and the listing of variables
 //! of clusterctl v1.14 client/yamlprocessor/simple_processor.go. A text that succeeds there gives the same bytes here.
 //! Differs: all faults and all missing variables are reported at once, with their places; a negative length is an error and
-//! no crash; nesting has a limit; letters that came with Unicode 16 and 17 have a case; a name may hold any character that
+//! no crash; nesting and results have a limit; letters that came with Unicode 16 and 17 have a case; a name may hold any character that
 //! Unicode calls alphabetic or numeric, where the peer takes letters and decimal digits alone.
 //!
 //! Absent on purpose: YAML (comments are substituted too), files, the environment.
@@ -31,7 +31,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 pub use error::{Fault, FaultKind, MissingVariable, MissingVariables, ParseError, RenderError};
-use functions::{Function, NegativeLength};
+use functions::{Function, Unusable};
 use legacy::LegacyNames;
 use position::Cursor;
 pub use position::Position;
@@ -39,6 +39,9 @@ pub use variables::{NestedVariable, Variable, Variables};
 
 /// How many `${` may be open at once.
 pub const MAX_DEPTH: usize = 100;
+
+/// The longest text that is rendered; the reader of YAML takes no longer one.
+const MAX_RESULT_BYTES: usize = 256 << 20;
 
 /// A text with its substitutions found, ready to be rendered any number of times.
 ///
@@ -132,7 +135,7 @@ impl<'a> Template<'a> {
     ///
     /// # Errors
     /// `Missing` with every name that has neither value nor default. `NegativeLength` and `CutCharacter` for a value that
-    /// cannot be cut as asked.
+    /// cannot be cut as asked, `TooLong` for replacements that grow without measure.
     pub fn render<'v>(
         &self,
         lookup: &mut dyn FnMut(&str) -> Option<Cow<'v, str>>,
@@ -165,14 +168,13 @@ impl<'a> Template<'a> {
                     expression
                         .function
                         .apply(value, &arguments[..expression.arguments], &mut result)
-                        .map_err(|NegativeLength(length)| RenderError::NegativeLength {
-                            length,
-                            at: self.position(expression),
-                            written: self.excerpt(expression),
-                        })?;
+                        .map_err(|why| self.unusable(why, expression))?;
                     marks.truncate(first);
                     out.truncate(start);
                     out.append(&mut result);
+                    if out.len() > MAX_RESULT_BYTES {
+                        return Err(self.unusable(Unusable::TooLong, expression));
+                    }
                     // Half a character is no fault yet: its other half may follow, in an argument or after it.
                     if broken.is_none() && !expression.nested && std::str::from_utf8(&out[start..]).is_err() {
                         broken = Some(expression);
@@ -185,6 +187,14 @@ impl<'a> Template<'a> {
                 broken.expect("invariant: text and values are UTF-8, so only a result can be otherwise");
             RenderError::CutCharacter { at: self.position(cut), written: self.excerpt(cut) }
         })
+    }
+
+    fn unusable(&self, why: Unusable, expression: &Expression) -> RenderError {
+        let (at, written) = (self.position(expression), self.excerpt(expression));
+        match why {
+            Unusable::NegativeLength(length) => RenderError::NegativeLength { length, at, written },
+            Unusable::TooLong => RenderError::TooLong { limit_bytes: MAX_RESULT_BYTES, at, written },
+        }
     }
 
     fn name(&self, name: usize) -> &str {

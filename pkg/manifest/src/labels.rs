@@ -18,8 +18,9 @@ pub struct DroppedLabel {
 
 /// Puts labels on every object, over what they have under the same keys.
 ///
-/// An object whose metadata is no mapping stays as it is. A label without a value gets the empty one. Labels with other values that are no strings leave the object, as no API
-/// server would take it with them; they are returned, so that the caller can warn.
+/// An object whose metadata is no mapping stays as it is. A label without a value gets the empty one. Labels with other
+/// values that are no strings leave the object, as no API server would take it with them; they are returned, so that the
+/// caller can warn.
 /// Source: clusterctl v1.14 client/repository/components.go (`addCommonLabels`); differs: there, one such value makes
 /// the object lose all the labels it had.
 #[must_use = "the author of the file should hear of dropped labels"]

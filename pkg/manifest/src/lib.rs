@@ -7,6 +7,7 @@ mod limits;
 mod object;
 mod stream;
 
+pub mod duration;
 pub mod envsubst;
 pub mod images;
 pub mod labels;
@@ -17,9 +18,6 @@ pub mod yaml;
 
 pub use identity::ObjectRef;
 pub use limits::Limits;
-pub use object::{NotAMapping, Object};
+pub use object::{NotAMapping, Object, type_name};
 pub use serde_json::{Map, Value};
-pub use stream::{
-    BadDocument, Document, Documents, Stream, StreamError, Warning, WarningKind, documents, read_stream,
-    write_stream,
-};
+pub use stream::{BadDocument, Stream, StreamError, Warning, WarningKind, read_stream, write_stream};

@@ -70,7 +70,7 @@ const CLUSTER_SCOPED_KINDS: [&str; 16] = [
 ];
 
 /// Tells whether objects of a kind are given a namespace, whatever their group.
-pub fn is_namespaced(kind: &str) -> bool {
+fn is_namespaced(kind: &str) -> bool {
     !CLUSTER_SCOPED_KINDS.contains(&kind)
 }
 
@@ -110,8 +110,9 @@ pub fn ensure_namespace_object(objects: &mut Vec<Object>, namespace: &str) {
 ///
 /// Namespace objects are renamed; objects of kinds not known to be cluster-scoped get the namespace, those that had
 /// another one too. Subjects of bindings, services of webhooks and CRDs, the CA annotation and the DNS names of
-/// Certificates follow. Items inside a List are not visited, nor is metadata changed that is no mapping. Objects of decoded kinds are expected to have gone through
-/// [`round_trip`](crate::typed::round_trip): what is not shaped as Kubernetes has it is passed over here.
+/// Certificates follow. Items inside a List are not visited, nor is metadata changed that is no mapping. Objects of
+/// decoded kinds are expected to have gone through [`round_trip`](crate::typed::round_trip): what is not shaped as
+/// Kubernetes has it is passed over here.
 /// Source: clusterctl v1.14 client/repository/components.go (`fixTargetNamespace`).
 /// # Errors
 /// One entry for each reference that cannot be moved; the objects are then half changed and not to be used.

@@ -176,7 +176,7 @@ impl From<Object> for Value {
 }
 
 /// Names the type of a JSON value, with its article, for the middle of a sentence.
-pub(crate) fn type_name(value: &Value) -> &'static str {
+pub fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

@@ -9,7 +9,6 @@
 //! util/yaml/yaml.go (ToUnstructured, JoinYaml) for which of them count. differs: there, reading ends at the first bad
 //! document, and its whole text is in the error.
 
-mod snippet;
 mod split;
 
 use std::borrow::Cow;
@@ -29,17 +28,6 @@ pub struct Stream {
     /// For each object the line of the stream its content starts on, from 1.
     pub lines: Vec<usize>,
     /// What a reader of the file should know although it could be read, by line.
-    pub warnings: Vec<Warning>,
-}
-
-/// One document of a stream.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Document {
-    /// What it holds.
-    pub object: Object,
-    /// The line of the stream its content starts on, from 1.
-    pub line: usize,
-    /// What a reader of the file should know, by line.
     pub warnings: Vec<Warning>,
 }
 
@@ -81,9 +69,6 @@ pub struct BadDocument {
     pub index: usize,
     /// What is wrong; the line and byte count from the start of the stream.
     pub error: YamlError,
-    /// The lines around that place, numbered and marked. For the screen of the one who ran the command, never for a
-    /// log: values are in it.
-    pub snippet: String,
 }
 
 /// Reads all documents of a stream.
@@ -91,100 +76,52 @@ pub struct BadDocument {
 /// # Errors
 /// All documents that cannot be read, so that they can be mended in one go.
 pub fn read_stream(bytes: &[u8], limits: &Limits) -> Result<Stream, StreamError> {
+    let (size_bytes, limit_bytes) = (bytes.len(), limits.size_bytes);
+    if size_bytes > limit_bytes {
+        let error = YamlError { problem: Problem::TooLarge { size_bytes, limit_bytes }, line: 1, column: 1 };
+        return Err(StreamError { documents: vec![BadDocument { index: 1, error }] });
+    }
     let mut stream = Stream::default();
     let mut bad = Vec::new();
-    for document in documents(bytes, limits) {
-        match document {
-            Ok(Document { object, line, mut warnings }) => {
-                stream.objects.push(object);
-                stream.lines.push(line);
-                stream.warnings.append(&mut warnings);
-            }
-            Err(document) => bad.push(document),
+    for chunk in Chunks::new(bytes) {
+        let index = stream.objects.len() + bad.len() + 1;
+        if let Err(error) = read_document(&chunk, limits, &mut stream) {
+            bad.push(BadDocument { index, error });
         }
     }
     if bad.is_empty() { Ok(stream) } else { Err(StreamError { documents: bad }) }
 }
 
-/// Reads the documents of a stream one at a time, so that a large one need not be in memory as objects all at once.
-pub fn documents<'a>(bytes: &'a [u8], limits: &Limits) -> Documents<'a> {
-    Documents { chunks: Chunks::new(bytes), bytes, limits: *limits, index: 0, is_over: false }
-}
-
-/// The documents of a stream that have content, read one at a time.
-#[derive(Debug)]
-pub struct Documents<'a> {
-    chunks: Chunks<'a>,
-    bytes: &'a [u8],
-    limits: Limits,
-    /// Documents with content so far.
-    index: usize,
-    is_over: bool,
-}
-
-impl Iterator for Documents<'_> {
-    type Item = Result<Document, BadDocument>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.is_over {
-            return None;
+/// Reads one document into the stream, which stays as it is where the document has no content.
+fn read_document(chunk: &Chunk<'_>, limits: &Limits, stream: &mut Stream) -> Result<(), YamlError> {
+    let bytes = match chunk {
+        Chunk::Document { bytes, .. } => *bytes,
+        Chunk::BadSeparator { lines_before } => {
+            return Err(YamlError { problem: Problem::Separator, line: lines_before + 1, column: 1 });
         }
-        let (size_bytes, limit_bytes) = (self.bytes.len(), self.limits.size_bytes);
-        if size_bytes > limit_bytes {
-            self.is_over = true;
-            let error =
-                YamlError { problem: Problem::TooLarge { size_bytes, limit_bytes }, line: 1, column: 1 };
-            return Some(Err(BadDocument { index: 1, error, snippet: String::new() }));
-        }
-        loop {
-            let chunk = self.chunks.next()?;
-            match self.read(&chunk) {
-                Ok(None) => {}
-                Ok(Some(document)) => {
-                    self.index += 1;
-                    return Some(Ok(document));
-                }
-                Err(error) => {
-                    self.index += 1;
-                    let snippet =
-                        snippet::around(&self.bytes[chunk.offset()..], chunk.lines_before(), &error);
-                    return Some(Err(BadDocument { index: self.index, error, snippet }));
-                }
-            }
-        }
+    };
+    let text = str::from_utf8(bytes).map_err(|error| {
+        let offset = error.valid_up_to();
+        let (line, column) = yaml::line_and_column(bytes, offset);
+        moved(YamlError { problem: Problem::InvalidUtf8 { offset }, line, column }, chunk)
+    })?;
+    // The last line of a document always ends, which a block text at its end can tell.
+    let ended = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
+    let read = yaml::read_lenient(&ended, limits).map_err(|error| moved(error, chunk))?;
+    if read.value.is_null() {
+        return Ok(());
     }
-}
-
-impl Documents<'_> {
-    /// Reads one document; none where it has no content.
-    fn read(&self, chunk: &Chunk<'_>) -> Result<Option<Document>, YamlError> {
-        let bytes = match chunk {
-            Chunk::Document { bytes, .. } => *bytes,
-            Chunk::BadSeparator { lines_before, .. } => {
-                return Err(YamlError { problem: Problem::Separator, line: lines_before + 1, column: 1 });
-            }
-        };
-        let text = str::from_utf8(bytes).map_err(|error| {
-            let offset = error.valid_up_to();
-            let (line, column) = yaml::line_and_column(bytes, offset);
-            moved(YamlError { problem: Problem::InvalidUtf8 { offset }, line, column }, chunk)
-        })?;
-        // The last line of a document always ends, which a block text at its end can tell.
-        let ended = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
-        let read = yaml::read_lenient(&ended, &self.limits).map_err(|error| moved(error, chunk))?;
-        if read.value.is_null() {
-            return Ok(None);
-        }
-        let warnings = warnings(read.notes, bytes, chunk.lines_before());
-        let (line, column) = yaml::line_and_column(bytes, read.offset);
-        let line = line + chunk.lines_before();
-        let object = Object::try_from(read.value).map_err(|error| YamlError {
-            problem: Problem::NotAMapping(error.found),
-            line,
-            column,
-        })?;
-        Ok(Some(Document { object, line, warnings }))
-    }
+    let (line, column) = yaml::line_and_column(bytes, read.offset);
+    let line = line + chunk.lines_before();
+    let object = Object::try_from(read.value).map_err(|error| YamlError {
+        problem: Problem::NotAMapping(error.found),
+        line,
+        column,
+    })?;
+    stream.objects.push(object);
+    stream.lines.push(line);
+    stream.warnings.append(&mut warnings(read.notes, bytes, chunk.lines_before()));
+    Ok(())
 }
 
 /// Finds the lines of notes, in one pass over the document.
@@ -243,19 +180,14 @@ impl fmt::Display for StreamError {
     }
 }
 
-impl fmt::Display for Warning {
+impl fmt::Display for WarningKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "line {}: ", self.line)?;
-        match &self.kind {
-            WarningKind::RespelledKey(key) => {
-                write!(formatter, "a key without quotes is not read as text, it becomes `{key}`")
+        match self {
+            Self::RespelledKey(key) => {
+                write!(formatter, "a key without quotes is read as `{key}`: quote it")
             }
-            WarningKind::DuplicateKey(key) => {
-                write!(formatter, "key `{key}` is already set in this mapping, the last one counts")
-            }
-            WarningKind::TextAfterEnd => {
-                formatter.write_str("the document ends here, the text up to the next `---` is left out")
-            }
+            Self::DuplicateKey(key) => write!(formatter, "key `{key}` stands twice, the last one counts"),
+            Self::TextAfterEnd => formatter.write_str("what follows the end of the document is left out"),
         }
     }
 }

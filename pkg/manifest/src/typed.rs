@@ -10,9 +10,8 @@
 use crate::{Object, ObjectRef};
 
 mod cluster_table;
-mod duration;
 mod kind;
-pub mod quantity;
+mod quantity;
 mod table;
 mod time;
 mod walk;

@@ -1,7 +1,7 @@
 //! From the text of a components file to the objects that are installed.
 //!
 //! ```text
-//! text ─► substitute ─► YAML ─► images ─► typed round trip ─► Namespace object ─► namespace ─► labels ─► order
+//! text ─► substitute ─► YAML ─► typed round trip ─► images ─► Namespace object ─► namespace ─► labels ─► order
 //! ```
 
 use api::{ProviderId, output::Variable};
@@ -130,9 +130,9 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
     let mut warnings = input.text.warnings(&stream);
     let mut objects = stream.objects;
 
+    round_trip(&input.text.file, &mut objects)?;
     override_images(input, &mut objects)?;
     let images = objects.iter().flat_map(images::images_of).map(str::to_owned).collect();
-    round_trip(&input.text.file, &mut objects)?;
 
     let own = namespace::target_namespace(&objects)
         .map_err(|source| ComponentsError::SeveralNamespaces { file: file(), source })?;

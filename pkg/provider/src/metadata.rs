@@ -90,8 +90,8 @@ fn list(words: &[String]) -> String {
 /// Reads a metadata file.
 /// Shape: the first document counts, unknown fields are passed over; `kind` may be missing or empty, as in files of old
 /// providers.
+/// A number that is missing is 0, also where its name is written in another case.
 /// Source: clusterctl v1.14 client/repository (metadata client), measured; field names are case-sensitive there too.
-/// differs: a field name in the wrong case is an unknown field there and silently 0; here the missing number is named.
 pub fn read_metadata(provider: &ProviderId, file: &str, bytes: &[u8]) -> Result<Metadata, MetadataError> {
     let named = || file.to_owned();
     let text = std::str::from_utf8(bytes).map_err(|_| MetadataError::NotText { file: named() })?;

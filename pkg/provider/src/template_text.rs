@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use api::output::{Origin, Place, Variable};
 use manifest::{
-    Limits, Object, Stream, StreamError, WarningKind,
+    Limits, Object, Stream, StreamError,
     envsubst::{MissingVariable, ParseError, Position, RenderError, Template},
 };
 
@@ -134,7 +134,7 @@ impl TemplateText {
 
     /// Parses the variables of the file.
     /// # Errors
-    /// `Parse` with the place of the first `${…}` that cannot be read.
+    /// `Parse` with the places of all `${…}` that cannot be read.
     pub fn template(&self) -> Result<Template<'_>, RenderTextError> {
         Template::parse(&self.text)
             .map_err(|source| RenderTextError::Parse { file: self.file.clone(), source })
@@ -203,7 +203,7 @@ impl TemplateText {
 
     /// What the author of the file should know of its documents; lines count in the substituted text.
     pub fn warnings(&self, stream: &Stream) -> Vec<String> {
-        let read = stream.warnings.iter().map(|warning| (warning.line, warning_text(&warning.kind)));
+        let read = stream.warnings.iter().map(|warning| (warning.line, warning.kind.to_string()));
         let incomplete = stream.objects.iter().zip(&stream.lines).filter_map(|(object, line)| {
             absent_field(object).map(|field| (*line, format!("the object has no `{field}`")))
         });
@@ -235,14 +235,5 @@ fn absent_field(object: &Object) -> Option<&'static str> {
         (_, "") => Some("apiVersion"),
         (kind, _) if unnamed && !kind.ends_with("List") => Some("metadata.name"),
         _ => None,
-    }
-}
-
-fn warning_text(kind: &WarningKind) -> String {
-    match kind {
-        WarningKind::RespelledKey(key) => format!("a key without quotes is read as `{key}`: quote it"),
-        WarningKind::DuplicateKey(key) => format!("key `{key}` stands twice, the last one counts"),
-        WarningKind::TextAfterEnd => "what follows the end of the document is left out".to_owned(),
-        other => format!("{other:?}"),
     }
 }

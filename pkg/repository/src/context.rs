@@ -20,8 +20,10 @@ pub struct Settings {
     pub github_token: Option<Secret>,
     /// Tokens for GitHub Enterprise servers by host (and port, if the url has one).
     pub github_enterprise_tokens: BTreeMap<String, Secret>,
-    /// Token for GitLab (`GITLAB_ACCESS_TOKEN`); goes to the host of a provider url of GitLab shape.
+    /// Token for GitLab (`GITLAB_ACCESS_TOKEN`); goes to hosts whose name starts with `gitlab.`.
     pub gitlab_token: Option<Secret>,
+    /// Tokens for GitLab by host, with its port where it has one; they come before the other.
+    pub gitlab_tokens: BTreeMap<String, Secret>,
     /// `GOPROXY` as Go reads it; none or blank is the public proxy.
     pub goproxy: Option<String>,
     /// Proxies.
@@ -70,6 +72,7 @@ impl Default for Settings {
             github_token: None,
             github_enterprise_tokens: BTreeMap::new(),
             gitlab_token: None,
+            gitlab_tokens: BTreeMap::new(),
             goproxy: None,
             proxy: ProxySettings::default(),
             ca_file: None,

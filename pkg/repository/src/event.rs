@@ -54,7 +54,7 @@ pub enum Event {
 pub enum RetryReason {
     /// The host answered with this status.
     Status(u16),
-    /// The connection was refused, reset or timed out.
+    /// The connection was refused or lost.
     Connection,
     /// The answer ended too early.
     Truncated,

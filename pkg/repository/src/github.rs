@@ -218,6 +218,7 @@ impl Repository for GitHub {
 
     fn files<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<Vec<String>, Error>> {
         async move {
+            check_version(version)?;
             let release = self.release(version).await?;
             let mut names: Vec<String> = release.0.iter().map(|asset| asset.name.clone()).collect();
             names.sort_unstable();

@@ -28,14 +28,13 @@ struct Source {
 /// the path of the proxy is kept, the whole list is used, and one gap between major versions does not end the search.
 pub(crate) async fn versions(context: &Context, module: &str) -> Option<Vec<Version>> {
     for source in sources(context.settings().goproxy.as_deref()) {
-        let why = match ask(context, &source.url, module).await {
-            Ok(Some(versions)) if !versions.is_empty() => return Some(versions),
-            Ok(_) => "it does not know the module".to_owned(),
-            Err(error) => with_causes(&error),
+        let (why, ask_next) = match ask(context, &source.url, module).await {
+            Ok(Some(versions)) => return Some(versions),
+            Ok(None) => ("it does not know the module".to_owned(), true),
+            Err(error) => (with_causes(&error), source.next_on_any_failure),
         };
-        let missing = why == "it does not know the module";
         context.emit(&Event::VersionSourceSkipped { source: shown(&source.url), why });
-        if !missing && !source.next_on_any_failure {
+        if !ask_next {
             return None;
         }
     }
@@ -63,7 +62,7 @@ fn sources(goproxy: Option<&str>) -> Vec<Source> {
     sources
 }
 
-/// All versions one proxy knows, over all major versions; none when it does not know the module.
+/// All versions one proxy knows, over all major versions; none when it knows none of the module.
 async fn ask(context: &Context, proxy: &Url, module: &str) -> Result<Option<Vec<Version>>, Error> {
     let Some(first) = list(context, proxy, module, 1).await? else { return Ok(None) };
     let mut found: BTreeMap<String, Version> = first;
@@ -86,10 +85,12 @@ async fn ask(context: &Context, proxy: &Url, module: &str) -> Result<Option<Vec<
     }
     let mut versions: Vec<Version> = found.into_values().collect();
     versions.sort();
-    Ok(Some(versions))
+    Ok((!versions.is_empty()).then_some(versions))
 }
 
-/// The versions of one major version (0 and 1 together), by text.
+/// The versions of one major version (0 and 1 together), by text; none when the proxy does not know it.
+/// From 2 on only versions of that number count: a proxy may answer every path with the same list, and the search must
+/// come to an end.
 async fn list(
     context: &Context,
     proxy: &Url,
@@ -117,8 +118,13 @@ async fn list(
     };
     let Some(bytes) = bytes else { return Ok(None) };
     let lines = String::from_utf8_lossy(&bytes);
-    let versions = lines.lines().filter_map(Version::parse_lenient);
-    Ok(Some(versions.filter_map(|v| Some((v.with_v(), Version::parse(&v.with_v()).ok()?))).collect()))
+    let versions: BTreeMap<String, Version> = lines
+        .lines()
+        .filter_map(Version::parse_lenient)
+        .filter(|version| suffix.is_empty() || version.semver().major == u64::from(major))
+        .filter_map(|v| Some((v.with_v(), Version::parse(&v.with_v()).ok()?)))
+        .collect();
+    Ok((suffix.is_empty() || !versions.is_empty()).then_some(versions))
 }
 
 /// Writes upper-case letters as `!` and the lower-case one: proxies keep modules on disks that know no case.

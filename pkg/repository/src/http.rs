@@ -97,9 +97,16 @@ pub(crate) fn shown(url: &Url) -> String {
     shown.into()
 }
 
-/// Like [`shown`], for text that may be no url.
-pub(crate) fn shown_text(url: &str) -> String {
-    Url::parse(url).map_or_else(|_| url.to_owned(), |url| shown(&url))
+/// An address as it may be shown: without user name, password and the values of its query. A path stays as it is.
+pub fn shown_text(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    if let Ok(url) = Url::parse(url) {
+        return shown(&url);
+    }
+    let (rest, query) = rest.split_once('?').map_or((rest, ""), |(rest, _)| (rest, "?***"));
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}{query}")
 }
 
 #[cfg(test)]
@@ -111,5 +118,6 @@ mod tests {
         let shown = shown_text("https://me:pw@host/x.yaml?token=abc&per_page=100");
         assert_eq!(shown, "https://host/x.yaml?token=***&per_page=100");
         assert_eq!(shown_text("not a url"), "not a url");
+        assert_eq!(shown_text("https://me:p@w@host:99999/a@b?token=x"), "https://host:99999/a@b?***");
     }
 }

@@ -43,6 +43,7 @@ pub use context::{Context, RetryPolicy, Settings, Timeouts};
 pub use error::{Error, Failure, Quota, RequestError};
 pub use event::{Event, EventSink, RetryReason};
 pub use fetch::{fetch_template, fetch_url};
+pub use http::shown_text;
 pub use latest::latest;
 pub use local::read_file;
 pub use location::{GitHubLocation, GitLabLocation, LocalLocation, Location, LocationError};

@@ -11,20 +11,10 @@ use crate::{Context, Event, File, RetryPolicy, Secret, Settings, Timeouts};
 
 /// Settings under which every name of [`FakeHost::internet`] leads to the host, and retries do not wait.
 pub(crate) fn settings(host: &FakeHost) -> Settings {
-    let names = [
-        "github.com",
-        "api.github.com",
-        "objects.githubusercontent.com",
-        "proxy.golang.org",
-        "gitlab.com",
-        "gitlab.example.org",
-        "ghe.example.org",
-        "files.example.org",
-    ];
     Settings {
         extra_roots: vec![host.ca_pem().as_bytes().to_vec()],
         system_roots: false,
-        resolve: names.iter().map(|name| ((*name).to_owned(), host.address())).collect(),
+        resolve: FakeHost::INTERNET.iter().map(|name| ((*name).to_owned(), host.address())).collect(),
         timeouts: Timeouts { connect: Duration::from_secs(20), idle: Duration::from_secs(20) },
         retry: RetryPolicy { waits: vec![Duration::ZERO; 2], max_retry_after: Duration::from_millis(100) },
         ..Settings::default()

@@ -66,6 +66,18 @@ pub struct FakeHost {
 }
 
 impl FakeHost {
+    /// The names of [`FakeHost::internet`].
+    pub const INTERNET: [&str; 8] = [
+        "github.com",
+        "api.github.com",
+        "objects.githubusercontent.com",
+        "proxy.golang.org",
+        "gitlab.com",
+        "gitlab.example.org",
+        "ghe.example.org",
+        "files.example.org",
+    ];
+
     /// Starts a host whose certificate is good for these names.
     ///
     /// # Panics
@@ -88,16 +100,7 @@ impl FakeHost {
 
     /// Starts a host that is `github.com`, its API and storage, the public Go module proxy and a GitLab in one.
     pub fn internet() -> Self {
-        Self::start(&[
-            "github.com",
-            "api.github.com",
-            "objects.githubusercontent.com",
-            "proxy.golang.org",
-            "gitlab.com",
-            "gitlab.example.org",
-            "ghe.example.org",
-            "files.example.org",
-        ])
+        Self::start(&Self::INTERNET)
     }
 
     /// Where it listens.

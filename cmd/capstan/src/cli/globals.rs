@@ -9,8 +9,7 @@ pub(crate) struct Globals {
     #[arg(long, global = true, value_name = "PATH|URL")]
     pub(crate) config: Option<String>,
 
-    /// How much to log, from 0 to 10: 1 shows decisions, 2 their reasons, 5 every file and request [env:
-    /// CLUSTERCTL_LOG_LEVEL]
+    /// How much to log, from 0 to 10: 1 shows decisions, 5 every request [env: CLUSTERCTL_LOG_LEVEL]
     #[arg(id = "verbosity", short = 'v', long = "v", global = true, value_name = "N", value_parser = verbosity)]
     pub(crate) verbosity: Option<u8>,
 

@@ -20,6 +20,17 @@ pub(crate) enum Invocation {
     Version,
 }
 
+impl Invocation {
+    /// Whether nothing but help is to be shown, by whatever way it was asked for.
+    pub(crate) fn asks_for_help(&self) -> bool {
+        match self {
+            Self::Help(_) => true,
+            Self::Verb(verb) => matches!(**verb, Verb::Help(_)),
+            Self::Version => false,
+        }
+    }
+}
+
 /// Reads a command line; the first word is the program's name.
 /// # Errors
 /// A usage failure, with the help of the verb attached where the number of arguments is wrong.
@@ -43,8 +54,8 @@ pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<(Globals, Inv
     if matches.get_flag("version") && matches.subcommand().is_none() {
         return Ok((globals, Invocation::Version));
     }
-    if let Some(flag) = before_plugin(&tree, &matches, argv) {
-        return Err(usage_error::flag_before_plugin(flag));
+    if let Some((flag, word)) = before_plugin(&tree, &matches, argv) {
+        return Err(usage_error::flag_before_plugin(program, flag, word));
     }
     let root =
         Root::from_arg_matches_mut(&mut matches).map_err(|error| usage_error::explain(&error, &tree))?;
@@ -100,10 +111,15 @@ impl<'a> Named<'a> {
     }
 }
 
-/// The first word, when it is no plugin's name although there is one behind it.
+/// A flag that comes first, and the word behind it that is no verb and may be a plugin's name.
 /// The peer takes no flag between its own name and a plugin's: it could not tell whose flag it is.
-fn before_plugin<'a>(tree: &Command, matches: &ArgMatches, argv: &'a [OsString]) -> Option<&'a OsString> {
-    let (name, _) = matches.subcommand()?;
-    let is_plugin = tree.find_subcommand(name).is_none();
-    argv.get(1).filter(|first| is_plugin && first.to_string_lossy().starts_with('-'))
+fn before_plugin<'a>(
+    tree: &Command,
+    matches: &'a ArgMatches,
+    argv: &'a [OsString],
+) -> Option<(&'a OsString, &'a str)> {
+    let (word, _) = matches.subcommand()?;
+    let is_plugin = tree.find_subcommand(word).is_none();
+    let first = argv.get(1).filter(|first| is_plugin && first.to_string_lossy().starts_with('-'))?;
+    Some((first, word))
 }

@@ -48,3 +48,20 @@ fn name_in(command: clap::Command, program: &str) -> clap::Command {
     };
     command.mut_subcommands(|subcommand| name_in(subcommand, program))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_example_fits_a_narrow_terminal_unwrapped() {
+        fn check(command: &clap::Command) {
+            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in examples.lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&named(Program::Clusterctl));
+    }
+}

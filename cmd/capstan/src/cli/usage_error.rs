@@ -96,14 +96,26 @@ pub(super) fn surplus_argument(command: &Command, word: &str) -> Failure {
     Failure::user(message)
 }
 
-/// A flag in front of a word that is no verb.
-pub(super) fn flag_before_plugin(flag: &OsString) -> Failure {
-    Failure::user(format!("flag `{}` stands before a plugin's name", flag.to_string_lossy()))
-        .hint("put the plugin's name first: flags behind it go to the plugin")
+/// A word that is no verb, behind a flag. Whether it is a plugin is not looked at.
+pub(super) fn flag_before_plugin(program: Program, flag: &OsString, word: &str) -> Failure {
+    unknown_command(program, word).hint(format!(
+        "if it is a plugin, put its name before `{}`: flags behind the name go to the plugin",
+        flag.to_string_lossy()
+    ))
 }
+
+/// Verbs of the peer that work on a management cluster.
+/// Source: clusterctl v1.14 `--help`.
+const NOT_THERE_YET: [&str; 6] = ["alpha", "delete", "describe", "get", "move", "upgrade"];
 
 /// A first word that is neither a verb nor a plugin.
 pub(crate) fn unknown_command(program: Program, word: &str) -> Failure {
+    if NOT_THERE_YET.contains(&word) {
+        return Failure::user(format!(
+            "`{word}` needs a management cluster, and this version does not talk to one yet"
+        ))
+        .hint(format!("use clusterctl v1.14 for it; `{} --help` lists what is there", program.name()));
+    }
     let tree = named(program);
     let names = || tree.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
     let mut near = near_names(word, names());

@@ -83,10 +83,8 @@ impl Candidates for LocalCandidates {
             None => self.versions(provider),
         };
         let files = versions.iter().flat_map(|version| names_in(&folder.join(version)));
-        let flavors = files.filter_map(|file| {
-            Some(file.strip_prefix("cluster-template-")?.strip_suffix(".yaml")?.to_owned())
-        });
-        flavors.collect::<BTreeSet<_>>().into_iter().collect()
+        let flavors = files.filter_map(|file| provider::flavor_of_file(&file).map(str::to_owned));
+        flavors.filter(|flavor| !flavor.is_empty()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     fn contexts(&self) -> Vec<String> {

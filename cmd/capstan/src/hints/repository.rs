@@ -49,18 +49,28 @@ fn newest(available: &[String]) -> Option<String> {
     (!newest.is_empty()).then(|| {
         let more = available.len().saturating_sub(SHOWN);
         let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let names: Vec<String> = newest.into_iter().map(|name| format!("`{name}`")).collect();
-        format!("the newest releases are {}{rest}", names.join(", "))
+        format!("the newest releases are {}{rest}", listed(&newest))
     })
+}
+
+fn listed(names: &[impl AsRef<str>]) -> String {
+    names.iter().map(|name| format!("`{}`", name.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
 fn missing_file(file: &str, available: &[String], looked_at: &str) -> Vec<String> {
     let near = api::near_names(file, available.iter().map(String::as_str));
-    if near.is_empty() {
-        vec![format!("looked at {looked_at}")]
-    } else {
-        vec![format!("did you mean {}?", one_of(&near))]
+    if !near.is_empty() {
+        return vec![format!("did you mean {}?", one_of(&near))];
     }
+    let mut hints = vec![format!("looked at {looked_at}")];
+    if provider::flavor_of_file(file).is_some() {
+        let of_release = available.iter().filter_map(|name| provider::flavor_of_file(name));
+        let flavors: Vec<&str> = of_release.filter(|flavor| !flavor.is_empty()).collect();
+        if !flavors.is_empty() {
+            hints.push(format!("the release has the flavors {}: name one with `--flavor`", listed(&flavors)));
+        }
+    }
+    hints
 }
 
 fn requests(error: &RequestError) -> Vec<String> {
@@ -192,5 +202,19 @@ mod tests {
         };
         assert_eq!(missing(&["metadata.yaml"]), ["did you mean `metadata.yaml`?"]);
         assert_eq!(missing(&[]), ["looked at /srv/v1.0.0/metadata.yml"]);
+    }
+
+    #[test]
+    fn a_template_that_is_not_there_is_answered_with_the_flavors_there_are() {
+        let available = ["cluster-template-development.yaml", "cluster-template-in-memory.yaml", "x.yaml"];
+        let available = available.map(str::to_owned);
+        let hints = missing_file("cluster-template.yaml", &available, "/srv/cluster-template.yaml");
+        assert_eq!(
+            hints,
+            [
+                "looked at /srv/cluster-template.yaml",
+                "the release has the flavors `development`, `in-memory`: name one with `--flavor`"
+            ]
+        );
     }
 }

@@ -49,13 +49,15 @@ pub(crate) fn from_path(path: &Path) -> Result<ConfigFile, SettingsError> {
     Ok(ConfigFile { origin, folder: path.parent().map(Path::to_owned), format, text })
 }
 
-/// Takes what was fetched from a URL; it lives in memory only, and is YAML whatever the URL ends in.
+/// Takes what was fetched from a URL; it lives in memory only, and is YAML whatever the URL ends in. Its origin has no
+/// credentials of the URL.
 /// Source: clusterctl v1.14, run; differs: there the text is written beside the user's own configuration.
 /// # Errors
 /// `NotText`.
 pub(crate) fn from_url(url: &str, bytes: Vec<u8>) -> Result<ConfigFile, SettingsError> {
-    let text = text(url, bytes)?;
-    Ok(ConfigFile { origin: url.to_owned(), folder: None, format: ConfigFormat::Yaml, text })
+    let origin = repository::shown_text(url);
+    let text = text(&origin, bytes)?;
+    Ok(ConfigFile { origin, folder: None, format: ConfigFormat::Yaml, text })
 }
 
 fn text(origin: &str, bytes: Vec<u8>) -> Result<String, SettingsError> {

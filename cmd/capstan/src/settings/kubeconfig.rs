@@ -72,6 +72,12 @@ pub(crate) enum KubeconfigError {
 }
 
 impl KubeFlags {
+    /// Whether a file or a context is named on the command line.
+    pub(crate) fn is_given(&self) -> bool {
+        self.kubeconfig.as_deref().is_some_and(|path| !path.as_os_str().is_empty())
+            || self.kubeconfig_context.as_deref().is_some_and(|name| !name.is_empty())
+    }
+
     /// The context that counts: the one named, else the current one of the merged files. The cluster is not asked,
     /// and the service account of a pod is never taken instead.
     /// # Errors

@@ -45,6 +45,6 @@ fn fetch(url: &str, session: &Session) -> Result<ConfigFile, Failure> {
     let context = for_configuration(session.environment(), session.messages());
     let file = session
         .block_on(repository::fetch_url(&context, url))
-        .within(|| format!("cannot read the configuration `{url}`"))?;
+        .within(|| format!("cannot read the configuration `{}`", repository::shown_text(url)))?;
     Ok(from_url(url, file.bytes.into())?)
 }

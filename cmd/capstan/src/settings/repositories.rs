@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use provider::config::{Config, ConfigError};
 use repository::{Context, Event, Overrides, ProxySettings, Secret, Settings};
@@ -9,20 +9,21 @@ use crate::{Environment, ui::Messages};
 /// How provider repositories are reached: tokens, proxies and certificates as configured, events shown on stderr.
 /// Making it costs nothing; the first request does.
 /// # Errors
-/// When the tokens for GitHub Enterprise are no list of hosts.
+/// When a section of tokens holds something else than hosts.
 pub(crate) fn repositories(
     config: &Config,
     environment: &Environment,
     messages: &Messages,
 ) -> Result<Context, ConfigError> {
     let token = |key, name| config.setting(key).and_then(|setting| Secret::new(name, setting.text));
-    let enterprise = config.github_enterprise_tokens()?.into_iter();
-    let enterprise =
-        enterprise.filter_map(|(host, text)| Some((host, Secret::new("github-enterprise-tokens", text)?)));
+    let by_host = |section, tokens: BTreeMap<String, String>| {
+        tokens.into_iter().filter_map(|(host, text)| Some((host, Secret::new(section, text)?))).collect()
+    };
     Ok(Context::new(Settings {
         github_token: token("github-token", "GITHUB_TOKEN"),
         gitlab_token: token("gitlab-access-token", "GITLAB_ACCESS_TOKEN"),
-        github_enterprise_tokens: enterprise.collect(),
+        github_enterprise_tokens: by_host("github-enterprise-tokens", config.github_enterprise_tokens()?),
+        gitlab_tokens: by_host("gitlab-tokens", config.gitlab_tokens()?),
         ..without_tokens(environment, messages)
     }))
 }
@@ -67,7 +68,7 @@ fn show(event: &Event, messages: &Messages) {
             progress.begin(&format!("trying {url} again ({why})"));
             messages.status(format!("trying {url} again in {after:?}: {why}"));
         }
-        Event::RequestEnded { url } => messages.log(5, format!("answered: {url}")),
+        Event::RequestEnded { url } => messages.log(5, format!("finished {url}")),
         Event::UsingOverride { path, provider, version } => {
             messages.log(1, format!("using the override {} for {provider} {version}", path.display()));
         }

@@ -14,13 +14,35 @@ impl Input {
     }
 
     /// Reads to the end; at a terminal it says so first, or the program would seem to hang.
-    pub(crate) fn read_to_end(&mut self, messages: &Messages) -> io::Result<Vec<u8>> {
+    /// # Errors
+    /// When it cannot be read, or has more than `limit_bytes`: a stream may have no end.
+    pub(crate) fn read_to_end(&mut self, messages: &Messages, limit_bytes: u64) -> io::Result<Vec<u8>> {
         if self.is_terminal {
             let end = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
             messages.status(format!("reading standard input; end it with {end}"));
         }
         let mut bytes = Vec::new();
-        self.stream.read_to_end(&mut bytes)?;
+        (&mut self.stream).take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit_bytes {
+            let text = format!("it is larger than the limit of {limit_bytes} bytes");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+        }
         Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_without_an_end_is_left_at_the_limit() {
+        let messages = Messages::new(Box::new(io::sink()), false);
+        let input =
+            |text: &'static str| Input::new(Box::new(text.as_bytes()), false).read_to_end(&messages, 4);
+        assert_eq!(input("four").unwrap(), b"four");
+        assert_eq!(input("five!").unwrap_err().to_string(), "it is larger than the limit of 4 bytes");
+        let mut endless = Input::new(Box::new(io::repeat(b'x')), false);
+        assert!(endless.read_to_end(&messages, 1000).is_err());
     }
 }

@@ -57,8 +57,7 @@ impl Messages {
         self.labelled(Label::Warning, "warning:", text.as_ref());
     }
 
-    /// A line of the log, shown from this verbosity on: 1 for decisions, 2 for their reasons, 5 for every request
-    /// and file.
+    /// A line of the log, shown from this verbosity on: 1 for decisions, 5 for the configuration and every request.
     /// Source: clusterctl v1.14 logs at 0, 1, 2 and 5, to stderr, without time and level.
     pub(crate) fn log(&self, level: u8, text: impl AsRef<str>) {
         if self.logs(level) {

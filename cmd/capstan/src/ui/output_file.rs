@@ -108,10 +108,9 @@ fn temporary_beside(target: &Path, content: &[u8], mode: Option<u32>) -> io::Res
 
 /// The name of the temporary file says nothing to whoever asked for another one.
 fn without_name(error: &io::Error) -> io::Error {
-    let inner = error.get_ref().and_then(|wrapped| wrapped.source()?.downcast_ref::<io::Error>());
-    match inner.and_then(io::Error::raw_os_error) {
-        Some(code) => io::Error::from_raw_os_error(code),
-        None => io::Error::from(error.kind()),
+    match error.kind() {
+        kind @ io::ErrorKind::NotFound => io::Error::new(kind, "its folder does not exist"),
+        kind => io::Error::from(kind),
     }
 }
 

@@ -1,7 +1,4 @@
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use manifest::{Object, write_stream};
 use provider::{
@@ -9,7 +6,7 @@ use provider::{
     convert::{Converted, Outcome, convert},
 };
 
-use crate::{Failure, failure::Kind, session::Session, ui::write_file_atomically};
+use crate::{Failure, session::Session, ui::write_file_atomically};
 
 /// Convert Cluster API objects from v1beta1 to v1beta2
 ///
@@ -73,10 +70,10 @@ fn read(file: Option<&Path>, session: &mut Session) -> Result<TemplateText, Fail
     match file.filter(|file| *file != Path::new("-")) {
         None => Ok(TemplateText::new("<stdin>", &session.read_stdin()?)?),
         Some(file) => {
-            let bytes = fs::read(session.environment().resolve(file)).map_err(|error| {
-                Failure::new(Kind::Environment, format!("cannot read `{}`", file.display())).because(&error)
-            })?;
-            Ok(TemplateText::new(file.display().to_string(), &bytes)?)
+            // The configuration has no say in how a local file is read, and may be broken.
+            let context = repository::Context::default();
+            let read = repository::read_file(&context, &session.environment().resolve(file))?;
+            Ok(TemplateText::new(file.display().to_string(), &read.bytes)?)
         }
     }
 }
@@ -96,7 +93,9 @@ fn check(objects: &[Object], lines: &[usize], file: &str) -> Result<(), Failure>
 
 fn print(converted: &Converted, output: &str, session: &mut Session) -> Result<(), Failure> {
     let mut text = write_stream(&converted.objects);
-    text.push('\n');
+    if !text.is_empty() {
+        text.push('\n');
+    }
     match output {
         "" | "-" => session.printer().data(text),
         path => Ok(write_file_atomically(&session.environment().resolve(path), text.as_bytes(), MODE)?),

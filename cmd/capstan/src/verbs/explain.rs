@@ -1,4 +1,4 @@
-use std::fmt::Write as _;
+use std::{fmt::Write as _, path::Path};
 
 use api::output::{ExplainedPlace, Explanation, PlaceState};
 use provider::{explain_file, explain_variable};
@@ -6,7 +6,7 @@ use provider::{explain_file, explain_variable};
 use crate::{
     Failure, Within as _,
     session::Session,
-    settings::{self, OutputFormat},
+    settings::{self, OutputFormat, Source},
     verbs::provider_flags::OneProvider,
 };
 
@@ -79,21 +79,34 @@ impl Explain {
     }
 }
 
-/// A file named by `--config` is the only place; else all folders and endings are.
+/// A file or address named by `--config` is the only place; else all folders and endings are. Nothing is fetched.
 fn explain_config(session: &Session) -> Explanation {
-    let named = session.globals().config.as_deref().filter(|text| !text.is_empty());
-    let places = if let Some(flag) = named {
+    let flag = session.globals().config.as_deref().filter(|text| !text.is_empty());
+    let named = |place, state| {
         let note = Some("named by `--config`, so no other place is looked at".to_owned());
-        vec![ExplainedPlace { place: flag.to_owned(), state: PlaceState::Taken, note }]
-    } else {
-        let place = |candidate: settings::Candidate| ExplainedPlace {
-            place: candidate.path.display().to_string(),
-            state: candidate.state,
-            note: None,
-        };
-        settings::candidates(session.environment()).into_iter().map(place).collect()
+        vec![ExplainedPlace { place, state, note }]
+    };
+    let places = match settings::source(flag, session.environment()) {
+        Source::Url(url) => named(repository::shown_text(&url), PlaceState::Taken),
+        Source::File(path) if flag.is_some() => named(path.display().to_string(), state_of(&path)),
+        Source::File(_) | Source::None => {
+            let place = |candidate: settings::Candidate| ExplainedPlace {
+                place: candidate.path.display().to_string(),
+                state: candidate.state,
+                note: None,
+            };
+            settings::candidates(session.environment()).into_iter().map(place).collect()
+        }
     };
     Explanation { subject: "configuration file".to_owned(), places }
+}
+
+fn state_of(path: &Path) -> PlaceState {
+    match path.metadata() {
+        Ok(found) if found.is_dir() => PlaceState::Unreadable,
+        Ok(_) => PlaceState::Taken,
+        Err(_) => PlaceState::Absent,
+    }
 }
 
 fn explain_release_file(args: &ExplainFile, session: &Session) -> Result<Explanation, Failure> {

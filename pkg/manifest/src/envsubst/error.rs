@@ -101,6 +101,16 @@ pub enum RenderError {
         /// What is written there.
         written: String,
     },
+    /// Replacements inside each other give more than anybody can want. Differs: the peer takes all memory there is.
+    #[error("`{written}` at {at} gives more than the limit of {limit_bytes} bytes")]
+    TooLong {
+        /// The limit.
+        limit_bytes: usize,
+        /// Where the substitution is.
+        at: Position,
+        /// What is written there.
+        written: String,
+    },
     /// A substitution leaves half a character behind. Differs: the peer prints the broken text.
     #[error("`{written}` at {at} cuts a character of its value in two")]
     CutCharacter {

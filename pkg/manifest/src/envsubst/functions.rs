@@ -4,6 +4,7 @@
 //!
 //! Source: funcs.go and template.go (lookupFunc).
 
+use super::MAX_RESULT_BYTES;
 use super::glob::Pattern;
 
 /// What is done with the value of a name.
@@ -25,17 +26,18 @@ pub(super) enum Function {
     ReplaceSuffix,
 }
 
-/// A substring was asked for with this length.
-pub(super) struct NegativeLength(pub(super) i64);
+/// Why there is no result.
+#[derive(Clone, Copy)]
+pub(super) enum Unusable {
+    /// A substring was asked for with this length.
+    NegativeLength(i64),
+    /// The result would be longer than [`MAX_RESULT_BYTES`].
+    TooLong,
+}
 
 impl Function {
     /// Appends the result to `out`.
-    pub(super) fn apply(
-        self,
-        value: &str,
-        arguments: &[&[u8]],
-        out: &mut Vec<u8>,
-    ) -> Result<(), NegativeLength> {
+    pub(super) fn apply(self, value: &str, arguments: &[&[u8]], out: &mut Vec<u8>) -> Result<(), Unusable> {
         let first = arguments.first().copied().unwrap_or_default();
         let second = arguments.get(1).copied();
         let bytes = value.as_bytes();
@@ -52,10 +54,10 @@ impl Function {
                 out.extend_from_slice(&bytes[Pattern::new(first).prefix(bytes, longest)..]);
             }
             Self::TrimSuffix { longest } => trim_suffix(bytes, first, longest, out),
-            Self::ReplaceFirst => replace(value, first, second.unwrap_or_default(), 1, out),
-            Self::ReplaceAll => replace(value, first, second.unwrap_or_default(), usize::MAX, out),
+            Self::ReplaceFirst => replace(value, first, second.unwrap_or_default(), 1, out)?,
+            Self::ReplaceAll => replace(value, first, second.unwrap_or_default(), usize::MAX, out)?,
             Self::ReplacePrefix => match second {
-                Some(new) if bytes.starts_with(first) => replace(value, first, new, 1, out),
+                Some(new) if bytes.starts_with(first) => replace(value, first, new, 1, out)?,
                 // Without a replacement nothing is deleted here, other than by `/` and `//`.
                 _ => out.extend_from_slice(bytes),
             },
@@ -72,7 +74,7 @@ impl Function {
 }
 
 /// Cuts by byte offsets; a negative offset counts from the end. What is no number leaves the value as it is.
-fn substring<'v>(value: &'v [u8], offset: &[u8], length: Option<&[u8]>) -> Result<&'v [u8], NegativeLength> {
+fn substring<'v>(value: &'v [u8], offset: &[u8], length: Option<&[u8]>) -> Result<&'v [u8], Unusable> {
     let Some(offset) = number(offset) else { return Ok(value) };
     let size = i64::try_from(value.len()).unwrap_or(i64::MAX);
     let offset = if offset < 0 { size.saturating_add(offset).max(0) } else { offset };
@@ -86,7 +88,7 @@ fn substring<'v>(value: &'v [u8], offset: &[u8], length: Option<&[u8]>) -> Resul
     if offset.checked_add(length).is_none_or(|end| end >= size) {
         return Ok(&value[from..]);
     }
-    let length = usize::try_from(length).map_err(|_| NegativeLength(length))?;
+    let length = usize::try_from(length).map_err(|_| Unusable::NegativeLength(length))?;
     Ok(&value[from..from + length])
 }
 
@@ -115,26 +117,26 @@ fn reversed(text: &[u8]) -> Vec<u8> {
 }
 
 /// Replaces the first `limit` occurrences of `old`; the empty `old` occurs before every character and at the end.
-fn replace(value: &str, old: &[u8], new: &[u8], limit: usize, out: &mut Vec<u8>) {
+///
+/// The replacement may be a result itself, so this is the one function whose results can grow beyond all bounds.
+fn replace(value: &str, old: &[u8], new: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<(), Unusable> {
     let bytes = value.as_bytes();
+    let places: Vec<usize> = match std::str::from_utf8(old) {
+        Ok(old) => value.match_indices(old).take(limit).map(|(at, _)| at).collect(),
+        // A part of a character, cut by a substring inside the argument: found byte by byte.
+        Err(_) => memchr::memmem::find_iter(bytes, old).take(limit).collect(),
+    };
+    if bytes.len().saturating_add(places.len().saturating_mul(new.len())) > MAX_RESULT_BYTES {
+        return Err(Unusable::TooLong);
+    }
     let mut copied = 0;
-    let mut put = |at: usize| {
+    for at in places {
         out.extend_from_slice(&bytes[copied..at]);
         out.extend_from_slice(new);
         copied = at + old.len();
-    };
-    if let Ok(old) = std::str::from_utf8(old) {
-        value.match_indices(old).take(limit).for_each(|(at, _)| put(at));
-    } else {
-        // A part of a character, cut by a substring inside the argument: found byte by byte.
-        let mut at = 0;
-        for _ in 0..limit {
-            let Some(found) = bytes[at..].windows(old.len()).position(|window| window == old) else { break };
-            put(at + found);
-            at += found + old.len();
-        }
     }
     out.extend_from_slice(&bytes[copied..]);
+    Ok(())
 }
 
 fn map_first(value: &str, map: fn(char) -> char, out: &mut Vec<u8>) {

@@ -128,6 +128,15 @@ fn case_is_changed_one_character_for_one() {
 }
 
 #[test]
+fn a_name_may_hold_whatever_unicode_calls_a_letter_or_a_number() {
+    for name in ["Ⅷ", "x²", "a_๓"] {
+        let text = format!("${{{name}}}");
+        let result = Template::parse(&text).unwrap().render(&mut |asked| (asked == name).then(|| "v".into()));
+        assert_eq!(result.as_deref(), Ok("v"), "{name}");
+    }
+}
+
+#[test]
 fn case_of_letters_with_several_forms_is_the_simple_one() {
     for (text, letter, expected) in [
         ("${X,,}", "İ", "i"),
@@ -138,6 +147,8 @@ fn case_of_letters_with_several_forms_is_the_simple_one() {
         ("${X^^}", "ᾐ", "ᾘ"),
         ("${X^^}", "ǆ", "Ǆ"),
         ("${X^}", "ǆ", "Ǆ"),
+        // Unicode 16 has it, the Unicode of the peer has not.
+        ("${X,,}", "\u{a7cb}", "ɤ"),
     ] {
         let result = Template::parse(text).unwrap().render(&mut |_| Some(letter.into()));
         assert_eq!(result.as_deref(), Ok(expected), "{text} of {letter}");
@@ -374,6 +385,15 @@ fn all_faults_are_reported_with_what_is_written_there() {
     );
     assert_eq!(faults(&"${}".repeat(1000)).len(), ParseError::MAX_FAULTS);
     assert_eq!(faults(&format!("${{{}", "x-".repeat(100)))[0].2.chars().count(), 61);
+}
+
+#[test]
+fn replacements_that_grow_without_measure_are_an_error_with_the_place() {
+    let long = "a".repeat(100_000);
+    let template = Template::parse("x: ${A//a/${A//a/${A}}}").unwrap();
+    let error = template.render(&mut |_| Some(long.as_str().into())).unwrap_err();
+    let RenderError::TooLong { at: place, written, .. } = error else { panic!("{error}") };
+    assert_eq!((place, written.as_str()), (at(1, 11), "${A//a/${A}"));
 }
 
 #[test]

@@ -17,20 +17,12 @@ pub(super) enum Chunk<'a> {
     },
     /// A line that starts like a separator and goes on with something else than a comment.
     BadSeparator {
-        /// Where it starts in the stream, in bytes.
-        offset: usize,
         /// Lines of the stream before it.
         lines_before: usize,
     },
 }
 
 impl Chunk<'_> {
-    pub(super) fn offset(&self) -> usize {
-        match self {
-            Self::Document { offset, .. } | Self::BadSeparator { offset, .. } => *offset,
-        }
-    }
-
     pub(super) fn lines_before(&self) -> usize {
         match self {
             Self::Document { lines_before, .. } | Self::BadSeparator { lines_before, .. } => *lines_before,
@@ -89,7 +81,7 @@ impl<'a> Iterator for Chunks<'a> {
             if !is_good {
                 self.offset = after;
                 self.lines_before += 1;
-                return Some(Chunk::BadSeparator { offset, lines_before });
+                return Some(Chunk::BadSeparator { lines_before });
             }
             from = after;
         }
@@ -101,8 +93,7 @@ impl<'a> Iterator for Chunks<'a> {
             self.offset = after;
             self.lines_before += memchr_iter(b'\n', bytes).count();
             if !is_good {
-                self.bad_separator =
-                    Some(Chunk::BadSeparator { offset: separator, lines_before: self.lines_before });
+                self.bad_separator = Some(Chunk::BadSeparator { lines_before: self.lines_before });
             }
             self.lines_before += 1;
         }

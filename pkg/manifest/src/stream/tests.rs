@@ -54,20 +54,11 @@ fn all_bad_documents_are_in_one_error_with_their_lines_in_the_stream() {
 }
 
 #[test]
-fn the_text_of_an_error_holds_no_value_and_the_snippet_shows_the_place() {
+fn an_error_shows_the_place_and_no_value() {
     let text = "kind: Secret\nstringData:\n  password: s3cret: x\n  user: admin\n";
     let error = read_stream(text.as_bytes(), &Limits::default()).unwrap_err();
     assert_eq!(error.to_string(), "document 1, line 3, column 19: a mapping value is not allowed here");
-    assert_eq!(
-        error.documents[0].snippet,
-        "1 | kind: Secret\n2 | stringData:\n3 |   password: s3cret: x\n  |                   ^\n4 |   user: admin\n"
-    );
-}
-
-#[test]
-fn a_snippet_carries_no_control_characters_to_the_screen() {
-    let error = read_stream(b"a: \x1b[31mred\n", &Limits::default()).unwrap_err();
-    assert!(!error.documents[0].snippet.contains('\u{1b}'));
+    assert!(!format!("{error:?}").contains("s3cret"));
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod tests;
 
 /// Why a text is no quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidQuantity {
+pub(super) enum InvalidQuantity {
     /// There is no text.
     #[error("it is empty")]
     Empty,
@@ -54,7 +54,7 @@ const BINARY_UNITS: [(&str, u32); 6] =
 /// written with a decimal unit is printed without any unit (`1000E` as `1`), and exponents wrap at 32 bits.
 /// # Errors
 /// [`InvalidQuantity`] when the text is none.
-pub fn canonical(text: &str) -> Result<Cow<'_, str>, InvalidQuantity> {
+pub(super) fn canonical(text: &str) -> Result<Cow<'_, str>, InvalidQuantity> {
     let text = text.trim_matches(' ');
     if text.is_empty() {
         return Err(InvalidQuantity::Empty);

@@ -170,6 +170,15 @@ fn ca_bundles_lose_their_line_breaks() {
     let bundle = |text: &str| converted(with(text))["webhooks"][0]["clientConfig"].take();
     assert_eq!(bundle("aGVs\nbG8=\n"), json!({"caBundle": "aGVsbG8="}));
     assert_eq!(bundle(""), json!({}));
+    let numbers = json!([104, 105]);
+    let mut hook = with("");
+    hook["webhooks"][0]["clientConfig"]["caBundle"] = numbers;
+    assert_eq!(
+        refused(hook),
+        [
+            "`webhooks[0].clientConfig.caBundle` of `ValidatingWebhookConfiguration without name` must be base64, not a list"
+        ]
+    );
     assert_eq!(
         refused(with("not\nbase64")),
         [

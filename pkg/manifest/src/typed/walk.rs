@@ -5,9 +5,9 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{DecodeError, Engine as _};
 use serde_json::{Map, Number, Value};
 
-use super::duration::is_duration;
 use super::kind::{Fields, Kind};
 use super::{quantity, table, time};
+use crate::duration::nanoseconds;
 use crate::object::type_name;
 
 /// A value that its field cannot hold.
@@ -164,7 +164,7 @@ impl Walker {
                 self.rewrite(value, place, "a time such as `2026-01-31T12:00:00Z`", time::canonical)
             }
             Kind::Duration => match value {
-                Value::String(text) if is_duration(text) => true,
+                Value::String(text) if nanoseconds(text).is_some() => true,
                 Value::String(text) => self.refuse(place, DURATION, excerpt(text)),
                 _ => self.mismatch(place, DURATION, value),
             },

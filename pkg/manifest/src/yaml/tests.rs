@@ -56,6 +56,10 @@ fn settings_have_words_dates_and_merges_of_their_own() {
         ("v: -.inf", "-Inf".into()),
         ("v: .nan", "NaN".into()),
         ("null: x\non: y\nv: z", "z".into()),
+        (
+            "v: {0x10: a, 1.50: b, 2020-01-02: c}",
+            json!({"16": "a", "1.5": "b", "2020-01-02 00:00:00 +0000 UTC": "c"}),
+        ),
         ("a: &a {x: 1, y: 1}\nb: &b {x: 2, z: 2}\nv: {x: 3, <<: [*b, *a]}", json!({"x": 3, "y": 1, "z": 2})),
     ];
     for (text, expected) in cases {
@@ -149,6 +153,10 @@ fn what_the_parser_refuses_and_go_takes_is_read() {
         ("a: \"x\ny\nz\"\nb: 'u\nv'\n", json!({"a": "x y z", "b": "u v"})),
         ("a: \"x\"#c\nb: []#d\nc: |#e\n  y\n", json!({"a": "x", "b": [], "c": "y\n"})),
         ("a: [\n\t1,\n\t'x\n\ty'\n]\n", json!({"a": [1, "x y"]})),
+        (
+            "a: \"it\\'s \\\"\\'\\\"\"\nb: \"\\\\'\"\nc: \"\\'\"\n",
+            json!({"a": "it's \"'\"", "b": "\\'", "c": "'"}),
+        ),
         ("a: b\u{85}c: |\n  x\u{85}  y\n", json!({"a": "b", "c": "x\ny\n"})),
         ("a: 'x\u{2028}  y'\nb: |\n  x\u{2029}  y\n", json!({"a": "x\u{2028}y", "b": "x\u{2029}y\n"})),
     ];

@@ -8,6 +8,7 @@
 //! | U+2028, U+2029 | a stand-in and LF | are line breaks that stay in the text they break |
 //! | tabs at the start of a line | spaces | are blanks in brackets and in quotes; [`Tabs`](super::refuse::Tabs) knows where they are not |
 //! | a break in quotes, the next line at column 0 | a blank | quoted text may go on at any column, and a break in it is a blank |
+//! | `\'` in double quotes | a stand-in | is an escape in YAML 1.1 as Go reads it |
 //! | a comment right after `"`, `]` or `\|` | blanks | needs no blank before it |
 
 use std::borrow::Cow;
@@ -21,6 +22,8 @@ const PARAGRAPH_SEPARATOR: &str = "\u{2029}";
 /// Two bytes each, and no characters of any script; a text that has them keeps its separators.
 const LINE_STAND_IN: char = '\u{7FB}';
 const PARAGRAPH_STAND_IN: char = '\u{7FC}';
+/// The same for an escaped single quote.
+const QUOTE_STAND_IN: char = '\u{7BF}';
 
 /// A text is parsed anew for each comment and each quoted scalar that the parser refused, and so often at most.
 const MOST_REPAIRS: usize = 32;
@@ -30,12 +33,14 @@ const MOST_REPAIRS: usize = 32;
 pub(super) struct View<'a> {
     pub(super) text: Cow<'a, str>,
     has_stand_ins: bool,
+    has_quote_stand_ins: bool,
     repairs: usize,
 }
 
 impl<'a> View<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        let mut view = Self { text: Cow::Borrowed(text), has_stand_ins: false, repairs: 0 };
+        let mut view =
+            Self { text: Cow::Borrowed(text), has_stand_ins: false, has_quote_stand_ins: false, repairs: 0 };
         view.replace(NEXT_LINE, "\r\n");
         if !text.contains([LINE_STAND_IN, PARAGRAPH_STAND_IN]) {
             let line = view.replace(LINE_SEPARATOR, &format!("{LINE_STAND_IN}\n"));
@@ -77,6 +82,7 @@ impl<'a> View<'a> {
         match refused {
             ErrorKind::CommentNotSeparated => self.hide_comment(at),
             ErrorKind::InvalidQuotedScalarIndent => self.join_lines(at),
+            ErrorKind::UnknownQuotedScalarEscape => self.hide_escaped_quotes(at),
             _ => false,
         }
     }
@@ -86,6 +92,28 @@ impl<'a> View<'a> {
         let length = memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
         self.text.to_mut().replace_range(start..start + length, &" ".repeat(length));
         length > 0
+    }
+
+    /// Hides the escaped single quotes of a text in double quotes, from its opening quote on.
+    fn hide_escaped_quotes(&mut self, start: usize) -> bool {
+        if !self.has_quote_stand_ins && self.text.contains(QUOTE_STAND_IN) {
+            return false;
+        }
+        let mut at = start + 1;
+        let mut is_hidden = false;
+        while let Some(length) = self.text.as_bytes().get(at..).and_then(|rest| memchr2(b'\\', b'"', rest)) {
+            at += length;
+            if self.text.as_bytes()[at] == b'"' {
+                break;
+            }
+            if self.text.as_bytes().get(at + 1) == Some(&b'\'') {
+                self.text.to_mut().replace_range(at..at + 2, QUOTE_STAND_IN.encode_utf8(&mut [0; 2]));
+                is_hidden = true;
+            }
+            at += 2;
+        }
+        self.has_quote_stand_ins |= is_hidden;
+        is_hidden
     }
 
     /// Joins a line in quotes with the one before it, and the next ones as far as no quote may end the scalar.
@@ -103,8 +131,14 @@ impl<'a> View<'a> {
         is_joined
     }
 
-    /// Puts the separators back into the text of a scalar, and takes out what their line breaks became.
+    /// Puts separators and escaped quotes back into the text of a scalar, and takes out what the breaks became.
     pub(super) fn restore<'t>(&self, text: Cow<'t, str>, style: ScalarStyle) -> Cow<'t, str> {
+        let text = match style {
+            ScalarStyle::DoubleQuoted if self.has_quote_stand_ins && text.contains(QUOTE_STAND_IN) => {
+                Cow::Owned(text.replace(QUOTE_STAND_IN, "'"))
+            }
+            _ => text,
+        };
         if !self.has_stand_ins || !text.contains([LINE_STAND_IN, PARAGRAPH_STAND_IN]) {
             return text;
         }

@@ -253,6 +253,13 @@ fn a_flavor_is_another_file_and_a_missing_one_is_named_beside_those_there_are() 
 }
 
 #[test]
+fn a_cluster_without_metadata_is_rendered_with_its_class() {
+    let template = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: null\nspec: {topology: {classRef: {name: other}}}\n";
+    let rendered = World::new().with("cluster-template.yaml", template).render().unwrap();
+    assert_eq!(kinds(&rendered), ["ClusterClass", "Cluster"]);
+}
+
+#[test]
 fn a_cluster_of_wrong_types_is_refused_where_its_class_would_be_looked_for() {
     let template = TEMPLATE.replace("{replicas: ${CONTROL_PLANE_MACHINE_COUNT}}", "{replicas: three}");
     let error = World::new().with("cluster-template.yaml", &template).render().unwrap_err().to_string();

@@ -261,6 +261,10 @@ fn what_is_not_installable_is_refused_with_object_and_reason() {
         "{}",
         deployment("nginx", "1")
     );
+    assert!(
+        message("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {template: {spec: {containers: [{image: 5}]}}}\n")
+            .contains("`spec.template.spec.containers[0].image` of `Deployment d` must be a string, not a number")
+    );
     assert!(deployment("a.b/c:1", "many").contains("replicas"), "{}", deployment("a.b/c:1", "many"));
     assert!(
         message("apiVersion: v1\nkind: Namespace\nmetadata: {name: b}\n")

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use manifest::Value;
+use manifest::{Value, duration::nanoseconds};
 
 use super::{Config, ConfigError};
 
@@ -92,34 +92,9 @@ fn parse_bool(text: &str) -> Option<bool> {
     }
 }
 
-/// Reads a Go duration that is not negative: numbers with units, as `10m0s` or `1.5h`; `0` needs no unit.
+/// Reads a Go duration that is not negative.
 fn parse_duration(text: &str) -> Option<Duration> {
-    let mut rest = text.strip_prefix('+').unwrap_or(text);
-    if rest == "0" {
-        return Some(Duration::ZERO);
-    }
-    if rest.is_empty() {
-        return None;
-    }
-    let mut seconds = 0.0;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let number: f64 = rest[..digits].parse().ok()?;
-        rest = &rest[digits..];
-        let unit_end = rest.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(rest.len());
-        seconds += number
-            * match &rest[..unit_end] {
-                "ns" => 1e-9,
-                "us" | "µs" | "μs" => 1e-6,
-                "ms" => 1e-3,
-                "s" => 1.0,
-                "m" => 60.0,
-                "h" => 3600.0,
-                _ => return None,
-            };
-        rest = &rest[unit_end..];
-    }
-    Duration::try_from_secs_f64(seconds).ok()
+    u64::try_from(nanoseconds(text)?).ok().map(Duration::from_nanos)
 }
 
 #[cfg(test)]

@@ -3,76 +3,98 @@ use manifest::{Map, Value};
 use super::Environment;
 
 /// Reads `NAME=value` and `NAME: value` lines.
-/// Shape: comments and blank lines are passed over, `export ` is dropped, quotes around a value are taken off; in
-/// double quotes `\n`, `\"` and `\\` are escapes. `$NAME` and `${NAME}` with an upper-case name take an earlier line's
-/// value, else the environment's, else nothing; not in single quotes, and not behind a backslash.
-/// Source: gotenv 1.6, which viper reads these files with.
+/// Shape: comments and blank lines are passed over, `export ` is dropped, quotes around a value are taken off, and a value
+/// in quotes may go over several lines; a `#` outside of quotes begins a comment, also inside a word. In double quotes
+/// `\n` and `\r` are line breaks, and a backslash before another character is dropped. `$NAME` and `${NAME}` with an
+/// upper-case name take the environment's value, else that of an earlier line, else nothing; not in single quotes, and
+/// not behind a backslash.
+/// Source: gotenv 1.6 (`StrictParse`), which viper reads these files with.
 /// # Errors
-/// The number of the first line that has another form.
+/// The number of the first line that has another form, or whose quotes are not closed.
 pub(super) fn read(text: &str, environment: &Environment) -> Result<Map<String, Value>, usize> {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
     let mut found = Map::new();
-    for (index, line) in text.lines().enumerate() {
-        let line = line.trim();
+    let mut lines = text.split('\n').zip(1_usize..);
+    while let Some((first, number)) = lines.next() {
+        let mut line = first.trim().to_owned();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let line = line.strip_prefix("export ").unwrap_or(line);
-        let (name, value) = line.split_once(['=', ':']).ok_or(index + 1)?;
-        let name = name.trim();
-        if name.is_empty() || name.contains(char::is_whitespace) {
-            return Err(index + 1);
+        let mut open = open_quote(&line);
+        while let Some(quote) = open {
+            let (more, _) = lines.next().ok_or(number)?;
+            line.push('\n');
+            line.push_str(more);
+            open = (!closes(more, quote)).then_some(quote);
         }
-        let known = |name: &str| match found.get(name).and_then(Value::as_str) {
-            Some(text) => text.to_owned(),
-            None => environment.get(name).unwrap_or_default().to_owned(),
+        let (name, value) = split(&line).ok_or(number)?;
+        let known = |name: &str| match (environment.get(name), found.get(name).and_then(Value::as_str)) {
+            (Some(text), _) | (None, Some(text)) => text.to_owned(),
+            (None, None) => String::new(),
         };
-        let value = read_value(value.trim(), &known).ok_or(index + 1)?;
+        let value = read_value(value, &known);
         found.insert(name.to_owned(), Value::from(value));
     }
     Ok(found)
 }
 
-fn read_value(value: &str, known: &dyn Fn(&str) -> String) -> Option<String> {
-    match value.chars().next() {
-        Some('\'') => quoted(value, '\'').map(str::to_owned),
-        Some('"') => quoted(value, '"').map(|inner| expand(inner, true, known)),
-        _ => Some(expand(value.split(" #").next().unwrap_or_default().trim_end(), false, known)),
+/// The quote a line opens and does not close.
+fn open_quote(line: &str) -> Option<char> {
+    let (_, value) = line.split_once('=').or_else(|| line.split_once(':'))?;
+    let quote = value.trim_start().chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let inner = &value.trim_start()[1..];
+    (!closes(inner, quote)).then_some(quote)
+}
+
+/// Whether the last quote of a line, if it has one, ends the value.
+fn closes(line: &str, quote: char) -> bool {
+    line.rfind(quote).is_some_and(|at| !line[..at].ends_with('\\'))
+}
+
+/// Splits a line into its name and its value, with quotes and without comment.
+fn split(line: &str) -> Option<(&str, &str)> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    let exported = line.strip_prefix("export").filter(|rest| rest.starts_with(char::is_whitespace));
+    let line = exported.map_or(line, str::trim_start);
+    let (name, rest) = line.split_at(line.find(|c| !is_name(c)).unwrap_or(line.len()));
+    let value = match rest.trim_start().strip_prefix('=') {
+        Some(value) => value.trim_start(),
+        None => rest.strip_prefix(':').filter(|value| value.starts_with(char::is_whitespace))?.trim_start(),
+    };
+    let value = quoted(value).unwrap_or_else(|| value.split('#').next().unwrap_or_default().trim_end());
+    // Only quotes can hold a value of several lines.
+    let is_whole = quoted(value).is_some() || !value.contains('\n');
+    (!name.is_empty() && is_whole).then_some((name, value))
+}
+
+/// The longest text in quotes at the start that nothing but a comment follows, with its quotes.
+fn quoted(value: &str) -> Option<&str> {
+    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let is_comment = |rest: &str| rest.is_empty() || rest.starts_with('#') && !rest.contains('\n');
+    let ends = value.rmatch_indices(quote).map(|(at, _)| at + 1).filter(|end| *end > 1);
+    ends.map(|end| value.split_at(end)).find(|(_, rest)| is_comment(rest.trim_start())).map(|(text, _)| text)
+}
+
+fn read_value(value: &str, known: &dyn Fn(&str) -> String) -> String {
+    let inside = |quote: char| value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+    if let Some(text) = inside('\'') {
+        text.to_owned()
+    } else if let Some(text) = inside('"') {
+        expand(&unescape(&text.replace("\\n", "\n").replace("\\r", "\r")), known)
+    } else {
+        expand(value, known)
     }
 }
 
-/// What stands between the quotes; nothing but a comment may follow them.
-fn quoted(value: &str, quote: char) -> Option<&str> {
-    let inner = value.strip_prefix(quote)?;
-    let mut escaped = false;
-    let end = inner.char_indices().find_map(|(at, c)| {
-        let closes = c == quote && !escaped;
-        escaped = quote == '"' && c == '\\' && !escaped;
-        closes.then_some(at)
-    })?;
-    let rest = inner[end + 1..].trim_start();
-    (rest.is_empty() || rest.starts_with('#')).then_some(&inner[..end])
-}
-
-fn expand(text: &str, escapes: bool, known: &dyn Fn(&str) -> String) -> String {
+/// Drops backslashes, but for those that keep a `$` from being a name.
+fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        rest = &rest[c.len_utf8()..];
-        match (c, rest.chars().next()) {
-            ('$', _) => match name_at(rest) {
-                Some((name, behind)) => {
-                    out.push_str(&known(name));
-                    rest = behind;
-                }
-                None => out.push('$'),
-            },
-            ('\\', Some(next)) if escapes || next == '$' => {
-                out.push(match next {
-                    'n' => '\n',
-                    't' => '\t',
-                    other => other,
-                });
-                rest = &rest[next.len_utf8()..];
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        match (c, characters.as_str().chars().next()) {
+            ('\\', Some(next)) if next != '$' => {
+                characters.next();
+                out.push(next);
             }
             _ => out.push(c),
         }
@@ -80,42 +102,60 @@ fn expand(text: &str, escapes: bool, known: &dyn Fn(&str) -> String) -> String {
     out
 }
 
-/// The name behind a `$`, with braces or without, and what follows it.
-fn name_at(text: &str) -> Option<(&str, &str)> {
-    let (inner, braced) = text.strip_prefix('{').map_or((text, false), |inner| (inner, true));
+fn expand(text: &str, known: &dyn Fn(&str) -> String) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        let (name, behind) = name_at(after);
+        let written = &rest[before.len()..rest.len() - behind.len()];
+        match before.strip_suffix('\\') {
+            Some(before) => out.extend([before, written]),
+            None if name.is_empty() => out.extend([before, written]),
+            None => out.extend([before, &known(name)]),
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The name behind a `$`, in braces or without, and what follows it; a brace that is missing is not missed.
+fn name_at(text: &str) -> (&str, &str) {
+    let inner = text.strip_prefix('{').unwrap_or(text);
     let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    let end = inner.find(|c| !is_name(c)).unwrap_or(inner.len());
-    let (name, behind) = inner.split_at(end);
-    let behind = if braced { behind.strip_prefix('}')? } else { behind };
-    (!name.is_empty()).then_some((name, behind))
+    let (name, behind) = inner.split_at(inner.find(|c| !is_name(c)).unwrap_or(inner.len()));
+    (name, behind.strip_prefix('}').unwrap_or(behind))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn values_may_be_bare_or_quoted() {
-        let text = "# a comment\n\nexport A=1\nB = two words # not this\nC='x # y'\nD=\"a\\nb \\\"c\\\"\" # end\nE=\n";
-        let found = read(text, &Environment::default()).unwrap();
-        let value = |name: &str| found[name].as_str().unwrap().to_owned();
-        assert_eq!(value("A"), "1");
-        assert_eq!(value("B"), "two words");
-        assert_eq!(value("C"), "x # y");
-        assert_eq!(value("D"), "a\nb \"c\"");
-        assert_eq!(value("E"), "");
+    fn values(text: &str) -> Vec<String> {
+        let environment = Environment::new([("HOME_DIR", "/home/me"), ("OUTSIDE", "outside")]);
+        let found = read(text, &environment).unwrap();
+        found.values().map(|value| value.as_str().unwrap().to_owned()).collect()
     }
 
     #[test]
-    fn names_take_earlier_lines_then_the_environment() {
-        let environment = Environment::new([("HOME_DIR", "/home/me"), ("A", "outside")]);
-        let text = "A: 1\nB=$A-${HOME_DIR}\nC='$A'\nD=\"${A}\\$A\"\nE=$UNSET.$lower\n";
-        let found = read(text, &environment).unwrap();
-        let value = |name: &str| found[name].as_str().unwrap().to_owned();
-        assert_eq!(value("B"), "1-/home/me");
-        assert_eq!(value("C"), "$A");
-        assert_eq!(value("D"), "1$A");
-        assert_eq!(value("E"), ".$lower");
+    fn values_may_be_bare_or_quoted() {
+        let text = "# a comment\n\nexport\tA=1\r\nB = two words # not this\nC='x # y'\nD=\"a\\nb \\\"c\\\" \\t\" # end\nE=\n";
+        assert_eq!(values(text), ["1", "two words", "x # y", "a\nb \"c\" t", ""]);
+        assert_eq!(values("\u{FEFF}A=b#c\nB: d:e=f\nC=\"g\"h\n"), ["b", "d:e=f", "\"g\"h"]);
+    }
+
+    #[test]
+    fn a_value_in_quotes_may_go_over_several_lines() {
+        assert_eq!(
+            values("A=\"x\n  y # z\n\" # end\nB='x\n\\'\ny'\nC=1\n"),
+            ["x\n  y # z\n", "x\n\\'\ny", "1"]
+        );
+    }
+
+    #[test]
+    fn names_take_the_environment_then_earlier_lines() {
+        let text = "A: 1\nB=$A-${HOME_DIR}\nC='$A'\nD=\"${A}\\$A\"\nE=$UNSET.$lower$\nF=\\${A}${A\nOUTSIDE=x\nP=$OUTSIDE\n";
+        assert_eq!(values(text), ["1", "1-/home/me", "$A", "1$A", ".$lower$", "${A}1", "x", "outside"]);
     }
 
     #[test]
@@ -123,6 +163,9 @@ mod tests {
         let line = |text| read(text, &Environment::default()).unwrap_err();
         assert_eq!(line("A=1\nnonsense\n"), 2);
         assert_eq!(line("A=1\n\n=x\n"), 3);
-        assert_eq!(line("A=\"open\n"), 1);
+        assert_eq!(line("A=\"open\nB=1\n"), 1);
+        assert_eq!(line("A:1\n"), 1);
+        assert_eq!(line("A-B=1\n"), 1);
+        assert_eq!(line("A=\"x\ny\"z\nB=1\n"), 1);
     }
 }

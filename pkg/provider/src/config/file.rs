@@ -70,10 +70,17 @@ pub enum UndecodableConfig {
     #[error("the file is not valid JSON")]
     Json(#[source] serde_json::Error),
     /// Not TOML.
-    #[error("the file is not valid TOML: {0}")]
-    Toml(String),
+    #[error("the file is not valid TOML: line {line}, column {column}: {problem}")]
+    Toml {
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What is wrong there, without the text, which may be a secret.
+        problem: String,
+    },
     /// A line that is neither empty, a comment nor `NAME=value`.
-    #[error("line {line} is not of the form NAME=value")]
+    #[error("line {line} is not of the form NAME=value, or its quotes are not closed")]
     Dotenv {
         /// Line, from 1.
         line: usize,
@@ -87,7 +94,8 @@ pub enum UndecodableConfig {
 }
 
 /// Reads the text into a tree whose keys are all lower case.
-/// Shape: an empty file gives an empty tree; of two keys that differ in case alone the last one in natural order wins.
+/// Shape: an empty file gives an empty tree. Of keys that differ in case alone one with capitals wins, the last in byte
+/// order if there are several.
 pub(super) fn decode(
     file: &ConfigFile,
     environment: &Environment,
@@ -113,7 +121,16 @@ pub(super) fn decode(
 fn read_toml(text: &str) -> Result<Value, UndecodableConfig> {
     match text.parse::<toml::Table>() {
         Ok(table) => Ok(from_toml(toml::Value::Table(table))),
-        Err(error) => Err(UndecodableConfig::Toml(error.to_string())),
+        Err(error) => {
+            let offset = error.span().map_or(0, |span| span.start);
+            let before = text.get(..offset).unwrap_or(text);
+            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            Err(UndecodableConfig::Toml {
+                line: 1 + before.matches('\n').count(),
+                column: 1 + before[line_start..].chars().count(),
+                problem: error.message().replace('\n', ", "),
+            })
+        }
     }
 }
 
@@ -133,7 +150,14 @@ fn from_toml(toml: toml::Value) -> Value {
 fn lower_case(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
-            fields.into_iter().map(|(key, item)| (key.to_lowercase(), lower_case(item))).collect()
+            let mut folded = Map::new();
+            for (key, item) in fields {
+                let lower = key.to_lowercase();
+                if key != lower || !folded.contains_key(&lower) {
+                    folded.insert(lower, lower_case(item));
+                }
+            }
+            Value::Object(folded)
         }
         Value::Array(items) => items.into_iter().map(lower_case).collect(),
         other => other,

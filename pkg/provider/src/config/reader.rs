@@ -95,14 +95,22 @@ impl Config {
     /// # Errors
     /// `Shape` when the section holds something else than hosts with tokens; the tokens are not in it.
     pub fn github_enterprise_tokens(&self) -> Result<BTreeMap<String, String>, ConfigError> {
-        const KEY: &str = "github-enterprise-tokens";
-        let hosts = match self.section(KEY) {
+        self.host_tokens("github-enterprise-tokens")
+    }
+
+    /// Tokens for GitLab by host: the section `gitlab-tokens`; shape and errors as for GitHub Enterprise.
+    pub fn gitlab_tokens(&self) -> Result<BTreeMap<String, String>, ConfigError> {
+        self.host_tokens("gitlab-tokens")
+    }
+
+    fn host_tokens(&self, key: &'static str) -> Result<BTreeMap<String, String>, ConfigError> {
+        let hosts = match self.section(key) {
             None => return Ok(BTreeMap::new()),
             Some(Value::Object(hosts)) => hosts,
-            Some(other) => return Err(self.shape(KEY, "hosts, each with its token", other)),
+            Some(other) => return Err(self.shape(key, "hosts, each with its token", other)),
         };
         let token = |(host, token): (&String, &Value)| match token {
-            Value::Array(_) | Value::Object(_) => Err(self.shape(format!("{KEY}.{host}"), "text", token)),
+            Value::Array(_) | Value::Object(_) => Err(self.shape(format!("{key}.{host}"), "text", token)),
             token => Ok((host.clone(), text::value_text(token).unwrap_or_default().into_owned())),
         };
         hosts.iter().map(token).collect()

@@ -289,7 +289,8 @@ fn text_of_another_format_is_refused_with_its_place() {
     assert!(half_written.contains("line 3"), "{half_written}");
     assert!(chain(ConfigFormat::Yaml, "a: 1\na: 2\n").contains("line 2"));
     assert!(chain(ConfigFormat::Json, "{\"a\": ").contains("line 1"));
-    assert!(chain(ConfigFormat::Toml, "a = \n").contains("TOML"));
+    let toml = chain(ConfigFormat::Toml, "a = 1\ngithub-token = \"s3cret\n");
+    assert!(toml.contains("not valid TOML: line 2, column 23: ") && !toml.contains("s3cret"), "{toml}");
     assert!(chain(ConfigFormat::Dotenv, "a\n").contains("line 1"));
     assert!(chain(ConfigFormat::Yaml, "- a\n").contains("a list where keys with values are expected"));
 }
@@ -306,6 +307,16 @@ fn toml_json_and_dotenv_say_the_same_as_yaml() {
     let json = r#"{"region": "x", "providers": {"name": "new", "type": "AddonProvider", "url": "/x"}}"#;
     assert_eq!(read(ConfigFormat::Json, json), ("x".to_owned(), 65));
     assert_eq!(read(ConfigFormat::Dotenv, "export region=x\n"), ("x".to_owned(), 64));
+}
+
+#[test]
+fn of_keys_that_differ_in_case_one_with_capitals_wins() {
+    for text in ["WHO: upper\nwho: lower\n", "who: lower\nWHO: upper\n"] {
+        assert_eq!(value(text, "who").as_deref(), Some("upper"), "{text}");
+    }
+    for text in ["Who: b\nwho: c\nWHO: a\n", "WHO: a\nwho: c\nWho: b\n"] {
+        assert_eq!(value(text, "WHO").as_deref(), Some("b"), "{text}");
+    }
 }
 
 #[test]

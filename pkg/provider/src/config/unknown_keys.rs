@@ -11,7 +11,7 @@ pub struct UnknownKey {
 }
 
 /// Keys with a meaning of their own. Any other key of the top level is a variable of templates.
-const TOP_LEVEL: [&str; 7] = [
+const TOP_LEVEL: [&str; 8] = [
     "providers",
     "overridesFolder",
     "cert-manager",
@@ -19,6 +19,7 @@ const TOP_LEVEL: [&str; 7] = [
     "github-token",
     "github-enterprise-tokens",
     "gitlab-access-token",
+    "gitlab-tokens",
 ];
 const PROVIDER: [&str; 3] = ["name", "type", "url"];
 const CERT_MANAGER: [&str; 4] = ["url", "version", "timeout", "externallyProvisioned"];

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use manifest::{Map, ObjectRef, Value};
+use manifest::{Map, ObjectRef, Value, type_name};
 use serde_json::map::Entry;
 
 use super::duration::whole_seconds;
@@ -305,16 +305,5 @@ fn expected_of(shape: Shape) -> &'static str {
         Shape::IntegerOrText => "a whole number or a string",
         Shape::List(_) => "a list",
         _ => "a mapping",
-    }
-}
-
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "a mapping",
     }
 }

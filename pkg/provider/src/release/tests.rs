@@ -12,13 +12,13 @@ releaseSeries:
 ";
 
 fn releases(repository: MemoryRepository) -> ProviderReleases {
+    releases_under(repository, Overrides::default())
+}
+
+fn releases_under(repository: MemoryRepository, overrides: Overrides) -> ProviderReleases {
     let id = ProviderId::new(ProviderType::Infrastructure, "own");
-    let files = WithOverrides::new(
-        Box::new(repository),
-        Overrides::default(),
-        id.label(),
-        Context::new(Settings::default()),
-    );
+    let files =
+        WithOverrides::new(Box::new(repository), overrides, id.label(), Context::new(Settings::default()));
     ProviderReleases::over(
         ProviderConfig { id, url: "memory".to_owned(), source: ProviderSource::Config },
         files,
@@ -50,11 +50,31 @@ fn without_a_version_the_newest_release_is_chosen() {
 }
 
 #[test]
+fn a_pinned_version_is_chosen_without_looking_for_the_newest() {
+    let latest = || MemoryRepository::new("c.yaml").with_default_version(VersionOrLatest::Latest);
+    assert_eq!(chosen(latest(), Some("v1.1.0")).unwrap(), "v1.1.0");
+    assert!(matches!(chosen(latest(), None).unwrap_err(), ReleaseError::Repository { .. }));
+}
+
+#[test]
 fn latest_stands_for_the_newest_release_where_a_version_is_written() {
     let releases = releases(three_releases());
     let named = |version| block_on(async { releases.named(version).await.unwrap().version().to_owned() });
     assert_eq!(named("latest"), "v1.2.0");
     assert_eq!(named("v9.9.9"), "v9.9.9");
+}
+
+#[test]
+fn an_override_of_latest_is_that_of_the_release_it_stands_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for (version, text) in [("v1.2.0", "of the release"), ("latest", "of the word")] {
+        let folder = folder.path().join("infrastructure-own").join(version);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("cluster-template.yaml"), text).unwrap();
+    }
+    let releases = releases_under(three_releases(), Overrides::in_folder(folder.path()));
+    let template = block_on(async { releases.named("latest").await.unwrap().cluster_template(None).await });
+    assert_eq!(template.unwrap().text, "of the release");
 }
 
 #[test]

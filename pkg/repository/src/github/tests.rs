@@ -63,6 +63,16 @@ async fn a_file_the_release_lacks_is_named_with_its_release() {
 }
 
 #[tokio::test]
+async fn a_version_that_climbs_is_refused_before_the_api_sees_it() {
+    let host = FakeHost::internet();
+    for version in ["../../user", "v1/../x", ""] {
+        let error = repository(&with_token(&host)).files(version).await.unwrap_err();
+        assert!(matches!(error, Error::UnsafeName { .. }), "{version}: {error}");
+    }
+    assert!(host.received().is_empty());
+}
+
+#[tokio::test]
 async fn a_private_release_is_read_through_the_api_and_the_token_stays_there() {
     let host = FakeHost::internet();
     GitHubRelease::new("o/r", "v1.2.3").file("c.yaml", "private").private().publish(&host);
@@ -103,6 +113,17 @@ async fn versions_come_from_the_go_proxy_over_all_major_versions_and_one_gap() {
     assert_eq!(versions(&context).await.unwrap(), found);
     assert_eq!(host.received().len(), 5, "v1 to v5, once: {:?}", host.addresses());
     assert!(host.addresses().iter().all(|address| address.starts_with("proxy.golang.org/")));
+}
+
+#[tokio::test]
+async fn a_go_proxy_that_answers_every_path_alike_is_not_asked_for_ever() {
+    let host = FakeHost::internet();
+    for major in ["", "/v2", "/v3", "/v4", "/v5"] {
+        let list = format!("proxy.golang.org/github.com/o/r{major}/@v/list");
+        host.on(list, Reply::text(if major == "/v3" { "" } else { "v1.0.0\n" }));
+    }
+    assert_eq!(versions(&context(&host)).await.unwrap(), ["v1.0.0"]);
+    assert_eq!(host.received().len(), 3, "v1 to v3: {:?}", host.addresses());
 }
 
 #[tokio::test]

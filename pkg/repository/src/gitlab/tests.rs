@@ -1,7 +1,7 @@
 use support::host::{FakeHost, Reply};
 
 use crate::{
-    Context, Error, Failure, Repository, Settings, open,
+    Context, Error, Failure, Repository, Secret, Settings, open,
     testing::{context, github_token, gitlab_token, settings, text, told},
 };
 
@@ -101,4 +101,23 @@ async fn the_form_of_the_url_decides_which_host_is_asked() {
             open(&url, "infrastructure-aws", &context).unwrap().read("v1.0.0", "c.yaml").await.unwrap();
         assert_eq!(text(&file), from);
     }
+}
+
+#[tokio::test]
+async fn a_host_known_by_its_path_alone_gets_the_token_that_names_it_and_no_other() {
+    let host = FakeHost::internet();
+    let package = "files.example.org/api/v4/projects/42/packages/generic/capi";
+    host.on(format!("{package}/v1.2.3/c.yaml"), Reply::file("c"));
+    let read = async |gitlab_tokens| {
+        let context =
+            Context::new(Settings { gitlab_token: gitlab_token(), gitlab_tokens, ..settings(&host) });
+        let repository =
+            open(&format!("https://{package}/v1.2.3/c.yaml"), "infrastructure-aws", &context).unwrap();
+        repository.read("v1.2.3", "c.yaml").await.unwrap();
+        host.received().last().and_then(|request| request.header("authorization").map(str::to_owned))
+    };
+    assert_eq!(read([].into()).await, None);
+    let own = Secret::new("gitlab-tokens", "glpat_of_this_host").unwrap();
+    let tokens = [("files.example.org".to_owned(), own)];
+    assert_eq!(read(tokens.into()).await.as_deref(), Some("Bearer glpat_of_this_host"));
 }

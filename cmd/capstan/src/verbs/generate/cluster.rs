@@ -22,10 +22,12 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   # The plain template of a provider
-  {bin} generate cluster demo --infrastructure docker:v1.14.0 -n default --kubernetes-version v1.35.0
+  {bin} generate cluster demo --infrastructure docker:v1.14.0 -n default \\
+    --kubernetes-version v1.35.0
 
   # A flavor, and what it needs
-  {bin} generate cluster demo -i aws:v2.11.1 --flavor eks -n default --list-variables
+  {bin} generate cluster demo -i aws:v2.11.1 --flavor eks -n default \\
+    --list-variables
 
   # A template of one's own
   {bin} generate cluster demo --from ./template.yaml -n default")]
@@ -101,6 +103,13 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
     let format = OutputFormat::parse(&args.output)?;
     let source = args.source()?;
     let context = args.kube.context(session.environment());
+    let context = match context {
+        // Which classes a cluster has matters to templates of a release alone, so only they need what was named.
+        Err(error) if args.kube.is_given() && matches!(source, Source::Repository) => {
+            return Err(error.into());
+        }
+        context => context,
+    };
     let request = args.request(context.as_ref())?;
     let config = session.config()?;
     let mut variables = Variables::new(&config);

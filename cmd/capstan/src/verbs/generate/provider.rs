@@ -23,7 +23,7 @@ use crate::{
   {bin} generate provider --infrastructure aws
 
   # A release, into another namespace
-  {bin} generate provider --infrastructure aws:v2.11.1 --target-namespace capa
+  {bin} generate provider --infrastructure aws:v2.11.1 -n capa
 
   # What does it need, which images does it run?
   {bin} generate provider --infrastructure aws:v2.11.1 --describe")]

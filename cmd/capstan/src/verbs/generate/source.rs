@@ -24,6 +24,6 @@ pub(super) fn read(from: &str, session: &mut Session) -> Result<TemplateText, Fa
         }
         None => session.block_on(repository::fetch_template(&context, from)),
     };
-    let file = file.within(|| format!("cannot read the template `{from}`"))?;
+    let file = file.within(|| format!("cannot read the template `{}`", repository::shown_text(from)))?;
     Ok(TemplateText::new(file.origin.to_string(), &file.bytes)?)
 }

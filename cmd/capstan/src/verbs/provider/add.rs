@@ -23,7 +23,7 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} provider add my-cloud --type infrastructure \\
-    --url https://github.com/me/my-cloud/releases/latest/infrastructure-components.yaml
+    --url https://github.com/me/my-cloud/releases/latest/components.yaml
   {bin} provider add aws --type infrastructure --replace \\
     --url /srv/infrastructure-aws/v2.9.0/infrastructure-components.yaml")]
 pub(crate) struct Add {
@@ -119,6 +119,7 @@ fn file_to_edit(session: &Session) -> Result<PathBuf, Failure> {
                     .hint("set HOME, or name a file with `--config`")
             })?,
         Source::Url(url) => {
+            let url = repository::shown_text(&url);
             return Err(Failure::user(format!("cannot write to `{url}`")).hint("name a file with `--config`"));
         }
     };
@@ -156,7 +157,8 @@ fn check_url(entry: &Entry, providers: &[ProviderConfig]) -> Result<(), Failure>
     match Location::parse(&written.url, &id.label()) {
         Ok(_) => Ok(()),
         Err(error) => {
-            Err(Failure::user(format!("cannot use `{}` for the provider `{}`", entry.url, entry.name))
+            let url = repository::shown_text(&entry.url);
+            Err(Failure::user(format!("cannot use `{url}` for the provider `{}`", entry.name))
                 .because(&error))
         }
     }

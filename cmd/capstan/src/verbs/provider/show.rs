@@ -31,9 +31,15 @@ pub(crate) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
     let (id, version) = args.provider.chosen()?;
     let releases = settings::provider_releases(&id, session)?;
-    let shown = session
+    let (shown, lists_files) = session
         .block_on(async { describe(&releases, version.as_deref()).await })
         .within(|| format!("cannot show `{id}`"))?;
+    if !lists_files {
+        session.messages().warning(format!(
+            "files in `{}` cannot be listed, so its versions, flavors and ClusterClasses are not known",
+            shown.place
+        ));
+    }
     let text = match format {
         OutputFormat::Text => text(&shown),
         OutputFormat::Yaml => manifest::yaml::write(&serde_json::to_value(&shown)?),
@@ -42,17 +48,30 @@ pub(crate) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {
     session.printer().data(text)
 }
 
+/// The release, and whether its host lists files and versions at all.
 async fn describe(
     releases: &ProviderReleases,
     version: Option<&str>,
-) -> Result<ProviderRelease, ReleaseError> {
+) -> Result<(ProviderRelease, bool), ReleaseError> {
     let release = releases.choose(version).await?;
     let contract = release.check().await?.1;
-    let files = release.files().await?;
-    let mut versions = releases.repository().versions().await.unwrap_or_default();
-    versions.sort_by(|a, b| b.cmp(a));
     let provider = releases.provider();
-    Ok(ProviderRelease {
+    let (files, mut versions, lists_files) = match release.files().await {
+        Ok(files) => {
+            let versions = releases.repository().versions().await.map_err(|source| {
+                ReleaseError::Repository { provider: provider.id.clone(), source: Box::new(source) }
+            })?;
+            (files, versions, true)
+        }
+        Err(ReleaseError::Repository { source, .. })
+            if matches!(*source, repository::Error::CannotList { .. }) =>
+        {
+            (Vec::new(), Vec::new(), false)
+        }
+        Err(error) => return Err(error),
+    };
+    versions.sort_by(|a, b| b.cmp(a));
+    let shown = ProviderRelease {
         name: provider.id.name.clone(),
         provider_type: provider.id.provider_type,
         place: releases.repository().place(),
@@ -65,7 +84,8 @@ async fn describe(
             .filter_map(|file| cluster_class_of_file(file))
             .map(str::to_owned)
             .collect(),
-    })
+    };
+    Ok((shown, lists_files))
 }
 
 fn text(shown: &ProviderRelease) -> String {
