@@ -66,6 +66,10 @@ impl Run {
         let mut session = Session::new(self.program, self.environment.clone(), globals, printer, stdin);
         let result = match invocation {
             Invocation::Help(path) => verbs::help::show(&path, &mut session),
+            Invocation::UnknownInGroup { path, word } => {
+                session.messages().warning(format!("`{}` has no command `{word}`", path.join(" ")));
+                verbs::help::show(&path, &mut session)
+            }
             Invocation::Version => verbs::version::show_own(&mut session),
             Invocation::Verb(verb) => verb.run(&mut session),
         };

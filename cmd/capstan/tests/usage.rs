@@ -169,3 +169,11 @@ fn words_behind_a_leading_double_dash_are_no_commands() {
         assert!(run.stdout.contains("Usage: capstan"), "{run}");
     }
 }
+
+#[test]
+fn a_word_that_is_no_command_of_its_group_is_told_beside_the_help() {
+    let run = world().run(["generate", "cluste", "demo"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, "warning: `generate` has no command `cluste`\n"));
+    assert!(run.stdout.contains("Usage: capstan generate"), "{run}");
+    assert_eq!(world().run(["generate"]).stderr, "");
+}

@@ -16,6 +16,14 @@ pub(crate) enum Invocation {
     Verb(Box<Verb>),
     /// The help of the command at this path.
     Help(Vec<String>),
+    /// A word that is no command of the group at this path. The peer shows the help of the group and succeeds, and
+    /// scripts may know that; what was wrong is told beside it.
+    UnknownInGroup {
+        /// The group.
+        path: Vec<String>,
+        /// The word.
+        word: String,
+    },
     /// The version of this binary.
     Version,
 }
@@ -24,7 +32,7 @@ impl Invocation {
     /// Whether nothing but help is to be shown, by whatever way it was asked for.
     pub(crate) fn asks_for_help(&self) -> bool {
         match self {
-            Self::Help(_) => true,
+            Self::Help(_) | Self::UnknownInGroup { .. } => true,
             Self::Verb(verb) => matches!(**verb, Verb::Help(_)),
             Self::Version => false,
         }
@@ -47,8 +55,12 @@ pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<(Globals, Inv
     let globals = Globals::from_arg_matches(&matches).map_err(|error| usage_error::explain(&error, &tree))?;
     let named = Named::of(&tree, &matches);
     if named.matches.get_flag("help") || named.is_group() {
-        let path = named.path;
-        return Ok((globals, Invocation::Help(path)));
+        let word = named.surplus().filter(|_| named.is_group());
+        let invocation = match word.map(str::to_owned) {
+            Some(word) => Invocation::UnknownInGroup { path: named.path, word },
+            None => Invocation::Help(named.path),
+        };
+        return Ok((globals, invocation));
     }
     named.check_arguments()?;
     if matches.get_flag("version") && matches.subcommand().is_none() {
@@ -99,15 +111,18 @@ impl<'a> Named<'a> {
                 return Err(usage_error::missing_argument(positional).with_help_of(self.path.clone()));
             }
         }
-        match self.matches.try_get_many::<String>(SURPLUS) {
-            Ok(Some(mut words)) => match words.next() {
-                Some(word) => {
-                    Err(usage_error::surplus_argument(self.command, word).with_help_of(self.path.clone()))
-                }
-                None => Ok(()),
-            },
-            _ => Ok(()),
+        match self.surplus() {
+            Some(word) => {
+                Err(usage_error::surplus_argument(self.command, word).with_help_of(self.path.clone()))
+            }
+            None => Ok(()),
         }
+    }
+
+    /// The first word it has no place for.
+    fn surplus(&self) -> Option<&str> {
+        let mut words = self.matches.try_get_many::<String>(SURPLUS).ok().flatten()?;
+        words.next().map(String::as_str)
     }
 }
 
