@@ -1,6 +1,7 @@
 use std::{
     ffi::OsStr,
     fs,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
@@ -33,12 +34,14 @@ pub(crate) fn source(flag: Option<&str>, environment: &Environment) -> Source {
     }
 }
 
+/// No configuration is as large; a file that grows without end is left here.
+const LARGEST_BYTES: u64 = 16 << 20;
+
 /// Reads a configuration file; what its text means is not looked at.
 /// # Errors
 /// Names the file: unreadable, of a format that cannot be read, or no text.
 pub(crate) fn from_path(path: &Path) -> Result<ConfigFile, SettingsError> {
-    let bytes =
-        fs::read(path).map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })?;
+    let bytes = read(path).map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })?;
     let extension = path.extension().and_then(OsStr::to_str);
     let format = extension.and_then(ConfigFormat::from_extension).ok_or_else(|| SettingsError::Format {
         path: path.to_owned(),
@@ -47,6 +50,16 @@ pub(crate) fn from_path(path: &Path) -> Result<ConfigFile, SettingsError> {
     let origin = path.display().to_string();
     let text = text(&origin, bytes)?;
     Ok(ConfigFile { origin, folder: path.parent().map(Path::to_owned), format, text })
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(LARGEST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_BYTES {
+        let text = format!("it is larger than the limit of {LARGEST_BYTES} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
+    Ok(bytes)
 }
 
 /// Takes what was fetched from a URL; it lives in memory only, and is YAML whatever the URL ends in. Its origin has no
@@ -70,6 +83,16 @@ fn text(origin: &str, bytes: Vec<u8>) -> Result<String, SettingsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_without_measure_is_left_at_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("clusterctl.yaml");
+        fs::File::create(&path).unwrap().set_len(LARGEST_BYTES + 1).unwrap();
+        let error = from_path(&path).unwrap_err();
+        let SettingsError::Unreadable { source, .. } = error else { panic!("{error}") };
+        assert_eq!(source.to_string(), "it is larger than the limit of 16777216 bytes");
+    }
 
     #[test]
     fn the_flag_is_a_url_or_a_path_from_the_working_folder() {

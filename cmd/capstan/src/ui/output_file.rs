@@ -17,7 +17,8 @@ pub(crate) struct OutputError {
 
 /// Writes a whole file or nothing: into a temporary file beside it, which then takes its name.
 /// Shape: a new file gets `mode` (Unix), an existing one keeps its own; a symbolic link stays and what it points to
-/// is replaced; devices and pipes such as `/dev/stdout` are written through.
+/// is replaced; devices and pipes such as `/dev/stdout` are written through. An existing file in a folder that takes no
+/// other file is written in place: there alone a full disk can leave half of it.
 /// # Errors
 /// Names the path; no temporary file stays behind.
 pub(crate) fn write_file_atomically(path: &Path, content: &[u8], mode: u32) -> Result<(), OutputError> {
