@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod composition;
+mod go_base64;
 mod identity;
 mod limits;
 mod object;

@@ -10,7 +10,7 @@ use manifest::{
 
 use crate::{
     cluster_class::{ClusterClassName, cluster_classes_of},
-    components::list,
+    components::{each, list},
     config::Variables,
     management_cluster::{ManagementCluster, ManagementClusterError},
     release::{Release, ReleaseError},
@@ -145,29 +145,15 @@ fn read(
 /// Bindings, webhooks and CRDs are decoded on the way to their new namespace; a template keeps its Deployments as they
 /// are written, because no image of theirs is looked at.
 fn round_trip(file: &TemplateText, objects: &mut [Object]) -> Result<(), ClusterTemplateError> {
-    let mut bad = Vec::new();
-    for object in objects {
-        if let Err(mut fields) = typed::round_trip(object, typed::Kinds::Template) {
-            bad.append(&mut fields);
-        }
-    }
-    if bad.is_empty() {
-        Ok(())
-    } else {
-        Err(ClusterTemplateError::Typed { file: file.file.clone(), fields: bad })
-    }
+    each(objects, |object| typed::round_trip(object, typed::Kinds::Template))
+        .map_err(|fields| ClusterTemplateError::Typed { file: file.file.clone(), fields })
 }
 
 /// The classes of a Cluster can only be told when its topology is what it should be; the peer checks all of a Cluster,
 /// and only in templates of providers.
 fn check_clusters(file: &TemplateText, objects: &[Object]) -> Result<(), ClusterTemplateError> {
-    let bad: Vec<TypedError> =
-        objects.iter().filter_map(|object| typed::check_cluster(object).err()).flatten().collect();
-    if bad.is_empty() {
-        Ok(())
-    } else {
-        Err(ClusterTemplateError::Typed { file: file.file.clone(), fields: bad })
-    }
+    each(objects, typed::check_cluster)
+        .map_err(|fields| ClusterTemplateError::Typed { file: file.file.clone(), fields })
 }
 
 /// The classes the objects use and the management cluster does not have.

@@ -168,29 +168,22 @@ fn read(input: &ComponentsInput<'_>) -> Result<manifest::Stream, RenderTextError
 fn override_images(input: &ComponentsInput<'_>, objects: &mut [Object]) -> Result<(), ComponentsError> {
     let component = input.provider.label();
     let rule = |image: &str| input.image_overrides.resolve(&component, image);
-    let mut bad = Vec::new();
-    for object in objects {
-        if let Err(mut images) = images::override_images(object, &rule) {
-            bad.append(&mut images);
-        }
-    }
-    if bad.is_empty() {
-        return Ok(());
-    }
-    Err(ComponentsError::Images { file: input.text.file.clone(), images: bad })
+    each(objects, |object| images::override_images(object, &rule))
+        .map_err(|images| ComponentsError::Images { file: input.text.file.clone(), images })
 }
 
 fn round_trip(file: &str, objects: &mut [Object]) -> Result<(), ComponentsError> {
-    let mut bad = Vec::new();
-    for object in objects {
-        if let Err(mut fields) = typed::round_trip(object, typed::Kinds::Components) {
-            bad.append(&mut fields);
-        }
-    }
-    if bad.is_empty() {
-        return Ok(());
-    }
-    Err(ComponentsError::Typed { file: file.to_owned(), fields: bad })
+    each(objects, |object| typed::round_trip(object, typed::Kinds::Components))
+        .map_err(|fields| ComponentsError::Typed { file: file.to_owned(), fields })
+}
+
+/// Does one thing with each object and keeps all that is wrong, so that one run tells it.
+pub(crate) fn each<O, E>(
+    objects: impl IntoIterator<Item = O>,
+    act: impl Fn(O) -> Result<(), Vec<E>>,
+) -> Result<(), Vec<E>> {
+    let bad: Vec<E> = objects.into_iter().filter_map(|object| act(object).err()).flatten().collect();
+    if bad.is_empty() { Ok(()) } else { Err(bad) }
 }
 
 #[cfg(test)]

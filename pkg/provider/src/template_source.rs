@@ -104,7 +104,10 @@ fn single(mut set: BTreeSet<String>) -> Result<Option<String>, BTreeSet<String>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{InstalledProvider, testing::Cluster};
+    use crate::{
+        InstalledProvider,
+        testing::{Cluster, block_on},
+    };
 
     fn installed(providers: &[(ProviderType, &str, &str)]) -> Cluster {
         let one = |&(provider_type, name, version): &(ProviderType, &str, &str)| InstalledProvider {
@@ -113,10 +116,6 @@ mod tests {
             namespace: format!("{name}-system"),
         };
         Cluster { providers: providers.iter().map(one).collect(), ..Cluster::default() }
-    }
-
-    fn block_on<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
     }
 
     use ProviderType::{Bootstrap, Infrastructure};

@@ -1,4 +1,4 @@
-//! A management cluster in memory, for tests.
+//! A management cluster in memory and what else the tests share.
 
 use std::collections::BTreeSet;
 
@@ -7,6 +7,11 @@ use manifest::Object;
 use repository::BoxFuture;
 
 use crate::{InstalledProvider, ManagementCluster, ManagementClusterError};
+
+/// Runs a future of a test to its end; nothing in memory ever waits.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
 
 /// What is there.
 #[derive(Default)]

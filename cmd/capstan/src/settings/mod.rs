@@ -27,7 +27,7 @@ pub(crate) use error::SettingsError;
 pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError};
 pub(crate) use load::load;
 pub(crate) use management_cluster::management_cluster;
-pub(crate) use output_format::OutputFormat;
+pub(crate) use output_format::{OutputFormat, to_json, to_yaml};
 pub(crate) use releases::provider_releases;
 pub(crate) use repositories::{overrides, repositories};
 pub(crate) use verbosity::verbosity;

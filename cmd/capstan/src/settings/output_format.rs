@@ -1,3 +1,5 @@
+use serde::Serialize;
+
 use crate::Failure;
 
 /// The forms a result can be printed in.
@@ -24,4 +26,26 @@ impl OutputFormat {
                 .hint("take one of text, yaml, json with `--output`")),
         }
     }
+    /// Prints a result in this form; `text` makes the one for people. All end in a newline.
+    pub(crate) fn render<T: Serialize>(
+        self,
+        result: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<String, Failure> {
+        match self {
+            Self::Text => Ok(text(result)),
+            Self::Yaml => to_yaml(result),
+            Self::Json => to_json(result),
+        }
+    }
+}
+
+/// Prints a result as json, indented by two.
+pub(crate) fn to_json(result: &impl Serialize) -> Result<String, Failure> {
+    Ok(format!("{}\n", serde_json::to_string_pretty(result)?))
+}
+
+/// Prints a result as yaml, keys in order.
+pub(crate) fn to_yaml(result: &impl Serialize) -> Result<String, Failure> {
+    Ok(manifest::yaml::write(&serde_json::to_value(result)?))
 }

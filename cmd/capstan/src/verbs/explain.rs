@@ -120,11 +120,7 @@ fn explain_release_file(args: &ExplainFile, session: &Session) -> Result<Explana
 }
 
 fn print(explanation: &Explanation, output: &Output, session: &mut Session) -> Result<(), Failure> {
-    let text = match OutputFormat::parse(&output.output)? {
-        OutputFormat::Json => format!("{}\n", serde_json::to_string_pretty(explanation)?),
-        OutputFormat::Yaml => manifest::yaml::write(&serde_json::to_value(explanation)?),
-        OutputFormat::Text => text(explanation),
-    };
+    let text = OutputFormat::parse(&output.output)?.render(explanation, text)?;
     session.printer().data(text)
 }
 

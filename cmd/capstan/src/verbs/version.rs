@@ -1,6 +1,10 @@
 use api::output::{BuildInfo, VersionReport};
 
-use crate::{Failure, session::Session};
+use crate::{
+    Failure,
+    session::Session,
+    settings::{to_json, to_yaml},
+};
 
 /// Print the version
 ///
@@ -23,8 +27,8 @@ pub(crate) fn run(args: &Version, session: &mut Session) -> Result<(), Failure> 
     let text = match args.output.as_str() {
         "" => format!("clusterctl version: {}\n", in_one_line(&report.clusterctl)),
         "short" => format!("{}\n", report.clusterctl.git_version),
-        "json" => format!("{}\n", serde_json::to_string_pretty(&report)?),
-        "yaml" => manifest::yaml::write(&serde_json::to_value(&report)?),
+        "json" => to_json(&report)?,
+        "yaml" => to_yaml(&report)?,
         other => {
             return Err(Failure::user(format!("invalid output format `{other}`"))
                 .hint("take one of short, yaml, json, or leave `--output` out"));

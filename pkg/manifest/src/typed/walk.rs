@@ -1,13 +1,12 @@
 use std::fmt::Write as _;
 
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{DecodeError, Engine as _};
 use serde_json::{Map, Number, Value};
 
 use super::kind::{Fields, Kind};
 use super::{quantity, table, time};
 use crate::duration::nanoseconds;
+use crate::go_base64::BASE64;
 use crate::object::type_name;
 
 /// A value that its field cannot hold.
@@ -21,14 +20,6 @@ pub(super) struct Mismatch {
 /// The deepest nesting that is followed, as deep as the reader goes: a walk takes stack, and the threads that call this
 /// have little. Real schemas stay below 60.
 const DEPTH_LIMIT: usize = 1_000;
-
-/// Base64 as Go reads it: padded, and careless about the bits that the padding leaves over.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new()
-        .with_decode_allow_trailing_bits(true)
-        .with_decode_padding_mode(DecodePaddingMode::RequireCanonical),
-);
 
 const DURATION: &str = "a span of time such as `10m`";
 

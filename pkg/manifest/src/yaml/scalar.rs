@@ -6,23 +6,14 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use base64::Engine as _;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::timestamp::Timestamp;
 use super::{Dialect, Problem};
 use crate::Value;
+use crate::go_base64::BASE64;
 
 /// The prefix of the tags that YAML itself defines, written `!!` in a document.
 const CORE_TAGS: &str = "tag:yaml.org,2002:";
-
-/// Go's decoder accepts bits after the last whole byte, and insists on the padding.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new()
-        .with_decode_allow_trailing_bits(true)
-        .with_decode_padding_mode(DecodePaddingMode::RequireCanonical),
-);
 
 /// The meaning of one scalar.
 #[derive(Clone, Debug, PartialEq)]

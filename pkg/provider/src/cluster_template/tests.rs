@@ -7,7 +7,7 @@ use crate::{
     ClusterRequest, ManagementCluster, ProviderReleases,
     config::{Config, Environment, ProviderConfig, Variables},
     template_text::RenderTextError,
-    testing::Cluster,
+    testing::{Cluster, block_on},
 };
 
 const TEMPLATE: &str = r#"
@@ -109,10 +109,6 @@ impl World {
             .await
         })
     }
-}
-
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
 fn kinds(rendered: &ClusterTemplate) -> Vec<&str> {

@@ -2,6 +2,7 @@ use api::{ProviderType, VersionOrLatest, output::ProviderSource};
 use repository::{Settings, memory::MemoryRepository};
 
 use super::*;
+use crate::testing::block_on;
 
 const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
 kind: Metadata
@@ -23,10 +24,6 @@ fn releases_under(repository: MemoryRepository, overrides: Overrides) -> Provide
         ProviderConfig { id, url: "memory".to_owned(), source: ProviderSource::Config },
         files,
     )
-}
-
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
 fn chosen(repository: MemoryRepository, version: Option<&str>) -> Result<String, ReleaseError> {

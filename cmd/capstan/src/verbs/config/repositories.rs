@@ -35,15 +35,10 @@ pub(crate) fn run(args: &Repositories, session: &mut Session) -> Result<(), Fail
     let format = OutputFormat::parse(&args.output)?;
     let providers = session.config()?.providers()?;
     let rows: Vec<Row<'_>> = providers.iter().map(row).collect();
-    let text = match format {
-        OutputFormat::Text => {
-            let cells: Vec<_> =
-                rows.iter().map(|row| [row.name, row.provider_type, row.url, row.file]).collect();
-            table(["NAME", "TYPE", "URL", "FILE"], &cells)
-        }
-        OutputFormat::Yaml => manifest::yaml::write(&serde_json::to_value(&rows)?),
-        OutputFormat::Json => format!("{}\n", serde_json::to_string_pretty(&rows)?),
-    };
+    let text = format.render(&rows, |rows| {
+        let cells: Vec<_> = rows.iter().map(|row| [row.name, row.provider_type, row.url, row.file]).collect();
+        table(["NAME", "TYPE", "URL", "FILE"], &cells)
+    })?;
     session.printer().data(text)
 }
 

@@ -273,13 +273,9 @@ fn list_variables(
     session: &mut Session,
 ) -> Result<(), Failure> {
     let listed = template.variables(variables)?;
-    match format {
-        OutputFormat::Text => {
-            let text = required_and_optional(args, &listed, variables.config());
-            session.printer().data(text)
-        }
-        format => print::variables(listed, format, session),
-    }
+    print::variables(listed, format, session, |listed| {
+        required_and_optional(args, listed, variables.config())
+    })
 }
 
 /// The peer's two lists. Variables with a meaning of their own show the value they will have.

@@ -3,7 +3,12 @@ use std::fmt::Write as _;
 use api::output::{ObjectList, Variable, VariableList};
 use manifest::Object;
 
-use crate::{Failure, session::Session, settings::OutputFormat, ui::write_file_atomically};
+use crate::{
+    Failure,
+    session::Session,
+    settings::{OutputFormat, to_json},
+    ui::write_file_atomically,
+};
 
 /// Readable by its owner alone: rendered objects hold credentials.
 const OBJECTS_MODE: u32 = 0o600;
@@ -16,14 +21,13 @@ pub(super) fn objects(
     write_to: Option<&str>,
     session: &mut Session,
 ) -> Result<(), Failure> {
-    let mut text = match format {
-        OutputFormat::Text | OutputFormat::Yaml => manifest::write_stream(&objects),
+    let text = match format {
+        OutputFormat::Text | OutputFormat::Yaml => manifest::write_stream(&objects) + "\n",
         OutputFormat::Json => {
             let items = objects.into_iter().map(Object::into_value).collect();
-            json(&ObjectList { api_version: "v1".to_owned(), kind: "List".to_owned(), items })?
+            to_json(&ObjectList { api_version: "v1".to_owned(), kind: "List".to_owned(), items })?
         }
     };
-    text.push('\n');
     match write_to.map(str::trim).filter(|path| !path.is_empty() && *path != "-") {
         Some(path) => {
             write_file_atomically(&session.environment().resolve(path), text.as_bytes(), OBJECTS_MODE)?;
@@ -33,22 +37,15 @@ pub(super) fn objects(
     }
 }
 
-/// Prints variables for scripts.
+/// Prints variables; `text` makes the list for people, which verbs have in two forms.
 pub(super) fn variables(
     variables: Vec<Variable>,
     format: OutputFormat,
     session: &mut Session,
+    text: impl FnOnce(&[Variable]) -> String,
 ) -> Result<(), Failure> {
-    let list = VariableList { variables };
-    let text = match format {
-        OutputFormat::Json => format!("{}\n", json(&list)?),
-        OutputFormat::Text | OutputFormat::Yaml => manifest::yaml::write(&serde_json::to_value(&list)?),
-    };
+    let text = format.render(&VariableList { variables }, |list| text(&list.variables))?;
     session.printer().data(text)
-}
-
-fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
-    Ok(serde_json::to_string_pretty(value)?)
 }
 
 /// The peer's list of names; one empty line when there are none.

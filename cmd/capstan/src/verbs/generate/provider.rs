@@ -104,10 +104,7 @@ fn list_variables(release: &Release<'_>, format: OutputFormat, session: &mut Ses
     let text = session.block_on(async { release.components().await })?;
     let config = session.config()?;
     let listed = text.variables(&Variables::new(&config))?;
-    match format {
-        OutputFormat::Text => session.printer().data(print::variable_names(&listed)),
-        format => print::variables(listed, format, session),
-    }
+    print::variables(listed, format, session, print::variable_names)
 }
 
 /// Source: clusterctl v1.14 cmd/generate_provider.go; names of variables and images as they are in the file.

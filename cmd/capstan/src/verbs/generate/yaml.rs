@@ -41,10 +41,7 @@ pub(super) fn run(args: &GenerateYaml, session: &mut Session) -> Result<(), Fail
     let template = source::read(&args.from, session)?;
     if args.list_variables {
         let listed = template.variables(&variables)?;
-        return match format {
-            OutputFormat::Text => session.printer().data(print::variable_names(&listed)),
-            format => print::variables(listed, format, session),
-        };
+        return print::variables(listed, format, session, print::variable_names);
     }
     let text = template.substitute(&variables)?;
     let stream = template.read_objects(&text)?;

@@ -63,11 +63,9 @@ pub(super) fn run(
         .into_iter()
         .map(|(image, used_by)| ListedImage { image, used_by: used_by.into_iter().collect() });
     let list = ImageList { images: listed.collect() };
-    let text = match format {
-        OutputFormat::Text => list.images.iter().flat_map(|listed| [listed.image.as_str(), "\n"]).collect(),
-        OutputFormat::Json => format!("{}\n", serde_json::to_string_pretty(&list)?),
-        OutputFormat::Yaml => manifest::yaml::write(&serde_json::to_value(&list)?),
-    };
+    let text = format.render(&list, |list| {
+        list.images.iter().flat_map(|listed| [listed.image.as_str(), "\n"]).collect()
+    })?;
     session.printer().data(text)
 }
 

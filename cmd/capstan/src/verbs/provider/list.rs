@@ -22,11 +22,7 @@ pub(crate) fn run(args: &List, session: &mut Session) -> Result<(), Failure> {
         source: provider.source,
     });
     let list = ProviderList { providers: entries.collect() };
-    let text = match format {
-        OutputFormat::Text => in_columns(&list),
-        OutputFormat::Yaml => manifest::yaml::write(&serde_json::to_value(&list)?),
-        OutputFormat::Json => format!("{}\n", serde_json::to_string_pretty(&list)?),
-    };
+    let text = format.render(&list, in_columns)?;
     session.printer().data(text)
 }
 

@@ -40,11 +40,7 @@ pub(crate) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {
             shown.place
         ));
     }
-    let text = match format {
-        OutputFormat::Text => text(&shown),
-        OutputFormat::Yaml => manifest::yaml::write(&serde_json::to_value(&shown)?),
-        OutputFormat::Json => format!("{}\n", serde_json::to_string_pretty(&shown)?),
-    };
+    let text = format.render(&shown, text)?;
     session.printer().data(text)
 }
 
