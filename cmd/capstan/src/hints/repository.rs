@@ -109,6 +109,10 @@ fn request(error: &RequestError) -> Option<String> {
         Failure::WebPage => {
             Some("a login page or a captive portal may stand between you and the host".to_owned())
         }
+        // Behind a proxy it may be the proxy that is not there; the hint that names it follows.
+        Failure::UnknownHost { .. } | Failure::Connect { .. } if error.proxy.is_some() => {
+            Some("check the proxy, or name the host in NO_PROXY if it is reached without one".to_owned())
+        }
         Failure::UnknownHost { .. } | Failure::Connect { .. } => {
             Some("without access to it, use a local repository or set HTTPS_PROXY".to_owned())
         }
@@ -116,8 +120,21 @@ fn request(error: &RequestError) -> Option<String> {
     }
 }
 
+/// Where the token belongs that the host of a url would be sent.
 fn token_for(url: &str) -> &'static str {
-    if url.contains("/api/v4/projects/") { "set GITLAB_ACCESS_TOKEN" } else { "set GITHUB_TOKEN" }
+    let host = url.split('/').nth(2).unwrap_or_default();
+    let has = |part| url.contains(part);
+    if has("/api/v4/projects/") && host.starts_with("gitlab.") {
+        "set GITLAB_ACCESS_TOKEN"
+    } else if has("/api/v4/projects/") {
+        "name one for this host under `gitlab-tokens` in clusterctl.yaml"
+    } else if matches!(host, "github.com" | "api.github.com") {
+        "set GITHUB_TOKEN"
+    } else if has("/releases/") || has("/api/v3/") {
+        "name one for this host under `github-enterprise-tokens` in clusterctl.yaml"
+    } else {
+        "none is sent to such an address: download the file and name its path"
+    }
 }
 
 fn quota_in_words(quota: Quota) -> String {
@@ -158,6 +175,37 @@ mod tests {
 
     fn limited(retry_after: Option<Duration>) -> Failure {
         Failure::RateLimited { status: 403, retry_after, secondary: false }
+    }
+
+    #[test]
+    fn a_token_is_asked_for_where_its_host_reads_it() {
+        let cases = [
+            ("https://api.github.com/repos/a/b", "GITHUB_TOKEN"),
+            ("https://git.lab.internal/a/b/releases/download/v1.0.0/c.yaml", "`github-enterprise-tokens`"),
+            ("https://gitlab.com/api/v4/projects/1/packages/generic/a/v1.0.0/c.yaml", "GITLAB_ACCESS_TOKEN"),
+            ("https://code.lab/api/v4/projects/1/packages/generic/a/v1.0.0/c.yaml", "`gitlab-tokens`"),
+            ("https://files.lab/template.yaml", "download the file"),
+        ];
+        for (url, part) in cases {
+            assert!(token_for(url).contains(part), "{url}: {}", token_for(url));
+        }
+    }
+
+    #[test]
+    fn behind_a_proxy_the_proxy_is_to_be_checked() {
+        let told = |proxy: Option<&str>| {
+            hints(&RepositoryError::Request(Arc::new(RequestError {
+                url: "https://github.com/a/b".to_owned(),
+                failure: Failure::Connect { host: "github.com:443".to_owned(), source: "refused".into() },
+                credential: None,
+                quota: None,
+                proxy: proxy.map(str::to_owned),
+                attempts: 3,
+            })))
+        };
+        assert!(told(None)[0].contains("HTTPS_PROXY"));
+        let behind = told(Some("http://127.0.0.1:9/"));
+        assert!(behind[0].starts_with("check the proxy") && behind[1].contains("127.0.0.1:9"), "{behind:?}");
     }
 
     #[test]
