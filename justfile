@@ -25,6 +25,10 @@ tidy:
 gen:
     cargo xtask gen
 
+# Build the real Kubernetes API server that tests ask (needs Go; some minutes once)
+apiserver:
+    cargo xtask apiserver
+
 # Compare an optimised build with what the reference release prints
 golden *ARGS:
     cargo build --profile ci --bin capstan

@@ -4,8 +4,10 @@
 //! Workspace (every text file, read once) ─► rows, tidy: pure rules ─► findings
 //! the code itself (command tree, tables, types) ─► gen ─► docs/reference, man pages
 //! a built binary ─► golden, bench
+//! e2e/apiserver (Go) ─► apiserver: the real API server that tests compare with
 //! ```
 
+mod apiserver;
 mod bench;
 mod environment;
 mod generate;
@@ -41,6 +43,9 @@ enum Task {
     Measure(bench::Measure),
     /// Compare a built binary with what the reference release prints.
     Golden(golden::Golden),
+    /// Build the real Kubernetes API server that tests compare the sandbox with.
+    #[command(name = "apiserver")]
+    ApiServer(apiserver::ApiServer),
 }
 
 fn main() -> ExitCode {
@@ -63,6 +68,7 @@ fn run(task: Task) -> Result<bool> {
         Task::Bench(args) => bench::run(&args),
         Task::Measure(args) => bench::measure(&args),
         Task::Golden(args) => golden::run(&args),
+        Task::ApiServer(args) => apiserver::run(&args),
     }
 }
 

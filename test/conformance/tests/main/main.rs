@@ -6,4 +6,5 @@
     reason = "a test ends where its data is broken, and says so where it is skipped"
 )]
 
+mod api;
 mod yaml;

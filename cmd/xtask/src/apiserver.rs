@@ -1,0 +1,115 @@
+use std::{
+    ffi::OsStr,
+    fs,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::{environment, say::say, workspace};
+
+/// Build the real Kubernetes API server that tests compare the sandbox with, from `e2e/apiserver`.
+#[derive(clap::Args)]
+pub(crate) struct ApiServer {
+    /// Build it even when the one that is there came from the same sources.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Builds `target/apiserver/apiserver`. It takes some minutes at first, seconds when only our own files changed, and
+/// nothing when none did.
+pub(crate) fn run(args: &ApiServer) -> Result<bool> {
+    let sources = workspace::root().join("e2e/apiserver");
+    let folder = target().join("apiserver");
+    let binary = folder.join(format!("apiserver{}", std::env::consts::EXE_SUFFIX));
+    let stamp = folder.join("built-from");
+    let built_from = fingerprint(&sources)?;
+    let is_fresh = fs::read_to_string(&stamp).is_ok_and(|text| text == built_from) && binary.is_file();
+    if is_fresh && !args.force {
+        say(&format!("apiserver: `{}` is up to date", binary.display()));
+        return Ok(true);
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    let status = Command::new("go")
+        .args(["build", "-trimpath", "-buildvcs=false", "-ldflags", &linker_flags(&sources)?, "-o"])
+        .arg(&binary)
+        .arg(".")
+        .current_dir(&sources)
+        // A C compiler would only slow it down and tie the binary to this machine's libc.
+        .env("CGO_ENABLED", "0")
+        .status()
+        .context("cannot run `go`; the real API server is a Go program, so building it needs Go 1.26")?;
+    if !status.success() {
+        bail!("`go build` in `{}` failed", sources.display());
+    }
+    fs::write(&stamp, built_from).with_context(|| format!("cannot write `{}`", stamp.display()))?;
+    say(&format!("apiserver: built `{}`", binary.display()));
+    Ok(true)
+}
+
+fn target() -> PathBuf {
+    environment::variable("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from)
+}
+
+/// What the binary is made of; another text means another binary.
+fn fingerprint(sources: &Path) -> Result<String> {
+    let mut files: Vec<_> = fs::read_dir(sources)
+        .with_context(|| format!("cannot list `{}`", sources.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "go") || is_module_file(path))
+        .collect();
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    for path in files {
+        let content = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        (path.file_name(), content).hash(&mut hasher);
+    }
+    Ok(format!("{:016x}\n", hasher.finish()))
+}
+
+fn is_module_file(path: &Path) -> bool {
+    [OsStr::new("go.mod"), OsStr::new("go.sum")].iter().any(|name| path.file_name() == Some(name))
+}
+
+/// Without these clients see a server of version 0.0.0.
+fn linker_flags(sources: &Path) -> Result<String> {
+    let path = sources.join("go.mod");
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let (version, major, minor) = kubernetes_version(&text)
+        .with_context(|| format!("`{}` requires no release of k8s.io/kubernetes", path.display()))?;
+    let variable = |name, value| format!("-X k8s.io/component-base/version.{name}={value}");
+    Ok([
+        "-s -w".to_owned(),
+        variable("gitVersion", version),
+        variable("gitMajor", major),
+        variable("gitMinor", minor),
+        variable("gitTreeState", "clean"),
+    ]
+    .join(" "))
+}
+
+/// The version that `go.mod` requires, with its major and minor number.
+fn kubernetes_version(go_mod: &str) -> Option<(&str, &str, &str)> {
+    let version = go_mod.lines().find_map(|line| line.trim().strip_prefix("k8s.io/kubernetes "))?.trim();
+    let mut numbers = version.strip_prefix('v')?.split('.');
+    Some((version, numbers.next()?, numbers.next()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_clients_see_is_the_one_that_is_linked() {
+        let go_mod = "require (\n\tk8s.io/apiserver v0.36.3\n\tk8s.io/kubernetes v1.36.3\n)\n";
+        assert_eq!(kubernetes_version(go_mod), Some(("v1.36.3", "1", "36")));
+    }
+
+    #[test]
+    fn our_own_module_names_a_release() {
+        let flags = linker_flags(&workspace::root().join("e2e/apiserver")).unwrap();
+        assert!(flags.contains("version.gitMajor=1 "), "{flags}");
+    }
+}

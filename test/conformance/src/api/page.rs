@@ -1,0 +1,305 @@
+//! From a Markdown page to its cases.
+
+use std::{fs, io, ops::Range, path::Path};
+
+use thiserror::Error;
+
+use super::Cut;
+
+/// A page of cases.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Its file name, such as `create.md`.
+    pub name: String,
+    /// Its lines as they are in the file.
+    pub lines: Vec<String>,
+    /// What is done before each case: the steps above the first heading.
+    pub fixture: Vec<Step>,
+    /// The cases in the order of the page.
+    pub cases: Vec<Case>,
+}
+
+/// One thing a user relies on.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The sentence.
+    pub heading: String,
+    /// The line of the heading, from 1.
+    pub line: usize,
+    /// What is done and seen.
+    pub steps: Vec<Step>,
+    /// Whether garbage collection and namespace deletion must be at work: the text says `needs: controllers`.
+    pub needs_controllers: bool,
+}
+
+/// A step of a case.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The line of its block, from 1.
+    pub line: usize,
+    /// What is done.
+    pub action: Action,
+    /// What is shown of the answer.
+    pub cut: Cut,
+    /// Where the answer stands in the page, lines from 0; empty where one will be put.
+    pub place: Range<usize>,
+    /// What was recorded; none for steps that show nothing, and where nothing was recorded yet.
+    pub recorded: Option<String>,
+}
+
+/// What a step does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Sends a request that must succeed and is not shown.
+    Given(Ask),
+    /// Sends a request and shows the answer.
+    Http(Ask),
+    /// Opens a watch under a name; it must be accepted.
+    Watch(Ask),
+    /// Shows the next events of a watch; all until the server ends it when there is no count.
+    Events {
+        /// The name of the watch.
+        watch: String,
+        /// How many.
+        count: Option<usize>,
+    },
+    /// Sends a request again and again until the answer is as wanted.
+    Wait(Ask, Until),
+}
+
+/// A request as the page has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// The name later steps refer to it by; empty for none.
+    pub name: String,
+    /// The text of the request, before names are filled in.
+    pub text: String,
+    /// Whether the body is sent byte by byte.
+    pub raw: bool,
+}
+
+/// What a wait is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// This status code.
+    Status(u16),
+    /// A field that is there.
+    Present(String),
+    /// A field that is not there.
+    Absent(String),
+    /// A field with this text; a list has its length for a text.
+    Equal(String, String),
+}
+
+/// Why a page cannot be used.
+#[derive(Debug, Error)]
+pub enum PageError {
+    /// The file cannot be read.
+    #[error("cannot read {0}")]
+    File(String, #[source] io::Error),
+    /// A line makes no sense.
+    #[error("{page}:{line}: {problem}")]
+    Line {
+        /// The name of the page.
+        page: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// A fenced block: its info string and the lines inside, from 0.
+struct Block<'l> {
+    info: &'l str,
+    start: usize,
+    inside: Range<usize>,
+}
+
+impl Page {
+    /// Reads a page from its file.
+    pub fn load(path: &Path) -> Result<Self, PageError> {
+        let text =
+            fs::read_to_string(path).map_err(|error| PageError::File(path.display().to_string(), error))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Self::read(&name, &text)
+    }
+
+    /// Reads a page from its text.
+    pub fn read(name: &str, text: &str) -> Result<Self, PageError> {
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let mut page =
+            Self { name: name.to_owned(), lines: Vec::new(), fixture: Vec::new(), cases: Vec::new() };
+        let fail =
+            |line: usize, problem: String| PageError::Line { page: name.to_owned(), line: line + 1, problem };
+        let mut at = 0;
+        while at < lines.len() {
+            let line = &lines[at];
+            if let Some(heading) = line.strip_prefix("## ") {
+                let heading = heading.trim().to_owned();
+                if page.cases.iter().any(|case| case.heading == heading) {
+                    return Err(fail(at, format!("a second case is called {heading:?}")));
+                }
+                page.cases.push(Case { heading, line: at + 1, steps: Vec::new(), needs_controllers: false });
+            } else if line.contains("needs: controllers") {
+                if let Some(case) = page.cases.last_mut() {
+                    case.needs_controllers = true;
+                }
+            } else if let Some(info) = line.strip_prefix("```") {
+                let end = (at + 1..lines.len())
+                    .find(|&end| lines[end] == "```")
+                    .ok_or_else(|| fail(at, "the block does not end".to_owned()))?;
+                let block = Block { info, start: at, inside: at + 1..end };
+                let steps = page.cases.last_mut().map_or(&mut page.fixture, |case| &mut case.steps);
+                add_block(steps, &block, &lines).map_err(|problem| fail(at, problem))?;
+                at = end;
+            }
+            at += 1;
+        }
+        page.lines = lines;
+        Ok(page)
+    }
+
+    /// The text with answers put in their places; `answers` in the order of the page, each with its place and text.
+    pub fn with_answers(&self, mut answers: Vec<(Range<usize>, String)>) -> String {
+        answers.sort_by_key(|(place, _)| place.start);
+        let mut lines: Vec<&str> = Vec::new();
+        let mut at = 0;
+        for (place, text) in &answers {
+            let kept = &self.lines[at..place.start];
+            lines.extend(kept.iter().map(String::as_str));
+            // A place after a request whose answer is not there yet has no block around it.
+            let is_new = kept.last().is_some_and(|line| line == "```") && place.is_empty();
+            if is_new {
+                lines.extend(["", "```answer"]);
+            }
+            lines.extend(text.lines());
+            if is_new {
+                lines.push("```");
+            }
+            at = place.end;
+        }
+        lines.extend(self.lines[at..].iter().map(String::as_str));
+        lines.join("\n") + "\n"
+    }
+}
+
+fn add_block(steps: &mut Vec<Step>, block: &Block<'_>, lines: &[String]) -> Result<(), String> {
+    let mut words = block.info.split_whitespace();
+    let kind = words.next().unwrap_or_default();
+    let inside = &lines[block.inside.clone()];
+    if kind == "answer" {
+        let step =
+            steps.last_mut().filter(|step| matches!(step.action, Action::Http(_)) && step.place.is_empty());
+        let step = step.ok_or("an answer follows an http block")?;
+        step.place = block.inside.clone();
+        step.recorded = Some(joined(inside));
+        return Ok(());
+    }
+    let mut ask = Ask { name: String::new(), text: String::new(), raw: false };
+    let mut cut = Cut::default();
+    let mut count = None;
+    for word in words {
+        match word.split_once('=') {
+            Some(("as", name)) => name.clone_into(&mut ask.name),
+            Some(("only", paths)) => cut.only = paths.split(',').map(str::to_owned).collect(),
+            Some(("omit", paths)) => cut.omit = paths.split(',').map(str::to_owned).collect(),
+            None if word == "raw" => ask.raw = true,
+            None if word == "managed" => cut.managed = true,
+            None if word == "unordered" => cut.unordered = true,
+            None if kind == "events" && word.parse::<usize>().is_ok() => count = word.parse().ok(),
+            None if matches!(kind, "events" | "watch") && ask.name.is_empty() => {
+                word.clone_into(&mut ask.name);
+            }
+            _ => return Err(format!("the word {word:?} means nothing in a block of {kind:?}")),
+        }
+    }
+    ask.text = joined(inside);
+    let (mut place, mut recorded) = (block.inside.end + 1..block.inside.end + 1, None);
+    let action = match kind {
+        "given" => Action::Given(ask),
+        "http" => Action::Http(ask),
+        "watch" => Action::Watch(ask),
+        "events" => {
+            place = block.inside.clone();
+            recorded = (!inside.is_empty()).then_some(ask.text);
+            Action::Events { watch: ask.name, count }
+        }
+        "wait" => wait(ask)?,
+        other => return Err(format!("no kind of block is called {other:?}")),
+    };
+    steps.push(Step { line: block.start + 1, action, cut, place, recorded });
+    Ok(())
+}
+
+/// `METHOD target until …` in the first line.
+fn wait(mut ask: Ask) -> Result<Action, String> {
+    let (first, rest) = ask.text.split_once('\n').unwrap_or((&ask.text, ""));
+    let (request, until) = first.split_once(" until ").ok_or("a wait has no `until`")?;
+    let until = match (until.parse::<u16>(), until.strip_prefix('!')) {
+        (Ok(status), _) => Until::Status(status),
+        (_, Some(path)) => Until::Absent(path.to_owned()),
+        // The last `=` outside of brackets: `conditions[type=Ready].status=True`.
+        _ => match until.rsplit_once('=').filter(|(_, text)| !text.contains(']')) {
+            Some((path, text)) => Until::Equal(path.to_owned(), text.to_owned()),
+            None => Until::Present(until.to_owned()),
+        },
+    };
+    ask.text = format!("{request}\n{rest}");
+    Ok(Action::Wait(ask, until))
+}
+
+fn joined(lines: &[String]) -> String {
+    lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "# Title\n\n```given\nPOST /fixture\n```\n\n## It works\n\nProse.\n\n```http as=a only=kind,metadata.name\nGET /a\n```\n\n```answer\n200 OK\n```\n\n```watch w\nGET /w\n```\n\n```events w 2\n```\n\n```wait\nGET /a until s.c[type=Ready].status=True\n```\n\n## It fails\n\n```http\nGET /b\n```\n";
+
+    #[test]
+    fn a_page_is_a_fixture_and_cases_of_steps() {
+        let page = Page::read("p.md", PAGE).unwrap();
+        assert_eq!((page.fixture.len(), page.cases.len()), (1, 2));
+        let case = &page.cases[0];
+        assert_eq!((case.heading.as_str(), case.line, case.steps.len()), ("It works", 7, 4));
+        assert_eq!(case.steps[0].recorded.as_deref(), Some("200 OK\n"));
+        assert_eq!(case.steps[0].cut.only, ["kind", "metadata.name"]);
+        assert_eq!(case.steps[2].action, Action::Events { watch: "w".to_owned(), count: Some(2) });
+        let Action::Wait(_, until) = &case.steps[3].action else { panic!("{:?}", case.steps[3]) };
+        assert_eq!(*until, Until::Equal("s.c[type=Ready].status".to_owned(), "True".to_owned()));
+        assert_eq!(page.cases[1].steps[0].recorded, None);
+    }
+
+    #[test]
+    fn answers_replace_what_was_recorded_and_are_added_where_nothing_was() {
+        let page = Page::read("p.md", PAGE).unwrap();
+        let steps = page.cases.iter().flat_map(|case| &case.steps);
+        let answers = steps.filter(|step| !matches!(step.action, Action::Watch(_) | Action::Wait(..)));
+        let text =
+            page.with_answers(answers.map(|step| (step.place.clone(), "new\nlines\n".to_owned())).collect());
+        let page = Page::read("p.md", &text).unwrap();
+        let recorded: Vec<_> = page
+            .cases
+            .iter()
+            .flat_map(|case| &case.steps)
+            .filter_map(|step| step.recorded.as_deref())
+            .collect();
+        assert_eq!(recorded, ["new\nlines\n"; 3]);
+    }
+
+    #[test]
+    fn a_page_with_a_mistake_names_its_line() {
+        for (text, expected) in [
+            ("## A\n```http\nGET /\n", "p.md:2: the block does not end"),
+            ("## A\n## A\n", "p.md:2: a second case is called \"A\""),
+            ("```htp\n```\n", "p.md:1: no kind of block is called \"htp\""),
+            ("```answer\n```\n", "p.md:1: an answer follows an http block"),
+            ("```http fast\n```\n", "p.md:1: the word \"fast\" means nothing in a block of \"http\""),
+        ] {
+            assert_eq!(Page::read("p.md", text).unwrap_err().to_string(), expected);
+        }
+    }
+}

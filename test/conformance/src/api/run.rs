@@ -1,0 +1,162 @@
+//! Asks a server what the pages ask.
+
+mod watch;
+mod world;
+
+use std::{
+    fmt,
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use futures::{StreamExt as _, stream};
+use similar::TextDiff;
+
+use super::{Case, Page, Server, Step};
+use world::World;
+
+/// How many cases run at a time.
+const PARALLEL_CASES: usize = 8;
+
+/// A step whose answer is not the recorded one, or that could not be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The name of the page.
+    pub page: String,
+    /// The heading of the case.
+    pub heading: String,
+    /// The line of the step.
+    pub line: usize,
+    /// A unified diff, or what went wrong.
+    pub text: String,
+}
+
+/// What became of the cases.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// How many cases were asked.
+    pub asked: usize,
+    /// How many were left out since the server has no controllers.
+    pub left_out: usize,
+    /// In the order of the pages.
+    pub differences: Vec<Difference>,
+}
+
+/// Why a case could not be run to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The line of the step.
+    pub line: usize,
+    /// What went wrong.
+    pub problem: String,
+}
+
+/// The answers of a case up to where it broke, if it did.
+struct Answers<'p> {
+    steps: Vec<(&'p Step, String)>,
+    broken: Option<Broken>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}:{}: {}", self.page, self.line, self.heading)?;
+        f.write_str(&self.text)
+    }
+}
+
+/// Runs the cases that `wanted` picks, and compares the answers with the recorded ones.
+pub async fn compare(
+    pages: &[Page],
+    server: &dyn Server,
+    has_controllers: bool,
+    wanted: impl Fn(&Page, &Case) -> bool,
+) -> Report {
+    let mut report = Report::default();
+    let mut cases: Vec<_> =
+        pages.iter().flat_map(|page| page.cases.iter().map(move |case| (page, case))).collect();
+    cases.retain(|(page, case)| wanted(page, case));
+    let all = cases.len();
+    cases.retain(|(_, case)| has_controllers || !case.needs_controllers);
+    report.asked = cases.len();
+    report.left_out = all - cases.len();
+    let differences = stream::iter(cases).map(|(page, case)| async move {
+        let answers = ask(page, case, server).await;
+        differences(page, case, &answers)
+    });
+    report.differences = differences.buffered(PARALLEL_CASES).concat().await;
+    report
+}
+
+/// Runs the cases that `wanted` picks and gives the pages with the answers of this server in them, and what could not be
+/// recorded.
+pub async fn record(
+    pages: &[Page],
+    server: &dyn Server,
+    wanted: impl Fn(&Page, &Case) -> bool,
+) -> (Vec<(String, String)>, Vec<Difference>) {
+    let mut written = Vec::new();
+    let mut problems = Vec::new();
+    for page in pages {
+        let cases = page.cases.iter().filter(|case| wanted(page, case));
+        let asked = stream::iter(cases).map(|case| async move { (case, ask(page, case, server).await) });
+        let mut answers: Vec<(Range<usize>, String)> = Vec::new();
+        for (case, found) in asked.buffered(PARALLEL_CASES).collect::<Vec<_>>().await {
+            problems.extend(found.broken.map(|broken| broken.into_difference(page, case)));
+            answers.extend(found.steps.into_iter().map(|(step, text)| (step.place.clone(), text)));
+        }
+        written.push((page.name.clone(), page.with_answers(answers)));
+    }
+    (written, problems)
+}
+
+async fn ask<'p>(page: &'p Page, case: &'p Case, server: &dyn Server) -> Answers<'p> {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let mut world = World::new(server, NUMBER.fetch_add(1, Ordering::Relaxed));
+    let mut steps = Vec::new();
+    let mut broken = None;
+    if let Err(problem) = world.prepare(page, case).await {
+        broken = Some(Broken { line: case.line, problem });
+    }
+    for step in page.fixture.iter().chain(&case.steps) {
+        if broken.is_some() {
+            break;
+        }
+        match world.take(step).await {
+            Ok(Some(text)) => steps.push((step, text)),
+            Ok(None) => {}
+            Err(problem) => broken = Some(Broken { line: step.line, problem }),
+        }
+    }
+    world.clean().await;
+    Answers { steps, broken }
+}
+
+fn differences(page: &Page, case: &Case, answers: &Answers<'_>) -> Vec<Difference> {
+    let at = |line: usize, text: String| Difference {
+        page: page.name.clone(),
+        heading: case.heading.clone(),
+        line,
+        text,
+    };
+    let mut differences = Vec::new();
+    for (step, found) in &answers.steps {
+        match &step.recorded {
+            None => differences.push(at(step.line, "nothing is recorded for this step\n".to_owned())),
+            Some(recorded) if recorded != found => {
+                let diff = TextDiff::from_lines(recorded, found);
+                let diff = diff.unified_diff().context_radius(2).header("recorded", "answered").to_string();
+                differences.push(at(step.line, diff));
+            }
+            Some(_) => {}
+        }
+    }
+    differences.extend(answers.broken.clone().map(|broken| broken.into_difference(page, case)));
+    differences
+}
+
+impl Broken {
+    fn into_difference(self, page: &Page, case: &Case) -> Difference {
+        let text = format!("the case ends here: {}\n", self.problem);
+        Difference { page: page.name.clone(), heading: case.heading.clone(), line: self.line, text }
+    }
+}

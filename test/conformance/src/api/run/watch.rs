@@ -1,0 +1,42 @@
+//! A watch that is open: events one by one.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, combinators::UnsyncBoxBody};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::api::ServerError;
+
+/// How long an event may take before the case is given up.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// A stream of events, a JSON text each.
+#[derive(Debug)]
+pub(super) struct Watch {
+    body: UnsyncBoxBody<Bytes, ServerError>,
+    read: Vec<u8>,
+}
+
+impl Watch {
+    pub(super) fn new(body: UnsyncBoxBody<Bytes, ServerError>) -> Self {
+        Self { body, read: Vec::new() }
+    }
+
+    /// The next event; none when the server ended the watch.
+    pub(super) async fn next(&mut self) -> Result<Option<Value>, String> {
+        loop {
+            if let Some(end) = self.read.iter().position(|&byte| byte == b'\n') {
+                let line: Vec<u8> = self.read.drain(..=end).collect();
+                return serde_json::from_slice(&line).map(Some).map_err(|error| error.to_string());
+            }
+            match timeout(PATIENCE, self.body.frame()).await {
+                Err(_) => return Err(format!("no event within {} s", PATIENCE.as_secs())),
+                Ok(None) => return Ok(None),
+                Ok(Some(Err(error))) => return Err(format!("the watch broke: {error}")),
+                Ok(Some(Ok(frame))) => self.read.extend(frame.into_data().unwrap_or_default()),
+            }
+        }
+    }
+}
