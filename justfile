@@ -25,7 +25,7 @@ tidy:
 gen:
     cargo xtask gen
 
-# Build the real Kubernetes API server that tests ask (needs Go; some minutes once)
+# Build the real Kubernetes API server that tests compare the sandbox with (needs Go; some minutes once)
 apiserver:
     cargo xtask apiserver
 
@@ -38,6 +38,10 @@ golden *ARGS:
 bench *ARGS:
     cargo build --profile ci --bin capstan
     cargo xtask bench {{ARGS}}
+
+# Measure the sandbox, beside the real API server where CAPSTAN_TEST_APISERVER names it
+bench-sandbox *ARGS:
+    cargo bench -p capstan-sandbox -- {{ARGS}}
 
 # List the rows of the contract with their tests
 rows *ARGS:

@@ -9,6 +9,7 @@
 
 mod apiserver;
 mod bench;
+mod builtin_kinds;
 mod environment;
 mod generate;
 mod golden;
@@ -41,6 +42,8 @@ enum Task {
     /// Used by `bench`: run a command and print what it took.
     #[command(hide = true)]
     Measure(bench::Measure),
+    /// Write the tables of built-in kinds the sandbox serves, from what a real API server says of itself.
+    BuiltinKinds(builtin_kinds::BuiltinKinds),
     /// Compare a built binary with what the reference release prints.
     Golden(golden::Golden),
     /// Build the real Kubernetes API server that tests compare the sandbox with.
@@ -67,6 +70,7 @@ fn run(task: Task) -> Result<bool> {
         Task::Gen(args) => generate::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Measure(args) => bench::measure(&args),
+        Task::BuiltinKinds(args) => builtin_kinds::run(&args),
         Task::Golden(args) => golden::run(&args),
         Task::ApiServer(args) => apiserver::run(&args),
     }

@@ -12,7 +12,7 @@ pub(crate) struct RustSource<'a> {
     pub(crate) text: &'a str,
     /// The same bytes with comments blanked and literals made unreadable, so that a word found in it is code.
     pub(crate) code: String,
-    /// The same again, with code that only tests compile blanked too.
+    /// The same again, with code that only tests and benchmarks compile blanked too.
     pub(crate) product: String,
 }
 
@@ -30,16 +30,12 @@ impl<'a> RustSource<'a> {
     /// `test_only`: what [`Self::test_only_modules`] found.
     pub(crate) fn new(path: &'a str, text: &'a str, test_only: &BTreeSet<String>) -> Self {
         let code = mask::mask(text);
-        let in_tests =
-            |part: &str| path.starts_with(&format!("{part}/")) || path.contains(&format!("/{part}/"));
+        let is_in = |part: &str| path.starts_with(&format!("{part}/")) || path.contains(&format!("/{part}/"));
         let of_test_module = test_only.iter().any(|module| {
             path.strip_prefix(module.as_str()).is_some_and(|rest| rest.starts_with(['.', '/']))
         });
-        let product = if in_tests("tests") || in_tests("test") || in_tests("e2e") || of_test_module {
-            String::new()
-        } else {
-            without_test_code(&code)
-        };
+        let is_apart = ["tests", "test", "e2e", "benches"].into_iter().any(is_in);
+        let product = if is_apart || of_test_module { String::new() } else { without_test_code(&code) };
         Self { path, text, code, product }
     }
 

@@ -8,6 +8,7 @@
 //!
 //! A page is Markdown: prose, and fenced blocks that are the steps. `api/README.md` tells how to write one.
 
+pub mod departures;
 mod normal;
 mod page;
 mod path;

@@ -39,7 +39,7 @@ const TABLE: [Permitted; 13] = [
         never: &["kube"],
     },
     Permitted { folder: "pkg/sandbox", ours: &["api", "manifest"], never: &["octocrab", "reqwest"] },
-    Permitted { folder: "test/support", ours: &["api", "sandbox"], never: &["octocrab"] },
+    Permitted { folder: "test/support", ours: &["api", "manifest", "sandbox"], never: &["octocrab"] },
     Permitted { folder: "test/conformance", ours: &["manifest"], never: &["kube", "octocrab", "reqwest"] },
     Permitted { folder: "cmd/capstan", ours: EVERY_LIBRARY, never: &["octocrab", "reqwest"] },
 ];

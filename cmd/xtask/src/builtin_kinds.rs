@@ -1,0 +1,44 @@
+mod documents;
+mod protos;
+mod resources;
+mod shapes;
+
+use std::{fs, path::PathBuf};
+
+use anyhow::{Context as _, Result};
+
+use crate::{say::say, workspace};
+use documents::Documents;
+use protos::Protos;
+
+/// Write the tables of built-in kinds the sandbox serves, from what a real API server says of itself.
+#[derive(clap::Args)]
+pub(crate) struct BuiltinKinds {
+    /// The kubeconfig of a kube-apiserver; it is asked with `kubectl get --raw`.
+    #[arg(long, value_name = "FILE")]
+    server: PathBuf,
+    /// The program to ask with.
+    #[arg(long, value_name = "FILE", default_value = "kubectl")]
+    kubectl: PathBuf,
+    /// Folders with the `generated.proto` files of the same release (the Go modules k8s.io/api, k8s.io/apimachinery,
+    /// k8s.io/apiextensions-apiserver and k8s.io/kube-aggregator).
+    #[arg(long, value_name = "FOLDER", required = true, num_args = 1..)]
+    protos: Vec<PathBuf>,
+}
+
+const TABLES: &str = "pkg/sandbox/src/builtin";
+
+/// Asks, and writes both tables.
+pub(crate) fn run(args: &BuiltinKinds) -> Result<bool> {
+    let documents = Documents::fetch(&args.kubectl, &args.server)?;
+    let protos = Protos::read(&args.protos)?;
+    for (name, text) in [
+        ("resources.txt", resources::table(&documents)?),
+        ("shapes.txt", shapes::table(&documents, &protos)?),
+    ] {
+        let path = workspace::root().join(TABLES).join(name);
+        fs::write(&path, &text).with_context(|| format!("cannot write `{}`", path.display()))?;
+        say(&format!("{TABLES}/{name}: {} lines, {} bytes", text.lines().count(), text.len()));
+    }
+    Ok(true)
+}

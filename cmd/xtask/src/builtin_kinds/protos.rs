@@ -1,0 +1,184 @@
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result};
+
+/// The messages of protobuf files, by full name, and what only the Go types beside them tell.
+#[derive(Default)]
+pub(super) struct Protos {
+    messages: BTreeMap<String, Vec<Field>>,
+    /// `package.Type/field` of each field that Go leaves out of JSON when it is empty.
+    omitted: BTreeSet<String>,
+}
+
+/// Where a field is in protobuf.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Its number, or the numbers on the way to it, `2.1`, when JSON shows the fields of a message one level up.
+    pub(super) numbers: String,
+    /// JSON has it though it is empty: it is a pointer in Go, or has no `omitempty`.
+    pub(super) is_kept: bool,
+}
+
+struct Field {
+    name: String,
+    number: u32,
+    /// The full name of a message, or a scalar type.
+    kind: String,
+}
+
+impl Protos {
+    /// Reads every `generated.proto` under the folders.
+    pub(super) fn read(folders: &[PathBuf]) -> Result<Self> {
+        let mut protos = Self::default();
+        for folder in folders {
+            protos.read_folder(folder)?;
+        }
+        Ok(protos)
+    }
+
+    fn read_folder(&mut self, folder: &Path) -> Result<()> {
+        let context = || format!("cannot read `{}`", folder.display());
+        let mut package = None;
+        if let Ok(file) = fs::read_to_string(folder.join("generated.proto")) {
+            package = Some(self.add(&file).to_owned());
+        }
+        for entry in fs::read_dir(folder).with_context(context)? {
+            let path = entry.with_context(context)?.path();
+            if path.is_dir() {
+                self.read_folder(&path)?;
+            } else if let Some(package) =
+                package.as_ref().filter(|_| path.extension().is_some_and(|e| e == "go"))
+            {
+                self.add_omitted(package, &fs::read_to_string(&path).with_context(context)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the fields of the structs of a Go file that JSON leaves out when they are empty.
+    fn add_omitted(&mut self, package: &str, file: &str) {
+        let mut owner = "";
+        for line in file.lines() {
+            let words: Vec<_> = line.split_whitespace().collect();
+            match words[..] {
+                ["type", name, "struct", "{"] => owner = name,
+                [_, kind, ..] if !kind.starts_with('*') => {
+                    let tag = line.split_once("json:\"").and_then(|(_, tag)| tag.split('"').next());
+                    let name = tag.and_then(|tag| tag.strip_suffix(",omitempty"));
+                    self.omitted.extend(name.map(|name| format!("{package}.{owner}/{name}")));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds the messages of one file, and returns its package.
+    /// Shape: the form of go-to-protobuf, one field a line, no message in another.
+    fn add<'a>(&mut self, file: &'a str) -> &'a str {
+        let mut package = "";
+        let mut message = None;
+        for line in file.lines().map(str::trim) {
+            let words: Vec<_> = line.trim_end_matches(';').split_whitespace().collect();
+            match words[..] {
+                ["package", name] => package = name,
+                ["message", name, "{"] => {
+                    let name = format!("{package}.{name}");
+                    self.messages.insert(name.clone(), Vec::new());
+                    message = Some(name);
+                }
+                ["}"] => message = None,
+                ["optional" | "repeated" | "map<string,", kind, name, "=", number] => {
+                    let Some(fields) = message.as_ref().and_then(|name| self.messages.get_mut(name)) else {
+                        continue;
+                    };
+                    let kind = kind.trim_end_matches('>');
+                    let kind =
+                        kind.strip_prefix('.').map_or_else(|| format!("{package}.{kind}"), str::to_owned);
+                    if let Ok(number) = number.parse() {
+                        fields.push(Field { name: name.to_owned(), number, kind });
+                    }
+                }
+                _ => {}
+            }
+        }
+        package
+    }
+
+    /// Where a field of a definition is. Some are written with a capital there.
+    pub(super) fn place(&self, definition: &str, field: &str) -> Option<Place> {
+        self.place_in(&message_name(definition), field)
+    }
+
+    fn place_in(&self, message: &str, name: &str) -> Option<Place> {
+        let fields = self.messages.get(message)?;
+        let wanted = proto_name(name);
+        if let Some(field) = fields.iter().find(|field| field.name.eq_ignore_ascii_case(&wanted)) {
+            let is_kept = !self.omitted.contains(&format!("{message}/{name}"));
+            return Some(Place { numbers: field.number.to_string(), is_kept });
+        }
+        fields.iter().filter(|field| is_inlined(field)).find_map(|field| {
+            let rest = self.place_in(&field.kind, name)?;
+            Some(Place { numbers: format!("{}.{}", field.number, rest.numbers), ..rest })
+        })
+    }
+}
+
+/// go-to-protobuf names a field that JSON shows one level up after its type.
+fn is_inlined(field: &Field) -> bool {
+    let kind = field.kind.rsplit('.').next().unwrap_or_default();
+    kind.eq_ignore_ascii_case(&field.name) || (kind, &*field.name) == ("ProbeHandler", "handler")
+}
+
+/// `io.k8s.api.core.v1.Pod` is `k8s.io.api.core.v1.Pod` there.
+fn message_name(definition: &str) -> String {
+    let rest = definition.strip_prefix("io.k8s.").unwrap_or(definition);
+    format!("k8s.io.{}", rest.replace('-', "_"))
+}
+
+/// `$ref` is `ref` there, `x-kubernetes-map-type` is `xKubernetesMapType`.
+fn proto_name(field: &str) -> String {
+    let mut words = field.trim_start_matches('$').split('-');
+    let mut name = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut letters = word.chars();
+        name.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
+        name.push_str(letters.as_str());
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "package k8s.io.api.x.v1;\n// optional string no = 7;\nmessage Key {\n\
+        optional Reference reference = 1;\noptional string key = 2;\nmap<string, .k8s.io.y.Q> limits = 3;\n}\n\
+        message Reference {\n  optional string name = 4;\n}\n";
+
+    #[test]
+    fn a_field_has_its_number_and_one_of_an_inlined_message_the_way_to_it() {
+        let mut protos = Protos::default();
+        protos.add(FILE);
+        protos.add_omitted(
+            "k8s.io.api.x.v1",
+            "type Reference struct {\n\tName *string `json:\"name,omitempty\"`\n}\n\
+             type Key struct {\n\tKey string `json:\"key,omitempty\"`\n}\n",
+        );
+        let place = |field| protos.place("io.k8s.api.x.v1.Key", field);
+        let at = |numbers: &str, is_kept| Some(Place { numbers: numbers.to_owned(), is_kept });
+        assert_eq!(place("key"), at("2", false));
+        assert_eq!(place("limits"), at("3", true));
+        assert_eq!(place("name"), at("1.4", true));
+        assert_eq!(place("no"), None);
+    }
+
+    #[test]
+    fn names_that_are_no_identifiers_are_written_as_go_does() {
+        assert_eq!(proto_name("$ref"), "ref");
+        assert_eq!(proto_name("x-kubernetes-list-map-keys"), "xKubernetesListMapKeys");
+    }
+}

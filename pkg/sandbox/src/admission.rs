@@ -1,0 +1,286 @@
+//! Admission webhooks: others that may change or refuse what is about to be stored.
+//!
+//! ```text
+//! configurations ─► Webhooks, in the order of calls          (once for each change of a configuration)
+//! request ─► matching: rules, selectors, conditions ─► review ─► call ─► patch, warnings, refusal
+//! ```
+//!
+//! Source: kube-apiserver 1.36, `apiserver/pkg/admission/plugin/webhook`. Mutating webhooks are called one after the
+//! other, by the name of their configuration and their place in it; when one changes the object after another that
+//! asked for it (`reinvocationPolicy: IfNeeded`), that other one is called once more. Validating webhooks are called at
+//! the same time, and the first refusal in that order is the answer.
+//!
+//! Deliberately absent: audit annotations, admission policies, and conversion between versions beyond their name.
+
+mod call;
+mod conditions;
+mod matching;
+mod review;
+mod webhook;
+
+use std::collections::BTreeSet;
+
+use futures::future::join_all;
+use serde_json::Value;
+
+pub(crate) use self::webhook::{Webhook, Webhooks};
+use self::{matching::Invocation, review::Verdict};
+use crate::{
+    kinds::{Kinds, ResourceType},
+    patch,
+    status::Status,
+};
+
+/// What is about to happen to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// It is made.
+    Create,
+    /// It is changed, through itself or a subresource.
+    Update,
+    /// It is deleted.
+    Delete,
+}
+
+/// What becomes of webhooks that are reached through a Service: there is no network of Pods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ServiceWebhooks {
+    /// They count as satisfied.
+    #[default]
+    Ignore,
+    /// They fail, as when no Pod stands behind the Service; their `failurePolicy` decides.
+    Refuse,
+}
+
+/// Who asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct User {
+    /// The name.
+    pub(crate) name: String,
+    /// The uid.
+    pub(crate) uid: String,
+    /// The groups.
+    pub(crate) groups: Vec<String>,
+}
+
+/// A write before it is stored, but for the new object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'a> {
+    /// What happens.
+    pub(crate) operation: Operation,
+    /// What the request named.
+    pub(crate) resource: &'a ResourceType,
+    /// Empty for the object itself.
+    pub(crate) subresource: &'a str,
+    /// Empty for objects of the cluster. A request about a Namespace is about its own name.
+    pub(crate) namespace: &'a str,
+    /// Empty for a creation under a generated name, and for the items of a deleted collection.
+    pub(crate) name: &'a str,
+    /// What is stored, whole; absent at a creation.
+    pub(crate) old: Option<&'a Value>,
+    /// Who asks.
+    pub(crate) user: &'a User,
+    /// Everything happens but the write.
+    pub(crate) dry_run: bool,
+    /// `CreateOptions`, `UpdateOptions`, `PatchOptions`, `DeleteOptions`, with `apiVersion` and `kind`.
+    pub(crate) options: &'a Value,
+}
+
+/// What webhooks are called with beside the request.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'a> {
+    /// What is served: a webhook may ask for another version than the request has.
+    pub(crate) kinds: &'a Kinds,
+    /// The Namespace of a name, whole, for its labels.
+    pub(crate) namespace: &'a (dyn Fn(&str) -> Option<Value> + Send + Sync),
+    /// Fills in defaults, after a webhook changed the object.
+    pub(crate) set_defaults: &'a (dyn Fn(&mut Value) + Send + Sync),
+    /// What becomes of webhooks behind Services.
+    pub(crate) services: ServiceWebhooks,
+}
+
+/// What came of a call of a webhook that did not let the request pass.
+#[derive(Debug)]
+enum Failure {
+    /// It could not be called, or made no sense: `failurePolicy` decides. The text follows `failed calling webhook`.
+    Call(String),
+    /// The request is answered with this.
+    Refused(Status),
+}
+
+/// Lets mutating webhooks change an object.
+/// Shape: the new object as it would be stored (absent at a deletion) goes in; the changed one and the warnings of the
+/// webhooks come out.
+///
+/// # Errors
+/// The refusal of a webhook, in its words; 500 when one cannot be called and its `failurePolicy` is `Fail`.
+pub(crate) async fn mutate(
+    webhooks: &Webhooks,
+    request: &Request<'_>,
+    surroundings: &Surroundings<'_>,
+    mut object: Option<Value>,
+) -> Result<(Option<Value>, Vec<String>), Status> {
+    let mut warnings = Vec::new();
+    if webhooks.mutating().is_empty() || matching::is_exempt(request) {
+        return Ok((object, warnings));
+    }
+    // Those that were called and asked to be called again, and those whose time has come.
+    let (mut waiting, mut again) = (BTreeSet::new(), BTreeSet::new());
+    for round in 0..2 {
+        let mut changed_by_any = false;
+        for (index, webhook) in webhooks.mutating().iter().enumerate() {
+            let Some(invocation) = matching::invocation(webhook, request, surroundings, object.as_ref())?
+            else {
+                continue;
+            };
+            if round == 1 && !again.contains(&index) {
+                continue;
+            }
+            let called =
+                mutate_once(webhook, &invocation, request, surroundings, &mut object, &mut warnings).await;
+            if settle(webhook, called)? == Some(true) {
+                changed_by_any = true;
+                again.append(&mut waiting);
+            }
+            if webhook.reinvoked {
+                waiting.insert(index);
+            }
+        }
+        if !changed_by_any {
+            break;
+        }
+    }
+    Ok((object, warnings))
+}
+
+/// Asks validating webhooks about an object as it will be stored (absent at a deletion). Returns their warnings.
+///
+/// # Errors
+/// The refusal of a webhook, in its words; 500 when one cannot be called and its `failurePolicy` is `Fail`.
+pub(crate) async fn validate(
+    webhooks: &Webhooks,
+    request: &Request<'_>,
+    surroundings: &Surroundings<'_>,
+    object: Option<&Value>,
+) -> Result<Vec<String>, Status> {
+    if webhooks.validating().is_empty() || matching::is_exempt(request) {
+        return Ok(Vec::new());
+    }
+    let mut calls = Vec::new();
+    for webhook in webhooks.validating() {
+        if let Some(invocation) = matching::invocation(webhook, request, surroundings, object)? {
+            calls.push(async move {
+                let verdict = ask(webhook, &invocation, request, surroundings, object, false).await;
+                (webhook, verdict)
+            });
+        }
+    }
+    let mut warnings = Vec::new();
+    let mut refusal = None;
+    for (webhook, verdict) in join_all(calls).await {
+        let verdict = verdict.and_then(|verdict| heard(webhook, verdict, &mut warnings));
+        match settle(webhook, verdict) {
+            Ok(_) => {}
+            Err(status) => refusal = refusal.or(Some(status)),
+        }
+    }
+    refusal.map_or(Ok(warnings), Err)
+}
+
+/// Calls one webhook; returns whether it changed the object.
+async fn mutate_once(
+    webhook: &Webhook,
+    invocation: &Invocation<'_>,
+    request: &Request<'_>,
+    surroundings: &Surroundings<'_>,
+    object: &mut Option<Value>,
+    warnings: &mut Vec<String>,
+) -> Result<bool, Failure> {
+    let verdict = ask(webhook, invocation, request, surroundings, object.as_ref(), true).await?;
+    let Some(operations) = heard(webhook, verdict, warnings)? else {
+        return Ok(false);
+    };
+    let Some(before) = object else {
+        let what = "attempted to modify the object, which is not supported for this operation";
+        return Err(Failure::Refused(Status::internal(&format!(
+            "admission webhook \"{}\" {what}",
+            webhook.name
+        ))));
+    };
+    let sent = invocation.in_its_version(before);
+    let patched = patch::json(&sent, &operations);
+    let mut after = patched.map_err(|status| Failure::Refused(Status::internal(&status.message)))?;
+    invocation.back(before, &mut after);
+    (surroundings.set_defaults)(&mut after);
+    let changed = *before != after;
+    *before = after;
+    Ok(changed)
+}
+
+/// Sends one review and reads the verdict.
+async fn ask(
+    webhook: &Webhook,
+    invocation: &Invocation<'_>,
+    request: &Request<'_>,
+    surroundings: &Surroundings<'_>,
+    object: Option<&Value>,
+    mutating: bool,
+) -> Result<Verdict, Failure> {
+    if request.dry_run && !webhook.without_side_effects {
+        let words = format!("admission webhook \"{}\" does not support dry run", webhook.name);
+        return Err(Failure::Refused(Status::bad_request(words)));
+    }
+    let Some(url) = webhook.url(surroundings.services).map_err(Failure::Call)? else {
+        return Ok(Verdict::default());
+    };
+    let review = review::Review::of(webhook, invocation, request, object).ok_or_else(|| {
+        Failure::Call(
+            "could not create admission objects: webhook does not accept known \
+                                      AdmissionReview versions (v1, v1beta1)"
+                .to_owned(),
+        )
+    })?;
+    let answer = call::post(&url, &webhook.authorities, webhook.timeout, review.body()).await;
+    let answer = answer.and_then(|body| review.answer(&body));
+    let answer = answer.map_err(|error| Failure::Call(format!("failed to call webhook: {error}")))?;
+    let verdict = review.verdict(&answer, mutating);
+    verdict.map_err(|error| Failure::Call(format!("received invalid webhook response: {error}")))
+}
+
+/// Takes what a webhook said: its warnings, and its patch if it allows the request.
+fn heard(webhook: &Webhook, verdict: Verdict, warnings: &mut Vec<String>) -> Result<Option<Value>, Failure> {
+    warnings.extend(verdict.warnings);
+    if !verdict.allowed {
+        return Err(Failure::Refused(review::refusal(&webhook.name, &verdict.status)));
+    }
+    match verdict.patch {
+        None => Ok(None),
+        Some(patch) => review::operations(&patch).map_err(Failure::Call),
+    }
+}
+
+/// Lets `failurePolicy` decide about calls that failed.
+fn settle<T>(webhook: &Webhook, result: Result<T, Failure>) -> Result<Option<T>, Status> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Failure::Refused(status)) => Err(status),
+        Err(Failure::Call(_)) if webhook.ignores_failure => Ok(None),
+        Err(Failure::Call(why)) => {
+            Err(Status::internal(&format!("failed calling webhook \"{}\": {why}", webhook.name)))
+        }
+    }
+}
+
+impl Operation {
+    /// The word of reviews and rules.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Create => "CREATE",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

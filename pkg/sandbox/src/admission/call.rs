@@ -1,0 +1,148 @@
+//! HTTPS to a webhook: one request, one connection, HTTP/1.1.
+
+use std::{io, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{Method, Response, StatusCode, Uri, header};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper_util::rt::TokioIo;
+use rustls::{
+    ClientConfig, RootCertStore,
+    pki_types::{CertificateDer, ServerName, pem::PemObject},
+};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+/// The largest answer that is read.
+const ANSWER_BYTES: usize = 16 << 20;
+
+/// Posts a review and returns the body of the answer.
+///
+/// # Errors
+/// What went wrong, in the words of the real server where it has some.
+pub(super) async fn post(
+    url: &str,
+    authorities: &[u8],
+    timeout: Duration,
+    body: Vec<u8>,
+) -> Result<Bytes, String> {
+    let trouble = |why: String| format!("Post \"{url}\": {why}");
+    let exchanged = tokio::time::timeout(timeout, exchange(url, authorities, body)).await;
+    let (status, is_text, body) =
+        exchanged.map_err(|_| trouble("context deadline exceeded".to_owned()))?.map_err(trouble)?;
+    if !status.is_success() {
+        return Err(unexpected(status, is_text, &body));
+    }
+    if body.is_empty() {
+        let code = status.as_u16();
+        return Err(format!("0-length response with status code: {code} and content type: application/json"));
+    }
+    Ok(body)
+}
+
+/// Returns the status, whether the body is text for people, and the body.
+async fn exchange(url: &str, authorities: &[u8], body: Vec<u8>) -> Result<(StatusCode, bool, Bytes), String> {
+    let uri: Uri = url.parse().map_err(|error| format!("invalid URL: {error}"))?;
+    let host = uri.host().ok_or("no Host in request URL")?;
+    let response = send(&uri, host, authorities, body).await?;
+    let status = response.status();
+    let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_text = kind.is_none_or(|kind| kind.starts_with("text/"));
+    let body = Limited::new(response.into_body(), ANSWER_BYTES).collect().await;
+    Ok((status, is_text, body.map_err(|error| error.to_string())?.to_bytes()))
+}
+
+async fn send(
+    uri: &Uri,
+    host: &str,
+    authorities: &[u8],
+    body: Vec<u8>,
+) -> Result<Response<Incoming>, String> {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let port = uri.port_u16().unwrap_or(443);
+    let tcp = TcpStream::connect((bare, port)).await.map_err(|error| dial_error(&error, host, port))?;
+    let name = ServerName::try_from(bare.to_owned()).map_err(|error| error.to_string())?;
+    let connector = TlsConnector::from(Arc::new(tls(authorities)?));
+    let stream = connector.connect(name, tcp).await.map_err(|error| tls_error(&error))?;
+    let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
+    let (mut sender, connection) = handshake.map_err(|error| error.to_string())?;
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let request = http::Request::builder()
+        .method(Method::POST)
+        .uri(path)
+        .header(header::HOST, uri.authority().map_or(host, |authority| authority.as_str()))
+        .header(header::USER_AGENT, "kube-apiserver-admission")
+        .header(header::ACCEPT, "application/json, */*")
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Full::new(Bytes::from(body)))
+        .map_err(|error| error.to_string())?;
+    // The connection ends with its one exchange: the task does not outlive the answer for long.
+    tokio::spawn(connection);
+    sender.send_request(request).await.map_err(|error| error.to_string())
+}
+
+fn tls(authorities: &[u8]) -> Result<ClientConfig, String> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(CertificateDer::pem_slice_iter(authorities).flatten());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.map_err(|error| error.to_string())?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+fn dial_error(error: &io::Error, host: &str, port: u16) -> String {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => format!("dial tcp {host}:{port}: connect: connection refused"),
+        io::ErrorKind::NetworkUnreachable => {
+            format!("dial tcp {host}:{port}: connect: network is unreachable")
+        }
+        io::ErrorKind::HostUnreachable => format!("dial tcp {host}:{port}: connect: no route to host"),
+        // The resolver has no kind of its own.
+        _ if host.parse::<std::net::IpAddr>().is_err() => format!("dial tcp: lookup {host}: no such host"),
+        _ => format!("dial tcp {host}:{port}: {error}"),
+    }
+}
+
+fn tls_error(error: &io::Error) -> String {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    let Some(rustls::Error::InvalidCertificate(why)) = inner else {
+        return error.to_string();
+    };
+    let words = match why {
+        rustls::CertificateError::UnknownIssuer => "certificate signed by unknown authority".to_owned(),
+        rustls::CertificateError::Expired | rustls::CertificateError::ExpiredContext { .. } => {
+            "certificate has expired or is not yet valid".to_owned()
+        }
+        why => why.to_string(),
+    };
+    format!("tls: failed to verify certificate: x509: {words}")
+}
+
+/// What an HTTP status says. Source: apimachinery 1.36 `pkg/api/errors`, `NewGenericServerResponse`.
+fn unexpected(status: StatusCode, is_text: bool, body: &[u8]) -> String {
+    let said = if is_text { String::from_utf8_lossy(body).trim().to_owned() } else { "unknown".to_owned() };
+    let words = match status.as_u16() {
+        400 => "the server rejected our request for an unknown reason",
+        401 => "the server has asked for the client to provide credentials",
+        403 => return said,
+        404 => "the server could not find the requested resource",
+        405 => "the server does not allow this method on the requested resource",
+        409 => "the server reported a conflict",
+        422 => "the server rejected our request due to an error in our request",
+        429 => "the server has received too many requests and has asked us to try again later",
+        503 => "the server is currently unable to handle the request",
+        504 => {
+            "the server was unable to return a response in the time allotted, but may still be processing the request"
+        }
+        code if code >= 500 => {
+            return format!("an error on the server (\"{said}\") has prevented the request from succeeding");
+        }
+        code => {
+            return format!(
+                "the server responded with the status code {code} but did not return more information"
+            );
+        }
+    };
+    words.to_owned()
+}

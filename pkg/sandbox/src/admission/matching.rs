@@ -1,0 +1,140 @@
+//! Which webhooks want to hear of a request.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::{
+    Operation, Request, Surroundings, conditions,
+    webhook::{Rule, Webhook},
+};
+use crate::{kinds::ResourceType, status::Status};
+
+/// A webhook is to be called, with the resource in the version it asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Invocation<'a> {
+    pub(super) resource: &'a ResourceType,
+    /// The subresource alone decides what travels: the version of the object stays.
+    converted: bool,
+}
+
+impl Invocation<'_> {
+    /// The object in the version the webhook asked for.
+    pub(super) fn in_its_version<'v>(&self, object: &'v Value) -> Cow<'v, Value> {
+        if !self.converted {
+            return Cow::Borrowed(object);
+        }
+        let mut object = object.clone();
+        object["apiVersion"] = self.resource.api_version().into();
+        Cow::Owned(object)
+    }
+
+    /// Gives an object that came back the version it had before.
+    pub(super) fn back(&self, before: &Value, after: &mut Value) {
+        if self.converted && after.is_object() {
+            after["apiVersion"] = before["apiVersion"].clone();
+        }
+    }
+}
+
+/// Requests no webhook hears of: a configuration that forbids its own removal could never be removed.
+pub(super) fn is_exempt(request: &Request<'_>) -> bool {
+    *request.resource.group == *"admissionregistration.k8s.io"
+}
+
+/// Whether the webhook is to be called.
+///
+/// # Errors
+/// 404 when the namespace is not there; 403 when a condition cannot be evaluated and failures are not ignored.
+pub(super) fn invocation<'a>(
+    webhook: &Webhook,
+    request: &Request<'a>,
+    surroundings: &Surroundings<'a>,
+    object: Option<&Value>,
+) -> Result<Option<Invocation<'a>>, Status> {
+    let Some(invocation) = by_rules(webhook, request, surroundings) else {
+        return Ok(None);
+    };
+    let of_object = |value: Option<&Value>| value.is_some_and(|value| webhook.objects.matches_object(value));
+    if !webhook.objects.is_empty() && !of_object(object) && !of_object(request.old) {
+        return Ok(None);
+    }
+    if !namespace_matches(webhook, request, surroundings, object)? {
+        return Ok(None);
+    }
+    let called = conditions::hold(webhook, &invocation, request, object)?;
+    Ok(called.then_some(invocation))
+}
+
+fn by_rules<'a>(
+    webhook: &Webhook,
+    request: &Request<'a>,
+    surroundings: &Surroundings<'a>,
+) -> Option<Invocation<'a>> {
+    let wants = |rule: &Rule, resource: &ResourceType| rule.matches(request, resource);
+    if webhook.rules.iter().any(|rule| wants(rule, request.resource)) {
+        return Some(Invocation { resource: request.resource, converted: false });
+    }
+    if !webhook.equivalent {
+        return None;
+    }
+    let asked = request.resource;
+    let others = || {
+        let resources = surroundings.kinds.resources().iter();
+        resources.filter(|other| other.group == asked.group && other.plural == asked.plural)
+    };
+    let found = webhook.rules.iter().find_map(|rule| others().find(|other| wants(rule, other)))?;
+    Some(Invocation { resource: found, converted: true })
+}
+
+impl Rule {
+    fn matches(&self, request: &Request<'_>, resource: &ResourceType) -> bool {
+        let any = |list: &[String], wanted: &str| list.iter().any(|item| item == "*" || item == wanted);
+        self.in_scope(request)
+            && any(&self.operations, request.operation.word())
+            && any(&self.groups, &resource.group)
+            && any(&self.versions, &resource.version)
+            && self.resources.iter().any(|wanted| {
+                let (plural, subresource) = wanted.split_once('/').unwrap_or((wanted, ""));
+                (plural == "*" || *plural == *resource.plural)
+                    && (subresource == "*" || subresource == request.subresource)
+            })
+    }
+
+    fn in_scope(&self, request: &Request<'_>) -> bool {
+        // The namespace of a Namespace is its own name, yet it is an object of the cluster.
+        let of_cluster = is_namespace(request) || request.namespace.is_empty();
+        match &*self.scope {
+            "Namespaced" => !of_cluster,
+            "Cluster" => of_cluster,
+            _ => true,
+        }
+    }
+}
+
+fn is_namespace(request: &Request<'_>) -> bool {
+    request.resource.group.is_empty() && *request.resource.plural == *"namespaces"
+}
+
+fn namespace_matches(
+    webhook: &Webhook,
+    request: &Request<'_>,
+    surroundings: &Surroundings<'_>,
+    object: Option<&Value>,
+) -> Result<bool, Status> {
+    let itself = is_namespace(request);
+    if webhook.namespaces.is_empty() || (request.namespace.is_empty() && !itself) {
+        return Ok(true);
+    }
+    // A Namespace that is written has the labels it is written with.
+    let written =
+        matches!(request.operation, Operation::Create | Operation::Update) && request.subresource.is_empty();
+    if let (true, true, Some(object)) = (itself, written, object) {
+        return Ok(webhook.namespaces.matches_object(object));
+    }
+    let name = if itself { request.name } else { request.namespace };
+    match (surroundings.namespace)(name) {
+        Some(namespace) => Ok(webhook.namespaces.matches_object(&namespace)),
+        None => Err(Status::not_found("", "namespaces", name)),
+    }
+}

@@ -1,0 +1,294 @@
+//! `AdmissionReview`: what is asked and what is answered.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde_json::{Map, Value, json};
+
+use super::{Request, matching::Invocation, webhook::Webhook};
+use crate::{
+    kinds::ResourceType,
+    status::{Cause, Details, Status},
+};
+
+/// A question, under a number of its own.
+#[derive(Debug)]
+pub(super) struct Review {
+    uid: String,
+    /// `v1` or `v1beta1`.
+    version: &'static str,
+    body: Vec<u8>,
+}
+
+/// What a webhook answered.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    pub(super) allowed: bool,
+    /// The `Status` it refuses with; null when it gave none.
+    pub(super) status: Value,
+    pub(super) patch: Option<Patch>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// A change it asks for, as it was sent.
+#[derive(Debug)]
+pub(super) struct Patch {
+    kind: String,
+    bytes: Vec<u8>,
+}
+
+impl Default for Verdict {
+    fn default() -> Self {
+        Self { allowed: true, status: Value::Null, patch: None, warnings: Vec::new() }
+    }
+}
+
+/// The group, version and kind that travel.
+fn kind(resource: &ResourceType, subresource: &str) -> Value {
+    match resource.subresource(subresource).filter(|found| !found.kind.is_empty()) {
+        Some(found) => json!({"group": &*found.group, "version": &*found.version, "kind": &*found.kind}),
+        None => json!({"group": &*resource.group, "version": &*resource.version, "kind": &*resource.kind}),
+    }
+}
+
+fn address(resource: &ResourceType) -> Value {
+    json!({"group": &*resource.group, "version": &*resource.version, "resource": &*resource.plural})
+}
+
+impl Review {
+    /// The question for a webhook, in the first version it accepts; `None` when that is none we know.
+    pub(super) fn of(
+        webhook: &Webhook,
+        invocation: &Invocation<'_>,
+        request: &Request<'_>,
+        object: Option<&Value>,
+    ) -> Option<Self> {
+        let version = webhook.review_versions.iter().find_map(|version| match &**version {
+            "v1" => Some("v1"),
+            "v1beta1" => Some("v1beta1"),
+            _ => None,
+        })?;
+        let uid = uuid::Uuid::new_v4().to_string();
+        let body = question(&uid, version, invocation, request, object);
+        Some(Self { uid, version, body: body.to_string().into_bytes() })
+    }
+
+    /// The text of it.
+    pub(super) fn body(&self) -> Vec<u8> {
+        self.body.clone()
+    }
+
+    /// Reads an answer as JSON of the right kind.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn answer(&self, body: &[u8]) -> Result<Value, String> {
+        let answer: Value = serde_json::from_slice(body)
+            .map_err(|error| format!("couldn't get version/kind; json parse error: {error}"))?;
+        let text = |field: &str| answer[field].as_str().unwrap_or_default().to_owned();
+        let (version, kind) = (text("apiVersion"), text("kind"));
+        let known =
+            version.strip_prefix("admission.k8s.io/").filter(|version| matches!(*version, "v1" | "v1beta1"));
+        match known {
+            Some(_) if kind != "AdmissionReview" => {}
+            Some(version) if version == self.version => return Ok(answer),
+            Some(version) => {
+                let wanted = self.version;
+                return Err(format!(
+                    "converting ({version}.AdmissionReview) to ({wanted}.AdmissionReview): unknown conversion"
+                ));
+            }
+            None => {}
+        }
+        Err(format!("no kind \"{kind}\" is registered for version \"{version}\""))
+    }
+
+    /// Reads the verdict of an answer.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn verdict(&self, answer: &Value, mutating: bool) -> Result<Verdict, String> {
+        let response = answer["response"].as_object().ok_or("webhook response was absent")?;
+        let text = |field: &str| response.get(field).and_then(Value::as_str);
+        if self.version == "v1" {
+            let uid = text("uid").unwrap_or_default();
+            if uid != self.uid {
+                return Err(format!("expected response.uid=\"{}\", got \"{uid}\"", self.uid));
+            }
+        }
+        let bytes = text("patch").map(|patch| BASE64_STANDARD.decode(patch));
+        let bytes =
+            bytes.transpose().map_err(|error| format!("response.patch: {error}"))?.unwrap_or_default();
+        let patch = self.patch(bytes, text("patchType"), mutating)?;
+        let warnings = response.get("warnings").and_then(Value::as_array).into_iter().flatten();
+        Ok(Verdict {
+            allowed: response.get("allowed").and_then(Value::as_bool).unwrap_or_default(),
+            status: response.get("status").cloned().unwrap_or_default(),
+            patch,
+            warnings: warnings.filter_map(Value::as_str).map(str::to_owned).collect(),
+        })
+    }
+
+    fn patch(&self, bytes: Vec<u8>, kind: Option<&str>, mutating: bool) -> Result<Option<Patch>, String> {
+        let strict = self.version == "v1";
+        match (mutating, bytes.is_empty(), kind) {
+            (false, false, _) if strict => Err("validating webhook may not return response.patch".to_owned()),
+            (false, true, Some(_)) if strict => {
+                Err("validating webhook may not return response.patchType".to_owned())
+            }
+            (true, false, None) if strict => {
+                Err("webhook returned response.patch but not response.patchType".to_owned())
+            }
+            (true, true, Some(_)) if strict => {
+                Err("webhook returned response.patchType but not response.patch".to_owned())
+            }
+            (true, false, Some("")) if strict => {
+                Err("webhook returned invalid response.patchType of \"\"".to_owned())
+            }
+            (true, false, Some(kind)) if strict => Ok(Some(Patch { kind: kind.to_owned(), bytes })),
+            (true, false, _) => Ok(Some(Patch { kind: "JSONPatch".to_owned(), bytes })),
+            _ => Ok(None),
+        }
+    }
+}
+
+fn question(
+    uid: &str,
+    version: &str,
+    invocation: &Invocation<'_>,
+    request: &Request<'_>,
+    object: Option<&Value>,
+) -> Value {
+    let user = request.user;
+    let mut who = json!({"username": user.name});
+    if !user.uid.is_empty() {
+        who["uid"] = user.uid.clone().into();
+    }
+    if !user.groups.is_empty() {
+        who["groups"] = user.groups.clone().into();
+    }
+    let travelling = |value: Option<&Value>| value.map(|value| invocation.in_its_version(value).into_owned());
+    let mut asked = json!({
+        "uid": uid,
+        "kind": kind(invocation.resource, request.subresource),
+        "resource": address(invocation.resource),
+        "requestKind": kind(request.resource, request.subresource),
+        "requestResource": address(request.resource),
+        "operation": request.operation.word(),
+        "userInfo": who,
+        "object": travelling(object),
+        "oldObject": travelling(request.old),
+        "dryRun": request.dry_run,
+        "options": request.options,
+    });
+    let optional = [
+        ("subResource", request.subresource),
+        ("requestSubResource", request.subresource),
+        ("name", request.name),
+        ("namespace", request.namespace),
+    ];
+    for (field, text) in optional {
+        if !text.is_empty() {
+            asked[field] = text.into();
+        }
+    }
+    json!({"kind": "AdmissionReview", "apiVersion": format!("admission.k8s.io/{version}"), "request": asked})
+}
+
+/// The operations of a patch; `None` when there are none.
+///
+/// # Errors
+/// Why they cannot be read.
+pub(super) fn operations(patch: &Patch) -> Result<Option<Value>, String> {
+    let read: Vec<Value> = serde_json::from_slice(&patch.bytes)
+        .map_err(|error| format!("received undecodable patch in webhook response: {error}"))?;
+    if read.is_empty() {
+        return Ok(None);
+    }
+    if patch.kind != "JSONPatch" {
+        return Err(format!("unsupported patch type \"{}\"", patch.kind));
+    }
+    Ok(Some(read.into()))
+}
+
+/// The answer to a request a webhook refuses, from the `Status` it gave.
+pub(super) fn refusal(webhook: &str, status: &Value) -> Status {
+    let text = |field: &str| status[field].as_str().unwrap_or_default();
+    let denied = format!("admission webhook \"{webhook}\" denied the request");
+    let message = match (text("message"), text("reason")) {
+        ("", "") => format!("{denied} without explanation"),
+        ("", reason) => format!("{denied}: {reason}"),
+        (message, _) => format!("{denied}: {message}"),
+    };
+    let code = status["code"].as_u64().and_then(|code| u16::try_from(code).ok());
+    let code = code.filter(|code| (400..600).contains(code)).unwrap_or(400);
+    let refusal = Status::new(code, known(&REASONS, text("reason")), message);
+    match status["details"].as_object() {
+        Some(given) => refusal.about(details(given)),
+        None => refusal,
+    }
+}
+
+fn details(given: &Map<String, Value>) -> Details {
+    let text = |field: &str| given.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let causes = given.get("causes").and_then(Value::as_array).into_iter().flatten();
+    let cause = |cause: &Value| Cause {
+        reason: known(&CAUSES, cause["reason"].as_str().unwrap_or_default()),
+        message: cause["message"].as_str().unwrap_or_default().to_owned(),
+        field: cause["field"].as_str().unwrap_or_default().to_owned(),
+    };
+    let retry = given.get("retryAfterSeconds").and_then(Value::as_u64);
+    Details {
+        name: text("name"),
+        group: text("group"),
+        kind: text("kind"),
+        uid: text("uid"),
+        causes: causes.map(cause).collect(),
+        retry_after_seconds: retry.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or_default(),
+    }
+}
+
+/// The words of `metav1.StatusReason`.
+const REASONS: [&str; 20] = [
+    "Unauthorized",
+    "Forbidden",
+    "NotFound",
+    "AlreadyExists",
+    "Conflict",
+    "Gone",
+    "Invalid",
+    "ServerTimeout",
+    "StoreReadError",
+    "Timeout",
+    "TooManyRequests",
+    "BadRequest",
+    "MethodNotAllowed",
+    "NotAcceptable",
+    "RequestEntityTooLarge",
+    "UnsupportedMediaType",
+    "InternalError",
+    "Expired",
+    "ServiceUnavailable",
+    "UnprocessableEntity",
+];
+
+/// The words of `metav1.CauseType`.
+const CAUSES: [&str; 14] = [
+    "FieldValueNotFound",
+    "FieldValueRequired",
+    "FieldValueDuplicate",
+    "FieldValueInvalid",
+    "FieldValueTypeInvalid",
+    "FieldValueNotSupported",
+    "FieldValueForbidden",
+    "FieldValueTooLong",
+    "FieldValueTooMany",
+    "UnexpectedServerResponse",
+    "FieldManagerConflict",
+    "ResourceVersionTooLarge",
+    "InternalError",
+    "NamespaceTerminating",
+];
+
+/// A word of a list, or nothing: reasons are words for programs, and no program knows others.
+fn known(words: &[&'static str], word: &str) -> &'static str {
+    words.iter().find(|known| **known == word).copied().unwrap_or_default()
+}

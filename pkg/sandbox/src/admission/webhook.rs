@@ -1,0 +1,166 @@
+//! Webhooks as their configurations describe them.
+
+use std::time::Duration;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde_json::Value;
+
+use super::ServiceWebhooks;
+use crate::selector::LabelSelector;
+
+/// All webhooks of a server, in the order they are called. Cheap to keep: read again when a configuration changes.
+#[derive(Debug, Default)]
+pub(crate) struct Webhooks {
+    mutating: Vec<Webhook>,
+    validating: Vec<Webhook>,
+}
+
+/// One webhook.
+#[derive(Debug)]
+pub(crate) struct Webhook {
+    pub(super) name: String,
+    target: Target,
+    /// Certificates in PEM that its own must be signed by.
+    pub(super) authorities: Vec<u8>,
+    pub(super) timeout: Duration,
+    pub(super) rules: Vec<Rule>,
+    pub(super) namespaces: LabelSelector,
+    pub(super) objects: LabelSelector,
+    /// `matchPolicy: Equivalent`: other versions of the resource match, too.
+    pub(super) equivalent: bool,
+    /// Name and expression.
+    pub(super) conditions: Vec<(String, String)>,
+    pub(super) ignores_failure: bool,
+    /// `reinvocationPolicy: IfNeeded`.
+    pub(super) reinvoked: bool,
+    /// It may be called in a dry run.
+    pub(super) without_side_effects: bool,
+    pub(super) review_versions: Vec<String>,
+}
+
+/// Where it is.
+#[derive(Debug)]
+enum Target {
+    Url(String),
+    Service { namespace: String, name: String, path: String, port: i64 },
+}
+
+/// What a webhook wants to hear of; `*` is any.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) operations: Vec<String>,
+    pub(super) groups: Vec<String>,
+    pub(super) versions: Vec<String>,
+    pub(super) resources: Vec<String>,
+    /// `Namespaced`, `Cluster` or `*`.
+    pub(super) scope: String,
+}
+
+impl Webhooks {
+    /// Reads all `MutatingWebhookConfiguration` and `ValidatingWebhookConfiguration` objects, with defaults filled in.
+    pub(crate) fn of(mutating: &[Value], validating: &[Value]) -> Self {
+        Self { mutating: read(mutating), validating: read(validating) }
+    }
+
+    /// Whether nobody wants to hear of anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.mutating.is_empty() && self.validating.is_empty()
+    }
+
+    /// Those that may change objects.
+    pub(crate) fn mutating(&self) -> &[Webhook] {
+        &self.mutating
+    }
+
+    /// Those that may only refuse them.
+    pub(crate) fn validating(&self) -> &[Webhook] {
+        &self.validating
+    }
+}
+
+fn read(configurations: &[Value]) -> Vec<Webhook> {
+    let mut sorted: Vec<_> = configurations.iter().collect();
+    sorted.sort_by_key(|configuration| configuration["metadata"]["name"].as_str());
+    let webhooks =
+        sorted.into_iter().filter_map(|configuration| configuration["webhooks"].as_array()).flatten();
+    webhooks.map(Webhook::of).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().map(text).collect()
+}
+
+/// A selector that is not there selects everything.
+fn selector(value: &Value) -> LabelSelector {
+    if value.is_null() { LabelSelector::default() } else { LabelSelector::of_object(value) }
+}
+
+impl Webhook {
+    fn of(webhook: &Value) -> Self {
+        let client = &webhook["clientConfig"];
+        let service = &client["service"];
+        let target = match client["url"].as_str() {
+            Some(url) => Target::Url(url.to_owned()),
+            None => Target::Service {
+                namespace: text(&service["namespace"]),
+                name: text(&service["name"]),
+                path: text(&service["path"]),
+                port: service["port"].as_i64().unwrap_or(443),
+            },
+        };
+        let conditions = webhook["matchConditions"].as_array().into_iter().flatten();
+        Self {
+            name: text(&webhook["name"]),
+            target,
+            authorities: BASE64_STANDARD.decode(text(&client["caBundle"])).unwrap_or_default(),
+            timeout: Duration::from_secs(webhook["timeoutSeconds"].as_u64().unwrap_or(10)),
+            rules: webhook["rules"].as_array().into_iter().flatten().map(Rule::of).collect(),
+            namespaces: selector(&webhook["namespaceSelector"]),
+            objects: selector(&webhook["objectSelector"]),
+            equivalent: webhook["matchPolicy"] != "Exact",
+            conditions: conditions.map(|one| (text(&one["name"]), text(&one["expression"]))).collect(),
+            ignores_failure: webhook["failurePolicy"] == "Ignore",
+            reinvoked: webhook["reinvocationPolicy"] == "IfNeeded",
+            without_side_effects: matches!(webhook["sideEffects"].as_str(), Some("None" | "NoneOnDryRun")),
+            review_versions: texts(&webhook["admissionReviewVersions"]),
+        }
+    }
+
+    /// Where to call it, as the real server prints it; `None` when it counts as satisfied.
+    ///
+    /// # Errors
+    /// Why it cannot be called: it is behind a Service.
+    pub(super) fn url(&self, services: ServiceWebhooks) -> Result<Option<String>, String> {
+        let timeout = self.timeout.as_secs();
+        match (&self.target, services) {
+            (Target::Url(url), _) => {
+                let path = if url.splitn(4, '/').count() < 4 { "/" } else { "" };
+                Ok(Some(format!("{url}{path}?timeout={timeout}s")))
+            }
+            (Target::Service { .. }, ServiceWebhooks::Ignore) => Ok(None),
+            (Target::Service { namespace, name, path, port }, ServiceWebhooks::Refuse) => {
+                let path = path.trim_start_matches('/');
+                Err(format!(
+                    "failed to call webhook: Post \"https://{name}.{namespace}.svc:{port}/{path}?timeout={timeout}s\": \
+                     no endpoints available for service \"{name}\""
+                ))
+            }
+        }
+    }
+}
+
+impl Rule {
+    fn of(rule: &Value) -> Self {
+        Self {
+            operations: texts(&rule["operations"]),
+            groups: texts(&rule["apiGroups"]),
+            versions: texts(&rule["apiVersions"]),
+            resources: texts(&rule["resources"]),
+            scope: rule["scope"].as_str().unwrap_or("*").to_owned(),
+        }
+    }
+}

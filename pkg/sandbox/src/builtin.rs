@@ -1,0 +1,14 @@
+//! The built-in kinds: what they look like, what the server fills in, what it refuses.
+
+mod rules;
+mod table;
+
+pub(crate) use rules::{
+    NameRule, allows_create_on_update, allows_unconditional_update, assign_addresses, decode_errors,
+    deprecation, name_rule, prepare_for_create, prepare_for_update, set_defaults, unknown_fields, validate,
+    validate_update, warnings,
+};
+pub(crate) use table::{
+    Default, Field, Form, Inner, Keys, Merge, Shape, ShapeId, ValueType, kind_of, resources, shape_of,
+    shapes, stored_as,
+};

@@ -1,0 +1,110 @@
+//! What the server fills in, decides and refuses for built-in kinds.
+//!
+//! ```text
+//! decode_errors, unknown_fields ─► set_defaults ─► prepare_for_create/update ─► assign_addresses ─► validate ─► warnings
+//! ```
+//!
+//! Definitions of custom resources pass through: they have their own rules.
+
+mod addresses;
+mod decode;
+mod defaults;
+mod faults;
+mod formats;
+mod names;
+mod presence;
+mod quantity;
+mod shape;
+mod status;
+mod strategy;
+mod validation;
+mod warnings;
+
+use serde_json::Value;
+
+pub(crate) use self::{
+    addresses::assign_addresses,
+    formats::NameRule,
+    names::{allows_create_on_update, allows_unconditional_update, name_rule},
+};
+use crate::{kinds::ResourceType, status::FieldError};
+
+/// Fills in what a client may leave out, as the real server does when it decodes an object, and writes everything in
+/// the one form it has: unknown fields and zeros gone, quantities canonical.
+pub(crate) fn set_defaults(resource: &ResourceType, object: &mut Value) {
+    if is_definition(resource) {
+        return;
+    }
+    shape::reduce(object, resource.schema.schema());
+    shape::complete(object, resource.schema.schema());
+}
+
+fn is_definition(resource: &ResourceType) -> bool {
+    &*resource.group == "apiextensions.k8s.io"
+}
+
+/// What the server itself decides when an object is made: status cleared, generation, phases. Its uid and creation
+/// time must be set.
+pub(crate) fn prepare_for_create(resource: &ResourceType, object: &mut Value) {
+    strategy::prepare_for_create(resource, object);
+    let status = resource.schema.schema().field("status").zip(object.get_mut("status"));
+    if let Some((schema, status)) = status.filter(|_| !is_definition(resource)) {
+        shape::reduce(status, schema);
+        shape::complete(status, schema);
+    }
+}
+
+/// What the server itself decides at an update: fields the subresource may not write are taken from `old`, the
+/// generation grows when the spec changes. `subresource` is empty, `status`, `finalize`, `approval`…
+pub(crate) fn prepare_for_update(
+    resource: &ResourceType,
+    subresource: &str,
+    old: &Value,
+    object: &mut Value,
+    now: &str,
+) {
+    strategy::prepare_for_update(resource, subresource, old, object, now);
+}
+
+/// Everything that is wrong with a new object, but its metadata.
+pub(crate) fn validate(resource: &ResourceType, object: &Value) -> Vec<FieldError> {
+    validation::validate(resource, object, None)
+}
+
+/// Everything that is wrong with a changed object, immutable fields among it. Of what a subresource may change, only
+/// the status of some kinds has rules here.
+pub(crate) fn validate_update(
+    resource: &ResourceType,
+    subresource: &str,
+    old: &Value,
+    object: &Value,
+) -> Vec<FieldError> {
+    match subresource {
+        "" => validation::validate(resource, object, Some(old)),
+        other => status::validate(resource, other, object, old),
+    }
+}
+
+/// What the server warns of in every request for a kind.
+pub(crate) fn deprecation(resource: &ResourceType) -> Option<&'static str> {
+    warnings::of_kind(resource)
+}
+
+/// What the server warns of when such an object is written.
+pub(crate) fn warnings(resource: &ResourceType, object: &Value) -> Vec<String> {
+    warnings::of(resource, object)
+}
+
+/// What keeps an object from being decoded, as the real server tells it with 400: `… in version "v1" cannot be handled as
+/// a …: ` goes before it. `None` when nothing does.
+pub(crate) fn decode_errors(resource: &ResourceType, object: &Value) -> Option<String> {
+    decode::error(resource.schema.schema(), object)
+}
+
+/// The fields of an object that its kind has not, as paths such as `spec.containers[0].foo`, in the order they stand.
+pub(crate) fn unknown_fields(resource: &ResourceType, object: &Value) -> Vec<String> {
+    decode::unknown_fields(resource.schema.schema(), object)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! Bodies that do not fit the Go structs of the real server: wrong types, unknown fields.
+
+use serde_json::Value;
+
+use super::{
+    quantity::Quantity,
+    shape::{is_quantity, is_struct},
+};
+use crate::schema::{Additional, Node, Schema, Type};
+
+/// The first wrong type in an object, in the words of Go's JSON decoder; `None` when it can be decoded.
+///
+/// Differs: named text types (`v1.Protocol`) are called `string`, and few embedded structs are in the path.
+pub(super) fn error(schema: Schema<'_>, value: &Value) -> Option<String> {
+    let mut place = Place { path: Vec::new(), holder: type_name(schema.node()) };
+    check(schema, value, &mut place)
+}
+
+/// Where the decoder is.
+struct Place<'a> {
+    /// Field names without indices: Go leaves them out.
+    path: Vec<&'a str>,
+    /// The innermost struct with a name.
+    holder: String,
+}
+
+fn check<'a>(schema: Schema<'a>, value: &'a Value, place: &mut Place<'a>) -> Option<String> {
+    let node = schema.node();
+    if value.is_null() || node.preserve_unknown_fields {
+        return None;
+    }
+    if is_quantity(node) {
+        return quantity(value);
+    }
+    match (node.kind, value) {
+        (Type::Object, Value::Object(fields)) if is_struct(node) => {
+            let outer = std::mem::replace(&mut place.holder, type_name(node));
+            for (name, value) in fields {
+                let Some((known, _)) = node.properties.get_key_value(name.as_str()) else { continue };
+                let Some(inner) = schema.field(known) else { continue };
+                let depth = place.path.len();
+                place.path.extend(embedded(&place.holder, known));
+                place.path.push(known);
+                if let Some(error) = check(inner, value, place) {
+                    return Some(error);
+                }
+                place.path.truncate(depth);
+            }
+            place.holder = outer;
+            None
+        }
+        (Type::Object, Value::Object(fields)) => match node.additional {
+            Additional::Of(_) => {
+                fields.iter().find_map(|(key, value)| check(schema.field(key)?, value, place))
+            }
+            Additional::None | Additional::Any => None,
+        },
+        (Type::Array, Value::Array(items)) => {
+            let inner = schema.items()?;
+            items.iter().find_map(|item| check(inner, item, place))
+        }
+        (Type::String, Value::String(text)) => string(node, text),
+        (Type::Integer, Value::Number(number)) => {
+            let fits = match (node.format.as_deref(), number.as_i64()) {
+                (Some("int32"), Some(number)) => i32::try_from(number).is_ok(),
+                (_, number) => number.is_some(),
+            };
+            (!fits).then(|| mismatch(&format!("number {number}"), &integer_type(node), place))
+        }
+        (Type::IntOrString, Value::Number(number)) => {
+            let fits = number.as_i64().is_some_and(|number| i32::try_from(number).is_ok());
+            (!fits).then(|| mismatch(&format!("number {number}"), "int32", place))
+        }
+        (Type::Any, _)
+        | (Type::Boolean, Value::Bool(_))
+        | (Type::Number, Value::Number(_))
+        | (Type::IntOrString, Value::String(_)) => None,
+        _ => Some(mismatch(json_type(value), &go_type(schema), place)),
+    }
+}
+
+/// The struct inside a struct that holds a field, for those that clients meet.
+fn embedded(holder: &str, field: &str) -> Option<&'static str> {
+    match (holder, field) {
+        ("v1.Volume", field) if field != "name" => Some("VolumeSource"),
+        ("v1.Probe", "exec" | "grpc" | "httpGet" | "tcpSocket") => Some("ProbeHandler"),
+        _ => None,
+    }
+}
+
+fn quantity(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => String::from("x"),
+    };
+    if Quantity::parse(text.trim()).is_some() {
+        return None;
+    }
+    Some(
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+            .to_owned(),
+    )
+}
+
+/// Texts with a form of their own: times and bytes.
+fn string(node: &Node, text: &str) -> Option<String> {
+    match node.format.as_deref() {
+        Some("byte") => {
+            use base64::{Engine, engine::general_purpose::STANDARD};
+            let clean: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
+            let bad = match STANDARD.decode(&clean) {
+                Ok(_) => return None,
+                Err(
+                    base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _),
+                ) => at,
+                Err(_) => clean.len() / 4 * 4,
+            };
+            Some(format!("illegal base64 data at input byte {bad}"))
+        }
+        Some("date-time") if text.parse::<jiff::Timestamp>().is_err() => {
+            let micro = node.definition.as_deref().is_some_and(|name| name.ends_with(".MicroTime"));
+            let layout = if micro { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };
+            Some(format!("parsing time {text:?} as {layout:?}: cannot parse {text:?} as \"2006\""))
+        }
+        _ => None,
+    }
+}
+
+fn mismatch(found: &str, wanted: &str, place: &Place<'_>) -> String {
+    let path = place.path.join(".");
+    let holder = place.holder.rsplit('.').next().unwrap_or_default();
+    format!("json: cannot unmarshal {found} into Go struct field {holder}.{path} of type {wanted}")
+}
+
+fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn integer_type(node: &Node) -> String {
+    node.format.as_deref().unwrap_or("int64").to_owned()
+}
+
+/// `v1.Pod` of `io.k8s.api.core.v1.Pod`.
+fn type_name(node: &Node) -> String {
+    let name = node.definition.as_deref().unwrap_or_default();
+    name.rmatch_indices('.').nth(1).map_or(name, |(dot, _)| &name[dot + 1..]).to_owned()
+}
+
+fn go_type(schema: Schema<'_>) -> String {
+    let node = schema.node();
+    match node.kind {
+        Type::Object if is_struct(node) => type_name(node),
+        Type::Object => match schema.field("") {
+            Some(values) => format!("map[string]{}", go_type(values)),
+            None => "map[string]interface {}".to_owned(),
+        },
+        Type::Array => format!("[]{}", schema.items().map(go_type).unwrap_or_default()),
+        Type::String if node.format.as_deref() == Some("byte") => "[]uint8".to_owned(),
+        Type::String if is_quantity(node) => "resource.Quantity".to_owned(),
+        Type::String | Type::Any => "string".to_owned(),
+        Type::Integer => integer_type(node),
+        Type::IntOrString => "int32".to_owned(),
+        Type::Number => "float64".to_owned(),
+        Type::Boolean => "bool".to_owned(),
+    }
+}
+
+/// The fields no struct has, as paths such as `spec.containers[0].foo`, in the order they stand.
+pub(super) fn unknown_fields(schema: Schema<'_>, value: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(schema, value, &mut String::new(), &mut found);
+    found
+}
+
+fn collect(schema: Schema<'_>, value: &Value, path: &mut String, found: &mut Vec<String>) {
+    let node = schema.node();
+    let length = path.len();
+    match value {
+        Value::Object(fields) if is_struct(node) && !node.preserve_unknown_fields => {
+            for (name, value) in fields {
+                if length > 0 {
+                    path.push('.');
+                }
+                path.push_str(name);
+                match node.properties.get(name.as_str()).and_then(|_| schema.field(name)) {
+                    Some(inner) => collect(inner, value, path, found),
+                    None => found.push(path.clone()),
+                }
+                path.truncate(length);
+            }
+        }
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let Some(inner) = schema.field(key) else { continue };
+                path.push('.');
+                path.push_str(key);
+                collect(inner, value, path, found);
+                path.truncate(length);
+            }
+        }
+        Value::Array(items) => {
+            let Some(inner) = schema.items() else { return };
+            for (index, item) in items.iter().enumerate() {
+                path.push('[');
+                path.push_str(&index.to_string());
+                path.push(']');
+                collect(inner, item, path, found);
+                path.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,161 @@
+//! Objects as the real server writes them: unknown fields gone, zeros left out, defaults filled in.
+//!
+//! The real server decodes into Go structs, fills in defaults and encodes again. The same comes out here of two walks
+//! over the JSON tree: [`reduce`] does what decoding does, [`complete`] fills in and does what encoding does.
+
+use serde_json::{Map, Value};
+
+use super::{
+    defaults::by_code,
+    presence::{of_type, short_name},
+    quantity,
+};
+use crate::schema::{Additional, Node, Schema, Type};
+
+/// Whether the fields of an object are described: then it is a struct to the real server.
+pub(super) fn is_struct(node: &Node) -> bool {
+    node.kind == Type::Object && !node.properties.is_empty()
+}
+
+/// Whether it is a quantity, such as `100m`.
+pub(super) fn is_quantity(node: &Node) -> bool {
+    node.definition.as_deref().is_some_and(|name| name.ends_with(".Quantity"))
+        || node.format.as_deref() == Some("quantity")
+}
+
+/// Removes what decoding loses: unknown fields, nulls and zeros; structs that are no pointers appear.
+pub(super) fn reduce(value: &mut Value, schema: Schema<'_>) {
+    let node = schema.node();
+    match value {
+        Value::Object(object) if is_struct(node) => reduce_struct(object, schema),
+        Value::Object(object) => {
+            let Additional::Of(_) = node.additional else { return };
+            for (key, value) in object.iter_mut() {
+                let Some(inner) = schema.field(key) else { continue };
+                if value.is_null() {
+                    *value = zero(inner.node());
+                }
+                reduce(value, inner);
+            }
+        }
+        Value::Array(items) => {
+            let Some(inner) = schema.items() else { return };
+            for item in items {
+                if item.is_null() {
+                    *item = zero(inner.node());
+                }
+                reduce(item, inner);
+            }
+        }
+        Value::String(text) if is_quantity(node) => {
+            if let Some(canonical) = quantity::canonical(text) {
+                *text = canonical;
+            }
+        }
+        Value::Number(number) if is_quantity(node) => {
+            if let Some(canonical) = quantity::canonical(&number.to_string()) {
+                *value = Value::String(canonical);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn reduce_struct(object: &mut Map<String, Value>, schema: Schema<'_>) {
+    let node = schema.node();
+    let rules = of_type(node.definition.as_deref().unwrap_or_default());
+    object.retain(|name, value| {
+        let Some(&_) = node.properties.get(name.as_str()) else { return false };
+        let Some(inner) = schema.field(name) else { return false };
+        if value.is_null() {
+            return false;
+        }
+        reduce(value, inner);
+        rules.keeps_zero(name) || !is_zero(value, inner.node())
+    });
+    for rule in rules.fields() {
+        let struct_value = rule.always.as_ref().is_some_and(Value::is_object);
+        if struct_value && !object.contains_key(rule.name) {
+            let mut value = Value::Object(Map::new());
+            if let Some(inner) = schema.field(rule.name) {
+                reduce(&mut value, inner);
+            }
+            object.insert(rule.name.to_owned(), value);
+        }
+    }
+}
+
+/// Fills in defaults, the outer before the inner, then what is written although it is empty.
+pub(super) fn complete(value: &mut Value, schema: Schema<'_>) {
+    let node = schema.node();
+    match value {
+        Value::Object(object) if is_struct(node) => {
+            let definition = node.definition.as_deref().unwrap_or_default();
+            by_code(short_name(definition), object);
+            let rules = of_type(definition);
+            for rule in rules.fields() {
+                let Some(default) = &rule.default else { continue };
+                let missing = object.get(rule.name).is_none_or(|value| !rule.kept && is_empty(value));
+                if missing {
+                    object.insert(rule.name.to_owned(), default.clone());
+                }
+            }
+            for (name, value) in object.iter_mut() {
+                if let Some(inner) = schema.field(name) {
+                    complete(value, inner);
+                }
+            }
+            for rule in rules.fields() {
+                if let (Some(always), None) = (&rule.always, object.get(rule.name)) {
+                    object.insert(rule.name.to_owned(), always.clone());
+                }
+            }
+        }
+        Value::Object(object) => {
+            for (key, value) in object.iter_mut() {
+                if let Some(inner) = schema.field(key) {
+                    complete(value, inner);
+                }
+            }
+        }
+        Value::Array(items) => {
+            let Some(inner) = schema.items() else { return };
+            for item in items {
+                complete(item, inner);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What a null becomes in a map or a list.
+fn zero(node: &Node) -> Value {
+    match node.kind {
+        Type::String if is_quantity(node) => Value::from("0"),
+        Type::String => Value::from(""),
+        Type::Integer | Type::Number | Type::IntOrString => Value::from(0),
+        Type::Boolean => Value::from(false),
+        Type::Object => Value::Object(Map::new()),
+        Type::Any | Type::Array => Value::Null,
+    }
+}
+
+/// Whether a value is left out of what is written. Structs are not: their zero shows where they are no pointers.
+fn is_zero(value: &Value, node: &Node) -> bool {
+    match value {
+        Value::Object(object) => object.is_empty() && matches!(node.additional, Additional::Of(_)),
+        _ => is_empty(value),
+    }
+}
+
+/// Whether it is Go's zero value or an empty list.
+pub(super) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(flag) => !flag,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+    }
+}

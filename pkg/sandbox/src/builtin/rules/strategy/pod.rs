@@ -1,0 +1,64 @@
+//! What a Pod gets from the server and from the admission plugins that run by default.
+
+use serde_json::{Value, json};
+
+use super::{Object, child};
+
+/// A pod that was not scheduled yet.
+pub(super) fn create(object: &mut Object) {
+    let class = quality_of_service(object.get("spec").unwrap_or(&Value::Null));
+    object.insert("status".into(), json!({"phase": "Pending", "qosClass": class}));
+    let Some(spec) = child(object, "spec") else { return };
+    spec.entry("priority").or_insert(0.into());
+    spec.entry("preemptionPolicy").or_insert("PreemptLowerPriority".into());
+    tolerate_lost_nodes(spec);
+}
+
+/// Pods stay five minutes on a node that is lost, unless they say otherwise.
+fn tolerate_lost_nodes(spec: &mut Object) {
+    let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
+    let Some(tolerations) = tolerations.as_array_mut() else { return };
+    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+        let covered = tolerations.iter().any(|toleration| {
+            matches!(toleration["key"].as_str(), None | Some(""))
+                || (toleration["key"] == key
+                    && matches!(toleration["effect"].as_str(), None | Some("" | "NoExecute")))
+        });
+        if !covered {
+            tolerations.push(
+                json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}),
+            );
+        }
+    }
+}
+
+/// `Guaranteed` when all that counts is limited and requested alike, `BestEffort` when nothing is, else `Burstable`.
+fn quality_of_service(spec: &Value) -> &'static str {
+    let containers = ["containers", "initContainers"];
+    let all = containers.iter().filter_map(|list| spec[*list].as_array()).flatten();
+    let (mut any, mut guaranteed) = (false, true);
+    for container in all {
+        for name in ["cpu", "memory"] {
+            let (limit, request) =
+                (&container["resources"]["limits"][name], &container["resources"]["requests"][name]);
+            any |= !limit.is_null() || !request.is_null();
+            guaranteed &= !limit.is_null() && limit == request;
+        }
+    }
+    match (any, guaranteed) {
+        (false, _) => "BestEffort",
+        (true, true) => "Guaranteed",
+        (true, false) => "Burstable",
+    }
+}
+
+/// What the server gave a pod stays when a client that does not know of it sends the pod back.
+pub(super) fn keep(old: &Value, object: &mut Object) {
+    let Some(spec) = child(object, "spec") else { return };
+    for field in ["priority", "preemptionPolicy"] {
+        if let (None, Some(value)) = (spec.get(field), old["spec"].get(field)) {
+            spec.insert(field.to_owned(), value.clone());
+        }
+    }
+    tolerate_lost_nodes(spec);
+}

@@ -1,0 +1,92 @@
+//! What a Service keeps and loses when its type or its ports change.
+
+use serde_json::{Value, json};
+
+use super::{Object, child, take_over};
+
+/// The first cluster IP has two names, an old and a new one.
+pub(super) fn clean(object: &mut Object) {
+    let Some(spec) = child(object, "spec") else { return };
+    if spec.get("clusterIPs").is_none()
+        && let Some(ip) = spec.get("clusterIP").cloned()
+    {
+        spec.insert("clusterIPs".into(), json!([ip]));
+    }
+    if spec.get("clusterIP").is_none()
+        && let Some(ip) = spec.get("clusterIPs").map(|ips| ips[0].clone()).filter(Value::is_string)
+    {
+        spec.insert("clusterIP".into(), ip);
+    }
+}
+
+/// A Service keeps its addresses when the client sends none, and loses them with its type.
+pub(super) fn keep(old: &Value, object: &mut Object) {
+    let Some(spec) = child(object, "spec") else { return };
+    let old = &old["spec"];
+    let kind = spec.get("type").cloned().unwrap_or_default();
+    if kind == "ExternalName" {
+        if old["type"] != "ExternalName" {
+            for field in ["clusterIP", "clusterIPs"] {
+                if spec.get(field) == old.get(field) {
+                    spec.remove(field);
+                }
+            }
+        }
+        for field in ["ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"] {
+            if spec.get(field) == old.get(field) {
+                spec.remove(field);
+            }
+        }
+    } else if old["type"] != "ExternalName" {
+        let sent = spec.get("clusterIP").is_some_and(|ip| ip != "");
+        for field in ["clusterIP", "clusterIPs"] {
+            if !sent {
+                take_over(spec, old, field);
+            }
+        }
+        for field in ["ipFamilies", "ipFamilyPolicy"] {
+            if spec.get(field).is_none() {
+                take_over(spec, old, field);
+            }
+        }
+        keep_node_ports(old, spec, &kind);
+    }
+    drop_external_fields(old, spec, &kind);
+    clean(object);
+}
+
+/// Fields of an outer type that the client just sent back go with that type.
+fn drop_external_fields(old: &Value, spec: &mut Object, kind: &Value) {
+    let balanced = kind == "LoadBalancer";
+    let reachable = balanced || kind == "NodePort" || spec.contains_key("externalIPs");
+    for (field, allowed) in [
+        ("externalTrafficPolicy", reachable),
+        ("healthCheckNodePort", balanced),
+        ("allocateLoadBalancerNodePorts", balanced),
+        ("loadBalancerClass", balanced),
+    ] {
+        if !allowed && spec.get(field) == old.get(field) {
+            spec.remove(field);
+        }
+    }
+}
+
+fn keep_node_ports(old: &Value, spec: &mut Object, kind: &Value) {
+    let keeps = kind == "NodePort" || kind == "LoadBalancer";
+    let loses = !keeps && (old["type"] == "NodePort" || old["type"] == "LoadBalancer");
+    let old_ports: Vec<&Value> = old["ports"].as_array().into_iter().flatten().collect();
+    let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
+    for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
+        let before = old_ports.iter().find(|before| {
+            Some(&before["port"]) == port.get("port") && Some(&before["protocol"]) == port.get("protocol")
+        });
+        let Some(number) = before.map(|before| &before["nodePort"]).filter(|number| number.is_u64()) else {
+            continue;
+        };
+        if keeps {
+            port.entry("nodePort").or_insert_with(|| number.clone());
+        } else if loses && port.get("nodePort") == Some(number) {
+            port.remove("nodePort");
+        }
+    }
+}

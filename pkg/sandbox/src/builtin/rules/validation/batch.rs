@@ -1,0 +1,166 @@
+//! Jobs and CronJobs.
+
+use serde_json::{Value, json};
+
+use super::{SPEC, pod, selector};
+use crate::builtin::rules::faults::{Faults, Path, text};
+
+/// The label a Job finds its pods by.
+const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
+
+/// Job.
+pub(super) fn job(object: &Value, old: Option<&Value>, to: &mut Faults) {
+    let spec = &object["spec"];
+    if old.is_none() {
+        generated_selector(object, to);
+    }
+    job_spec(spec, &SPEC, to);
+    if spec["selector"].is_null() {
+        to.required(&SPEC.field("selector"), "");
+    }
+    let usable = selector::validate(&spec["selector"], &SPEC.field("selector"), to);
+    let labels = &spec["template"]["metadata"]["labels"];
+    if usable && (spec["selector"].is_null() || !selector::matches(&spec["selector"], labels)) {
+        let path = SPEC.field("template.metadata.labels");
+        to.invalid(&path, labels.clone(), "`selector` does not match template `labels`");
+    }
+    if let Some(old) = old {
+        unchanged(spec, old, to);
+    }
+}
+
+/// Labels a client made up must be those the server would have made.
+fn generated_selector(object: &Value, to: &mut Faults) {
+    let spec = &object["spec"];
+    if spec["manualSelector"] == true {
+        return;
+    }
+    let metadata = &object["metadata"];
+    let template = SPEC.field("template");
+    let labels_path = template.field("metadata");
+    let labels_path = labels_path.field("labels");
+    let labels = &spec["template"]["metadata"]["labels"];
+    for (label, owner) in [
+        ("controller-uid", "uid"),
+        (CONTROLLER_UID, "uid"),
+        ("job-name", "name"),
+        ("batch.kubernetes.io/job-name", "name"),
+    ] {
+        let (is, should) = (text(&labels[label]), text(&metadata[owner]));
+        if is != should {
+            to.invalid(&labels_path.key(label), labels.clone(), format!("must be '{should}'"));
+        }
+    }
+    let generated = json!({"matchLabels": {CONTROLLER_UID: metadata["uid"]}});
+    if spec["selector"] != generated {
+        to.invalid(&SPEC.field("selector"), spec["selector"].clone(), "`selector` not auto-generated");
+    }
+}
+
+/// What a Job may not change. A suspended one that never started may change its template further than is checked here.
+fn unchanged(spec: &Value, old: &Value, to: &mut Faults) {
+    let old_spec = &old["spec"];
+    let elastic = spec["completionMode"] == "Indexed" && spec["completions"] == spec["parallelism"];
+    if !elastic {
+        to.immutable(&SPEC.field("completions"), &old_spec["completions"], &spec["completions"]);
+    }
+    to.immutable(&SPEC.field("selector"), &old_spec["selector"], &spec["selector"]);
+    let startable = old_spec["suspend"] == true && old["status"]["startTime"].is_null();
+    if !startable {
+        to.immutable(&SPEC.field("template"), &old_spec["template"], &spec["template"]);
+    }
+    for field in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"]
+    {
+        to.immutable(&SPEC.field(field), &old_spec[field], &spec[field]);
+    }
+}
+
+fn job_spec(spec: &Value, path: &Path<'_>, to: &mut Faults) {
+    for field in [
+        "parallelism",
+        "completions",
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "ttlSecondsAfterFinished",
+        "backoffLimitPerIndex",
+        "maxFailedIndexes",
+    ] {
+        to.not_negative(&path.field(field), &spec[field]);
+    }
+    let mode = &spec["completionMode"];
+    if !mode.is_null() {
+        to.one_of(&path.field("completionMode"), mode, &["NonIndexed", "Indexed"]);
+    }
+    if mode == "Indexed" {
+        if spec["completions"].is_null() {
+            to.required(&path.field("completions"), "when completion mode is Indexed");
+        }
+    } else {
+        for field in ["backoffLimitPerIndex", "maxFailedIndexes"] {
+            if !spec[field].is_null() {
+                to.invalid(&path.field(field), spec[field].clone(), "requires indexed completion mode");
+            }
+        }
+    }
+    if !spec["podReplacementPolicy"].is_null() {
+        let policies: &[&str] =
+            if spec["podFailurePolicy"].is_null() { &["Failed", "TerminatingOrFailed"] } else { &["Failed"] };
+        to.one_of(&path.field("podReplacementPolicy"), &spec["podReplacementPolicy"], policies);
+    }
+    let template = path.field("template");
+    pod::template(&spec["template"], &template, to);
+    let pod = template.field("spec");
+    match text(&spec["template"]["spec"]["restartPolicy"]) {
+        "OnFailure" | "Never" => {}
+        "" | "Always" => {
+            to.required(&pod.field("restartPolicy"), "valid values: \"OnFailure\", \"Never\"");
+        }
+        other => to.unsupported(&pod.field("restartPolicy"), other, &["OnFailure", "Never"]),
+    }
+}
+
+/// CronJob.
+pub(super) fn cron_job(object: &Value, to: &mut Faults) {
+    let spec = &object["spec"];
+    schedule(text(&spec["schedule"]), to);
+    to.not_negative(&SPEC.field("startingDeadlineSeconds"), &spec["startingDeadlineSeconds"]);
+    let policies = ["Allow", "Forbid", "Replace"];
+    to.one_of(&SPEC.field("concurrencyPolicy"), &spec["concurrencyPolicy"], &policies);
+    let path = SPEC.field("jobTemplate");
+    job_spec(&spec["jobTemplate"]["spec"], &path.field("spec"), to);
+    let given = &spec["jobTemplate"]["spec"]["selector"];
+    if !given.is_null() {
+        to.invalid(&path.field("spec.selector"), given.clone(), "`selector` will be auto-generated");
+    }
+    to.not_negative(&SPEC.field("successfulJobsHistoryLimit"), &spec["successfulJobsHistoryLimit"]);
+    to.not_negative(&SPEC.field("failedJobsHistoryLimit"), &spec["failedJobsHistoryLimit"]);
+    // The name leaves room for what is appended to it for each Job.
+    let name = text(&object["metadata"]["name"]);
+    if name.len() > 52 {
+        let metadata = Path::Root("metadata");
+        to.invalid(&metadata.field("name"), name, "must be no more than 52 characters");
+    }
+}
+
+/// Five fields or a word such as `@daily`. What stands in the fields is not read.
+fn schedule(schedule: &str, to: &mut Faults) {
+    let path = SPEC.field("schedule");
+    if schedule.is_empty() {
+        to.required(&path, "");
+        return;
+    }
+    let fields: Vec<&str> = schedule.split_whitespace().collect();
+    if schedule.contains("TZ") {
+        // Names of time zones are not looked up, as the real server does first.
+        to.invalid(&path, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+    } else if schedule.starts_with('@') {
+        let words = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
+        if !words.contains(&schedule) && !schedule.starts_with("@every ") {
+            to.invalid(&path, schedule, format!("unrecognized descriptor: {schedule}"));
+        }
+    } else if fields.len() != 5 {
+        let found = fields.len();
+        let listed = fields.join(" ");
+        to.invalid(&path, schedule, format!("expected exactly 5 fields, found {found}: [{listed}]"));
+    }
+}

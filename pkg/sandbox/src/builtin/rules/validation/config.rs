@@ -1,0 +1,207 @@
+//! ConfigMaps, Secrets, quotas and other plain records.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde_json::Value;
+
+use super::SPEC;
+use crate::builtin::rules::{
+    faults::{Faults, Path, entries, items, text},
+    formats,
+    quantity::Quantity,
+};
+
+/// All the data of a config map or a secret.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// What an immutable object may not change.
+fn sealed(object: &Value, old: Option<&Value>, fields: &'static [&'static str], to: &mut Faults) {
+    const WORDS: &str = "field is immutable when `immutable` is set";
+    let Some(old) = old.filter(|old| old["immutable"] == true) else { return };
+    if object["immutable"] != true {
+        to.forbidden(&Path::Root("immutable"), WORDS);
+    }
+    for field in fields {
+        if object[field] != old[field] {
+            to.forbidden(&Path::Root(field), WORDS);
+        }
+    }
+}
+
+/// The bytes behind base64, by their number alone.
+fn decoded_length(value: &Value) -> usize {
+    let text = text(value).trim_end_matches('=');
+    text.len() * 3 / 4
+}
+
+/// ConfigMap.
+pub(super) fn config_map(object: &Value, old: Option<&Value>, to: &mut Faults) {
+    sealed(object, old, &["data", "binaryData"], to);
+    let data = Path::Root("data");
+    let mut bytes = 0;
+    for (key, value) in entries(&object["data"]) {
+        let path = data.key(key);
+        to.format(&path, key, formats::config_map_key(key));
+        if !object["binaryData"][key].is_null() {
+            to.invalid(&path, key, "duplicate of key present in binaryData");
+        }
+        bytes += text(value).len();
+    }
+    let data = Path::Root("binaryData");
+    for (key, value) in entries(&object["binaryData"]) {
+        to.format(&data.key(key), key, formats::config_map_key(key));
+        bytes += decoded_length(value);
+    }
+    if bytes > MOST_BYTES {
+        to.too_long(&Path::Root("[]"), MOST_BYTES);
+    }
+}
+
+/// Secret.
+pub(super) fn secret(object: &Value, old: Option<&Value>, to: &mut Faults) {
+    if let Some(old) = old {
+        to.immutable(&Path::Root("type"), &old["type"], &object["type"]);
+    }
+    sealed(object, old, &["data"], to);
+    let path = Path::Root("data");
+    let mut bytes = 0;
+    for (key, value) in entries(&object["data"]) {
+        to.format(&path.key(key), key, formats::config_map_key(key));
+        bytes += decoded_length(value);
+    }
+    if bytes > MOST_BYTES {
+        to.too_long(&path, MOST_BYTES);
+    }
+    secret_type(object, &path, to);
+}
+
+/// What secrets of the known types must hold.
+fn secret_type(object: &Value, path: &Path<'_>, to: &mut Faults) {
+    let data = &object["data"];
+    let mut need = |keys: &[&str]| {
+        for key in keys {
+            to.required(&path.key(key), "");
+        }
+    };
+    let missing = |key: &str| data[key].is_null();
+    match text(&object["type"]) {
+        "kubernetes.io/service-account-token" => {
+            const NAME: &str = "kubernetes.io/service-account.name";
+            if text(&object["metadata"]["annotations"][NAME]).is_empty() {
+                let metadata = Path::Root("metadata");
+                let annotations = metadata.field("annotations");
+                to.required(&annotations.key(NAME), "");
+            }
+        }
+        "kubernetes.io/dockercfg" => json_value(data, ".dockercfg", path, to),
+        "kubernetes.io/dockerconfigjson" => json_value(data, ".dockerconfigjson", path, to),
+        "kubernetes.io/basic-auth" if missing("username") && missing("password") => {
+            need(&["username", "password"]);
+        }
+        "kubernetes.io/ssh-auth" if text(&data["ssh-privatekey"]).is_empty() => need(&["ssh-privatekey"]),
+        "kubernetes.io/tls" => {
+            for key in ["tls.crt", "tls.key"] {
+                if missing(key) {
+                    need(&[key]);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn json_value(data: &Value, key: &str, path: &Path<'_>, to: &mut Faults) {
+    if data[key].is_null() {
+        to.required(&path.key(key), "");
+        return;
+    }
+    let bytes = STANDARD.decode(text(&data[key])).unwrap_or_default();
+    if let Err(error) = serde_json::from_slice::<serde_json::Map<String, Value>>(&bytes) {
+        let detail = crate::request::body::of_json_error(&error, &bytes);
+        to.invalid(&path.key(key), "<secret contents redacted>", detail);
+    }
+}
+
+/// What a quota may count without a domain in the name.
+const QUOTAS: [&str; 19] = [
+    "configmaps",
+    "cpu",
+    "ephemeral-storage",
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "memory",
+    "persistentvolumeclaims",
+    "pods",
+    "replicationcontrollers",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+    "requests.storage",
+    "resourcequotas",
+    "secrets",
+    "services",
+    "services.loadbalancers",
+    "services.nodeports",
+];
+
+/// ResourceQuota.
+pub(super) fn quota(object: &Value, to: &mut Faults) {
+    let path = SPEC.field("hard");
+    for (name, amount) in entries(&object["spec"]["hard"]) {
+        let path = path.key(name);
+        to.format(&path, name, formats::qualified_name(name));
+        if !name.contains('/') && !QUOTAS.contains(&name) && !name.starts_with("count/") {
+            to.invalid(&path, name, "must be a standard resource type or fully qualified");
+            to.invalid(&path, name, "must be a standard resource for quota");
+        }
+        let Some(quantity) = Quantity::parse(text(amount)) else { continue };
+        if quantity.is_negative() {
+            to.invalid(&path, text(amount), "must be greater than or equal to 0");
+        }
+        let divisible = ["cpu", "memory", "storage"].iter().any(|unit| name.ends_with(unit));
+        if !divisible && !quantity.is_whole() {
+            to.invalid(&path, text(amount), "must be an integer");
+        }
+    }
+}
+
+/// LimitRange.
+pub(super) fn limit_range(object: &Value, to: &mut Faults) {
+    let list = SPEC.field("limits");
+    for (index, limit) in items(&object["spec"]["limits"]) {
+        let path = list.index(index);
+        let kind = text(&limit["type"]);
+        to.format(&path.field("type"), kind, formats::qualified_name(kind));
+        for (name, least) in entries(&limit["min"]) {
+            let most = &limit["max"][name];
+            if let (Some(low), Some(high)) =
+                (Quantity::parse(text(least)), most.as_str().and_then(Quantity::parse))
+                && low.compare(high).is_gt()
+            {
+                let detail = format!("min value {} is greater than max value {}", text(least), text(most));
+                to.invalid(&path.field("min").key(name), text(least), detail);
+            }
+            for (field, noun) in [("defaultRequest", "default request"), ("default", "default")] {
+                let given = &limit[field][name];
+                if let (Some(low), Some(value)) =
+                    (Quantity::parse(text(least)), given.as_str().and_then(Quantity::parse))
+                    && low.compare(value).is_gt()
+                {
+                    let detail =
+                        format!("min value {} is greater than {noun} value {}", text(least), text(given));
+                    to.invalid(&path.field(field).key(name), text(given), detail);
+                }
+            }
+        }
+    }
+}
+
+/// Lease.
+pub(super) fn lease(object: &Value, to: &mut Faults) {
+    let spec = &object["spec"];
+    let path = SPEC.field("leaseDurationSeconds");
+    if let Some(seconds) = spec["leaseDurationSeconds"].as_i64().filter(|seconds| *seconds <= 0) {
+        to.invalid(&path, seconds, "must be greater than 0");
+    }
+    to.not_negative(&SPEC.field("leaseTransitions"), &spec["leaseTransitions"]);
+}

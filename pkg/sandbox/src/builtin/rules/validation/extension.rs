@@ -1,0 +1,327 @@
+//! What extends the server: webhooks, admission policies, API services, certificate requests.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{SPEC, selector};
+use crate::{
+    builtin::rules::{
+        faults::{Faults, Path, items, text},
+        formats,
+    },
+    cel,
+};
+
+/// MutatingWebhookConfiguration and ValidatingWebhookConfiguration.
+pub(super) fn webhooks(object: &Value, to: &mut Faults) {
+    let list = Path::Root("webhooks");
+    let mut names = HashSet::new();
+    for (index, hook) in items(&object["webhooks"]) {
+        let path = list.index(index);
+        webhook(hook, &path, to);
+        review_versions(&hook["admissionReviewVersions"], &path.field("admissionReviewVersions"), to);
+        let name = text(&hook["name"]);
+        if !name.is_empty() && !names.insert(name) {
+            to.duplicate(&path.field("name"), name);
+        }
+    }
+}
+
+fn webhook(hook: &Value, path: &Path<'_>, to: &mut Faults) {
+    qualified(text(&hook["name"]), &path.field("name"), to);
+    let rules = path.field("rules");
+    for (index, one) in items(&hook["rules"]) {
+        rule(one, &rules.index(index), to);
+    }
+    to.one_of(&path.field("failurePolicy"), &hook["failurePolicy"], &["Fail", "Ignore"]);
+    to.one_of(&path.field("matchPolicy"), &hook["matchPolicy"], &["Equivalent", "Exact"]);
+    let effects = path.field("sideEffects");
+    if hook["sideEffects"].is_null() {
+        to.required(&effects, "must specify one of None, NoneOnDryRun");
+    } else {
+        to.one_of(&effects, &hook["sideEffects"], &["None", "NoneOnDryRun"]);
+    }
+    if let Some(seconds) = hook["timeoutSeconds"].as_i64().filter(|seconds| !(1..=30).contains(seconds)) {
+        let detail = "the timeout value must be between 1 and 30 seconds";
+        to.invalid(&path.field("timeoutSeconds"), seconds, detail);
+    }
+    for field in ["namespaceSelector", "objectSelector"] {
+        selector::validate(&hook[field], &path.field(field), to);
+    }
+    let conditions = path.field("matchConditions");
+    for (index, condition) in items(&hook["matchConditions"]) {
+        let path = conditions.index(index);
+        expression(text(&condition["expression"]), &path.field("expression"), to);
+    }
+    client_config(&hook["clientConfig"], &path.field("clientConfig"), to);
+    if !hook["reinvocationPolicy"].is_null() {
+        let policies = ["IfNeeded", "Never"];
+        to.one_of(&path.field("reinvocationPolicy"), &hook["reinvocationPolicy"], &policies);
+    }
+}
+
+/// A name of at least three parts.
+fn qualified(name: &str, path: &Path<'_>, to: &mut Faults) {
+    if name.is_empty() {
+        to.required(path, "");
+        return;
+    }
+    let problems = formats::dns_subdomain(name);
+    if !problems.is_empty() {
+        to.format(path, name, problems);
+    } else if name.split('.').count() < 3 {
+        to.invalid(path, name, "should be a domain with at least three segments separated by dots");
+    }
+}
+
+fn rule(rule: &Value, path: &Path<'_>, to: &mut Faults) {
+    let wildcard =
+        |field: &str| items(&rule[field]).count() > 1 && items(&rule[field]).any(|(_, value)| value == "*");
+    let operations = path.field("operations");
+    if items(&rule["operations"]).next().is_none() {
+        to.required(&operations, "");
+    }
+    if wildcard("operations") {
+        let detail = "if '*' is present, must not specify other operations";
+        to.invalid(&operations, rule["operations"].clone(), detail);
+    }
+    for (index, operation) in items(&rule["operations"]) {
+        let known = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
+        to.one_of(&operations.index(index), operation, &known);
+    }
+    for (field, noun) in [("apiGroups", "API groups"), ("apiVersions", "API versions")] {
+        if items(&rule[field]).next().is_none() {
+            to.required(&path.field(field), "");
+        }
+        if wildcard(field) {
+            let detail = format!("if '*' is present, must not specify other {noun}");
+            to.invalid(&path.field(field), rule[field].clone(), detail);
+        }
+    }
+    named(&rule["apiVersions"], &path.field("apiVersions"), to);
+    let resources = path.field("resources");
+    if items(&rule["resources"]).next().is_none() {
+        to.required(&resources, "");
+    }
+    named(&rule["resources"], &resources, to);
+    let whole = |(_, value): (usize, &Value)| !text(value).contains('/') && *value != "*";
+    if items(&rule["resources"]).count() > 1 && items(&rule["resources"]).any(|(_, value)| value == "*/*") {
+        let detail = "if '*/*' is present, must not specify other resources";
+        to.invalid(&resources, rule["resources"].clone(), detail);
+    }
+    if wildcard("resources") && items(&rule["resources"]).any(whole) {
+        let detail = "if '*' is present, must not specify other resources without subresources";
+        to.invalid(&resources, rule["resources"].clone(), detail);
+    }
+    to.one_of(&path.field("scope"), &rule["scope"], &["*", "Cluster", "Namespaced"]);
+}
+
+/// No item may be empty.
+fn named(list: &Value, path: &Path<'_>, to: &mut Faults) {
+    for (index, _) in items(list).filter(|(_, value)| text(value).is_empty()) {
+        to.required(&path.index(index), "");
+    }
+}
+
+fn client_config(config: &Value, path: &Path<'_>, to: &mut Faults) {
+    const FORM: &str = "; desired format: https://host[/path]";
+    match (config["url"].as_str(), config["service"].as_object()) {
+        (None, None) | (Some(_), Some(_)) => {
+            to.required(path, "exactly one of url or service is required");
+        }
+        (Some(url), None) => {
+            let at = path.field("url");
+            let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+            if scheme != "https" {
+                to.invalid(&at, scheme, format!("'https' is the only allowed URL scheme{FORM}"));
+            }
+            if scheme.is_empty() || rest.is_empty() || rest.starts_with('/') {
+                to.invalid(&at, "", format!("host must be specified{FORM}"));
+            }
+        }
+        (None, Some(_)) => service(&config["service"], &path.field("service"), to),
+    }
+}
+
+fn service(service: &Value, path: &Path<'_>, to: &mut Faults) {
+    for field in ["name", "namespace"] {
+        if text(&service[field]).is_empty() {
+            to.required(&path.field(field), "");
+        }
+    }
+    if let Some(port) = service["port"].as_i64() {
+        for problem in formats::port_number(port) {
+            to.invalid(&path.field("port"), port, format!("port is not valid: {problem}"));
+        }
+    }
+    let place = text(&service["path"]);
+    if place.is_empty() || place == "/" {
+        return;
+    }
+    let at = path.field("path");
+    if !place.starts_with('/') {
+        to.invalid(&at, place, "must start with a '/'");
+    }
+    // The first character goes, whatever it is: so does the real server.
+    let mut steps = place.chars();
+    steps.next();
+    let steps = steps.as_str();
+    for (index, step) in steps.strip_suffix('/').unwrap_or(steps).split('/').enumerate() {
+        if step.is_empty() {
+            to.invalid(&at, place, format!("segment[{index}] may not be empty"));
+            continue;
+        }
+        for problem in formats::dns_subdomain(step) {
+            to.invalid(&at, place, format!("segment[{index}]: {problem}"));
+        }
+    }
+}
+
+fn review_versions(versions: &Value, path: &Path<'_>, to: &mut Faults) {
+    if items(versions).next().is_none() {
+        to.required(path, "must specify one of v1, v1beta1");
+        return;
+    }
+    let mut seen = HashSet::new();
+    for (index, version) in items(versions) {
+        let (path, version) = (path.index(index), text(version));
+        if !seen.insert(version) {
+            to.invalid(&path, version, "duplicate version");
+            continue;
+        }
+        to.format(&path, version, formats::dns_1035_label(version));
+    }
+    if !seen.contains("v1") && !seen.contains("v1beta1") {
+        to.invalid(path, versions.clone(), "must include at least one of v1, v1beta1");
+    }
+}
+
+/// ValidatingAdmissionPolicy.
+pub(super) fn policy(object: &Value, to: &mut Faults) {
+    let spec = &object["spec"];
+    to.one_of(&SPEC.field("failurePolicy"), &spec["failurePolicy"], &["Fail", "Ignore"]);
+    let path = SPEC.field("matchConstraints");
+    if spec["matchConstraints"].is_null() {
+        to.required(&path, "");
+    } else {
+        let list = path.field("resourceRules");
+        if items(&spec["matchConstraints"]["resourceRules"]).next().is_none() {
+            to.required(&list, "");
+        }
+        for (index, one) in items(&spec["matchConstraints"]["resourceRules"]) {
+            rule(one, &list.index(index), to);
+        }
+    }
+    let has = |field: &str| items(&spec[field]).next().is_some();
+    if !has("validations") && !has("auditAnnotations") {
+        for field in ["validations", "auditAnnotations"] {
+            to.required(&SPEC.field(field), "validations or auditAnnotations must contain at least one item");
+        }
+    }
+    let list = SPEC.field("validations");
+    for (index, validation) in items(&spec["validations"]) {
+        let path = list.index(index);
+        expression(text(&validation["expression"]), &path.field("expression"), to);
+    }
+}
+
+/// An expression is read, and not checked for types.
+fn expression(expression: &str, path: &Path<'_>, to: &mut Faults) {
+    if expression.trim().is_empty() {
+        to.required(path, "expression is not specified");
+    } else if let Err(report) = cel::compile(expression) {
+        to.invalid(path, expression, format!("compilation failed: {report}"));
+    }
+}
+
+/// ValidatingAdmissionPolicyBinding.
+pub(super) fn policy_binding(object: &Value, to: &mut Faults) {
+    let spec = &object["spec"];
+    let name = text(&spec["policyName"]);
+    if name.is_empty() {
+        to.required(&SPEC.field("policyName"), "");
+    } else {
+        to.format(&SPEC.field("policyName"), name, formats::dns_subdomain(name));
+    }
+    let list = SPEC.field("validationActions");
+    if items(&spec["validationActions"]).next().is_none() {
+        to.required(&list, "at least one validation action is required");
+    }
+    let mut seen = HashSet::new();
+    for (index, action) in items(&spec["validationActions"]) {
+        to.one_of(&list.index(index), action, &["Audit", "Deny", "Warn"]);
+        if !seen.insert(text(action)) {
+            to.duplicate(&list.index(index), text(action));
+        }
+    }
+    if seen.contains("Deny") && seen.contains("Warn") {
+        let detail = "must not contain both Deny and Warn (repeating the same validation failure information in the \
+                      API response and headers serves no purpose)";
+        to.invalid(&list, spec["validationActions"].clone(), detail);
+    }
+}
+
+/// APIService.
+pub(super) fn api_service(object: &Value, to: &mut Faults) {
+    let spec = &object["spec"];
+    let (group, version) = (text(&spec["group"]), text(&spec["version"]));
+    let required = format!("{version}.{group}");
+    let name = text(&object["metadata"]["name"]);
+    if name != required {
+        let metadata = Path::Root("metadata");
+        let detail = format!("must be `spec.version+\".\"+spec.group`: {required:?}");
+        to.invalid(&metadata.field("name"), name, detail);
+    }
+    to.format(&SPEC.field("version"), version, formats::dns_1035_label(version));
+    for (field, most) in [("groupPriorityMinimum", 20000), ("versionPriority", 1000)] {
+        let number = spec[field].as_i64().unwrap_or_default();
+        if !(1..=most).contains(&number) {
+            let detail = format!("must be positive and less than {most}");
+            to.invalid(&SPEC.field(field), number, detail);
+        }
+    }
+    let given = &spec["service"];
+    if given.is_null() {
+        if !text(&spec["caBundle"]).is_empty() {
+            let detail = "local APIServices may not have a caBundle";
+            to.invalid(&SPEC.field("caBundle"), "", detail);
+        }
+        if spec["insecureSkipTLSVerify"] == true {
+            let detail = "local APIServices may not have insecureSkipTLSVerify";
+            to.invalid(&SPEC.field("insecureSkipTLSVerify"), true, detail);
+        }
+    } else {
+        service(given, &SPEC.field("service"), to);
+        if spec["insecureSkipTLSVerify"] == true && !text(&spec["caBundle"]).is_empty() {
+            let detail = "may not be true if caBundle is present";
+            to.invalid(&SPEC.field("insecureSkipTLSVerify"), true, detail);
+        }
+    }
+}
+
+/// CertificateSigningRequest. The request itself is not parsed.
+pub(super) fn signing_request(object: &Value, to: &mut Faults) {
+    let spec = &object["spec"];
+    if text(&spec["request"]).is_empty() {
+        to.invalid(&SPEC.field("request"), "", "PEM block type must be CERTIFICATE REQUEST");
+    }
+    if items(&spec["usages"]).next().is_none() {
+        to.required(&SPEC.field("usages"), "usages must be provided");
+    }
+    let path = SPEC.field("signerName");
+    let signer = text(&spec["signerName"]);
+    if signer.is_empty() {
+        to.required(&path, "");
+    } else if signer.split('/').count() != 2 {
+        let detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+        to.invalid(&path, signer, detail);
+    }
+    if let Some(seconds) = spec["expirationSeconds"].as_i64().filter(|seconds| *seconds < 600) {
+        to.invalid(
+            &SPEC.field("expirationSeconds"),
+            seconds,
+            "may not specify a duration less than 600 seconds (10 minutes)",
+        );
+    }
+}

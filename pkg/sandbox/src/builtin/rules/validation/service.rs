@@ -1,0 +1,183 @@
+//! Services, but for the addresses they get.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use super::{SPEC, selector};
+use crate::builtin::rules::{
+    faults::{Faults, Path, items, text},
+    formats,
+};
+
+const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+
+/// Service.
+pub(super) fn service(object: &Value, old: Option<&Value>, to: &mut Faults) {
+    let spec = &object["spec"];
+    let kind = text(&spec["type"]);
+    let headless = spec["clusterIP"] == "None";
+    if let Some(old) = old {
+        same_cluster_ip(spec, &old["spec"], to);
+    }
+    if items(&spec["ports"]).next().is_none() && !headless && kind != "ExternalName" {
+        to.required(&SPEC.field("ports"), "");
+    }
+    let ips = SPEC.field("clusterIPs");
+    match kind {
+        "LoadBalancer" | "NodePort" if headless => {
+            let detail = format!("may not be set to 'None' for {kind} services");
+            to.invalid(&ips.index(0), "None", detail);
+        }
+        "ExternalName" => {
+            if !text(&spec["clusterIP"]).is_empty() {
+                to.forbidden(&ips, "may not be set for ExternalName services");
+            }
+            let name = text(&spec["externalName"]).trim_end_matches('.');
+            if name.is_empty() {
+                to.required(&SPEC.field("externalName"), "");
+            } else {
+                to.format(&SPEC.field("externalName"), name, formats::dns_subdomain(name));
+            }
+        }
+        _ => {}
+    }
+    ports(spec, to);
+    selector::labels(&spec["selector"], &SPEC.field("selector"), to);
+    to.one_of(&SPEC.field("sessionAffinity"), &spec["sessionAffinity"], &["ClientIP", "None"]);
+    for (index, ip) in items(&spec["clusterIPs"]) {
+        if text(ip) != "None" {
+            to.format(&ips.index(index), text(ip), formats::ip_address(text(ip)));
+        }
+    }
+    let external = SPEC.field("externalIPs");
+    for (index, ip) in items(&spec["externalIPs"]) {
+        to.format(&external.index(index), text(ip), formats::ip_address(text(ip)));
+    }
+    if !TYPES.contains(&kind) {
+        to.unsupported(&SPEC.field("type"), kind, &TYPES);
+    }
+    if kind == "ClusterIP" {
+        for (index, port) in items(&spec["ports"]) {
+            if port["nodePort"].as_i64().is_some_and(|number| number != 0) {
+                let path = SPEC.field("ports");
+                to.forbidden(
+                    &path.index(index).field("nodePort"),
+                    "may not be used when `type` is 'ClusterIP'",
+                );
+            }
+        }
+    }
+    traffic_policies(spec, kind, to);
+    repeated_ports(spec, to);
+    families(spec, to);
+}
+
+fn same_cluster_ip(spec: &Value, old: &Value, to: &mut Faults) {
+    let stays = |spec: &Value| spec["type"] != "ExternalName" && !text(&spec["clusterIP"]).is_empty();
+    if stays(spec) && stays(old) && spec["clusterIP"] != old["clusterIP"] {
+        let ips = SPEC.field("clusterIPs");
+        to.invalid(&ips.index(0), spec["clusterIPs"].clone(), "may not change once set");
+    }
+}
+
+fn ports(spec: &Value, to: &mut Faults) {
+    let list = SPEC.field("ports");
+    let several = items(&spec["ports"]).count() > 1;
+    let mut names = HashSet::new();
+    let mut node_ports = HashSet::new();
+    for (index, port) in items(&spec["ports"]) {
+        let path = list.index(index);
+        let name = text(&port["name"]);
+        if name.is_empty() {
+            if several {
+                to.required(&path.field("name"), "");
+            }
+        } else {
+            to.format(&path.field("name"), name, formats::dns_label(name));
+            if !names.insert(name) {
+                to.duplicate(&path.field("name"), name);
+            }
+        }
+        let number = port["port"].as_i64().unwrap_or_default();
+        for problem in formats::port_number(number) {
+            to.invalid(&path.field("port"), number, problem);
+        }
+        to.one_of(&path.field("protocol"), &port["protocol"], &["SCTP", "TCP", "UDP"]);
+        let target = &port["targetPort"];
+        let at = path.field("targetPort");
+        match target {
+            Value::String(name) => to.format(&at, name, formats::port_name(name)),
+            Value::Number(_) => {
+                let number = target.as_i64().unwrap_or_default();
+                for problem in formats::port_number(number) {
+                    to.invalid(&at, number, problem);
+                }
+            }
+            _ => {}
+        }
+        if let Some(number) = port["nodePort"].as_i64().filter(|number| *number != 0)
+            && !node_ports.insert((number, text(&port["protocol"])))
+        {
+            to.duplicate(&path.field("nodePort"), number);
+        }
+    }
+}
+
+fn traffic_policies(spec: &Value, kind: &str, to: &mut Faults) {
+    const POLICIES: [&str; 2] = ["Cluster", "Local"];
+    let external = &spec["externalTrafficPolicy"];
+    let path = SPEC.field("externalTrafficPolicy");
+    let reachable =
+        matches!(kind, "NodePort" | "LoadBalancer") || items(&spec["externalIPs"]).next().is_some();
+    match (reachable, external.is_null()) {
+        (true, true) => to.required(&path, ""),
+        (true, false) => to.one_of(&path, external, &POLICIES),
+        (false, true) => {}
+        (false, false) => {
+            to.invalid(&path, external.clone(), "may only be set for externally-accessible services");
+        }
+    }
+    for (field, supported) in [
+        ("internalTrafficPolicy", &POLICIES[..]),
+        ("ipFamilyPolicy", &["PreferDualStack", "RequireDualStack", "SingleStack"]),
+    ] {
+        if !spec[field].is_null() {
+            to.one_of(&SPEC.field(field), &spec[field], supported);
+        }
+    }
+}
+
+fn repeated_ports(spec: &Value, to: &mut Faults) {
+    let list = SPEC.field("ports");
+    let mut seen = HashSet::new();
+    for (index, port) in items(&spec["ports"]) {
+        let protocol = text(&port["protocol"]);
+        if !seen.insert((protocol, port["port"].as_i64())) {
+            // The real server prints its internal form.
+            let printed = json!({
+                "Name": "",
+                "Protocol": protocol,
+                "AppProtocol": null,
+                "Port": port["port"],
+                "TargetPort": 0,
+                "NodePort": 0,
+            });
+            to.duplicate(&list.index(index), printed);
+        }
+    }
+}
+
+/// The cluster has IPv4 addresses alone.
+fn families(spec: &Value, to: &mut Faults) {
+    let headless = spec["clusterIP"] == "None";
+    let path: Path<'_> = SPEC.field("ipFamilies");
+    for (index, family) in items(&spec["ipFamilies"]) {
+        match text(family) {
+            "IPv4" => {}
+            "IPv6" if headless => {}
+            "IPv6" => to.invalid(&path.index(index), "IPv6", "not configured on this cluster"),
+            other => to.unsupported(&path.index(index), other, &["IPv4", "IPv6"]),
+        }
+    }
+}

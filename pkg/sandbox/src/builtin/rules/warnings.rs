@@ -1,0 +1,181 @@
+//! What the server warns of, without refusing it.
+//!
+//! Source: kube-apiserver 1.36 `pkg/api/*/warnings.go` and the strategies; those a management cluster meets.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::faults::{Path, entries, items, text};
+use crate::kinds::ResourceType;
+
+/// Annotations that fields have replaced, for pods and their templates.
+const REPLACED_ANNOTATIONS: [(&str, &str); 2] = [
+    ("scheduler.alpha.kubernetes.io/critical-pod", "use the \"priorityClassName\" field instead"),
+    ("security.alpha.kubernetes.io/sysctls", "use the \"sysctls\" field instead"),
+];
+
+/// Labels of nodes that have had their time, and what is said of them.
+const OLD_NODE_LABELS: [(&str, &str); 8] = [
+    ("app.kubernetes.io/created-by", "deprecated since v1.9"),
+    ("beta.kubernetes.io/arch", "deprecated since v1.14; use \"kubernetes.io/arch\" instead"),
+    (
+        "beta.kubernetes.io/instance-type",
+        "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead",
+    ),
+    ("beta.kubernetes.io/os", "deprecated since v1.14; use \"kubernetes.io/os\" instead"),
+    (
+        "failure-domain.beta.kubernetes.io/region",
+        "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead",
+    ),
+    (
+        "failure-domain.beta.kubernetes.io/zone",
+        "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead",
+    ),
+    ("node-role.kubernetes.io/master", "use \"node-role.kubernetes.io/control-plane\" instead"),
+    (
+        "scheduler.alpha.kubernetes.io/preferAvoidPods",
+        "deprecated since v1.22; use Taints and Tolerations instead",
+    ),
+];
+
+/// What is said of every request for a kind that has had its time.
+pub(super) fn of_kind(resource: &ResourceType) -> Option<&'static str> {
+    match (&*resource.group, &*resource.plural) {
+        ("", "endpoints") => {
+            Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
+        }
+        ("", "componentstatuses") => Some("v1 ComponentStatus is deprecated in v1.19+"),
+        _ => None,
+    }
+}
+
+/// Everything there is to warn of in an object.
+pub(super) fn of(resource: &ResourceType, object: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    match (&*resource.group, &*resource.plural) {
+        ("", "pods") => pod(object, None, &mut found),
+        ("apps", "statefulsets") => {
+            pod(&object["spec"]["template"], Some(&Path::Root("spec.template")), &mut found);
+            if object["spec"]["revisionHistoryLimit"].as_i64().is_some_and(|limit| limit < 0) {
+                found.push(
+                    "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is \
+                     recommended"
+                        .to_owned(),
+                );
+            }
+        }
+        ("", "podtemplates") => pod(&object["template"], Some(&Path::Root("template")), &mut found),
+        ("", "replicationcontrollers")
+        | ("apps", "daemonsets" | "deployments" | "replicasets")
+        | ("batch", "jobs") => {
+            pod(&object["spec"]["template"], Some(&Path::Root("spec.template")), &mut found);
+        }
+        ("batch", "cronjobs") => {
+            let template = &object["spec"]["jobTemplate"]["spec"]["template"];
+            pod(template, Some(&Path::Root("spec.jobTemplate.spec.template")), &mut found);
+        }
+        ("networking.k8s.io", "ingresses")
+            if object["metadata"]["annotations"]["kubernetes.io/ingress.class"].is_string() =>
+        {
+            found.push(
+                "annotation \"kubernetes.io/ingress.class\" is deprecated, please use \
+                     'spec.ingressClassName' instead"
+                    .to_owned(),
+            );
+        }
+        _ => {}
+    }
+    found
+}
+
+fn pod(pod: &Value, path: Option<&Path<'_>>, found: &mut Vec<String>) {
+    let at = |field: &str| path.map_or_else(|| field.to_owned(), |path| format!("{path}.{field}"));
+    let spec = &pod["spec"];
+    for (label, _) in entries(&spec["nodeSelector"]) {
+        if let Some(said) = of_node_label(label) {
+            found.push(format!("{}[{label}]: {said}", at("spec.nodeSelector")));
+        }
+    }
+    node_affinity(&spec["affinity"]["nodeAffinity"], &at("spec.affinity.nodeAffinity"), found);
+    for (annotation, instead) in REPLACED_ANNOTATIONS {
+        if pod["metadata"]["annotations"][annotation].is_string() {
+            found.push(format!(
+                "{}[{annotation}]: non-functional in v1.16+; {instead}",
+                at("metadata.annotations")
+            ));
+        }
+    }
+    if spec["terminationGracePeriodSeconds"].as_i64().is_some_and(|seconds| seconds < 0) {
+        found.push(format!(
+            "{}: must be >= 0; negative values are invalid and will be treated as 1",
+            at("spec.terminationGracePeriodSeconds")
+        ));
+    }
+    for (index, secret) in items(&spec["imagePullSecrets"]) {
+        if text(&secret["name"]).is_empty() {
+            found.push(format!("{}[{index}].name: invalid empty name \"\"", at("spec.imagePullSecrets")));
+        }
+    }
+    for list in ["initContainers", "containers"] {
+        let place = at(&format!("spec.{list}"));
+        for (index, container) in items(&spec[list]) {
+            repeated_variables(container, &format!("{place}[{index}]"), found);
+            repeated_ports(container, &format!("{place}[{index}]"), found);
+        }
+    }
+}
+
+fn of_node_label(label: &str) -> Option<&'static str> {
+    OLD_NODE_LABELS.iter().find(|(old, _)| *old == label).map(|(_, said)| *said)
+}
+
+fn node_affinity(affinity: &Value, place: &str, found: &mut Vec<String>) {
+    const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+    const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+    let mut terms = |term: &Value, place: String| {
+        for (index, expression) in items(&term["matchExpressions"]) {
+            let label = text(&expression["key"]);
+            if let Some(said) = of_node_label(label) {
+                found.push(format!("{place}.matchExpressions[{index}].key: {label} is {said}"));
+            }
+        }
+    };
+    for (index, term) in items(&affinity[REQUIRED]["nodeSelectorTerms"]) {
+        terms(term, format!("{place}.{REQUIRED}.nodeSelectorTerms[{index}]"));
+    }
+    for (index, term) in items(&affinity[PREFERRED]) {
+        terms(&term["preference"], format!("{place}.{PREFERRED}[{index}].preference"));
+    }
+}
+
+/// A variable set twice, unless the second value is made of the first one.
+fn repeated_variables(container: &Value, place: &str, found: &mut Vec<String>) {
+    let mut seen = HashSet::new();
+    for (index, variable) in items(&container["env"]) {
+        let name = text(&variable["name"]);
+        let extends = text(&variable["value"]).contains(&format!("$({name})"));
+        if !seen.insert(name) && !extends {
+            found.push(format!(
+                "{place}.env[{index}]: hides previous definition of {name:?}, which may be dropped when using apply"
+            ));
+        }
+    }
+}
+
+fn repeated_ports(container: &Value, place: &str, found: &mut Vec<String>) {
+    let mut seen: HashMap<(i64, &str), usize> = HashMap::new();
+    for (index, port) in items(&container["ports"]) {
+        let key = (port["containerPort"].as_i64().unwrap_or_default(), text(&port["protocol"]));
+        if let Some(first) = seen.get(&key) {
+            // Ports of the node that are wanted twice are refused.
+            if port["hostPort"].is_null() {
+                found.push(format!(
+                    "{place}.ports[{index}]: duplicate port definition with {place}.ports[{first}]"
+                ));
+            }
+        } else {
+            seen.insert(key, index);
+        }
+    }
+}

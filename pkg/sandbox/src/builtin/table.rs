@@ -1,0 +1,125 @@
+//! The tables of built-in kinds, read at first use.
+//!
+//! ```text
+//! resources.txt ─► Resource (a line) ───────────────┐
+//! shapes.txt ─► Shapes (all definitions) ─► Schemas ─┴─► ResourceType
+//!                    └─► protobuf bodies, OpenAPI documents
+//! ```
+//!
+//! Both are written by `cargo xtask builtin-kinds` from what a kube-apiserver says of itself; nothing is edited by hand.
+
+mod nodes;
+mod resources;
+mod shapes;
+
+use std::sync::{Arc, LazyLock};
+
+use self::resources::Resource;
+pub(crate) use self::shapes::{Default, Field, Form, Inner, Keys, Merge, Shape, ShapeId, Shapes, ValueType};
+use crate::{
+    kinds::{ResourceType, Subresource},
+    schema::SchemaRoot,
+};
+
+const INVARIANT: &str = "the tables in this crate are well-formed: a test reads them";
+
+static SHAPES: LazyLock<Shapes> =
+    LazyLock::new(|| Shapes::read(include_str!("shapes.txt")).expect(INVARIANT));
+
+static RESOURCES: LazyLock<Resources> = LazyLock::new(|| {
+    let lines = resources::read(include_str!("resources.txt")).expect(INVARIANT);
+    let (schemas, roots) = nodes::schemas(&SHAPES);
+    let schemas = Arc::new(schemas);
+    let types = lines.iter().map(|line| {
+        let shape = SHAPES.find(line.package, line.kind).expect(INVARIANT);
+        let is_served = lines.iter().any(|other| (other.group, other.version) == line.stored);
+        let stored = if is_served { line.stored.1 } else { line.version };
+        Arc::new(resource_type(line, stored, SchemaRoot::new(Arc::clone(&schemas), roots[shape.index()])))
+    });
+    Resources { types: types.collect(), lines }
+});
+
+struct Resources {
+    /// In the order of discovery.
+    types: Vec<Arc<ResourceType>>,
+    /// The line each was made from.
+    lines: Vec<Resource>,
+}
+
+/// All built-in resources, in the order discovery lists their groups and resources. Read from the table at first use.
+pub(crate) fn resources() -> &'static [Arc<ResourceType>] {
+    &RESOURCES.types
+}
+
+/// The definitions of all built-in kinds and their parts.
+pub(crate) fn shapes() -> &'static Shapes {
+    &SHAPES
+}
+
+/// The package of the kinds every version has, and of `Status`.
+const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
+
+/// The definition of this name in a version, of a kind or of a part: every version has `DeleteOptions` and `Status`.
+pub(crate) fn shape_of(group: &str, version: &str, name: &str) -> Option<ShapeId> {
+    let of_version = RESOURCES.lines.iter().find(|line| (line.group, line.version) == (group, version))?;
+    SHAPES.find(of_version.package, name).or_else(|| SHAPES.find(META, name))
+}
+
+/// Group, version and kind of a definition that is a kind.
+pub(crate) fn kind_of(shape: &Shape) -> Option<(&'static str, &'static str, &str)> {
+    let (package, kind) = shape.name.rsplit_once('.')?;
+    let line = RESOURCES.lines.iter().find(|line| line.package == package);
+    let (group, version) = line.map_or(("", "v1"), |line| (line.group, line.version));
+    Some((group, version, kind))
+}
+
+/// The group and version a resource is stored in, as the real server does it: events of `events.k8s.io` are those of
+/// core, and some kinds are stored in a version that is not served.
+pub(crate) fn stored_as(resource: &ResourceType) -> (&str, &str) {
+    let is_it = |line: &&Resource| {
+        line.group == &*resource.group
+            && line.version == &*resource.version
+            && line.plural == &*resource.plural
+    };
+    RESOURCES
+        .lines
+        .iter()
+        .find(is_it)
+        .map_or((&resource.group, &resource.storage_version), |line| line.stored)
+}
+
+fn resource_type(line: &Resource, stored: &str, schema: SchemaRoot) -> ResourceType {
+    ResourceType {
+        group: line.group.into(),
+        version: line.version.into(),
+        storage_version: stored.into(),
+        plural: line.plural.into(),
+        singular: line.singular.into(),
+        kind: line.kind.into(),
+        list_kind: format!("{}List", line.kind).into(),
+        short_names: all(&line.short_names),
+        categories: all(&line.categories),
+        namespaced: line.namespaced,
+        verbs: all(&line.verbs),
+        subresources: line.subresources.iter().map(subresource).collect(),
+        schema,
+        custom: None,
+    }
+}
+
+fn subresource(line: &resources::Subresource) -> Subresource {
+    Subresource {
+        name: line.name.into(),
+        group: line.group.into(),
+        version: line.version.into(),
+        kind: line.kind.into(),
+        verbs: all(&line.verbs),
+    }
+}
+
+fn all(words: &[&str]) -> Vec<Arc<str>> {
+    words.iter().map(|word| Arc::from(*word)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,353 @@
+//! Reads `shapes.txt`: the definitions built-in kinds are made of.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::{Value, json};
+
+/// All definitions.
+#[derive(Debug)]
+pub(crate) struct Shapes {
+    shapes: Vec<Shape>,
+    by_name: HashMap<Arc<str>, ShapeId>,
+}
+
+/// The number of a definition in [`Shapes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ShapeId(usize);
+
+/// One definition.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    /// Its whole name, such as `io.k8s.api.core.v1.PodSpec`.
+    pub(crate) name: Arc<str>,
+    /// It has the texts `apiVersion` and `kind`, which are not among its fields.
+    pub(crate) is_kind: bool,
+    /// It is merged as a whole.
+    pub(crate) atomic: bool,
+    /// What it is made of.
+    pub(crate) form: Form,
+}
+
+/// What a definition is made of.
+#[derive(Debug)]
+pub(crate) enum Form {
+    /// An object of these fields, sorted by name.
+    Fields(Vec<Field>),
+    /// Text of this OpenAPI format.
+    Text(&'static str),
+    /// A number with a unit, as text or as a number.
+    Quantity,
+    /// A whole number or text.
+    IntOrString,
+    /// Any object.
+    Object,
+    /// Anything.
+    Any,
+}
+
+/// A field of a definition.
+#[derive(Debug)]
+pub(crate) struct Field {
+    /// Its name in JSON.
+    pub(crate) name: &'static str,
+    /// What it holds.
+    pub(crate) value: ValueType,
+    /// It must be there.
+    pub(crate) required: bool,
+    /// What stands in for it.
+    pub(crate) default: Default,
+    /// How a list is merged by server-side apply.
+    pub(crate) keys: Keys,
+    /// It is merged as a whole, and OpenAPI says so.
+    pub(crate) atomic: bool,
+    /// It is an object whose fields are merged one by one, whatever its definition says.
+    pub(crate) granular: bool,
+    /// An empty scalar is a value; else Go writes it to protobuf, not to JSON, when it is not set.
+    pub(crate) kept: bool,
+    /// The only values a text may have, or the texts in a list or a map; empty when any will do.
+    pub(crate) allowed: Vec<String>,
+    /// What a strategic merge patch does with a list.
+    pub(crate) merge: Merge,
+    /// A strategic merge patch may say which fields to keep.
+    pub(crate) retain_keys: bool,
+    /// A strategic merge patch replaces the object as a whole.
+    pub(crate) replaces: bool,
+    /// Its number in protobuf; with more than one, those of the messages on the way to it come first. Empty when
+    /// protobuf does not have it.
+    pub(crate) numbers: Vec<u32>,
+    /// The line of the table without name and numbers: equal for fields that are alike.
+    words: &'static str,
+}
+
+/// What a field, an item or a value holds.
+#[derive(Debug)]
+pub(crate) enum ValueType {
+    /// True or false.
+    Bool,
+    /// A whole number of 32 bits.
+    Int32,
+    /// A whole number of 64 bits.
+    Int64,
+    /// A number.
+    Double,
+    /// Text.
+    Text,
+    /// Bytes, as base64.
+    Bytes,
+    /// Any object.
+    Object,
+    /// What another definition says.
+    Shape(ShapeId),
+    /// A list.
+    List(Box<Inner>),
+    /// An object whose names are free.
+    Map(Box<Inner>),
+}
+
+/// What items or values hold.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    /// What they hold.
+    pub(crate) value: ValueType,
+    /// OpenAPI gives them the empty value as default.
+    pub(crate) zero: bool,
+}
+
+/// What stands in for a missing field in OpenAPI.
+#[derive(Debug)]
+pub(crate) enum Default {
+    /// Nothing.
+    None,
+    /// The empty value of its type.
+    Zero,
+    /// This.
+    Value(Value),
+}
+
+/// What a strategic merge patch does with a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Merge {
+    /// Replaces it.
+    Replace,
+    /// Adds values.
+    Items,
+    /// Merges items that agree in this field.
+    ByKey(&'static str),
+}
+
+/// How a list is merged by server-side apply.
+#[derive(Debug)]
+pub(crate) enum Keys {
+    /// As a whole.
+    Atomic,
+    /// Each value on its own.
+    Set,
+    /// Each item by these of its fields.
+    Map(Vec<Arc<str>>),
+}
+
+impl ShapeId {
+    /// Its place in [`Shapes::iter`].
+    pub(crate) fn index(self) -> usize {
+        self.0
+    }
+}
+
+impl Field {
+    /// The line of the table without name and numbers: within a package equal for fields that are alike.
+    pub(super) fn words(&self) -> &'static str {
+        self.words
+    }
+}
+
+impl ValueType {
+    /// The empty value of the type.
+    pub(crate) fn zero(&self) -> Value {
+        match self {
+            Self::Bool => json!(false),
+            Self::Int32 | Self::Int64 | Self::Double => json!(0),
+            Self::Text | Self::Bytes => json!(""),
+            Self::List(_) => json!([]),
+            Self::Object | Self::Shape(_) | Self::Map(_) => json!({}),
+        }
+    }
+}
+
+impl Shapes {
+    /// Reads the table.
+    ///
+    /// # Errors
+    /// The line that cannot be read.
+    pub(super) fn read(table: &'static str) -> Result<Self, String> {
+        let names = names(table)?;
+        let mut reader = Reader { names: &names, package: "" };
+        let mut shapes: Vec<Shape> = Vec::new();
+        for line in lines(table) {
+            if let Some((_, name)) = package(line) {
+                reader.package = name;
+            } else if let Some(field) = line.strip_prefix("  ") {
+                let fields = shapes.last_mut().map(|shape| &mut shape.form);
+                let Some(Form::Fields(fields)) = fields else {
+                    return Err(format!("`{line}` is in no definition"));
+                };
+                fields.push(reader.field(field)?);
+            } else {
+                shapes.push(reader.definition(line)?);
+            }
+        }
+        let by_name = shapes.iter().enumerate().map(|(id, shape)| (Arc::clone(&shape.name), ShapeId(id)));
+        Ok(Self { by_name: by_name.collect(), shapes })
+    }
+
+    /// The definition with this number.
+    pub(crate) fn get(&self, id: ShapeId) -> &Shape {
+        &self.shapes[id.0]
+    }
+
+    /// All definitions, by package and name.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Shape> {
+        self.shapes.iter()
+    }
+
+    /// The definition of this name.
+    pub(crate) fn find(&self, package: &str, name: &str) -> Option<ShapeId> {
+        self.by_name.get(&*format!("{package}.{name}")).copied()
+    }
+}
+
+fn lines(table: &'static str) -> impl Iterator<Item = &'static str> {
+    table.lines().filter(|line| !line.starts_with('#'))
+}
+
+/// Alias and name of the line that begins a package.
+fn package(line: &'static str) -> Option<(&'static str, &'static str)> {
+    line.strip_prefix("package ")?.split_once(' ')
+}
+
+/// What definitions may be called: `(package, name)` and `(alias, name)`.
+type Names = HashMap<(&'static str, &'static str), ShapeId>;
+
+fn names(table: &'static str) -> Result<Names, String> {
+    let mut names = Names::new();
+    let mut owner = None;
+    let mut count = 0;
+    for line in lines(table).filter(|line| !line.starts_with(' ')) {
+        if let Some(package) = package(line) {
+            owner = Some(package);
+            continue;
+        }
+        let (alias, package) = owner.ok_or_else(|| format!("`{line}` is in no package"))?;
+        let name = line.split(' ').next().unwrap_or(line);
+        names.insert((alias, name), ShapeId(count));
+        names.insert((package, name), ShapeId(count));
+        count += 1;
+    }
+    Ok(names)
+}
+
+struct Reader<'a> {
+    names: &'a Names,
+    package: &'static str,
+}
+
+impl Reader<'_> {
+    fn definition(&self, line: &'static str) -> Result<Shape, String> {
+        let (name, words) = line.split_once(' ').unwrap_or((line, ""));
+        let form = match words.strip_prefix("= ") {
+            None => Form::Fields(Vec::new()),
+            Some("quantity") => Form::Quantity,
+            Some("int-or-string") => Form::IntOrString,
+            Some("object") => Form::Object,
+            Some("any") => Form::Any,
+            Some(form) => {
+                Form::Text(form.strip_prefix("string ").ok_or_else(|| format!("`{line}` has no form"))?)
+            }
+        };
+        let has = |wanted: &str| words.split(' ').any(|word| word == wanted);
+        let name = format!("{}.{name}", self.package).into();
+        Ok(Shape { name, is_kind: has("kind"), atomic: has("atomic"), form })
+    }
+
+    fn field(&self, line: &'static str) -> Result<Field, String> {
+        let (name, rest) = line.split_once(' ').ok_or_else(|| format!("field `{line}` has no type"))?;
+        let (words, numbers) = rest.rsplit_once(" =").unwrap_or((rest, ""));
+        let numbers =
+            if numbers.is_empty() { Ok(Vec::new()) } else { numbers.split('.').map(str::parse).collect() };
+        let (kind, more) = words.split_once(' ').unwrap_or((words, ""));
+        let mut field = Field {
+            name,
+            value: self.value(kind)?,
+            required: false,
+            default: Default::None,
+            keys: Keys::Atomic,
+            atomic: false,
+            granular: false,
+            kept: false,
+            allowed: Vec::new(),
+            merge: Merge::Replace,
+            retain_keys: false,
+            replaces: false,
+            numbers: numbers.map_err(|_| format!("field `{line}` has no good number"))?,
+            words,
+        };
+        more.split_whitespace().try_for_each(|word| add_word(&mut field, word))?;
+        Ok(field)
+    }
+
+    fn value(&self, word: &'static str) -> Result<ValueType, String> {
+        let inside = |open, close| word.strip_prefix(open)?.strip_suffix(close);
+        if let Some(items) = inside('[', ']') {
+            return Ok(ValueType::List(Box::new(self.inner(items)?)));
+        }
+        if let Some(values) = inside('{', '}') {
+            return Ok(ValueType::Map(Box::new(self.inner(values)?)));
+        }
+        Ok(match word {
+            "bool" => ValueType::Bool,
+            "int32" => ValueType::Int32,
+            "int64" => ValueType::Int64,
+            "double" => ValueType::Double,
+            "string" => ValueType::Text,
+            "bytes" => ValueType::Bytes,
+            "object" => ValueType::Object,
+            name => {
+                let key = name.split_once('.').unwrap_or((self.package, name));
+                ValueType::Shape(*self.names.get(&key).ok_or_else(|| format!("no type is called `{name}`"))?)
+            }
+        })
+    }
+
+    fn inner(&self, word: &'static str) -> Result<Inner, String> {
+        let kind = word.strip_prefix('*');
+        Ok(Inner { value: self.value(kind.unwrap_or(word))?, zero: kind.is_none() })
+    }
+}
+
+fn add_word(field: &mut Field, word: &'static str) -> Result<(), String> {
+    let unknown = || format!("`{word}` says nothing of a field");
+    let (word, value) = match word.split_once('(') {
+        Some((word, value)) => (word, Some(value.strip_suffix(')').ok_or_else(unknown)?)),
+        None => (word, None),
+    };
+    match (word, value) {
+        ("required", None) => field.required = true,
+        ("zero", None) => field.default = Default::Zero,
+        ("default", Some(value)) => {
+            field.default = Default::Value(serde_json::from_str(value).map_err(|_| unknown())?);
+        }
+        ("enum", Some(values)) => {
+            field.allowed = values.split(',').map(|value| value.replace('_', " ")).collect();
+        }
+        ("set", None) => field.keys = Keys::Set,
+        ("map", Some(keys)) => field.keys = Keys::Map(keys.split(',').map(Arc::from).collect()),
+        ("atomic", None) => field.atomic = true,
+        ("granular", None) => field.granular = true,
+        ("kept", None) => field.kept = true,
+        ("merge", None) => field.merge = Merge::Items,
+        ("merge", Some(key)) => field.merge = Merge::ByKey(key),
+        ("retain", None) => field.retain_keys = true,
+        ("replace", None) => field.replaces = true,
+        _ => return Err(unknown()),
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+use super::*;
+use crate::schema::{ListType, Type};
+
+fn resource(group: &str, version: &str, plural: &str) -> &'static Arc<ResourceType> {
+    let is_it = |r: &&Arc<ResourceType>| &*r.group == group && &*r.version == version && &*r.plural == plural;
+    resources().iter().find(is_it).unwrap()
+}
+
+#[test]
+fn both_tables_can_be_read_and_core_comes_first() {
+    assert_eq!(&*resources()[0].plural, "bindings");
+    assert!(resources().len() > 60);
+    assert!(shapes().iter().count() > 400);
+}
+
+#[test]
+fn a_resource_has_its_names_verbs_and_parts() {
+    let deployments = resource("apps", "v1", "deployments");
+    assert_eq!((&*deployments.singular, &*deployments.kind), ("deployment", "Deployment"));
+    assert_eq!(&*deployments.list_kind, "DeploymentList");
+    assert_eq!(deployments.short_names, [Arc::from("deploy")]);
+    assert_eq!(deployments.categories, [Arc::from("all")]);
+    assert!(deployments.namespaced && deployments.verbs.len() == 8);
+    let scale = deployments.subresource("scale").unwrap();
+    assert_eq!((&*scale.group, &*scale.version, &*scale.kind), ("autoscaling", "v1", "Scale"));
+    let namespaces = resource("", "v1", "namespaces");
+    assert!(!namespaces.namespaced && !namespaces.verbs.iter().any(|verb| &**verb == "deletecollection"));
+}
+
+#[test]
+fn what_is_stored_elsewhere_says_where() {
+    let events = resource("events.k8s.io", "v1", "events");
+    assert_eq!(stored_as(events), ("", "v1"));
+    let old = resource("autoscaling", "v1", "horizontalpodautoscalers");
+    assert_eq!(stored_as(old), ("autoscaling", "v2"));
+    assert_eq!(&*old.storage_version, "v2");
+    assert_eq!(stored_as(resource("apps", "v1", "deployments")), ("apps", "v1"));
+    // Nobody can ask for the version it is stored in.
+    let definitions = resource("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+    assert_eq!((stored_as(definitions).1, &*definitions.storage_version), ("v1beta1", "v1"));
+}
+
+#[test]
+fn a_schema_is_walked_from_the_root_to_the_keys_of_a_port() {
+    let root = resource("apps", "v1", "deployments").schema.schema();
+    let pod = root.field("spec").unwrap().field("template").unwrap().field("spec").unwrap();
+    assert_eq!(pod.node().definition.as_deref(), Some("io.k8s.api.core.v1.PodSpec"));
+    let containers = pod.field("containers").unwrap();
+    assert_eq!(containers.node().list_type, ListType::Map(vec!["name".into()]));
+    assert_eq!(containers.node().patch.merge_key.as_deref(), Some("name"));
+    let ports = containers.items().unwrap().field("ports").unwrap();
+    assert_eq!(ports.node().list_type, ListType::Map(vec!["containerPort".into(), "protocol".into()]));
+    let protocol = ports.items().unwrap().field("protocol").unwrap();
+    assert_eq!(protocol.node().default, Some("TCP".into()));
+    assert_eq!(root.field("kind").unwrap().node().kind, Type::String);
+    assert_eq!(
+        root.field("metadata").unwrap().field("labels").unwrap().field("any").unwrap().node().kind,
+        Type::String
+    );
+}
+
+#[test]
+fn a_field_that_says_more_than_its_definition_keeps_the_fields_of_the_definition() {
+    let spec = resource("apps", "v1", "deployments").schema.schema().field("spec").unwrap();
+    let strategy = spec.field("strategy").unwrap();
+    assert!(strategy.node().patch.retain_keys);
+    assert!(strategy.field("rollingUpdate").unwrap().field("maxSurge").is_some());
+}
+
+#[test]
+fn a_recursive_definition_comes_back_to_itself() {
+    let root = resource("apiextensions.k8s.io", "v1", "customresourcedefinitions").schema.schema();
+    let version = root.field("spec").unwrap().field("versions").unwrap().items().unwrap();
+    let schema = version.field("schema").unwrap().field("openAPIV3Schema").unwrap();
+    assert_eq!(schema.field("properties").unwrap().field("any").unwrap().id(), schema.id());
+    assert_eq!(schema.field("not").unwrap().id(), schema.id());
+}
+
+#[test]
+fn a_line_that_means_nothing_is_named() {
+    for (table, named) in [
+        ("Pod", "`Pod` is in no package"),
+        ("package core a\nPod\n  name strong", "no type is called `strong`"),
+        ("package core a\nPod\n  name string maybe", "`maybe` says nothing of a field"),
+        ("package core a\nPod\n  name string =x", "field `name string =x` has no good number"),
+        ("package core a\nTime = clock", "`Time = clock` has no form"),
+    ] {
+        assert_eq!(Shapes::read(table).unwrap_err(), named);
+    }
+    assert_eq!(resources::read("  pods pod").unwrap_err(), "`  pods pod` is no resource");
+    assert_eq!(
+        resources::read("v1 a\n  pods pod Pod cluster get long(x)").unwrap_err(),
+        "`long` says nothing of a resource"
+    );
+}

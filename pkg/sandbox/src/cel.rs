@@ -1,0 +1,176 @@
+//! Expressions of the Common Expression Language, read within bounds: they come from clients, and their parser recurses.
+//!
+//! Source: cel-go 0.26 `parser` as kube-apiserver 1.36 uses it, for the bounds and their words.
+
+use std::thread;
+
+use kube_cel::cel::Program;
+
+/// How long an expression may be, in characters.
+const MOST_CHARACTERS: usize = 100_000;
+/// How deep an expression may nest. The parser in use gives up on fewer brackets by itself.
+const DEEPEST: usize = 250;
+/// What the smaller stacks that serve requests are enough for.
+const SHALLOW: usize = 24;
+/// Enough to read and run what is as deep as it may be.
+const STACK_BYTES: usize = 32 << 20;
+
+/// Reads an expression.
+///
+/// # Errors
+/// What the compiler says about an expression that it cannot read.
+pub(crate) fn compile(text: &str) -> Result<Program, String> {
+    let length = text.chars().count();
+    if length > MOST_CHARACTERS {
+        return Err(refused(&format!(
+            "expression code point size exceeds limit: size: {length}, limit {MOST_CHARACTERS}"
+        )));
+    }
+    let Depth { brackets, all } = depth(text);
+    if brackets > DEEPEST {
+        return Err(refused(&format!("expression recursion limit exceeded: {DEEPEST}")));
+    }
+    if all > DEEPEST {
+        return Err(refused("max recursion depth exceeded"));
+    }
+    // The parser has panics for some expressions that make no sense.
+    let read = with_room(|| Program::compile(text).map_err(|error| error.to_string()));
+    read.unwrap_or_else(|| Err(refused("the expression cannot be read")))
+}
+
+/// Whether an expression nests so deep that it is to be run [`with_room`].
+pub(crate) fn is_deep(text: &str) -> bool {
+    depth(text).all > SHALLOW
+}
+
+/// Does work that recurses as deep as an expression, on a stack that is large enough. Nothing when it panics.
+pub(crate) fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    thread::scope(|scope| {
+        let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+        worker.ok()?.join().ok()
+    })
+}
+
+/// A fault of the expression as a whole.
+fn refused(why: &str) -> String {
+    format!("ERROR: <input>:-1:0: {why}")
+}
+
+/// How deep an expression nests.
+struct Depth {
+    brackets: usize,
+    /// No less than the depth of its tree: brackets, and on each level the selections, calls and operators in a row.
+    all: usize,
+}
+
+fn depth(text: &str) -> Depth {
+    let (mut levels, mut row, mut depth) = (Vec::new(), 0, Depth { brackets: 0, all: 0 });
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if let Some(literal) = literal(rest) {
+            rest = &rest[literal..];
+            continue;
+        }
+        let word = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        if word > 0 {
+            row += usize::from(&rest[..word] == "in");
+            rest = &rest[word..];
+            continue;
+        }
+        match c {
+            '(' | '[' | '{' => {
+                row += 1;
+                levels.push(row);
+            }
+            ')' | ']' | '}' => row = levels.pop().unwrap_or(row),
+            ',' => row = levels.last().copied().unwrap_or(0),
+            // Those in a row become a balanced tree.
+            '&' | '|' => row = levels.last().copied().unwrap_or(0) + 1,
+            '.' | '+' | '-' | '*' | '/' | '%' | '<' | '>' | '=' | '!' | '?' | ':' => row += 1,
+            _ => {}
+        }
+        depth = Depth { brackets: depth.brackets.max(levels.len()), all: depth.all.max(row) };
+        rest = &rest[c.len_utf8()..];
+    }
+    depth
+}
+
+/// The length of the text literal or the comment a text begins with.
+fn literal(text: &str) -> Option<usize> {
+    if text.starts_with("//") {
+        return Some(text.find('\n').unwrap_or(text.len()));
+    }
+    let prefix = ["", "r", "R", "b", "B", "br", "bR", "Br", "BR", "rb", "rB", "Rb", "RB"];
+    let opens = |prefix: &&str| text.strip_prefix(*prefix).is_some_and(|rest| rest.starts_with(['"', '\'']));
+    let prefix = prefix.into_iter().find(opens)?;
+    let content = &text[prefix.len()..];
+    let quote = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quote| content.starts_with(quote))?;
+    let is_raw = prefix.contains(['r', 'R']);
+    let mut at = prefix.len() + quote.len();
+    while let Some(c) = text[at..].chars().next() {
+        if text[at..].starts_with(quote) {
+            return Some(at + quote.len());
+        }
+        at += c.len_utf8();
+        if c == '\\' && !is_raw {
+            at += text[at..].chars().next().map_or(0, char::len_utf8);
+        }
+    }
+    Some(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_cel::cel::{Context, Value};
+
+    use super::*;
+
+    #[test]
+    fn an_expression_is_read_and_run_on_a_small_stack_however_it_nests() {
+        let nested = |open: &str, close: &str, times: usize| {
+            format!("{}true{}", open.repeat(times), close.repeat(times))
+        };
+        for (text, readable) in [
+            (nested("(", ")", 90), true),
+            (nested("[", "][0]", 40), true),
+            (nested("[1].all(x, ", ")", 40), true),
+            (format!("1{} > 0", "+1".repeat(20)), true),
+            (format!("1{} > 0", "+1".repeat(200)), true),
+            (format!("true{}", "&&true".repeat(2000)), true),
+            (nested("(", ")", 5000), false),
+            ("(".repeat(5000), false),
+            (nested("[1].all(x, ", ")", 5000), false),
+            (format!("self{}", ".a".repeat(5000)), false),
+            (format!("self{}", "[0]".repeat(5000)), false),
+            (format!("1{} > 0", "+1".repeat(5000)), false),
+            (format!("{}true", "true ? true : ".repeat(200)), false),
+            ("a".repeat(100_001), false),
+        ] {
+            let start: String = text.chars().take(30).collect();
+            match compile(&text) {
+                Ok(program) => {
+                    assert!(readable, "{start}");
+                    let run = || program.execute(&Context::default());
+                    let outcome = if is_deep(&text) { with_room(run).unwrap() } else { run() };
+                    assert_eq!(outcome, Ok(Value::Bool(true)), "{start}");
+                }
+                Err(_) => assert!(!readable, "{start}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_stands_in_texts_and_comments_does_not_nest() {
+        for (text, expected) in [
+            ("a.b == c", 3),
+            ("f(a, g(b.c))", 3),
+            ("a && b.c || d", 2),
+            ("'((([[[' == \"\\\"(((\"", 2),
+            ("r'\\' + b'(' // (((", 1),
+            ("'''a'(''' == '('", 2),
+            ("matches('^(([a-z])+)$')", 1),
+        ] {
+            assert_eq!(depth(text).all, expected, "{text}");
+        }
+    }
+}

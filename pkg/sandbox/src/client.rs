@@ -1,0 +1,268 @@
+//! The server from inside: what the simulated controllers and tests in this crate use. The same verbs as over HTTP,
+//! with defaulting, validation and managed fields, without faults and audit.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{
+    controllers::ObjectRef,
+    kinds::{Kinds, ResourceType},
+    meta,
+    request::options::{DeleteOptions, Dependents},
+    server::Server,
+    status::Status,
+    store::{Key, ListOptions, ResourceName, Scope, Stored},
+    verbs::{
+        self, Call,
+        create::Written,
+        object,
+        patch::{Patch, PatchType},
+    },
+};
+
+/// A client without a wire, writing under one name.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    server: Arc<Server>,
+    manager: Arc<str>,
+}
+
+/// How dependents are treated at a deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    /// They are collected afterwards.
+    Background,
+    /// They go first.
+    Foreground,
+    /// They stay and lose their owner.
+    Orphan,
+}
+
+impl Client {
+    /// A client of a server.
+    pub(crate) fn new(server: Arc<Server>, manager: &str) -> Self {
+        Self { server, manager: manager.into() }
+    }
+
+    /// The same client under another field manager.
+    pub(crate) fn named(&self, manager: &str) -> Self {
+        Self::new(Arc::clone(&self.server), manager)
+    }
+
+    /// The object, in the preferred version of its kind, whole.
+    pub(crate) fn get(&self, object: &ObjectRef) -> Option<Value> {
+        let kinds = self.server.kinds();
+        let resource = kinds.preferred(&object.group, &object.kind)?;
+        let stored = self.server.store.get(&key(resource, &object.namespace, &object.name))?;
+        Some(object::read(resource, &stored))
+    }
+
+    /// A stored object in the preferred version of its kind, whole; nothing when its resource is served no more.
+    pub(crate) fn read(&self, stored: &Stored) -> Option<Value> {
+        let kinds = self.server.kinds();
+        find(&kinds, &stored.key.resource).map(|resource| object::read(resource, stored))
+    }
+
+    /// All objects of a kind in the preferred version, in one namespace or all; empty when the kind is not served.
+    pub(crate) fn list(&self, group: &str, kind: &str, namespace: Option<&str>) -> Vec<Value> {
+        let kinds = self.server.kinds();
+        let Some(resource) = kinds.preferred(group, kind) else { return Vec::new() };
+        let scope = Scope { resource: verbs::resource_name(resource), namespace: namespace.map(Arc::from) };
+        // The newest state is always there.
+        let page = self.server.store.list(&scope, ListOptions::default());
+        let items = page.map(|page| page.items).unwrap_or_default();
+        items.iter().map(|stored| object::read(resource, stored)).collect()
+    }
+
+    /// The group-version-kind that is preferred for a kind, as `apiVersion`, when it is served.
+    pub(crate) fn api_version(&self, group: &str, kind: &str) -> Option<String> {
+        self.server.kinds().preferred(group, kind).map(|resource| resource.api_version())
+    }
+
+    /// Creates it. Its `apiVersion` and `kind` say what it is.
+    ///
+    /// # Errors
+    /// As over HTTP.
+    pub(crate) async fn create(&self, object: Value) -> Result<Value, Status> {
+        let kinds = self.server.kinds();
+        let resource = resource_of(&kinds, &object)?;
+        let namespace = meta::namespace(&object).to_owned();
+        let mut call = self.call(kinds, resource);
+        call.namespace = &namespace;
+        Ok(verbs::create::create(&call, object).await?.into_value(&call))
+    }
+
+    /// Replaces it; its `resourceVersion`, if any, must be the newest.
+    ///
+    /// # Errors
+    /// As over HTTP.
+    pub(crate) async fn update(&self, object: Value) -> Result<Value, Status> {
+        self.update_subresource(object, "").await
+    }
+
+    /// Replaces its status.
+    ///
+    /// # Errors
+    /// As over HTTP.
+    pub(crate) async fn update_status(&self, object: Value) -> Result<Value, Status> {
+        self.update_subresource(object, "status").await
+    }
+
+    /// Applies a configuration, whoever had its fields before.
+    ///
+    /// # Errors
+    /// As over HTTP.
+    pub(crate) async fn apply(&self, configuration: Value) -> Result<Value, Status> {
+        let kinds = self.server.kinds();
+        let resource = resource_of(&kinds, &configuration)?;
+        let patch = Patch::read(PatchType::Apply, configuration.to_string().as_bytes(), true)?;
+        let mut call = self.call(kinds, resource);
+        (call.namespace, call.name) = (meta::namespace(&configuration), meta::name(&configuration));
+        let (written, _) = verbs::patch::patch(&call, &patch).await?;
+        Ok(written.into_value(&call))
+    }
+
+    /// Deletes it. An object that is gone already is no error.
+    ///
+    /// # Errors
+    /// As over HTTP.
+    pub(crate) async fn delete(&self, object: &ObjectRef, propagation: Propagation) -> Result<(), Status> {
+        self.delete_with(object, None, None, propagation).await
+    }
+
+    /// Deletes it without any time to end, as a kubelet does with a pod that has ended.
+    ///
+    /// # Errors
+    /// As over HTTP.
+    pub(crate) async fn delete_now(&self, object: &ObjectRef) -> Result<(), Status> {
+        self.delete_with(object, None, Some(0), Propagation::Background).await
+    }
+
+    /// As `delete`, but only if it is still the object of this uid.
+    ///
+    /// # Errors
+    /// As over HTTP.
+    pub(crate) async fn delete_if(
+        &self,
+        object: &ObjectRef,
+        uid: &str,
+        propagation: Propagation,
+    ) -> Result<(), Status> {
+        self.delete_with(object, Some(uid.to_owned()), None, propagation).await
+    }
+
+    /// Replaces what one subresource may write (`status`, `finalize`, `scale`, …).
+    ///
+    /// # Errors
+    /// As over HTTP.
+    pub(crate) async fn update_subresource(&self, object: Value, subresource: &str) -> Result<Value, Status> {
+        let kinds = self.server.kinds();
+        let resource = resource_of(&kinds, &object)?;
+        let (namespace, name) = (meta::namespace(&object).to_owned(), meta::name(&object).to_owned());
+        let mut call = self.call(kinds, resource);
+        (call.namespace, call.name, call.subresource) = (&namespace, &name, subresource);
+        if subresource == "scale" {
+            return verbs::scale::update(&call, |_| Ok(object.clone())).await;
+        }
+        let (written, _): (Written, bool) = verbs::update::update(&call, object).await?;
+        Ok(written.into_value(&call))
+    }
+
+    /// What is stored at this place, in terms of kinds; nothing when its resource is served no more.
+    pub(crate) fn object_ref(&self, key: &Key) -> Option<ObjectRef> {
+        let kinds = self.server.kinds();
+        let resource = find(&kinds, &key.resource)?;
+        Some(reference(resource, key))
+    }
+
+    /// Whether objects of a kind live in namespaces; nothing when it is not served.
+    pub(crate) fn is_namespaced(&self, group: &str, kind: &str) -> Option<bool> {
+        self.server.kinds().preferred(group, kind).map(|resource| resource.namespaced)
+    }
+
+    /// Every object in a namespace, by resource and name.
+    pub(crate) fn everything_in(&self, namespace: &str) -> Vec<ObjectRef> {
+        let kinds = self.server.kinds();
+        let mut found = Vec::new();
+        for name in self.server.store.resources() {
+            let Some(resource) = find(&kinds, &name) else { continue };
+            let scope = Scope { resource: name, namespace: Some(namespace.into()) };
+            let page = self.server.store.list(&scope, ListOptions::default());
+            let items = page.map(|page| page.items).unwrap_or_default();
+            found.extend(items.iter().map(|stored| reference(resource, &stored.key)));
+        }
+        found
+    }
+
+    /// `plural.group` of the kind of an object, for messages (`configmaps.` for core, as the real controllers print).
+    pub(crate) fn resource_name(&self, object: &ObjectRef) -> String {
+        let kinds = self.server.kinds();
+        let plural = kinds.preferred(&object.group, &object.kind).map(|resource| &*resource.plural);
+        format!("{}.{}", plural.unwrap_or_default(), object.group)
+    }
+
+    /// The time, as objects record it.
+    pub(crate) fn now(&self) -> String {
+        self.server.clock.now()
+    }
+
+    async fn delete_with(
+        &self,
+        object: &ObjectRef,
+        uid: Option<String>,
+        grace_period_seconds: Option<i64>,
+        propagation: Propagation,
+    ) -> Result<(), Status> {
+        let kinds = self.server.kinds();
+        let Some(resource) = kinds.preferred(&object.group, &object.kind).cloned() else { return Ok(()) };
+        let mut call = self.call(kinds, resource);
+        (call.namespace, call.name) = (&object.namespace, &object.name);
+        let dependents = match propagation {
+            Propagation::Background => Dependents::Background,
+            Propagation::Foreground => Dependents::Foreground,
+            Propagation::Orphan => Dependents::Orphan,
+        };
+        let options = DeleteOptions {
+            dependents: Some(dependents),
+            uid,
+            grace_period_seconds,
+            ..DeleteOptions::default()
+        };
+        match verbs::delete::delete(&call, &options).await {
+            Ok(_) => Ok(()),
+            Err(status) if status.code == 404 => Ok(()),
+            Err(status) => Err(status),
+        }
+    }
+
+    fn call(&self, kinds: Arc<Kinds>, resource: Arc<ResourceType>) -> Call<'_> {
+        let mut call = Call::new(&self.server, kinds, resource);
+        call.manager = &self.manager;
+        call
+    }
+}
+
+fn resource_of(kinds: &Kinds, object: &Value) -> Result<Arc<ResourceType>, Status> {
+    let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (group, version) = text("apiVersion").rsplit_once('/').unwrap_or(("", text("apiVersion")));
+    kinds.find_kind(group, version, text("kind")).cloned().ok_or_else(Status::no_such_resource)
+}
+
+fn key(resource: &ResourceType, namespace: &str, name: &str) -> Key {
+    let namespace = if resource.namespaced { namespace } else { "" };
+    Key { resource: verbs::resource_name(resource), namespace: namespace.into(), name: name.into() }
+}
+
+fn find<'a>(kinds: &'a Kinds, name: &ResourceName) -> Option<&'a Arc<ResourceType>> {
+    kinds.resources().iter().find(|r| r.plural == name.plural && r.group == name.group)
+}
+
+fn reference(resource: &ResourceType, key: &Key) -> ObjectRef {
+    ObjectRef {
+        group: resource.group.to_string(),
+        kind: resource.kind.to_string(),
+        namespace: key.namespace.to_string(),
+        name: key.name.to_string(),
+    }
+}

@@ -1,0 +1,176 @@
+//! APIServices: those of custom groups come and go with their definitions, and all become available.
+//!
+//! Source: kube-apiserver 1.36 `pkg/controlplane/controller/crdregistration` and kube-aggregator 0.36 `autoregister`,
+//! `status/local`, `status/remote`. Differs: behind an APIService with a service stands the sandbox itself, so there is
+//! nothing to probe and it is available at once.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use futures::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Controller, Next, ObjectRef, conditions};
+use crate::{
+    client::{Client, Propagation},
+    meta,
+    server::api_service,
+    status::Status,
+    store::Change,
+};
+
+const GROUP: &str = "apiregistration.k8s.io";
+const DEFINITIONS: &str = "apiextensions.k8s.io";
+/// Tells who keeps an APIService: `true` stands for this controller.
+const MANAGED: &str = "kube-aggregator.kubernetes.io/automanaged";
+
+/// The controllers of APIServices.
+pub(crate) fn controllers() -> Vec<Arc<dyn Controller>> {
+    vec![Arc::new(ApiServices::default())]
+}
+
+/// Makes the APIServices of custom groups and sets the conditions of all.
+#[derive(Debug, Default)]
+struct ApiServices {
+    /// The names of the APIServices each definition asks for, by the definition's name.
+    wanted: Mutex<BTreeMap<String, BTreeSet<String>>>,
+}
+
+/// What of a definition decides.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Definition {
+    spec: Spec,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Spec {
+    group: String,
+    versions: Vec<Version>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Version {
+    name: String,
+    served: bool,
+}
+
+impl Controller for ApiServices {
+    fn name(&self) -> &'static str {
+        "kube-apiserver"
+    }
+
+    fn concerned(&self, _: &Client, change: &Change) -> Vec<ObjectRef> {
+        let key = &change.after.key;
+        match (&*key.resource.group, &*key.resource.plural) {
+            (GROUP, "apiservices") => vec![reference(&key.name)],
+            (DEFINITIONS, "customresourcedefinitions") => {
+                let new = if change.deleted { BTreeSet::new() } else { services(&change.after.body) };
+                let old = self.index(&key.name, &new);
+                new.union(&old).map(|name| reference(name)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        client: &'a Client,
+        object: &'a ObjectRef,
+    ) -> BoxFuture<'a, Result<Next, Status>> {
+        Box::pin(async move {
+            let wanted = self.is_wanted(client, &object.name);
+            let Some(mut live) = client.get(object) else {
+                if wanted {
+                    client.create(desired(&object.name)).await?;
+                }
+                return Ok(Next::Wait);
+            };
+            if meta::field(&live, "labels").is_some_and(|labels| labels[MANAGED] == "true") {
+                if !wanted {
+                    client.delete_if(object, meta::uid(&live), Propagation::Background).await?;
+                    return Ok(Next::Wait);
+                }
+                let spec = desired(&object.name)["spec"].take();
+                if live["spec"] != spec {
+                    live["spec"] = spec;
+                    live = client.update(live).await?;
+                }
+            }
+            if set_available(&mut live, &client.now()) {
+                client.update_status(live).await?;
+            }
+            Ok(Next::Wait)
+        })
+    }
+}
+
+impl ApiServices {
+    /// Notes what a definition asks for, and returns what it asked for before.
+    fn index(&self, definition: &str, services: &BTreeSet<String>) -> BTreeSet<String> {
+        let mut wanted = self.lock();
+        let old = if services.is_empty() {
+            wanted.remove(definition)
+        } else {
+            wanted.insert(definition.to_owned(), services.clone())
+        };
+        old.unwrap_or_default()
+    }
+
+    /// Whether a definition that is still there asks for it: the index may have missed a deletion.
+    fn is_wanted(&self, client: &Client, service: &str) -> bool {
+        let definitions: Vec<String> = self
+            .lock()
+            .iter()
+            .filter(|(_, all)| all.contains(service))
+            .map(|(name, _)| name.clone())
+            .collect();
+        definitions.into_iter().any(|name| {
+            client.get(&ObjectRef::new(DEFINITIONS, "CustomResourceDefinition", "", &name)).is_some()
+        })
+    }
+
+    /// A panic elsewhere leaves the index whole: nothing is done halfway under the lock.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, BTreeSet<String>>> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The names of the APIServices a definition asks for: one for each version it serves.
+fn services(definition: &[u8]) -> BTreeSet<String> {
+    let Spec { group, versions } = serde_json::from_slice::<Definition>(definition).unwrap_or_default().spec;
+    versions.iter().filter(|v| v.served).map(|version| format!("{}.{group}", version.name)).collect()
+}
+
+fn desired(name: &str) -> Value {
+    let (version, group) = name.split_once('.').unwrap_or((name, ""));
+    api_service(group, version, "true")
+}
+
+/// Says that an APIService is available; returns whether that was news.
+fn set_available(service: &mut Value, now: &str) -> bool {
+    let local = service["spec"]["service"].is_null();
+    let (reason, message) = if local {
+        ("Local", "Local APIServices are always available")
+    } else {
+        ("Passed", "all checks passed")
+    };
+    let new = conditions::next(&service["status"], "Available", "True", reason, message, now);
+    if conditions::find(&service["status"], "Available") == Some(&new) {
+        return false;
+    }
+    conditions::set(service, new);
+    true
+}
+
+fn reference(name: &str) -> ObjectRef {
+    ObjectRef::new(GROUP, "APIService", "", name)
+}
+
+#[cfg(test)]
+mod tests;

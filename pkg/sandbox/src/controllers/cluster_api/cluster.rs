@@ -1,0 +1,87 @@
+//! Clusters: from a reference to infrastructure and control plane to `Provisioned`, and back in order.
+//!
+//! Source: Cluster API v1.14 `core/reconcilers/cluster`, run.
+
+mod deletion;
+mod status;
+
+use serde_json::{Value, json};
+
+use super::{
+    contract::{Contract, referred},
+    object::{
+        CLUSTER_NAME, add_finalizer, ensure_owner, group, is_deleting, kind, name, owner_reference, present,
+        set, set_label,
+    },
+    plan::Plan,
+    topology,
+    world::World,
+};
+
+const FINALIZER: &str = "cluster.cluster.x-k8s.io";
+
+/// What one look at a Cluster decides.
+pub(super) fn plan(world: &dyn World, live: &Value) -> Plan {
+    if is_deleting(live) {
+        return deletion::plan(world, live);
+    }
+    let mut plan = Plan::default();
+    let mut cluster = live.clone();
+    add_finalizer(&mut cluster, FINALIZER);
+    let topology = topology::is_managed(live).then(|| topology::build(world, &mut cluster, &mut plan));
+    let parts = Parts::of(world, &cluster);
+    for part in [&parts.infrastructure, &parts.control_plane].into_iter().flatten() {
+        plan.change(part, adopted(part, &cluster));
+    }
+    take_endpoint(world, &mut cluster, &parts);
+    status::write(world, &mut cluster, &parts, topology.as_ref());
+    plan.change(live, cluster);
+    plan
+}
+
+/// What a Cluster refers to and what is there.
+pub(super) struct Parts {
+    infrastructure: Option<Value>,
+    control_plane: Option<Value>,
+}
+
+impl Parts {
+    fn of(world: &dyn World, cluster: &Value) -> Self {
+        Self {
+            infrastructure: referred(world, cluster, "/spec/infrastructureRef"),
+            control_plane: referred(world, cluster, "/spec/controlPlaneRef"),
+        }
+    }
+}
+
+/// The infrastructure or the control plane with its owner. Only what a topology made is controlled by the Cluster,
+/// from contract v1beta2 on, so that others may control what a user brought.
+fn adopted(part: &Value, cluster: &Value) -> Value {
+    let mut part = part.clone();
+    if is_deleting(&part) {
+        return part;
+    }
+    let controls = topology::is_managed(cluster) || Contract::of(cluster) == Contract::V1Beta1;
+    ensure_owner(&mut part, owner_reference(cluster, controls));
+    set_label(&mut part, CLUSTER_NAME, name(cluster));
+    part
+}
+
+/// Where the API server answers is what the infrastructure says, or the control plane when that brings its own.
+fn take_endpoint(world: &dyn World, cluster: &mut Value, parts: &Parts) {
+    if present(cluster, "/spec/controlPlaneEndpoint/host").is_some_and(|host| host != "") {
+        return;
+    }
+    let ready = parts
+        .infrastructure
+        .iter()
+        .filter(|part| world.contract(group(part), kind(part)).is_provisioned(part));
+    let endpoint = ready
+        .chain(&parts.control_plane)
+        .map(|part| &part["spec"]["controlPlaneEndpoint"])
+        .find(|endpoint| endpoint["host"].as_str().is_some_and(|host| !host.is_empty()));
+    if let Some(endpoint) = endpoint {
+        let endpoint = json!({"host": endpoint["host"], "port": endpoint["port"]});
+        set(cluster, &["spec", "controlPlaneEndpoint"], endpoint);
+    }
+}

@@ -1,0 +1,74 @@
+//! Deletion of a Cluster: workers first, then the control plane, then the infrastructure.
+
+use serde_json::Value;
+
+use super::{FINALIZER, Parts};
+use crate::controllers::cluster_api::{
+    conditions::{self, Condition},
+    contract::Contract,
+    object::{CORE, IS_CONTROL_PLANE, controller, generation, kind, label, remove_finalizer, set},
+    plan::Plan,
+    world::{World, of_cluster},
+};
+
+/// Kinds that hold workers, in the order they are deleted.
+const WORKERS: [&str; 4] = ["MachineDeployment", "MachineSet", "MachinePool", "Machine"];
+
+pub(super) fn plan(world: &dyn World, live: &Value) -> Plan {
+    let mut plan = Plan::default();
+    let mut cluster = live.clone();
+    if let Some((reason, message)) = waiting_for(world, live, &mut plan) {
+        let deleting = Condition::new("Deleting", true, reason).saying(message);
+        set(&mut cluster, &["status", "phase"], "Deleting".into());
+        set(&mut cluster, &["status", "observedGeneration"], generation(live).into());
+        conditions::write(&mut cluster, Contract::of(live), &[deleting], &[], &world.now());
+    } else {
+        remove_finalizer(&mut cluster, FINALIZER);
+    }
+    plan.change(live, cluster);
+    plan
+}
+
+/// Deletes what is due, and says what is still there.
+fn waiting_for(world: &dyn World, cluster: &Value, plan: &mut Plan) -> Option<(&'static str, String)> {
+    let workers: Vec<Value> = WORKERS
+        .iter()
+        .flat_map(|kind| of_cluster(world, CORE, kind, cluster))
+        .filter(|worker| label(worker, IS_CONTROL_PLANE).is_none())
+        .collect();
+    if !workers.is_empty() {
+        // What has a controller is deleted by it.
+        for worker in workers.iter().filter(|worker| controller(worker).is_none_or(is_cluster)) {
+            plan.delete(worker);
+        }
+        let mut kinds: Vec<String> = WORKERS
+            .iter()
+            .map(|one| (one, workers.iter().filter(|worker| kind(worker) == *one).count()))
+            .filter(|(_, count)| *count > 0)
+            .map(|(kind, count)| format!("* {kind}s: {count}"))
+            .collect();
+        kinds.sort();
+        return Some(("WaitingForWorkersDeletion", kinds.join("\n")));
+    }
+    let parts = Parts::of(world, cluster);
+    if let Some(control_plane) = parts.control_plane {
+        plan.delete(&control_plane);
+        return Some((
+            "WaitingForControlPlaneDeletion",
+            format!("Waiting for {} to be deleted", kind(&control_plane)),
+        ));
+    }
+    // Machines of a control plane that nobody owns.
+    let machines = of_cluster(world, CORE, "Machine", cluster);
+    if !machines.is_empty() {
+        plan.delete_all(&machines);
+        return Some(("WaitingForControlPlaneDeletion", format!("* Machines: {}", machines.len())));
+    }
+    let infrastructure = parts.infrastructure?;
+    plan.delete(&infrastructure);
+    Some(("WaitingForInfrastructureDeletion", format!("Waiting for {} to be deleted", kind(&infrastructure))))
+}
+
+fn is_cluster(owner: &Value) -> bool {
+    owner["kind"] == "Cluster"
+}

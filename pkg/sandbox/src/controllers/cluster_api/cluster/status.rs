@@ -1,0 +1,188 @@
+//! The status of a Cluster: counts, phase and conditions.
+
+use serde_json::{Value, json};
+
+use super::Parts;
+use crate::controllers::cluster_api::{
+    conditions::{self, Condition, legacy},
+    contract::{Contract, has_control_plane},
+    counts::Counts,
+    object::{
+        CORE, IS_CONTROL_PLANE, controller, generation, group, kind, label, number, present, set,
+        wanted_replicas,
+    },
+    topology,
+    world::{World, of_cluster},
+};
+
+/// How things stand with a Cluster.
+struct State {
+    infrastructure: bool,
+    /// It has answered once.
+    initialized: bool,
+    control_plane_ready: bool,
+    control_plane: Counts,
+    workers: Counts,
+}
+
+pub(super) fn write(
+    world: &dyn World,
+    cluster: &mut Value,
+    parts: &Parts,
+    topology: Option<&topology::Outcome>,
+) {
+    let contract = Contract::of(cluster);
+    let state = State::of(world, cluster, parts);
+    if state.infrastructure {
+        contract.set_initialized(cluster, "infrastructureReady", "infrastructureProvisioned");
+    }
+    match contract {
+        Contract::V1Beta2 if state.initialized => {
+            set(cluster, &["status", "initialization", "controlPlaneInitialized"], json!(true));
+        }
+        Contract::V1Beta2 => {}
+        Contract::V1Beta1 => {
+            set(cluster, &["status", "controlPlaneReady"], json!(state.control_plane_ready));
+        }
+    }
+    let place: &[&str] = if contract == Contract::V1Beta1 { &["status", "v1beta2"] } else { &["status"] };
+    for (name, counts) in [("controlPlane", &state.control_plane), ("workers", &state.workers)] {
+        set(cluster, &[place, &[name]].concat(), counts.of_cluster());
+    }
+    let endpoint = present(cluster, "/spec/controlPlaneEndpoint/host").is_some();
+    let phase = match (state.infrastructure && endpoint, present(cluster, "/spec/infrastructureRef")) {
+        (true, _) => "Provisioned",
+        (false, Some(_)) => "Provisioning",
+        (false, None) => "Pending",
+    };
+    set(cluster, &["status", "phase"], json!(phase));
+    set(cluster, &["status", "observedGeneration"], json!(generation(cluster)));
+    take_failure_domains(world, cluster, parts, contract);
+    write_conditions(cluster, contract, &state, topology, &world.now());
+}
+
+impl State {
+    fn of(world: &dyn World, cluster: &Value, parts: &Parts) -> Self {
+        let infrastructure = match &parts.infrastructure {
+            Some(part) => world.contract(group(part), kind(part)).is_provisioned(part),
+            // A Cluster without infrastructure of its own waits for none, when its control plane brings it.
+            None => present(cluster, "/spec/infrastructureRef").is_none() && parts.control_plane.is_some(),
+        };
+        let machines = of_cluster(world, CORE, "Machine", cluster);
+        let (of_control_plane, of_workers): (Vec<_>, Vec<_>) =
+            machines.into_iter().partition(|machine| label(machine, IS_CONTROL_PLANE).is_some());
+        let (initialized, ready, control_plane) = if let Some(part) = &parts.control_plane {
+            let its = world.contract(group(part), kind(part));
+            let initialized = its.is_initialized(part, "initialized", "controlPlaneInitialized");
+            let ready = number(part, "/status/readyReplicas").map_or(initialized, |replicas| replicas > 0);
+            (initialized, ready, Counts::reported(part, its))
+        } else {
+            let up = of_control_plane.iter().any(|machine| present(machine, "/status/nodeRef").is_some());
+            (up, up, Counts::of(&of_control_plane, of_control_plane.len()))
+        };
+        let initialized = initialized || has_control_plane(cluster);
+        let workers = workers(world, cluster, &of_workers);
+        Self { infrastructure, initialized, control_plane_ready: ready, control_plane, workers }
+    }
+}
+
+fn workers(world: &dyn World, cluster: &Value, machines: &[Value]) -> Counts {
+    let deployments = of_cluster(world, CORE, "MachineDeployment", cluster);
+    let pools = of_cluster(world, CORE, "MachinePool", cluster);
+    let alone = of_cluster(world, CORE, "MachineSet", cluster);
+    let alone = alone.iter().filter(|set| controller(set).is_none());
+    let wanted: usize = deployments.iter().chain(&pools).chain(alone).map(wanted_replicas).sum();
+    let unmanaged = machines.iter().filter(|machine| controller(machine).is_none()).count();
+    let mut counts = Counts::of(machines, wanted + unmanaged);
+    for pool in &pools {
+        counts.add(&Counts::reported(pool, Contract::of(pool)));
+    }
+    counts
+}
+
+/// Zones are passed on when both sides spell them the same way.
+fn take_failure_domains(world: &dyn World, cluster: &mut Value, parts: &Parts, contract: Contract) {
+    let Some(part) = &parts.infrastructure else { return };
+    let domains = &part["status"]["failureDomains"];
+    if world.contract(group(part), kind(part)) == contract && !domains.is_null() {
+        set(cluster, &["status", "failureDomains"], domains.clone());
+    }
+}
+
+fn write_conditions(
+    cluster: &mut Value,
+    contract: Contract,
+    state: &State,
+    topology: Option<&topology::Outcome>,
+    now: &str,
+) {
+    let State { infrastructure, initialized, control_plane: masters, workers, .. } = state;
+    let masters_available = *initialized && masters.is_available();
+    let reconciled = topology.is_none_or(topology::Outcome::is_reconciled);
+    let available = *infrastructure && masters_available && workers.is_available() && reconciled;
+    let (up, down) = (masters.grows() || workers.grows(), masters.shrinks() || workers.shrinks());
+    let rolls = masters.rolls() || workers.rolls();
+    let mut new = vec![
+        Condition::positive("Available", "Available", available).saying(state.trouble(available)),
+        Condition::positive("InfrastructureReady", "Ready", *infrastructure),
+        Condition::positive("ControlPlaneInitialized", "Initialized", *initialized),
+        Condition::positive("ControlPlaneAvailable", "Available", masters_available),
+        masters.all_ready("ControlPlaneMachinesReady"),
+        masters.all_up_to_date("ControlPlaneMachinesUpToDate"),
+        if workers.is_none() {
+            Condition::new("WorkersAvailable", true, "NoWorkers")
+        } else {
+            Condition::positive("WorkersAvailable", "Available", workers.is_available())
+        },
+        workers.all_ready("WorkerMachinesReady"),
+        workers.all_up_to_date("WorkerMachinesUpToDate"),
+        if *initialized {
+            Condition::new("RemoteConnectionProbe", true, "ProbeSucceeded")
+        } else {
+            Condition::new("RemoteConnectionProbe", false, "ProbeFailed")
+                .saying("Remote connection not established yet".to_owned())
+        },
+        Condition::activity("RollingOut", rolls),
+        Condition::activity("ScalingUp", up),
+        Condition::activity("ScalingDown", down),
+        Condition::activity("Remediating", false),
+        Condition::activity("Deleting", false),
+        Condition::activity("Paused", false),
+    ];
+    let ready = *infrastructure && state.control_plane_ready;
+    let mut old = vec![
+        legacy("Ready", ready, "WaitingForControlPlane"),
+        legacy("InfrastructureReady", *infrastructure, "WaitingForInfrastructure"),
+        legacy("ControlPlaneReady", state.control_plane_ready, "WaitingForControlPlane"),
+        legacy("ControlPlaneInitialized", *initialized, "WaitingForControlPlaneProviderInitialized"),
+    ];
+    if let Some(topology) = topology {
+        let (condition, older) = topology.conditions();
+        new.push(condition);
+        old.push(older);
+    }
+    conditions::write(cluster, contract, &new, &old, now);
+}
+
+impl State {
+    /// What keeps the Cluster from being available, a line each.
+    fn trouble(&self, available: bool) -> String {
+        if available {
+            return String::new();
+        }
+        let mut lines = Vec::new();
+        if !self.infrastructure {
+            lines.push("* InfrastructureReady: Infrastructure is not ready yet");
+        }
+        if !self.initialized {
+            lines.push("* RemoteConnectionProbe: Remote connection not established yet");
+        }
+        if !self.initialized || !self.control_plane.is_available() {
+            lines.push("* ControlPlaneAvailable: Control plane not yet available");
+        }
+        if !self.workers.is_available() {
+            lines.push("* WorkersAvailable: Workers not yet available");
+        }
+        lines.join("\n")
+    }
+}

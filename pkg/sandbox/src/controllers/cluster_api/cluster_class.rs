@@ -1,0 +1,57 @@
+//! ClusterClasses: they own their templates and say which variables they know.
+//!
+//! Source: Cluster API v1.14 `core/reconcilers/clusterclass`, run.
+
+use serde_json::{Value, json};
+
+use super::{
+    conditions::{self, Condition, legacy},
+    contract::Contract,
+    object::{ensure_owner, generation, is_deleting, namespace, owner_reference, set},
+    plan::Plan,
+    topology::Blueprint,
+    world::World,
+};
+
+/// What one look at a ClusterClass decides.
+pub(super) fn plan(world: &dyn World, live: &Value) -> Plan {
+    let mut plan = Plan::default();
+    if is_deleting(live) {
+        return plan;
+    }
+    let blueprint = Blueprint::of(live);
+    let mut templates = blueprint.templates();
+    templates.sort();
+    templates.dedup();
+    // What lives in another namespace cannot be owned.
+    for template in templates.into_iter().filter(|template| template.namespace == namespace(live)) {
+        if let Some(found) = world.get(template) {
+            let mut owned = found.clone();
+            ensure_owner(&mut owned, owner_reference(live, false));
+            plan.change(&found, owned);
+        }
+    }
+    let mut class = live.clone();
+    let contract = Contract::of(live);
+    let variables: Vec<Value> =
+        live["spec"]["variables"].as_array().into_iter().flatten().map(variable).collect();
+    if !variables.is_empty() {
+        set(&mut class, &["status", "variables"], json!(variables));
+    }
+    set(&mut class, &["status", "observedGeneration"], json!(generation(live)));
+    let new = [
+        Condition::new("RefVersionsUpToDate", true, "RefVersionsUpToDate"),
+        Condition::new("VariablesReady", true, "VariablesReady"),
+        Condition::activity("Paused", false),
+    ];
+    let old = [legacy("RefVersionsUpToDate", true, ""), legacy("VariablesReconciled", true, "")];
+    conditions::write(&mut class, contract, &new, &old, &world.now());
+    plan.change(live, class);
+    plan
+}
+
+fn variable(variable: &Value) -> Value {
+    let required = variable["required"].as_bool().unwrap_or_default();
+    let definition = json!({"from": "inline", "required": required, "schema": variable["schema"]});
+    json!({"name": variable["name"], "definitionsConflict": false, "definitions": [definition]})
+}

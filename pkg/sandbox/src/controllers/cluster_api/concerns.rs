@@ -1,0 +1,157 @@
+//! Which objects a change concerns: those whose plan may now be another one.
+
+use serde_json::Value;
+
+use super::{
+    contract::{has_control_plane, has_infrastructure, resolve},
+    object::{ADDONS, CONTROL_PLANE, CORE, namespace, object_ref, owner_ref, owners, reference},
+    topology,
+    world::{World, of_cluster},
+};
+use crate::controllers::ObjectRef;
+
+/// Core kinds that belong to a Cluster.
+const CORE_PARTS: [&str; 5] =
+    ["Machine", "MachineSet", "MachineDeployment", "MachinePool", "MachineHealthCheck"];
+/// Where objects refer to others.
+const REFERENCES: [&str; 6] = [
+    "/spec/bootstrap/configRef",
+    "/spec/infrastructureRef",
+    "/spec/controlPlaneRef",
+    "/spec/template/spec/bootstrap/configRef",
+    "/spec/template/spec/infrastructureRef",
+    "/spec/clusterRef",
+];
+
+/// The objects a change concerns, the changed one first.
+pub(super) fn of(
+    world: &dyn World,
+    object: &ObjectRef,
+    before: Option<&Value>,
+    after: &Value,
+    deleted: bool,
+) -> Vec<ObjectRef> {
+    let place = object.namespace.as_str();
+    if object.group.is_empty() {
+        // Only resources of ClusterResourceSets matter, and only when they come.
+        let sets =
+            if before.is_none() { world.list(ADDONS, "ClusterResourceSet", Some(place)) } else { Vec::new() };
+        return sets.iter().map(reference).collect();
+    }
+    let mut concerned = vec![object.clone()];
+    concerned.extend(owners(after).iter().map(|owner| owner_ref(owner, place)));
+    concerned.extend(REFERENCES.iter().filter_map(|at| resolve(after.pointer(at)?, place)));
+    if let Some(cluster) = super::cluster_name(after) {
+        concerned.push(object_ref(CORE, "Cluster", place, cluster));
+    }
+    let respecified = deleted || before.is_none_or(|before| before["spec"] != after["spec"]);
+    match (object.group.as_str(), object.kind.as_str()) {
+        (CORE, "Cluster") if !deleted && before.is_some_and(|before| !matters(before, after)) => {}
+        (CORE, "Cluster") => {
+            concerned.extend(parts(world, after));
+            concerned.extend(world.list(ADDONS, "ClusterResourceSet", Some(place)).iter().map(reference));
+        }
+        (CORE, "Machine") => concerned.extend(beside_machine(world, after, place, deleted)),
+        (CORE, "ClusterClass") if respecified => concerned.extend(users_of(world, object)),
+        (CORE | CONTROL_PLANE, _) if respecified => concerned.extend(machines_beside(world, after, place)),
+        (_, kind) if kind.ends_with("Template") && respecified => {
+            concerned.extend(users_of_templates(world, place));
+        }
+        _ => {}
+    }
+    concerned.retain(|object| object.group.ends_with(CORE) && !object.name.is_empty());
+    concerned
+}
+
+/// What of a Cluster its parts go by.
+fn matters(before: &Value, after: &Value) -> bool {
+    let facts = |cluster: &Value| {
+        (
+            super::paused::reason(cluster, None),
+            has_infrastructure(cluster),
+            has_control_plane(cluster),
+            cluster["spec"]["controlPlaneEndpoint"].clone(),
+            cluster["metadata"]["labels"].clone(),
+            cluster["metadata"]["deletionTimestamp"].clone(),
+        )
+    };
+    facts(before) != facts(after)
+}
+
+/// Everything that belongs to a Cluster.
+fn parts(world: &dyn World, cluster: &Value) -> Vec<ObjectRef> {
+    let mut parts = Vec::new();
+    for kind in CORE_PARTS {
+        for part in of_cluster(world, CORE, kind, cluster) {
+            parts.push(reference(&part));
+            let behind = REFERENCES.iter().filter_map(|at| resolve(part.pointer(at)?, namespace(&part)));
+            parts.extend(behind);
+        }
+    }
+    parts
+}
+
+/// Health checks count Machines, and the last one that goes lets a control plane go.
+fn beside_machine(world: &dyn World, machine: &Value, place: &str, deleted: bool) -> Vec<ObjectRef> {
+    let mut beside: Vec<ObjectRef> =
+        world.list(CORE, "MachineHealthCheck", Some(place)).iter().map(reference).collect();
+    if let Some(cluster) = super::cluster_name(machine).filter(|_| deleted) {
+        let cluster = world.get(&object_ref(CORE, "Cluster", place, cluster));
+        beside.extend(cluster.and_then(|cluster| resolve(cluster.pointer("/spec/controlPlaneRef")?, place)));
+    }
+    let deployment = super::object::label(machine, super::object::DEPLOYMENT_NAME);
+    beside.extend(deployment.map(|deployment| object_ref(CORE, "MachineDeployment", place, deployment)));
+    beside
+}
+
+/// Machines are up to date or not by what holds them.
+fn machines_beside(world: &dyn World, holder: &Value, place: &str) -> Vec<ObjectRef> {
+    let cluster = super::cluster_name(holder).map(str::to_owned);
+    let machines = world.list(CORE, "Machine", Some(place));
+    machines
+        .iter()
+        .filter(|machine| super::cluster_name(machine) == cluster.as_deref())
+        .map(reference)
+        .collect()
+}
+
+/// Clusters with this class.
+fn users_of(world: &dyn World, class: &ObjectRef) -> Vec<ObjectRef> {
+    let clusters = world.list(CORE, "Cluster", None);
+    clusters
+        .iter()
+        .filter(|cluster| topology::class_of(cluster).as_ref() == Some(class))
+        .map(reference)
+        .collect()
+}
+
+/// Whatever may wait for a template, or be made from it.
+fn users_of_templates(world: &dyn World, place: &str) -> Vec<ObjectRef> {
+    let holders = [
+        (CORE, "ClusterClass"),
+        (CORE, "MachineDeployment"),
+        (CORE, "MachineSet"),
+        (CONTROL_PLANE, "KubeadmControlPlane"),
+    ];
+    let holders = holders.into_iter().flat_map(|(group, kind)| world.list(group, kind, Some(place)));
+    let clusters = world.list(CORE, "Cluster", None);
+    let managed = clusters
+        .into_iter()
+        .filter(|cluster| topology::class_of(cluster).is_some_and(|class| class.namespace == place));
+    holders.chain(managed).map(|holder| reference(&holder)).filter(|found| !found.name.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_in_the_status_of_a_cluster_concern_none_of_its_parts() {
+        let before = serde_json::json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "status": {"workers": {"replicas": 1}}});
+        let mut after = before.clone();
+        after["status"]["workers"]["replicas"] = 2.into();
+        assert!(!matters(&before, &after));
+        after["spec"]["paused"] = true.into();
+        assert!(matters(&before, &after));
+    }
+}

@@ -1,0 +1,113 @@
+//! Conditions in both forms: those of `metav1`, and the older ones with severities.
+//!
+//! Source: Cluster API v1.14 `util/conditions`: the time of a condition is that of the last change of its status.
+
+use serde_json::{Value, json};
+
+use super::{
+    contract::Contract,
+    object::{generation, set, text},
+};
+
+/// A condition of `metav1`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Condition {
+    kind: &'static str,
+    status: bool,
+    reason: String,
+    message: String,
+}
+
+/// A condition of the first contract. Its reason and severity show only while it is false.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LegacyCondition {
+    kind: &'static str,
+    status: bool,
+    reason: &'static str,
+}
+
+impl Condition {
+    pub(super) fn new(kind: &'static str, status: bool, reason: &str) -> Self {
+        Self { kind, status, reason: reason.to_owned(), message: String::new() }
+    }
+
+    /// True with one reason, or false with `Not` before it.
+    pub(super) fn positive(kind: &'static str, reason: &str, status: bool) -> Self {
+        Self::new(kind, status, &if status { reason.to_owned() } else { format!("Not{reason}") })
+    }
+
+    /// A condition whose reason is its type, such as `ScalingUp` and `NotScalingUp`.
+    pub(super) fn activity(kind: &'static str, status: bool) -> Self {
+        Self::positive(kind, kind, status)
+    }
+
+    pub(super) fn saying(mut self, message: String) -> Self {
+        self.message = message;
+        self
+    }
+}
+
+/// A condition of the first contract; the reason is shown while it is false.
+pub(super) fn legacy(kind: &'static str, status: bool, reason: &'static str) -> LegacyCondition {
+    LegacyCondition { kind, status, reason }
+}
+
+/// Puts conditions where the contract wants them; others that are there stay.
+pub(super) fn write(
+    object: &mut Value,
+    contract: Contract,
+    new: &[Condition],
+    legacy: &[LegacyCondition],
+    now: &str,
+) {
+    let generation = generation(object);
+    let (new_path, legacy_path): (&[&str], &[&str]) = match contract {
+        Contract::V1Beta1 => (&["status", "v1beta2", "conditions"], &["status", "conditions"]),
+        Contract::V1Beta2 => (&["status", "conditions"], &["status", "deprecated", "v1beta1", "conditions"]),
+    };
+    let new = new.iter().map(|condition| {
+        json!({"type": condition.kind, "status": word(condition.status), "reason": condition.reason,
+               "message": condition.message, "observedGeneration": generation})
+    });
+    put(object, new_path, new, now);
+    let legacy = legacy.iter().map(|condition| {
+        let mut written = json!({"type": condition.kind, "status": word(condition.status)});
+        if !condition.status {
+            written["severity"] = json!("Info");
+            written["reason"] = json!(condition.reason);
+        }
+        written
+    });
+    put(object, legacy_path, legacy, now);
+}
+
+fn word(status: bool) -> &'static str {
+    if status { "True" } else { "False" }
+}
+
+fn put(object: &mut Value, path: &[&str], conditions: impl ExactSizeIterator<Item = Value>, now: &str) {
+    if conditions.len() == 0 {
+        return;
+    }
+    let found = path.iter().fold(&*object, |at, key| &at[*key]);
+    let mut all = found.as_array().cloned().unwrap_or_default();
+    for mut condition in conditions {
+        let before = all.iter_mut().find(|before| before["type"] == condition["type"]);
+        let same = before.as_ref().is_some_and(|before| before["status"] == condition["status"]);
+        condition["lastTransitionTime"] = match &before {
+            Some(before) if same => before["lastTransitionTime"].clone(),
+            _ => json!(now),
+        };
+        match before {
+            Some(before) => *before = condition,
+            None => all.push(condition),
+        }
+    }
+    set(object, path, Value::Array(all));
+}
+
+/// Whether a list of conditions has this one, and it is true.
+pub(super) fn is_true(conditions: &Value, kind: &str) -> bool {
+    let mut all = conditions.as_array().into_iter().flatten();
+    all.any(|condition| text(condition, "/type") == kind && text(condition, "/status") == "True")
+}

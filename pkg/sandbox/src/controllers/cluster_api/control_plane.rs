@@ -1,0 +1,251 @@
+//! Control planes: KubeadmControlPlanes with their machines, and any other kind by its contract alone.
+//!
+//! Source: Cluster API v1.14 `controlplane/kubeadm`, run.
+
+mod generic;
+mod kubeadm_status;
+
+use serde_json::{Value, json};
+
+use super::{
+    contract::{Contract, has_infrastructure, referred, resolve},
+    object::{
+        self, CLUSTER_NAME, CORE, IS_CONTROL_PLANE, add_finalizer, contains, ensure_owner, is_controlled_by,
+        is_deleting, is_empty, label, merged, name, namespace, owner_of_kind, owner_reference, present,
+        remove_finalizer, set, string_map, text, unset, wanted_replicas,
+    },
+    plan::Plan,
+    rollout, secrets,
+    template::{self, Clone},
+    world::{World, of_cluster},
+};
+
+pub(super) use generic::plan as plan_generic;
+
+const FINALIZER: &str = "kubeadm.controlplane.cluster.x-k8s.io";
+const CONTROL_PLANE_NAME: &str = "cluster.x-k8s.io/control-plane-name";
+/// The control plane takes it away once the etcd member of a machine that goes has left.
+const CLEANUP_HOOK: &str = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/kcp-cleanup";
+/// Conditions without which a machine of a control plane is not ready.
+const READINESS_GATES: [&str; 5] = [
+    "APIServerPodHealthy",
+    "ControllerManagerPodHealthy",
+    "SchedulerPodHealthy",
+    "EtcdPodHealthy",
+    "EtcdMemberHealthy",
+];
+
+/// What one look at a KubeadmControlPlane decides.
+pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
+    let mut plan = Plan::default();
+    let machines = machines(world, live, cluster);
+    for machine in machines.iter().filter(|machine| is_deleting(machine)) {
+        let mut released = machine.clone();
+        unset(&mut released, &["metadata", "annotations", CLEANUP_HOOK]);
+        plan.change(machine, released);
+    }
+    let mut control_plane = live.clone();
+    if is_deleting(live) {
+        if delete_machines(world, cluster, &machines, &mut plan) {
+            remove_finalizer(&mut control_plane, FINALIZER);
+        }
+        plan.change(live, control_plane);
+        return plan;
+    }
+    // The Cluster says first that this is its control plane.
+    if owner_of_kind(live, "Cluster").is_none() {
+        return plan;
+    }
+    add_finalizer(&mut control_plane, FINALIZER);
+    if has_infrastructure(cluster) {
+        secrets::ensure(world, cluster, live, &mut plan);
+        adopt_template(world, live, cluster, &mut plan);
+        scale(world, live, cluster, &machines, &mut plan);
+    }
+    kubeadm_status::write(world, &mut control_plane, cluster, &machines);
+    plan.after = rollout::time_left(live, &world.now());
+    plan.change(live, control_plane);
+    plan
+}
+
+/// Its machines, oldest first.
+fn machines(world: &dyn World, control_plane: &Value, cluster: &Value) -> Vec<Value> {
+    let mut machines = of_cluster(world, CORE, "Machine", cluster);
+    machines.retain(|machine| is_controlled_by(machine, control_plane));
+    machines.sort_by(|one, other| age(one).cmp(&age(other)));
+    machines
+}
+
+fn age(object: &Value) -> (&str, &str) {
+    (text(object, "/metadata/creationTimestamp"), name(object))
+}
+
+/// Deletes the machines once there are no workers any more; true when all are gone.
+fn delete_machines(world: &dyn World, cluster: &Value, machines: &[Value], plan: &mut Plan) -> bool {
+    let all = of_cluster(world, CORE, "Machine", cluster);
+    if all.iter().any(|machine| label(machine, IS_CONTROL_PLANE).is_none()) {
+        return false;
+    }
+    plan.delete_all(machines);
+    machines.is_empty()
+}
+
+fn template_pointer(control_plane: &Value) -> &'static str {
+    match Contract::of(control_plane) {
+        Contract::V1Beta1 => "/spec/machineTemplate/infrastructureRef",
+        Contract::V1Beta2 => "/spec/machineTemplate/spec/infrastructureRef",
+    }
+}
+
+/// The template of the machines belongs to the Cluster, so that it moves and goes with it.
+fn adopt_template(world: &dyn World, control_plane: &Value, cluster: &Value, plan: &mut Plan) {
+    if let Some(template) = referred(world, control_plane, template_pointer(control_plane)) {
+        let mut owned = template.clone();
+        ensure_owner(&mut owned, owner_reference(cluster, false));
+        plan.change(&template, owned);
+    }
+}
+
+/// One step towards the wanted machines: at most one comes or goes, and only while all others are up.
+fn scale(world: &dyn World, control_plane: &Value, cluster: &Value, machines: &[Value], plan: &mut Plan) {
+    let settled = |machine: &Value| !is_deleting(machine) && super::counts::has(machine, "Ready");
+    let initialized = machines.iter().any(|machine| present(machine, "/status/nodeRef").is_some());
+    if !machines.iter().all(settled) {
+        return;
+    }
+    let (count, wanted) = (machines.len(), wanted_replicas(control_plane));
+    let outdated = machines.iter().find(|machine| !is_up_to_date(world, control_plane, machine));
+    let strategy = match Contract::of(control_plane) {
+        Contract::V1Beta1 => "/spec/rolloutStrategy/rollingUpdate/maxSurge",
+        Contract::V1Beta2 => "/spec/rollout/strategy/rollingUpdate/maxSurge",
+    };
+    // A control plane grows by one while it rolls out, unless it has to make room first.
+    let surge = rollout::share(control_plane.pointer(strategy), 1, wanted, true).min(1);
+    match outdated {
+        Some(_) if count < wanted + surge => create_machine(world, control_plane, cluster, initialized, plan),
+        Some(oldest) => plan.delete(oldest),
+        None if count < wanted => create_machine(world, control_plane, cluster, initialized, plan),
+        None if count > wanted => plan.delete(&machines[0]),
+        None => {}
+    }
+}
+
+/// A machine with its infrastructure and its bootstrap configuration; nothing while the template is missing.
+fn create_machine(world: &dyn World, control_plane: &Value, cluster: &Value, join: bool, plan: &mut Plan) {
+    let pointer = template_pointer(control_plane);
+    let reference = control_plane.pointer(pointer).and_then(|at| resolve(at, namespace(control_plane)));
+    let Some(reference) = reference else { return };
+    let strategy = text(control_plane, "/spec/machineNaming/template");
+    let fields = [("cluster.name", name(cluster)), ("kubeadmControlPlane.name", name(control_plane))];
+    let name = template::named_by(world, strategy, "{{ .kubeadmControlPlane.name }}-{{ .random }}", &fields);
+    let labels = machine_labels(control_plane, cluster);
+    let annotations = string_map(control_plane, "/spec/machineTemplate/metadata/annotations");
+    let owner = owner_reference(control_plane, false);
+    let infrastructure = Clone {
+        name: &name,
+        cluster: object::name(cluster),
+        labels: labels.clone(),
+        annotations: annotations.clone(),
+        owner: Some(owner.clone()),
+    };
+    let Some(infrastructure) = infrastructure.of(world, &reference) else { return };
+    let Some(version) = world.api_version(object::BOOTSTRAP, "KubeadmConfig") else { return };
+    let metadata = |annotations: &Value| json!({"name": name, "namespace": namespace(control_plane), "labels": labels, "annotations": annotations});
+    let mut config = json!({
+        "apiVersion": version, "kind": "KubeadmConfig", "metadata": metadata(&json!(annotations)),
+        "spec": config_spec(control_plane, join),
+    });
+    set(&mut config, &["metadata", "ownerReferences"], json!([owner]));
+    let mut machine = machine(control_plane, cluster, &infrastructure, &config);
+    let hooks = merged(annotations, string_map(&json!({CLEANUP_HOOK: ""}), ""));
+    set(&mut machine, &["metadata"], metadata(&json!(hooks)));
+    set(&mut machine, &["metadata", "ownerReferences"], json!([owner_reference(control_plane, true)]));
+    let core = super::world::core_version(world, "Machine", cluster);
+    set(&mut machine, &["apiVersion"], json!(core));
+    plan.create(infrastructure);
+    plan.create(config);
+    plan.create(machine);
+}
+
+fn machine(control_plane: &Value, cluster: &Value, infrastructure: &Value, config: &Value) -> Value {
+    let contract = Contract::of(cluster);
+    let gates = READINESS_GATES.map(|gate| json!({"conditionType": gate}));
+    let mut spec = json!({
+        "clusterName": name(cluster), "version": control_plane["spec"]["version"],
+        "bootstrap": {"configRef": contract.reference(config)},
+        "infrastructureRef": contract.reference(infrastructure), "readinessGates": gates,
+    });
+    match Contract::of(control_plane) {
+        Contract::V1Beta1 => {
+            for field in ["nodeDrainTimeout", "nodeVolumeDetachTimeout", "nodeDeletionTimeout"] {
+                if let Some(timeout) = control_plane["spec"]["machineTemplate"].get(field) {
+                    set(&mut spec, &[field], timeout.clone());
+                }
+            }
+        }
+        Contract::V1Beta2 => {
+            if let Some(deletion) = present(control_plane, "/spec/machineTemplate/spec/deletion") {
+                set(&mut spec, &["deletion"], deletion.clone());
+            }
+        }
+    }
+    json!({"kind": "Machine", "spec": spec})
+}
+
+fn machine_labels(control_plane: &Value, cluster: &Value) -> serde_json::Map<String, Value> {
+    let fixed = json!({
+        CLUSTER_NAME: name(cluster), IS_CONTROL_PLANE: "", CONTROL_PLANE_NAME: name(control_plane),
+    });
+    merged(string_map(control_plane, "/spec/machineTemplate/metadata/labels"), string_map(&fixed, ""))
+}
+
+/// What a machine is started with: the first one initializes, the others join.
+fn config_spec(control_plane: &Value, join: bool) -> Value {
+    let mut spec = control_plane["spec"]["kubeadmConfigSpec"].clone();
+    if spec.is_null() {
+        spec = json!({});
+    }
+    if join {
+        unset(&mut spec, &["initConfiguration"]);
+        if spec["joinConfiguration"]["controlPlane"].is_null() {
+            set(&mut spec, &["joinConfiguration", "controlPlane"], json!({}));
+        }
+    } else {
+        unset(&mut spec, &["joinConfiguration"]);
+    }
+    spec
+}
+
+/// Whether the control plane would make this machine today.
+pub(super) fn is_up_to_date(world: &dyn World, control_plane: &Value, machine: &Value) -> bool {
+    if machine["spec"]["version"] != control_plane["spec"]["version"]
+        || rollout::is_due(control_plane, machine, &world.now())
+    {
+        return false;
+    }
+    let wanted = control_plane.pointer(template_pointer(control_plane));
+    let wanted = wanted.and_then(|at| resolve(at, namespace(control_plane)));
+    let infrastructure = referred(world, machine, "/spec/infrastructureRef");
+    if let (Some(wanted), Some(found)) = (wanted, infrastructure)
+        && !template::is_clone_of(&found, &wanted)
+    {
+        return false;
+    }
+    let config = referred(world, machine, "/spec/bootstrap/configRef");
+    config.is_none_or(|config| is_same_config(&config["spec"], control_plane))
+}
+
+/// Whether a configuration is what the control plane asks for. A schema may have filled fields in deep inside, so
+/// that only whole sections that are asked for no more count as different.
+fn is_same_config(found: &Value, control_plane: &Value) -> bool {
+    const BY_ROLE: [&str; 3] = ["initConfiguration", "joinConfiguration", "format"];
+    let mut wanted = config_spec(control_plane, false);
+    let joins = !is_empty(&found["joinConfiguration"]);
+    if joins {
+        wanted = config_spec(control_plane, true);
+    }
+    let gone = found.as_object().into_iter().flatten().any(|(section, found)| {
+        !BY_ROLE.contains(&section.as_str()) && wanted.get(section).is_none_or(is_empty) && !is_empty(found)
+    });
+    !gone && contains(found, &wanted)
+}

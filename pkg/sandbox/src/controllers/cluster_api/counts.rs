@@ -1,0 +1,138 @@
+//! Replica counts, as objects that hold machines report them.
+
+use serde_json::{Value, json};
+
+use super::{
+    conditions::{self, Condition},
+    contract::Contract,
+    object::{number, set, wanted_replicas},
+};
+
+/// How many machines are wanted, are there, and are how far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) wanted: usize,
+    pub(super) replicas: usize,
+    pub(super) up_to_date: usize,
+    pub(super) ready: usize,
+    pub(super) available: usize,
+}
+
+impl Counts {
+    /// Of these machines.
+    pub(super) fn of(machines: &[Value], wanted: usize) -> Self {
+        let having = |kind: &str| machines.iter().filter(|machine| has(machine, kind)).count();
+        Self {
+            wanted,
+            replicas: machines.len(),
+            up_to_date: having("UpToDate"),
+            ready: having("Ready"),
+            available: having("Available"),
+        }
+    }
+
+    /// As an object with replicas says itself.
+    pub(super) fn reported(object: &Value, contract: Contract) -> Self {
+        let count = |pointer: &str| usize::try_from(number(object, pointer).unwrap_or(0)).unwrap_or(0);
+        let newer = |field: &str| {
+            if contract == Contract::V1Beta1 {
+                format!("/status/v1beta2/{field}")
+            } else {
+                format!("/status/{field}")
+            }
+        };
+        // A control plane without machines counts none, and wants none.
+        let wanted = if object["spec"].get("replicas").is_some() { wanted_replicas(object) } else { 0 };
+        Self {
+            wanted,
+            replicas: count("/status/replicas"),
+            up_to_date: count(&newer("upToDateReplicas")),
+            ready: count(&newer("readyReplicas")),
+            available: count(&newer("availableReplicas")),
+        }
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        // What is wanted of the other is counted by the caller.
+        self.replicas += other.replicas;
+        self.up_to_date += other.up_to_date;
+        self.ready += other.ready;
+        self.available += other.available;
+    }
+
+    pub(super) fn is_none(&self) -> bool {
+        self.wanted == 0 && self.replicas == 0
+    }
+
+    pub(super) fn is_available(&self) -> bool {
+        self.available >= self.wanted
+    }
+
+    pub(super) fn grows(&self) -> bool {
+        self.replicas < self.wanted
+    }
+
+    pub(super) fn shrinks(&self) -> bool {
+        self.replicas > self.wanted
+    }
+
+    pub(super) fn rolls(&self) -> bool {
+        self.up_to_date < self.replicas
+    }
+
+    pub(super) fn all_ready(&self, kind: &'static str) -> Condition {
+        self.all(kind, "Ready", self.ready)
+    }
+
+    pub(super) fn all_up_to_date(&self, kind: &'static str) -> Condition {
+        self.all(kind, "UpToDate", self.up_to_date)
+    }
+
+    fn all(&self, kind: &'static str, reason: &str, count: usize) -> Condition {
+        if self.replicas == 0 {
+            Condition::new(kind, true, "NoReplicas")
+        } else {
+            Condition::positive(kind, reason, count == self.replicas)
+        }
+    }
+
+    /// The counts in the status of a Cluster.
+    pub(super) fn of_cluster(&self) -> Value {
+        json!({
+            "desiredReplicas": self.wanted, "replicas": self.replicas, "upToDateReplicas": self.up_to_date,
+            "readyReplicas": self.ready, "availableReplicas": self.available,
+        })
+    }
+
+    /// The counts in the status of what holds machines. `older` are the fields that the kind had in the first contract.
+    pub(super) fn write(&self, object: &mut Value, contract: Contract, older: &[&str]) {
+        let unavailable = self.replicas.max(self.wanted).saturating_sub(self.available);
+        let newer = json!({
+            "upToDateReplicas": self.up_to_date, "readyReplicas": self.ready, "availableReplicas": self.available,
+        });
+        let mut all = json!({
+            "readyReplicas": self.ready, "availableReplicas": self.available, "unavailableReplicas": unavailable,
+            "updatedReplicas": self.up_to_date, "fullyLabeledReplicas": self.replicas,
+        });
+        let older = older.iter().map(|field| ((*field).to_owned(), all[*field].take())).collect();
+        set(object, &["status", "replicas"], json!(self.replicas));
+        let (new_place, old_place): (&[&str], &[&str]) = match contract {
+            Contract::V1Beta1 => (&["status", "v1beta2"], &["status"]),
+            Contract::V1Beta2 => (&["status"], &["status", "deprecated", "v1beta1"]),
+        };
+        for (place, counts) in [(new_place, newer), (old_place, Value::Object(older))] {
+            for (field, count) in counts.as_object().into_iter().flatten() {
+                set(object, &[place, &[field.as_str()]].concat(), count.clone());
+            }
+        }
+    }
+}
+
+/// Whether a machine, or whatever has conditions of `metav1`, has one that is true.
+pub(super) fn has(object: &Value, kind: &str) -> bool {
+    let conditions = match Contract::of(object) {
+        Contract::V1Beta1 => &object["status"]["v1beta2"]["conditions"],
+        Contract::V1Beta2 => &object["status"]["conditions"],
+    };
+    conditions::is_true(conditions, kind)
+}

@@ -1,0 +1,193 @@
+//! MachineDeployments: one MachineSet for what is wanted, older ones shrinking away.
+//!
+//! Source: Cluster API v1.14 `core/reconcilers/machinedeployment` and its admission defaults, run.
+
+mod rolling;
+mod status;
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    contract::{Contract, referred},
+    object::{
+        CLUSTER_NAME, CORE, DEPLOYMENT_NAME, add_finalizer, annotation, ensure_owner, flag, is_controlled_by,
+        is_deleting, merged, name, namespace, number, owner_reference, remove_finalizer, set, set_label,
+        string_map, text, wanted_replicas,
+    },
+    plan::Plan,
+    rollout,
+    template::generated_name,
+    world::{World, of_cluster},
+};
+
+const FINALIZER: &str = "cluster.x-k8s.io/machinedeployment";
+const REVISION: &str = "machinedeployment.clusters.x-k8s.io/revision";
+const DESIRED: &str = "machinedeployment.clusters.x-k8s.io/desired-replicas";
+/// Tells MachineSets of one deployment apart.
+const HASH: &str = "machine-template-hash";
+/// Kept on an older MachineSet that only shrinks as its machines are deleted by hand.
+pub(super) const NO_NEW_MACHINES: &str = "cluster.x-k8s.io/disable-machine-create";
+/// What of a machine template makes new machines when it changes; everything else is changed in place.
+const ROLLED_OUT: [&str; 5] = ["version", "failureDomain", "bootstrap", "infrastructureRef", "clusterName"];
+
+/// What one look at a MachineDeployment decides.
+pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
+    let mut plan = Plan::default();
+    let sets = sets(world, live, cluster);
+    let mut deployment = live.clone();
+    if is_deleting(live) {
+        plan.delete_all(&sets);
+        if sets.is_empty() {
+            remove_finalizer(&mut deployment, FINALIZER);
+        }
+        plan.change(live, deployment);
+        return plan;
+    }
+    add_finalizer(&mut deployment, FINALIZER);
+    ensure_owner(&mut deployment, owner_reference(cluster, false));
+    fill_in(&mut deployment, cluster, DEPLOYMENT_NAME);
+    for pointer in ["/spec/template/spec/infrastructureRef", "/spec/template/spec/bootstrap/configRef"] {
+        adopt_template(world, &deployment, cluster, pointer, &mut plan);
+    }
+    let current = sets.iter().rev().find(|set| is_current(world, &deployment, set));
+    // A deployment that is paused keeps its MachineSets as they are.
+    if !flag(live, "/spec/paused") {
+        let revision = sets.iter().map(revision).max().unwrap_or(0);
+        if let Some(current) = current {
+            keep_newest(current, &sets, revision, &mut deployment, &mut plan);
+            rolling::scale(&deployment, current, &sets, &mut plan);
+        } else {
+            set(&mut deployment, &["metadata", "annotations", REVISION], json!((revision + 1).to_string()));
+            let replicas = rolling::first_replicas(&deployment, &sets);
+            plan.create(new_set(world, &deployment, replicas, revision + 1));
+        }
+        rolling::clean_up(&deployment, current, &sets, &mut plan);
+    }
+    let machines = of_cluster(world, CORE, "Machine", cluster);
+    status::write(world, &mut deployment, &machines);
+    plan.after = rollout::time_left(live, &world.now());
+    plan.change(live, deployment);
+    plan
+}
+
+/// The MachineSets of a deployment, oldest first.
+fn sets(world: &dyn World, deployment: &Value, cluster: &Value) -> Vec<Value> {
+    let mut sets = of_cluster(world, CORE, "MachineSet", cluster);
+    sets.retain(|set| is_controlled_by(set, deployment));
+    sets.sort_by(|one, other| {
+        let age = |set| (revision(set), text(set, "/metadata/creationTimestamp").to_owned());
+        age(one).cmp(&age(other))
+    });
+    sets
+}
+
+/// The revision annotation of a MachineSet.
+fn revision(set: &Value) -> i64 {
+    annotation(set, REVISION).and_then(|revision| revision.parse().ok()).unwrap_or(0)
+}
+
+/// What the admission webhooks of the real provider fill in; the sandbox does not call those.
+pub(super) fn fill_in(object: &mut Value, cluster: &Value, own_label: &str) {
+    let (own, cluster) = (name(object).to_owned(), name(cluster).to_owned());
+    set_label(object, CLUSTER_NAME, &cluster);
+    if number(object, "/spec/replicas").is_none() {
+        set(object, &["spec", "replicas"], json!(1));
+    }
+    let selector = &object["spec"]["selector"];
+    let says_nothing = string_map(selector, "/matchLabels").is_empty()
+        && selector["matchExpressions"].as_array().is_none_or(Vec::is_empty);
+    let places: [&[&str]; 2] =
+        [&["spec", "selector", "matchLabels"], &["spec", "template", "metadata", "labels"]];
+    for place in places {
+        if says_nothing {
+            set(object, &[place, &[own_label]].concat(), json!(own));
+        }
+        set(object, &[place, &[CLUSTER_NAME]].concat(), json!(cluster));
+    }
+}
+
+/// Templates belong to the Cluster, so that they move and go with it.
+pub(super) fn adopt_template(
+    world: &dyn World,
+    holder: &Value,
+    cluster: &Value,
+    pointer: &str,
+    plan: &mut Plan,
+) {
+    if let Some(template) = referred(world, holder, pointer) {
+        let mut owned = template.clone();
+        ensure_owner(&mut owned, owner_reference(cluster, false));
+        plan.change(&template, owned);
+    }
+}
+
+/// Whether a MachineSet makes the machines that its deployment wants today.
+pub(super) fn is_current(world: &dyn World, deployment: &Value, set: &Value) -> bool {
+    let (wanted, found) = (&deployment["spec"]["template"]["spec"], &set["spec"]["template"]["spec"]);
+    ROLLED_OUT.iter().all(|field| wanted[*field] == found[*field])
+        && !rollout::is_due(deployment, set, &world.now())
+}
+
+/// The newest revision is the one in use, also when an old template came back.
+fn keep_newest(current: &Value, sets: &[Value], newest: i64, deployment: &mut Value, plan: &mut Plan) {
+    let is_newest = sets.last().is_some_and(|last| name(last) == name(current));
+    let revision = if is_newest { revision(current) } else { newest + 1 };
+    set(deployment, &["metadata", "annotations", REVISION], json!(revision.to_string()));
+    if !is_newest {
+        let mut renewed = current.clone();
+        set(&mut renewed, &["metadata", "annotations", REVISION], json!(revision.to_string()));
+        plan.change(current, renewed);
+    }
+}
+
+/// The labels of a MachineSet and of its machines.
+fn set_labels(deployment: &Value, hash: &str) -> Map<String, Value> {
+    let own = json!({HASH: hash, DEPLOYMENT_NAME: name(deployment)});
+    merged(string_map(deployment, "/spec/template/metadata/labels"), string_map(&own, ""))
+}
+
+fn new_set(world: &dyn World, deployment: &Value, replicas: usize, revision: i64) -> Value {
+    let prefix = format!("{}-", name(deployment));
+    let set_name = generated_name(world, &prefix);
+    let suffix = set_name.rsplit('-').next().unwrap_or_default();
+    let rolled_out: Map<_, _> = ROLLED_OUT
+        .iter()
+        .map(|field| ((*field).to_owned(), deployment["spec"]["template"]["spec"][*field].clone()))
+        .collect();
+    let hash = format!("{}-{suffix}", crc32fast::hash(Value::Object(rolled_out).to_string().as_bytes()));
+    let mut object = json!({
+        "apiVersion": deployment["apiVersion"], "kind": "MachineSet",
+        "metadata": {
+            "name": set_name, "namespace": namespace(deployment), "labels": set_labels(deployment, &hash),
+            "annotations": {REVISION: revision.to_string(), DESIRED: wanted_replicas(deployment).to_string()},
+            "ownerReferences": [owner_reference(deployment, true)],
+        },
+        "spec": {
+            "clusterName": deployment["spec"]["clusterName"], "selector": deployment["spec"]["selector"],
+            "replicas": replicas,
+        },
+    });
+    set(&mut object, &["spec", "selector", "matchLabels", HASH], json!(hash));
+    copy_in_place(deployment, &mut object);
+    object
+}
+
+/// What changes in place: everything of the template, since what would be rolled out is equal.
+fn copy_in_place(deployment: &Value, machine_set: &mut Value) {
+    let hash = text(machine_set, "/spec/selector/matchLabels/machine-template-hash").to_owned();
+    let labels = set_labels(deployment, &hash);
+    let mut template = deployment["spec"]["template"].clone();
+    for (key, value) in &labels {
+        set(machine_set, &["metadata", "labels", key], value.clone());
+    }
+    set(&mut template, &["metadata", "labels"], json!(labels));
+    set(machine_set, &["spec", "template"], template);
+    let (field, contract) = ("machineNaming", Contract::of(deployment));
+    let kept: &[&str] =
+        if contract == Contract::V1Beta1 { &[field, "minReadySeconds"] } else { &[field, "deletion"] };
+    for field in kept {
+        if let Some(value) = deployment["spec"].get(*field).filter(|value| !value.is_null()) {
+            set(machine_set, &["spec", field], value.clone());
+        }
+    }
+}

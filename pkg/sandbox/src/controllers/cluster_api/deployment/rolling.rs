@@ -1,0 +1,121 @@
+//! How MachineSets grow and shrink while a deployment rolls out.
+//!
+//! Source: Cluster API v1.14 `machinedeployment_rollout_rollingupdate.go`: never more than `maxSurge` machines too
+//! many, never more than `maxUnavailable` too few.
+
+use serde_json::{Value, json};
+
+use super::{DESIRED, NO_NEW_MACHINES, copy_in_place};
+use crate::controllers::cluster_api::{
+    contract::Contract,
+    object::{is_deleting, name, number, set, text, unset, wanted_replicas},
+    plan::Plan,
+    rollout::share,
+};
+
+/// How a deployment replaces machines.
+struct Strategy {
+    on_delete: bool,
+    surge: usize,
+    unavailable: usize,
+}
+
+impl Strategy {
+    fn of(deployment: &Value, wanted: usize) -> Self {
+        let at = match Contract::of(deployment) {
+            Contract::V1Beta1 => "/spec/strategy",
+            Contract::V1Beta2 => "/spec/rollout/strategy",
+        };
+        let limit = |field: &str| deployment.pointer(&format!("{at}/rollingUpdate/{field}"));
+        let unavailable = share(limit("maxUnavailable"), 0, wanted, false);
+        let surge = share(limit("maxSurge"), 1, wanted, true);
+        // With neither, nothing could ever move.
+        let surge = if surge == 0 && unavailable == 0 { 1 } else { surge };
+        Self { on_delete: text(deployment, &format!("{at}/type")) == "OnDelete", surge, unavailable }
+    }
+}
+
+/// What is there or will be; machines that are on their way out count until they are gone.
+fn total(sets: &[Value]) -> usize {
+    sets.iter().map(|set| wanted_replicas(set).max(count(set, "/status/replicas"))).sum()
+}
+
+/// The replicas of a MachineSet that is new.
+pub(super) fn first_replicas(deployment: &Value, sets: &[Value]) -> usize {
+    let wanted = wanted_replicas(deployment);
+    let strategy = Strategy::of(deployment, wanted);
+    let room = if strategy.on_delete { wanted } else { wanted + strategy.surge };
+    room.saturating_sub(total(sets)).min(wanted)
+}
+
+/// One step from the older MachineSets to the current one.
+pub(super) fn scale(deployment: &Value, current: &Value, sets: &[Value], plan: &mut Plan) {
+    let wanted = wanted_replicas(deployment);
+    let strategy = Strategy::of(deployment, wanted);
+    let old: Vec<&Value> =
+        sets.iter().filter(|set| name(set) != name(current) && !is_deleting(set)).collect();
+    let (now, all) = (wanted_replicas(current), total(sets));
+    let room = if strategy.on_delete { wanted } else { wanted + strategy.surge }.saturating_sub(all);
+    let target = if now < wanted { (now + room).min(wanted) } else { wanted };
+    resize(deployment, current, target, true, plan);
+    if strategy.on_delete {
+        for set in old {
+            // It follows what somebody deletes by hand.
+            let left = count(set, "/status/replicas");
+            resize(deployment, set, wanted_replicas(set).min(left), false, plan);
+        }
+        return;
+    }
+    let available = |set: &Value| match Contract::of(set) {
+        Contract::V1Beta1 => count(set, "/status/v1beta2/availableReplicas"),
+        Contract::V1Beta2 => count(set, "/status/availableReplicas"),
+    };
+    let needed = wanted.saturating_sub(strategy.unavailable);
+    let not_up = now.saturating_sub(available(current));
+    let asked: usize = sets.iter().map(wanted_replicas).sum();
+    let mut spare = asked.saturating_sub(needed + not_up);
+    for set in old {
+        let size = wanted_replicas(set);
+        let less = size.min(spare);
+        spare -= less;
+        resize(deployment, set, size - less, false, plan);
+    }
+}
+
+fn count(object: &Value, pointer: &str) -> usize {
+    number(object, pointer).and_then(|count| usize::try_from(count).ok()).unwrap_or(0)
+}
+
+fn resize(deployment: &Value, machine_set: &Value, replicas: usize, is_current: bool, plan: &mut Plan) {
+    let mut resized = machine_set.clone();
+    set(&mut resized, &["spec", "replicas"], json!(replicas));
+    let desired = json!(wanted_replicas(deployment).to_string());
+    set(&mut resized, &["metadata", "annotations", DESIRED], desired);
+    let on_delete = Strategy::of(deployment, 0).on_delete;
+    if !is_current && on_delete {
+        set(&mut resized, &["metadata", "annotations", NO_NEW_MACHINES], json!("true"));
+    } else {
+        unset(&mut resized, &["metadata", "annotations", NO_NEW_MACHINES]);
+    }
+    if is_current {
+        copy_in_place(deployment, &mut resized);
+    }
+    plan.change(machine_set, resized);
+}
+
+/// Deletes older MachineSets that are empty; under the first contract some of them are kept to go back to.
+pub(super) fn clean_up(deployment: &Value, current: Option<&Value>, sets: &[Value], plan: &mut Plan) {
+    let Some(current) = current else { return };
+    let empty = |set: &&Value| {
+        name(set) != name(current) && wanted_replicas(set) == 0 && count(set, "/status/replicas") == 0
+    };
+    let empty: Vec<&Value> = sets.iter().filter(empty).collect();
+    let kept = match Contract::of(deployment) {
+        Contract::V1Beta1 => number(deployment, "/spec/revisionHistoryLimit").unwrap_or(1),
+        Contract::V1Beta2 => 0,
+    };
+    let surplus = empty.len().saturating_sub(usize::try_from(kept).unwrap_or(0));
+    for set in &empty[..surplus] {
+        plan.delete(set);
+    }
+}

@@ -1,0 +1,46 @@
+//! MachineHealthChecks: what they watch is always healthy here.
+//!
+//! Source: Cluster API v1.14 `core/reconcilers/machinehealthcheck`.
+
+use serde_json::{Value, json};
+
+use super::{
+    conditions::{self, Condition, legacy},
+    contract::Contract,
+    object::{
+        CLUSTER_NAME, CORE, ensure_owner, generation, is_deleting, name, owner_reference, present, set,
+        set_label,
+    },
+    plan::Plan,
+    selector,
+    world::{World, of_cluster},
+};
+
+/// What one look at a MachineHealthCheck decides.
+pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
+    let mut plan = Plan::default();
+    if is_deleting(live) {
+        return plan;
+    }
+    let mut check = live.clone();
+    set_label(&mut check, CLUSTER_NAME, name(cluster));
+    ensure_owner(&mut check, owner_reference(cluster, false));
+    let machines = of_cluster(world, CORE, "Machine", cluster);
+    let targets: Vec<&Value> =
+        machines.iter().filter(|machine| selector::matches(&live["spec"]["selector"], machine)).collect();
+    let healthy = targets.iter().filter(|machine| present(machine, "/status/nodeRef").is_some()).count();
+    let names: Vec<&str> = targets.iter().map(|machine| name(machine)).collect();
+    set(&mut check, &["status", "expectedMachines"], json!(targets.len()));
+    set(&mut check, &["status", "currentHealthy"], json!(healthy));
+    set(&mut check, &["status", "remediationsAllowed"], json!(targets.len()));
+    set(&mut check, &["status", "targets"], json!(names));
+    set(&mut check, &["status", "observedGeneration"], json!(generation(live)));
+    let new = [
+        Condition::new("RemediationAllowed", true, "RemediationAllowed"),
+        Condition::activity("Paused", false),
+    ];
+    let old = [legacy("RemediationAllowed", true, "")];
+    conditions::write(&mut check, Contract::of(live), &new, &old, &world.now());
+    plan.change(live, check);
+    plan
+}

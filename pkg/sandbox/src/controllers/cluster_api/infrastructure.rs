@@ -1,0 +1,152 @@
+//! Infrastructure of any provider, chosen by the end of its kind: `…Cluster`, `…Machine`, `…MachinePool`.
+//!
+//! Source: the contracts for infrastructure providers in the Cluster API book, and the Docker provider v1.14, run.
+
+use serde_json::{Value, json};
+
+use super::{
+    conditions::{self, Condition, legacy},
+    contract::{Contract, has_infrastructure},
+    object::{
+        INFRASTRUCTURE, add_finalizer, flag, group, is_deleting, kind, name, namespace, owner_of_kind,
+        present, remove_finalizer, set, text, wanted_replicas,
+    },
+    plan::Plan,
+    world::World,
+};
+
+/// What a kind of infrastructure stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Cluster,
+    Machine,
+    Pool,
+}
+
+impl Role {
+    /// By the name of the kind; nothing for templates, identities and whatever else providers keep.
+    pub(super) fn of(kind: &str) -> Option<Self> {
+        [("MachinePool", Self::Pool), ("Machine", Self::Machine), ("Cluster", Self::Cluster)]
+            .into_iter()
+            .find_map(|(end, role)| kind.ends_with(end).then_some(role))
+    }
+}
+
+/// What one look at an infrastructure object decides.
+pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value, role: Role) -> Plan {
+    let mut plan = Plan::default();
+    let mut object = live.clone();
+    let finalizer = finalizer(kind(live));
+    if is_deleting(live) {
+        remove_finalizer(&mut object, &finalizer);
+        plan.change(live, object);
+        return plan;
+    }
+    let owner = match role {
+        Role::Cluster => "Cluster",
+        Role::Machine => "Machine",
+        Role::Pool => "MachinePool",
+    };
+    // Nothing happens before the owner has said that this is its own.
+    let Some(owner) = owner_of_kind(live, owner).and_then(|owner| world.get(&owner)) else { return plan };
+    add_finalizer(&mut object, &finalizer);
+    let done = match role {
+        Role::Cluster => provision_cluster(&mut object),
+        Role::Machine => has_bootstrap(cluster, &owner) && provision_machine(&mut object),
+        Role::Pool => {
+            has_bootstrap(cluster, &json!({"spec": owner["spec"]["template"]["spec"]}))
+                && provision_pool(&mut object, &owner)
+        }
+    };
+    let contract = world.contract(group(live), kind(live));
+    if done {
+        mark_provisioned(&mut object, contract, role);
+    }
+    let waiting =
+        if role == Role::Cluster { "LoadBalancerProvisioningFailed" } else { "WaitingForBootstrapData" };
+    let new = [Condition::positive("Ready", "Ready", done), Condition::activity("Paused", false)];
+    let new: &[Condition] = if contract == Contract::V1Beta2 { &new } else { &[] };
+    let old = [legacy("Ready", done, waiting)];
+    let old: &[_] = if has_legacy_conditions(live, contract) { &old } else { &[] };
+    conditions::write(&mut object, contract, new, old, &world.now());
+    plan.change(live, object);
+    plan
+}
+
+/// Under the second contract only kinds that came from the first keep the older conditions beside the new ones.
+fn has_legacy_conditions(object: &Value, contract: Contract) -> bool {
+    contract == Contract::V1Beta1
+        || present(object, "/status/deprecated").is_some()
+        || ["DockerCluster", "DockerMachine", "DevCluster", "DevMachine"].contains(&kind(object))
+}
+
+/// The finalizer of a kind. The `Dev` kinds keep those of the `Docker` kinds they replace.
+fn finalizer(kind: &str) -> String {
+    let kind = kind.to_lowercase();
+    let kind = kind.strip_prefix("dev").map_or_else(|| kind.clone(), |rest| format!("docker{rest}"));
+    format!("{kind}.{INFRASTRUCTURE}")
+}
+
+fn has_bootstrap(cluster: &Value, machine: &Value) -> bool {
+    has_infrastructure(cluster) && present(machine, "/spec/bootstrap/dataSecretName").is_some()
+}
+
+/// A Cluster gets an address of its own on this computer, the same one each time.
+fn provision_cluster(object: &mut Value) -> bool {
+    if text(object, "/spec/controlPlaneEndpoint/host").is_empty() {
+        let place = crc32fast::hash(format!("{}/{}", namespace(object), name(object)).as_bytes());
+        let endpoint = json!({"host": "127.0.0.1", "port": 20_000 + place % 10_000});
+        set(object, &["spec", "controlPlaneEndpoint"], endpoint);
+    }
+    if let Some(domains) = present(object, "/spec/failureDomains").cloned() {
+        set(object, &["status", "failureDomains"], domains);
+    }
+    true
+}
+
+fn provision_machine(object: &mut Value) -> bool {
+    let id = provider_id(kind(object), name(object));
+    if text(object, "/spec/providerID").is_empty() {
+        set(object, &["spec", "providerID"], json!(id));
+    }
+    let [_, a, b, c] = crc32fast::hash(id.as_bytes()).to_be_bytes();
+    let address = format!("10.{a}.{b}.{c}");
+    let addresses = json!([
+        {"type": "Hostname", "address": name(object)},
+        {"type": "InternalIP", "address": address},
+        {"type": "ExternalIP", "address": address},
+    ]);
+    set(object, &["status", "addresses"], addresses);
+    true
+}
+
+fn provision_pool(object: &mut Value, pool: &Value) -> bool {
+    let wanted = wanted_replicas(pool);
+    let ids: Vec<_> =
+        (0..wanted).map(|number| provider_id(kind(object), &format!("{}-{number}", name(object)))).collect();
+    set(object, &["spec", "providerIDList"], json!(ids));
+    set(object, &["status", "replicas"], json!(wanted));
+    true
+}
+
+/// Such as `docker:////worker-x7k2p`.
+fn provider_id(kind: &str, name: &str) -> String {
+    let kind = kind.to_lowercase();
+    let provider = kind.trim_end_matches("pool").trim_end_matches("machine");
+    let provider = if provider == "dev" { "docker" } else { provider };
+    format!("{provider}:////{name}")
+}
+
+fn mark_provisioned(object: &mut Value, contract: Contract, role: Role) {
+    // The pools of the Docker provider keep the field of the first contract under the second.
+    if role == Role::Pool {
+        set(object, &["status", "ready"], json!(true));
+    } else {
+        contract.set_provisioned(object);
+    }
+}
+
+/// Whether the infrastructure of a MachinePool is there, in either contract.
+pub(super) fn is_pool_ready(pool: &Value) -> bool {
+    flag(pool, "/status/ready") || flag(pool, "/status/initialization/provisioned")
+}

@@ -1,0 +1,287 @@
+//! Reading and editing objects as JSON: the few paths of metadata the controllers care for.
+
+use serde_json::{Map, Value, json};
+
+use crate::controllers::ObjectRef;
+
+/// The core group of Cluster API.
+pub(super) const CORE: &str = "cluster.x-k8s.io";
+/// Where providers of infrastructure keep their kinds.
+pub(super) const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io";
+/// Where providers of bootstrap configurations keep their kinds.
+pub(super) const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io";
+/// Where providers of control planes keep their kinds.
+pub(super) const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
+/// The group of `ClusterResourceSet`.
+pub(super) const ADDONS: &str = "addons.cluster.x-k8s.io";
+
+/// Says which cluster an object belongs to.
+pub(super) const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
+/// On machines of a control plane.
+pub(super) const IS_CONTROL_PLANE: &str = "cluster.x-k8s.io/control-plane";
+/// On machines: the MachineSet they come from.
+pub(super) const SET_NAME: &str = "cluster.x-k8s.io/set-name";
+/// On machines and MachineSets: the MachineDeployment they come from.
+pub(super) const DEPLOYMENT_NAME: &str = "cluster.x-k8s.io/deployment-name";
+/// On what a managed topology made.
+pub(super) const TOPOLOGY_OWNED: &str = "topology.cluster.x-k8s.io/owned";
+
+/// The string at a JSON pointer; empty when there is none.
+pub(super) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The number at a JSON pointer, if there is one.
+pub(super) fn number(value: &Value, pointer: &str) -> Option<i64> {
+    value.pointer(pointer).and_then(Value::as_i64)
+}
+
+/// Whether there is a `true` at a JSON pointer.
+pub(super) fn flag(value: &Value, pointer: &str) -> bool {
+    value.pointer(pointer) == Some(&Value::Bool(true))
+}
+
+/// What is at a JSON pointer, unless it is null or nothing.
+pub(super) fn present<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
+    value.pointer(pointer).filter(|found| !found.is_null())
+}
+
+/// Puts a value at a path of keys, making the objects on the way; what is no object there gives way.
+pub(super) fn set(value: &mut Value, path: &[&str], new: Value) {
+    let Some((first, rest)) = path.split_first() else {
+        *value = new;
+        return;
+    };
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    if let Value::Object(fields) = value {
+        set(fields.entry(*first).or_insert(Value::Null), rest, new);
+    }
+}
+
+/// Takes a field away; nothing happens when it is not there.
+pub(super) fn unset(value: &mut Value, path: &[&str]) {
+    let Some((last, parents)) = path.split_last() else { return };
+    let mut at = value;
+    for key in parents {
+        let Some(next) = at.get_mut(key) else { return };
+        at = next;
+    }
+    if let Value::Object(fields) = at {
+        fields.remove(*last);
+    }
+}
+
+pub(super) fn name(object: &Value) -> &str {
+    text(object, "/metadata/name")
+}
+
+pub(super) fn namespace(object: &Value) -> &str {
+    text(object, "/metadata/namespace")
+}
+
+pub(super) fn uid(object: &Value) -> &str {
+    text(object, "/metadata/uid")
+}
+
+pub(super) fn kind(object: &Value) -> &str {
+    text(object, "/kind")
+}
+
+/// The group of an `apiVersion`; empty for core.
+pub(super) fn group_of(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+pub(super) fn group(object: &Value) -> &str {
+    group_of(text(object, "/apiVersion"))
+}
+
+pub(super) fn is_deleting(object: &Value) -> bool {
+    present(object, "/metadata/deletionTimestamp").is_some()
+}
+
+pub(super) fn generation(object: &Value) -> i64 {
+    number(object, "/metadata/generation").unwrap_or(1)
+}
+
+/// What an object is called.
+pub(super) fn reference(object: &Value) -> ObjectRef {
+    object_ref(group(object), kind(object), namespace(object), name(object))
+}
+
+pub(super) fn object_ref(group: &str, kind: &str, namespace: &str, name: &str) -> ObjectRef {
+    ObjectRef {
+        group: group.to_owned(),
+        kind: kind.to_owned(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    }
+}
+
+pub(super) fn label<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
+    object["metadata"]["labels"].get(key).and_then(Value::as_str)
+}
+
+pub(super) fn annotation<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
+    object["metadata"]["annotations"].get(key).and_then(Value::as_str)
+}
+
+pub(super) fn set_label(object: &mut Value, key: &str, value: &str) {
+    set(object, &["metadata", "labels", key], json!(value));
+}
+
+/// The string map at a JSON pointer.
+pub(super) fn string_map(value: &Value, pointer: &str) -> Map<String, Value> {
+    value.pointer(pointer).and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
+/// Two string maps in one; the second one wins.
+pub(super) fn merged(mut one: Map<String, Value>, other: Map<String, Value>) -> Map<String, Value> {
+    one.extend(other);
+    one
+}
+
+/// The number of replicas asked for; 1 when nothing is said, as the admission webhooks would have filled in.
+pub(super) fn wanted_replicas(object: &Value) -> usize {
+    number(object, "/spec/replicas").map_or(1, |replicas| usize::try_from(replicas).unwrap_or(0))
+}
+
+pub(super) fn has_finalizer(object: &Value, finalizer: &str) -> bool {
+    object["metadata"]["finalizers"].as_array().is_some_and(|all| all.iter().any(|one| one == finalizer))
+}
+
+pub(super) fn add_finalizer(object: &mut Value, finalizer: &str) {
+    if has_finalizer(object, finalizer) {
+        return;
+    }
+    match object["metadata"]["finalizers"].as_array_mut() {
+        Some(finalizers) => finalizers.push(json!(finalizer)),
+        None => set(object, &["metadata", "finalizers"], json!([finalizer])),
+    }
+}
+
+pub(super) fn remove_finalizer(object: &mut Value, finalizer: &str) {
+    if let Some(finalizers) = object["metadata"]["finalizers"].as_array_mut() {
+        finalizers.retain(|one| one != finalizer);
+    }
+}
+
+/// A reference to an owner, as `metav1.NewControllerRef` makes it, or a plain one.
+pub(super) fn owner_reference(owner: &Value, controller: bool) -> Value {
+    let mut reference = json!({
+        "apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"],
+    });
+    if controller {
+        reference["controller"] = json!(true);
+        reference["blockOwnerDeletion"] = json!(true);
+    }
+    reference
+}
+
+pub(super) fn owners(object: &Value) -> &[Value] {
+    object["metadata"]["ownerReferences"].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn same_owner(one: &Value, other: &Value) -> bool {
+    one["kind"] == other["kind"]
+        && one["name"] == other["name"]
+        && group_of(text(one, "/apiVersion")) == group_of(text(other, "/apiVersion"))
+}
+
+/// Makes sure that the owner is there exactly like this; an older reference to the same object is replaced.
+pub(super) fn ensure_owner(object: &mut Value, reference: Value) {
+    match object["metadata"]["ownerReferences"].as_array_mut() {
+        Some(owners) => match owners.iter_mut().find(|owner| same_owner(owner, &reference)) {
+            Some(owner) => *owner = reference,
+            None => owners.push(reference),
+        },
+        None => set(object, &["metadata", "ownerReferences"], json!([reference])),
+    }
+}
+
+/// Forgets the owners of some kinds.
+pub(super) fn drop_owners(object: &mut Value, kinds: &[&str]) {
+    if let Some(owners) = object["metadata"]["ownerReferences"].as_array_mut() {
+        owners.retain(|owner| !kinds.contains(&text(owner, "/kind")));
+    }
+}
+
+/// The owner that controls this object.
+pub(super) fn controller(object: &Value) -> Option<&Value> {
+    owners(object).iter().find(|owner| flag(owner, "/controller"))
+}
+
+pub(super) fn is_controlled_by(object: &Value, owner: &Value) -> bool {
+    !uid(owner).is_empty() && controller(object).is_some_and(|found| text(found, "/uid") == uid(owner))
+}
+
+/// The first owner of a kind, by name in the namespace of the object.
+pub(super) fn owner_of_kind(object: &Value, owner_kind: &str) -> Option<ObjectRef> {
+    let owner = owners(object).iter().find(|owner| text(owner, "/kind") == owner_kind)?;
+    Some(owner_ref(owner, namespace(object)))
+}
+
+/// The object an owner reference means.
+pub(super) fn owner_ref(owner: &Value, namespace: &str) -> ObjectRef {
+    object_ref(group_of(text(owner, "/apiVersion")), text(owner, "/kind"), namespace, text(owner, "/name"))
+}
+
+/// Whether everything in `wanted` is in `found` as well; lists must be equal. What has only `found` does not count:
+/// it may have been filled in by a schema.
+pub(super) fn contains(found: &Value, wanted: &Value) -> bool {
+    match (found, wanted) {
+        (Value::Object(found), Value::Object(wanted)) => {
+            wanted.iter().all(|(key, wanted)| match found.get(key) {
+                Some(found) => contains(found, wanted),
+                None => is_empty(wanted),
+            })
+        }
+        (Value::Array(found), Value::Array(wanted)) => {
+            found.len() == wanted.len()
+                && found.iter().zip(wanted).all(|(found, wanted)| contains(found, wanted))
+        }
+        _ => found == wanted,
+    }
+}
+
+/// Nothing, or an object with nothing in it.
+pub(super) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Object(fields) => fields.values().all(is_empty),
+        _ => false,
+    }
+}
+
+/// Lays `over` on `value`: objects field by field, everything else as a whole.
+pub(super) fn overlay(value: &mut Value, over: &Value) {
+    match (value, over) {
+        (Value::Object(fields), Value::Object(over)) => {
+            for (key, over) in over {
+                overlay(fields.entry(key).or_insert(Value::Null), over);
+            }
+        }
+        (value, over) => *value = over.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_schema_filled_in_does_not_count() {
+        let found = json!({"a": 1, "filled": true, "list": [{"b": 2, "filled": true}]});
+        for (wanted, expected) in [
+            (json!({"a": 1, "list": [{"b": 2}]}), true),
+            (json!({"a": 1, "empty": {}, "nothing": null}), true),
+            (json!({"a": 2}), false),
+            (json!({"c": 1}), false),
+            (json!({"list": []}), false),
+        ] {
+            assert_eq!(contains(&found, &wanted), expected, "{wanted}");
+        }
+    }
+}

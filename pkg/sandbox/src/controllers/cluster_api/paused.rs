@@ -1,0 +1,44 @@
+//! Pausing: while a Cluster is paused, nothing of it is written but the condition that says so.
+//!
+//! Source: Cluster API v1.14 `util/paused`.
+
+use serde_json::Value;
+
+use super::{
+    conditions::{self, Condition},
+    contract::Contract,
+    object::{ADDONS, CORE, annotation, flag, group, kind},
+    plan::Plan,
+    world::World,
+};
+
+const ANNOTATION: &str = "cluster.x-k8s.io/paused";
+
+/// Why an object is left alone, in the words of the condition; nothing when it is not.
+pub(super) fn reason(cluster: &Value, object: Option<&Value>) -> Option<String> {
+    let mut reasons = Vec::new();
+    if flag(cluster, "/spec/paused") {
+        reasons.push("Cluster spec.paused is set to true".to_owned());
+    }
+    for annotated in object.into_iter().chain([cluster]) {
+        if annotation(annotated, ANNOTATION).is_some() {
+            reasons.push(format!("{} has the cluster.x-k8s.io/paused annotation", kind(annotated)));
+            break;
+        }
+    }
+    (!reasons.is_empty()).then(|| reasons.join(", "))
+}
+
+/// Says so on the object, where its kind has a place for it.
+pub(super) fn plan(world: &dyn World, live: &Value, reason: String) -> Plan {
+    let mut plan = Plan::default();
+    let own = [CORE, ADDONS].contains(&group(live)) || kind(live).starts_with("Kubeadm");
+    let contract = if own { Contract::of(live) } else { world.contract(group(live), kind(live)) };
+    if own || contract == Contract::V1Beta2 {
+        let mut paused = live.clone();
+        let condition = Condition::new("Paused", true, "Paused").saying(reason);
+        conditions::write(&mut paused, contract, &[condition], &[], &world.now());
+        plan.change(live, paused);
+    }
+    plan
+}

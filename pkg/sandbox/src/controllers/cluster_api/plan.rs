@@ -1,0 +1,103 @@
+//! What a look at an object decided, and how it is carried out.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::object::{is_deleting, reference, uid};
+use crate::{
+    client::{Client, Propagation},
+    controllers::{Next, ObjectRef},
+    status::Status,
+};
+
+/// The writes that one look at an object asks for, in order, and when to look again.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) writes: Vec<Write>,
+    pub(super) after: Option<Duration>,
+}
+
+/// One write.
+#[derive(Debug)]
+pub(super) enum Write {
+    /// A new object.
+    Create(Value),
+    /// An object as it was read and as it should be. Metadata and spec go first, the status after them.
+    Change { before: Value, after: Value },
+    /// The object of this uid goes.
+    Delete { object: ObjectRef, uid: String },
+}
+
+impl Plan {
+    pub(super) fn create(&mut self, object: Value) {
+        self.writes.push(Write::Create(object));
+    }
+
+    /// Nothing is written when nothing changed.
+    pub(super) fn change(&mut self, before: &Value, after: Value) {
+        if *before != after {
+            self.writes.push(Write::Change { before: before.clone(), after });
+        }
+    }
+
+    /// Nothing is written when it is going already.
+    pub(super) fn delete(&mut self, object: &Value) {
+        if !is_deleting(object) {
+            self.writes.push(Write::Delete { object: reference(object), uid: uid(object).to_owned() });
+        }
+    }
+
+    /// As `delete`, for each of them.
+    pub(super) fn delete_all<'a>(&mut self, objects: impl IntoIterator<Item = &'a Value>) {
+        for object in objects {
+            self.delete(object);
+        }
+    }
+
+    fn next(&self) -> Next {
+        self.after.map_or(Next::Wait, Next::After)
+    }
+}
+
+/// Splits a change: the object with what `update` may write, and whether the status is to be written as well.
+pub(super) fn split(before: &Value, after: &Value) -> (Option<Value>, bool) {
+    let mut main = after.clone();
+    main["status"] = before["status"].clone();
+    let status = before["status"] != after["status"] && !(is_deleting(after) && has_no_finalizers(after));
+    ((main != *before).then_some(main), status)
+}
+
+fn has_no_finalizers(object: &Value) -> bool {
+    object["metadata"]["finalizers"].as_array().is_none_or(Vec::is_empty)
+}
+
+/// Carries a plan out; the first write that is refused ends it.
+pub(super) async fn carry_out(client: &Client, plan: Plan) -> Result<Next, Status> {
+    let next = plan.next();
+    for write in plan.writes {
+        match write {
+            Write::Create(object) => drop(client.create(object).await?),
+            Write::Delete { object, uid } => {
+                client.delete_if(&object, &uid, Propagation::Background).await?;
+            }
+            Write::Change { before, after } => change(client, &before, after).await?,
+        }
+    }
+    Ok(next)
+}
+
+async fn change(client: &Client, before: &Value, mut after: Value) -> Result<(), Status> {
+    let (main, status) = split(before, &after);
+    if let Some(mut main) = main {
+        if main["status"].is_null() {
+            super::object::unset(&mut main, &["status"]);
+        }
+        let written = client.update(main).await?;
+        after["metadata"]["resourceVersion"] = json!(written["metadata"]["resourceVersion"]);
+    }
+    if status {
+        client.update_status(after).await?;
+    }
+    Ok(())
+}

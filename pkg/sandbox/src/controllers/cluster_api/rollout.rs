@@ -1,0 +1,84 @@
+//! When machines are replaced without a change of what they are.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{contract::Contract, object::text};
+
+/// The time from which on older machines are to be replaced.
+fn rollout_time(holder: &Value) -> Option<Timestamp> {
+    let pointer = match Contract::of(holder) {
+        Contract::V1Beta1 => "/spec/rolloutAfter",
+        Contract::V1Beta2 => "/spec/rollout/after",
+    };
+    text(holder, pointer).parse().ok()
+}
+
+/// Whether an object is older than the time at which its holder asked for new ones, and that time has come.
+pub(super) fn is_due(holder: &Value, object: &Value, now: &str) -> bool {
+    let (Some(after), Ok(now)) = (rollout_time(holder), now.parse::<Timestamp>()) else { return false };
+    let created = text(object, "/metadata/creationTimestamp").parse::<Timestamp>();
+    after <= now && created.is_ok_and(|created| created < after)
+}
+
+/// How long until the holder asks for new machines; nothing when that is past or was never asked.
+pub(super) fn time_left(holder: &Value, now: &str) -> Option<Duration> {
+    let now = now.parse::<Timestamp>().ok()?;
+    let left = rollout_time(holder)?.duration_since(now);
+    Duration::try_from(left).ok().filter(|left| !left.is_zero())
+}
+
+/// A number of machines that may be given as a share of all, such as `25%`.
+pub(super) fn share(value: Option<&Value>, default: usize, all: usize, round_up: bool) -> usize {
+    let percent = |text: &str| text.strip_suffix('%')?.parse::<usize>().ok();
+    match value {
+        Some(Value::Number(number)) => {
+            number.as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(default)
+        }
+        Some(Value::String(text)) => percent(text).map_or(default, |percent| {
+            let hundredths = percent.saturating_mul(all);
+            if round_up { hundredths.div_ceil(100) } else { hundredths / 100 }
+        }),
+        _ => default,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_share_is_rounded_as_asked_and_nonsense_is_the_default() {
+        for (value, round_up, expected) in [
+            (json!(3), true, 3),
+            (json!("25%"), true, 2),
+            (json!("25%"), false, 1),
+            (json!("0%"), true, 0),
+            (json!("many"), true, 7),
+            (json!(-1), true, 7),
+            (json!("99999999999999999999%"), false, 7),
+        ] {
+            assert_eq!(share(Some(&value), 7, 6, round_up), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_older_than_a_time_that_has_come_is_due() {
+        let holder =
+            json!({"apiVersion": "x/v1beta2", "spec": {"rollout": {"after": "2026-01-01T00:00:30Z"}}});
+        let made = |at: &str| json!({"metadata": {"creationTimestamp": at}});
+        for (created, now, expected) in [
+            ("2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z", true),
+            ("2026-01-01T00:00:00Z", "2026-01-01T00:00:10Z", false),
+            ("2026-01-01T00:00:40Z", "2026-01-01T00:01:00Z", false),
+        ] {
+            assert_eq!(is_due(&holder, &made(created), now), expected, "{created} {now}");
+        }
+        assert_eq!(time_left(&holder, "2026-01-01T00:00:10Z"), Some(Duration::from_secs(20)));
+        assert_eq!(time_left(&holder, "2026-01-01T00:00:40Z"), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! The Secrets of a Cluster: its authorities, and the kubeconfig for its users.
+//!
+//! Source: Cluster API v1.14 `util/secret` and `util/kubeconfig`.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
+};
+use serde_json::{Value, json};
+
+use super::{
+    object::{CLUSTER_NAME, name, namespace, object_ref, owner_reference, present, text},
+    plan::Plan,
+    world::World,
+};
+
+/// Authorities by the end of the name of their Secret.
+const AUTHORITIES: [&str; 3] = ["ca", "etcd", "proxy"];
+
+/// Makes the Secrets that are missing; what a user brought stays.
+pub(super) fn ensure(world: &dyn World, cluster: &Value, owner: &Value, plan: &mut Plan) {
+    for purpose in AUTHORITIES {
+        if get(world, cluster, purpose).is_none()
+            && let Ok((certificate, key)) = authority()
+        {
+            plan.create(pair(cluster, owner, purpose, &certificate, &key));
+        }
+    }
+    if get(world, cluster, "sa").is_none()
+        && let Ok(key) = KeyPair::generate()
+    {
+        plan.create(pair(cluster, owner, "sa", &key.public_key_pem(), &key.serialize_pem()));
+    }
+    ensure_kubeconfig(world, cluster, owner, plan);
+}
+
+/// The kubeconfig comes once there is an authority to sign for its user and an address to write down.
+pub(super) fn ensure_kubeconfig(world: &dyn World, cluster: &Value, owner: &Value, plan: &mut Plan) {
+    let endpoint = present(cluster, "/spec/controlPlaneEndpoint/host").is_some_and(|host| host != "");
+    if !endpoint || get(world, cluster, "kubeconfig").is_some() {
+        return;
+    }
+    let found = get(world, cluster, "ca")
+        .and_then(|secret| Some((data(&secret, "tls.crt")?, data(&secret, "tls.key")?)));
+    // A control plane without machines keeps its authority elsewhere.
+    let is_kubeadm = owner["kind"] == "KubeadmControlPlane";
+    let authority = match found {
+        Some(found) => Ok(found),
+        None if is_kubeadm => return,
+        None => authority(),
+    };
+    let Ok((certificate, key)) = authority else { return };
+    let user = client(&key).unwrap_or_default();
+    let config = kubeconfig(cluster, &certificate, &user);
+    plan.create(secret(cluster, owner, "kubeconfig", &json!({"value": BASE64_STANDARD.encode(config)})));
+}
+
+fn get(world: &dyn World, cluster: &Value, purpose: &str) -> Option<Value> {
+    world.get(&object_ref("", "Secret", namespace(cluster), &format!("{}-{purpose}", name(cluster))))
+}
+
+fn data(secret: &Value, key: &str) -> Option<String> {
+    let bytes = BASE64_STANDARD.decode(secret["data"][key].as_str()?).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
+fn secret(cluster: &Value, owner: &Value, purpose: &str, data: &Value) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret",
+        "metadata": {
+            "name": format!("{}-{purpose}", name(cluster)), "namespace": namespace(cluster),
+            "labels": {CLUSTER_NAME: name(cluster)}, "ownerReferences": [owner_reference(owner, true)],
+        },
+        "data": data,
+    })
+}
+
+fn pair(cluster: &Value, owner: &Value, purpose: &str, certificate: &str, key: &str) -> Value {
+    let data =
+        json!({"tls.crt": BASE64_STANDARD.encode(certificate), "tls.key": BASE64_STANDARD.encode(key)});
+    secret(cluster, owner, purpose, &data)
+}
+
+fn authority_params() -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, "kubernetes");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyCertSign];
+    params
+}
+
+/// A certificate and its key, in PEM.
+fn authority() -> Result<(String, String), rcgen::Error> {
+    let key = KeyPair::generate()?;
+    let certificate = authority_params().self_signed(&key)?;
+    Ok((certificate.pem(), key.serialize_pem()))
+}
+
+/// The certificate of the administrator and its key, in PEM; nothing for a key that cannot be read.
+fn client(authority_key: &str) -> Option<(String, String)> {
+    let issuer = Issuer::new(authority_params(), KeyPair::from_pem(authority_key).ok()?);
+    let key = KeyPair::generate().ok()?;
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, "kubernetes-admin");
+    params.distinguished_name.push(DnType::OrganizationName, "system:masters");
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    let certificate = params.signed_by(&key, &issuer).ok()?;
+    Some((certificate.pem(), key.serialize_pem()))
+}
+
+/// As `client-go` writes it.
+fn kubeconfig(cluster: &Value, authority: &str, (certificate, key): &(String, String)) -> String {
+    let name = name(cluster);
+    let host = text(cluster, "/spec/controlPlaneEndpoint/host");
+    let port = &cluster["spec"]["controlPlaneEndpoint"]["port"];
+    let encode = |text: &str| BASE64_STANDARD.encode(text);
+    format!(
+        "apiVersion: v1\n\
+         clusters:\n- cluster:\n    certificate-authority-data: {}\n    server: https://{host}:{port}\n  name: {name}\n\
+         contexts:\n- context:\n    cluster: {name}\n    user: {name}-admin\n  name: {name}-admin@{name}\n\
+         current-context: {name}-admin@{name}\n\
+         kind: Config\n\
+         preferences: {{}}\n\
+         users:\n- name: {name}-admin\n  user:\n    client-certificate-data: {}\n    client-key-data: {}\n",
+        encode(authority),
+        encode(certificate),
+        encode(key),
+    )
+}

@@ -1,0 +1,108 @@
+//! Objects made from templates.
+//!
+//! Source: Cluster API v1.14 `controllers/external` (`GenerateTemplate`).
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    object::{self, CLUSTER_NAME, merged, set, string_map, text},
+    world::World,
+};
+use crate::controllers::ObjectRef;
+
+/// Says from which template an object was made.
+pub(super) const CLONED_FROM_NAME: &str = "cluster.x-k8s.io/cloned-from-name";
+/// Says of which kind that template was.
+pub(super) const CLONED_FROM_KIND: &str = "cluster.x-k8s.io/cloned-from-groupkind";
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// What an object from a template is to be.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Clone<'a> {
+    pub(super) name: &'a str,
+    pub(super) cluster: &'a str,
+    pub(super) labels: Map<String, Value>,
+    pub(super) annotations: Map<String, Value>,
+    pub(super) owner: Option<Value>,
+}
+
+impl Clone<'_> {
+    /// The object a template describes, of the kind without `Template`; nothing when there is no such template.
+    pub(super) fn of(self, world: &dyn World, template: &ObjectRef) -> Option<Value> {
+        let found = world.get(template)?;
+        let inner = &found["spec"]["template"];
+        let kind = template.kind.strip_suffix("Template").unwrap_or(&template.kind);
+        let api_version = world.api_version(&template.group, kind);
+        let mut object = json!({
+            "apiVersion": api_version.unwrap_or_else(|| text(&found, "/apiVersion").to_owned()), "kind": kind,
+            "spec": inner["spec"],
+        });
+        if inner["spec"].is_null() {
+            set(&mut object, &["spec"], json!({}));
+        }
+        let from = (string_map(inner, "/metadata/labels"), string_map(inner, "/metadata/annotations"));
+        self.write_metadata(&mut object, template, from);
+        Some(object)
+    }
+
+    /// A template like another one, under a name of its own.
+    pub(super) fn of_template(self, world: &dyn World, template: &ObjectRef) -> Option<Value> {
+        let found = world.get(template)?;
+        let mut object =
+            json!({"apiVersion": found["apiVersion"], "kind": found["kind"], "spec": found["spec"]});
+        let from = (string_map(&found, "/metadata/labels"), string_map(&found, "/metadata/annotations"));
+        self.write_metadata(&mut object, template, from);
+        Some(object)
+    }
+
+    fn write_metadata(
+        self,
+        object: &mut Value,
+        template: &ObjectRef,
+        (labels, annotations): (Map<String, Value>, Map<String, Value>),
+    ) {
+        let mut labels = merged(labels, self.labels);
+        labels.insert(CLUSTER_NAME.to_owned(), json!(self.cluster));
+        let mut annotations = merged(annotations, self.annotations);
+        annotations.remove(LAST_APPLIED);
+        annotations.insert(CLONED_FROM_NAME.to_owned(), json!(template.name));
+        annotations
+            .insert(CLONED_FROM_KIND.to_owned(), json!(format!("{}.{}", template.kind, template.group)));
+        let mut metadata = json!({
+            "name": self.name, "namespace": template.namespace, "labels": labels, "annotations": annotations,
+        });
+        if let Some(owner) = self.owner {
+            set(&mut metadata, &["ownerReferences"], json!([owner]));
+        }
+        set(object, &["metadata"], metadata);
+    }
+}
+
+/// Whether an object was made from this template.
+pub(super) fn is_clone_of(object: &Value, template: &ObjectRef) -> bool {
+    object::annotation(object, CLONED_FROM_NAME).is_none_or(|name| name == template.name)
+        && object::annotation(object, CLONED_FROM_KIND)
+            .is_none_or(|kind| kind == format!("{}.{}", template.kind, template.group))
+}
+
+/// A generated name: the base, cut when it is long, and five letters.
+pub(super) fn generated_name(world: &dyn World, base: &str) -> String {
+    /// The length of a DNS label less the letters.
+    const LONGEST: usize = 58;
+    let base: String = base.chars().take(LONGEST).collect();
+    format!("{base}{}", world.suffix())
+}
+
+/// A name by a naming strategy, whose template knows `.cluster.name`, `.random` and the fields given here.
+/// Anything else in the template stays as it is, and the server refuses the name.
+pub(super) fn named_by(world: &dyn World, strategy: &str, fallback: &str, fields: &[(&str, &str)]) -> String {
+    let strategy = if strategy.is_empty() { fallback } else { strategy };
+    let mut name = strategy.to_owned();
+    let random = world.suffix();
+    for (field, value) in fields.iter().chain(&[("random", random.as_str())]) {
+        for spelling in [format!("{{{{ .{field} }}}}"), format!("{{{{.{field}}}}}")] {
+            name = name.replace(&spelling, value);
+        }
+    }
+    if name.chars().count() > 63 { generated_name(world, &name) } else { name }
+}

@@ -1,0 +1,290 @@
+//! A server with the definitions of Cluster API, open in their schemas, and objects for it.
+
+use std::{collections::HashMap, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::super::object::*;
+use crate::{
+    client::{Client, Propagation},
+    clock::Clock,
+    controllers::ObjectRef,
+    options::Options,
+    server::Sandbox,
+    store::Store,
+};
+
+/// The version of the API and of the contract that a test runs under.
+pub(super) const CONTRACTS: [&str; 2] = ["v1beta1", "v1beta2"];
+pub(super) const PLACE: &str = "clusters";
+
+/// A server whose controllers run.
+pub(super) struct World {
+    pub(super) version: &'static str,
+    pub(super) clock: Clock,
+    pub(super) client: Client,
+    sandbox: Sandbox,
+}
+
+impl World {
+    pub(super) async fn new(version: &'static str) -> Self {
+        let clock = Clock::fixed("2026-01-01T00:00:00Z".parse().unwrap());
+        let sandbox = Sandbox::start_at(Options::default(), clock.clone()).await.unwrap();
+        let client = sandbox.client("test");
+        let world = Self { version, clock, client, sandbox };
+        for definition in definitions(version) {
+            world.create(definition).await;
+        }
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PLACE}});
+        world.create(namespace).await;
+        world
+    }
+
+    pub(super) async fn create(&self, object: Value) -> Value {
+        self.client.create(object.clone()).await.unwrap_or_else(|status| panic!("{status:?}: {object}"))
+    }
+
+    /// Creates objects of Cluster API, in the namespace of the test and the version it runs under.
+    pub(super) async fn apply(&self, objects: impl IntoIterator<Item = Value>) {
+        for mut object in objects {
+            let (group, _) = split(&object);
+            object["apiVersion"] = json!(format!("{group}/{}", self.version));
+            object["metadata"]["namespace"] = json!(PLACE);
+            self.create(object).await;
+        }
+    }
+
+    /// Waits until nothing is left to do. Five minutes are far beyond what any test needs: then it never ends.
+    pub(super) async fn settle(&self) {
+        tokio::time::timeout(Duration::from_mins(5), self.sandbox.settle())
+            .await
+            .expect("the controllers settle");
+    }
+
+    pub(super) async fn apply_and_settle(&self, objects: impl IntoIterator<Item = Value>) {
+        self.apply(objects).await;
+        self.settle().await;
+    }
+
+    pub(super) fn find(&self, kind: &str, name: &str) -> Option<Value> {
+        self.client.get(&object_ref(group_of_kind(kind), kind, PLACE, name))
+    }
+
+    pub(super) fn get(&self, kind: &str, name: &str) -> Value {
+        self.find(kind, name).unwrap_or_else(|| panic!("there is no {kind} {name}"))
+    }
+
+    pub(super) fn list(&self, kind: &str) -> Vec<Value> {
+        self.client.list(group_of_kind(kind), kind, Some(PLACE))
+    }
+
+    pub(super) fn names(&self, kind: &str) -> Vec<String> {
+        self.list(kind).iter().map(|object| name(object).to_owned()).collect()
+    }
+
+    /// Changes an object, and waits until the controllers have done their part.
+    pub(super) async fn edit(&self, kind: &str, name: &str, change: impl FnOnce(&mut Value)) {
+        let mut object = self.get(kind, name);
+        change(&mut object);
+        self.client.update(object).await.unwrap();
+        self.settle().await;
+    }
+
+    pub(super) async fn delete(&self, kind: &str, name: &str) {
+        let object = object_ref(group_of_kind(kind), kind, PLACE, name);
+        self.client.delete(&object, Propagation::Background).await.unwrap();
+        self.settle().await;
+    }
+
+    /// Everything of Cluster API, and the Secrets, with the revisions they were written at.
+    pub(super) fn everything(&self) -> Vec<(ObjectRef, String)> {
+        let objects = self.client.everything_in(PLACE);
+        let live =
+            objects.into_iter().filter(|object| object.group.ends_with(CORE) || object.kind == "Secret");
+        live.filter_map(|object| {
+            let version = text(&self.client.get(&object)?, "/metadata/resourceVersion").to_owned();
+            Some((object, version))
+        })
+        .collect()
+    }
+
+    /// Writes a label to everything, so that everything is looked at again; returns how many writes that were.
+    pub(super) async fn touch_everything(&self) -> u64 {
+        let everything = self.everything();
+        for (object, _) in &everything {
+            let mut live = self.client.get(object).unwrap();
+            set_label(&mut live, "touched", "");
+            self.client.update(live).await.unwrap();
+            self.settle().await;
+        }
+        everything.len() as u64
+    }
+
+    /// Makes everything of another server here, as a move does: owners first, without status, with new uids.
+    pub(super) async fn take_over(&self, source: &Self) {
+        let mut waiting: Vec<Value> =
+            source.everything().iter().filter_map(|(object, _)| source.client.get(object)).collect();
+        let mut uids: HashMap<String, Value> = HashMap::new();
+        while !waiting.is_empty() {
+            let is_ready =
+                |object: &Value| owners(object).iter().all(|owner| uids.contains_key(text(owner, "/uid")));
+            let at = waiting.iter().position(is_ready).expect("owners form no ring");
+            let mut object = waiting.swap_remove(at);
+            let old = uid(&object).to_owned();
+            unset(&mut object, &["metadata", "resourceVersion"]);
+            for owner in object["metadata"]["ownerReferences"].as_array_mut().into_iter().flatten() {
+                owner["uid"] = uids[text(owner, "/uid")].clone();
+            }
+            let made = self.create(object).await;
+            uids.insert(old, made["metadata"]["uid"].clone());
+        }
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        self.sandbox.store()
+    }
+
+    pub(super) fn is_old(&self) -> bool {
+        self.version == "v1beta1"
+    }
+
+    /// A field that is called otherwise in the older version.
+    pub(super) fn at<'a>(&self, object: &'a Value, v1beta1: &str, v1beta2: &str) -> &'a Value {
+        object.pointer(if self.is_old() { v1beta1 } else { v1beta2 }).unwrap_or(&Value::Null)
+    }
+
+    /// The types of those conditions of `metav1` that are true.
+    pub(super) fn holding(&self, object: &Value) -> Vec<String> {
+        let conditions = self.at(object, "/status/v1beta2/conditions", "/status/conditions");
+        let all = conditions.as_array().into_iter().flatten();
+        all.filter(|condition| condition["status"] == "True")
+            .map(|one| text(one, "/type").to_owned())
+            .collect()
+    }
+
+    /// A reference as this contract writes it.
+    pub(super) fn reference(&self, kind: &str, name: &str) -> Value {
+        let group = group_of_kind(kind);
+        if self.is_old() {
+            json!({"apiVersion": format!("{group}/v1beta1"), "kind": kind, "name": name, "namespace": PLACE})
+        } else {
+            json!({"apiGroup": group, "kind": kind, "name": name})
+        }
+    }
+
+    /// A Cluster with its control plane and one deployment of workers.
+    pub(super) fn cluster(&self, name: &str, masters: usize, workers: usize) -> Vec<Value> {
+        let mut control_plane = object(
+            "KubeadmControlPlane",
+            &format!("{name}-cp"),
+            json!({
+                "replicas": masters, "version": "v1.35.0", "kubeadmConfigSpec": {"clusterConfiguration": {"certificatesDir": "/pki"}},
+            }),
+        );
+        let machines = self.reference("DockerMachineTemplate", &format!("{name}-machines"));
+        let inside: &[&str] =
+            if self.is_old() { &["infrastructureRef"] } else { &["spec", "infrastructureRef"] };
+        set(&mut control_plane, &[&["spec", "machineTemplate"], inside].concat(), machines.clone());
+        vec![
+            object("DockerCluster", name, json!({})),
+            object(
+                "DockerMachineTemplate",
+                &format!("{name}-machines"),
+                json!({"template": {"spec": {"image": "one"}}}),
+            ),
+            object("KubeadmConfigTemplate", &format!("{name}-workers"), json!({"template": {"spec": {}}})),
+            object(
+                "Cluster",
+                name,
+                json!({
+                    "infrastructureRef": self.reference("DockerCluster", name),
+                    "controlPlaneRef": self.reference("KubeadmControlPlane", &format!("{name}-cp")),
+                }),
+            ),
+            control_plane,
+            object(
+                "MachineDeployment",
+                &format!("{name}-md"),
+                json!({
+                    "clusterName": name, "replicas": workers, "selector": {},
+                    "template": {"spec": {
+                        "clusterName": name, "version": "v1.35.0", "infrastructureRef": machines,
+                        "bootstrap": {"configRef": self.reference("KubeadmConfigTemplate", &format!("{name}-workers"))},
+                    }},
+                }),
+            ),
+        ]
+    }
+}
+
+pub(super) fn object(kind: &str, name: &str, spec: Value) -> Value {
+    let group = group_of_kind(kind);
+    let mut object = json!({"apiVersion": format!("{group}/"), "kind": kind, "metadata": {"name": name}});
+    object["spec"] = spec;
+    object
+}
+
+pub(super) fn is_owned_by(object: &Value, owner: &Value) -> bool {
+    owners(object).iter().any(|found| text(found, "/uid") == uid(owner))
+}
+
+fn split(object: &Value) -> (&str, &str) {
+    text(object, "/apiVersion").split_once('/').unwrap_or_default()
+}
+
+fn group_of_kind(kind: &str) -> &'static str {
+    match kind {
+        "Secret" | "ConfigMap" => "",
+        "ClusterResourceSet" | "ClusterResourceSetBinding" => ADDONS,
+        kind if kind.contains("ControlPlane") => CONTROL_PLANE,
+        kind if kind.contains("Config") => BOOTSTRAP,
+        kind if kind.starts_with("Docker") || kind.starts_with("AWS") => INFRASTRUCTURE,
+        _ => CORE,
+    }
+}
+
+fn definitions(version: &str) -> Vec<Value> {
+    let kinds = [
+        "Cluster",
+        "ClusterClass",
+        "ClusterResourceSet",
+        "ClusterResourceSetBinding",
+        "DockerCluster",
+        "DockerClusterTemplate",
+        "DockerMachine",
+        "DockerMachinePool",
+        "DockerMachineTemplate",
+        "AWSManagedCluster",
+        "AWSManagedControlPlane",
+        "KubeadmConfig",
+        "KubeadmConfigTemplate",
+        "KubeadmControlPlane",
+        "KubeadmControlPlaneTemplate",
+        "Machine",
+        "MachineDeployment",
+        "MachineHealthCheck",
+        "MachinePool",
+        "MachineSet",
+    ];
+    kinds.into_iter().map(|kind| definition(group_of_kind(kind), kind, version)).collect()
+}
+
+fn definition(group: &str, kind: &str, version: &str) -> Value {
+    let singular = kind.to_lowercase();
+    let plural = if kind.ends_with("Class") { format!("{singular}es") } else { format!("{singular}s") };
+    let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let mut definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{group}")},
+        "spec": {
+            "group": group, "scope": "Namespaced",
+            "names": {"kind": kind, "listKind": format!("{kind}List"), "plural": plural, "singular": singular},
+            "versions": [{
+                "name": version, "served": true, "storage": true, "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": open},
+            }],
+        },
+    });
+    set(&mut definition, &["metadata", "labels", &format!("cluster.x-k8s.io/{version}")], json!(version));
+    definition
+}

@@ -1,0 +1,272 @@
+//! Managed topologies: a Cluster that names a ClusterClass gets its parts from the templates of that class.
+//!
+//! Source: Cluster API v1.14 `exp/topology/desiredstate` and `core/reconcilers/topology/cluster`, run. Variables and
+//! patches of a class are not applied: templates are taken as they are.
+
+mod blueprint;
+mod workers;
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    conditions::{Condition, LegacyCondition, legacy},
+    contract::{Contract, referred, resolve},
+    object::{
+        CLUSTER_NAME, CORE, TOPOLOGY_OWNED, contains, is_deleting, kind, label, merged, name, namespace,
+        number, overlay, owner_reference, present, set, set_label, string_map, text,
+    },
+    plan::Plan,
+    template::{Clone, named_by},
+    world::World,
+};
+use crate::controllers::ObjectRef;
+pub(super) use blueprint::Blueprint;
+
+/// How building a topology went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Everything is as the class says.
+    Done,
+    /// Something has to come first; the words are a reason and a message.
+    Waiting(&'static str, String),
+}
+
+impl Outcome {
+    pub(super) fn is_reconciled(&self) -> bool {
+        *self == Self::Done
+    }
+
+    /// The condition in both forms.
+    pub(super) fn conditions(&self) -> (Condition, LegacyCondition) {
+        const KIND: &str = "TopologyReconciled";
+        match self {
+            Self::Done => (Condition::new(KIND, true, "ReconcileSucceeded"), legacy(KIND, true, "")),
+            Self::Waiting(reason, message) => {
+                (Condition::new(KIND, false, reason).saying(message.clone()), legacy(KIND, false, reason))
+            }
+        }
+    }
+}
+
+/// Whether a Cluster has its parts from a class.
+pub(super) fn is_managed(cluster: &Value) -> bool {
+    present(cluster, "/spec/topology").is_some()
+}
+
+/// The class of a Cluster, in either contract.
+pub(super) fn class_of(cluster: &Value) -> Option<ObjectRef> {
+    let topology = present(cluster, "/spec/topology")?;
+    let (class, place) = match Contract::of(cluster) {
+        Contract::V1Beta1 => (text(topology, "/class"), text(topology, "/classNamespace")),
+        Contract::V1Beta2 => (text(topology, "/classRef/name"), text(topology, "/classRef/namespace")),
+    };
+    let place = if place.is_empty() { namespace(cluster) } else { place };
+    (!class.is_empty()).then(|| super::object::object_ref(CORE, "ClusterClass", place, class))
+}
+
+/// Brings the parts of a Cluster to what its class says, and writes the references to them into `cluster`.
+pub(super) fn build(world: &dyn World, cluster: &mut Value, plan: &mut Plan) -> Outcome {
+    let Some(class) = class_of(cluster).and_then(|class| world.get(&class)) else {
+        let message = "ClusterClass not found".to_owned();
+        return Outcome::Waiting("ClusterClassNotReconciled", message);
+    };
+    let blueprint = Blueprint::of(&class);
+    set_label(cluster, TOPOLOGY_OWNED, "");
+    let own = name(cluster).to_owned();
+    set_label(cluster, CLUSTER_NAME, &own);
+    let Some(infrastructure) = build_infrastructure(world, cluster, &blueprint, plan) else {
+        return missing(blueprint.infrastructure.as_ref());
+    };
+    let Some(control_plane) = build_control_plane(world, cluster, &blueprint, plan) else {
+        return missing(blueprint.control_plane.as_ref());
+    };
+    let contract = Contract::of(cluster);
+    set_reference(cluster, "infrastructureRef", contract.reference(&infrastructure));
+    set_reference(cluster, "controlPlaneRef", contract.reference(&control_plane));
+    let version = text(cluster, "/spec/topology/version").to_owned();
+    let upgraded = is_at_version(world, &control_plane, &version);
+    let workers = workers::build(world, cluster, &blueprint, upgraded, plan);
+    if upgraded || present(&control_plane, "/metadata/uid").is_none() {
+        workers
+    } else {
+        let message = format!("Cluster is upgrading to {version}\n  * {} upgrading", kind(&control_plane));
+        Outcome::Waiting("ClusterUpgrading", message)
+    }
+}
+
+fn missing(reference: Option<&ObjectRef>) -> Outcome {
+    let what = reference.map_or_else(String::new, |found| format!("{} {}", found.kind, found.name));
+    Outcome::Waiting("ReconcileFailed", format!("failed to read the template {what}").trim().to_owned())
+}
+
+/// References are written anew only when they mean another object, so that fields the server adds stay.
+fn set_reference(cluster: &mut Value, field: &str, reference: Value) {
+    let found = &cluster["spec"][field];
+    if resolve(found, "") != resolve(&reference, "") {
+        set(cluster, &["spec", field], reference);
+    }
+}
+
+/// Whether a control plane has reached a version with all its machines.
+fn is_at_version(world: &dyn World, control_plane: &Value, version: &str) -> bool {
+    let contract = world.contract(super::object::group(control_plane), kind(control_plane));
+    let counts = super::counts::Counts::reported(control_plane, contract);
+    text(control_plane, "/spec/version") == version
+        && (text(control_plane, "/status/version") == version
+            || control_plane["status"].get("version").is_none())
+        && !counts.rolls()
+        && counts.replicas == counts.wanted
+}
+
+/// What a topology has made for this Cluster already: what the Cluster refers to, or, when that reference was not
+/// written any more, what carries its labels.
+fn existing(world: &dyn World, cluster: &Value, pointer: &str, template: &ObjectRef) -> Option<Value> {
+    referred(world, cluster, pointer).or_else(|| {
+        let kind = template.kind.strip_suffix("Template")?;
+        let all = world.list(&template.group, kind, Some(namespace(cluster)));
+        all.into_iter().find(|object| {
+            label(object, CLUSTER_NAME) == Some(name(cluster)) && label(object, TOPOLOGY_OWNED).is_some()
+        })
+    })
+}
+
+fn build_infrastructure(
+    world: &dyn World,
+    cluster: &Value,
+    blueprint: &Blueprint,
+    plan: &mut Plan,
+) -> Option<Value> {
+    let template = blueprint.infrastructure.as_ref()?;
+    if let Some(found) = existing(world, cluster, "/spec/infrastructureRef", template) {
+        return Some(found);
+    }
+    let fields = [("cluster.name", name(cluster))];
+    let new_name =
+        named_by(world, &blueprint.infrastructure_naming, "{{ .cluster.name }}-{{ .random }}", &fields);
+    let made = clone(world, cluster, template, &new_name, Map::new())?;
+    plan.create(made.clone());
+    Some(made)
+}
+
+fn build_control_plane(
+    world: &dyn World,
+    cluster: &Value,
+    blueprint: &Blueprint,
+    plan: &mut Plan,
+) -> Option<Value> {
+    let template = blueprint.control_plane.as_ref()?;
+    let found = existing(world, cluster, "/spec/controlPlaneRef", template);
+    let labels = merged(
+        string_map(cluster, "/spec/topology/controlPlane/metadata/labels"),
+        blueprint.control_plane_labels.clone(),
+    );
+    let fields = [("cluster.name", name(cluster))];
+    let new_name = match &found {
+        Some(found) => name(found).to_owned(),
+        None => {
+            named_by(world, &blueprint.control_plane_naming, "{{ .cluster.name }}-{{ .random }}", &fields)
+        }
+    };
+    let mut wanted = clone(world, cluster, template, &new_name, labels)?;
+    set(&mut wanted, &["spec", "version"], cluster["spec"]["topology"]["version"].clone());
+    if let Some(replicas) = number(cluster, "/spec/topology/controlPlane/replicas") {
+        set(&mut wanted, &["spec", "replicas"], json!(replicas));
+    }
+    if let Some(machines) = &blueprint.control_plane_machines {
+        let contract = world.contract(&template.group, kind(&wanted));
+        let place: &[&str] = match contract {
+            Contract::V1Beta1 => &["spec", "machineTemplate", "infrastructureRef"],
+            Contract::V1Beta2 => &["spec", "machineTemplate", "spec", "infrastructureRef"],
+        };
+        let pointer = format!("/{}", place.join("/"));
+        let prefix = format!("{}-", name(cluster));
+        let current = found.as_ref().and_then(|found| referred(world, found, &pointer));
+        let clone =
+            Renewal { prefix: &prefix, labels: Map::new() }.of(world, cluster, machines, current, plan)?;
+        set(&mut wanted, place, contract.reference(&clone));
+        let labels = json!(wanted["metadata"]["labels"]);
+        set(&mut wanted, &["spec", "machineTemplate", "metadata", "labels"], labels);
+    }
+    match found {
+        Some(found) if is_deleting(&found) => Some(found),
+        Some(found) => {
+            let mut changed = found.clone();
+            lay_over(&mut changed, &wanted);
+            plan.change(&found, changed.clone());
+            Some(changed)
+        }
+        None => {
+            plan.create(wanted.clone());
+            Some(wanted)
+        }
+    }
+}
+
+/// Brings an object to what is wanted of it; what others wrote besides stays.
+fn lay_over(object: &mut Value, wanted: &Value) {
+    for part in ["spec", "metadata"] {
+        if !contains(&object[part], &wanted[part]) {
+            overlay(&mut object[part], &wanted[part]);
+        }
+    }
+}
+
+/// An object of the topology from a template of the class.
+fn clone(
+    world: &dyn World,
+    cluster: &Value,
+    template: &ObjectRef,
+    new_name: &str,
+    labels: Map<String, Value>,
+) -> Option<Value> {
+    let mut labels = labels;
+    labels.insert(TOPOLOGY_OWNED.to_owned(), json!(""));
+    let clone =
+        Clone { name: new_name, cluster: name(cluster), labels, annotations: Map::new(), owner: None };
+    let mut made = clone.of(world, template)?;
+    // Parts live beside their Cluster, the class may live elsewhere.
+    set(&mut made, &["metadata", "namespace"], json!(namespace(cluster)));
+    Some(made)
+}
+
+/// A template of the Cluster's own, renewed under a new name when the class has another content.
+struct Renewal<'a> {
+    prefix: &'a str,
+    labels: Map<String, Value>,
+}
+
+impl Renewal<'_> {
+    fn of(
+        self,
+        world: &dyn World,
+        cluster: &Value,
+        template: &ObjectRef,
+        current: Option<Value>,
+        plan: &mut Plan,
+    ) -> Option<Value> {
+        let wanted = world.get(template)?;
+        if let Some(current) = &current
+            && kind(current) == template.kind
+            && contains(&current["spec"], &wanted["spec"])
+        {
+            return Some(current.clone());
+        }
+        let mut labels = self.labels;
+        labels.insert(TOPOLOGY_OWNED.to_owned(), json!(""));
+        let new_name = super::template::generated_name(world, self.prefix);
+        let clone = Clone {
+            name: &new_name,
+            cluster: name(cluster),
+            labels,
+            annotations: Map::new(),
+            owner: Some(owner_reference(cluster, false)),
+        };
+        let mut made = clone.of_template(world, template)?;
+        set(&mut made, &["metadata", "namespace"], json!(namespace(cluster)));
+        plan.create(made.clone());
+        if let Some(current) = current {
+            plan.delete(&current);
+        }
+        Some(made)
+    }
+}

@@ -1,0 +1,80 @@
+//! Conditions: their times move when they do.
+
+use serde_json::{Map, Value, json};
+
+/// A condition of this type in a status.
+pub(super) fn find<'a>(status: &'a Value, kind: &str) -> Option<&'a Value> {
+    status["conditions"].as_array()?.iter().find(|condition| condition["type"] == kind)
+}
+
+/// Whether there is a condition of this type, and it is true.
+pub(super) fn is_true(status: &Value, kind: &str) -> bool {
+    find(status, kind).is_some_and(|condition| condition["status"] == "True")
+}
+
+/// A condition that has the time of the one before it as long as its status is the same.
+pub(super) fn next(old: &Value, kind: &str, status: &str, reason: &str, message: &str, now: &str) -> Value {
+    let same = find(old, kind).filter(|condition| condition["status"] == status);
+    let since = same.and_then(|condition| condition["lastTransitionTime"].as_str()).unwrap_or(now);
+    let mut condition = json!({"type": kind, "status": status, "lastTransitionTime": since});
+    for (field, text) in [("reason", reason), ("message", message)] {
+        if !text.is_empty() {
+            condition[field] = text.into();
+        }
+    }
+    condition
+}
+
+/// Puts a condition in the place of the one of its type, or behind the others.
+pub(super) fn set(object: &mut Value, condition: Value) {
+    let conditions = status_mut(object).entry("conditions").or_insert(Value::Null);
+    match conditions.as_array_mut() {
+        None => *conditions = json!([condition]),
+        Some(all) => match all.iter_mut().find(|old| old["type"] == condition["type"]) {
+            Some(old) => *old = condition,
+            None => all.push(condition),
+        },
+    }
+}
+
+/// Removes the condition of this type.
+pub(super) fn remove(object: &mut Value, kind: &str) {
+    let conditions = object.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
+    if let Some(conditions) = conditions {
+        conditions.retain(|condition| condition["type"] != kind);
+    }
+}
+
+/// The status of an object, made when it has none: what a definition without a schema lets pass may be anything.
+pub(super) fn status_mut(object: &mut Value) -> &mut Map<String, Value> {
+    let status = &mut object["status"];
+    if !status.is_object() {
+        *status = Value::Object(Map::new());
+    }
+    status.as_object_mut().expect("it was made one above")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_keeps_its_time_and_its_place_as_long_as_its_status_stays() {
+        for crooked in [json!({}), json!({"status": "odd"}), json!({"status": {"conditions": 1}})] {
+            let mut object = crooked;
+            for (kind, status, now) in
+                [("A", "True", "1"), ("B", "True", "1"), ("A", "True", "2"), ("B", "False", "2")]
+            {
+                let condition = next(&object["status"], kind, status, "R", "", now);
+                set(&mut object, condition);
+            }
+            let expected = json!([
+                {"type": "A", "status": "True", "reason": "R", "lastTransitionTime": "1"},
+                {"type": "B", "status": "False", "reason": "R", "lastTransitionTime": "2"},
+            ]);
+            assert_eq!(object["status"]["conditions"], expected);
+            remove(&mut object, "A");
+            assert_eq!(object["status"]["conditions"][0]["type"], "B");
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Owner garbage collection: what nobody owns any more goes, in the way its owner was deleted.
+//!
+//! Source: kube-controller-manager 1.36 `pkg/controller/garbagecollector`, run; shape of our own: there, a graph of the
+//! whole cluster is kept beside it, here, an index of owners by uid.
+
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use futures::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Controller, Next, ObjectRef};
+use crate::{
+    client::{Client, Propagation},
+    status::Status,
+    store::{Change, Key, Stored},
+};
+
+const FOREGROUND: &str = "foregroundDeletion";
+const ORPHAN: &str = "orphan";
+/// When an object is looked at again whose owner is of a kind that is not served. Source: kube-controller-manager 1.36,
+/// which asks every 30 seconds what is served.
+const UNKNOWN_PAUSE: Duration = Duration::from_secs(30);
+
+/// Deletes dependents without owners, and finishes deletions that wait for dependents.
+#[derive(Debug, Default)]
+pub(crate) struct GarbageCollector {
+    index: Mutex<Index>,
+}
+
+/// Who has which owners.
+#[derive(Debug, Default)]
+struct Index {
+    /// Dependents by the uid of their owners.
+    dependents: HashMap<String, BTreeSet<Key>>,
+    /// Owners that were deleted and have dependents left: those are garbage even when the kind of the owner is served no
+    /// more, as it is once a definition went with all its objects.
+    gone: HashSet<String>,
+}
+
+/// What of an object's metadata decides.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata {
+    uid: String,
+    deletion_timestamp: Option<String>,
+    finalizers: Vec<String>,
+    owner_references: Vec<OwnerReference>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct OwnerReference {
+    api_version: String,
+    kind: String,
+    name: String,
+    uid: String,
+    block_owner_deletion: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Body {
+    metadata: Metadata,
+}
+
+/// How things stand with one owner of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    /// It is there.
+    Solid,
+    /// It is not there, or another object has its name now.
+    Absent,
+    /// It is being deleted and waits for its dependents.
+    Waiting,
+    /// Its kind is not served: nothing can be said.
+    Unknown,
+}
+
+impl Controller for GarbageCollector {
+    fn name(&self) -> &'static str {
+        "garbage-collector"
+    }
+
+    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
+        let key = &change.after.key;
+        let new = metadata(&change.after);
+        let old = change.before.as_deref().map(metadata).unwrap_or_default();
+        let mut concerned = Vec::new();
+        if old.owner_references != new.owner_references || change.deleted {
+            self.lock().update(key, &old, &new, change.deleted);
+            // An owner may have waited for this one.
+            let left =
+                old.owner_references.iter().filter(|o| change.deleted || !new.owner_references.contains(o));
+            concerned.extend(left.map(|owner| owner.object(&key.namespace, client)));
+        }
+        if change.deleted || new.deletion_timestamp.is_some() {
+            concerned.extend(self.dependents(&new.uid, client));
+        }
+        if !change.deleted && (!new.owner_references.is_empty() || waits(&new)) {
+            concerned.extend(client.object_ref(key));
+        }
+        concerned
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        client: &'a Client,
+        object: &'a ObjectRef,
+    ) -> BoxFuture<'a, Result<Next, Status>> {
+        Box::pin(async move {
+            let Some(live) = client.get(object) else { return Ok(Next::Wait) };
+            let metadata = Metadata::deserialize(&live["metadata"]).unwrap_or_default();
+            if metadata.deletion_timestamp.is_some() {
+                self.finish_deletion(client, live, &metadata).await?;
+            } else if !metadata.owner_references.is_empty() {
+                return self.collect(client, object, live, &metadata).await;
+            }
+            Ok(Next::Wait)
+        })
+    }
+}
+
+impl GarbageCollector {
+    /// Deletes an object none of whose owners is left, or forgets the owners that are gone.
+    async fn collect(
+        &self,
+        client: &Client,
+        object: &ObjectRef,
+        mut live: Value,
+        metadata: &Metadata,
+    ) -> Result<Next, Status> {
+        let owners = metadata.owner_references.iter();
+        let states: Vec<_> = owners.map(|owner| self.state(owner, &object.namespace, client)).collect();
+        if states.contains(&Owner::Unknown) {
+            return Ok(Next::After(UNKNOWN_PAUSE));
+        }
+        let solid = states.contains(&Owner::Solid);
+        if !solid {
+            let waiting = states.contains(&Owner::Waiting);
+            let has_dependents = self.lock().dependents.contains_key(&metadata.uid);
+            let propagation = match metadata
+                .finalizers
+                .iter()
+                .map(String::as_str)
+                .find(|f| [ORPHAN, FOREGROUND].contains(f))
+            {
+                Some(ORPHAN) => Propagation::Orphan,
+                Some(_) => Propagation::Foreground,
+                None if waiting && has_dependents => Propagation::Foreground,
+                None => Propagation::Background,
+            };
+            client.delete_if(object, &metadata.uid, propagation).await?;
+            return Ok(Next::Wait);
+        }
+        let keep: Vec<bool> = states.iter().map(|state| *state == Owner::Solid).collect();
+        if !keep.iter().all(|keep| *keep) {
+            retain_owners(&mut live, &keep);
+            client.update(live).await?;
+        }
+        Ok(Next::Wait)
+    }
+
+    /// Takes the finalizers away that stand for waiting, once there is nothing left to wait for.
+    async fn finish_deletion(&self, client: &Client, live: Value, metadata: &Metadata) -> Result<(), Status> {
+        let dependents = self.dependents(&metadata.uid, client);
+        if metadata.finalizers.iter().any(|finalizer| finalizer == ORPHAN) {
+            for dependent in &dependents {
+                self.orphan(client, dependent, &metadata.uid).await?;
+            }
+            return without_finalizer(client, live, ORPHAN).await;
+        }
+        if metadata.finalizers.iter().any(|finalizer| finalizer == FOREGROUND) {
+            let blocked = dependents.iter().any(|dependent| blocks(client, dependent, &metadata.uid));
+            if !blocked {
+                return without_finalizer(client, live, FOREGROUND).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn orphan(&self, client: &Client, dependent: &ObjectRef, owner: &str) -> Result<(), Status> {
+        let Some(mut live) = client.get(dependent) else { return Ok(()) };
+        let metadata = Metadata::deserialize(&live["metadata"]).unwrap_or_default();
+        let keep: Vec<bool> =
+            metadata.owner_references.iter().map(|reference| reference.uid != owner).collect();
+        if keep.iter().all(|keep| *keep) {
+            return Ok(());
+        }
+        retain_owners(&mut live, &keep);
+        client.update(live).await.map(drop)
+    }
+
+    /// The dependents of an owner, those that are served.
+    fn dependents(&self, owner: &str, client: &Client) -> Vec<ObjectRef> {
+        let keys = self.lock().dependents.get(owner).cloned().unwrap_or_default();
+        keys.iter().filter_map(|key| client.object_ref(key)).collect()
+    }
+
+    fn state(&self, owner: &OwnerReference, namespace: &str, client: &Client) -> Owner {
+        if self.lock().gone.contains(&owner.uid) { Owner::Absent } else { owner.state(namespace, client) }
+    }
+
+    /// A panic elsewhere leaves the index whole: nothing is done halfway under the lock.
+    fn lock(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Index {
+    /// Takes up that an object has other owners now, or is gone.
+    fn update(&mut self, key: &Key, old: &Metadata, new: &Metadata, deleted: bool) {
+        for owner in &old.owner_references {
+            if let Some(dependents) = self.dependents.get_mut(&owner.uid) {
+                dependents.remove(key);
+                if dependents.is_empty() {
+                    self.dependents.remove(&owner.uid);
+                    self.gone.remove(&owner.uid);
+                }
+            }
+        }
+        for owner in new.owner_references.iter().filter(|_| !deleted) {
+            self.dependents.entry(owner.uid.clone()).or_default().insert(key.clone());
+        }
+        if deleted && self.dependents.contains_key(&new.uid) {
+            self.gone.insert(new.uid.clone());
+        }
+    }
+}
+
+impl OwnerReference {
+    /// The owner it names: in the namespace of the dependent, or of the cluster.
+    fn object(&self, namespace: &str, client: &Client) -> ObjectRef {
+        let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
+        let namespaced = client.is_namespaced(group, &self.kind).unwrap_or(true);
+        ObjectRef {
+            group: group.to_owned(),
+            kind: self.kind.clone(),
+            namespace: if namespaced { namespace.to_owned() } else { String::new() },
+            name: self.name.clone(),
+        }
+    }
+
+    fn state(&self, namespace: &str, client: &Client) -> Owner {
+        let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
+        match client.is_namespaced(group, &self.kind) {
+            // An object of the cluster cannot be owned from inside a namespace: the real collector leaves it alone.
+            Some(true) if namespace.is_empty() => Owner::Unknown,
+            None => Owner::Unknown,
+            Some(_) => match client.get(&self.object(namespace, client)) {
+                Some(owner) if owner["metadata"]["uid"] == self.uid.as_str() => {
+                    let metadata = Metadata::deserialize(&owner["metadata"]).unwrap_or_default();
+                    let foreground = metadata.finalizers.iter().any(|finalizer| finalizer == FOREGROUND);
+                    if metadata.deletion_timestamp.is_some() && foreground {
+                        Owner::Waiting
+                    } else {
+                        Owner::Solid
+                    }
+                }
+                _ => Owner::Absent,
+            },
+        }
+    }
+}
+
+/// A dependent that is still there and was declared to block its owner's deletion.
+fn blocks(client: &Client, dependent: &ObjectRef, owner: &str) -> bool {
+    client.get(dependent).is_some_and(|live| {
+        let metadata = Metadata::deserialize(&live["metadata"]).unwrap_or_default();
+        metadata
+            .owner_references
+            .iter()
+            .any(|reference| reference.uid == owner && reference.block_owner_deletion == Some(true))
+    })
+}
+
+fn waits(metadata: &Metadata) -> bool {
+    metadata.deletion_timestamp.is_some()
+        && metadata.finalizers.iter().any(|finalizer| [ORPHAN, FOREGROUND].contains(&finalizer.as_str()))
+}
+
+fn retain_owners(live: &mut Value, keep: &[bool]) {
+    let mut keep = keep.iter();
+    if let Some(owners) = live["metadata"]["ownerReferences"].as_array_mut() {
+        owners.retain(|_| keep.next().copied().unwrap_or(true));
+    }
+}
+
+async fn without_finalizer(client: &Client, mut live: Value, finalizer: &str) -> Result<(), Status> {
+    if let Some(finalizers) = live["metadata"]["finalizers"].as_array_mut() {
+        finalizers.retain(|found| found != finalizer);
+    }
+    client.update(live).await.map(drop)
+}
+
+fn metadata(stored: &Stored) -> Metadata {
+    serde_json::from_slice::<Body>(&stored.body).unwrap_or_default().metadata
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! Namespace deletion: everything in it goes first.
+//!
+//! Source: kube-controller-manager 1.36 `pkg/controller/namespace/deletion`, run.
+
+use std::collections::BTreeMap;
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+use super::{Controller, Next, ObjectRef};
+use crate::{
+    client::{Client, Propagation},
+    status::Status,
+    store::Change,
+};
+
+/// What a namespace holds as long as it is not empty.
+const FINALIZER: &str = "kubernetes";
+
+/// Empties namespaces that are being deleted, and lets them go.
+#[derive(Debug)]
+pub(crate) struct Namespaces;
+
+/// What is still in a namespace.
+#[derive(Debug, Default)]
+struct Remaining {
+    /// By `plural.group`.
+    resources: BTreeMap<String, usize>,
+    finalizers: BTreeMap<String, usize>,
+}
+
+impl Controller for Namespaces {
+    fn name(&self) -> &'static str {
+        "namespace-controller"
+    }
+
+    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
+        let key = &change.after.key;
+        let is_namespace = key.resource.group.is_empty() && &*key.resource.plural == "namespaces";
+        let namespace = if is_namespace { &key.name } else { &key.namespace };
+        let object = namespace_ref(namespace);
+        // What goes, or is changed while it waits for its finalizers, matters to a namespace that goes.
+        let concerned = is_namespace
+            || !namespace.is_empty() && client.get(&object).is_some_and(|live| is_terminating(&live));
+        if concerned { vec![object] } else { Vec::new() }
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        client: &'a Client,
+        object: &'a ObjectRef,
+    ) -> BoxFuture<'a, Result<Next, Status>> {
+        Box::pin(async move {
+            let Some(mut live) = client.get(object).filter(is_terminating) else { return Ok(Next::Wait) };
+            let held =
+                live["spec"]["finalizers"].as_array().is_some_and(|held| held.contains(&json!(FINALIZER)));
+            if !held {
+                return Ok(Next::Wait);
+            }
+            delete_content(client, &object.name).await?;
+            let remaining = Remaining::of(client, &object.name);
+            if !remaining.resources.is_empty() {
+                set_conditions(&mut live, &remaining, &client.now());
+                client.update_status(live).await?;
+                return Ok(Next::Wait);
+            }
+            if let Some(held) = live["spec"]["finalizers"].as_array_mut() {
+                held.retain(|finalizer| finalizer != FINALIZER);
+            }
+            client.update_subresource(live, "finalize").await?;
+            Ok(Next::Wait)
+        })
+    }
+}
+
+async fn delete_content(client: &Client, namespace: &str) -> Result<(), Status> {
+    for object in client.everything_in(namespace) {
+        if client.get(&object).is_some_and(|live| live["metadata"]["deletionTimestamp"].is_null()) {
+            client.delete(&object, Propagation::Background).await?;
+        }
+    }
+    Ok(())
+}
+
+impl Remaining {
+    fn of(client: &Client, namespace: &str) -> Self {
+        let mut remaining = Self::default();
+        for object in client.everything_in(namespace) {
+            let Some(live) = client.get(&object) else { continue };
+            *remaining.resources.entry(client.resource_name(&object)).or_default() += 1;
+            for finalizer in
+                live["metadata"]["finalizers"].as_array().into_iter().flatten().filter_map(Value::as_str)
+            {
+                *remaining.finalizers.entry(finalizer.to_owned()).or_default() += 1;
+            }
+        }
+        remaining
+    }
+}
+
+/// The conditions that tell why a namespace stays.
+fn set_conditions(namespace: &mut Value, remaining: &Remaining, now: &str) {
+    let count = |counts: &BTreeMap<String, usize>, verb: &str| {
+        let each: Vec<_> =
+            counts.iter().map(|(name, count)| format!("{name} {verb} {count} resource instances")).collect();
+        each.join(", ")
+    };
+    let resources = (!remaining.resources.is_empty()).then(|| {
+        (
+            "SomeResourcesRemain",
+            format!("Some resources are remaining: {}", count(&remaining.resources, "has")),
+        )
+    });
+    let finalizers = (!remaining.finalizers.is_empty()).then(|| {
+        let text = count(&remaining.finalizers, "in");
+        ("SomeFinalizersRemain", format!("Some content in the namespace has finalizers remaining: {text}"))
+    });
+    let conditions = [
+        (
+            "NamespaceDeletionDiscoveryFailure",
+            None,
+            "ResourcesDiscovered",
+            "All resources successfully discovered",
+        ),
+        (
+            "NamespaceDeletionGroupVersionParsingFailure",
+            None,
+            "ParsedGroupVersions",
+            "All legacy kube types successfully parsed",
+        ),
+        (
+            "NamespaceDeletionContentFailure",
+            None,
+            "ContentDeleted",
+            "All content successfully deleted, may be waiting on finalization",
+        ),
+        ("NamespaceContentRemaining", resources, "ContentRemoved", "All content successfully removed"),
+        (
+            "NamespaceFinalizersRemaining",
+            finalizers,
+            "ContentHasNoFinalizers",
+            "All content-preserving finalizers finished",
+        ),
+    ];
+    let old = namespace["status"]["conditions"].take();
+    let conditions: Vec<_> = conditions
+        .into_iter()
+        .map(|(kind, trouble, reason, message)| {
+            let status = if trouble.is_some() { "True" } else { "False" };
+            let (reason, message) = trouble.unwrap_or_else(|| (reason, message.to_owned()));
+            let before = old.as_array().into_iter().flatten().find(|c| c["type"] == kind && c["status"] == status);
+            let since = before.map_or_else(|| json!(now), |condition| condition["lastTransitionTime"].clone());
+            json!({"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since})
+        })
+        .collect();
+    namespace["status"]["conditions"] = json!(conditions);
+}
+
+fn namespace_ref(name: &str) -> ObjectRef {
+    ObjectRef {
+        group: String::new(),
+        kind: "Namespace".to_owned(),
+        namespace: String::new(),
+        name: name.to_owned(),
+    }
+}
+
+fn is_terminating(namespace: &Value) -> bool {
+    !namespace["metadata"]["deletionTimestamp"].is_null()
+}

@@ -1,0 +1,243 @@
+//! Runs the controllers: from changes to objects to look at, one look at an object at a time.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::Duration,
+};
+
+use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
+use tokio::{
+    sync::watch,
+    task::JoinHandle,
+    time::{Instant, sleep_until},
+};
+
+use super::{Controller, Next, ObjectRef};
+use crate::{
+    client::Client,
+    status::Status,
+    store::{Change, ListOptions, Revision, Scope, Store, Watch, WatchEnd},
+};
+
+/// How many objects are looked at at once. A controller may wait for a webhook; the others go on.
+const AT_ONCE: usize = 8;
+/// The pause after a failure, doubled with each further one.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Running controllers. They end when told to, and with this value; with it the store ends, too.
+#[derive(Debug)]
+pub(crate) struct Running {
+    store: Arc<Store>,
+    task: JoinHandle<()>,
+    progress: watch::Receiver<Progress>,
+}
+
+/// How far the controllers are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    /// Everything up to here was handed to the controllers.
+    seen: Revision,
+    /// Nothing is looked at, and nothing waits to be but what a controller itself put off.
+    idle: bool,
+}
+
+impl Running {
+    /// Starts them. What is stored already counts as new.
+    pub(crate) fn start(client: Client, store: Arc<Store>, controllers: Vec<Arc<dyn Controller>>) -> Self {
+        let (tell, progress) = watch::channel(Progress::default());
+        let runner = Runner {
+            client,
+            store: Arc::clone(&store),
+            controllers,
+            tell,
+            work: Work::default(),
+            looks: FuturesUnordered::new(),
+        };
+        Self { store, task: tokio::spawn(runner.run()), progress }
+    }
+
+    /// Waits until the controllers have seen this revision and have nothing left to do.
+    pub(crate) async fn settled(&self, revision: Revision) {
+        let mut progress = self.progress.clone();
+        // It ends early only when the controllers have ended: then nothing more will change.
+        let _ = progress.wait_for(|progress| progress.idle && progress.seen >= revision).await;
+    }
+
+    /// Ends them where they are.
+    pub(crate) async fn stop(&self) {
+        self.task.abort();
+        // The task holds the sender: without it nothing is looked at any more.
+        let _ = self.progress.clone().wait_for(|_| false).await;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+        // The task ends some time later, and holds the store until then.
+        self.store.leave();
+    }
+}
+
+/// An object as one controller sees it.
+type Item = (usize, ObjectRef);
+
+struct Runner {
+    client: Client,
+    store: Arc<Store>,
+    controllers: Vec<Arc<dyn Controller>>,
+    tell: watch::Sender<Progress>,
+    work: Work,
+    looks: FuturesUnordered<BoxFuture<'static, (Item, Result<Next, Status>)>>,
+}
+
+/// What is to be looked at.
+#[derive(Default)]
+struct Work {
+    ready: VecDeque<Item>,
+    states: HashMap<Item, State>,
+    /// Put off by the controller itself.
+    timers: HashMap<Item, Instant>,
+    /// Put off after a failure.
+    retries: HashMap<Item, (Instant, Duration)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Queued,
+    Looking,
+    /// It changed while it was looked at.
+    LookAgain,
+}
+
+impl Runner {
+    async fn run(mut self) {
+        while let Some(mut watch) = self.catch_up() {
+            // A watch that fell behind starts again with everything there is.
+            if self.follow(&mut watch).await == WatchEnd::Closed {
+                return;
+            }
+        }
+    }
+
+    /// Hands everything that is stored to the controllers, and returns a watch of what comes after.
+    fn catch_up(&mut self) -> Option<Watch> {
+        loop {
+            let revision = self.store.revision();
+            for resource in self.store.resources() {
+                let page =
+                    self.store.list(&Scope { resource, namespace: None }, ListOptions::default()).ok()?;
+                for after in page.items {
+                    let revision = after.revision;
+                    self.hand_on(&Change { revision, before: None, after, deleted: false });
+                }
+            }
+            if let Ok(watch) = self.store.watch_all(revision) {
+                return Some(watch);
+            }
+        }
+    }
+
+    async fn follow(&mut self, watch: &mut Watch) -> WatchEnd {
+        loop {
+            loop {
+                match watch.try_next() {
+                    Ok(Some(change)) => self.hand_on(&change),
+                    Ok(None) => break,
+                    Err(end) => return end,
+                }
+            }
+            self.begin_looks();
+            let idle = self.looks.is_empty() && self.work.retries.is_empty();
+            self.tell.send_replace(Progress { seen: watch.position(), idle });
+            let next_timer = self.work.next_timer();
+            tokio::select! {
+                biased;
+                Some((item, outcome)) = self.looks.next() => self.work.ended(item, &outcome),
+                changed = watch.next() => match changed {
+                    Ok(change) => self.hand_on(&change),
+                    Err(end) => return end,
+                },
+                () = sleep_until(next_timer.unwrap_or_else(Instant::now)), if next_timer.is_some() => {
+                    self.work.wake(Instant::now());
+                }
+            }
+        }
+    }
+
+    fn hand_on(&mut self, change: &Change) {
+        for (number, controller) in self.controllers.iter().enumerate() {
+            for object in controller.concerned(&self.client, change) {
+                self.work.add((number, object));
+            }
+        }
+    }
+
+    fn begin_looks(&mut self) {
+        while self.looks.len() < AT_ONCE {
+            let Some(item) = self.work.ready.pop_front() else { return };
+            self.work.states.insert(item.clone(), State::Looking);
+            let controller = Arc::clone(&self.controllers[item.0]);
+            let client = self.client.named(controller.name());
+            self.looks.push(Box::pin(async move {
+                // One that panics is tried again as one that fails is: the others go on.
+                let look = AssertUnwindSafe(controller.reconcile(&client, &item.1)).catch_unwind();
+                let panicked = |_| Err(Status::internal("the controller panicked"));
+                let outcome = look.await.unwrap_or_else(panicked);
+                (item, outcome)
+            }));
+        }
+    }
+}
+
+impl Work {
+    fn add(&mut self, item: Item) {
+        self.timers.remove(&item);
+        match self.states.get_mut(&item) {
+            None => {
+                self.states.insert(item.clone(), State::Queued);
+                self.ready.push_back(item);
+            }
+            Some(State::Queued | State::LookAgain) => {}
+            Some(state @ State::Looking) => *state = State::LookAgain,
+        }
+    }
+
+    fn ended(&mut self, item: Item, outcome: &Result<Next, Status>) {
+        let look_again = self.states.remove(&item) == Some(State::LookAgain);
+        match outcome {
+            Ok(Next::Wait) => drop(self.retries.remove(&item)),
+            Ok(Next::After(pause)) => {
+                self.retries.remove(&item);
+                self.timers.insert(item.clone(), Instant::now() + *pause);
+            }
+            Err(_) => {
+                let last = self.retries.get(&item).map(|(_, pause)| *pause);
+                let pause = last.map_or(FIRST_PAUSE, |pause| (pause * 2).min(LONGEST_PAUSE));
+                self.retries.insert(item.clone(), (Instant::now() + pause, pause));
+            }
+        }
+        if look_again {
+            self.add(item);
+        }
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        let queued = |item: &Item| self.states.contains_key(item);
+        let retries = self.retries.iter().filter(|(item, _)| !queued(item)).map(|(_, (at, _))| *at);
+        self.timers.values().copied().chain(retries).min()
+    }
+
+    /// Everything whose time has come is looked at again.
+    fn wake(&mut self, now: Instant) {
+        let timers = self.timers.iter().filter(|(_, at)| **at <= now).map(|(item, _)| item.clone());
+        let retries = self.retries.iter().filter(|(_, (at, _))| *at <= now).map(|(item, _)| item.clone());
+        let due: Vec<_> = timers.chain(retries).filter(|item| !self.states.contains_key(item)).collect();
+        for item in due {
+            self.add(item);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Workloads, played: what they are made of appears, runs at once, and is replaced as in a real cluster. Nothing runs.
+//!
+//! ```text
+//! Deployment ─► ReplicaSet ─┐
+//! DaemonSet, StatefulSet ───┼─► Pod ─► kubelet: bound to the one node, Running and ready (of a Job: Succeeded)
+//! Job ──────────────────────┘    └──► Endpoints, EndpointSlice of the Services that select it
+//! Namespace ─► ServiceAccount `default`, ConfigMap `kube-root-ca.crt`
+//! ClusterRole with an aggregation rule ─► its rules
+//! PersistentVolumeClaim that is deleted ─► gone, once no pod uses it
+//! ```
+//!
+//! The annotation `sandbox.capstan.dev/never-ready: "true"` keeps pods from becoming ready, as an image that cannot be
+//! pulled does. It counts on a pod (so in a pod template), on what controls the pod, and on a Deployment.
+//!
+//! Source: kube-controller-manager 1.36, run beside these with a hand-made kubelet. Deliberately absent: CronJobs,
+//! volumes, ReplicationControllers, autoscaling, disruption budgets, anything that takes time (`minReadySeconds`,
+//! deadlines, probes), proportional scaling in the middle of a rollout, and pods that fail.
+
+mod children;
+mod claims;
+mod daemon_set;
+mod deployment;
+mod endpoints;
+mod hash;
+mod job;
+mod kubelet;
+mod namespace;
+mod replica_set;
+mod revisions;
+mod stateful_set;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use self::kubelet::Kubelet;
+use super::{Controller, Next, ObjectRef, aggregation::RoleAggregation};
+use crate::{
+    client::Client,
+    meta,
+    selector::LabelSelector,
+    status::Status,
+    store::{Change, Stored},
+};
+
+/// Keeps pods from becoming ready.
+const NEVER_READY: &str = "sandbox.capstan.dev/never-ready";
+
+/// How many pods are made or deleted in one look, so that what is asked for may change meanwhile: an owner that is not
+/// through is looked at again, as its pods have changed.
+/// Tests get by with fewer.
+/// Source: kube-controller-manager 1.36 `BurstReplicas`, `MaxPodCreateDeletePerSync`.
+const BURST: usize = if cfg!(test) { 10 } else { 500 };
+
+/// The controllers of workloads.
+pub(crate) fn controllers() -> Vec<Arc<dyn Controller>> {
+    vec![Arc::new(ControllerManager), Arc::new(Kubelet), Arc::new(RoleAggregation::default())]
+}
+
+/// The controllers that write as `kube-controller-manager`, by the kind they look after.
+#[derive(Debug)]
+struct ControllerManager;
+
+impl Controller for ControllerManager {
+    fn name(&self) -> &'static str {
+        "kube-controller-manager"
+    }
+
+    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
+        let key = &change.after.key;
+        match (&*key.resource.group, &*key.resource.plural) {
+            ("", "namespaces" | "services" | "persistentvolumeclaims")
+            | ("apps", "deployments" | "statefulsets" | "daemonsets") => {
+                client.object_ref(key).into_iter().collect()
+            }
+            ("", "serviceaccounts" | "configmaps") if namespace::gives(&key.name) => {
+                vec![ObjectRef::new("", "Namespace", "", &key.namespace)]
+            }
+            ("", "pods") => {
+                let mut others = selecting_services(client, change);
+                others.extend(claims::waiting(client, &key.namespace));
+                with_owners(client, change, others)
+            }
+            ("apps", "replicasets") | ("batch", "jobs") => {
+                with_owners(client, change, client.object_ref(key).into_iter().collect())
+            }
+            ("apps", "controllerrevisions") | ("discovery.k8s.io", "endpointslices") => {
+                with_owners(client, change, Vec::new())
+            }
+            ("", "endpoints") => vec![ObjectRef::new("", "Service", &key.namespace, &key.name)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        client: &'a Client,
+        object: &'a ObjectRef,
+    ) -> BoxFuture<'a, Result<Next, Status>> {
+        Box::pin(async move {
+            if object.kind == "PersistentVolumeClaim" {
+                return match client.get(object) {
+                    Some(claim) => claims::reconcile(client, claim).await,
+                    None => Ok(Next::Wait),
+                };
+            }
+            let live = client.get(object).filter(|live| !meta::is_deleting(live));
+            let Some(live) = live else {
+                if object.kind == "Service" {
+                    endpoints::forget(client, object).await?;
+                }
+                return Ok(Next::Wait);
+            };
+            match &*object.kind {
+                "Namespace" => namespace::reconcile(client, &object.name).await,
+                "Service" => endpoints::reconcile(client, &live).await,
+                "Deployment" => deployment::reconcile(client, live).await,
+                "ReplicaSet" => replica_set::reconcile(client, live).await,
+                "DaemonSet" => daemon_set::reconcile(client, live).await,
+                "StatefulSet" => stateful_set::reconcile(client, live).await,
+                "Job" => job::reconcile(client, live).await,
+                _ => Ok(Next::Wait),
+            }
+        })
+    }
+}
+
+/// Adds what controls an object now, and what controlled it before.
+fn with_owners(client: &Client, change: &Change, mut concerned: Vec<ObjectRef>) -> Vec<ObjectRef> {
+    for stored in change.before.iter().chain([&change.after]) {
+        let owner = controller(client, stored);
+        concerned.extend(owner.filter(|owner| !concerned.contains(owner)));
+    }
+    concerned
+}
+
+/// What controls a stored object.
+fn controller(client: &Client, stored: &Stored) -> Option<ObjectRef> {
+    let object = client.read(stored)?;
+    children::controller(&object)
+}
+
+/// The Services that select a pod, or did before it changed.
+fn selecting_services(client: &Client, change: &Change) -> Vec<ObjectRef> {
+    let services = client.list("", "Service", Some(&change.after.key.namespace));
+    let selects = |service: &&serde_json::Value| {
+        let selector = LabelSelector::of_map(&service["spec"]["selector"]);
+        let states = change.before.iter().chain([&change.after]);
+        !selector.is_empty() && states.into_iter().any(|stored| selector.matches(&stored.labels))
+    };
+    services.iter().filter(selects).map(ObjectRef::of).collect()
+}

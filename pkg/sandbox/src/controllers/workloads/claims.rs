@@ -1,0 +1,44 @@
+//! Claims to volumes: one on its way out stays until no pod uses it.
+//!
+//! Source: kube-controller-manager 1.36 `pkg/controller/volume/pvcprotection`.
+
+use serde_json::Value;
+
+use crate::{
+    client::Client,
+    controllers::{Next, ObjectRef},
+    meta,
+    status::Status,
+};
+
+const KIND: &str = "PersistentVolumeClaim";
+const PROTECTION: &str = "kubernetes.io/pvc-protection";
+
+/// The claims of a namespace that may be waiting for a pod.
+pub(super) fn waiting(client: &Client, namespace: &str) -> Vec<ObjectRef> {
+    let claims = client.list("", KIND, Some(namespace));
+    claims.iter().filter(|claim| meta::is_deleting(claim)).map(ObjectRef::of).collect()
+}
+
+pub(super) async fn reconcile(client: &Client, mut claim: Value) -> Result<Next, Status> {
+    let finalizers =
+        || meta::finalizers(&claim).filter(|finalizer| *finalizer != PROTECTION).map(str::to_owned);
+    let others: Vec<String> = finalizers().collect();
+    let is_held = others.len() < meta::finalizers(&claim).count();
+    if !is_held || !meta::is_deleting(&claim) || is_used(client, &claim) {
+        return Ok(Next::Wait);
+    }
+    meta::set_finalizers(&mut claim, others);
+    client.update(claim).await?;
+    Ok(Next::Wait)
+}
+
+fn is_used(client: &Client, claim: &Value) -> bool {
+    let has_ended = |pod: &Value| matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"));
+    let uses = |pod: &Value| {
+        let mut volumes = pod["spec"]["volumes"].as_array().into_iter().flatten();
+        volumes.any(|volume| volume["persistentVolumeClaim"]["claimName"] == meta::name(claim))
+    };
+    let pods = client.list("", "Pod", Some(meta::namespace(claim)));
+    pods.iter().any(|pod| !has_ended(pod) && uses(pod))
+}

@@ -1,0 +1,158 @@
+//! How many pods each ReplicaSet of a Deployment is to have next.
+//!
+//! Source: kube-controller-manager 1.36 `pkg/controller/deployment/rolling.go` and `recreate.go`.
+
+use serde_json::Value;
+
+use super::super::children::number;
+
+/// What a Deployment asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Limits {
+    /// Pods in the end.
+    pub(super) wanted: i64,
+    /// Pods beyond that on the way.
+    pub(super) surge: i64,
+    /// Pods that may be missing on the way.
+    pub(super) unavailable: i64,
+    /// Old pods go before new ones come.
+    pub(super) recreate: bool,
+}
+
+/// The pods of a ReplicaSet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// Asked for.
+    pub(super) wanted: i64,
+    /// There.
+    pub(super) present: i64,
+    /// There and ready, of those that are asked for.
+    pub(super) available: i64,
+}
+
+impl Limits {
+    pub(super) fn of(deployment: &Value) -> Self {
+        let spec = &deployment["spec"];
+        let wanted = number(&spec["replicas"]);
+        if spec["strategy"]["type"] == "Recreate" {
+            return Self { wanted, surge: 0, unavailable: 0, recreate: true };
+        }
+        let rolling = &spec["strategy"]["rollingUpdate"];
+        let surge = share(&rolling["maxSurge"], wanted, 99);
+        let unavailable = share(&rolling["maxUnavailable"], wanted, 0);
+        // Both may be rounded to nothing; then nothing would ever move.
+        let unavailable = if surge == 0 { unavailable.max(1) } else { unavailable };
+        Self { wanted, surge, unavailable: unavailable.min(wanted), recreate: false }
+    }
+}
+
+/// A number, or a percentage of `whole`, with so many hundredths added before it is cut off.
+fn share(value: &Value, whole: i64, add: i64) -> i64 {
+    let percent = value.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
+    percent.map_or_else(|| number(value), |percent| (percent.saturating_mul(whole).saturating_add(add)) / 100)
+}
+
+impl Counts {
+    pub(super) fn of(set: &Value) -> Self {
+        let wanted = number(&set["spec"]["replicas"]);
+        let available = number(&set["status"]["availableReplicas"]).min(wanted);
+        Self { wanted, present: number(&set["status"]["replicas"]), available }
+    }
+}
+
+/// The next step: how many pods the new ReplicaSet gets, and each of the old ones (oldest first). When nothing changes,
+/// the rollout is over or waits for pods.
+pub(super) fn step(limits: Limits, new: Counts, old: &[Counts]) -> (i64, Vec<i64>) {
+    let stay = || old.iter().map(|set| set.wanted).collect::<Vec<_>>();
+    if limits.recreate {
+        let gone = old.iter().all(|set| set.wanted == 0 && set.present == 0);
+        return (if gone { limits.wanted } else { new.wanted }, vec![0; old.len()]);
+    }
+    let total = new.wanted + old.iter().map(|set| set.wanted).sum::<i64>();
+    let room = (limits.wanted + limits.surge - total).max(0);
+    let target = limits.wanted.min(new.wanted.saturating_add(room));
+    if target != new.wanted {
+        return (target, stay());
+    }
+    let needed = limits.wanted - limits.unavailable;
+    let mut spare = total - needed - (new.wanted - new.available);
+    let mut spare_available = new.available + old.iter().map(|set| set.available).sum::<i64>() - needed;
+    let mut targets = stay();
+    for (target, set) in targets.iter_mut().zip(old) {
+        // Pods that are not available are missed by nobody.
+        let dead = (set.wanted - set.available).min(spare).max(0);
+        *target -= dead;
+        spare -= dead;
+    }
+    for target in &mut targets {
+        let dropped = (*target).min(spare_available).min(spare).max(0);
+        *target -= dropped;
+        spare -= dropped;
+        spare_available -= dropped;
+    }
+    (target, targets)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn counts(wanted: i64, available: i64) -> Counts {
+        Counts { wanted, present: wanted, available }
+    }
+
+    #[test]
+    fn shares_of_the_whole_are_rounded_up_for_surge_and_down_for_what_may_be_missing() {
+        for (replicas, surge, unavailable, expected) in [
+            (2, json!("25%"), json!("25%"), (1, 0)),
+            (10, json!("25%"), json!("25%"), (3, 2)),
+            (4, json!(2), json!(1), (2, 1)),
+            (3, json!(0), json!("10%"), (0, 1)),
+            (0, json!("25%"), json!("25%"), (0, 0)),
+        ] {
+            let deployment = json!({"spec": {"replicas": replicas, "strategy": {"rollingUpdate":
+                {"maxSurge": surge, "maxUnavailable": unavailable}}}});
+            let limits = Limits::of(&deployment);
+            assert_eq!((limits.surge, limits.unavailable), expected, "{deployment}");
+        }
+    }
+
+    #[test]
+    fn a_rollout_moves_within_its_limits_and_ends() {
+        let limits = Limits { wanted: 4, surge: 1, unavailable: 1, recreate: false };
+        let (mut new, mut old) = (counts(0, 0), vec![counts(1, 0), counts(4, 4)]);
+        let mut steps = Vec::new();
+        loop {
+            let (target, targets) = step(limits, new, &old);
+            let next: Vec<_> = targets.iter().map(|target| counts(*target, *target)).collect();
+            let done = (target, next.as_slice()) == (new.wanted, old.as_slice());
+            (new, old) = (counts(target, target), next);
+            if done {
+                break;
+            }
+            let available = new.available + old.iter().map(|set| set.available).sum::<i64>();
+            assert!((3..=5).contains(&available), "{new:?} {old:?}");
+            steps.push(new.wanted);
+        }
+        assert_eq!((new, old), (counts(4, 4), vec![counts(0, 0); 2]));
+        assert!(steps.len() > 2, "{steps:?}");
+    }
+
+    #[test]
+    fn a_rollout_whose_pods_never_become_ready_keeps_what_is_needed() {
+        let limits = Limits { wanted: 2, surge: 1, unavailable: 0, recreate: false };
+        assert_eq!(step(limits, counts(0, 0), &[counts(2, 2)]), (1, vec![2]));
+        assert_eq!(step(limits, counts(1, 0), &[counts(2, 2)]), (1, vec![2]));
+    }
+
+    #[test]
+    fn recreation_waits_until_the_old_pods_are_gone() {
+        let limits = Limits { wanted: 2, surge: 0, unavailable: 0, recreate: true };
+        assert_eq!(step(limits, counts(0, 0), &[counts(2, 2)]), (0, vec![0]));
+        let going = Counts { wanted: 0, present: 1, available: 0 };
+        assert_eq!(step(limits, counts(0, 0), &[going]), (0, vec![0]));
+        assert_eq!(step(limits, counts(0, 0), &[counts(0, 0)]), (2, vec![0]));
+    }
+}

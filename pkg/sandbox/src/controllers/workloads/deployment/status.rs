@@ -1,0 +1,96 @@
+//! What a Deployment says about itself.
+//!
+//! Source: kube-controller-manager 1.36 `pkg/controller/deployment/progress.go` and `sync.go`.
+
+use serde_json::{Value, json};
+
+use super::{
+    super::{
+        children::{number, put},
+        replica_set::FAILURE,
+    },
+    rollout::Limits,
+};
+use crate::{controllers::conditions, meta};
+
+/// Why a Deployment whose rollout is over makes progress.
+const COMPLETE: &str = "NewReplicaSetAvailable";
+
+/// The status of a Deployment with these ReplicaSets.
+pub(super) fn of(deployment: &Value, limits: Limits, new: Option<&Value>, old: &[Value], now: &str) -> Value {
+    let sum = |part: &str, field: &str| -> i64 {
+        new.into_iter().chain(old).map(|set| number(&set[part][field])).sum()
+    };
+    let available = sum("status", "availableReplicas");
+    let mut status = json!({
+        "observedGeneration": meta::generation(deployment),
+        "terminatingReplicas": sum("status", "terminatingReplicas"),
+    });
+    put(&mut status, "replicas", sum("status", "replicas"));
+    put(&mut status, "readyReplicas", sum("status", "readyReplicas"));
+    put(&mut status, "availableReplicas", available);
+    put(&mut status, "updatedReplicas", new.map_or(0, |set| number(&set["status"]["replicas"])));
+    put(&mut status, "unavailableReplicas", (sum("spec", "replicas") - available).max(0));
+    if let Some(collisions) = deployment["status"].get("collisionCount") {
+        status["collisionCount"] = collisions.clone();
+    }
+    let mut conditions = vec![
+        availability(deployment, limits, available, now),
+        progress(deployment, limits, new, &status, now),
+    ];
+    conditions.extend(new.into_iter().chain(old).find_map(|set| {
+        let failure = conditions::find(&set["status"], FAILURE)?;
+        let text = |field: &str| failure[field].as_str().unwrap_or_default();
+        Some(condition(deployment, FAILURE, "True", text("reason"), text("message"), now))
+    }));
+    status["conditions"] = conditions.into();
+    status
+}
+
+/// Whether every pod there is, is of the newest template and available.
+pub(super) fn is_complete(deployment: &Value, limits: Limits, status: &Value) -> bool {
+    status["observedGeneration"] == meta::generation(deployment)
+        && ["updatedReplicas", "replicas", "availableReplicas"]
+            .iter()
+            .all(|field| number(&status[*field]) == limits.wanted)
+}
+
+fn availability(deployment: &Value, limits: Limits, available: i64, now: &str) -> Value {
+    let (status, reason, message) = if available >= limits.wanted - limits.unavailable {
+        ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+    } else {
+        ("False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+    };
+    condition(deployment, "Available", status, reason, message, now)
+}
+
+fn progress(deployment: &Value, limits: Limits, new: Option<&Value>, status: &Value, now: &str) -> Value {
+    let subject = new.map_or_else(
+        || format!("Deployment {:?}", meta::name(deployment)),
+        |set| format!("ReplicaSet {:?}", meta::name(set)),
+    );
+    let done = format!("{subject} has successfully progressed.");
+    // A rollout that is over stays so, whatever becomes of its pods.
+    let was_complete = conditions::find(&deployment["status"], "Progressing")
+        .is_some_and(|condition| condition["reason"] == COMPLETE && condition["message"] == done.as_str())
+        && status["replicas"] == status["updatedReplicas"];
+    let (value, reason, message) = if deployment["spec"]["paused"] == true {
+        ("Unknown", "DeploymentPaused", "Deployment is paused".to_owned())
+    } else if was_complete || is_complete(deployment, limits, status) {
+        ("True", COMPLETE, done)
+    } else {
+        ("True", "ReplicaSetUpdated", format!("{subject} is progressing."))
+    };
+    condition(deployment, "Progressing", value, reason, &message, now)
+}
+
+/// A condition with the time of its last change beside that of its last transition.
+fn condition(deployment: &Value, kind: &str, status: &str, reason: &str, message: &str, now: &str) -> Value {
+    let old = &deployment["status"];
+    let mut condition = conditions::next(old, kind, status, reason, message, now);
+    let same = conditions::find(old, kind)
+        .filter(|old| ["status", "reason", "message"].iter().all(|field| old[*field] == condition[*field]));
+    condition["lastUpdateTime"] =
+        same.map_or_else(|| json!(now), |condition| condition["lastUpdateTime"].clone());
+    condition
+}

@@ -1,0 +1,32 @@
+//! Short names for templates.
+
+use serde_json::Value;
+
+/// Letters that make no words and cannot be misread. Source: apimachinery 1.36 `rand.SafeEncodeString`.
+const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+
+/// Ten letters at most that stand for a value: FNV-1a, as the real controllers have it, but of the JSON text, so the
+/// names differ from theirs.
+pub(super) fn of(value: &Value) -> String {
+    let hash = value
+        .to_string()
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    hash.to_string().bytes().map(|digit| char::from(LETTERS[usize::from(digit) % LETTERS.len()])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn equal_values_have_equal_names_whatever_the_order_of_their_fields() {
+        let one: Value = serde_json::from_str(r#"{"a": 1, "b": 2}"#).unwrap();
+        let other: Value = serde_json::from_str(r#"{"b": 2, "a": 1}"#).unwrap();
+        assert_eq!(of(&one), of(&other));
+        assert_ne!(of(&one), of(&json!({"a": 1, "b": 3})));
+        assert!(of(&one).len() <= 10 && of(&one).bytes().all(|letter| LETTERS.contains(&letter)));
+    }
+}

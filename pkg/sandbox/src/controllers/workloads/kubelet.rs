@@ -1,0 +1,175 @@
+//! The one node, and the pods on it: they run as soon as they are there.
+//!
+//! Source: what a kubelet 1.36 leaves in the status of nodes and pods, and that it deletes a pod for good once its
+//! containers are gone.
+
+mod pod_status;
+
+use futures::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use self::pod_status::Fate;
+use super::{NEVER_READY, children};
+use crate::{
+    client::Client,
+    controllers::{Controller, Next, ObjectRef},
+    meta,
+    status::Status,
+    store::{Change, Stored},
+};
+
+/// The name of the node.
+const NODE: &str = "sandbox";
+/// Its address, of those for documentation.
+const NODE_ADDRESS: &str = "192.0.2.1";
+
+/// Runs pods that nobody else is to schedule, and ends pods on all nodes.
+#[derive(Debug)]
+pub(super) struct Kubelet;
+
+impl Controller for Kubelet {
+    fn name(&self) -> &'static str {
+        "kubelet"
+    }
+
+    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
+        let key = &change.after.key;
+        match (&*key.resource.group, &*key.resource.plural, &*key.name) {
+            // A node is there as soon as there is a namespace for its leases.
+            ("", "namespaces", "kube-node-lease") | ("", "nodes", NODE) => {
+                vec![ObjectRef::new("", "Node", "", NODE)]
+            }
+            ("", "pods", _) if !change.deleted => client.object_ref(key).into_iter().collect(),
+            ("apps", "replicasets" | "daemonsets" | "statefulsets", _) | ("batch", "jobs", _)
+                if change.before.as_deref().is_some_and(|before| holds(before) != holds(&change.after)) =>
+            {
+                controlled_pods(client, change)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        client: &'a Client,
+        object: &'a ObjectRef,
+    ) -> BoxFuture<'a, Result<Next, Status>> {
+        Box::pin(async move {
+            match (&*object.kind, client.get(object)) {
+                ("Node", None) => {
+                    client.create(node(&client.now())).await?;
+                }
+                ("Node", Some(node)) => admit_pods(client, node).await?,
+                ("Pod", Some(pod)) if !meta::is_deleting(&pod) => run(client, pod).await?,
+                ("Pod", Some(pod)) if is_given_time(&pod) => client.delete_now(object).await?,
+                _ => {}
+            }
+            Ok(Next::Wait)
+        })
+    }
+}
+
+/// Whether a pod on its way out waits for its containers: there are none, so its time is over.
+fn is_given_time(pod: &Value) -> bool {
+    let seconds = meta::field(pod, "deletionGracePeriodSeconds").and_then(Value::as_i64);
+    seconds.is_some_and(|seconds| seconds > 0)
+}
+
+/// Whether a stored object keeps pods from becoming ready.
+fn holds(stored: &Stored) -> bool {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Body {
+        metadata: Metadata,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Metadata {
+        annotations: std::collections::HashMap<String, String>,
+    }
+    let body: Body = serde_json::from_slice(&stored.body).unwrap_or_default();
+    body.metadata.annotations.get(NEVER_READY).is_some_and(|value| value == "true")
+}
+
+fn is_never_ready(object: &Value) -> bool {
+    object["metadata"]["annotations"][NEVER_READY] == "true"
+}
+
+fn controlled_pods(client: &Client, change: &Change) -> Vec<ObjectRef> {
+    let owner = client.object_ref(&change.after.key);
+    let pods = client.list("", "Pod", Some(&change.after.key.namespace));
+    let controlled = pods.iter().filter(|pod| children::controller(pod) == owner);
+    controlled.map(ObjectRef::of).collect()
+}
+
+/// Binds a pod to the node, and brings its status to what it should be.
+async fn run(client: &Client, mut pod: Value) -> Result<(), Status> {
+    let spec = &pod["spec"];
+    let gated = spec["schedulingGates"].as_array().is_some_and(|gates| !gates.is_empty());
+    match spec["nodeName"].as_str() {
+        None if spec["schedulerName"] == "default-scheduler" && !gated => {
+            pod["spec"]["nodeName"] = NODE.into();
+            pod = client.update_subresource(pod, "binding").await?;
+        }
+        Some(NODE) => {}
+        _ => return Ok(()),
+    }
+    let controller = children::controller(&pod);
+    let held = |owner: &ObjectRef| client.get(owner).is_some_and(|owner| is_never_ready(&owner));
+    let fate = if is_never_ready(&pod) || controller.as_ref().is_some_and(held) {
+        Fate::NeverReady
+    } else if controller.is_some_and(|controller| controller.kind == "Job") {
+        Fate::Succeeds
+    } else {
+        Fate::Runs
+    };
+    let status = pod_status::of(&pod, fate, &client.now());
+    children::write_status(client, pod, status).await
+}
+
+/// Takes the taint away that a new node has.
+async fn admit_pods(client: &Client, mut node: Value) -> Result<(), Status> {
+    const TAINT: &str = "node.kubernetes.io/not-ready";
+    let taints = node["spec"]["taints"].as_array_mut();
+    if let Some(taints) = taints.filter(|taints| taints.iter().any(|taint| taint["key"] == TAINT)) {
+        taints.retain(|taint| taint["key"] != TAINT);
+        client.update(node).await?;
+    }
+    Ok(())
+}
+
+fn node(now: &str) -> Value {
+    let condition = |kind: &str, status: &str, reason: &str, message: &str| {
+        json!({
+            "type": kind, "status": status, "reason": reason, "message": message,
+            "lastHeartbeatTime": now, "lastTransitionTime": now,
+        })
+    };
+    let room = json!({"cpu": "64", "memory": "256Gi", "ephemeral-storage": "1Ti", "pods": "10000"});
+    json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": NODE, "labels": {
+            "kubernetes.io/arch": "amd64", "kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux",
+        }},
+        "status": {
+            "addresses": [
+                {"type": "InternalIP", "address": NODE_ADDRESS}, {"type": "Hostname", "address": NODE},
+            ],
+            "allocatable": room, "capacity": room,
+            "conditions": [
+                condition("MemoryPressure", "False", "KubeletHasSufficientMemory",
+                    "kubelet has sufficient memory available"),
+                condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+                condition("PIDPressure", "False", "KubeletHasSufficientPID",
+                    "kubelet has sufficient PID available"),
+                condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+            ],
+            "nodeInfo": {
+                "architecture": "amd64", "operatingSystem": "linux", "kubeletVersion": "v1.36.3",
+                "bootID": "", "machineID": "", "systemUUID": "", "kernelVersion": "", "osImage": "sandbox",
+                "containerRuntimeVersion": "sandbox://", "kubeProxyVersion": "",
+            },
+        },
+    })
+}

@@ -1,0 +1,119 @@
+//! What a kubelet says of a pod.
+
+use serde_json::{Value, json};
+
+use super::{super::children::is_ready, NODE_ADDRESS};
+use crate::{controllers::conditions, meta};
+
+/// What becomes of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It runs and is ready.
+    Runs,
+    /// It ends well.
+    Succeeds,
+    /// Its images cannot be pulled.
+    NeverReady,
+}
+
+/// The status of a pod on the node. One that has ended, or is where it should be, keeps the status it has.
+pub(super) fn of(pod: &Value, fate: Fate, now: &str) -> Value {
+    let old = &pod["status"];
+    let phase = match fate {
+        Fate::Runs => "Running",
+        Fate::Succeeds => "Succeeded",
+        Fate::NeverReady => "Pending",
+    };
+    let settled = old["phase"] == phase && old["startTime"].is_string();
+    let ended = old["phase"] == "Succeeded" || old["phase"] == "Failed";
+    if ended || settled && is_ready(pod) == (fate == Fate::Runs) {
+        return old.clone();
+    }
+    let address = address(pod);
+    let mut status = old.clone();
+    for (field, value) in [
+        ("phase", json!(phase)),
+        ("observedGeneration", json!(meta::generation(pod))),
+        ("startTime", old.get("startTime").cloned().unwrap_or_else(|| json!(now))),
+        ("hostIP", json!(NODE_ADDRESS)),
+        ("hostIPs", json!([{"ip": NODE_ADDRESS}])),
+        ("podIP", json!(address)),
+        ("podIPs", json!([{"ip": address}])),
+        ("conditions", pod_conditions(pod, fate, now)),
+        ("containerStatuses", containers(pod, "containers", fate, now)),
+    ] {
+        status[field] = value;
+    }
+    if pod["spec"]["initContainers"].is_array() {
+        let fate = if fate == Fate::Runs { Fate::Succeeds } else { fate };
+        status["initContainerStatuses"] = containers(pod, "initContainers", fate, now);
+    }
+    status
+}
+
+/// The address a pod has, or gets: the number of its revision, which is no other pod's, within 10.128.0.0/9.
+fn address(pod: &Value) -> String {
+    if let Some(there) = pod["status"]["podIP"].as_str() {
+        return there.to_owned();
+    }
+    if pod["spec"]["hostNetwork"] == true {
+        return NODE_ADDRESS.to_owned();
+    }
+    let revision: u64 = meta::text(pod, "resourceVersion").parse().unwrap_or_default();
+    let part = |bits: u32| (revision >> bits) & 0xff;
+    format!("10.{}.{}.{}", 128 + (part(16) & 0x7f), part(8), part(0))
+}
+
+fn pod_conditions(pod: &Value, fate: Fate, now: &str) -> Value {
+    let names: Vec<&str> = pod["spec"]["containers"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|container| container["name"].as_str())
+        .collect();
+    let unready = format!("containers with unready status: [{}]", names.join(" "));
+    let (ready, reason, message) = match fate {
+        Fate::Runs => ("True", "", ""),
+        Fate::Succeeds => ("False", "PodCompleted", ""),
+        Fate::NeverReady => ("False", "ContainersNotReady", unready.as_str()),
+    };
+    let started = if fate == Fate::Succeeds { "False" } else { "True" };
+    let condition = |kind: &str, status: &str, reason: &str, message: &str| {
+        let mut condition = conditions::next(&pod["status"], kind, status, reason, message, now);
+        condition["observedGeneration"] = meta::generation(pod).into();
+        condition["lastProbeTime"] = Value::Null;
+        condition
+    };
+    json!([
+        condition("PodReadyToStartContainers", started, "", ""),
+        condition("Initialized", "True", if fate == Fate::Succeeds { "PodCompleted" } else { "" }, ""),
+        condition("Ready", ready, reason, message),
+        condition("ContainersReady", ready, reason, message),
+        condition("PodScheduled", "True", "", ""),
+    ])
+}
+
+fn containers(pod: &Value, field: &str, fate: Fate, now: &str) -> Value {
+    let containers = pod["spec"][field].as_array().into_iter().flatten();
+    let status = |container: &Value| {
+        let image = container["image"].as_str().unwrap_or_default();
+        // A container that is restarted always, in front of the others, stays beside them.
+        let beside = field == "initContainers" && container["restartPolicy"] == "Always";
+        let state = match fate {
+            Fate::NeverReady => json!({"waiting": {
+                "reason": "ImagePullBackOff", "message": format!("Back-off pulling image {image:?}"),
+            }}),
+            Fate::Succeeds if !beside => json!({"terminated": {
+                "exitCode": 0, "reason": "Completed", "startedAt": now, "finishedAt": now,
+            }}),
+            Fate::Runs | Fate::Succeeds => json!({"running": {"startedAt": now}}),
+        };
+        let running = state["running"].is_object();
+        json!({
+            "name": container["name"], "image": image, "imageID": "", "lastState": {}, "restartCount": 0,
+            "ready": running || field == "initContainers" && fate == Fate::Succeeds,
+            "started": running, "state": state,
+        })
+    };
+    containers.map(status).collect()
+}

@@ -1,0 +1,24 @@
+//! What every namespace is given.
+//!
+//! Source: kube-controller-manager 1.36 `serviceaccounts_controller.go` and `rootcacertpublisher`.
+
+use crate::{
+    client::Client,
+    controllers::{Next, ObjectRef},
+    server::bootstrap::namespace_content,
+    status::Status,
+};
+
+/// Whether an object of this name may be one of those.
+pub(super) fn gives(name: &str) -> bool {
+    name == "default" || name == "kube-root-ca.crt"
+}
+
+pub(super) async fn reconcile(client: &Client, namespace: &str) -> Result<Next, Status> {
+    for object in namespace_content(namespace) {
+        if client.get(&ObjectRef::of(&object)).is_none() {
+            client.create(object).await?;
+        }
+    }
+    Ok(Next::Wait)
+}

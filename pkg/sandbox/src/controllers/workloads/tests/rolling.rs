@@ -1,0 +1,249 @@
+//! Deployments and their ReplicaSets.
+
+use serde_json::{Value, json};
+
+use super::{Lab, TIME, images, pods, set_annotation, set_image, workload};
+use crate::{
+    controllers::{
+        ObjectRef,
+        workloads::{BURST, NEVER_READY},
+    },
+    meta,
+};
+
+fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {
+    json!({
+        "type": kind, "status": status, "reason": reason, "message": message,
+        "lastTransitionTime": TIME, "lastUpdateTime": TIME,
+    })
+}
+
+fn available() -> Value {
+    condition("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+}
+
+/// The ReplicaSets by the image they are for: revision, what they stood for before, and pods asked for.
+fn sets(lab: &Lab) -> Vec<(String, String, String, i64)> {
+    let mut sets: Vec<_> = lab
+        .list("ReplicaSet")
+        .iter()
+        .map(|set| {
+            let annotation = |name: &str| {
+                let name = format!("deployment.kubernetes.io/{name}");
+                set["metadata"]["annotations"][name].as_str().unwrap_or_default().to_owned()
+            };
+            let image =
+                set["spec"]["template"]["spec"]["containers"][0]["image"].as_str().unwrap().to_owned();
+            (
+                image,
+                annotation("revision"),
+                annotation("revision-history"),
+                set["spec"]["replicas"].as_i64().unwrap(),
+            )
+        })
+        .collect();
+    sets.sort();
+    sets
+}
+
+fn row(image: &str, revision: &str, history: &str, replicas: i64) -> (String, String, String, i64) {
+    (image.to_owned(), revision.to_owned(), history.to_owned(), replicas)
+}
+
+#[tokio::test]
+async fn a_deployment_becomes_available_through_a_replica_set_of_running_pods() {
+    let lab = Lab::new().await;
+    let mut deployment = workload("Deployment", "web", &json!({"replicas": 2}));
+    set_annotation(&mut deployment, "note", "hello");
+    lab.create(deployment).await;
+
+    let set = lab.only("ReplicaSet");
+    let hash = set["metadata"]["labels"]["pod-template-hash"].as_str().unwrap();
+    assert_eq!(meta::name(&set), format!("web-{hash}"));
+    assert_eq!(set["spec"]["selector"]["matchLabels"], json!({"app": "web", "pod-template-hash": hash}));
+    assert_eq!(
+        set["metadata"]["annotations"],
+        json!({
+            "deployment.kubernetes.io/desired-replicas": "2", "deployment.kubernetes.io/max-replicas": "3",
+            "deployment.kubernetes.io/revision": "1", "note": "hello",
+        })
+    );
+    assert_eq!(
+        set["status"],
+        json!({
+            "availableReplicas": 2, "fullyLabeledReplicas": 2, "observedGeneration": 1, "readyReplicas": 2,
+            "replicas": 2, "terminatingReplicas": 0,
+        })
+    );
+    let deployment = lab.get("Deployment", "web");
+    assert_eq!(deployment["metadata"]["annotations"]["deployment.kubernetes.io/revision"], "1");
+    assert_eq!(meta::generation(&deployment), 1);
+    let message = format!("ReplicaSet \"web-{hash}\" has successfully progressed.");
+    assert_eq!(
+        deployment["status"],
+        json!({
+            "availableReplicas": 2, "observedGeneration": 1, "readyReplicas": 2, "replicas": 2,
+            "terminatingReplicas": 0, "updatedReplicas": 2,
+            "conditions": [available(), condition("Progressing", "True", "NewReplicaSetAvailable", &message)],
+        })
+    );
+    assert_eq!(pods(&lab), images("web:1", 2));
+}
+
+#[tokio::test]
+async fn a_pod_runs_on_the_node_under_an_address_of_its_own() {
+    let lab = Lab::new().await;
+    lab.create(workload("Deployment", "web", &json!({"replicas": 2}))).await;
+    let all = lab.list("Pod");
+    assert_ne!(all[0]["status"]["podIP"], all[1]["status"]["podIP"]);
+    for pod in all {
+        assert_eq!((&pod["spec"]["nodeName"], meta::generation(&pod)), (&json!("sandbox"), 1));
+        assert_eq!(pod["status"]["phase"], "Running");
+        assert_eq!(pod["status"]["qosClass"], "BestEffort");
+        let container = &pod["status"]["containerStatuses"][0];
+        assert_eq!(container["state"], json!({"running": {"startedAt": TIME}}));
+        assert_eq!((&container["image"], &container["ready"]), (&json!("web:1"), &json!(true)));
+    }
+    let node = lab.client.get(&ObjectRef::new("", "Node", "", "sandbox")).unwrap();
+    assert!(node["spec"].get("taints").is_none(), "{node:#}");
+}
+
+#[tokio::test]
+async fn a_new_template_rolls_out_and_an_old_one_comes_back_under_a_new_revision() {
+    let lab = Lab::new().await;
+    lab.create(workload("Deployment", "web", &json!({"replicas": 3}))).await;
+    lab.change("Deployment", "web", |web| set_image(web, "web:2")).await;
+    assert_eq!(sets(&lab), [row("web:1", "1", "", 0), row("web:2", "2", "", 3)]);
+    assert_eq!(pods(&lab), images("web:2", 3));
+    lab.change("Deployment", "web", |web| set_image(web, "web:1")).await;
+    assert_eq!(sets(&lab), [row("web:1", "3", "1", 3), row("web:2", "2", "", 0)]);
+    let deployment = lab.get("Deployment", "web");
+    assert_eq!(deployment["metadata"]["annotations"]["deployment.kubernetes.io/revision"], "3");
+    assert_eq!(deployment["status"]["conditions"][1]["reason"], "NewReplicaSetAvailable");
+}
+
+#[tokio::test]
+async fn only_so_many_old_replica_sets_are_kept_as_the_deployment_says() {
+    let lab = Lab::new().await;
+    lab.create(workload("Deployment", "web", &json!({"replicas": 1, "revisionHistoryLimit": 1}))).await;
+    for image in ["web:2", "web:3"] {
+        lab.change("Deployment", "web", |web| set_image(web, image)).await;
+    }
+    assert_eq!(sets(&lab), [row("web:2", "2", "", 0), row("web:3", "3", "", 1)]);
+}
+
+#[tokio::test]
+async fn a_deployment_that_recreates_ends_with_new_pods_alone() {
+    let lab = Lab::new().await;
+    let spec = json!({"replicas": 2, "strategy": {"type": "Recreate"}});
+    lab.create(workload("Deployment", "web", &spec)).await;
+    lab.change("Deployment", "web", |web| set_image(web, "web:2")).await;
+    assert_eq!(pods(&lab), images("web:2", 2));
+}
+
+#[tokio::test]
+async fn a_paused_deployment_is_scaled_but_not_rolled_out() {
+    let lab = Lab::new().await;
+    lab.create(workload("Deployment", "web", &json!({"replicas": 1}))).await;
+    lab.change("Deployment", "web", |web| {
+        set_image(web, "web:2");
+        web["spec"]["paused"] = true.into();
+        web["spec"]["replicas"] = 2.into();
+    })
+    .await;
+    assert_eq!(pods(&lab), images("web:1", 2));
+    let status = lab.get("Deployment", "web")["status"].take();
+    assert_eq!(status.get("updatedReplicas"), None);
+    assert_eq!(
+        status["conditions"][1],
+        condition("Progressing", "Unknown", "DeploymentPaused", "Deployment is paused")
+    );
+    lab.change("Deployment", "web", |web| web["spec"]["paused"] = false.into()).await;
+    assert_eq!(pods(&lab), images("web:2", 2));
+}
+
+#[tokio::test]
+async fn a_template_that_is_never_ready_stops_a_rollout_before_anything_is_missing() {
+    let lab = Lab::new().await;
+    lab.create(workload("Deployment", "web", &json!({"replicas": 2}))).await;
+    lab.change("Deployment", "web", |web| {
+        set_image(web, "web:2");
+        set_annotation(&mut web["spec"]["template"], NEVER_READY, "true");
+    })
+    .await;
+    let mut expected = images("web:1", 2);
+    expected.push(("web:2".to_owned(), false));
+    assert_eq!(pods(&lab), expected);
+    let status = lab.get("Deployment", "web")["status"].take();
+    assert_eq!(status["conditions"][0], available());
+    assert_eq!(status["conditions"][1]["reason"], "ReplicaSetUpdated");
+    assert_eq!((&status["updatedReplicas"], &status["unavailableReplicas"]), (&json!(1), &json!(1)));
+}
+
+#[tokio::test]
+async fn a_deployment_that_is_never_ready_becomes_available_once_the_annotation_goes() {
+    let lab = Lab::new().await;
+    let mut deployment = workload("Deployment", "web", &json!({"replicas": 1}));
+    set_annotation(&mut deployment, NEVER_READY, "true");
+    lab.create(deployment).await;
+    let unavailable = "Deployment does not have minimum availability.";
+    let conditions = |lab: &Lab| lab.get("Deployment", "web")["status"]["conditions"][0].take();
+    assert_eq!(conditions(&lab), condition("Available", "False", "MinimumReplicasUnavailable", unavailable));
+    let waiting = &lab.only("Pod")["status"]["containerStatuses"][0]["state"]["waiting"];
+    assert_eq!(waiting["reason"], "ImagePullBackOff");
+    lab.change("Deployment", "web", |web| {
+        web["metadata"]["annotations"].as_object_mut().unwrap().remove(NEVER_READY);
+    })
+    .await;
+    assert_eq!(conditions(&lab), available());
+}
+
+#[tokio::test]
+async fn pods_that_cannot_be_made_are_told_of_by_the_deployment() {
+    let lab = Lab::new().await;
+    let mut deployment = workload("Deployment", "web", &json!({"replicas": 1}));
+    // What a template may hold and a pod may not.
+    deployment["spec"]["template"]["metadata"]["finalizers"] = json!(["not-qualified"]);
+    lab.create(deployment).await;
+    let conditions = lab.get("Deployment", "web")["status"]["conditions"].take();
+    assert_eq!(
+        (&conditions[2]["type"], &conditions[2]["reason"]),
+        (&json!("ReplicaFailure"), &json!("FailedCreate"))
+    );
+}
+
+#[tokio::test]
+async fn pods_that_are_deleted_come_back_and_go_with_their_deployment() {
+    let lab = Lab::new().await;
+    lab.create(workload("Deployment", "web", &json!({"replicas": 2}))).await;
+    let name = meta::name(&lab.list("Pod")[0]).to_owned();
+    lab.delete("Pod", &name).await;
+    let names: Vec<_> = lab.list("Pod").iter().map(|pod| meta::name(pod).to_owned()).collect();
+    assert!(names.len() == 2 && !names.contains(&name), "{names:?}");
+    lab.delete("Deployment", "web").await;
+    assert!(lab.list("ReplicaSet").is_empty() && lab.list("Pod").is_empty());
+}
+
+#[tokio::test]
+async fn pods_without_an_owner_are_taken_over_and_those_that_match_no_more_let_go() {
+    let lab = Lab::new().await;
+    lab.create(json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "mine", "namespace": "t", "labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "c", "image": "web:1"}]},
+    }))
+    .await;
+    lab.create(workload("ReplicaSet", "web", &json!({"replicas": 1}))).await;
+    assert_eq!(lab.only("Pod")["metadata"]["ownerReferences"][0]["name"], "web");
+    lab.change("Pod", "mine", |pod| pod["metadata"]["labels"]["app"] = "other".into()).await;
+    assert_eq!(lab.get("Pod", "mine")["metadata"].get("ownerReferences"), None);
+    assert_eq!(lab.list("Pod").len(), 2);
+}
+
+#[tokio::test]
+async fn more_pods_than_are_made_at_once_come_and_go_all_the_same() {
+    let lab = Lab::new().await;
+    lab.create(workload("Deployment", "web", &json!({"replicas": 3 * BURST}))).await;
+    assert_eq!(pods(&lab), images("web:1", 3 * BURST));
+    lab.change("Deployment", "web", |web| web["spec"]["replicas"] = 1.into()).await;
+    assert_eq!(pods(&lab), images("web:1", 1));
+}

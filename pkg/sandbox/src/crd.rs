@@ -1,0 +1,203 @@
+//! Custom resource definitions: checked, accepted, served.
+//!
+//! ```text
+//! definition ─► set_defaults ─► validate ─► status ─► resources ─► what is served
+//! object     ─► prune ─► default ─► validate_object: values, embedded objects, lists, rules
+//! ```
+
+mod check;
+mod correlate;
+mod definition;
+mod embedded;
+mod fill;
+mod format;
+mod lists;
+mod names;
+mod path;
+mod prune;
+mod rules;
+mod scale;
+mod serve;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    kinds::ResourceType,
+    schema::Schema,
+    status::{FieldError, FieldErrorKind},
+};
+
+/// Fills in what a definition may leave out (names, conversion, the port of a webhook's service).
+/// Source: apiextensions-apiserver 1.36 `pkg/apis/apiextensions/v1/defaults.go`.
+pub(crate) fn set_defaults(definition: &mut Value) {
+    let Some(spec) = definition.get_mut("spec").and_then(Value::as_object_mut) else { return };
+    if let Some(names) = spec.entry("names").or_insert_with(|| json!({})).as_object_mut() {
+        let kind = names.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if !kind.is_empty() {
+            fill_text(names, "singular", || kind.to_lowercase());
+            fill_text(names, "listKind", || format!("{kind}List"));
+        }
+    }
+    if spec.get("conversion").is_none_or(Value::is_null) {
+        spec.insert("conversion".to_owned(), json!({ "strategy": "None" }));
+    }
+    let service = definition.pointer_mut("/spec/conversion/webhook/clientConfig/service");
+    if let Some(service) = service.and_then(Value::as_object_mut)
+        && service.get("port").is_none_or(Value::is_null)
+    {
+        service.insert("port".to_owned(), 443.into());
+    }
+}
+
+fn fill_text(names: &mut Map<String, Value>, field: &str, text: impl FnOnce() -> String) {
+    if names.get(field).and_then(Value::as_str).unwrap_or_default().is_empty() {
+        names.insert(field.to_owned(), text().into());
+    }
+}
+
+/// What the server itself decides about a definition that is written: the storage version counts as stored from then on.
+/// Source: apiextensions-apiserver 1.36, registry of definitions, `PrepareForCreate` and `PrepareForUpdate`.
+pub(crate) fn prepare(definition: &mut Value) {
+    let stored = definition::stored(definition, Some(definition));
+    let Some(fields) = definition.as_object_mut() else { return };
+    if let Some(status) = fields.entry("status").or_insert_with(|| json!({})).as_object_mut() {
+        status.entry("conditions").or_insert(Value::Null);
+        status.entry("acceptedNames").or_insert_with(|| json!({"plural": "", "kind": ""}));
+        status
+            .insert("storedVersions".to_owned(), if stored.is_empty() { Value::Null } else { stored.into() });
+    }
+}
+
+/// Everything that is wrong with a definition but its metadata; `old` at an update. Defaults are filled in before.
+pub(crate) fn validate(definition: &Value, old: Option<&Value>) -> Vec<FieldError> {
+    definition::validate(definition, old)
+}
+
+/// What the server warns of when a definition is written: formats nobody knows.
+pub(crate) fn warnings(definition: &Value, old: Option<&Value>) -> Vec<String> {
+    let known = old.map(unknown_formats).unwrap_or_default();
+    let formats = unknown_formats(definition).into_iter().filter(|format| !known.contains(format));
+    formats.map(|format| format!("unrecognized format {}", crate::status::go_quote(&format))).collect()
+}
+
+fn unknown_formats(definition: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    for version in definition.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten() {
+        if let Some(schema) = version.pointer("/schema/openAPIV3Schema") {
+            crate::schema::unknown_formats(schema, &mut found);
+        }
+    }
+    found.dedup();
+    found
+}
+
+/// The status a definition gets: accepted names, conditions NamesAccepted and Established, stored versions.
+/// `definition` has its status of before, if any; `others` are all other definitions of its group, in the order they
+/// came, of which nothing but the status is read.
+pub(crate) fn status(definition: &Value, others: &[Value], time: &str) -> Value {
+    names::status(definition, others, time)
+}
+
+/// What an accepted definition serves: one entry a served version, the preferred one first.
+pub(crate) fn resources(definition: &Value) -> Vec<Arc<ResourceType>> {
+    serve::resources(definition)
+}
+
+/// The place of a version among others; the greatest is preferred: `v2`, `v1`, `v2beta1`, `v1alpha1`, then other names
+/// in the order of the alphabet. Source: apimachinery 1.36 `pkg/version/helpers.go`.
+pub(crate) fn version_priority(version: &str) -> impl Ord + use<> {
+    // Stability, numbers; names that are no versions come last, the first of the alphabet before the others.
+    (kube_version(version), std::cmp::Reverse(version.to_owned()))
+}
+
+fn kube_version(version: &str) -> Option<(u8, u64, u64)> {
+    let rest = version.strip_prefix('v')?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let number = |text: &str| text.parse().ok().filter(|_| !text.starts_with('0'));
+    let major = number(&rest[..digits])?;
+    match &rest[digits..] {
+        "" => Some((2, major, 0)),
+        stage => {
+            let (level, minor) = match stage.strip_prefix("beta") {
+                Some(minor) => (1, minor),
+                None => (0, stage.strip_prefix("alpha")?),
+            };
+            Some((level, major, number(minor)?))
+        }
+    }
+}
+
+/// Removes what the schema does not know, and returns the paths of it, sorted (`spec.foo`), for strict requests.
+/// Metadata of the object and of embedded resources is left alone.
+pub(crate) fn prune(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
+    prune::prune(object, schema)
+}
+
+/// Removes what is unknown in the metadata of embedded resources, and returns the paths of it, sorted.
+pub(crate) fn prune_embedded(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
+    embedded::prune(object, schema)
+}
+
+/// Fills in the defaults of the schema; nulls that are not allowed go, or become the default.
+pub(crate) fn default(object: &mut Value, schema: Schema<'_>) {
+    fill::default(object, schema);
+}
+
+/// Everything about an object that its schema forbids: types, bounds, formats, list keys, and CEL rules; `old` at an
+/// update, for transition rules and for what is ratcheted.
+/// Rules are not run on an object of the wrong shape; one more error says so.
+pub(crate) fn validate_object(
+    resource: &ResourceType,
+    object: &Value,
+    old: Option<&Value>,
+) -> Vec<FieldError> {
+    let schema = resource.schema.schema();
+    let correlated = old.map(|old| correlate::Correlated { new: object, old, schema });
+    let mut errors = check::check(schema, object, correlated);
+    if let Some(paths) = resource.custom.as_ref().and_then(|custom| custom.scale.as_ref()) {
+        errors.extend(scale::faults(paths, object));
+    }
+    errors.extend(embedded::faults(schema, object));
+    if old.is_none_or(|old| lists::duplicates(schema, old).is_empty()) {
+        errors.extend(lists::duplicates(schema, object));
+    }
+    if schema.node().rules_below {
+        if errors.iter().any(blocks_rules) {
+            let detail = "some validation rules were not checked because the object was invalid; correct the existing \
+                          errors to complete validation";
+            errors.push(FieldError::invalid("<nil>", Value::Null, detail));
+        } else {
+            errors.extend(rules::faults(schema, object, old));
+        }
+    }
+    errors
+}
+
+/// The same for a change. Through `status`, the server checks the status alone, and names its parts from there.
+/// Source: apiextensions-apiserver 1.36 `customResourceValidator.ValidateStatusUpdate`.
+pub(crate) fn validate_update(
+    resource: &ResourceType,
+    subresource: &str,
+    object: &Value,
+    old: &Value,
+) -> Vec<FieldError> {
+    let mut errors = validate_object(resource, object, Some(old));
+    if subresource == "status" {
+        for error in &mut errors {
+            let inner = error.detail.strip_prefix("status.").filter(|detail| detail.contains(" in body "));
+            if let Some(detail) = inner.map(str::to_owned) {
+                error.detail = detail;
+            }
+        }
+    }
+    errors
+}
+
+fn blocks_rules(error: &FieldError) -> bool {
+    use FieldErrorKind::{NotSupported, Required, TooLong, TooMany, TypeInvalid};
+    matches!(error.kind, NotSupported | Required | TooLong | TooMany | TypeInvalid)
+}

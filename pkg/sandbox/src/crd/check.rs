@@ -1,0 +1,420 @@
+//! Checks the values of an object against its schema: everything but rules.
+//!
+//! Source: kube-openapi `pkg/validation/validate` as of kube-apiserver 1.36: its words, its order, and its choice among
+//! the faults of alternatives. Where the real server reports in random order, the order here is that of names.
+
+mod number;
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{
+    correlate::{Correlated, OldItems},
+    format,
+};
+use crate::{
+    schema::{Additional, Checks, NodeId, Schema, Type},
+    status::{FieldError, FieldErrorKind},
+};
+
+/// What the path of a fault is that is about no field in particular.
+const NO_PATH: &str = "<nil>";
+
+/// What came out for one value.
+#[derive(Debug, Default)]
+struct Outcome {
+    errors: Vec<FieldError>,
+    /// How many checks were made and passed: among failed alternatives the one with the most is explained.
+    matches: usize,
+}
+
+impl Outcome {
+    fn fault(error: FieldError) -> Self {
+        Self { errors: vec![error], matches: 0 }
+    }
+
+    fn passed() -> Self {
+        Self { errors: Vec::new(), matches: 1 }
+    }
+
+    /// Adds what came out elsewhere.
+    fn merge(&mut self, mut other: Self) {
+        self.matches += other.matches;
+        self.errors.append(&mut other.errors);
+    }
+
+    fn add(&mut self, error: FieldError) {
+        self.errors.push(error);
+    }
+}
+
+/// The walk through an object.
+struct Checker {
+    path: String,
+}
+
+/// Everything that is wrong with a value. With `correlated`, faults in parts that did not change are let pass.
+pub(super) fn check(
+    schema: Schema<'_>,
+    value: &Value,
+    correlated: Option<Correlated<'_>>,
+) -> Vec<FieldError> {
+    let mut errors = Checker { path: String::new() }.child(schema, value, correlated).errors;
+    // The same fault, found by several alternatives, is reported once.
+    let mut seen = HashSet::new();
+    errors.retain(|error| seen.insert(error.to_string()));
+    errors
+}
+
+impl Checker {
+    fn child(&mut self, schema: Schema<'_>, value: &Value, correlated: Option<Correlated<'_>>) -> Outcome {
+        let mut outcome = self.value(schema, value, correlated);
+        if !outcome.errors.is_empty() && correlated.is_some_and(Correlated::is_unchanged) {
+            outcome.errors.clear();
+        }
+        outcome
+    }
+
+    fn value(&mut self, schema: Schema<'_>, value: &Value, correlated: Option<Correlated<'_>>) -> Outcome {
+        let mut outcome = Outcome::default();
+        let node = schema.node();
+        let checks = schema.checks();
+        if value.is_null() {
+            outcome.merge(self.kind(schema, value));
+            outcome.merge(self.allowed(checks, value));
+            return outcome;
+        }
+        if node.kind != Type::Any || node.format.is_some() {
+            outcome.merge(self.kind(schema, value));
+            outcome.matches += 1;
+        }
+        outcome.merge(self.alternatives(schema, checks, value, correlated));
+        outcome.matches += 1;
+        match value {
+            Value::String(text) => {
+                outcome.merge(self.text(checks, text));
+                outcome.matches += 1;
+                if let Some(format) = &node.format {
+                    outcome.merge(self.format(format, text));
+                    outcome.matches += 1;
+                }
+            }
+            Value::Number(number) => {
+                outcome.merge(number::check(schema, number, &self.path));
+                outcome.matches += 1;
+            }
+            Value::Array(items) => {
+                outcome.merge(self.items(schema, checks, items, correlated));
+                outcome.matches += 1;
+            }
+            _ => {}
+        }
+        outcome.merge(self.allowed(checks, value));
+        outcome.matches += 1;
+        if let Value::Object(fields) = value {
+            outcome.merge(self.fields(schema, checks, fields, correlated));
+            outcome.matches += 1;
+        }
+        outcome.matches += 1;
+        outcome
+    }
+
+    /// A fault of the value at hand.
+    fn fault(&self, kind: FieldErrorKind, value: impl Into<Value>, detail: impl Into<String>) -> FieldError {
+        let path = self.path.strip_prefix('.').unwrap_or(&self.path);
+        FieldError::new(kind, if path.is_empty() { NO_PATH } else { path }, value, detail)
+    }
+
+    /// A fault that is about no field, though its words name one.
+    fn general_fault(&self, words: &str) -> FieldError {
+        let path = crate::status::go_quote(&self.path);
+        FieldError::invalid(NO_PATH, "", format!("{path} must {words}"))
+    }
+
+    fn wrong_type(&self, wanted: &str, found: &str) -> FieldError {
+        let detail =
+            format!("{} in body must be of type {wanted}: {}", self.path, crate::status::go_quote(found));
+        self.fault(FieldErrorKind::TypeInvalid, found, detail)
+    }
+
+    fn kind(&self, schema: Schema<'_>, value: &Value) -> Outcome {
+        let (kind, format) = (schema.node().kind, schema.node().format.as_deref());
+        let (found, found_format) = match value {
+            Value::Null => ("null", ""),
+            Value::Bool(_) => ("boolean", ""),
+            Value::Number(number) if number.is_i64() => ("integer", "int64"),
+            Value::Number(_) => ("number", "float64"),
+            Value::String(_) => ("string", ""),
+            Value::Array(_) => ("array", ""),
+            Value::Object(_) => ("object", ""),
+        };
+        let wanted = match kind {
+            Type::Any => "",
+            Type::Object => "object",
+            Type::Array => "array",
+            Type::String => "string",
+            Type::Integer => "integer",
+            Type::Number => "number",
+            Type::Boolean => "boolean",
+            Type::IntOrString => "integer,string",
+        };
+        if value.is_null() {
+            let fits = kind == Type::Any || schema.node().nullable;
+            return if fits { Outcome::passed() } else { Outcome::fault(self.wrong_type(wanted, found)) };
+        }
+        let whole = value.as_f64().is_some_and(number::is_whole);
+        let numeric = (found == "number" && whole && wanted.contains("integer"))
+            || (found == "integer" && kind == Type::Number);
+        let fits = numeric || wanted.split(',').any(|name| name == found);
+        let writes = value.is_string() || value.is_array();
+        match format {
+            Some(format) if !writes && !fits && format != found_format => {
+                Outcome::fault(self.wrong_type(format, found_format))
+            }
+            Some(_) if writes && !matches!(kind, Type::Integer | Type::Number | Type::IntOrString) => {
+                Outcome::passed()
+            }
+            _ if fits => Outcome::passed(),
+            _ => Outcome::fault(self.wrong_type(wanted, found)),
+        }
+    }
+
+    fn allowed(&self, checks: Option<&Checks>, value: &Value) -> Outcome {
+        let Some(allowed) = checks.map(|checks| &checks.allowed).filter(|allowed| !allowed.is_empty()) else {
+            return Outcome::default();
+        };
+        let same = |allowed: &Value| !value.is_null() && number::same(allowed, value);
+        if allowed.iter().any(same) {
+            return Outcome::default();
+        }
+        let words = allowed.iter().map(|value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        });
+        let words: Vec<String> = words.collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut error = FieldError::not_supported("", number::printed(value), &words);
+        error.path = self.fault(FieldErrorKind::NotSupported, Value::Null, "").path;
+        Outcome::fault(error)
+    }
+
+    fn text(&self, checks: Option<&Checks>, text: &str) -> Outcome {
+        let Some(checks) = checks else { return Outcome::default() };
+        let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
+        if let Some(most) = checks.max_length.filter(|most| length > *most) {
+            let noun = if most == 1 { "byte" } else { "bytes" };
+            let detail = format!("may not be more than {most} {noun}");
+            return Outcome::fault(self.fault(FieldErrorKind::TooLong, "", detail));
+        }
+        let path = &self.path;
+        let detail = if let Some(least) = checks.min_length.filter(|least| length < *least) {
+            format!("{path} in body should be at least {least} chars long")
+        } else if let Some(pattern) = checks.pattern.as_ref().filter(|pattern| !pattern.is_match(text)) {
+            format!("{path} in body should match '{}'", pattern.text())
+        } else {
+            return Outcome::default();
+        };
+        Outcome::fault(self.fault(FieldErrorKind::Invalid, text, detail))
+    }
+
+    fn format(&self, format: &str, text: &str) -> Outcome {
+        if format::matches(format, text) {
+            return Outcome::default();
+        }
+        let quoted = crate::status::go_quote(text);
+        let detail = format!("{} in body must be of type {format}: {quoted}", self.path);
+        Outcome::fault(self.fault(FieldErrorKind::TypeInvalid, text, detail))
+    }
+
+    fn items(
+        &mut self,
+        schema: Schema<'_>,
+        checks: Option<&Checks>,
+        items: &[Value],
+        correlated: Option<Correlated<'_>>,
+    ) -> Outcome {
+        let mut outcome = Outcome::passed();
+        if let Some(schema) = schema.items() {
+            let old_items = correlated.map(OldItems::of);
+            for (index, item) in items.iter().enumerate() {
+                let correlated = old_items.as_ref().and_then(|old| old.correlated(item));
+                let length = self.path.len();
+                self.path.extend(["[", index.to_string().as_str(), "]"]);
+                outcome.merge(self.child(schema, item, correlated));
+                self.path.truncate(length);
+            }
+        }
+        let Some(checks) = checks else { return outcome };
+        self.size(&mut outcome, items.len(), checks.min_items, checks.max_items, "items");
+        outcome
+    }
+
+    fn size(&self, outcome: &mut Outcome, size: usize, least: Option<i64>, most: Option<i64>, what: &str) {
+        let size = i64::try_from(size).unwrap_or(i64::MAX);
+        if let Some(least) = least.filter(|least| size < *least) {
+            let detail = format!("{} in body should have at least {least} {what}", self.path);
+            outcome.add(self.fault(FieldErrorKind::Invalid, size, detail));
+        }
+        if let Some(most) = most.filter(|most| size > *most) {
+            let noun = if most == 1 { "item" } else { "items" };
+            outcome.add(self.fault(
+                FieldErrorKind::TooMany,
+                size,
+                format!("must have at most {most} {noun}"),
+            ));
+        }
+    }
+
+    fn fields(
+        &mut self,
+        schema: Schema<'_>,
+        checks: Option<&Checks>,
+        fields: &serde_json::Map<String, Value>,
+        correlated: Option<Correlated<'_>>,
+    ) -> Outcome {
+        let mut outcome = Outcome::default();
+        let node = schema.node();
+        if let Some(checks) = checks {
+            self.size(&mut outcome, fields.len(), checks.min_properties, checks.max_properties, "properties");
+        }
+        if let Additional::Of(additional) = node.additional {
+            for (name, value) in
+                fields.iter().filter(|(name, _)| !node.properties.contains_key(name.as_str()))
+            {
+                outcome.merge(self.field(schema.at(additional), name, value, correlated));
+            }
+        }
+        for (name, id) in &node.properties {
+            // Metadata is decoded into a fixed type before: schemas speak of names alone.
+            let fixed = node.definition.is_some() && !matches!(&**name, "name" | "generateName");
+            if let Some(value) = fields.get(&**name).filter(|_| !fixed) {
+                outcome.merge(self.field(schema.at(*id), name, value, correlated));
+            }
+        }
+        for name in node.required.iter().filter(|name| !fields.contains_key(&***name)) {
+            let error = self.inside(name, |checker| checker.fault(FieldErrorKind::Required, Value::Null, ""));
+            outcome.add(error);
+        }
+        outcome
+    }
+
+    fn field(
+        &mut self,
+        schema: Schema<'_>,
+        name: &str,
+        value: &Value,
+        correlated: Option<Correlated<'_>>,
+    ) -> Outcome {
+        // Versions differ in `apiVersion` though it looks the same here.
+        let identity = self.path.is_empty() && matches!(name, "apiVersion" | "kind");
+        let correlated = correlated.filter(|_| !identity).and_then(|correlated| correlated.field(name));
+        self.inside(name, |checker| checker.child(schema, value, correlated))
+    }
+
+    fn inside<T>(&mut self, name: &str, act: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
+        if length > 0 {
+            self.path.push('.');
+        }
+        self.path.push_str(name);
+        let result = act(self);
+        self.path.truncate(length);
+        result
+    }
+
+    fn alternatives(
+        &mut self,
+        schema: Schema<'_>,
+        checks: Option<&Checks>,
+        value: &Value,
+        correlated: Option<Correlated<'_>>,
+    ) -> Outcome {
+        let mut outcome = Outcome::default();
+        if let Some(checks) = checks {
+            let mut of = |checker: &mut Self, id: NodeId| checker.value(schema.at(id), value, correlated);
+            self.any_of(&mut outcome, &checks.any_of, &mut of);
+            self.one_of(&mut outcome, &checks.one_of, &mut of);
+            self.all_of(&mut outcome, &checks.all_of, &mut of);
+            if let Some(not) = checks.not
+                && of(self, not).errors.is_empty()
+            {
+                outcome.add(self.general_fault("not validate the schema (not)"));
+            }
+        }
+        outcome.matches += 1;
+        outcome
+    }
+
+    fn any_of(
+        &mut self,
+        outcome: &mut Outcome,
+        ids: &[NodeId],
+        of: &mut impl FnMut(&mut Self, NodeId) -> Outcome,
+    ) {
+        let mut best: Option<Outcome> = None;
+        for id in ids {
+            let result = of(self, *id);
+            if result.errors.is_empty() {
+                outcome.merge(result);
+                return;
+            }
+            if best.as_ref().is_none_or(|best| result.matches > best.matches) {
+                best = Some(result);
+            }
+        }
+        if let Some(best) = best {
+            outcome.add(self.general_fault("validate at least one schema (anyOf)"));
+            outcome.merge(best);
+        }
+    }
+
+    fn one_of(
+        &mut self,
+        outcome: &mut Outcome,
+        ids: &[NodeId],
+        of: &mut impl FnMut(&mut Self, NodeId) -> Outcome,
+    ) {
+        let (mut best, mut first): (Option<Outcome>, Option<Outcome>) = (None, None);
+        let mut valid = 0;
+        for id in ids {
+            let result = of(self, *id);
+            if result.errors.is_empty() {
+                valid += 1;
+                first.get_or_insert(result);
+            } else if best.as_ref().is_none_or(|best| result.matches > best.matches) {
+                best = Some(result);
+            }
+        }
+        match (valid, first, best) {
+            (1, Some(first), _) => outcome.merge(first),
+            (0, _, Some(best)) => {
+                outcome.add(self.general_fault("validate one and only one schema (oneOf). Found none valid"));
+                outcome.merge(best);
+            }
+            (0, ..) => {}
+            (count, ..) => {
+                let words = "validate one and only one schema (oneOf). Found";
+                outcome.add(self.general_fault(&format!("{words} {count} valid alternatives")));
+            }
+        }
+    }
+
+    fn all_of(
+        &mut self,
+        outcome: &mut Outcome,
+        ids: &[NodeId],
+        of: &mut impl FnMut(&mut Self, NodeId) -> Outcome,
+    ) {
+        let mut valid = 0;
+        for id in ids {
+            let result = of(self, *id);
+            valid += usize::from(result.errors.is_empty());
+            outcome.merge(result);
+        }
+        if valid != ids.len() {
+            let none = if valid == 0 { ". None validated" } else { "" };
+            outcome.add(self.general_fault(&format!("validate all the schemas (allOf){none}")));
+        }
+    }
+}

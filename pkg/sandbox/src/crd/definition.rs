@@ -1,0 +1,340 @@
+//! Checks definitions.
+//!
+//! Source: apiextensions-apiserver 1.36 `pkg/apis/apiextensions/validation`. The real server checks its internal form,
+//! where what is the same in all versions stands once: a fault of the schema of a single version is reported at
+//! `spec.validation.openAPIV3Schema`, and so it is here.
+//! Differs: what is printed of a list of versions is without their schemas, columns and subresources.
+
+mod columns;
+mod conversion;
+mod names;
+mod schema;
+mod structural;
+
+use serde_json::Value;
+
+use crate::{
+    builtin::NameRule,
+    meta::dns_subdomain_problems,
+    status::{FieldError, FieldErrorKind},
+};
+
+/// The annotation that groups of the Kubernetes community need.
+const APPROVAL: &str = "api-approved.kubernetes.io";
+
+/// See [`crate::crd::validate`].
+pub(super) fn validate(definition: &Value, old: Option<&Value>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let (group, plural) = (text(definition, "/spec/group"), text(definition, "/spec/names/plural"));
+    let name = text(definition, "/metadata/name");
+    if old.is_none() && name != format!("{plural}.{group}") {
+        let detail = "must be spec.names.plural+\".\"+spec.group";
+        errors.push(FieldError::invalid("metadata.name", name, detail));
+    }
+    spec(definition, &mut errors);
+    if let Some(old) = old {
+        immutable(definition, old, &mut errors);
+    }
+    stored_versions(definition, old, &mut errors);
+    approval(definition, old, &mut errors);
+    let preserved = |definition: &Value| flag(definition, "/spec/preserveUnknownFields");
+    if preserved(definition) && !old.is_some_and(preserved) {
+        let detail = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in \
+                      spec.versions[*].schema instead";
+        errors.push(FieldError::invalid("spec.preserveUnknownFields", true, detail));
+    }
+    errors
+}
+
+/// A text in a definition; empty when there is none.
+fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn flag(value: &Value, pointer: &str) -> bool {
+    value.pointer(pointer).and_then(Value::as_bool).unwrap_or_default()
+}
+
+fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+    value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// What is wrong with a DNS label that starts with a letter, in one phrase.
+fn label_fault(text: &str) -> Option<String> {
+    let problems = NameRule::Dns1035Label.problems(text, false);
+    (!problems.is_empty()).then(|| problems.join(","))
+}
+
+fn spec(definition: &Value, errors: &mut Vec<FieldError>) {
+    let group = text(definition, "/spec/group");
+    let problems = dns_subdomain_problems(group);
+    if group.is_empty() {
+        errors.push(FieldError::required("spec.group", ""));
+    } else if !problems.is_empty() {
+        errors.push(FieldError::invalid("spec.group", group, problems.join(",")));
+    } else if !group.contains('.') {
+        errors.push(FieldError::invalid("spec.group", group, "should be a domain with at least one dot"));
+    }
+    match text(definition, "/spec/scope") {
+        "" => errors.push(FieldError::required("spec.scope", "")),
+        "Cluster" | "Namespaced" => {}
+        other => errors.push(FieldError::not_supported("spec.scope", other, &["Cluster", "Namespaced"])),
+    }
+    versions(definition, errors);
+    names::validate_spec_names(definition, errors);
+    if same_in_all(definition, "schema") {
+        version_schema(definition, 0, "spec.validation", errors);
+    }
+    let first = list(definition, "/spec/versions").first();
+    for (field, path, check) in PARTS {
+        if let Some(version) = first.filter(|_| same_in_all(definition, field))
+            && (field != SELECTABLE || finds_its_schema(definition, version, path, errors))
+        {
+            check(version, path, errors);
+        }
+    }
+    conversion::validate(definition, errors);
+}
+
+const SELECTABLE: &str = "selectableFields";
+
+/// Whether the schema of selectable fields stands where they do: both once for all versions, or both with each. The
+/// words about those that do not are the real server's, which are not to be taken at their word.
+fn finds_its_schema(definition: &Value, version: &Value, path: &str, errors: &mut Vec<FieldError>) -> bool {
+    let once = same_in_all(definition, SELECTABLE);
+    if list(version, "/selectableFields").is_empty() || once == same_in_all(definition, "schema") {
+        return true;
+    }
+    let detail = if once {
+        "may only be set when validations.schema is included"
+    } else {
+        "may only be set when `version.schema.openAPIV3Schema` is not included"
+    };
+    errors.push(FieldError::invalid(path, "", detail));
+    false
+}
+
+/// The parts of a version besides its schema, where they are reported when all versions agree, and their checks.
+type Check = fn(&Value, &str, &mut Vec<FieldError>);
+const PARTS: [(&str, &str, Check); 3] = [
+    ("subresources", "spec.subresources", columns::subresources),
+    ("additionalPrinterColumns", "spec.additionalPrinterColumns", columns::printer_columns),
+    (SELECTABLE, "spec.selectableFields", columns::selectable_fields),
+];
+
+/// Whether a field is the same in all versions.
+fn same_in_all(definition: &Value, field: &str) -> bool {
+    let mut versions = list(definition, "/spec/versions").iter().map(|version| version.get(field));
+    let first = versions.next();
+    first.is_some() && versions.all(|other| Some(other) == first)
+}
+
+fn versions(definition: &Value, errors: &mut Vec<FieldError>) {
+    let versions = list(definition, "/spec/versions");
+    for (index, version) in versions.iter().enumerate() {
+        if version.pointer("/schema/openAPIV3Schema").is_none_or(Value::is_null) {
+            let path = format!("spec.versions[{index}].schema.openAPIV3Schema");
+            errors.push(FieldError::required(path, ""));
+        }
+    }
+    for (index, version) in versions.iter().enumerate() {
+        let path = format!("spec.versions[{index}]");
+        let name = text(version, "/name");
+        if let Some(fault) = label_fault(name) {
+            errors.push(FieldError::invalid(format!("{path}.name"), name, fault));
+        }
+        deprecation(version, &path, errors);
+        if !same_in_all(definition, "schema") {
+            version_schema(definition, index, &format!("{path}.schema"), errors);
+        }
+        for (field, _, check) in PARTS {
+            let path = format!("{path}.{field}");
+            if !same_in_all(definition, field)
+                && (field != SELECTABLE || finds_its_schema(definition, version, &path, errors))
+            {
+                check(version, &path, errors);
+            }
+        }
+    }
+    let names: Vec<_> = versions.iter().map(|version| text(version, "/name")).collect();
+    let unique = names.iter().enumerate().all(|(index, name)| !names[..index].contains(name));
+    let storage = versions.iter().filter(|version| flag(version, "/storage")).count();
+    for (fine, detail) in [
+        (unique, "must contain unique version names"),
+        (storage == 1, "must have exactly one version marked as storage version"),
+    ] {
+        if !fine {
+            let detail = format!("{}: {detail}", printed_versions(versions));
+            errors.push(FieldError::new(
+                FieldErrorKind::InvalidUnquoted,
+                "spec.versions",
+                Value::Null,
+                detail,
+            ));
+        }
+    }
+    if let Some(fault) = names.first().and_then(|name| label_fault(name)) {
+        errors.push(FieldError::invalid("spec.version", names[0], fault));
+    }
+}
+
+/// The versions as Go prints its internal form.
+fn printed_versions(versions: &[Value]) -> String {
+    if versions.is_empty() {
+        return "null".to_owned();
+    }
+    let print = |version: &Value| {
+        format!(
+            "{{\"Name\":{},\"Served\":{},\"Storage\":{},\"Deprecated\":{},\"DeprecationWarning\":{},\"Schema\":null,\
+             \"Subresources\":null,\"AdditionalPrinterColumns\":null,\"SelectableFields\":null}}",
+            Value::from(text(version, "/name")),
+            flag(version, "/served"),
+            flag(version, "/storage"),
+            flag(version, "/deprecated"),
+            version.get("deprecationWarning").unwrap_or(&Value::Null),
+        )
+    };
+    format!("[{}]", versions.iter().map(print).collect::<Vec<_>>().join(","))
+}
+
+fn deprecation(version: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    let Some(warning) = version.get("deprecationWarning").and_then(Value::as_str) else { return };
+    let mut details = Vec::new();
+    if flag(version, "/deprecated") {
+        if warning.len() > 256 {
+            details.push("must be <= 256 characters long".to_owned());
+        }
+        if warning.is_empty() {
+            details.push("must not be an empty string".to_owned());
+        }
+        if let Some((index, _)) = warning.char_indices().find(|(_, c)| c.is_control()) {
+            details.push(format!(
+                "must only contain printable UTF-8 characters; non-printable character found at index {index}"
+            ));
+        }
+    } else {
+        details.push("can only be set for deprecated versions".to_owned());
+    }
+    let path = format!("{path}.deprecationWarning");
+    errors.extend(details.into_iter().map(|detail| FieldError::invalid(&*path, warning, detail)));
+}
+
+fn version_schema(definition: &Value, index: usize, path: &str, errors: &mut Vec<FieldError>) {
+    let version = &list(definition, "/spec/versions")[index];
+    if let Some(source) = version.pointer("/schema/openAPIV3Schema").filter(|source| source.is_object()) {
+        let status = version.pointer("/subresources/status").is_some_and(Value::is_object);
+        errors.extend(schema::validate(source, &format!("{path}.openAPIV3Schema"), status));
+    }
+}
+
+fn immutable(definition: &Value, old: &Value, errors: &mut Vec<FieldError>) {
+    let conditions = list(old, "/status/conditions");
+    let established = conditions
+        .iter()
+        .any(|condition| condition["type"] == "Established" && condition["status"] == "True");
+    for (pointer, path, always) in [
+        ("/spec/scope", "spec.scope", false),
+        ("/spec/names/kind", "spec.names.kind", false),
+        ("/spec/group", "spec.group", true),
+        ("/spec/names/plural", "spec.names.plural", true),
+    ] {
+        if (always || established) && text(definition, pointer) != text(old, pointer) {
+            errors.push(FieldError::invalid(path, text(definition, pointer), "field is immutable"));
+        }
+    }
+}
+
+/// The versions objects may be stored in: those of before and the one of now. The first storage version counts.
+pub(super) fn stored(definition: &Value, old: Option<&Value>) -> Vec<String> {
+    let before = old.map_or(&[][..], |old| list(old, "/status/storedVersions"));
+    let mut stored: Vec<String> = before.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let versions = list(definition, "/spec/versions");
+    if let Some(storage) = versions.iter().find(|version| flag(version, "/storage")) {
+        let name = text(storage, "/name");
+        if !stored.iter().any(|stored| stored == name) {
+            stored.push(name.to_owned());
+        }
+    }
+    stored
+}
+
+fn stored_versions(definition: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
+    const PATH: &str = "status.storedVersions";
+    let stored = stored(definition, old);
+    if stored.is_empty() {
+        errors.push(FieldError::invalid(PATH, Value::Null, "must have at least one stored version"));
+        return;
+    }
+    let mut open: Vec<(usize, &String)> = stored.iter().enumerate().collect();
+    for version in list(definition, "/spec/versions") {
+        let name = text(version, "/name");
+        let found = open.iter().position(|(_, stored)| *stored == name);
+        match found {
+            Some(at) => drop(open.remove(at)),
+            None if flag(version, "/storage") => {
+                let detail = format!("must have the storage version {name}");
+                errors.push(FieldError::invalid(PATH, stored.clone(), detail));
+            }
+            None => {}
+        }
+    }
+    for (index, name) in open {
+        let detail = format!(
+            "missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions \
+             until a storage migration ensures no data remains persisted in {name} and removes {name} from \
+             status.storedVersions"
+        );
+        errors.push(FieldError::invalid(format!("{PATH}[{index}]"), name.as_str(), detail));
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Approval {
+    Missing,
+    Invalid,
+    Given,
+    Bypassed,
+}
+
+fn approval_of(definition: &Value) -> Approval {
+    match annotation(definition) {
+        "" => Approval::Missing,
+        text if text.starts_with("unapproved") => Approval::Bypassed,
+        text if text.split_once("://").is_some_and(|(scheme, rest)| {
+            scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+                && !rest.is_empty()
+                && !rest.starts_with('/')
+        }) =>
+        {
+            Approval::Given
+        }
+        _ => Approval::Invalid,
+    }
+}
+
+fn annotation(definition: &Value) -> &str {
+    let annotations = definition.pointer("/metadata/annotations");
+    annotations.and_then(|annotations| annotations.get(APPROVAL)?.as_str()).unwrap_or_default()
+}
+
+fn approval(definition: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
+    let group = text(definition, "/spec/group");
+    let protected = ["k8s.io", "kubernetes.io"]
+        .iter()
+        .any(|owner| group.strip_suffix(owner).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')));
+    let state = approval_of(definition);
+    if !protected || old.is_some_and(|old| approval_of(old) == state) {
+        return;
+    }
+    let path = format!("metadata.annotations[{APPROVAL}]");
+    let needs = format!("protected groups must have approval annotation \"{APPROVAL}\"");
+    let see = "see https://github.com/kubernetes/enhancements/pull/1111";
+    match state {
+        Approval::Missing => errors.push(FieldError::required(path, format!("{needs}, {see}"))),
+        Approval::Invalid => {
+            let detail = format!("{needs} with either a URL or a reason starting with \"unapproved\", {see}");
+            errors.push(FieldError::invalid(path, annotation(definition), detail));
+        }
+        Approval::Given | Approval::Bypassed => {}
+    }
+}

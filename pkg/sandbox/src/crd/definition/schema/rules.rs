@@ -1,0 +1,114 @@
+//! Checks the rules of a schema, as far as that can be done without running them.
+
+use serde_json::{Map, Value};
+
+use super::{Walk, Within};
+use crate::{
+    cel,
+    crd::definition::columns,
+    status::{FieldError, FieldErrorKind},
+};
+
+const REASONS: [&str; 4] =
+    ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
+
+impl Walk {
+    /// `before`: how many faults there were before this schema. Expressions of a schema with faults are not compiled.
+    pub(super) fn rules(&mut self, schema: &Map<String, Value>, path: &str, within: &Within, before: usize) {
+        let Some(rules) = schema.get("x-kubernetes-validations").and_then(Value::as_array) else { return };
+        for (index, rule) in rules.iter().enumerate() {
+            self.rule_form(schema, rule, &format!("{path}.x-kubernetes-validations[{index}]"));
+        }
+        if !self.rules || within.alternative || self.schema_errors.len() > before {
+            return;
+        }
+        for (index, rule) in rules.iter().enumerate() {
+            self.expressions(rule, &format!("{path}.x-kubernetes-validations[{index}]"), within);
+        }
+    }
+
+    fn rule_form(&mut self, schema: &Map<String, Value>, rule: &Value, path: &str) {
+        let text = |name: &str| rule.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (message, expression) = (text("message"), text("messageExpression"));
+        let broken = |text: &str| text.trim().contains(['\n', '\r']);
+        let errors = &mut self.schema_errors;
+        if text("rule").trim().is_empty() {
+            errors.push(FieldError::required(format!("{path}.rule"), "rule is not specified"));
+        } else if !message.is_empty() && message.trim().is_empty() {
+            errors.push(FieldError::invalid(
+                format!("{path}.message"),
+                message,
+                "must be non-empty if specified",
+            ));
+        } else if broken(message) {
+            errors.push(FieldError::invalid(
+                format!("{path}.message"),
+                message,
+                "must not contain line breaks",
+            ));
+        } else if broken(text("rule")) && message.is_empty() {
+            let detail = "message must be specified if rule contains line breaks";
+            errors.push(FieldError::required(format!("{path}.message"), detail));
+        }
+        if !expression.is_empty() && expression.trim().is_empty() {
+            let detail = "messageExpression must be non-empty if specified";
+            errors.push(FieldError::required(format!("{path}.messageExpression"), detail));
+        }
+        if let Some(reason) =
+            rule.get("reason").and_then(Value::as_str).filter(|reason| !REASONS.contains(reason))
+        {
+            errors.push(FieldError::not_supported(format!("{path}.reason"), reason, &REASONS));
+        }
+        let field = text("fieldPath");
+        let schema = || Value::Object(schema.clone());
+        if !field.is_empty() && columns::find(field, &schema(), true).is_err() {
+            errors.push(FieldError::invalid(format!("{path}.fieldPath"), field, "must be a valid path"));
+        }
+    }
+
+    fn expressions(&mut self, rule: &Value, path: &str, within: &Within) {
+        let text = |name: &str| rule.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (expression, message) = (text("rule"), text("messageExpression"));
+        let errors = &mut self.rule_errors;
+        let mut refuse = |field: &str, words: String| {
+            let detail = format!("{}: {words}", printed(rule));
+            let path = format!("{path}.{field}");
+            errors.push(FieldError::new(FieldErrorKind::InvalidUnquoted, path, Value::Null, detail));
+        };
+        let program = match cel::compile(expression) {
+            Ok(program) => program,
+            Err(report) => return refuse("rule", format!("compilation failed: {report}")),
+        };
+        if !message.is_empty()
+            && let Err(report) = cel::compile(message)
+        {
+            refuse("messageExpression", format!("messageExpression compilation failed: {report}"));
+        }
+        if program.references().has_variable("oldSelf") {
+            if let Some(around) = &within.uncorrelatable {
+                let detail = format!(
+                    "oldSelf cannot be used on the uncorrelatable portion of the schema within {around}"
+                );
+                errors.push(FieldError::invalid(format!("{path}.rule"), expression, detail));
+            }
+        } else if let Some(optional) = rule.get("optionalOldSelf").and_then(Value::as_bool) {
+            let detail = "may not be set if oldSelf is not used in rule";
+            errors.push(FieldError::invalid(format!("{path}.optionalOldSelf"), optional, detail));
+        }
+    }
+}
+
+/// A rule as Go prints its internal form.
+fn printed(rule: &Value) -> String {
+    let text = |name: &str| rule.get(name).cloned().unwrap_or_else(|| "".into());
+    let other = |name: &str| rule.get(name).cloned().unwrap_or_default();
+    format!(
+        "{{\"Rule\":{},\"Message\":{},\"MessageExpression\":{},\"Reason\":{},\"FieldPath\":{},\"OptionalOldSelf\":{}}}",
+        text("rule"),
+        text("message"),
+        text("messageExpression"),
+        other("reason"),
+        text("fieldPath"),
+        other("optionalOldSelf"),
+    )
+}

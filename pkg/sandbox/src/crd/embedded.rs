@@ -1,0 +1,114 @@
+//! Whole objects inside of objects (`x-kubernetes-embedded-resource`).
+//!
+//! Source: apiextensions-apiserver 1.36 `pkg/apiserver/schema/objectmeta`.
+
+use serde_json::{Value, json};
+
+use super::path::Path;
+use crate::{builtin::NameRule, meta, schema::Schema, status::FieldError};
+
+/// See [`crate::crd::prune_embedded`].
+pub(super) fn prune(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
+    let mut removed = Vec::new();
+    prune_below(object, schema, &mut Path::default(), &mut removed);
+    removed.sort_unstable();
+    removed
+}
+
+fn prune_below(value: &mut Value, schema: Schema<'_>, path: &mut Path, removed: &mut Vec<String>) {
+    if schema.node().embedded_resource && value["metadata"].is_object() {
+        let metadata = path.child("metadata");
+        removed.extend(meta::normalise(value).iter().map(|name| format!("{metadata}.{name}")));
+    }
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                if let Some(field) = schema.field(name) {
+                    path.inside(name, true, |path| prune_below(value, field, path, removed));
+                }
+            }
+        }
+        Value::Array(items) => {
+            let Some(schema) = schema.items() else { return };
+            for (index, item) in items.iter_mut().enumerate() {
+                path.at(index, |path| prune_below(item, schema, path, removed));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Everything that is wrong with the identity and the metadata of embedded objects.
+pub(super) fn faults(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    walk(schema, value, &mut Path::default(), &mut errors);
+    errors
+}
+
+fn walk(schema: Schema<'_>, value: &Value, path: &mut Path, errors: &mut Vec<FieldError>) {
+    match value {
+        Value::Object(fields) => {
+            if schema.node().embedded_resource {
+                resource(value, path, errors);
+            }
+            for (name, value) in fields {
+                if let Some(field) = schema.field(name) {
+                    let known = schema.node().properties.contains_key(name.as_str());
+                    path.inside(name, known, |path| walk(field, value, path, errors));
+                }
+            }
+        }
+        Value::Array(items) => {
+            let Some(schema) = schema.items() else { return };
+            for (index, item) in items.iter().enumerate() {
+                path.at(index, |path| walk(schema, item, path, errors));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn resource(object: &Value, path: &Path, errors: &mut Vec<FieldError>) {
+    for name in ["apiVersion", "kind"] {
+        if object.get(name).is_none() {
+            errors.push(FieldError::required(path.child(name), ""));
+        }
+    }
+    let faults = [("apiVersion", api_version_fault as fn(&str) -> Option<String>), ("kind", kind_fault)];
+    for (name, fault) in faults {
+        let Some(value) = object.get(name) else { continue };
+        let detail = match value.as_str() {
+            None => Some("must be a string".to_owned()),
+            Some("") => Some("must not be empty".to_owned()),
+            Some(text) => fault(text),
+        };
+        errors.extend(detail.map(|detail| FieldError::invalid(path.child(name), value.clone(), detail)));
+    }
+    if let Some(metadata) = object.get("metadata").filter(|metadata| metadata.is_object()) {
+        errors.extend(
+            metadata_faults(metadata)
+                .into_iter()
+                .map(|error| FieldError { path: path.child(&error.path), ..error }),
+        );
+    }
+}
+
+fn metadata_faults(metadata: &Value) -> Vec<FieldError> {
+    let mut object = json!({ "metadata": metadata });
+    if meta::name(&object).is_empty() {
+        // An embedded object needs no name; the check does.
+        meta::set(&mut object, "name", "fakename");
+    }
+    let namespaced = !meta::namespace(&object).is_empty();
+    meta::validate(&object, NameRule::PathSegment, namespaced)
+}
+
+fn api_version_fault(text: &str) -> Option<String> {
+    (text.matches('/').count() > 1).then(|| format!("unexpected GroupVersion string: {text}"))
+}
+
+fn kind_fault(kind: &str) -> Option<String> {
+    let problems = NameRule::Dns1035Label.problems(&kind.to_lowercase(), false);
+    (!problems.is_empty())
+        .then(|| format!("may have mixed case, but should otherwise match: {}", problems.join(",")))
+}

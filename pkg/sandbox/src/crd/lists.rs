@@ -1,0 +1,77 @@
+//! Lists that are sets or maps: nothing is in them twice.
+//!
+//! Source: apiextensions-apiserver 1.36 `pkg/apiserver/schema/listtype`.
+
+use serde_json::{Map, Value};
+
+use super::path::Path;
+use crate::{
+    schema::{ListType, Schema},
+    status::{FieldError, FieldErrorKind},
+};
+
+/// Everything that is twice in a list of this value that allows it once.
+pub(super) fn duplicates(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    walk(schema, value, &mut Path::default(), &mut errors);
+    errors
+}
+
+fn walk(schema: Schema<'_>, value: &Value, path: &mut Path, errors: &mut Vec<FieldError>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                if let Some(field) = schema.field(name) {
+                    let known = schema.node().properties.contains_key(name.as_str());
+                    path.inside(name, known, |path| walk(field, value, path, errors));
+                }
+            }
+        }
+        Value::Array(items) => {
+            match &schema.node().list_type {
+                ListType::Atomic => {}
+                ListType::Set => report(items, path, errors),
+                ListType::Map(keys) => {
+                    if let Some(index) = odd_item(items) {
+                        path.at(index, |path| {
+                            let detail = "must be an object for an array of list-type map";
+                            errors.push(FieldError::invalid(path.text(), items[index].clone(), detail));
+                        });
+                    } else {
+                        let keys: Vec<_> = items.iter().map(|item| key_of(item, keys)).collect();
+                        report(&keys, path, errors);
+                    }
+                }
+            }
+            if let Some(schema) = schema.items() {
+                for (index, item) in items.iter().enumerate() {
+                    path.at(index, |path| walk(schema, item, path, errors));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn odd_item(items: &[Value]) -> Option<usize> {
+    items.iter().position(|item| !item.is_object() && !item.is_null())
+}
+
+fn key_of(item: &Value, keys: &[std::sync::Arc<str>]) -> Value {
+    let value_of = |key: &std::sync::Arc<str>| Some((key.to_string(), item.get(&**key)?.clone()));
+    Value::Object(keys.iter().filter_map(value_of).collect::<Map<_, _>>())
+}
+
+/// Reports the second of equal values, and no third.
+fn report(values: &[Value], path: &mut Path, errors: &mut Vec<FieldError>) {
+    let mut seen: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+    for (index, value) in values.iter().enumerate() {
+        let times = seen.entry(value.to_string()).or_default();
+        *times += 1;
+        if *times == 2 {
+            path.at(index, |path| {
+                errors.push(FieldError::new(FieldErrorKind::Duplicate, path.text(), value.clone(), ""));
+            });
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Which names a definition gets, and whether it is served.
+//!
+//! Source: apiextensions-apiserver 1.36 `pkg/controller/status/naming_controller.go` and `pkg/controller/establish`.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::definition::stored;
+
+/// See [`crate::crd::status`].
+pub(super) fn status(definition: &Value, others: &[Value], time: &str) -> Value {
+    let before = &definition["status"];
+    let (names, conflict) = accept(definition, others);
+    let (state, reason, message) = match &conflict {
+        None => ("True", "NoConflicts", "no conflicts found"),
+        Some((reason, message)) => ("False", *reason, message.as_str()),
+    };
+    let accepted = condition(before, "NamesAccepted", state, reason, message, time);
+    // Once established, a definition stays so: a conflict of new names leaves the old ones in place.
+    let established = before_condition(before, "Established").is_some_and(|known| known["status"] == "True");
+    let (state, reason, message) = match conflict {
+        _ if established => ("True", "InitialNamesAccepted", "the initial names have been accepted"),
+        None => ("True", "InitialNamesAccepted", "the initial names have been accepted"),
+        Some(_) => ("False", "NotAccepted", "not all names are accepted"),
+    };
+    let established = condition(before, "Established", state, reason, message, time);
+    json!({
+        "conditions": [accepted, established],
+        "acceptedNames": names,
+        "storedVersions": stored(definition, Some(definition)),
+    })
+}
+
+fn before_condition<'a>(status: &'a Value, kind: &str) -> Option<&'a Value> {
+    status["conditions"].as_array()?.iter().find(|condition| condition["type"] == kind)
+}
+
+/// A condition, with the time of the last change of its state.
+fn condition(before: &Value, kind: &str, state: &str, reason: &str, message: &str, time: &str) -> Value {
+    let known = before_condition(before, kind).filter(|known| known["status"] == state);
+    let since = known.and_then(|known| known["lastTransitionTime"].as_str()).unwrap_or(time);
+    json!({ "type": kind, "status": state, "lastTransitionTime": since, "reason": reason, "message": message })
+}
+
+/// The names that are given, and the last conflict among those that were asked for.
+fn accept(definition: &Value, others: &[Value]) -> (Value, Option<(&'static str, String)>) {
+    let asked = &definition["spec"]["names"];
+    let before = &definition["status"]["acceptedNames"];
+    let mut names: Map<String, Value> = before.as_object().cloned().unwrap_or_default();
+    let mut conflict = None;
+    let resources = used(others, &["plural", "singular"], "shortNames");
+    let kinds = used(others, &["kind", "listKind"], "");
+    for (field, used, reason) in [
+        ("plural", &resources, "PluralConflict"),
+        ("singular", &resources, "SingularConflict"),
+        ("shortNames", &resources, "ShortNamesConflict"),
+        ("kind", &kinds, "KindConflict"),
+        ("listKind", &kinds, "ListKindConflict"),
+    ] {
+        let taken = taken(&asked[field], &before[field], used);
+        if taken.is_empty() {
+            put(&mut names, field, &asked[field]);
+        } else {
+            conflict = Some((reason, aggregate(&taken)));
+        }
+    }
+    put(&mut names, "categories", &asked["categories"]);
+    names.entry("plural").or_insert_with(|| "".into());
+    names.entry("kind").or_insert_with(|| "".into());
+    (Value::Object(names), conflict)
+}
+
+fn put(names: &mut Map<String, Value>, field: &str, value: &Value) {
+    if value.is_null() {
+        names.remove(field);
+    } else {
+        names.insert(field.to_owned(), value.clone());
+    }
+}
+
+fn used<'a>(others: &'a [Value], fields: &[&str], list: &str) -> HashSet<&'a str> {
+    let names = |other: &'a Value| {
+        let accepted = &other["status"]["acceptedNames"];
+        let single = fields.iter().filter_map(|field| accepted[*field].as_str()).collect::<Vec<_>>();
+        let many = accepted[list].as_array().into_iter().flatten().filter_map(Value::as_str);
+        single.into_iter().chain(many)
+    };
+    others.iter().flat_map(names).filter(|name| !name.is_empty()).collect()
+}
+
+/// Those of the names asked for that are neither ours already nor free.
+fn taken<'a>(asked: &'a Value, before: &Value, used: &HashSet<&str>) -> Vec<&'a str> {
+    let ours =
+        |name: &str| before == name || before.as_array().is_some_and(|names| names.iter().any(|n| n == name));
+    let single = asked.as_str().into_iter();
+    let many = asked.as_array().into_iter().flatten().filter_map(Value::as_str);
+    single.chain(many).filter(|name| used.contains(name) && !ours(name)).collect()
+}
+
+/// One sentence for all, as Go's `NewAggregate` prints it.
+fn aggregate(names: &[&str]) -> String {
+    let mut words: Vec<String> = names.iter().map(|name| format!("\"{name}\" is already in use")).collect();
+    words.dedup();
+    if words.len() == 1 { words.remove(0) } else { format!("[{}]", words.join(", ")) }
+}

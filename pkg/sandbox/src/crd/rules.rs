@@ -1,0 +1,289 @@
+//! Runs the rules of a schema (`x-kubernetes-validations`) on an object.
+//!
+//! Source: apiextensions-apiserver 1.36 `pkg/apiserver/schema/cel/validation.go`. Differs: expressions are not checked
+//! for types before they run, no costs are counted, and a rule that uses what this build does not know (`cel.bind`,
+//! `sortBy`, comprehensions with two variables) is taken as fulfilled.
+
+mod value;
+
+use kube_cel::{
+    KubeCelExt,
+    cel::{Context, ExecutionError, Program, Value as CelValue, objects::OptionalValue},
+};
+use serde_json::Value;
+
+use super::{
+    correlate::{Correlated, OldItems},
+    path::Path,
+};
+use crate::{
+    cel,
+    schema::{Additional, Compiled, Rule, RuleReason, Schema, Type},
+    status::{FieldError, FieldErrorKind},
+};
+
+/// What a message may be long that an expression makes, in bytes.
+const MESSAGE_LIMIT_BYTES: usize = 5 * 1024;
+
+thread_local! {
+    /// All functions; registering them takes longer than a rule runs.
+    static FUNCTIONS: Context<'static> = {
+        let mut context = Context::default();
+        context.register_all();
+        context
+    };
+}
+
+/// A value at hand: what it was, and where.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    schema: Schema<'a>,
+    value: &'a Value,
+    /// What `oldSelf` is.
+    old: Option<&'a Value>,
+    /// What tells whether it changed: its own, or that of the nearest value around it that was there before.
+    correlated: Option<Correlated<'a>>,
+    /// `correlated` is that of a value around it.
+    inherited: bool,
+}
+
+/// Everything an object's rules have against it.
+pub(super) fn faults(schema: Schema<'_>, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+    if !schema.node().rules_below {
+        return Vec::new();
+    }
+    let correlated = old.map(|old| Correlated { new: object, old, schema });
+    run(Place { schema, value: object, old, correlated, inherited: false }, "")
+}
+
+/// What is wrong with a default by its rules, at the path of the default.
+pub(super) fn default_faults(schema: Schema<'_>, default: &Value, path: &str) -> Vec<FieldError> {
+    let run_with = |old| run(Place { schema, value: default, old, correlated: None, inherited: false }, path);
+    let errors = run_with(Some(default));
+    if errors.is_empty() { run_with(None) } else { errors }
+}
+
+fn run(place: Place<'_>, path: &str) -> Vec<FieldError> {
+    let walk = || {
+        FUNCTIONS.with(|functions| {
+            let mut run = Run { functions, path: Path::new(path), errors: Vec::new() };
+            run.walk(place);
+            run.errors
+        })
+    };
+    if !place.schema.has_deep_rules() {
+        return walk();
+    }
+    let why = "the validation rules could not be run";
+    cel::with_room(walk)
+        .unwrap_or_else(|| vec![FieldError::new(FieldErrorKind::Internal, "<nil>", Value::Null, why)])
+}
+
+struct Run<'r> {
+    functions: &'r Context<'static>,
+    path: Path,
+    errors: Vec<FieldError>,
+}
+
+impl Run<'_> {
+    fn walk(&mut self, place: Place<'_>) {
+        if !place.schema.node().rules_below || place.value.is_null() {
+            return;
+        }
+        self.rules(place, place.schema);
+        for id in place.schema.checks().into_iter().flat_map(|checks| &checks.all_of) {
+            // The rules of an alternative are about the same value, which has the shape of the schema around it.
+            self.rules(Place { correlated: None, ..place }, place.schema.at(*id));
+        }
+        match place.value {
+            Value::Object(fields) => self.fields(place, fields),
+            Value::Array(items) => self.items(place, items),
+            _ => {}
+        }
+    }
+
+    fn fields(&mut self, place: Place<'_>, fields: &serde_json::Map<String, Value>) {
+        let node = place.schema.node();
+        for known in [false, true] {
+            if !known && !matches!(node.additional, Additional::Of(_)) {
+                continue;
+            }
+            for (name, value) in fields {
+                if node.properties.contains_key(name.as_str()) != known {
+                    continue;
+                }
+                let Some(schema) = place.schema.field(name).filter(|schema| schema.node().rules_below) else {
+                    continue;
+                };
+                let old = place.old.and_then(|old| old.as_object()?.get(name));
+                let own = place.correlated.filter(|_| !place.inherited).and_then(|old| old.field(name));
+                let next = place.below(schema, value, old, own);
+                self.path_inside(name, known, next);
+            }
+        }
+    }
+
+    fn path_inside(&mut self, name: &str, known: bool, next: Place<'_>) {
+        let mut path = std::mem::take(&mut self.path);
+        path.inside(name, known, |path| {
+            std::mem::swap(path, &mut self.path);
+            self.walk(next);
+            std::mem::swap(path, &mut self.path);
+        });
+        self.path = path;
+    }
+
+    fn items<'a>(&mut self, place: Place<'a>, items: &'a [Value]) {
+        let Some(schema) = place.schema.items().filter(|schema| schema.node().rules_below) else { return };
+        let before = OldItems::new(place.schema, place.old);
+        let correlated = place.correlated.filter(|_| !place.inherited).map(OldItems::of);
+        for (index, item) in items.iter().enumerate() {
+            let own = correlated.as_ref().and_then(|old| old.correlated(item));
+            let next = place.below(schema, item, before.get(item), own);
+            let mut path = std::mem::take(&mut self.path);
+            path.at(index, |path| {
+                std::mem::swap(path, &mut self.path);
+                self.walk(next);
+                std::mem::swap(path, &mut self.path);
+            });
+            self.path = path;
+        }
+    }
+
+    fn rules(&mut self, place: Place<'_>, holder: Schema<'_>) {
+        let Some(rules) = holder.checks().map(|checks| &checks.rules).filter(|rules| !rules.is_empty())
+        else {
+            return;
+        };
+        let mut context = self.functions.new_inner_scope();
+        context.add_variable_from_value("self", value::convert(place.schema, place.value, self.functions));
+        let old = place.old.map(|old| value::convert(place.schema, old, self.functions));
+        for rule in rules {
+            match rule.compiled() {
+                Ok(compiled) => self.rule(place, rule, compiled, &context, old.as_ref()),
+                Err(report) => {
+                    let detail = format!("rule compile error: compilation failed: {report}");
+                    self.errors.push(FieldError::invalid(self.path.text(), type_name(place.schema), detail));
+                }
+            }
+        }
+    }
+
+    fn rule(
+        &mut self,
+        place: Place<'_>,
+        rule: &Rule,
+        compiled: &Compiled,
+        context: &Context<'_>,
+        old: Option<&CelValue>,
+    ) {
+        if compiled.uses_old_self && old.is_none() && !rule.optional_old_self {
+            return;
+        }
+        let mut context = context.new_inner_scope();
+        if rule.optional_old_self {
+            let optional = old.cloned().map_or_else(OptionalValue::none, OptionalValue::of);
+            context.add_variable_from_value("oldSelf", CelValue::Opaque(std::sync::Arc::new(optional)));
+        } else if let Some(old) = old {
+            context.add_variable_from_value("oldSelf", old.clone());
+        }
+        match compiled.program.execute(&context) {
+            Ok(CelValue::Bool(true)) | Err(ExecutionError::UndeclaredReference(_)) => {}
+            Ok(_) if !compiled.uses_old_self && place.is_unchanged() => {}
+            Ok(_) => {
+                let detail = message(rule, compiled.message.as_ref(), &context);
+                self.errors.push(self.fault(place, rule, detail));
+            }
+            Err(error) => {
+                let detail = format!("{} evaluating rule: {}", words(&error), described(rule));
+                self.errors.push(FieldError::invalid(self.path.text(), type_name(place.schema), detail));
+            }
+        }
+    }
+
+    fn fault(&self, place: Place<'_>, rule: &Rule, detail: String) -> FieldError {
+        let path = match field_path(&rule.field_path) {
+            None => self.path.text().to_owned(),
+            Some(field) => self.path.child(&field),
+        };
+        let whole = matches!(place.schema.node().kind, Type::Object | Type::Array);
+        match rule.reason {
+            RuleReason::Invalid if whole => {
+                FieldError::new(FieldErrorKind::InvalidUnquoted, path, Value::Null, detail)
+            }
+            RuleReason::Invalid => FieldError::invalid(path, place.value.clone(), detail),
+            RuleReason::Forbidden => FieldError::forbidden(path, detail),
+            RuleReason::Required => FieldError::required(path, detail),
+            RuleReason::Duplicate => {
+                FieldError::new(FieldErrorKind::Duplicate, path, place.value.clone(), "")
+            }
+        }
+    }
+}
+
+impl<'a> Place<'a> {
+    fn below(
+        self,
+        schema: Schema<'a>,
+        value: &'a Value,
+        old: Option<&'a Value>,
+        own: Option<Correlated<'a>>,
+    ) -> Self {
+        Self { schema, value, old, correlated: own.or(self.correlated), inherited: own.is_none() }
+    }
+
+    fn is_unchanged(self) -> bool {
+        self.correlated.is_some_and(Correlated::is_unchanged)
+    }
+}
+
+fn type_name(schema: Schema<'_>) -> &'static str {
+    match schema.node().kind {
+        Type::Any | Type::IntOrString => "",
+        Type::Object => "object",
+        Type::Array => "array",
+        Type::String => "string",
+        Type::Integer => "integer",
+        Type::Number => "number",
+        Type::Boolean => "boolean",
+    }
+}
+
+/// What a rule is called in faults: its message, or its text.
+fn described(rule: &Rule) -> &str {
+    let name = if rule.message.is_empty() { &rule.expression } else { &rule.message };
+    name.trim()
+}
+
+fn message(rule: &Rule, expression: Option<&Program>, context: &Context<'_>) -> String {
+    if let Some(Ok(CelValue::String(text))) = expression.map(|expression| expression.execute(context)) {
+        let text = text.trim();
+        if !text.is_empty() && text.len() <= MESSAGE_LIMIT_BYTES && !text.contains('\n') {
+            return text.to_owned();
+        }
+    }
+    if rule.message.is_empty() {
+        format!("failed rule: {}", described(rule))
+    } else {
+        rule.message.trim().to_owned()
+    }
+}
+
+/// A fault at run time in the words of the real server, as far as they are known.
+fn words(error: &ExecutionError) -> String {
+    match error {
+        ExecutionError::NoSuchKey(name) => format!("no such key: {name}"),
+        ExecutionError::NoSuchOverload => "no such overload".to_owned(),
+        ExecutionError::DivisionByZero(_) => "division by zero".to_owned(),
+        ExecutionError::RemainderByZero(_) => "modulus by zero".to_owned(),
+        ExecutionError::IndexOutOfBounds(_) => "index out of bounds".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// A rule's `fieldPath` as it is printed: `.a['b']` is `a.b` or `a[b]`; which one only the schema could say, and fields
+/// are what rules name.
+fn field_path(path: &str) -> Option<String> {
+    let printed = path.strip_prefix('.').unwrap_or(path).replace("['", ".").replace("']", "");
+    (!printed.is_empty()).then(|| printed.trim_start_matches('.').to_owned())
+}

@@ -1,0 +1,158 @@
+//! Values as rules see them.
+//!
+//! Source: apiserver 1.36 `pkg/cel/common/values.go`: the schema decides. Fields it does not name are not there, text
+//! with a format of time is a time, names that are no identifiers are escaped.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock},
+};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use kube_cel::cel::{
+    Context, Program, Value as CelValue,
+    objects::{Key, Map},
+};
+use serde_json::{Number, Value};
+
+use crate::{
+    cel,
+    schema::{Additional, Schema, Type},
+};
+
+/// Words of the language, which a field cannot be called by.
+const RESERVED: [&str; 18] = [
+    "true",
+    "false",
+    "null",
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+];
+
+/// Converts a value of a schema. `functions` reads times and durations.
+pub(super) fn convert(schema: Schema<'_>, value: &Value, functions: &Context<'_>) -> CelValue {
+    let node = schema.node();
+    match value {
+        Value::Null => CelValue::Null,
+        Value::Bool(flag) => CelValue::Bool(*flag),
+        Value::Number(given) => number(given, node.kind),
+        Value::String(text) => formatted(text, node.format.as_deref(), functions),
+        Value::Array(items) => {
+            let item = |item: &Value| match schema.items() {
+                Some(schema) => convert(schema, item, functions),
+                None => plain(item),
+            };
+            CelValue::List(Arc::new(items.iter().map(item).collect()))
+        }
+        Value::Object(fields) if node.additional == Additional::None && node.kind == Type::Object => {
+            object(fields.iter().filter_map(|(name, value)| {
+                let field = node.properties.get(name.as_str()).copied()?;
+                Some((escape(name), convert(schema.at(field), value, functions)))
+            }))
+        }
+        Value::Object(fields) => object(fields.iter().map(|(name, value)| match schema.field(name) {
+            Some(schema) => (name.clone(), convert(schema, value, functions)),
+            None => (name.clone(), plain(value)),
+        })),
+    }
+}
+
+fn object(fields: impl Iterator<Item = (String, CelValue)>) -> CelValue {
+    let map: HashMap<Key, CelValue> =
+        fields.map(|(name, value)| (Key::String(Arc::new(name)), value)).collect();
+    CelValue::Map(Map { map: Arc::new(map) })
+}
+
+/// A value nobody described.
+fn plain(value: &Value) -> CelValue {
+    match value {
+        Value::Null => CelValue::Null,
+        Value::Bool(flag) => CelValue::Bool(*flag),
+        Value::Number(given) => number(given, Type::Any),
+        Value::String(text) => CelValue::String(Arc::new(text.clone())),
+        Value::Array(items) => CelValue::List(Arc::new(items.iter().map(plain).collect())),
+        Value::Object(fields) => object(fields.iter().map(|(name, value)| (name.clone(), plain(value)))),
+    }
+}
+
+fn number(number: &Number, kind: Type) -> CelValue {
+    let float = number.as_f64().unwrap_or_default();
+    match (kind, number.as_i64()) {
+        (Type::Number, _) => CelValue::Float(float),
+        (_, Some(int)) => CelValue::Int(int),
+        #[expect(clippy::cast_possible_truncation, reason = "the schema let whole numbers pass alone")]
+        (Type::Integer, None) => CelValue::Int(float as i64),
+        _ => CelValue::Float(float),
+    }
+}
+
+fn formatted(text: &str, format: Option<&str>, functions: &Context<'_>) -> CelValue {
+    let read = match format {
+        Some("date-time" | "datetime") => evaluated(&TIMESTAMP, text, functions),
+        Some("date") => evaluated(&TIMESTAMP, &format!("{text}T00:00:00Z"), functions),
+        Some("duration") => evaluated(&DURATION, text, functions),
+        Some("byte") => BASE64_STANDARD.decode(text).ok().map(|bytes| CelValue::Bytes(Arc::new(bytes))),
+        _ => None,
+    };
+    read.unwrap_or_else(|| CelValue::String(Arc::new(text.to_owned())))
+}
+
+static TIMESTAMP: LazyLock<Program> = LazyLock::new(|| constant("timestamp(text)"));
+static DURATION: LazyLock<Program> = LazyLock::new(|| constant("duration(text)"));
+
+fn constant(expression: &str) -> Program {
+    cel::compile(expression).expect("a constant expression")
+}
+
+/// Lets the language read a text: its types for times belong to a crate of its own.
+fn evaluated(program: &Program, text: &str, functions: &Context<'_>) -> Option<CelValue> {
+    let mut context = functions.new_inner_scope();
+    context.add_variable_from_value("text", CelValue::String(Arc::new(text.to_owned())));
+    program.execute(&context).ok()
+}
+
+/// The name of a field in expressions. Source: apiserver 1.36 `pkg/cel/escaping.go`.
+fn escape(name: &str) -> String {
+    if RESERVED.contains(&name) || matches!(name, "var" | "void" | "while") {
+        return format!("__{name}__");
+    }
+    let special = |c: char| matches!(c, '.' | '-' | '/') || !(c.is_ascii_alphanumeric() || c == '_');
+    if !name.contains(special) && !name.contains("__") {
+        return name.to_owned();
+    }
+    name.replace("__", "__underscores__")
+        .replace('.', "__dot__")
+        .replace('-', "__dash__")
+        .replace('/', "__slash__")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escape;
+
+    #[test]
+    fn names_that_are_no_identifiers_are_escaped() {
+        for (name, escaped) in [
+            ("replicas", "replicas"),
+            ("namespace", "__namespace__"),
+            ("a-b", "a__dash__b"),
+            ("a.b/c", "a__dot__b__slash__c"),
+            ("a__b", "a__underscores__b"),
+        ] {
+            assert_eq!(escape(name), escaped);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! How deep objects nest. Readers of JSON go no deeper than this, so that no body exhausts the stack; what is stored
+//! must therefore not be deeper, however it came about: a patch, protobuf and managed fields add levels.
+
+use serde_json::Value;
+
+/// The most objects and lists within each other that `serde_json` reads.
+pub(crate) const MOST: usize = 127;
+
+/// Whether a value has no more than so many objects and lists within each other.
+pub(crate) fn fits(value: &Value, levels: usize) -> bool {
+    match (value, levels.checked_sub(1)) {
+        (Value::Array(items), Some(below)) => items.iter().all(|item| fits(item, below)),
+        (Value::Object(fields), Some(below)) => fields.values().all(|value| fits(value, below)),
+        (Value::Array(_) | Value::Object(_), None) => false,
+        (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_), _) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_can_be_read_again_and_what_does_not_cannot() {
+        for (levels, expected) in [(1, true), (MOST, true), (MOST + 1, false), (1000, false)] {
+            let value = (1..levels).fold(Value::Array(Vec::new()), |inner, _| Value::Array(vec![inner]));
+            assert_eq!(fits(&value, MOST), expected, "{levels}");
+            assert_eq!(serde_json::from_str::<Value>(&value.to_string()).is_ok(), expected, "{levels}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What is served, told to clients: `/api`, `/apis` and below, plain and aggregated.
+//!
+//! Source: kube-apiserver 1.36; the documents for the built-in groups are its documents, field by field.
+
+mod order;
+
+use std::sync::Arc;
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+pub(crate) use self::order::in_order;
+use crate::{
+    builtin,
+    kinds::{Kinds, ResourceType, Subresource},
+};
+
+/// `/api`: the versions of the core group. `address` is where the server listens, `host:port`.
+pub(crate) fn core_versions(address: &str) -> Value {
+    json!({
+        "kind": "APIVersions",
+        "versions": ["v1"],
+        "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}],
+    })
+}
+
+/// `/apis`: all groups but core.
+///
+/// Source: here custom groups are sorted by the name of the APIService of their preferred version, `v1.example.com`
+/// (kube-aggregator 0.36, ByGroupPriorityMinimum); the aggregated document sorts them by their own name.
+pub(crate) fn groups(kinds: &Kinds) -> Value {
+    let mut groups: Vec<_> = of_groups(kinds).filter(|group| !group[0].group.is_empty()).collect();
+    groups.sort_by_key(|group| {
+        group[0].custom.as_ref().map(|_| format!("{}.{}", group[0].version, group[0].group))
+    });
+    let groups: Vec<_> = groups.into_iter().map(group_value).collect();
+    json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+}
+
+/// `/apis/{group}`, when there is such a group.
+pub(crate) fn group(kinds: &Kinds, group: &str) -> Option<Value> {
+    let resources = of_groups(kinds).find(|resources| !group.is_empty() && &*resources[0].group == group)?;
+    let mut value = group_value(resources);
+    value["kind"] = "APIGroup".into();
+    value["apiVersion"] = "v1".into();
+    Some(value)
+}
+
+/// `/api/v1` and `/apis/{group}/{version}`: the `APIResourceList`.
+pub(crate) fn resources(kinds: &Kinds, group: &str, version: &str) -> Option<Value> {
+    let is_it = |resource: &&Served| &*resource.group == group && &*resource.version == version;
+    let mut list = Vec::new();
+    for resource in kinds.resources().iter().filter(is_it) {
+        list.push(resource_value(kinds, resource));
+        list.extend(resource.subresources.iter().map(|part| part_value(resource, part)));
+    }
+    if list.is_empty() {
+        return None;
+    }
+    // The core group says no version of itself.
+    Some(match group {
+        "" => json!({"kind": "APIResourceList", "groupVersion": version, "resources": list}),
+        _ => json!({
+            "kind": "APIResourceList",
+            "apiVersion": "v1",
+            "groupVersion": format!("{group}/{version}"),
+            "resources": list,
+        }),
+    })
+}
+
+/// The aggregated document (`apidiscovery.k8s.io/v2 APIGroupDiscoveryList`) of `/api` (core) or `/apis`.
+pub(crate) fn aggregated(kinds: &Kinds, core: bool) -> Value {
+    let groups = of_groups(kinds).filter(|group| group[0].group.is_empty() == core).map(|group| {
+        let name = &*group[0].group;
+        let metadata = if core { json!({}) } else { json!({"name": name}) };
+        let versions = of_versions(group).map(|version| {
+            let resources: Vec<_> = version.iter().map(|resource| aggregated_resource(resource)).collect();
+            json!({"version": &*version[0].version, "resources": resources, "freshness": "Current"})
+        });
+        json!({"metadata": metadata, "versions": versions.collect::<Vec<_>>()})
+    });
+    json!({
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": "apidiscovery.k8s.io/v2",
+        "metadata": {},
+        "items": groups.collect::<Vec<_>>(),
+    })
+}
+
+type Served = Arc<ResourceType>;
+
+/// The resources of each group; those of a group stand together ([`in_order`]).
+fn of_groups(kinds: &Kinds) -> impl Iterator<Item = &[Served]> {
+    kinds.resources().chunk_by(|a, b| a.group == b.group)
+}
+
+fn of_versions(group: &[Served]) -> impl Iterator<Item = &[Served]> {
+    group.chunk_by(|a, b| a.version == b.version)
+}
+
+fn group_value(resources: &[Served]) -> Value {
+    let versions: Vec<_> = of_versions(resources)
+        .map(|version| json!({"groupVersion": version[0].api_version(), "version": &*version[0].version}))
+        .collect();
+    json!({"name": &*resources[0].group, "preferredVersion": versions[0], "versions": versions})
+}
+
+fn resource_value(kinds: &Kinds, resource: &ResourceType) -> Value {
+    let mut value = json!({
+        "name": &*resource.plural,
+        "singularName": &*resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": &*resource.kind,
+        "verbs": words(&resource.verbs),
+    });
+    add_names(&mut value, resource);
+    if let Some(hash) = storage_version_hash(kinds, resource) {
+        value["storageVersionHash"] = hash.into();
+    }
+    value
+}
+
+fn part_value(owner: &ResourceType, part: &Subresource) -> Value {
+    let mut value = json!({
+        "name": format!("{}/{}", owner.plural, part.name),
+        "singularName": "",
+        "namespaced": owner.namespaced,
+        "kind": &*part.kind,
+        "verbs": words(&part.verbs),
+    });
+    if is_foreign(owner, part) {
+        value["group"] = (*part.group).into();
+        value["version"] = (*part.version).into();
+    }
+    value
+}
+
+fn is_foreign(owner: &ResourceType, part: &Subresource) -> bool {
+    (&part.group, &part.version) != (&owner.group, &owner.version)
+}
+
+/// Tells clients when objects are stored in another version than before. Only resources that are stored have it, and
+/// custom ones only while the version they are stored in is served.
+fn storage_version_hash(kinds: &Kinds, resource: &ResourceType) -> Option<String> {
+    let is_stored = resource.verbs.iter().any(|verb| &**verb == "watch");
+    let (group, version) = builtin::stored_as(resource);
+    if !is_stored || resource.custom.is_some() && kinds.find(group, version, &resource.plural).is_none() {
+        return None;
+    }
+    let digest = Sha256::digest(format!("{group}/{version}/{}", resource.kind));
+    Some(BASE64_STANDARD.encode(&digest[..8]))
+}
+
+fn aggregated_resource(resource: &ResourceType) -> Value {
+    // Built-in groups leave their own group and version out of it.
+    let own = match resource.custom {
+        Some(_) => (&*resource.group, &*resource.version),
+        None => ("", ""),
+    };
+    let kind = |(group, version), kind: &str| json!({"group": group, "version": version, "kind": kind});
+    let mut value = json!({
+        "resource": &*resource.plural,
+        "responseKind": kind(own, &resource.kind),
+        "scope": if resource.namespaced { "Namespaced" } else { "Cluster" },
+        "singularResource": &*resource.singular,
+        "verbs": words(&resource.verbs),
+    });
+    add_names(&mut value, resource);
+    if !resource.subresources.is_empty() {
+        let parts = resource.subresources.iter().map(|part| {
+            let of = if is_foreign(resource, part) { (&*part.group, &*part.version) } else { own };
+            json!({
+                "subresource": &*part.name,
+                "responseKind": kind(of, &part.kind),
+                "verbs": words(&part.verbs),
+            })
+        });
+        value["subresources"] = parts.collect();
+    }
+    value
+}
+
+fn add_names(value: &mut Value, resource: &ResourceType) {
+    for (name, list) in [("shortNames", &resource.short_names), ("categories", &resource.categories)] {
+        if !list.is_empty() {
+            value[name] = words(list);
+        }
+    }
+}
+
+fn words(words: &[Arc<str>]) -> Value {
+    words.iter().map(|word| Value::from(&**word)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! Faults as the command line writes them.
+
+use std::time::Duration;
+
+use super::{Effect, Fault, RequestFilter};
+
+const CODES: [u16; 7] = [403, 409, 410, 429, 500, 503, 504];
+const CODE_WORDS: &str = "403, 409, 410, 429, 500, 503, 504";
+const VERBS: [&str; 9] =
+    ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "write"];
+/// The groups of built-in kinds that have no dot in their name.
+const GROUPS: [&str; 5] = ["apps", "autoscaling", "batch", "policy", "*"];
+
+/// See [`Fault::parse`].
+pub(super) fn fault(text: &str) -> Result<Fault, String> {
+    let mut parts = text.split(',').map(str::trim);
+    let effect = effect(parts.next().unwrap_or_default())?;
+    let mut fault = Fault { requests: RequestFilter::default(), skip: 0, times: None, effect };
+    let mut set: Vec<&str> = Vec::new();
+    for part in parts {
+        let Some((key, value)) = part.split_once('=') else {
+            return Err(format!("`{part}` is no setting of a fault; settings are {SETTINGS}"));
+        };
+        if set.contains(&key) {
+            return Err(format!("`{key}` is set twice"));
+        }
+        set.push(key);
+        match key {
+            "verb" => fault.requests.verb = verb(value)?,
+            "resource" => (fault.requests.group, fault.requests.resource) = resource(value)?,
+            "namespace" => value.clone_into(&mut fault.requests.namespace),
+            "name" => value.clone_into(&mut fault.requests.name),
+            "skip" => fault.skip = count(key, value)?,
+            "times" => fault.times = Some(count(key, value)?),
+            _ => return Err(format!("`{key}` is no setting of a fault; settings are {SETTINGS}")),
+        }
+    }
+    if fault.effect == Effect::DropWatch && !matches!(&*fault.requests.verb, "" | "watch") {
+        return Err(format!("`drop-watch` is about watches, not about the verb `{}`", fault.requests.verb));
+    }
+    if fault.effect == Effect::DropWatch {
+        "watch".clone_into(&mut fault.requests.verb);
+    }
+    Ok(fault)
+}
+
+const SETTINGS: &str = "verb=, resource=, namespace=, name=, skip=, times=";
+
+fn effect(text: &str) -> Result<Effect, String> {
+    let (word, value) = match text.split_once(':') {
+        Some((word, value)) => (word, Some(value)),
+        None => (text, None),
+    };
+    if let Ok(code) = word.parse::<u16>() {
+        return answer(code, value);
+    }
+    let effect = match word {
+        "latency" => return latency(value.unwrap_or_default()),
+        "cut-before" => Effect::CutBefore,
+        "cut-after" => Effect::CutAfter,
+        "drop-watch" => Effect::DropWatch,
+        "kill" => Effect::Kill,
+        "forbid" => Effect::Forbid,
+        _ => {
+            return Err(format!(
+                "`{word}` is no effect; effects are latency:TIME, cut-before, cut-after, drop-watch, kill, forbid, and \
+                 the status codes {CODE_WORDS}"
+            ));
+        }
+    };
+    match value {
+        None => Ok(effect),
+        Some(value) => Err(format!("`{word}` takes no value, but has `{value}`")),
+    }
+}
+
+fn answer(code: u16, value: Option<&str>) -> Result<Effect, String> {
+    if !CODES.contains(&code) {
+        return Err(format!("the status code `{code}` cannot be given on demand; it may be {CODE_WORDS}"));
+    }
+    let Some(value) = value else {
+        // What the real server sends with the one code that means `later`.
+        let retry_after_seconds = (code == 429).then_some(1);
+        return Ok(Effect::Answer { code, retry_after_seconds });
+    };
+    if !matches!(code, 429 | 500 | 503 | 504) {
+        return Err(format!(
+            "`{code}` takes no value, but has `{value}`; 429, 500, 503 and 504 take seconds"
+        ));
+    }
+    match value.parse() {
+        Ok(seconds) => Ok(Effect::Answer { code, retry_after_seconds: Some(seconds) }),
+        Err(_) => {
+            Err(format!("`{value}` is no number of seconds to wait before the next try, such as `{code}:2`"))
+        }
+    }
+}
+
+fn latency(text: &str) -> Result<Effect, String> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let duration = match (number.parse(), unit) {
+        (Ok(number), "ms") => Some(Duration::from_millis(number)),
+        (Ok(number), "s") => Some(Duration::from_secs(number)),
+        _ => None,
+    };
+    duration
+        .map(Effect::Latency)
+        .ok_or_else(|| format!("`{text}` is no time to wait, such as `latency:20ms` or `latency:2s`"))
+}
+
+fn verb(text: &str) -> Result<String, String> {
+    if VERBS.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!("`{text}` is no verb; verbs are {}", VERBS.join(", ")))
+}
+
+/// The group, and the plural with its subresource.
+fn resource(text: &str) -> Result<(String, String), String> {
+    let wrong = || {
+        format!(
+            "`{text}` is no resource; write pods, pods/status, apps/deployments or apps/deployments/scale"
+        )
+    };
+    let parts: Vec<_> = text.split('/').collect();
+    if parts.iter().any(|part| part.is_empty()) {
+        return Err(wrong());
+    }
+    let is_group = |part: &str| part.contains('.') || GROUPS.contains(&part);
+    let (group, resource) = match parts[..] {
+        [plural] => ("", plural.to_owned()),
+        [group, plural] if is_group(group) => (group, plural.to_owned()),
+        [plural, subresource] => ("", format!("{plural}/{subresource}")),
+        [group, plural, subresource] => (group, format!("{plural}/{subresource}")),
+        _ => return Err(wrong()),
+    };
+    Ok((group.to_owned(), resource))
+}
+
+fn count(key: &str, text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("`{key}={text}` is no number of requests, such as `{key}=3`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Fault {
+        fault(text).unwrap_or_else(|error| panic!("`{text}`: {error}"))
+    }
+
+    #[test]
+    fn faults_read_as_they_are_written() {
+        let found = parsed("429:2,verb=create,resource=secrets,times=3");
+        assert_eq!(found.effect, Effect::Answer { code: 429, retry_after_seconds: Some(2) });
+        assert_eq!(
+            (&*found.requests.verb, &*found.requests.resource, found.times),
+            ("create", "secrets", Some(3))
+        );
+        let found = parsed("cut-after,verb=write,skip=17,times=1,namespace=n,name=x");
+        assert_eq!((found.effect, found.skip), (Effect::CutAfter, 17));
+        assert_eq!((&*found.requests.namespace, &*found.requests.name), ("n", "x"));
+        assert_eq!(parsed("latency:20ms").effect, Effect::Latency(Duration::from_millis(20)));
+        assert_eq!(parsed("latency:2s").effect, Effect::Latency(Duration::from_secs(2)));
+        assert_eq!(parsed("503").effect, Effect::Answer { code: 503, retry_after_seconds: None });
+        assert_eq!(parsed("drop-watch").requests.verb, "watch");
+        assert_eq!((parsed("kill,skip=40").effect, parsed("kill,skip=40").times), (Effect::Kill, None));
+    }
+
+    #[test]
+    fn a_resource_may_have_a_group_and_a_subresource() {
+        for (text, group, resource) in [
+            ("pods", "", "pods"),
+            ("pods/status", "", "pods/status"),
+            ("apps/deployments", "apps", "deployments"),
+            ("apps/deployments/scale", "apps", "deployments/scale"),
+            ("cluster.x-k8s.io/machines", "cluster.x-k8s.io", "machines"),
+            ("*/machines", "*", "machines"),
+            ("*", "", "*"),
+        ] {
+            let found = parsed(&format!("500,resource={text}")).requests;
+            assert_eq!((&*found.group, &*found.resource), (group, resource), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_with_what_it_may_be() {
+        for (text, words) in [
+            ("", "`` is no effect; effects are latency:TIME, cut-before"),
+            ("explode", "`explode` is no effect"),
+            ("418", "the status code `418` cannot be given on demand; it may be 403, 409"),
+            ("409:2", "`409` takes no value, but has `2`"),
+            ("429:soon", "`soon` is no number of seconds"),
+            ("kill:9", "`kill` takes no value"),
+            ("latency", "`` is no time to wait, such as `latency:20ms`"),
+            ("latency:20", "`20` is no time to wait"),
+            ("latency:99999999999999999999s", "is no time to wait"),
+            ("500,verb=post", "`post` is no verb; verbs are get, list"),
+            ("500,resource=a/b/c/d", "`a/b/c/d` is no resource"),
+            ("500,resource=", "`` is no resource"),
+            ("500,times=-1", "`times=-1` is no number of requests"),
+            ("500,colour=red", "`colour` is no setting of a fault; settings are verb="),
+            ("500,always", "`always` is no setting of a fault"),
+            ("500,skip=1,skip=2", "`skip` is set twice"),
+            ("drop-watch,verb=get", "`drop-watch` is about watches"),
+        ] {
+            let error = fault(text).unwrap_err();
+            assert!(error.contains(words), "`{text}`: {error}");
+        }
+    }
+}

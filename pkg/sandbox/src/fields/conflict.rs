@@ -1,0 +1,69 @@
+//! The answer to an apply that would take fields from others.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::{
+    element::Element,
+    managed::{ManagerId, Operation},
+    ownership::Conflicts,
+};
+use crate::{
+    patch::text,
+    status::{Cause, Details, Status},
+};
+
+/// 409 with a cause for each field, and a message that lists them by owner.
+pub(super) fn status(conflicts: &Conflicts) -> Status {
+    let causes = conflicts
+        .iter()
+        .map(|(id, path)| Cause {
+            reason: "FieldManagerConflict",
+            message: format!("conflict with {}", shown_manager(id)),
+            field: shown_path(path),
+        })
+        .collect();
+    Status {
+        code: 409,
+        reason: "Conflict",
+        message: message(conflicts),
+        details: Some(Box::new(Details { causes, ..Details::default() })),
+    }
+}
+
+fn message(conflicts: &Conflicts) -> String {
+    if let [(id, path)] = conflicts.as_slice() {
+        let (manager, path) = (shown_manager(id), shown_path(path));
+        return format!("Apply failed with 1 conflict: conflict with {manager}: {path}");
+    }
+    let mut by_manager: BTreeMap<&ManagerId, Vec<&Vec<Element>>> = BTreeMap::new();
+    for (id, path) in conflicts {
+        by_manager.entry(id).or_default().push(path);
+    }
+    let mut lines = Vec::new();
+    for (id, paths) in by_manager {
+        lines.push(format!("conflicts with {}:", shown_manager(id)));
+        lines.extend(paths.into_iter().map(|path| format!("- {}", shown_path(path))));
+    }
+    format!("Apply failed with {} conflicts: {}", conflicts.len(), lines.join("\n"))
+}
+
+fn shown_manager(id: &ManagerId) -> String {
+    let mut out = text::quoted(&id.name);
+    if !id.subresource.is_empty() {
+        out += " with subresource ";
+        out += &text::quoted(&id.subresource);
+    }
+    if id.operation == Operation::Update {
+        out += " using ";
+        out += &id.api_version;
+    }
+    out
+}
+
+fn shown_path(path: &[Element]) -> String {
+    path.iter().fold(String::new(), |mut out, element| {
+        write!(out, "{element}").expect("a String takes everything");
+        out
+    })
+}

@@ -1,0 +1,61 @@
+//! Client-side apply and server-side apply by `kubectl` side by side: the annotation kubectl keeps its last
+//! configuration in.
+//!
+//! Source: kube-apiserver 1.36 `lastAppliedManager` and `lastAppliedUpdater`.
+
+use serde_json::Value;
+
+use super::{compare::compare, managed, ownership::Versions, set::FieldSet, typed};
+use crate::patch::text;
+
+const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// All annotations of an object together hold no more than this.
+const MAX_ANNOTATIONS_BYTES: usize = 256 * 1024;
+
+fn annotation(object: &Value) -> Option<&str> {
+    let text = object.get("metadata")?.get("annotations")?.get(ANNOTATION)?.as_str()?;
+    (!text.is_empty()).then_some(text)
+}
+
+/// The fields that a client-side apply set and nobody changed since: `kubectl` may take them over without conflict.
+pub(super) fn fields(live: &Value, versions: Versions<'_>, api_version: &str) -> Option<FieldSet> {
+    let applied: Value = serde_json::from_str(annotation(live)?).ok()?;
+    if applied.get("apiVersion")?.as_str()? != api_version {
+        return None;
+    }
+    let shape = versions.current();
+    typed::check(live, shape, false).ok()?;
+    typed::check(&applied, shape, false).ok()?;
+    let difference = compare(&applied, live, shape);
+    Some(
+        typed::fields_of(&applied, shape)
+            .difference(&difference.modified)
+            .difference(&difference.added)
+            .difference(&difference.removed),
+    )
+}
+
+/// Brings the annotation up to date after an apply, if the object has one. It goes when it gets too long.
+pub(super) fn update(object: &mut Value, configuration: &Value) {
+    if annotation(object).is_none() {
+        return;
+    }
+    let mut applied = configuration.clone();
+    managed::clear(&mut applied);
+    if let Some(annotations) = annotations_mut(&mut applied) {
+        annotations.remove(ANNOTATION);
+    }
+    let text = text::json(&applied) + "\n";
+    let Some(annotations) = annotations_mut(object) else { return };
+    annotations.insert(ANNOTATION.to_owned(), text.into());
+    let bytes: usize =
+        annotations.iter().map(|(name, value)| name.len() + value.as_str().map_or(0, str::len)).sum();
+    if bytes > MAX_ANNOTATIONS_BYTES {
+        annotations.remove(ANNOTATION);
+    }
+}
+
+fn annotations_mut(object: &mut Value) -> Option<&mut serde_json::Map<String, Value>> {
+    object.get_mut("metadata")?.get_mut("annotations")?.as_object_mut()
+}

@@ -1,0 +1,132 @@
+//! An applied configuration laid over a live object.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde_json::Value;
+
+use super::{
+    element::Element,
+    shape::{Kind, List, Map, Relation, Shape},
+    typed::item_element,
+};
+
+/// Lays a configuration over a live object: what it says holds, the rest stays.
+///
+/// Shape: both fit the shape, and the configuration has no two items of the same keys. Items of lists come in the order
+/// of the configuration, with the live object's other items where they stood between them.
+pub(super) fn merge(live: &Value, configuration: &Value, shape: Shape<'_>) -> Value {
+    match shape.kind(shape.choice(Some(configuration))) {
+        Kind::Scalar(_) => configuration.clone(),
+        Kind::Map(map) => {
+            let (old, new) = (live.as_object(), configuration.as_object());
+            let hollow =
+                old.is_none_or(serde_json::Map::is_empty) && new.is_none_or(serde_json::Map::is_empty);
+            if map.atomic || hollow { configuration.clone() } else { merge_maps(old, new, map) }
+        }
+        Kind::List(list) => {
+            let old = live.as_array().map_or(&[][..], Vec::as_slice);
+            let new = configuration.as_array().map_or(&[][..], Vec::as_slice);
+            if matches!(list.relation, Relation::Atomic) || (old.is_empty() && new.is_empty()) {
+                configuration.clone()
+            } else {
+                Value::Array(merge_lists(old, new, list))
+            }
+        }
+    }
+}
+
+fn merge_maps(
+    live: Option<&serde_json::Map<String, Value>>,
+    configuration: Option<&serde_json::Map<String, Value>>,
+    map: Map<'_>,
+) -> Value {
+    let mut out = live.cloned().unwrap_or_default();
+    for (name, value) in configuration.into_iter().flatten() {
+        let merged = match live.and_then(|live| live.get(name)) {
+            Some(live) => merge(live, value, map.field(name).unwrap_or(Shape::Untyped)),
+            None => value.clone(),
+        };
+        out.insert(name.clone(), merged);
+    }
+    Value::Object(out)
+}
+
+/// Weaves two lists into one. Where both have an item it is merged; live items that share their keys are replaced.
+fn merge_lists(live: &[Value], configuration: &[Value], list: List<'_>) -> Vec<Value> {
+    let (left, right) = (indexed(live, list), indexed(configuration, list));
+    let mut weave = Weave {
+        live: BTreeMap::new(),
+        wanted: right.iter().map(|(element, item)| (element, *item)).collect(),
+        shared: VecDeque::new(),
+        merged: BTreeSet::new(),
+        out: Vec::with_capacity(left.len().max(right.len())),
+        items: list.items,
+    };
+    for (element, item) in &left {
+        weave.live.entry(element).and_modify(|known| *known = None).or_insert(Some(*item));
+    }
+    weave.shared =
+        right.iter().map(|(element, _)| element).filter(|element| weave.live.contains_key(element)).collect();
+    let mut next_shared = weave.shared.pop_front();
+    let (mut l, mut r) = (0, 0);
+    while l < left.len() || r < right.len() {
+        if let (Some((from_left, _)), Some((from_right, _))) = (left.get(l), right.get(r)) {
+            if from_left == from_right {
+                weave.take(from_right);
+                (l, r) = (l + 1, r + 1);
+                next_shared = weave.shared.pop_front();
+                continue;
+            }
+            // Both lists have it, but it is not its turn.
+            if weave.wanted.contains_key(from_left) && next_shared.is_some_and(|next| next != from_left) {
+                l += 1;
+                continue;
+            }
+        }
+        if let Some((element, item)) = left.get(l) {
+            if !weave.wanted.contains_key(element) {
+                weave.out.push((*item).clone());
+                l += 1;
+                continue;
+            }
+            if weave.merged.contains(element) {
+                l += 1;
+            }
+        }
+        if let Some((element, _)) = right.get(r) {
+            weave.take(element);
+            r += 1;
+            if next_shared == Some(element) {
+                next_shared = weave.shared.pop_front();
+            }
+        }
+    }
+    weave.out
+}
+
+struct Weave<'a> {
+    /// Live items by their keys; `None` for those that share theirs.
+    live: BTreeMap<&'a Element, Option<&'a Value>>,
+    wanted: BTreeMap<&'a Element, &'a Value>,
+    /// The items of both lists that are still to come, in the configuration's order.
+    shared: VecDeque<&'a Element>,
+    merged: BTreeSet<&'a Element>,
+    out: Vec<Value>,
+    items: Shape<'a>,
+}
+
+impl<'a> Weave<'a> {
+    /// Takes an item of the configuration, merged with the live one if there is one.
+    fn take(&mut self, element: &'a Element) {
+        self.merged.insert(element);
+        let Some(wanted) = self.wanted.get(element) else { return };
+        self.out.push(match self.live.get(element) {
+            Some(Some(live)) => merge(live, wanted, self.items),
+            Some(None) | None => (*wanted).clone(),
+        });
+    }
+}
+
+fn indexed<'a>(items: &'a [Value], list: List<'_>) -> Vec<(Element, &'a Value)> {
+    items.iter().filter_map(|item| Some((item_element(item, list)?.ok()?, item))).collect()
+}

@@ -1,0 +1,213 @@
+//! Sets of fields, as `managedFields` records them.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::element::Element;
+
+/// A set of paths.
+///
+/// Shape: a tree. A path is in the set when the entry at its end is a member; that says nothing about the fields above
+/// or below it. No entry is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct FieldSet {
+    entries: BTreeMap<Element, Entry>,
+}
+
+/// What a set holds at and below one step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// The path that ends here is in the set.
+    pub(super) member: bool,
+    /// What is in the set below.
+    pub(super) below: FieldSet,
+}
+
+impl Entry {
+    fn is_empty(&self) -> bool {
+        !self.member && self.below.is_empty()
+    }
+}
+
+impl FieldSet {
+    /// The set of these paths of fields.
+    pub(super) fn of_fields(paths: &[&[&str]]) -> Self {
+        let mut set = Self::default();
+        for path in paths {
+            let path: Vec<Element> = path.iter().map(|name| Element::field(name)).collect();
+            set.insert(&path);
+        }
+        set
+    }
+
+    /// Whether nothing is in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The entries of the first level, in order.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&Element, &Entry)> {
+        self.entries.iter()
+    }
+
+    /// What is held at and below one step.
+    pub(super) fn get(&self, element: &Element) -> Option<&Entry> {
+        self.entries.get(element)
+    }
+
+    /// Puts in what is held at and below one step; an empty entry is left out.
+    pub(super) fn set(&mut self, element: Element, entry: Entry) {
+        if !entry.is_empty() {
+            self.entries.insert(element, entry);
+        }
+    }
+
+    /// Adds one path. The empty path, the whole object, belongs to nobody and is left out.
+    pub(super) fn insert(&mut self, path: &[Element]) {
+        let Some((first, rest)) = path.split_first() else { return };
+        if !self.entries.contains_key(first) {
+            self.entries.insert(first.clone(), Entry::default());
+        }
+        let entry = self.entries.get_mut(first).expect("it was put in above");
+        if rest.is_empty() {
+            entry.member = true;
+        } else {
+            entry.below.insert(rest);
+        }
+    }
+
+    /// Whether the path is in the set.
+    pub(super) fn contains(&self, path: &[Element]) -> bool {
+        let Some((first, rest)) = path.split_first() else { return false };
+        self.entries
+            .get(first)
+            .is_some_and(|entry| if rest.is_empty() { entry.member } else { entry.below.contains(rest) })
+    }
+
+    /// What is in either.
+    pub(super) fn union(&self, other: &Self) -> Self {
+        let mut out = self.clone();
+        out.extend(other);
+        out
+    }
+
+    /// Adds all of another set.
+    pub(super) fn extend(&mut self, other: &Self) {
+        for (element, entry) in &other.entries {
+            if let Some(mine) = self.entries.get_mut(element) {
+                mine.member |= entry.member;
+                mine.below.extend(&entry.below);
+            } else {
+                self.entries.insert(element.clone(), entry.clone());
+            }
+        }
+    }
+
+    /// What is in both.
+    pub(super) fn intersection(&self, other: &Self) -> Self {
+        let mut out = Self::default();
+        for (element, entry) in &self.entries {
+            if let Some(theirs) = other.entries.get(element) {
+                let both = Entry {
+                    member: entry.member && theirs.member,
+                    below: entry.below.intersection(&theirs.below),
+                };
+                out.set(element.clone(), both);
+            }
+        }
+        out
+    }
+
+    /// What is in this set alone; what is below a path of the other set stays.
+    pub(super) fn difference(&self, other: &Self) -> Self {
+        self.without(other, false)
+    }
+
+    /// What is neither in the other set nor below one of its paths.
+    pub(super) fn recursive_difference(&self, other: &Self) -> Self {
+        self.without(other, true)
+    }
+
+    fn without(&self, other: &Self, recursive: bool) -> Self {
+        let mut out = Self::default();
+        for (element, entry) in &self.entries {
+            let rest = match other.entries.get(element) {
+                None => entry.clone(),
+                Some(theirs) if recursive && theirs.member => continue,
+                Some(theirs) => Entry {
+                    member: entry.member && !theirs.member,
+                    below: entry.below.without(&theirs.below, recursive),
+                },
+            };
+            out.set(element.clone(), rest);
+        }
+        out
+    }
+
+    /// All paths; on each level first those that end there, then those that go on, as the real server lists conflicts.
+    pub(super) fn paths(&self) -> Vec<Vec<Element>> {
+        let mut out = Vec::new();
+        self.collect_paths(&mut Vec::new(), &mut out);
+        out
+    }
+
+    fn collect_paths(&self, prefix: &mut Vec<Element>, out: &mut Vec<Vec<Element>>) {
+        for (element, entry) in &self.entries {
+            if entry.member {
+                out.push(prefix.iter().chain([element]).cloned().collect());
+            }
+        }
+        for (element, entry) in &self.entries {
+            prefix.push(element.clone());
+            entry.below.collect_paths(prefix, out);
+            prefix.pop();
+        }
+    }
+
+    /// Writes the form of FieldsV1.
+    pub(super) fn to_json(&self) -> Value {
+        self.write(false)
+    }
+
+    fn write(&self, include_self: bool) -> Value {
+        let mut out = Map::new();
+        if include_self && !self.is_empty() {
+            out.insert(".".to_owned(), Value::Object(Map::new()));
+        }
+        for (element, entry) in &self.entries {
+            out.insert(element.to_text(), entry.below.write(entry.member));
+        }
+        Value::Object(out)
+    }
+
+    /// Reads the form of FieldsV1.
+    ///
+    /// # Errors
+    /// One sentence about what cannot be read.
+    pub(super) fn from_json(fields: &Value) -> Result<Self, String> {
+        Ok(Entry::from_json(fields)?.below)
+    }
+}
+
+impl Entry {
+    fn from_json(fields: &Value) -> Result<Self, String> {
+        let mut out = Self::default();
+        match fields {
+            Value::Null => {}
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    if name == "." {
+                        out.member = true;
+                    } else if let Some(element) = Element::parse(name)? {
+                        out.below.set(element, Self::from_json(value)?);
+                    }
+                }
+            }
+            _ => return Err("expect { or n".to_owned()),
+        }
+        // A step with nothing known below it stands for itself.
+        out.member |= out.below.is_empty();
+        Ok(out)
+    }
+}

@@ -1,0 +1,156 @@
+//! Who a listening sandbox is: its certificate authority, its server certificate, the token of its one user.
+
+use std::sync::Arc;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
+};
+use rustls::{
+    ServerConfig,
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject as _},
+};
+use serde::{Deserialize, Serialize};
+
+/// The one user there is, as objects and reviews name it.
+pub(crate) const USER: &str = "admin";
+/// The groups of that user.
+pub(crate) const USER_GROUPS: [&str; 2] = ["system:masters", "system:authenticated"];
+
+/// The secrets of one listening sandbox. Kept, they let a sandbox come back under the kubeconfigs that are out already.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Identity {
+    /// The certificate of its authority, PEM.
+    ca_certificate: String,
+    /// The key of its authority, PEM.
+    ca_key: String,
+    /// What its user shows.
+    token: String,
+}
+
+/// Certificates could not be made, or those that were kept cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum IdentityError {
+    /// The certificate authority.
+    #[error("cannot use the sandbox's certificate authority")]
+    Authority(#[source] rcgen::Error),
+    /// The certificate of the server.
+    #[error("cannot make the sandbox's server certificate")]
+    Certificate(#[source] rcgen::Error),
+    /// TLS refuses it.
+    #[error("the sandbox's server certificate cannot be served")]
+    Tls(#[source] rustls::Error),
+}
+
+impl Identity {
+    /// Makes a new one.
+    ///
+    /// # Errors
+    /// When the system gives no randomness.
+    pub fn generate() -> Result<Self, IdentityError> {
+        let key = KeyPair::generate().map_err(IdentityError::Authority)?;
+        let certificate = authority().self_signed(&key).map_err(IdentityError::Authority)?;
+        let mut token = uuid::Uuid::new_v4().as_bytes().to_vec();
+        token.extend_from_slice(uuid::Uuid::new_v4().as_bytes());
+        Ok(Self {
+            ca_certificate: certificate.pem(),
+            ca_key: key.serialize_pem(),
+            token: URL_SAFE_NO_PAD.encode(token),
+        })
+    }
+
+    /// The certificate of its authority, PEM: what clients trust.
+    pub fn ca_certificate(&self) -> &str {
+        &self.ca_certificate
+    }
+
+    /// The same as clients of ours take it; nothing that is no certificate is ever trusted, so an empty one will do
+    /// for a damaged file.
+    pub(crate) fn authority_der(&self) -> CertificateDer<'static> {
+        CertificateDer::from_pem_slice(self.ca_certificate.as_bytes())
+            .unwrap_or_else(|_| CertificateDer::from(Vec::new()))
+    }
+
+    /// What its user shows.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// What a listener needs: a fresh certificate for loopback, HTTP/2 before HTTP/1.1.
+    ///
+    /// # Errors
+    /// When the authority's key cannot be read.
+    pub(crate) fn server_config(&self) -> Result<Arc<ServerConfig>, IdentityError> {
+        let ca_key = KeyPair::from_pem(&self.ca_key).map_err(IdentityError::Authority)?;
+        let issuer = Issuer::new(authority(), ca_key);
+        let key = KeyPair::generate().map_err(IdentityError::Certificate)?;
+        let certificate = server_params()
+            .and_then(|params| params.signed_by(&key, &issuer))
+            .map_err(IdentityError::Certificate)?;
+        let private_key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(IdentityError::Tls)?
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], private_key)
+            .map_err(IdentityError::Tls)?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+}
+
+/// Never the key nor the token.
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Identity").finish_non_exhaustive()
+    }
+}
+
+fn authority() -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, "capstan-sandbox-ca");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params
+}
+
+fn server_params() -> Result<CertificateParams, rcgen::Error> {
+    let names =
+        ["localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default", "kubernetes.default.svc"];
+    let mut params = CertificateParams::new(names.map(str::to_owned))?;
+    params.distinguished_name.push(DnType::CommonName, "capstan-sandbox");
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    params.use_authority_key_identifier_extension = true;
+    Ok(params)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_that_was_kept_serves_again() {
+        let identity = Identity::generate().unwrap();
+        let kept: Identity = serde_json::from_str(&serde_json::to_string(&identity).unwrap()).unwrap();
+        assert_eq!(kept, identity);
+        kept.server_config().unwrap();
+    }
+
+    #[test]
+    fn two_identities_share_no_token_and_show_none() {
+        let (one, other) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+        assert_ne!(one.token(), other.token());
+        assert!(one.token().len() >= 40);
+        assert!(!format!("{one:?}").contains(one.token()));
+    }
+
+    #[test]
+    fn a_damaged_key_is_an_error() {
+        let mut identity = Identity::generate().unwrap();
+        identity.ca_key.truncate(60);
+        assert!(matches!(identity.server_config(), Err(IdentityError::Authority(_))));
+    }
+}

@@ -1,0 +1,80 @@
+//! A Kubernetes API server in memory, for tests, for newcomers and for CI.
+//!
+//! [`Sandbox::start`] starts one in process; [`Listener`] serves it over TLS, with [`Control`] in front of it for whoever
+//! runs it.
+//!
+//! ```text
+//! client ─► Listener ─► Control ─┬► Sandbox ─► server ─► faults, audit ─► request ─► verbs ─► respond
+//!  (TLS, token)   (/sandbox/…)   │                                                    │
+//! kube::Client ──────────────────┘         admission, crd, builtin, fields, patch ◄───┴───► store ─► data directory
+//!  (in process)                                                 controllers ─► client ─► verbs
+//! ```
+//!
+//! ```
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! use sandbox::{Fault, Options, Sandbox};
+//! use tower_service::Service as _;
+//!
+//! let mut sandbox = Sandbox::start(Options::default()).await?;
+//! sandbox.faults().add(Fault::parse("503,resource=secrets,times=1")?);
+//! let request = http::Request::get("/api/v1/namespaces/default/secrets").body(String::new())?;
+//! assert_eq!(sandbox.call(request.clone()).await?.status(), 503);
+//! assert_eq!(sandbox.call(request).await?.status(), 200);
+//! sandbox.settle().await;
+//! assert_eq!(sandbox.audit().since(0).len(), 2);
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+//!
+//! It answers as kube-apiserver 1.36 does: status, reason, message, details and causes are the same, and so is what is
+//! stored.
+//!
+//! Deliberately absent: users and their rights (whoever has the token may do everything), running containers, a network
+//! of Pods, aggregated API servers, conversion webhooks, admission policies, answers in protobuf, and promises about what
+//! a power failure leaves of a data directory.
+
+mod admission;
+pub mod audit;
+mod builtin;
+mod cel;
+mod client;
+mod clock;
+pub mod control;
+mod controllers;
+mod crd;
+mod depth;
+mod discovery;
+pub mod faults;
+mod fields;
+mod identity;
+mod jsonpath;
+mod kinds;
+mod kubeconfig;
+mod listener;
+mod meta;
+mod openapi;
+mod options;
+mod patch;
+mod protobuf;
+mod request;
+mod respond;
+mod schema;
+mod selector;
+mod server;
+mod status;
+mod store;
+mod table;
+mod verbs;
+
+pub use admission::ServiceWebhooks;
+pub use clock::Clock;
+pub use control::Control;
+pub use controllers::Switches;
+pub use faults::Fault;
+pub use identity::{Identity, IdentityError};
+pub use kubeconfig::kubeconfig;
+pub use listener::{Cut, ListenError, Listener};
+pub use options::Options;
+pub use respond::Body;
+pub use server::{Sandbox, StartError};
+pub use store::{CutOff, JournalReport, OpenError};

@@ -1,0 +1,262 @@
+//! The sandbox on a loopback port: TLS, HTTP/1.1 and HTTP/2.
+
+use std::{
+    convert::Infallible,
+    fmt, io,
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode, header};
+use http_body::Body;
+use hyper::body::Incoming;
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo},
+    server::conn::auto,
+};
+use sha2::{Digest as _, Sha256};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{Notify, watch},
+    task::JoinHandle,
+};
+use tokio_rustls::TlsAcceptor;
+use tower_service::Service;
+
+use crate::{
+    identity::{Identity, IdentityError},
+    server::{forbidden, logged},
+    status::Status,
+};
+
+/// How long a client may take to say hello.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long requests under way may take once the listener is told to stop.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The connection is to be cut without an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut;
+
+/// A sandbox that listens; dropped, it stops.
+#[derive(Debug)]
+pub struct Listener {
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    accepting: JoinHandle<()>,
+}
+
+/// Why it does not listen.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// The port.
+    #[error("cannot listen on port {port} of the loopback interface")]
+    Bind {
+        /// 0 stands for any.
+        port: u16,
+        /// Why.
+        source: io::Error,
+    },
+    /// The certificates.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+}
+
+impl Listener {
+    /// Listens on this port of the loopback interface, or on one of the kernel's choice for 0. Every request must show
+    /// the identity's token but the ones that probe (`/livez`, `/readyz`, `/healthz`, `/version`).
+    ///
+    /// # Errors
+    /// When the port is taken or the identity cannot be used.
+    pub async fn bind<S, B>(service: S, identity: &Identity, port: u16) -> Result<Self, ListenError>
+    where
+        S: Service<Request<Incoming>, Response = Response<B>, Error = Cut> + Clone + Send + Sync + 'static,
+        S::Future: Send,
+        B: Body<Data = Bytes, Error = Cut> + From<Bytes> + Send + 'static,
+    {
+        let acceptor = TlsAcceptor::from(identity.server_config()?);
+        let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
+        let listener = bound.map_err(|source| ListenError::Bind { port, source })?;
+        let address = listener.local_addr().map_err(|source| ListenError::Bind { port, source })?;
+        let (stop, stopping) = watch::channel(false);
+        let guarded = Guarded { service, token: Sha256::digest(identity.token()).into() };
+        let accepting = tokio::spawn(accept(listener, acceptor, guarded, stopping));
+        Ok(Self { address, stop, accepting })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The URL of it.
+    pub fn url(&self) -> String {
+        format!("https://{}", self.address)
+    }
+
+    /// Stops listening, lets requests under way end for half a second, and cuts what is left: watches.
+    pub async fn stop(mut self) {
+        self.stop.send_replace(true);
+        // It panics only when a connection's task could not be made; there is nothing to wait for then.
+        let _ = (&mut self.accepting).await;
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+    }
+}
+
+async fn accept<S, B>(
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+    service: Guarded<S>,
+    mut stopping: watch::Receiver<bool>,
+) where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Cut> + Clone + Send + Sync + 'static,
+    S::Future: Send,
+    B: Body<Data = Bytes, Error = Cut> + From<Bytes> + Send + 'static,
+{
+    let mut connections = tokio::task::JoinSet::new();
+    let others = stopping.clone();
+    loop {
+        tokio::select! {
+            () = told(&mut stopping) => break,
+            accepted = listener.accept() => {
+                // A client that is gone before it was taken, or no file descriptor left: the next one may do better.
+                let Ok((stream, _)) = accepted else {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                    continue;
+                };
+                connections.spawn(serve(stream, acceptor.clone(), service.clone(), others.clone()));
+            }
+            Some(_) = connections.join_next() => {}
+        }
+    }
+    drop(listener);
+    let drained = async { while connections.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(DRAIN_TIMEOUT, drained).await;
+}
+
+/// Waits until the listener is to stop. The guard of the value would not travel between threads, so it ends here.
+async fn told(stopping: &mut watch::Receiver<bool>) {
+    let _ = stopping.wait_for(|stop| *stop).await;
+}
+
+/// One connection from hello to goodbye.
+async fn serve<S, B>(
+    stream: TcpStream,
+    acceptor: TlsAcceptor,
+    service: Guarded<S>,
+    mut stopping: watch::Receiver<bool>,
+) where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Cut> + Clone + Send + Sync + 'static,
+    S::Future: Send,
+    B: Body<Data = Bytes, Error = Cut> + From<Bytes> + Send + 'static,
+{
+    let _ = stream.set_nodelay(true);
+    let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await else {
+        return;
+    };
+    let cut = Arc::new(Notify::new());
+    let one_connection = hyper::service::service_fn({
+        let cut = Arc::clone(&cut);
+        move |request| answer(service.clone(), request, Arc::clone(&cut))
+    });
+    let builder = auto::Builder::new(TokioExecutor::new());
+    let connection = builder.serve_connection(TokioIo::new(stream), one_connection);
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        // The other side went away, or spoke something else: nobody is left to tell.
+        _ = connection.as_mut() => return,
+        () = cut.notified() => return,
+        _ = stopping.wait_for(|stop| *stop) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    let _ = connection.await;
+}
+
+/// A cut must take the whole connection, whatever the protocol: it is dropped without a goodbye.
+async fn answer<S, B>(
+    mut service: Guarded<S>,
+    request: Request<Incoming>,
+    cut: Arc<Notify>,
+) -> Result<Response<B>, Cut>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Cut>,
+    B: Body<Data = Bytes, Error = Cut> + From<Bytes>,
+{
+    let answer = service.call(request).await;
+    if answer.is_err() {
+        cut.notify_one();
+        std::future::pending::<Infallible>().await;
+    }
+    answer
+}
+
+/// Asks for the token first.
+#[derive(Clone)]
+struct Guarded<S> {
+    service: S,
+    /// The digest of the token: how long a comparison takes tells nothing about what it is made of.
+    token: [u8; 32],
+}
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Caller {
+    /// The one user there is.
+    User,
+    /// Somebody with a token nobody gave out.
+    Stranger,
+    /// Somebody without a token, who may do nothing but ask how the server is.
+    Anonymous,
+}
+
+impl<S> Guarded<S> {
+    async fn call<B>(&mut self, request: Request<Incoming>) -> Result<Response<B>, Cut>
+    where
+        S: Service<Request<Incoming>, Response = Response<B>, Error = Cut>,
+        B: From<Bytes>,
+    {
+        let open = ["/livez", "/readyz", "/healthz", "/version"].contains(&request.uri().path());
+        let status = match self.caller(request.headers()) {
+            Caller::Stranger => Status::new(401, "Unauthorized", "Unauthorized"),
+            Caller::Anonymous if !open => forbidden(&logged(&request.into_parts().0), "system:anonymous"),
+            Caller::User | Caller::Anonymous => return self.service.call(request).await,
+        };
+        Ok(refusal(&status))
+    }
+
+    /// Source: kube-apiserver 1.36: what is no bearer token is nothing.
+    fn caller(&self, headers: &HeaderMap) -> Caller {
+        let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let token = shown
+            .and_then(|value| value.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        match token {
+            None => Caller::Anonymous,
+            Some((_, token)) if token.trim().is_empty() => Caller::Anonymous,
+            Some((_, token)) if *Sha256::digest(token.trim()) == self.token => Caller::User,
+            Some(_) => Caller::Stranger,
+        }
+    }
+}
+
+fn refusal<B: From<Bytes>>(status: &Status) -> Response<B> {
+    let mut response = Response::new(B::from(Bytes::from(format!("{}\n", status.to_value()))));
+    *response.status_mut() = StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"));
+    response
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the sandbox cut the connection, as a fault asks for")
+    }
+}
+
+impl std::error::Error for Cut {}

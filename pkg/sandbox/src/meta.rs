@@ -1,0 +1,269 @@
+//! `metadata`: read, written and checked the same way for every kind.
+
+mod names;
+mod validate;
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+pub(crate) use names::{
+    dns_label_problems, dns_subdomain_problems, label_key_problems, label_value_problems,
+};
+pub(crate) use validate::{
+    finalizer_warnings, manager_errors, short_finalizer_errors, validate, validate_update,
+};
+
+/// The fields of `metadata`; what else stands there is unknown. Source: apimachinery 1.36 `ObjectMeta`.
+const FIELDS: [&str; 15] = [
+    "annotations",
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generateName",
+    "generation",
+    "labels",
+    "managedFields",
+    "name",
+    "namespace",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// A field of the metadata, when it is there.
+pub(crate) fn field<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
+    object.get("metadata")?.get(name)
+}
+
+/// A field of the metadata that is text; empty when it is not there.
+pub(crate) fn text<'a>(object: &'a Value, name: &str) -> &'a str {
+    field(object, name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The object's name.
+pub(crate) fn name(object: &Value) -> &str {
+    text(object, "name")
+}
+
+/// The object's namespace; empty for objects of the cluster.
+pub(crate) fn namespace(object: &Value) -> &str {
+    text(object, "namespace")
+}
+
+/// The object's uid.
+pub(crate) fn uid(object: &Value) -> &str {
+    text(object, "uid")
+}
+
+/// The generation; 0 for objects without one.
+pub(crate) fn generation(object: &Value) -> i64 {
+    field(object, "generation").and_then(Value::as_i64).unwrap_or_default()
+}
+
+/// Whether somebody asked for its deletion.
+pub(crate) fn is_deleting(object: &Value) -> bool {
+    !text(object, "deletionTimestamp").is_empty()
+}
+
+/// The finalizers, in their order.
+pub(crate) fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
+    field(object, "finalizers").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// The labels, as the store keeps them for selectors.
+pub(crate) fn labels(object: &Value) -> Box<[(Box<str>, Box<str>)]> {
+    let labels = field(object, "labels").and_then(Value::as_object).into_iter().flatten();
+    labels.filter_map(|(key, value)| Some((key.as_str().into(), value.as_str()?.into()))).collect()
+}
+
+/// The metadata to write to; made when it is missing or is no object.
+pub(crate) fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
+    if !object.is_object() {
+        *object = Value::Object(Map::new());
+    }
+    let metadata = &mut object["metadata"];
+    if !metadata.is_object() {
+        *metadata = Value::Object(Map::new());
+    }
+    metadata.as_object_mut().expect("it was made an object above")
+}
+
+/// Sets a field of the metadata.
+pub(crate) fn set(object: &mut Value, name: &str, value: impl Into<Value>) {
+    metadata_mut(object).insert(name.to_owned(), value.into());
+}
+
+/// Takes a field of the metadata from another object: its value, or its absence.
+pub(crate) fn copy(object: &mut Value, from: &Value, name: &str) {
+    match field(from, name) {
+        Some(value) => set(object, name, value.clone()),
+        None => remove(object, name),
+    }
+}
+
+/// Removes a field of the metadata.
+pub(crate) fn remove(object: &mut Value, name: &str) {
+    metadata_mut(object).remove(name);
+}
+
+/// Sets the finalizers; no list at all when there are none.
+pub(crate) fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
+    if finalizers.is_empty() {
+        remove(object, "finalizers");
+    } else {
+        set(object, "finalizers", finalizers);
+    }
+}
+
+/// Brings metadata into the form that is stored: unknown fields, nulls and empty values go.
+/// Returns the unknown ones, sorted. (The real server decodes metadata into a fixed type and writes it anew.)
+pub(crate) fn normalise(object: &mut Value) -> Vec<String> {
+    let metadata = metadata_mut(object);
+    let mut unknown = Vec::new();
+    metadata.retain(|name, value| {
+        if !FIELDS.contains(&name.as_str()) {
+            unknown.push(name.clone());
+            return false;
+        }
+        name != "selfLink" && !is_empty(value)
+    });
+    unknown.sort();
+    unknown
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Number(_) | Value::Bool(_) => false,
+    }
+}
+
+/// What in the metadata is of the wrong type, in the words of Go's decoder: `number into Go struct field
+/// ObjectMeta.labels of type string`.
+pub(crate) fn type_error(object: &Value) -> Option<String> {
+    let metadata = match object.get("metadata") {
+        None | Some(Value::Null) => return None,
+        Some(Value::Object(metadata)) => metadata,
+        Some(other) => return Some(mismatch(other, "metadata", "v1.ObjectMeta")),
+    };
+    metadata.iter().find_map(|(name, value)| match name.as_str() {
+        "labels" | "annotations" => match value {
+            Value::Object(texts) => texts.values().find_map(|text| expect_text(text, name)),
+            other => (!other.is_null()).then(|| mismatch(other, name, "map[string]string")),
+        },
+        "finalizers" => match value {
+            Value::Array(texts) => texts.iter().find_map(|text| expect_text(text, name)),
+            other => (!other.is_null()).then(|| mismatch(other, name, "[]string")),
+        },
+        "ownerReferences" => expect_objects(value, name, "[]v1.OwnerReference", "v1.OwnerReference"),
+        "managedFields" => expect_objects(value, name, "[]v1.ManagedFieldsEntry", "v1.ManagedFieldsEntry"),
+        "generation" | "deletionGracePeriodSeconds" => {
+            (!value.is_null() && !value.is_i64()).then(|| mismatch(value, name, "int64"))
+        }
+        "creationTimestamp" | "deletionTimestamp" => {
+            let fits = value.is_null() || value.is_string();
+            (!fits).then(|| mismatch(value, name, "v1.Time"))
+        }
+        known if FIELDS.contains(&known) => expect_text(value, name),
+        _ => None,
+    })
+}
+
+fn expect_text(value: &Value, name: &str) -> Option<String> {
+    (!value.is_null() && !value.is_string()).then(|| mismatch(value, name, "string"))
+}
+
+fn expect_objects(value: &Value, name: &str, list: &str, item: &str) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::Array(items) => {
+            let odd = items.iter().find(|entry| !entry.is_object() && !entry.is_null())?;
+            Some(mismatch(odd, name, item))
+        }
+        other => Some(mismatch(other, name, list)),
+    }
+}
+
+fn mismatch(value: &Value, name: &str, wanted: &str) -> String {
+    format!("{} into Go struct field ObjectMeta.{name} of type {wanted}", json_kind(value))
+}
+
+/// The word Go's decoder has for a value.
+pub(crate) fn json_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Removes owner references that are there twice, and returns the warning about it.
+/// Source: kube-apiserver 1.36 `dedupOwnerReferencesAndAddWarning`.
+pub(crate) fn remove_duplicate_owners(object: &mut Value) -> Option<String> {
+    let owners = metadata_mut(object).get_mut("ownerReferences")?.as_array_mut()?;
+    let mut seen = HashSet::new();
+    let mut duplicates: Vec<String> = Vec::new();
+    owners.retain(|owner| {
+        let is_new = seen.insert(owner.clone());
+        if !is_new {
+            duplicates.push(owner["uid"].as_str().unwrap_or_default().to_owned());
+        }
+        is_new
+    });
+    (!duplicates.is_empty()).then(|| {
+        format!(
+            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and \
+             may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
+            duplicates.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn unknown_and_empty_fields_go_when_metadata_is_normalised() {
+        let mut object = json!({"metadata": {
+            "name": "a", "namespace": "", "labels": {}, "uid": null, "generation": 0, "colour": "red", "selfLink": "x",
+        }});
+        assert_eq!(normalise(&mut object), ["colour"]);
+        assert_eq!(object, json!({"metadata": {"name": "a", "generation": 0}}));
+    }
+
+    #[test]
+    fn metadata_of_the_wrong_type_is_told_in_the_words_of_the_decoder() {
+        for (metadata, error) in [
+            (json!({"labels": {"a": 1}}), "number into Go struct field ObjectMeta.labels of type string"),
+            (json!({"labels": []}), "array into Go struct field ObjectMeta.labels of type map[string]string"),
+            (json!({"finalizers": [true]}), "bool into Go struct field ObjectMeta.finalizers of type string"),
+            (json!({"generation": "1"}), "string into Go struct field ObjectMeta.generation of type int64"),
+            (json!(3), "number into Go struct field ObjectMeta.metadata of type v1.ObjectMeta"),
+        ] {
+            assert_eq!(type_error(&json!({"metadata": metadata})).as_deref(), Some(error));
+        }
+        assert_eq!(type_error(&json!({"metadata": {"name": "a", "labels": null, "other": 1}})), None);
+    }
+
+    #[test]
+    fn owners_named_twice_are_kept_once_with_a_warning() {
+        let owner = json!({"apiVersion": "v1", "kind": "A", "name": "x", "uid": "1"});
+        let mut object = json!({"metadata": {"ownerReferences": [owner, owner]}});
+        let warning = remove_duplicate_owners(&mut object);
+        assert!(warning.is_some_and(|text| text.ends_with("duplicate UID(s) observed: 1")));
+        assert_eq!(object["metadata"]["ownerReferences"], json!([owner]));
+        assert_eq!(remove_duplicate_owners(&mut object), None);
+    }
+}

@@ -1,0 +1,119 @@
+//! The shapes of what is served, told to clients: `/openapi/v2` and `/openapi/v3`.
+//!
+//! ```text
+//! builtin::shapes ──► definitions ──┐
+//! schemas of CRDs ──► custom ───────┼──► a document, made when it is asked for and not kept
+//! verbs of resources ──► paths ─────┘         └──► protobuf (version 2 alone)
+//! ```
+//!
+//! The documents have what clients decide by: types, defaults, list types and merge keys, group-version-kinds, and which
+//! operation takes which parameter. Descriptions of built-in fields are left out, and so are the deprecated watch paths.
+//! Source: kube-apiserver 1.36; what kubectl 1.36 reads (explain, apply, `--validate`, `--dry-run=server`).
+
+mod custom;
+mod definitions;
+mod paths;
+mod protobuf;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    kinds::{Kinds, ResourceType},
+    openapi::{definitions::Definitions, paths::Paths},
+};
+
+/// The two forms of OpenAPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dialect {
+    /// OpenAPI 2.0, Swagger.
+    V2,
+    /// OpenAPI 3.0.
+    V3,
+}
+
+impl Dialect {
+    /// A reference to a definition.
+    fn reference(self, name: &str) -> Value {
+        match self {
+            Self::V2 => json!({"$ref": format!("#/definitions/{name}")}),
+            Self::V3 => json!({"$ref": format!("#/components/schemas/{name}")}),
+        }
+    }
+}
+
+/// `/openapi/v2`: definitions and paths, enough for kubectl.
+pub(crate) fn v2(kinds: &Kinds) -> Value {
+    let (paths, definitions) = document(Dialect::V2, kinds.resources());
+    json!({
+        "swagger": "2.0",
+        "info": {"title": "Kubernetes", "version": "1.36"},
+        "paths": paths,
+        "definitions": definitions,
+    })
+}
+
+/// `/openapi/v2` in protobuf (`gnostic.openapi.v2.Document`): kubectl asks for nothing else.
+pub(crate) fn v2_protobuf(kinds: &Kinds) -> Vec<u8> {
+    protobuf::document(&v2(kinds))
+}
+
+/// `/openapi/v3`: where the document of each group and version is. The hash in the address changes with the document:
+/// clients keep documents by address.
+pub(crate) fn v3_index(kinds: &Kinds) -> Value {
+    let mut paths = Map::new();
+    for resources in of_versions(kinds) {
+        let path = match &*resources[0].group {
+            "" => format!("api/{}", resources[0].version),
+            _ => format!("apis/{}", resources[0].api_version()),
+        };
+        let url = format!("/openapi/v3/{path}?hash={}", fingerprint(resources));
+        paths.insert(path, json!({"serverRelativeURL": url}));
+    }
+    json!({"paths": paths})
+}
+
+/// `/openapi/v3/api/v1` and `/openapi/v3/apis/{group}/{version}`.
+pub(crate) fn v3(kinds: &Kinds, group: &str, version: &str) -> Option<Value> {
+    let is_it =
+        |resources: &&[Arc<ResourceType>]| &*resources[0].group == group && &*resources[0].version == version;
+    let resources = of_versions(kinds).find(is_it)?;
+    let (paths, schemas) = document(Dialect::V3, resources);
+    let info = match resources[0].custom {
+        Some(_) => json!({"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}),
+        None => json!({"title": "Kubernetes", "version": "1.36"}),
+    };
+    Some(json!({"openapi": "3.0.0", "info": info, "paths": paths, "components": {"schemas": schemas}}))
+}
+
+/// The resources of each version of each group; those stand together.
+fn of_versions(kinds: &Kinds) -> impl Iterator<Item = &[Arc<ResourceType>]> {
+    kinds.resources().chunk_by(|a, b| (&a.group, &a.version) == (&b.group, &b.version))
+}
+
+/// Paths and definitions of these resources.
+fn document(dialect: Dialect, resources: &[Arc<ResourceType>]) -> (Value, Value) {
+    let mut paths = Paths::new(dialect);
+    let mut definitions = Definitions::new(dialect);
+    for resource in resources {
+        paths.add(resource);
+        definitions.add(resource);
+    }
+    (paths.into_value(), definitions.into_value())
+}
+
+/// Changes with everything the document of these resources is made of.
+fn fingerprint(resources: &[Arc<ResourceType>]) -> String {
+    let mut hash = Sha256::new_with_prefix(env!("CARGO_PKG_VERSION"));
+    for resource in resources {
+        let source = resource.schema.source().map(|source| source.to_string());
+        let about = (&resource.plural, &resource.kind, resource.namespaced, &resource.verbs);
+        hash.update(format!("{about:?}{:?}{source:?}", resource.subresources));
+    }
+    format!("{:X}", hash.finalize())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+use super::*;
+use crate::{builtin, discovery, kinds::CustomResource, schema::SchemaRoot};
+
+/// The built-in kinds and Widgets of this schema.
+fn kinds(schema: &Value) -> Kinds {
+    let like = builtin::resources().iter().find(|resource| &*resource.plural == "deployments").unwrap();
+    let widgets = ResourceType {
+        group: "shop.example.com".into(),
+        version: "v1".into(),
+        plural: "widgets".into(),
+        kind: "Widget".into(),
+        list_kind: "WidgetList".into(),
+        subresources: Vec::new(),
+        schema: SchemaRoot::lazy(schema),
+        custom: Some(Arc::new(CustomResource::default())),
+        ..ResourceType::clone(like)
+    };
+    Kinds::new(discovery::in_order(vec![Arc::new(widgets)]), 1)
+}
+
+fn widgets() -> Kinds {
+    kinds(&json!({
+        "type": "object",
+        "properties": {"spec": {"type": "object", "properties": {
+            "size": {"type": "integer", "default": 2, "minimum": 1},
+            "color": {"type": "string", "nullable": true, "enum": ["red"]},
+            "port": {"x-kubernetes-int-or-string": true},
+            "child": {"type": "object", "x-kubernetes-embedded-resource": true},
+        }}},
+    }))
+}
+
+/// All references in a document that lead nowhere.
+fn dangling(document: &Value, value: &Value) -> Vec<String> {
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .flat_map(|(name, value)| match value.as_str() {
+                Some(path) if name == "$ref" && document.pointer(&path[1..]).is_none() => {
+                    vec![path.to_owned()]
+                }
+                _ => dangling(document, value),
+            })
+            .collect(),
+        Value::Array(items) => items.iter().flat_map(|item| dangling(document, item)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn every_document_is_whole_by_itself() {
+    let kinds = widgets();
+    let index = v3_index(&kinds);
+    assert!(index["paths"].as_object().unwrap().len() > 20);
+    for path in index["paths"].as_object().unwrap().keys() {
+        let words: Vec<_> = path.split('/').collect();
+        let (group, version) = if words.len() == 2 { ("", words[1]) } else { (words[1], words[2]) };
+        let document = v3(&kinds, group, version).unwrap();
+        assert_eq!(dangling(&document, &document), Vec::<String>::new(), "{path}");
+    }
+    let document = v2(&kinds);
+    assert_eq!(dangling(&document, &document), Vec::<String>::new());
+    assert_eq!(v3(&kinds, "apps", "v7"), None);
+}
+
+#[test]
+fn a_field_tells_its_default_its_list_type_and_its_merge_key() {
+    let document = v3(&widgets(), "apps", "v1").unwrap();
+    let schemas = &document["components"]["schemas"];
+    assert_eq!(
+        schemas["io.k8s.api.core.v1.PodSpec"]["properties"]["containers"],
+        json!({
+            "type": "array",
+            "items": {"default": {}, "allOf": [{"$ref": "#/components/schemas/io.k8s.api.core.v1.Container"}]},
+            "x-kubernetes-list-map-keys": ["name"],
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-patch-merge-key": "name",
+            "x-kubernetes-patch-strategy": "merge",
+        })
+    );
+    let of_deployment = &schemas["io.k8s.api.apps.v1.Deployment"][definitions::GVK];
+    assert_eq!(*of_deployment, json!([{"group": "apps", "version": "v1", "kind": "Deployment"}]));
+}
+
+#[test]
+fn a_patch_takes_field_validation_and_dry_run_and_says_what_it_is_about() {
+    let kinds = widgets();
+    let patch = |group: &str, path: &str| v3(&kinds, group, "v1").unwrap()["paths"][path]["patch"].clone();
+    let builtin = patch("apps", "/apis/apps/v1/namespaces/{namespace}/deployments/{name}");
+    let parameters = builtin["parameters"].as_array().unwrap();
+    let names: Vec<_> = parameters.iter().map(|parameter| parameter["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["dryRun", "fieldManager", "fieldValidation", "force"]);
+    assert_eq!(builtin[definitions::GVK], json!({"group": "apps", "version": "v1", "kind": "Deployment"}));
+    let strategic = |patch: &Value| {
+        patch["requestBody"]["content"].get("application/strategic-merge-patch+json").is_some()
+    };
+    assert!(strategic(&builtin));
+    let custom = patch("shop.example.com", "/apis/shop.example.com/v1/namespaces/{namespace}/widgets/{name}");
+    assert!(custom.is_object() && !strategic(&custom));
+}
+
+#[test]
+fn a_custom_kind_is_told_whole_in_version_3_and_without_types_where_they_do_not_fit_in_version_2() {
+    let kinds = widgets();
+    let document = v3(&kinds, "shop.example.com", "v1").unwrap();
+    let widget = &document["components"]["schemas"]["com.example.shop.v1.Widget"];
+    let spec = &widget["properties"]["spec"]["properties"];
+    assert_eq!(spec["size"], json!({"type": "integer", "default": 2, "minimum": 1}));
+    assert_eq!(spec["port"]["anyOf"], json!([{"type": "integer"}, {"type": "string"}]));
+    assert_eq!(spec["child"]["required"], json!(["kind", "apiVersion"]));
+    assert!(widget["properties"]["metadata"]["allOf"][0]["$ref"].is_string());
+    let document = v2(&kinds);
+    let spec = &document["definitions"]["com.example.shop.v1.Widget"]["properties"]["spec"]["properties"];
+    assert_eq!(spec["size"], json!({"type": "integer", "minimum": 1}));
+    assert_eq!(spec["color"], json!({"enum": ["red"]}));
+    assert_eq!(spec["port"], json!({"x-kubernetes-int-or-string": true}));
+}
+
+#[test]
+fn a_custom_kind_of_free_fields_is_just_an_object_in_version_2() {
+    let kinds = kinds(&json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}));
+    let widget = &v2(&kinds)["definitions"]["com.example.shop.v1.Widget"];
+    assert_eq!(widget.as_object().unwrap().keys().collect::<Vec<_>>(), ["type", definitions::GVK]);
+}
+
+#[test]
+fn the_address_of_a_document_changes_with_the_schema_and_with_nothing_else() {
+    let url = |kinds: &Kinds, path: &str| v3_index(kinds)["paths"][path]["serverRelativeURL"].clone();
+    let (before, after) = (widgets(), kinds(&json!({"type": "object"})));
+    let path = "apis/shop.example.com/v1";
+    assert_ne!(url(&before, path), url(&after, path));
+    assert_eq!(url(&before, "api/v1"), url(&after, "api/v1"));
+    assert_eq!(url(&before, path), url(&widgets(), path));
+}
+
+#[test]
+fn the_protobuf_form_has_definitions_paths_and_extensions() {
+    let bytes = v2_protobuf(&widgets());
+    assert!(bytes.starts_with(b"\x0a\x032.0\x12"));
+    for part in [
+        // NamedSchema: a name, then the schema.
+        &b"\x0a\x1acom.example.shop.v1.Widget\x12"[..],
+        b"/apis/shop.example.com/v1/namespaces/{namespace}/widgets/{name}",
+        // NamedAny: a name, then the value as YAML.
+        b"\x0a\x1cx-kubernetes-patch-merge-key\x12\x08\x12\x06\"name\"",
+    ] {
+        assert!(bytes.windows(part.len()).any(|window| window == part), "{}", part.escape_ascii());
+    }
+}

@@ -1,0 +1,142 @@
+//! The order of merged lists: as the patch says, with what the patch does not name where it stood.
+
+use std::{collections::HashMap, mem::discriminant};
+
+use serde_json::Value;
+
+use super::{internal, text, unprocessable};
+use crate::status::Status;
+
+/// What the items of a list are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Items {
+    Maps,
+    Scalars,
+}
+
+/// What the items of all these lists are.
+///
+/// # Errors
+/// 422 for lists of lists; 500 when the items differ in type, or there are none.
+pub(super) fn items_of(lists: [&[Value]; 2]) -> Result<Items, Status> {
+    let mut all = lists.into_iter().flatten();
+    let Some(first) = all.next() else {
+        return Err(internal("no elements in any of the given slices".to_owned()));
+    };
+    if first.is_array() {
+        return Err(unprocessable());
+    }
+    let alike = |other: &Value| match (first, other) {
+        (Value::Number(a), Value::Number(b)) => a.is_i64() == b.is_i64(),
+        _ => discriminant(first) == discriminant(other),
+    };
+    if !all.all(alike) {
+        let lists = Value::Array(lists.map(|list| Value::Array(list.to_vec())).into());
+        return Err(internal(format!("list element types are not identical: {}", text::plain(&lists))));
+    }
+    Ok(if first.is_object() { Items::Maps } else { Items::Scalars })
+}
+
+/// What tells items apart: the value of their merge key, or the item itself when there is none.
+fn identity<'a>(item: &'a Value, merge_key: Option<&str>) -> Option<&'a Value> {
+    match merge_key {
+        Some(key) => item.get(key),
+        None => Some(item),
+    }
+}
+
+/// Where the items of a list stand, by what tells them apart; of equal ones the first.
+struct Places<'a> {
+    of: HashMap<Option<&'a Value>, usize>,
+    merge_key: Option<&'a str>,
+}
+
+impl<'a> Places<'a> {
+    fn of(list: &'a [Value], merge_key: Option<&'a str>) -> Self {
+        let mut of = HashMap::with_capacity(list.len());
+        for (index, item) in list.iter().enumerate() {
+            of.entry(identity(item, merge_key)).or_insert(index);
+        }
+        Self { of, merge_key }
+    }
+
+    fn get(&self, item: &Value) -> Option<usize> {
+        self.of.get(&identity(item, self.merge_key)).copied()
+    }
+}
+
+/// Puts a merged list in order: items that `order` names in that order, the others in the order of `live`, and both
+/// woven together as they stood in `live`.
+///
+/// # Errors
+/// 500 when an item lacks the merge key.
+pub(super) fn arrange(
+    merged: Vec<Value>,
+    order: &[Value],
+    live: &[Value],
+    merge_key: Option<&str>,
+) -> Result<Vec<Value>, Status> {
+    if let Some(key) = merge_key {
+        for item in merged.iter().chain(order) {
+            key_of(item, key)?;
+        }
+    }
+    let (order, live) = (Places::of(order, merge_key), Places::of(live, merge_key));
+    let (named, others): (Vec<Value>, Vec<Value>) =
+        merged.into_iter().partition(|item| order.get(item).is_some());
+    let (named, others) = (sorted(named, &order), sorted(others, &live));
+
+    let mut out = Vec::with_capacity(named.len() + others.len());
+    let mut others = others.into_iter().peekable();
+    for (_, item) in named {
+        let here = live.get(&item);
+        while let Some((_, other)) =
+            others.next_if(|(other, _)| matches!((other, here), (Some(other), Some(here)) if *other < here))
+        {
+            out.push(other);
+        }
+        out.push(item);
+    }
+    out.extend(others.map(|(_, item)| item));
+    Ok(out)
+}
+
+/// Sorts items as they stand in a list, each with its place there. Those that do not stand there come first, the last
+/// one in front: the real server sorts by insertion and takes the unknown for smaller than all.
+fn sorted(items: Vec<Value>, list: &Places<'_>) -> Vec<(Option<usize>, Value)> {
+    let mut items: Vec<_> = items.into_iter().map(|item| (list.get(&item), item)).collect();
+    if items.iter().all(|(place, _)| place.is_some()) {
+        items.sort_by_key(|(place, _)| *place);
+        return items;
+    }
+    for end in 1..items.len() {
+        for i in (1..=end).rev() {
+            match (items[i].0, items[i - 1].0) {
+                (Some(this), Some(before)) if this >= before => break,
+                _ => items.swap(i, i - 1),
+            }
+        }
+    }
+    items
+}
+
+/// The value of an item's merge key.
+///
+/// # Errors
+/// 500 when it is no object or has no such field.
+pub(super) fn key_of<'a>(item: &'a Value, key: &str) -> Result<&'a Value, Status> {
+    if !item.is_object() {
+        return Err(bad_type("map[string]interface {}", item));
+    }
+    item.get(key).ok_or_else(|| {
+        internal(format!("map: {} does not contain declared merge key: {key}", text::plain(item)))
+    })
+}
+
+pub(super) fn bad_type(wanted: &str, found: &Value) -> Status {
+    let found = match found {
+        Value::Null => "%!s(<nil>)",
+        found => text::type_name(found),
+    };
+    internal(format!("expected a {wanted}, but received a {found}"))
+}

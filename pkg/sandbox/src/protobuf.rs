@@ -1,0 +1,247 @@
+//! Bodies in `application/vnd.kubernetes.protobuf`, which Go clients send for built-in kinds, as JSON.
+//!
+//! ```text
+//! "k8s\0" ─► Unknown { type meta, raw } ─► definition of the kind ─► fields by their numbers ─► Value
+//! ```
+//!
+//! The result is what the same client would have sent as JSON: fields without a value are left out, though protobuf has
+//! the empty texts and zeros of fields that are no pointers in Go.
+//! Source: apimachinery 0.36, `runtime/serializer/protobuf`; the numbers are those of the `generated.proto` files.
+
+mod message;
+mod scalar;
+
+use serde_json::{Map, Value};
+
+use self::message::{Content, Fault, Reader};
+use crate::{
+    builtin::{self, Field, Form, Inner, Shape, ValueType},
+    status::Status,
+};
+
+/// What every body begins with.
+const PREFIX: &[u8] = b"k8s\0";
+/// Bodies nested deeper are refused, as JSON is.
+const DEEPEST: usize = 128;
+
+/// The object in a body.
+///
+/// # Errors
+/// 400 when the body is no such object, or its kind is none of the built-in ones.
+pub(crate) fn decode(body: &[u8]) -> Result<Value, Status> {
+    object(body, 0).map_err(|fault| Status {
+        code: 400,
+        reason: "BadRequest",
+        message: fault.to_string(),
+        details: None,
+    })
+}
+
+fn object(body: &[u8], depth: usize) -> Result<Value, Fault> {
+    let envelope = body.strip_prefix(PREFIX).ok_or(Fault::NoPrefix)?;
+    let (mut api_version, mut kind, mut raw) = (String::new(), String::new(), &[][..]);
+    for part in Reader::new(envelope) {
+        match part? {
+            (1, content) => {
+                for part in Reader::new(content.bytes()?) {
+                    match part? {
+                        (1, content) => api_version = content.text()?,
+                        (2, content) => kind = content.text()?,
+                        _ => {}
+                    }
+                }
+            }
+            (2, content) => raw = content.bytes()?,
+            _ => {}
+        }
+    }
+    let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
+    let found = builtin::shape_of(group, version, &kind).filter(|id| builtin::shapes().get(*id).is_kind);
+    let Some(id) = found else {
+        return Err(Fault::UnknownKind { api_version, kind });
+    };
+    let mut value = shape(builtin::shapes().get(id), raw, depth)?.unwrap_or_else(|| Map::new().into());
+    value["apiVersion"] = api_version.into();
+    value["kind"] = kind.into();
+    Ok(value)
+}
+
+/// The value of a definition; nothing when it has none, such as a time that is not set.
+fn shape(shape: &Shape, bytes: &[u8], depth: usize) -> Result<Option<Value>, Fault> {
+    if depth > DEEPEST {
+        return Err(Fault::TooDeep);
+    }
+    match shape.name.strip_prefix("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.") {
+        Some(name) if name.starts_with("JSONSchemaPropsOr") => {
+            return schema_or(name, bytes, depth).map(Some);
+        }
+        // An object of no fields, in JSON as in protobuf.
+        Some("CustomResourceSubresourceStatus") => return Ok(Some(Map::new().into())),
+        _ => {}
+    }
+    match &shape.form {
+        Form::Fields(fields) => {
+            let mut object = Map::new();
+            add_fields(&mut object, fields, &[], bytes, depth)?;
+            Ok(Some(Value::Object(object)))
+        }
+        Form::Text(_) => scalar::time(bytes, shape.name.ends_with(".MicroTime")),
+        Form::Quantity => Ok(Some(scalar::quantity(bytes)?)),
+        Form::IntOrString => Ok(Some(scalar::int_or_string(bytes)?)),
+        Form::Object | Form::Any => raw(bytes, depth),
+    }
+}
+
+/// `JSONSchemaPropsOrArray` and its like: one thing or another in JSON, fields in protobuf.
+fn schema_or(name: &str, bytes: &[u8], depth: usize) -> Result<Value, Fault> {
+    let (mut schema, mut allows, mut list) = (None, false, Vec::new());
+    for part in Reader::new(bytes) {
+        match (part?, name) {
+            ((1, content), "JSONSchemaPropsOrBool") => allows = content.integer()? != 0,
+            ((2, content), "JSONSchemaPropsOrBool") | ((1, content), _) => {
+                schema = json_schema(content.bytes()?, depth)?;
+            }
+            ((2, content), "JSONSchemaPropsOrArray") => list.extend(json_schema(content.bytes()?, depth)?),
+            ((2, content), _) => list.push(content.text()?.into()),
+            _ => {}
+        }
+    }
+    let other = if name == "JSONSchemaPropsOrBool" { allows.into() } else { Value::Array(list) };
+    Ok(schema.unwrap_or(other))
+}
+
+fn json_schema(bytes: &[u8], depth: usize) -> Result<Option<Value>, Fault> {
+    match builtin::shape_of("apiextensions.k8s.io", "v1", "JSONSchemaProps") {
+        Some(id) => shape(builtin::shapes().get(id), bytes, depth + 1),
+        None => Ok(None),
+    }
+}
+
+/// JSON, or a whole object in protobuf, within a message of one field (`RawExtension`, `JSON`, `FieldsV1`).
+fn raw(bytes: &[u8], depth: usize) -> Result<Option<Value>, Fault> {
+    let mut value = None;
+    for part in Reader::new(bytes) {
+        if let (1, content) = part? {
+            value = match content.bytes()? {
+                [] => None,
+                raw if raw.starts_with(PREFIX) => Some(object(raw, depth + 1)?),
+                raw => Some(serde_json::from_slice(raw).map_err(|error| Fault::Json(error.to_string()))?),
+            };
+        }
+    }
+    Ok(value)
+}
+
+/// Adds the fields of a message. `way` are the numbers of the messages around it whose fields JSON shows here.
+fn add_fields(
+    object: &mut Map<String, Value>,
+    fields: &[Field],
+    way: &[u32],
+    bytes: &[u8],
+    depth: usize,
+) -> Result<(), Fault> {
+    for part in Reader::new(bytes) {
+        let (number, content) = part?;
+        let under = |field: &&Field| match field.numbers.strip_prefix(way) {
+            Some([first, ..]) => *first == number,
+            _ => false,
+        };
+        match fields.iter().find(under) {
+            Some(field) if field.numbers.len() == way.len() + 1 => add_field(object, field, content, depth)?,
+            Some(_) => {
+                let way = [way, &[number]].concat();
+                add_fields(object, fields, &way, content.bytes()?, depth)?;
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn add_field(
+    object: &mut Map<String, Value>,
+    field: &Field,
+    content: Content<'_>,
+    depth: usize,
+) -> Result<(), Fault> {
+    match &field.value {
+        ValueType::List(items) => {
+            let list = object.entry(field.name).or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(list) = list {
+                add_item(list, items, content, depth)?;
+            }
+        }
+        ValueType::Map(values) => {
+            let map = object.entry(field.name).or_insert_with(|| Map::new().into());
+            let (key, value) = entry(values, content.bytes()?, depth)?;
+            map[key] = value;
+        }
+        kind => {
+            let found = value(kind, content, depth)?;
+            if let Some(value) = found.filter(|value| field.kept || !is_empty(kind, value)) {
+                object.insert(field.name.to_owned(), value);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds an item, or all of a packed list of numbers.
+fn add_item(list: &mut Vec<Value>, items: &Inner, content: Content<'_>, depth: usize) -> Result<(), Fault> {
+    match (&items.value, content) {
+        (ValueType::Int32 | ValueType::Int64, Content::Bytes(bytes)) => {
+            list.extend(message::packed(bytes)?.into_iter().map(Value::from));
+        }
+        (kind, content) => list.push(value(kind, content, depth)?.unwrap_or(Value::Null)),
+    }
+    Ok(())
+}
+
+/// Key and value of an entry of a map: what is missing is empty.
+fn entry(values: &Inner, bytes: &[u8], depth: usize) -> Result<(String, Value), Fault> {
+    let (mut key, mut found) = (String::new(), None);
+    for part in Reader::new(bytes) {
+        match part? {
+            (1, content) => key = content.text()?,
+            (2, content) => found = Some(content),
+            _ => {}
+        }
+    }
+    let value = match (&values.value, found) {
+        // A list in a map is a message of its own.
+        (ValueType::List(items), found) => {
+            let mut list = Vec::new();
+            for part in Reader::new(found.map_or(Ok(&[][..]), Content::bytes)?) {
+                if let (1, content) = part? {
+                    add_item(&mut list, items, content, depth)?;
+                }
+            }
+            Value::Array(list)
+        }
+        (kind, Some(content)) => value(kind, content, depth)?.unwrap_or(Value::Null),
+        (kind, None) => kind.zero(),
+    };
+    Ok((key, value))
+}
+
+fn value(kind: &ValueType, content: Content<'_>, depth: usize) -> Result<Option<Value>, Fault> {
+    Ok(Some(match kind {
+        ValueType::Bool => (content.integer()? != 0).into(),
+        ValueType::Int32 | ValueType::Int64 => content.integer()?.into(),
+        ValueType::Double => content.double()?.into(),
+        ValueType::Text => content.text()?.into(),
+        ValueType::Bytes => scalar::base64(content.bytes()?),
+        ValueType::Shape(id) => return shape(builtin::shapes().get(*id), content.bytes()?, depth + 1),
+        ValueType::Object => return raw(content.bytes()?, depth),
+        // No field holds a list of lists or a map of maps: [`add_field`] and [`entry`] have read the others.
+        ValueType::List(_) | ValueType::Map(_) => return Ok(None),
+    }))
+}
+
+/// Whether a value is what Go writes for a scalar nobody has set.
+fn is_empty(kind: &ValueType, value: &Value) -> bool {
+    !matches!(kind, ValueType::Shape(_)) && *value == kind.zero()
+}
+
+#[cfg(test)]
+mod tests;

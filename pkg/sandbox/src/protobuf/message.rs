@@ -1,0 +1,154 @@
+//! The wire format of protobuf: numbered fields, of which the four forms in use are read.
+
+use std::fmt;
+
+/// Why a body is no object.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// It does not begin as it must.
+    NoPrefix,
+    /// It ends within a field, or a field has a form nobody writes.
+    Malformed,
+    /// A text is not UTF-8.
+    NotText,
+    /// It is nested too deep.
+    TooDeep,
+    /// JSON within it cannot be read.
+    Json(String),
+    /// There is no built-in kind of this name.
+    UnknownKind {
+        /// The version it asks for.
+        api_version: String,
+        /// The kind it asks for.
+        kind: String,
+    },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPrefix => f.write_str(
+                "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]",
+            ),
+            Self::Malformed => f.write_str("unexpected EOF"),
+            Self::NotText => f.write_str("a text in the body is not UTF-8"),
+            Self::TooDeep => f.write_str("the body is nested too deep"),
+            Self::Json(error) => write!(f, "invalid JSON in the body: {error}"),
+            Self::UnknownKind { api_version, kind } => {
+                write!(f, "no kind \"{kind}\" is registered for version \"{api_version}\"")
+            }
+        }
+    }
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content<'a> {
+    /// A whole number of variable length.
+    Varint(u64),
+    /// Eight bytes.
+    Fixed(u64),
+    /// A text, bytes, or a message.
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Content<'a> {
+    /// As bytes.
+    pub(super) fn bytes(self) -> Result<&'a [u8], Fault> {
+        match self {
+            Self::Bytes(bytes) => Ok(bytes),
+            Self::Varint(_) | Self::Fixed(_) => Err(Fault::Malformed),
+        }
+    }
+
+    /// As text.
+    pub(super) fn text(self) -> Result<String, Fault> {
+        std::str::from_utf8(self.bytes()?).map(str::to_owned).map_err(|_| Fault::NotText)
+    }
+
+    /// As a whole number.
+    pub(super) fn integer(self) -> Result<i64, Fault> {
+        match self {
+            Self::Varint(value) => Ok(value.cast_signed()),
+            Self::Fixed(_) | Self::Bytes(_) => Err(Fault::Malformed),
+        }
+    }
+
+    /// As a number.
+    pub(super) fn double(self) -> Result<f64, Fault> {
+        match self {
+            Self::Fixed(bits) => Ok(f64::from_bits(bits)),
+            Self::Varint(_) | Self::Bytes(_) => Err(Fault::Malformed),
+        }
+    }
+}
+
+/// Reads the fields of a message, in the order they stand there.
+pub(super) struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    /// Over these bytes.
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    fn field(&mut self) -> Option<(u32, Content<'a>)> {
+        let tag = self.varint()?;
+        let content = match tag & 7 {
+            0 => Content::Varint(self.varint()?),
+            1 => Content::Fixed(u64::from_le_bytes(self.take(8)?.try_into().ok()?)),
+            2 => {
+                let length = self.varint()?;
+                Content::Bytes(self.take(usize::try_from(length).ok()?)?)
+            }
+            5 => Content::Fixed(u64::from(u32::from_le_bytes(self.take(4)?.try_into().ok()?))),
+            _ => return None,
+        };
+        Some((u32::try_from(tag >> 3).ok()?, content))
+    }
+
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(length)?;
+        self.rest = rest;
+        Some(taken)
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = *self.take(1)?.first()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+}
+
+impl<'a> Iterator for Reader<'a> {
+    type Item = Result<(u32, Content<'a>), Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let field = self.field();
+        if field.is_none() {
+            self.rest = &[];
+        }
+        Some(field.ok_or(Fault::Malformed))
+    }
+}
+
+/// The numbers of a packed list.
+pub(super) fn packed(bytes: &[u8]) -> Result<Vec<i64>, Fault> {
+    let mut reader = Reader::new(bytes);
+    let mut numbers = Vec::new();
+    while !reader.rest.is_empty() {
+        numbers.push(reader.varint().ok_or(Fault::Malformed)?.cast_signed());
+    }
+    Ok(numbers)
+}

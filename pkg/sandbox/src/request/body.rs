@@ -1,0 +1,272 @@
+//! Bodies of requests: read, decoded, and what is odd about them.
+
+mod go_words;
+mod tracked;
+
+pub(crate) use self::go_words::of_json_error;
+
+use bytes::{Bytes, BytesMut};
+use http_body::Body;
+use http_body_util::BodyExt as _;
+use manifest::yaml;
+use serde_json::Value;
+
+use crate::{protobuf, status::Status};
+
+/// The longest body that is read, in bytes. Source: kube-apiserver 1.36 `MaxRequestBodyBytes`.
+const LIMIT_BYTES: usize = 3 * 1024 * 1024;
+/// How deep the values of a body may be nested; what serde_json's own reader allows.
+const DEPTH: usize = 128;
+
+/// A decoded body.
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    /// What it says; of a key that is there twice, the last.
+    pub(crate) value: Value,
+    /// What strict readers refuse: `duplicate field "data.a"`.
+    pub(crate) oddities: Vec<String>,
+}
+
+/// The forms in which objects travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// `application/json`.
+    Json,
+    /// `application/yaml`.
+    Yaml,
+    /// `application/vnd.kubernetes.protobuf`.
+    Protobuf,
+}
+
+impl Format {
+    /// The form a content type names; none at all is JSON.
+    ///
+    /// # Errors
+    /// 415 for other content types.
+    pub(crate) fn of(content_type: &str) -> Result<Self, Status> {
+        match media_type(content_type) {
+            "" | "application/json" => Ok(Self::Json),
+            "application/yaml" => Ok(Self::Yaml),
+            "application/vnd.kubernetes.protobuf" => Ok(Self::Protobuf),
+            _ => Err(unsupported(&[
+                "application/json",
+                "application/yaml",
+                "application/vnd.kubernetes.protobuf",
+            ])),
+        }
+    }
+}
+
+/// A content type without its parameters.
+pub(crate) fn media_type(content_type: &str) -> &str {
+    content_type.split(';').next().unwrap_or_default().trim()
+}
+
+/// 415 with what is taken instead.
+pub(crate) fn unsupported(accepted: &[&str]) -> Status {
+    let message = format!(
+        "the body of the request was in an unknown format - accepted media types include: {}",
+        accepted.join(", ")
+    );
+    Status::new(415, "UnsupportedMediaType", message)
+}
+
+/// Reads a whole body.
+///
+/// # Errors
+/// 413 when it is too long, 400 when it ends early.
+pub(crate) async fn read<B>(body: B) -> Result<Bytes, Status>
+where
+    B: Body<Data = Bytes>,
+    B::Error: std::fmt::Display,
+{
+    let mut body = std::pin::pin!(body);
+    let mut first: Option<Bytes> = None;
+    let mut rest = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| Status::bad_request(error.to_string()))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if rest.len() + first.as_ref().map_or(0, Bytes::len) + data.len() > LIMIT_BYTES {
+            let message = format!("Request entity too large: limit is {LIMIT_BYTES}");
+            return Err(Status::new(413, "RequestEntityTooLarge", message));
+        }
+        match first.take() {
+            None if rest.is_empty() => first = Some(data),
+            None => rest.extend_from_slice(&data),
+            Some(start) => {
+                rest.extend_from_slice(&start);
+                rest.extend_from_slice(&data);
+            }
+        }
+    }
+    Ok(first.unwrap_or_else(|| rest.freeze()))
+}
+
+/// Decodes the object of a request for a kind.
+///
+/// # Errors
+/// 400 in the words of the real server when it cannot be read.
+pub(crate) fn object(content: &[u8], format: Format, kind: &str) -> Result<Decoded, Status> {
+    let unreadable = |why: &str| {
+        let summary = summary(content);
+        Status::bad_request(format!(
+            "the object provided is unrecognized (must be of type {kind}): {why} ({summary})"
+        ))
+    };
+    let decoded = match format {
+        Format::Json => json(content)
+            .map_err(|why| unreadable(&format!("couldn't get version/kind; json parse error: {why}")))?,
+        Format::Yaml => yaml_text(content).map_err(|why| unreadable(&why))?,
+        Format::Protobuf => return of_protobuf(content, kind),
+    };
+    if !decoded.value.is_object() {
+        let found = crate::meta::json_kind(&decoded.value);
+        let target = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
+                      \"json:\\\"kind,omitempty\\\"\" }";
+        let why = format!("json: cannot unmarshal {found} into Go value of type {target}");
+        return Err(unreadable(&format!("couldn't get version/kind; json parse error: {why}")));
+    }
+    Ok(decoded)
+}
+
+fn of_protobuf(content: &[u8], kind: &str) -> Result<Decoded, Status> {
+    if !content.starts_with(b"k8s\0") {
+        let summary = summary(content);
+        return Err(Status::bad_request(format!(
+            "the object provided is unrecognized (must be of type {kind}): provided data does not appear to be a \
+             protobuf message, expected prefix [107 56 115 0] ({summary})"
+        )));
+    }
+    protobuf::decode(content).map(|value| Decoded { value, oddities: Vec::new() })
+}
+
+/// Decodes the options of a deletion.
+///
+/// # Errors
+/// 400 when they cannot be read or are something else.
+pub(crate) fn delete_options(content: &[u8], content_type: &str) -> Result<Value, Status> {
+    let value = match Format::of(content_type)? {
+        Format::Json => {
+            let parsed = json(content).map_err(|why| {
+                Status::bad_request(format!("couldn't get version/kind; json parse error: {why}"))
+            });
+            parsed?.value
+        }
+        Format::Yaml => yaml_text(content).map_err(Status::bad_request)?.value,
+        Format::Protobuf => protobuf::decode(content)?,
+    };
+    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    if !matches!(text("kind"), "" | "DeleteOptions") {
+        let (kind, version) =
+            (crate::status::go_quote(text("kind")), crate::status::go_quote(text("apiVersion")));
+        return Err(Status::bad_request(format!(
+            "no kind {kind} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\""
+        )));
+    }
+    Ok(value)
+}
+
+/// Decodes a patch in JSON.
+///
+/// # Errors
+/// What is wrong with it, in Go's words; the kinds of patches say it differently.
+pub(crate) fn json(content: &[u8]) -> Result<Decoded, String> {
+    match serde_json::from_slice::<tracked::Tracked>(content) {
+        Ok(tracked) => Ok(tracked.into()),
+        Err(error) => Err(of_json_error(&error, content)),
+    }
+}
+
+/// Decodes an applied configuration, which is YAML, or JSON as a part of it.
+///
+/// # Errors
+/// 400 when it cannot be read.
+pub(crate) fn configuration(content: &[u8]) -> Result<Decoded, Status> {
+    if let Ok(tracked) = serde_json::from_slice::<tracked::Tracked>(content) {
+        let decoded = Decoded::from(tracked);
+        if decoded.oddities.is_empty() {
+            return Ok(decoded);
+        }
+    }
+    yaml_text(content).map_err(|why| {
+        Status::bad_request(format!("error decoding YAML: error converting YAML to JSON: {why}"))
+    })
+}
+
+fn yaml_text(content: &[u8]) -> Result<Decoded, String> {
+    let limits = yaml::Limits { size_bytes: LIMIT_BYTES, depth: DEPTH };
+    let text = std::str::from_utf8(content).map_err(|_| "yaml: invalid leading UTF-8 octet".to_owned())?;
+    let said = |error: &yaml::YamlError| {
+        format!("line {}: {}", error.line, go_words::of_yaml_problem(&error.problem))
+    };
+    let value = yaml::read_value(text, &limits).map_err(|error| format!("yaml: {}", said(&error)))?;
+    let oddities = yaml::read_value_strict(text, &limits).err().map(|error| said(&error));
+    Ok(Decoded { value, oddities: oddities.into_iter().collect() })
+}
+
+/// The start of a body, as messages show it.
+/// Source: kube-apiserver 1.36 `summarizeData`.
+fn summary(content: &[u8]) -> String {
+    const SHOWN: usize = 30;
+    let start = &content[..content.len().min(SHOWN)];
+    let more = if content.len() > SHOWN { " ..." } else { "" };
+    match start.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') => format!("{}{more}", String::from_utf8_lossy(start)),
+        Some(_) => {
+            let number = start.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+            format!("{number}{more}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::Full;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_key_that_is_there_twice_counts_once_and_is_told() {
+        let text = br#"{"metadata":{"name":"a","name":"b"},"spec":{"list":[{"x":1,"x":2}]}}"#;
+        let decoded = object(text, Format::Json, "ConfigMap").unwrap();
+        assert_eq!(decoded.value, json!({"metadata": {"name": "b"}, "spec": {"list": [{"x": 2}]}}));
+        assert_eq!(
+            decoded.oddities,
+            ["duplicate field \"metadata.name\"", "duplicate field \"spec.list[0].x\""]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_in_the_words_of_go() {
+        for (text, why) in [
+            ("{\"kind\":", "unexpected end of JSON input ({\"kind\":)"),
+            (" ", "unexpected end of JSON input (20)"),
+            ("x", "invalid character 'x' looking for beginning of value (78)"),
+            ("{\"a\":1 \"b\"}", "invalid character '\"' after object key:value pair ({\"a\":1 \"b\"})"),
+            ("[]", "(5b5d)"),
+        ] {
+            let status = object(text.as_bytes(), Format::Json, "ConfigMap").unwrap_err();
+            assert!(status.message.ends_with(why), "{text}: {}", status.message);
+            assert_eq!(status.code, 400);
+        }
+    }
+
+    #[test]
+    fn yaml_is_read_and_its_duplicates_are_told_by_line() {
+        let decoded = object(b"kind: A\ndata: {a: b, a: c}\n", Format::Yaml, "A").unwrap();
+        assert_eq!(decoded.value, json!({"kind": "A", "data": {"a": "c"}}));
+        assert_eq!(decoded.oddities, ["line 2: key \"a\" already set in map"]);
+    }
+
+    #[tokio::test]
+    async fn a_body_over_the_limit_is_refused() {
+        let status = read(Full::new(Bytes::from(vec![b'a'; LIMIT_BYTES + 1]))).await.unwrap_err();
+        assert_eq!(
+            (status.code, status.message.as_str()),
+            (413, "Request entity too large: limit is 3145728")
+        );
+        assert_eq!(read(Full::new(Bytes::from_static(b"ab"))).await.unwrap(), "ab");
+    }
+}

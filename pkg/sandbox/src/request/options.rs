@@ -1,0 +1,372 @@
+//! What verbs read of the query, checked in the words of the real server.
+//!
+//! Source: apimachinery 1.36 `ListOptions` and its kin, their conversion from a query, and their validation. Each verb
+//! reads what it knows; what it does not know is left unread.
+
+use serde_json::Value;
+
+use super::body;
+use crate::{
+    meta,
+    status::{FieldError, Status},
+};
+
+/// The query of a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Query {
+    pairs: Vec<(String, String)>,
+}
+
+impl Query {
+    /// Reads a query as it stands in an address, without its question mark.
+    pub(crate) fn parse(query: &str) -> Self {
+        Self { pairs: form_urlencoded::parse(query.as_bytes()).into_owned().collect() }
+    }
+
+    /// The first value of a name; empty when it is not given.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.get(name).unwrap_or_default()
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a flag is set: given, and neither `false` nor `0`.
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.switch(name).unwrap_or_default()
+    }
+
+    fn switch(&self, name: &str) -> Option<bool> {
+        self.get(name).map(|text| !text.eq_ignore_ascii_case("false") && text != "0")
+    }
+
+    fn all(&self, name: &str) -> Vec<String> {
+        self.pairs.iter().filter(|(key, _)| key == name).map(|(_, value)| value.clone()).collect()
+    }
+
+    fn integer(&self, name: &str) -> Result<Option<i64>, Status> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| {
+            let quoted = crate::status::go_quote(text);
+            Status::bad_request(format!("strconv.ParseInt: parsing {quoted}: invalid syntax"))
+        })
+    }
+}
+
+/// What a list and a watch are asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ListOptions {
+    /// The most objects in one answer; 0 is all.
+    pub(crate) limit: usize,
+    /// Where the page before ended.
+    pub(crate) continue_token: String,
+    /// Which labels.
+    pub(crate) label_selector: String,
+    /// Which fields.
+    pub(crate) field_selector: String,
+    /// As of which revision; empty is the newest.
+    pub(crate) resource_version: String,
+    /// `Exact`, `NotOlderThan` or nothing.
+    pub(crate) resource_version_match: String,
+    /// The watch tells now and then how far it is.
+    pub(crate) allow_watch_bookmarks: bool,
+    /// The watch begins with all that is there.
+    pub(crate) send_initial_events: Option<bool>,
+    /// The watch ends after this time, in seconds.
+    pub(crate) timeout_seconds: Option<u64>,
+}
+
+impl ListOptions {
+    /// Reads and checks them.
+    ///
+    /// # Errors
+    /// 400 when a number is none, 422 when they contradict each other.
+    pub(crate) fn read(query: &Query, watch: bool) -> Result<Self, Status> {
+        let options = Self {
+            limit: query.integer("limit")?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or_default(),
+            continue_token: query.text("continue").to_owned(),
+            label_selector: query.text("labelSelector").to_owned(),
+            field_selector: query.text("fieldSelector").to_owned(),
+            resource_version: query.text("resourceVersion").to_owned(),
+            resource_version_match: query.text("resourceVersionMatch").to_owned(),
+            allow_watch_bookmarks: query.flag("allowWatchBookmarks"),
+            send_initial_events: query.switch("sendInitialEvents"),
+            timeout_seconds: query
+                .integer("timeoutSeconds")?
+                .and_then(|seconds| u64::try_from(seconds).ok())
+                .filter(|seconds| *seconds > 0),
+        };
+        let errors = if watch { options.watch_errors() } else { options.list_errors() };
+        if errors.is_empty() { Ok(options) } else { Err(Status::invalid_options("ListOptions", &errors)) }
+    }
+
+    fn list_errors(&self) -> Vec<FieldError> {
+        const PATH: &str = "resourceVersionMatch";
+        let mut errors = Vec::new();
+        let wanted = self.resource_version_match.as_str();
+        if !wanted.is_empty() {
+            if self.resource_version.is_empty() {
+                let detail = "resourceVersionMatch is forbidden unless resourceVersion is provided";
+                errors.push(FieldError::forbidden(PATH, detail));
+            }
+            if !self.continue_token.is_empty() {
+                let detail = "resourceVersionMatch is forbidden when continue is provided";
+                errors.push(FieldError::forbidden(PATH, detail));
+            }
+            if !matches!(wanted, "Exact" | "NotOlderThan") {
+                errors.push(FieldError::not_supported(PATH, wanted, &["Exact", "NotOlderThan", ""]));
+            }
+            if wanted == "Exact" && self.resource_version == "0" {
+                let detail = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
+                errors.push(FieldError::forbidden(PATH, detail));
+            }
+        }
+        if self.send_initial_events.is_some() {
+            let detail = "sendInitialEvents is forbidden for list";
+            errors.push(FieldError::forbidden("sendInitialEvents", detail));
+        }
+        errors
+    }
+
+    fn watch_errors(&self) -> Vec<FieldError> {
+        const PATH: &str = "resourceVersionMatch";
+        let mut errors = Vec::new();
+        let wanted = self.resource_version_match.as_str();
+        if self.send_initial_events.is_some() && wanted != "NotOlderThan" {
+            let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+            errors.push(FieldError::forbidden(PATH, detail));
+        }
+        if !wanted.is_empty() {
+            if self.send_initial_events.is_none() {
+                let detail =
+                    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+                errors.push(FieldError::forbidden(PATH, detail));
+            }
+            if wanted != "NotOlderThan" {
+                errors.push(FieldError::not_supported(PATH, wanted, &["NotOlderThan"]));
+            }
+            if !self.continue_token.is_empty() {
+                let detail = "resourceVersionMatch is forbidden when continue is provided";
+                errors.push(FieldError::forbidden(PATH, detail));
+            }
+        }
+        errors
+    }
+}
+
+/// What becomes of fields nobody knows and of fields that are there twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum FieldValidation {
+    /// Nothing is said.
+    Ignore,
+    /// They are warned of.
+    #[default]
+    Warn,
+    /// The request is refused.
+    Strict,
+}
+
+/// What writes are asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WriteOptions {
+    /// Everything happens but the write.
+    pub(crate) dry_run: bool,
+    /// See [`FieldValidation`].
+    pub(crate) field_validation: FieldValidation,
+    /// An apply takes over what others own.
+    pub(crate) force: bool,
+}
+
+/// The sorts of writes: each has options of a name of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WriteKind {
+    /// `CreateOptions`.
+    Create,
+    /// `UpdateOptions`.
+    Update,
+    /// `PatchOptions` of a patch that is no apply.
+    Patch,
+    /// `PatchOptions` of an apply.
+    Apply,
+}
+
+impl WriteOptions {
+    /// Reads and checks them.
+    ///
+    /// # Errors
+    /// 422 when one has a value that it may not have.
+    pub(crate) fn read(query: &Query, kind: WriteKind) -> Result<Self, Status> {
+        let mut errors = Vec::new();
+        if kind == WriteKind::Apply && query.text("fieldManager").is_empty() {
+            errors.push(FieldError::required("fieldManager", "is required for apply patch"));
+        }
+        if kind == WriteKind::Patch && query.get("force").is_some() {
+            errors.push(FieldError::forbidden("force", "may not be specified for non-apply patch"));
+        }
+        errors.extend(meta::manager_errors(query.text("fieldManager"), "fieldManager"));
+        let dry_run = query.all("dryRun");
+        errors.extend(dry_run_error(&dry_run));
+        let field_validation = match query.text("fieldValidation") {
+            "" | "Warn" => FieldValidation::Warn,
+            "Ignore" => FieldValidation::Ignore,
+            "Strict" => FieldValidation::Strict,
+            other => {
+                let supported = ["", "Ignore", "Strict", "Warn"];
+                errors.push(FieldError::not_supported("fieldValidation", other, &supported));
+                FieldValidation::Warn
+            }
+        };
+        if errors.is_empty() {
+            return Ok(Self { dry_run: !dry_run.is_empty(), field_validation, force: query.flag("force") });
+        }
+        let name = match kind {
+            WriteKind::Create => "CreateOptions",
+            WriteKind::Update => "UpdateOptions",
+            WriteKind::Patch | WriteKind::Apply => "PatchOptions",
+        };
+        Err(Status::invalid_options(name, &errors))
+    }
+}
+
+fn dry_run_error(dry_run: &[String]) -> Option<FieldError> {
+    let fits = dry_run.iter().all(|word| word == "All");
+    (!fits).then(|| FieldError::not_supported("dryRun", dry_run.to_vec(), &["All"]))
+}
+
+/// How dependents are treated, as a deletion says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dependents {
+    /// They are collected afterwards.
+    Background,
+    /// They go first.
+    Foreground,
+    /// They stay and lose their owner.
+    Orphan,
+}
+
+/// What a deletion is asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DeleteOptions {
+    /// Everything happens but the write.
+    pub(crate) dry_run: bool,
+    /// How long the object has to end, in seconds.
+    pub(crate) grace_period_seconds: Option<i64>,
+    /// What becomes of dependents; `None` leaves it to the finalizers that are there, and to the default of the kind.
+    pub(crate) dependents: Option<Dependents>,
+    /// The object must have this uid.
+    pub(crate) uid: Option<String>,
+    /// The object must be of this revision.
+    pub(crate) resource_version: Option<String>,
+}
+
+impl DeleteOptions {
+    /// Reads and checks them: from the body, or from the query when there is no body.
+    ///
+    /// # Errors
+    /// 400 when the body is none, 422 when an option has a value that it may not have.
+    pub(crate) fn read(query: &Query, content: &[u8], content_type: &str) -> Result<Self, Status> {
+        let body =
+            if content.is_empty() { of_query(query)? } else { body::delete_options(content, content_type)? };
+        let text = |name: &str| body.get(name).and_then(Value::as_str);
+        let condition = |name: &str| body.get("preconditions")?.get(name)?.as_str().map(str::to_owned);
+        let orphan = body.get("orphanDependents").and_then(Value::as_bool);
+        let mut errors = Vec::new();
+        if let (Some(_), Some(policy)) = (orphan, text("propagationPolicy")) {
+            let detail = "orphanDependents and deletionPropagation cannot be both set";
+            errors.push(FieldError::invalid("propagationPolicy", policy, detail));
+        }
+        let dependents = match (text("propagationPolicy"), orphan) {
+            (Some("Background"), _) | (None, Some(false)) => Some(Dependents::Background),
+            (Some("Foreground"), _) => Some(Dependents::Foreground),
+            (Some("Orphan"), _) | (None, Some(true)) => Some(Dependents::Orphan),
+            (None, None) => None,
+            (Some(other), _) => {
+                let supported = ["Foreground", "Background", "Orphan", "nil"];
+                errors.push(FieldError::not_supported("propagationPolicy", other, &supported));
+                None
+            }
+        };
+        let dry_run: Vec<String> = body
+            .get("dryRun")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .map(|word| word.as_str().unwrap_or_default().to_owned())
+            .collect();
+        errors.extend(dry_run_error(&dry_run));
+        if !errors.is_empty() {
+            return Err(Status::invalid_options("DeleteOptions", &errors));
+        }
+        Ok(Self {
+            dry_run: !dry_run.is_empty(),
+            grace_period_seconds: body.get("gracePeriodSeconds").and_then(Value::as_i64),
+            dependents,
+            uid: condition("uid"),
+            resource_version: condition("resourceVersion"),
+        })
+    }
+}
+
+fn of_query(query: &Query) -> Result<Value, Status> {
+    let mut body = serde_json::Map::new();
+    if let Some(seconds) = query.integer("gracePeriodSeconds")? {
+        body.insert("gracePeriodSeconds".to_owned(), seconds.into());
+    }
+    if let Some(policy) = query.get("propagationPolicy") {
+        body.insert("propagationPolicy".to_owned(), policy.into());
+    }
+    if let Some(orphan) = query.switch("orphanDependents") {
+        body.insert("orphanDependents".to_owned(), orphan.into());
+    }
+    body.insert("dryRun".to_owned(), query.all("dryRun").into());
+    Ok(body.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contradictions_in_list_options_are_refused() {
+        for (query, watch, part) in [
+            ("resourceVersionMatch=Exact", false, "is forbidden unless resourceVersion is provided"),
+            ("resourceVersion=0&resourceVersionMatch=Exact", false, "is forbidden for resourceVersion \"0\""),
+            ("resourceVersion=1&resourceVersionMatch=X", false, "\"Exact\", \"NotOlderThan\", \"\""),
+            ("sendInitialEvents=true", false, "sendInitialEvents is forbidden for list"),
+            ("sendInitialEvents=true", true, "requires setting resourceVersionMatch to NotOlderThan"),
+            (
+                "resourceVersion=1&resourceVersionMatch=NotOlderThan",
+                true,
+                "unless sendInitialEvents is provided",
+            ),
+            ("limit=x", false, "strconv.ParseInt: parsing \"x\": invalid syntax"),
+        ] {
+            let status = ListOptions::read(&Query::parse(query), watch).unwrap_err();
+            assert!(status.message.contains(part), "{query}: {}", status.message);
+        }
+        assert!(ListOptions::read(&Query::parse("limit=-1&watch=0"), false).is_ok());
+    }
+
+    #[test]
+    fn the_body_of_a_deletion_goes_before_its_query() {
+        let query = Query::parse("propagationPolicy=Orphan&dryRun=All&gracePeriodSeconds=3");
+        let options = DeleteOptions::read(&query, b"", "").unwrap();
+        assert_eq!(options.dependents, Some(Dependents::Orphan));
+        assert_eq!((options.dry_run, options.grace_period_seconds), (true, Some(3)));
+        let body = br#"{"preconditions":{"uid":"x"},"orphanDependents":false}"#;
+        let options = DeleteOptions::read(&query, body, "application/json").unwrap();
+        assert_eq!((options.dependents, options.uid.as_deref()), (Some(Dependents::Background), Some("x")));
+        assert!(!options.dry_run);
+    }
+
+    #[test]
+    fn an_apply_names_its_manager_and_no_other_patch_forces() {
+        let unnamed = WriteOptions::read(&Query::parse("force=true"), WriteKind::Apply).unwrap_err();
+        assert!(unnamed.message.ends_with("fieldManager: Required value: is required for apply patch"));
+        let forced = WriteOptions::read(&Query::parse("force=true"), WriteKind::Patch).unwrap_err();
+        assert!(forced.message.ends_with("force: Forbidden: may not be specified for non-apply patch"));
+        let options = WriteOptions::read(&Query::parse("fieldManager=a&force=1"), WriteKind::Apply).unwrap();
+        assert!(options.force && !options.dry_run);
+    }
+}

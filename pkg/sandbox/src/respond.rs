@@ -1,0 +1,113 @@
+//! Answers: from what a verb came to, to the form the client asked for.
+//!
+//! ```text
+//! Accept ─► accept: JSON or YAML, whole or Table or metadata alone
+//!                     │
+//! Answer ─► present ──┴─► Response<Body>     body: one text, many pieces, or a stream
+//! ```
+
+mod accept;
+mod body;
+mod present;
+
+pub(crate) use accept::{Accepted, Form, unknown_media_types};
+pub use body::Body;
+pub(crate) use present::{Presenter, list_metadata};
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use serde_json::Value;
+
+use crate::status::Status;
+
+/// An answer in plain text.
+pub(crate) fn text(code: u16, text: impl Into<Bytes>) -> Response<Body> {
+    response(code, "text/plain; charset=utf-8", Body::from(text.into()))
+}
+
+/// An answer that is one value, in the format asked for.
+pub(crate) fn value(accepted: &Accepted, code: u16, value: &Value) -> Response<Body> {
+    let (content_type, text) = accepted.print(value);
+    response(code, content_type, Body::from(Bytes::from(text)))
+}
+
+/// An answer that is no success.
+pub(crate) fn failure(accepted: &Accepted, status: &Status) -> Response<Body> {
+    let mut response = value(accepted, status.code, &status.to_value());
+    let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+    if seconds > 0 {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+/// The page of an address nobody answers at.
+pub(crate) fn no_page() -> Response<Body> {
+    let mut response = text(404, Bytes::from_static(b"404 page not found\n"));
+    response.headers_mut().insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// An answer of this code, type and body.
+pub(crate) fn response(code: u16, content_type: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    response
+}
+
+/// How many characters of warnings an answer carries; past that each is cut. (A header map takes no more than 32,768
+/// headers, and clients far fewer.)
+const WARNINGS_LIMIT: usize = 4096;
+/// What a warning is cut to, in characters, when there are too many.
+const WARNING_LIMIT: usize = 256;
+
+/// Adds warnings to an answer, as `Warning: 299 - "…"`. When they are too long together, each is cut, and the last ones
+/// are left out.
+/// Source: apimachinery 1.36 `NewWarningHeader`: quotes and backslashes are escaped, control characters go; apiserver
+/// 1.36 `WithWarningRecorder`.
+pub(crate) fn warn(response: &mut Response<Body>, warnings: &[String]) {
+    let whole: usize = warnings.iter().map(|warning| warning.chars().count()).sum();
+    let limit = if whole > WARNINGS_LIMIT { WARNING_LIMIT } else { WARNINGS_LIMIT };
+    let mut told = 0;
+    for warning in warnings {
+        if told >= WARNINGS_LIMIT {
+            return;
+        }
+        let mut value = String::from("299 - \"");
+        told += warning.chars().take(limit).count();
+        for c in warning.chars().take(limit).filter(|c| !c.is_control()) {
+            if matches!(c, '"' | '\\') {
+                value.push('\\');
+            }
+            value.push(c);
+        }
+        value.push('"');
+        // Every character above the control characters may stand in a header, as UTF-8.
+        if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
+            response.headers_mut().append(header::WARNING, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(warnings: &[String]) -> Vec<usize> {
+        let mut response = text(200, "");
+        warn(&mut response, warnings);
+        let headers = response.headers().get_all(header::WARNING);
+        headers.iter().map(|value| value.len() - "299 - \"\"".len()).collect()
+    }
+
+    #[test]
+    fn warnings_that_are_too_long_together_are_cut_and_the_last_are_left_out() {
+        assert_eq!(told(&["a".repeat(4000), "b".repeat(96)]), [4000, 96]);
+        assert_eq!(told(&["a".repeat(4000), "b".repeat(97), "c".repeat(3)]), [256, 97, 3]);
+        let many: Vec<String> = (0..100_000).map(|number| format!("{number:08}")).collect();
+        assert_eq!(told(&many), vec![8; WARNINGS_LIMIT / 8]);
+    }
+}

@@ -1,0 +1,171 @@
+//! What a client accepts.
+//!
+//! Source: apiserver 1.36 `endpoints/handlers/negotiation`. Answers are never protobuf: who accepts that accepts the JSON
+//! it gets, as its content type says what it is.
+
+use manifest::yaml;
+use serde_json::Value;
+
+use crate::status::{Details, Status};
+
+/// What a whole object or list becomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Itself.
+    #[default]
+    Whole,
+    /// A `Table` of this version of `meta.k8s.io`.
+    Table(&'static str),
+    /// Its metadata, in this version of `meta.k8s.io`.
+    Partial(&'static str),
+    /// The metadata of the items of a list.
+    PartialList(&'static str),
+}
+
+/// The format and the form of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Accepted {
+    /// YAML instead of JSON.
+    pub(crate) yaml: bool,
+    /// JSON with line breaks.
+    pub(crate) pretty: bool,
+    /// See [`Form`].
+    pub(crate) form: Form,
+    /// The aggregated form of discovery.
+    pub(crate) aggregated_discovery: bool,
+}
+
+impl Accepted {
+    /// Reads an `Accept` header and `pretty` of the query. `watch` restricts it to what can be streamed.
+    ///
+    /// # Errors
+    /// 406 when nothing of it can be given.
+    pub(crate) fn read(header: &str, pretty: bool, watch: bool) -> Result<Self, Status> {
+        let plain = Self { pretty, ..Self::default() };
+        if header.trim().is_empty() {
+            return Ok(plain);
+        }
+        let mut clauses: Vec<Clause<'_>> = header.split(',').map(Clause::read).collect();
+        clauses.sort_by(|a, b| b.quality.total_cmp(&a.quality));
+        clauses.iter().find_map(|clause| clause.offer(plain, watch)).ok_or_else(|| not_acceptable(watch))
+    }
+
+    /// The same for the whole object: what failures and special kinds are sent as.
+    pub(crate) fn whole(self) -> Self {
+        Self { form: Form::Whole, ..self }
+    }
+
+    /// A value as text, with its content type.
+    pub(crate) fn print(&self, value: &Value) -> (&'static str, String) {
+        if self.yaml {
+            return ("application/yaml", yaml::write(value));
+        }
+        let mut text = if self.pretty { format!("{value:#}") } else { value.to_string() };
+        text.push('\n');
+        ("application/json", text)
+    }
+}
+
+fn not_acceptable(watch: bool) -> Status {
+    let accepted = if watch {
+        "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
+    } else {
+        "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+    };
+    Status::new(406, "NotAcceptable", format!("only the following media types are accepted: {accepted}"))
+}
+
+/// 406 for a built-in resource when no media type of a header is one that anything is sent as: there, the real server
+/// answers before it looks at the forms.
+pub(crate) fn unknown_media_types(header: &str) -> Option<Status> {
+    let known = |clause: Clause<'_>| {
+        matches!(
+            clause.media_type,
+            "application/json"
+                | "application/*"
+                | "*/*"
+                | "application/yaml"
+                | "application/vnd.kubernetes.protobuf"
+        )
+    };
+    if header.trim().is_empty() || header.split(',').map(Clause::read).any(known) {
+        return None;
+    }
+    let words = "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, \
+                 application/vnd.kubernetes.protobuf, application/json;stream=watch, \
+                 application/vnd.kubernetes.protobuf;stream=watch";
+    Some(Status::new(406, "NotAcceptable", words).about(Details::default()))
+}
+
+/// One of the media types of an `Accept` header.
+struct Clause<'a> {
+    media_type: &'a str,
+    parameters: Vec<(&'a str, &'a str)>,
+    quality: f32,
+}
+
+impl<'a> Clause<'a> {
+    fn read(text: &'a str) -> Self {
+        let mut parts = text.split(';').map(str::trim);
+        let media_type = parts.next().unwrap_or_default();
+        let parameters: Vec<_> = parts.filter_map(|part| part.split_once('=')).collect();
+        let quality =
+            parameters.iter().find(|(name, _)| *name == "q").and_then(|(_, value)| value.parse().ok());
+        Self { media_type, parameters, quality: quality.unwrap_or(1.0) }
+    }
+
+    fn parameter(&self, name: &str) -> &'a str {
+        self.parameters.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| *value)
+    }
+
+    fn offer(&self, plain: Accepted, watch: bool) -> Option<Accepted> {
+        let yaml = match self.media_type {
+            "application/json" | "application/*" | "*/*" | "application/vnd.kubernetes.protobuf" => false,
+            "application/yaml" if !watch => true,
+            _ => return None,
+        };
+        let accepted = Accepted { yaml, ..plain };
+        let kind = self.parameter("as");
+        let version = match (self.parameter("g"), self.parameter("v")) {
+            _ if kind.is_empty() => return Some(accepted),
+            ("apidiscovery.k8s.io", "v2" | "v2beta1") if kind == "APIGroupDiscoveryList" => {
+                return Some(Accepted { aggregated_discovery: true, ..accepted });
+            }
+            ("meta.k8s.io", "v1") => "v1",
+            ("meta.k8s.io", "v1beta1") => "v1beta1",
+            _ => return None,
+        };
+        let form = match kind {
+            "Table" => Form::Table(version),
+            "PartialObjectMetadata" => Form::Partial(version),
+            "PartialObjectMetadataList" => Form::PartialList(version),
+            _ => return None,
+        };
+        Some(Accepted { form, ..accepted })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_form_that_can_be_given_is_given() {
+        let form = |header: &str| Accepted::read(header, false, false).map(|accepted| accepted.form);
+        let table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+        assert_eq!(form(table), Ok(Form::Table("v1")));
+        assert_eq!(form("application/json;as=Table;v=v9;g=meta.k8s.io,application/json"), Ok(Form::Whole));
+        assert_eq!(form("text/html, */*;q=0.1"), Ok(Form::Whole));
+        assert_eq!(form(""), Ok(Form::Whole));
+        assert_eq!(form("application/json;as=Table;v=v9;g=meta.k8s.io").unwrap_err().code, 406);
+        assert_eq!(form("text/plain").unwrap_err().reason, "NotAcceptable");
+    }
+
+    #[test]
+    fn quality_goes_before_order_and_watches_are_never_yaml() {
+        let read = |header: &str, watch| Accepted::read(header, false, watch);
+        assert!(read("application/json;q=0.5,application/yaml", false).unwrap().yaml);
+        assert!(!read("application/yaml,application/json;q=0.5", true).unwrap().yaml);
+        assert!(read("application/yaml", true).is_err());
+    }
+}

@@ -1,0 +1,266 @@
+//! Objects and lists in the form a client asked for.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use http::Response;
+use serde_json::{Map, Value, json};
+
+use super::{Accepted, Body, Form, response, value};
+use crate::{
+    kinds::ResourceType,
+    status::{FieldError, Status},
+    store::{Revision, Stored},
+    table::{self, IncludeObject},
+    verbs::object,
+};
+
+/// Turns objects of one resource into answers of one form.
+#[derive(Clone, Debug)]
+pub(crate) struct Presenter {
+    resource: Arc<ResourceType>,
+    accepted: Accepted,
+    include: IncludeObject,
+    /// In seconds since 1970, for ages.
+    now: i64,
+    opening: Bytes,
+}
+
+impl Presenter {
+    /// Answers about this resource in this form; `include` is what `includeObject` says.
+    ///
+    /// # Errors
+    /// 400 when that is none of the words it may say.
+    pub(crate) fn new(
+        resource: Arc<ResourceType>,
+        accepted: Accepted,
+        include: &str,
+        now: i64,
+    ) -> Result<Self, Status> {
+        let include = match include {
+            "Object" => IncludeObject::Object,
+            "None" => IncludeObject::None,
+            "" | "Metadata" => IncludeObject::Metadata,
+            _ if !matches!(accepted.form, Form::Table(_)) => IncludeObject::Metadata,
+            other => {
+                let detail = "must be 'Metadata', 'Object', 'None', or empty";
+                let error = FieldError::invalid("includeObject", other, detail);
+                return Err(Status::bad_request(format!("Unable to convert to Table as requested: {error}")));
+            }
+        };
+        let opening = object::opening(&resource);
+        Ok(Self { resource, accepted, include, now, opening })
+    }
+
+    /// One stored object. The text of the store is sent as it is where that is what was asked for.
+    ///
+    /// # Errors
+    /// 406 when a list was asked for.
+    pub(crate) fn stored(&self, code: u16, stored: &Stored) -> Result<Response<Body>, Status> {
+        let plain = self.accepted.form == Form::Whole && !self.accepted.yaml && !self.accepted.pretty;
+        if plain && object::is_current(&self.resource, stored) {
+            let newline = Bytes::from_static(b"\n");
+            let pieces = VecDeque::from([self.opening.clone(), stored.body.slice(1..), newline]);
+            return Ok(response(code, "application/json", Body::pieces(pieces)));
+        }
+        self.object(code, object::read(&self.resource, stored))
+    }
+
+    /// One whole object of the resource.
+    ///
+    /// # Errors
+    /// 406 when a list was asked for.
+    pub(crate) fn object(&self, code: u16, object: Value) -> Result<Response<Body>, Status> {
+        Ok(value(&self.accepted, code, &self.shaped(object)?))
+    }
+
+    /// A page of a list.
+    ///
+    /// # Errors
+    /// 406 when a single object was asked for.
+    pub(crate) fn list(
+        &self,
+        items: &[Arc<Stored>],
+        mut metadata: BTreeMap<&'static str, Value>,
+    ) -> Result<Response<Body>, Status> {
+        if self.resource.custom.is_some() && self.accepted.form == Form::Whole {
+            // Such a list has no type that would leave out what is empty.
+            metadata.entry("continue").or_insert_with(|| "".into());
+        }
+        let objects =
+            || -> Vec<Value> { items.iter().map(|item| object::read(&self.resource, item)).collect() };
+        match self.accepted.form {
+            Form::Whole if !self.accepted.yaml && !self.accepted.pretty => {
+                Ok(self.text_of_list(items, &metadata))
+            }
+            Form::Whole => {
+                let mut objects = objects();
+                if self.resource.custom.is_none() {
+                    // The type of a built-in list says what its items are.
+                    objects.iter_mut().filter_map(Value::as_object_mut).for_each(untyped);
+                }
+                let list = json!({
+                    "kind": &*self.resource.list_kind,
+                    "apiVersion": self.resource.api_version(),
+                    "metadata": metadata,
+                    "items": objects,
+                });
+                Ok(value(&self.accepted, 200, &list))
+            }
+            Form::Table(version) => {
+                Ok(value(&self.accepted, 200, &self.table(version, &objects(), metadata)))
+            }
+            Form::PartialList(version) => {
+                let items: Vec<Value> =
+                    objects().into_iter().map(|object| partial(version, object)).collect();
+                let list = json!({
+                    "kind": "PartialObjectMetadataList",
+                    "apiVersion": format!("meta.k8s.io/{version}"),
+                    "metadata": metadata,
+                    "items": items,
+                });
+                Ok(value(&self.accepted, 200, &list))
+            }
+            Form::Partial(_) => Err(Status::new(
+                406,
+                "NotAcceptable",
+                format!(
+                    "you requested PartialObjectMetadata, but the requested object is a list ({})",
+                    self.go_type(&self.resource.list_kind)
+                ),
+            )),
+        }
+    }
+
+    /// An object of the resource in the form asked for.
+    ///
+    /// # Errors
+    /// 406 when a list was asked for.
+    pub(crate) fn shaped(&self, object: Value) -> Result<Value, Status> {
+        match self.accepted.form {
+            Form::Whole => Ok(object),
+            Form::Partial(version) => Ok(partial(version, object)),
+            Form::Table(version) => {
+                let revision = crate::meta::field(&object, "resourceVersion").cloned().unwrap_or_default();
+                Ok(self.table(version, &[object], BTreeMap::from([("resourceVersion", revision)])))
+            }
+            Form::PartialList(_) if self.resource.custom.is_some() => {
+                Err(Status::unforeseen("content is not a list"))
+            }
+            Form::PartialList(_) => Err(Status::new(
+                406,
+                "NotAcceptable",
+                format!(
+                    "you requested PartialObjectMetadataList, but the requested object is not a list ({})",
+                    self.go_type(&self.resource.kind)
+                ),
+            )),
+        }
+    }
+
+    /// The text of one stored object, as events of a watch carry it.
+    ///
+    /// # Errors
+    /// As [`Presenter::shaped`].
+    pub(crate) fn append(&self, out: &mut Vec<u8>, stored: &Stored) -> Result<(), Status> {
+        if self.accepted.form == Form::Whole && object::is_current(&self.resource, stored) {
+            out.extend_from_slice(&self.opening);
+            out.extend_from_slice(&stored.body[1..]);
+        } else {
+            object::write_json(out, &self.shaped(object::read(&self.resource, stored))?);
+        }
+        Ok(())
+    }
+
+    /// Ages count up to this time from now on.
+    pub(crate) fn set_now(&mut self, now: i64) {
+        self.now = now;
+    }
+
+    /// Whether the form is a table.
+    pub(crate) fn is_table(&self) -> bool {
+        matches!(self.accepted.form, Form::Table(_))
+    }
+
+    fn table(&self, version: &str, objects: &[Value], metadata: BTreeMap<&str, Value>) -> Value {
+        let mut table = table::table(&self.resource, objects, metadata, self.include, self.now);
+        if version != "v1" {
+            table["apiVersion"] = format!("meta.k8s.io/{version}").into();
+        }
+        table
+    }
+
+    /// How Go prints the type, which messages show.
+    fn go_type(&self, kind: &str) -> String {
+        match self.resource.group.split('.').next() {
+            _ if self.resource.custom.is_some() => "*unstructured.Unstructured".to_owned(),
+            None | Some("") => format!("*core.{kind}"),
+            Some(package) => format!("*{package}.{kind}"),
+        }
+    }
+
+    fn text_of_list(
+        &self,
+        items: &[Arc<Stored>],
+        metadata: &BTreeMap<&'static str, Value>,
+    ) -> Response<Body> {
+        let head = json!({
+            "kind": &*self.resource.list_kind,
+            "apiVersion": self.resource.api_version(),
+            "metadata": metadata,
+        });
+        let mut head = head.to_string();
+        head.pop();
+        head.push_str(",\"items\":[");
+        let typed = self.resource.custom.is_some();
+        let mut pieces = VecDeque::with_capacity(items.len() * 3 + 2);
+        pieces.push_back(Bytes::from(head));
+        for (index, item) in items.iter().enumerate() {
+            if index > 0 {
+                pieces.push_back(Bytes::from_static(b","));
+            }
+            if !object::is_current(&self.resource, item) {
+                pieces.push_back(Bytes::from(object::read(&self.resource, item).to_string()));
+            } else if typed {
+                pieces.push_back(self.opening.clone());
+                pieces.push_back(item.body.slice(1..));
+            } else {
+                pieces.push_back(item.body.clone());
+            }
+        }
+        pieces.push_back(Bytes::from_static(b"]}\n"));
+        response(200, "application/json", Body::pieces(pieces))
+    }
+}
+
+fn untyped(object: &mut Map<String, Value>) {
+    object.remove("apiVersion");
+    object.remove("kind");
+}
+
+fn partial(version: &str, mut object: Value) -> Value {
+    json!({
+        "kind": "PartialObjectMetadata",
+        "apiVersion": format!("meta.k8s.io/{version}"),
+        "metadata": object.get_mut("metadata").map(Value::take).unwrap_or_default(),
+    })
+}
+
+/// The metadata of a list.
+pub(crate) fn list_metadata(
+    revision: Revision,
+    continue_token: Option<String>,
+    remaining: Option<u64>,
+) -> BTreeMap<&'static str, Value> {
+    let mut metadata = BTreeMap::from([("resourceVersion", Value::from(revision.to_string()))]);
+    if let Some(token) = continue_token {
+        metadata.insert("continue", token.into());
+        if let Some(remaining) = remaining.filter(|remaining| *remaining > 0) {
+            metadata.insert("remainingItemCount", remaining.into());
+        }
+    }
+    metadata
+}

@@ -1,0 +1,96 @@
+//! What a schema says about values beyond their type: bounds, patterns, alternatives, rules.
+
+use serde_json::{Map, Value};
+
+use super::{NodeId, Pattern, Rule};
+
+/// Everything a value must fulfil besides its type. Numbers are those of JSON; lengths count characters.
+#[derive(Debug, Default)]
+pub(crate) struct Checks {
+    /// `enum`: the values there are.
+    pub allowed: Vec<Value>,
+    /// `minimum`.
+    pub minimum: Option<Bound>,
+    /// `maximum`.
+    pub maximum: Option<Bound>,
+    /// `multipleOf`.
+    pub multiple_of: Option<f64>,
+    /// `minLength`, in characters.
+    pub min_length: Option<i64>,
+    /// `maxLength`, in characters.
+    pub max_length: Option<i64>,
+    /// `pattern`.
+    pub pattern: Option<Pattern>,
+    /// `minItems`.
+    pub min_items: Option<i64>,
+    /// `maxItems`.
+    pub max_items: Option<i64>,
+    /// `minProperties`.
+    pub min_properties: Option<i64>,
+    /// `maxProperties`.
+    pub max_properties: Option<i64>,
+    /// `allOf`: all of them hold.
+    pub all_of: Vec<NodeId>,
+    /// `anyOf`: at least one of them holds.
+    pub any_of: Vec<NodeId>,
+    /// `oneOf`: exactly one of them holds.
+    pub one_of: Vec<NodeId>,
+    /// `not`: it does not hold.
+    pub not: Option<NodeId>,
+    /// `x-kubernetes-validations`.
+    pub rules: Vec<Rule>,
+}
+
+/// One end of a range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bound {
+    /// The number.
+    pub value: f64,
+    /// The number itself is outside.
+    pub exclusive: bool,
+}
+
+impl Checks {
+    /// Reads what one schema says by itself; the schemas it is made of (`allOf`…) are put in by the caller.
+    pub(super) fn read(source: &Map<String, Value>) -> Self {
+        let number = |name: &str| source.get(name).and_then(Value::as_f64);
+        let count = |name: &str| source.get(name).and_then(Value::as_i64);
+        let bound = |name: &str, exclusive: &str| {
+            let exclusive = source.get(exclusive).and_then(Value::as_bool).unwrap_or_default();
+            number(name).map(|value| Bound { value, exclusive })
+        };
+        let list = |name: &str| source.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let pattern = source.get("pattern").and_then(Value::as_str).filter(|text| !text.is_empty());
+        Self {
+            allowed: list("enum").to_vec(),
+            minimum: bound("minimum", "exclusiveMinimum"),
+            maximum: bound("maximum", "exclusiveMaximum"),
+            multiple_of: number("multipleOf"),
+            min_length: count("minLength"),
+            max_length: count("maxLength"),
+            pattern: pattern.map(Pattern::new),
+            min_items: count("minItems"),
+            max_items: count("maxItems"),
+            min_properties: count("minProperties"),
+            max_properties: count("maxProperties"),
+            rules: list("x-kubernetes-validations").iter().map(Rule::read).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether it says nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { allowed, all_of, any_of, one_of, rules, .. } = self;
+        let lists = allowed.is_empty() && all_of.is_empty() && any_of.is_empty() && one_of.is_empty();
+        let bounds = [self.min_length, self.max_length, self.min_items, self.max_items];
+        let counts = [self.min_properties, self.max_properties];
+        lists
+            && rules.is_empty()
+            && self.not.is_none()
+            && self.pattern.is_none()
+            && self.multiple_of.is_none()
+            && self.minimum.is_none()
+            && self.maximum.is_none()
+            && bounds.iter().chain(&counts).all(Option::is_none)
+    }
+}

@@ -1,0 +1,241 @@
+//! Reads the schema of a custom resource (`openAPIV3Schema`).
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
+
+use serde_json::{Map, Value};
+
+use super::{Additional, Checks, ListType, Node, NodeId, Rule, Schemas, Type, object_meta};
+
+/// How deep schemas may nest. What is deeper is taken as anything; definitions with it are refused before.
+const MAX_DEPTH: usize = 128;
+
+/// Reads an `openAPIV3Schema`.
+/// Shape: `apiVersion`, `kind` and `metadata` of the root and of embedded resources have the shapes every object has,
+/// whatever the schema says, but for what it says about names. Descriptions are left out. Every reading succeeds:
+/// what makes no sense was refused when the definition came.
+pub(crate) fn parse(source: &Value) -> (Arc<Schemas>, NodeId) {
+    let mut parser = Parser::default();
+    let root = parser.node(source, MAX_DEPTH);
+    parser.make_resource(root, source);
+    parser.schemas.nodes.shrink_to_fit();
+    (Arc::new(parser.schemas), root)
+}
+
+#[derive(Default)]
+struct Parser {
+    schemas: Schemas,
+    words: HashSet<Arc<str>>,
+    object_meta: Option<NodeId>,
+}
+
+impl Parser {
+    /// One copy of each text: schemas repeat the same few names.
+    fn word(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.words.get(text) {
+            return Arc::clone(known);
+        }
+        let word: Arc<str> = text.into();
+        self.words.insert(Arc::clone(&word));
+        word
+    }
+
+    fn words(&mut self, list: Option<&Value>) -> Vec<Arc<str>> {
+        list.and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(|t| self.word(t))
+            .collect()
+    }
+
+    fn node(&mut self, source: &Value, depth: usize) -> NodeId {
+        let (Some(source), Some(depth)) = (source.as_object(), depth.checked_sub(1)) else {
+            return self.schemas.add(Node { preserve_unknown_fields: true, ..Node::default() });
+        };
+        let flag = |name: &str| source.get(name).and_then(Value::as_bool).unwrap_or_default();
+        let checks = self.checks(source, depth);
+        let kind = kind(source);
+        let format = source.get("format").and_then(Value::as_str).filter(|format| is_checked(kind, format));
+        let mut node = Node {
+            kind,
+            format: format.map(|format| self.word(format)),
+            nullable: flag("nullable"),
+            required: self.words(source.get("required")),
+            default: source.get("default").filter(|value| !value.is_null()).cloned(),
+            list_type: self.list_type(source),
+            atomic_map: source.get("x-kubernetes-map-type").and_then(Value::as_str) == Some("atomic"),
+            preserve_unknown_fields: flag("x-kubernetes-preserve-unknown-fields"),
+            embedded_resource: flag("x-kubernetes-embedded-resource"),
+            ..Node::default()
+        };
+        node.items =
+            source.get("items").filter(|items| items.is_object()).map(|items| self.node(items, depth));
+        node.additional = match source.get("additionalProperties") {
+            Some(Value::Object(_)) => Additional::Of(self.node(&source["additionalProperties"], depth)),
+            Some(Value::Bool(true)) => Additional::Any,
+            _ => Additional::None,
+        };
+        node.properties = self.properties(source, depth);
+        self.schemas.deep_rules |= checks.rules.iter().any(Rule::is_deep);
+        node.rules_below = !checks.rules.is_empty() || self.has_rules_below(&node, &checks);
+        node.checks = (!checks.is_empty()).then(|| Arc::new(checks));
+        let embedded = node.embedded_resource;
+        let id = self.schemas.add(node);
+        if embedded {
+            self.make_resource(id, &Value::Object(Map::new()));
+        }
+        id
+    }
+
+    fn properties(&mut self, source: &Map<String, Value>, depth: usize) -> BTreeMap<Arc<str>, NodeId> {
+        let properties = source.get("properties").and_then(Value::as_object);
+        let pairs = properties.into_iter().flatten();
+        pairs.map(|(name, schema)| (self.word(name), self.node(schema, depth))).collect()
+    }
+
+    fn checks(&mut self, source: &Map<String, Value>, depth: usize) -> Checks {
+        let mut nodes = |name: &str| -> Vec<NodeId> {
+            let list = source.get(name).and_then(Value::as_array).into_iter().flatten();
+            list.map(|schema| self.node(schema, depth)).collect()
+        };
+        let (all_of, any_of, one_of) = (nodes("allOf"), nodes("anyOf"), nodes("oneOf"));
+        let not =
+            source.get("not").filter(|schema| schema.is_object()).map(|schema| self.node(schema, depth));
+        Checks { all_of, any_of, one_of, not, ..Checks::read(source) }
+    }
+
+    fn list_type(&mut self, source: &Map<String, Value>) -> ListType {
+        match source.get("x-kubernetes-list-type").and_then(Value::as_str) {
+            Some("set") => ListType::Set,
+            Some("map") => ListType::Map(self.words(source.get("x-kubernetes-list-map-keys"))),
+            _ => ListType::Atomic,
+        }
+    }
+
+    fn has_rules_below(&self, node: &Node, checks: &Checks) -> bool {
+        let additional = match node.additional {
+            Additional::Of(id) => Some(id),
+            Additional::None | Additional::Any => None,
+        };
+        let mut below = node.properties.values().copied().chain(node.items).chain(additional);
+        let mut alternatives = checks.all_of.iter().copied();
+        below.any(|id| self.schemas.schema(id).node().rules_below)
+            || alternatives.any(|id| self.schemas.schema(id).node().rules_below)
+    }
+
+    /// Gives a node the fields every object has.
+    fn make_resource(&mut self, id: NodeId, source: &Value) {
+        let metadata = self.metadata(source);
+        if self.schemas.schema(metadata).node().rules_below {
+            self.schemas.node_mut(id).rules_below = true;
+        }
+        let text = self.schemas.add(Node { kind: Type::String, ..Node::default() });
+        for (name, shape) in [("metadata", metadata), ("apiVersion", text), ("kind", text)] {
+            let name = self.word(name);
+            let properties = &mut self.schemas.node_mut(id).properties;
+            if &*name == "metadata" {
+                properties.insert(name, shape);
+            } else {
+                properties.entry(name).or_insert(shape);
+            }
+        }
+    }
+
+    /// The shape of metadata: one for all, but where the schema of the root says something about names.
+    fn metadata(&mut self, source: &Value) -> NodeId {
+        let shared = match self.object_meta {
+            Some(id) => id,
+            None => *self.object_meta.insert(object_meta(&mut self.schemas)),
+        };
+        let names: Vec<_> = ["name", "generateName"]
+            .into_iter()
+            .filter_map(|name| Some((name, source.pointer("/properties/metadata/properties")?.get(name)?)))
+            .collect();
+        if names.is_empty() {
+            return shared;
+        }
+        let node = self.schemas.schema(shared).node();
+        let (definition, mut properties) = (node.definition.clone(), node.properties.clone());
+        let mut rules_below = false;
+        for (name, schema) in names {
+            let id = self.node(schema, MAX_DEPTH);
+            rules_below |= self.schemas.schema(id).node().rules_below;
+            properties.insert(self.word(name), id);
+        }
+        self.schemas.add(Node { definition, kind: Type::Object, properties, rules_below, ..Node::default() })
+    }
+}
+
+fn kind(source: &Map<String, Value>) -> Type {
+    if source.get("x-kubernetes-int-or-string").and_then(Value::as_bool) == Some(true) {
+        return Type::IntOrString;
+    }
+    match source.get("type").and_then(Value::as_str).unwrap_or_default() {
+        "object" => Type::Object,
+        "array" => Type::Array,
+        "string" => Type::String,
+        "integer" => Type::Integer,
+        "number" => Type::Number,
+        "boolean" => Type::Boolean,
+        _ => Type::Any,
+    }
+}
+
+/// Whether values of this type are checked against this format; others are as if not written.
+/// Source: apiextensions-apiserver 1.36 `supportedVersionedFormats`.
+fn is_checked(kind: Type, format: &str) -> bool {
+    const OF_TEXT: [&str; 26] = [
+        "bsonobjectid",
+        "uri",
+        "email",
+        "hostname",
+        "ipv4",
+        "ipv6",
+        "cidr",
+        "mac",
+        "uuid",
+        "uuid3",
+        "uuid4",
+        "uuid5",
+        "isbn",
+        "isbn10",
+        "isbn13",
+        "creditcard",
+        "ssn",
+        "hexcolor",
+        "rgbcolor",
+        "byte",
+        "password",
+        "date",
+        "duration",
+        "datetime",
+        "k8sshortname",
+        "k8slongname",
+    ];
+    match kind {
+        Type::Any | Type::String | Type::IntOrString => {
+            !format.is_empty() && OF_TEXT.contains(&format.replace('-', "").as_str())
+        }
+        Type::Integer => matches!(format, "int32" | "int64"),
+        Type::Number => matches!(format, "float" | "double"),
+        Type::Object | Type::Array | Type::Boolean => false,
+    }
+}
+
+/// Collects the formats in a schema that values are not checked against.
+pub(crate) fn unknown_formats(source: &Value, found: &mut Vec<String>) {
+    let Some(source) = source.as_object() else { return };
+    let format = source.get("format").and_then(Value::as_str).unwrap_or_default();
+    let kind = if source.contains_key("type") { kind(source) } else { Type::Any };
+    if !format.is_empty() && !is_checked(kind, format) {
+        found.push(format.to_owned());
+    }
+    let lists =
+        ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|name| source.get(name)?.as_array()).flatten();
+    let inner = ["items", "additionalProperties", "not"].into_iter().filter_map(|name| source.get(name));
+    let fields = source.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::values);
+    lists.chain(inner).chain(fields).for_each(|schema| unknown_formats(schema, found));
+}

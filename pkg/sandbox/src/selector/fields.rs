@@ -1,0 +1,453 @@
+//! Field selectors: `metadata.name=a,status.phase!=Running`.
+//!
+//! Every kind offers its name, most their namespace, some a few fields more. What a kind offers is a fact of the real
+//! server, listed in [`KINDS`]; custom resources offer what their definition says (`selectableFields`).
+
+use serde_json::Value;
+
+use crate::{jsonpath::JsonPath, kinds::ResourceType, status::Status, store::Stored};
+
+/// A parsed `fieldSelector`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FieldSelector {
+    terms: Vec<Term>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Term {
+    field: Field,
+    negated: bool,
+    value: String,
+}
+
+/// Where the value of a field is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Field {
+    Name,
+    Namespace,
+    /// The first of these JSON pointers that leads to something other than empty text, or else this text.
+    BuiltIn(&'static [&'static str], &'static str),
+    /// A path in a custom resource.
+    Custom(JsonPath),
+}
+
+/// What a kind offers beside its name.
+struct Offer {
+    group: &'static str,
+    plural: &'static str,
+    /// Its namespace, too.
+    namespace: bool,
+    /// The field, where it is read, and what a missing value counts as.
+    fields: &'static [(&'static str, &'static [&'static str], &'static str)],
+}
+
+const EVENT: &[(&str, &[&str], &str)] = &[
+    ("involvedObject.kind", &["/involvedObject/kind", "/regarding/kind"], ""),
+    ("involvedObject.namespace", &["/involvedObject/namespace", "/regarding/namespace"], ""),
+    ("involvedObject.name", &["/involvedObject/name", "/regarding/name"], ""),
+    ("involvedObject.uid", &["/involvedObject/uid", "/regarding/uid"], ""),
+    ("involvedObject.apiVersion", &["/involvedObject/apiVersion", "/regarding/apiVersion"], ""),
+    (
+        "involvedObject.resourceVersion",
+        &["/involvedObject/resourceVersion", "/regarding/resourceVersion"],
+        "",
+    ),
+    ("involvedObject.fieldPath", &["/involvedObject/fieldPath", "/regarding/fieldPath"], ""),
+    ("reason", &["/reason"], ""),
+    ("reportingComponent", &["/reportingComponent", "/reportingController"], ""),
+    (
+        "source",
+        &["/source/component", "/deprecatedSource/component", "/reportingComponent", "/reportingController"],
+        "",
+    ),
+    ("type", &["/type"], ""),
+];
+
+/// What `events.k8s.io` calls the fields of [`EVENT`].
+const NEW_EVENT_NAMES: [(&str, &str); 2] =
+    [("regarding.", "involvedObject."), ("reportingController", "reportingComponent")];
+
+/// The kinds with a list of their own. Source: `AddFieldLabelConversionFunc` in kubernetes 1.36 `pkg/apis/*/v1`, and
+/// the selectable fields of the strategies in `pkg/registry`.
+const KINDS: &[Offer] = &[
+    Offer {
+        group: "",
+        plural: "pods",
+        namespace: true,
+        fields: &[
+            ("spec.nodeName", &["/spec/nodeName"], ""),
+            ("spec.host", &["/spec/nodeName"], ""),
+            ("spec.restartPolicy", &["/spec/restartPolicy"], ""),
+            ("spec.schedulerName", &["/spec/schedulerName"], ""),
+            ("spec.serviceAccountName", &["/spec/serviceAccountName"], ""),
+            ("spec.hostNetwork", &["/spec/hostNetwork"], "false"),
+            ("status.phase", &["/status/phase"], ""),
+            ("status.podIP", &["/status/podIPs/0/ip", "/status/podIP"], ""),
+            // Accepted, but always empty in the real server.
+            ("status.podIPs", &[], ""),
+            ("status.nominatedNodeName", &["/status/nominatedNodeName"], ""),
+        ],
+    },
+    Offer {
+        group: "",
+        plural: "nodes",
+        namespace: false,
+        fields: &[("spec.unschedulable", &["/spec/unschedulable"], "false")],
+    },
+    Offer {
+        group: "",
+        plural: "replicationcontrollers",
+        namespace: true,
+        fields: &[("status.replicas", &["/status/replicas"], "0")],
+    },
+    Offer { group: "", plural: "events", namespace: true, fields: EVENT },
+    Offer { group: "events.k8s.io", plural: "events", namespace: true, fields: EVENT },
+    Offer {
+        group: "",
+        plural: "namespaces",
+        namespace: false,
+        fields: &[("status.phase", &["/status/phase"], "")],
+    },
+    Offer { group: "", plural: "secrets", namespace: true, fields: &[("type", &["/type"], "")] },
+    Offer {
+        group: "",
+        plural: "services",
+        namespace: true,
+        fields: &[("spec.clusterIP", &["/spec/clusterIP"], ""), ("spec.type", &["/spec/type"], "")],
+    },
+    Offer {
+        group: "batch",
+        plural: "jobs",
+        namespace: true,
+        fields: &[("status.successful", &["/status/succeeded"], "0")],
+    },
+    Offer {
+        group: "certificates.k8s.io",
+        plural: "certificatesigningrequests",
+        namespace: false,
+        fields: &[("spec.signerName", &["/spec/signerName"], "")],
+    },
+];
+
+impl FieldSelector {
+    /// Reads `metadata.name=a,status.phase!=Running` for this resource. A backslash before `,`, `=` or a backslash makes
+    /// it part of the value.
+    ///
+    /// # Errors
+    /// 400 for a field that the resource does not offer, with the real server's words.
+    pub(crate) fn parse(text: &str, resource: &ResourceType) -> Result<Self, Status> {
+        let parts = split(text);
+        let mut read = Vec::with_capacity(parts.len());
+        for part in parts {
+            read.push(term(text, part).map_err(Status::bad_request)?);
+        }
+        let mut terms = Vec::with_capacity(read.len());
+        for (name, negated, value) in read {
+            // The real server drops a term that says nothing before it looks at the name.
+            if !name.is_empty() || !value.is_empty() {
+                let field = field(resource, name).map_err(Status::bad_request)?;
+                terms.push(Term { field, negated, value });
+            }
+        }
+        // Cheap ones first: they decide without reading the body.
+        terms.sort_by_key(|term| !matches!(term.field, Field::Name | Field::Namespace));
+        Ok(Self { terms })
+    }
+
+    /// Whether it takes everything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Whether the object matches. Its body is read only when more than name and namespace is asked for.
+    pub(crate) fn matches(&self, object: &Stored) -> bool {
+        let mut body = None;
+        self.terms.iter().all(|term| {
+            let equal = match &term.field {
+                Field::Name => *object.key.name == *term.value,
+                Field::Namespace => *object.key.namespace == *term.value,
+                field => {
+                    let body =
+                        body.get_or_insert_with(|| serde_json::from_slice(&object.body).unwrap_or_default());
+                    field.is(body, &term.value)
+                }
+            };
+            equal != term.negated
+        })
+    }
+}
+
+impl Field {
+    fn is(&self, body: &Value, wanted: &str) -> bool {
+        match self {
+            Self::BuiltIn(pointers, missing) => {
+                let found = pointers.iter().filter_map(|pointer| body.pointer(pointer).and_then(scalar));
+                found.into_iter().find(|text| !text.is_empty()).as_deref().unwrap_or(missing) == wanted
+            }
+            Self::Custom(path) => {
+                let found = path.find(body).and_then(|found| found.first().copied().and_then(scalar));
+                found.as_deref().unwrap_or_default() == wanted
+            }
+            Self::Name => body["metadata"]["name"] == wanted,
+            Self::Namespace => body["metadata"]["namespace"] == wanted,
+        }
+    }
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(value) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// The terms between commas, sorted: the real server finds the first error in that order.
+fn split(text: &str) -> Vec<&str> {
+    let mut terms = Vec::new();
+    let (mut start, mut escaped) = (0, false);
+    for (index, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            ',' => {
+                terms.push(&text[start..index]);
+                start = index + 1;
+            }
+            _ => {}
+        }
+    }
+    terms.push(&text[start..]);
+    terms.retain(|term| !term.is_empty());
+    terms.sort_unstable();
+    terms
+}
+
+/// The name, whether it must differ, and the value.
+fn term<'a>(selector: &str, term: &'a str) -> Result<(&'a str, bool, String), String> {
+    let found = term.char_indices().find_map(|(index, _)| {
+        let rest = &term[index..];
+        let operator = ["!=", "==", "="].into_iter().find(|operator| rest.starts_with(operator))?;
+        Some((index, operator))
+    });
+    let Some((index, operator)) = found else {
+        return Err(format!("invalid selector: '{selector}'; can't understand '{term}'"));
+    };
+    let value = unescape(&term[index + operator.len()..])?;
+    Ok((&term[..index], operator == "!=", value))
+}
+
+fn unescape(text: &str) -> Result<String, String> {
+    let mut value = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some(c @ ('\\' | ',' | '=')) => value.push(c),
+                other => {
+                    let sequence: String = ['\\'].into_iter().chain(other).collect();
+                    return Err(format!("invalid field selector: invalid escape sequence: {sequence}"));
+                }
+            },
+            // The real server prints the number of the character.
+            ',' | '=' => {
+                return Err(format!(
+                    "invalid field selector: unescaped character in value: {}",
+                    u32::from(c)
+                ));
+            }
+            c => value.push(c),
+        }
+    }
+    Ok(value)
+}
+
+fn field(resource: &ResourceType, name: &str) -> Result<Field, String> {
+    if name == "metadata.name" {
+        return Ok(Field::Name);
+    }
+    if let Some(custom) = &resource.custom {
+        if resource.namespaced && name == "metadata.namespace" {
+            return Ok(Field::Namespace);
+        }
+        let offered =
+            custom.selectable_fields.iter().find(|path| path.strip_prefix('.').unwrap_or(path) == name);
+        let path = offered.and_then(|path| JsonPath::parse(path).ok());
+        return path.map(Field::Custom).ok_or_else(|| format!("field label not supported: {name}"));
+    }
+    let offer =
+        KINDS.iter().find(|offer| *offer.group == *resource.group && *offer.plural == *resource.plural);
+    let Some(offer) = offer else {
+        return if name == "metadata.namespace" {
+            Ok(Field::Namespace)
+        } else {
+            Err(format!(
+                "\"{name}\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+            ))
+        };
+    };
+    if offer.namespace && name == "metadata.namespace" {
+        return Ok(Field::Namespace);
+    }
+    let found = if offer.group == "events.k8s.io" { new_event_field(name) } else { listed(offer, name) };
+    found.ok_or_else(|| {
+        if offer.plural == "jobs" {
+            format!("field label \"{name}\" not supported for Job")
+        } else {
+            format!("field label not supported: {name}")
+        }
+    })
+}
+
+fn listed(offer: &Offer, name: &str) -> Option<Field> {
+    let (_, pointers, missing) = offer.fields.iter().find(|(field, ..)| *field == name)?;
+    Some(Field::BuiltIn(pointers, missing))
+}
+
+/// `events.k8s.io` offers the same values under its own names, and no `source`.
+fn new_event_field(name: &str) -> Option<Field> {
+    let old = NEW_EVENT_NAMES.iter().find_map(|(new, old)| Some(format!("{old}{}", name.strip_prefix(new)?)));
+    let old = match old {
+        Some(old) => old,
+        None if matches!(name, "reason" | "type") => name.to_owned(),
+        None => return None,
+    };
+    let (_, pointers, missing) = EVENT.iter().find(|(field, ..)| *field == old)?;
+    Some(Field::BuiltIn(pointers, missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        kinds::CustomResource,
+        schema::{Node, SchemaRoot, Schemas},
+        store::{Key, ResourceName, Revision},
+    };
+
+    fn resource(group: &str, plural: &str, custom: Option<CustomResource>) -> ResourceType {
+        let mut schemas = Schemas::default();
+        let root = schemas.add(Node::default());
+        ResourceType {
+            group: group.into(),
+            version: "v1".into(),
+            storage_version: "v1".into(),
+            plural: plural.into(),
+            singular: "".into(),
+            kind: "".into(),
+            list_kind: "".into(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced: true,
+            verbs: Vec::new(),
+            subresources: Vec::new(),
+            schema: SchemaRoot::new(Arc::new(schemas), root),
+            custom: custom.map(Arc::new),
+        }
+    }
+
+    fn stored(body: &Value) -> Stored {
+        let name = ResourceName { group: "".into(), plural: "x".into() };
+        Stored {
+            key: Key { resource: name, namespace: "team".into(), name: "one".into() },
+            revision: Revision(1),
+            version: "v1".into(),
+            schema_generation: 0,
+            body: serde_json::to_vec(body).unwrap().into(),
+            labels: Box::default(),
+        }
+    }
+
+    fn takes(selector: &str, resource: &ResourceType, body: &Value) -> bool {
+        FieldSelector::parse(selector, resource).unwrap().matches(&stored(body))
+    }
+
+    #[test]
+    fn kinds_offer_their_own_fields() {
+        let pod = json!({"spec": {"nodeName": "n"}, "status": {"phase": "Running", "podIPs": [{"ip": "10.0.0.1"}]}});
+        let event = json!({"involvedObject": {"kind": "Pod"}, "reportingComponent": "me"});
+        for (group, plural, selector, body, expected) in [
+            ("", "configmaps", "metadata.name=one,metadata.namespace==team", &json!({}), true),
+            ("", "configmaps", "metadata.name!=one", &json!({}), false),
+            ("", "configmaps", "metadata.namespace=other", &json!({}), false),
+            ("", "configmaps", "", &json!({}), true),
+            ("", "configmaps", "=", &json!({}), true),
+            ("", "pods", "spec.nodeName=n,status.phase!=Pending", &pod, true),
+            ("", "pods", "spec.host=n", &pod, true),
+            ("", "pods", "spec.hostNetwork=false", &pod, true),
+            ("", "pods", "status.podIP=10.0.0.1", &pod, true),
+            ("", "pods", "status.podIPs=10.0.0.1", &pod, false),
+            ("", "nodes", "spec.unschedulable=true", &json!({"spec": {"unschedulable": true}}), true),
+            ("", "nodes", "spec.unschedulable=true", &json!({}), false),
+            ("batch", "jobs", "status.successful=0", &json!({}), true),
+            ("", "secrets", "type=Opaque", &json!({"type": "Opaque"}), true),
+            ("", "events", "involvedObject.kind=Pod,source=me", &event, true),
+            ("events.k8s.io", "events", "regarding.kind=Pod,reportingController=me", &event, true),
+        ] {
+            assert_eq!(
+                takes(selector, &resource(group, plural, None), body),
+                expected,
+                "{plural} {selector}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_custom_resource_offers_what_its_definition_says() {
+        let custom = CustomResource {
+            selectable_fields: vec![".spec.color".into(), ".spec.size".into()],
+            ..CustomResource::default()
+        };
+        let resource = resource("example.com", "things", Some(custom));
+        let body = json!({"spec": {"size": 3}});
+        assert!(takes("spec.size=3,spec.color=", &resource, &body));
+        assert!(!takes("spec.size=4", &resource, &body));
+        let status = FieldSelector::parse("spec.other=1", &resource).unwrap_err();
+        assert_eq!(status.message, "field label not supported: spec.other");
+    }
+
+    #[test]
+    fn a_value_may_hold_what_is_escaped() {
+        let resource = resource("", "pods", None);
+        assert!(takes(r"spec.nodeName=a\,b\=c\\", &resource, &json!({"spec": {"nodeName": r"a,b=c\"}})));
+    }
+
+    #[test]
+    fn a_selector_that_cannot_be_read_is_refused_in_the_words_of_the_real_server() {
+        for (plural, selector, words) in [
+            (
+                "configmaps",
+                "metadata.name",
+                "invalid selector: 'metadata.name'; can't understand 'metadata.name'",
+            ),
+            ("configmaps", r"metadata.name=a\b", r"invalid field selector: invalid escape sequence: \b"),
+            ("configmaps", r"metadata.name=a\", r"invalid field selector: invalid escape sequence: \"),
+            ("configmaps", "metadata.name=a=b", "invalid field selector: unescaped character in value: 61"),
+            ("configmaps", "b,a", "invalid selector: 'b,a'; can't understand 'a'"),
+            (
+                "configmaps",
+                "b=1,a=2",
+                "\"a\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+            ),
+            ("pods", "zzz=1", "field label not supported: zzz"),
+            ("nodes", "metadata.namespace=a", "field label not supported: metadata.namespace"),
+        ] {
+            let status = FieldSelector::parse(selector, &resource("", plural, None)).unwrap_err();
+            assert_eq!(
+                (status.code, status.reason, &*status.message),
+                (400, "BadRequest", words),
+                "{selector}"
+            );
+        }
+        let status = FieldSelector::parse("zzz=1", &resource("batch", "jobs", None)).unwrap_err();
+        assert_eq!(status.message, "field label \"zzz\" not supported for Job");
+        let status =
+            FieldSelector::parse("source=1", &resource("events.k8s.io", "events", None)).unwrap_err();
+        assert_eq!(status.message, "field label not supported: source");
+    }
+}

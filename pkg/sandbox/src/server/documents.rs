@@ -1,0 +1,188 @@
+//! What is told about the server itself: version, health, what is served and in which shapes.
+
+use http::{Method, Response, StatusCode, header, request::Parts};
+use serde_json::{Value, json};
+
+use super::Server;
+use crate::{
+    discovery, openapi,
+    request::Query,
+    respond::{self, Accepted, Body},
+    status::Status,
+};
+
+/// What kubectl asks of `/openapi/v2`: the older name, which is no media type, is answered under the newer one.
+const OPENAPI_V2_PROTOBUF: [&str; 2] = [
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+];
+
+/// Answers at an address that is no resource.
+pub(super) fn answer(server: &Server, parts: &Parts, query: &Query) -> Response<Body> {
+    let header =
+        |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let segments: Vec<&str> = parts.uri.path().split('/').filter(|segment| !segment.is_empty()).collect();
+    if parts.method != Method::GET && takes_get_alone(server, &segments) {
+        return respond::failure(&Accepted::default(), &Status::method_not_allowed());
+    }
+    let accept = header("accept");
+    match segments.as_slice() {
+        ["healthz" | "livez" | "readyz"] if query.flag("verbose") => {
+            respond::text(200, format!("[+]ping ok\n{} check passed\n", segments[0]))
+        }
+        ["healthz" | "livez" | "readyz"] | ["healthz" | "livez" | "readyz", "ping" | "log" | "etcd"] => {
+            respond::text(200, "ok")
+        }
+        ["metrics"] => respond::text(200, metrics(server)),
+        ["openapi", "v2"] if wants_protobuf(accept) => {
+            let document = openapi::v2_protobuf(&server.kinds());
+            respond::response(200, OPENAPI_V2_PROTOBUF[0], Body::from(bytes::Bytes::from(document)))
+        }
+        _ => match Accepted::read(accept, query.flag("pretty"), false) {
+            Ok(accepted) => document(server, &segments, &accepted, parts),
+            // What is no resource is JSON for everybody.
+            Err(_) => document(server, &segments, &Accepted::default(), parts),
+        },
+    }
+}
+
+/// Source: kube-apiserver 1.36, measured: all other addresses answer to whatever method as to a GET.
+fn takes_get_alone(server: &Server, segments: &[&str]) -> bool {
+    let (group, version) = match segments {
+        ["version" | "api"] => return true,
+        ["api", version] => ("", version),
+        ["apis", group, version] => (*group, version),
+        _ => return false,
+    };
+    let kinds = server.kinds();
+    let mut of_group = kinds.resources().iter().filter(|r| &*r.group == group && r.custom.is_none());
+    of_group.any(|resource| &*resource.version == *version)
+}
+
+fn wants_protobuf(accept: &str) -> bool {
+    OPENAPI_V2_PROTOBUF.iter().any(|name| accept.contains(name))
+}
+
+fn document(server: &Server, segments: &[&str], accepted: &Accepted, parts: &Parts) -> Response<Body> {
+    let kinds = server.kinds();
+    let plain = accepted.whole();
+    let found = match segments {
+        [] => Some(addresses(server)),
+        ["version"] => Some(version()),
+        ["api"] if accepted.aggregated_discovery => {
+            return aggregated(&discovery::aggregated(&kinds, true));
+        }
+        ["apis"] if accepted.aggregated_discovery => {
+            return aggregated(&discovery::aggregated(&kinds, false));
+        }
+        ["api"] => Some(discovery::core_versions(&address(parts))),
+        ["apis"] => Some(discovery::groups(&kinds)),
+        ["apis", group] => discovery::group(&kinds, group),
+        ["api", version] => match discovery::resources(&kinds, "", version) {
+            Some(list) => Some(list),
+            None => return respond::failure(&plain, &Status::no_such_resource()),
+        },
+        ["apis", group, version] => match discovery::resources(&kinds, group, version) {
+            Some(list) => Some(list),
+            None if is_built_in(server, group) => {
+                return respond::failure(&plain, &Status::no_such_resource());
+            }
+            None => None,
+        },
+        ["openapi", "v2"] => Some(openapi::v2(&kinds)),
+        ["openapi", "v3"] => Some(openapi::v3_index(&kinds)),
+        ["openapi", "v3", "api", version] => openapi::v3(&kinds, "", version),
+        ["openapi", "v3", "apis", group, version] => openapi::v3(&kinds, group, version),
+        _ => None,
+    };
+    match found {
+        Some(document) => respond::value(&plain, 200, &document),
+        None => respond::no_page(),
+    }
+}
+
+fn aggregated(document: &Value) -> Response<Body> {
+    let mut response = respond::value(&Accepted::default(), 200, document);
+    let content_type = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(content_type));
+    response.headers_mut().insert(header::VARY, header::HeaderValue::from_static("Accept"));
+    *response.status_mut() = StatusCode::OK;
+    response
+}
+
+/// Where the client reached the server.
+fn address(parts: &Parts) -> String {
+    let host = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    host.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str)).unwrap_or("localhost").to_owned()
+}
+
+fn is_built_in(server: &Server, group: &str) -> bool {
+    server.kinds().resources().iter().any(|resource| &*resource.group == group && resource.custom.is_none())
+}
+
+/// The release whose behaviour this server has.
+fn version() -> Value {
+    json!({
+        "major": "1",
+        "minor": "36",
+        "emulationMajor": "1",
+        "emulationMinor": "36",
+        "minCompatibilityMajor": "1",
+        "minCompatibilityMinor": "35",
+        "gitVersion": "v1.36.3",
+        "gitCommit": "0000000000000000000000000000000000000000",
+        "gitTreeState": "clean",
+        "buildDate": "2026-07-22T18:07:38Z",
+        "goVersion": "go1.26.8",
+        "compiler": "gc",
+        "platform": "linux/amd64",
+    })
+}
+
+fn addresses(server: &Server) -> Value {
+    let mut paths: Vec<String> =
+        ["/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3"]
+            .into_iter()
+            .chain(["/readyz", "/version"])
+            .map(str::to_owned)
+            .collect();
+    for resource in server.kinds().resources() {
+        if resource.group.is_empty() {
+            paths.push(format!("/api/{}", resource.version));
+        } else {
+            paths.push(format!("/apis/{}", resource.group));
+            paths.push(format!("/apis/{}/{}", resource.group, resource.version));
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    json!({"paths": paths})
+}
+
+fn metrics(server: &Server) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::from("# TYPE apiserver_storage_objects gauge\n");
+    for resource in server.store.resources() {
+        let name = crate::status::qualified(&resource.plural, &resource.group);
+        let count = server.store.count(&resource);
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "apiserver_storage_objects{{resource=\"{name}\"}} {count}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kubectl_gets_protobuf_under_either_name() {
+        for name in ["spec.v2@v1.0", "spec.v2.v1.0"] {
+            assert!(
+                wants_protobuf(&format!("application/com.github.proto-openapi.{name}+protobuf")),
+                "{name}"
+            );
+        }
+        assert!(!wants_protobuf("application/json"));
+    }
+}

@@ -1,0 +1,95 @@
+//! How controllers are run.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use futures::future::BoxFuture;
+
+use super::*;
+use crate::{
+    client::Client,
+    controllers::{Controller, Next, ObjectRef, runner::Running},
+    status::Status,
+    store::Change,
+};
+
+/// Panics at its first look at the ConfigMap `one`, fails at the second, and puts the next off for ever.
+#[derive(Default)]
+struct Unlucky {
+    looks: AtomicUsize,
+}
+
+impl Controller for Unlucky {
+    fn name(&self) -> &'static str {
+        "unlucky"
+    }
+
+    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
+        let is_one = &*change.after.key.name == "one";
+        is_one.then(|| client.object_ref(&change.after.key)).flatten().into_iter().collect()
+    }
+
+    fn reconcile<'a>(&'a self, _: &'a Client, _: &'a ObjectRef) -> BoxFuture<'a, Result<Next, Status>> {
+        Box::pin(async {
+            match self.looks.fetch_add(1, Ordering::SeqCst) {
+                0 => panic!("as a mistake in a controller would"),
+                1 => Err(Status::internal("once")),
+                _ => Ok(Next::After(std::time::Duration::from_hours(24))),
+            }
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_look_that_panics_or_fails_is_taken_again_before_anything_has_settled() {
+    let sandbox = sandbox().await;
+    ask(&sandbox, "POST", CONFIG_MAPS, &config_map("one")).await;
+    let unlucky = Arc::new(Unlucky::default());
+    let store = Arc::clone(&sandbox.server.store);
+    let running = Running::start(sandbox.client("test"), Arc::clone(&store), vec![Arc::clone(&unlucky) as _]);
+    running.settled(store.revision()).await;
+    assert_eq!(unlucky.looks.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn what_follows_from_a_write_is_there_once_it_has_settled() {
+    let sandbox = Sandbox::start(Options::default()).await.unwrap();
+    let owner = ask(&sandbox, "POST", CONFIG_MAPS, &config_map("owner")).await.1;
+    let mut dependent = config_map("dependent");
+    dependent["metadata"]["ownerReferences"] = json!([{
+        "apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"],
+    }]);
+    ask(&sandbox, "POST", CONFIG_MAPS, &dependent).await;
+    ask(&sandbox, "DELETE", &format!("{CONFIG_MAPS}/owner"), &Value::Null).await;
+    sandbox.settle().await;
+    assert_eq!(get(&sandbox, &format!("{CONFIG_MAPS}/dependent")).await.0, 404);
+    // Controllers that have ended have nothing left to do.
+    sandbox.stop().await;
+    sandbox.settle().await;
+}
+
+#[tokio::test]
+async fn a_namespace_goes_with_all_that_is_in_it() {
+    let sandbox = Sandbox::start(Options::default()).await.unwrap();
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}});
+    ask(&sandbox, "POST", "/api/v1/namespaces", &namespace).await;
+    let mut held = config_map("held");
+    held["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    let path = "/api/v1/namespaces/team/configmaps";
+    ask(&sandbox, "POST", path, &held).await;
+    ask(&sandbox, "DELETE", "/api/v1/namespaces/team", &Value::Null).await;
+    sandbox.settle().await;
+    let (_, waiting) = get(&sandbox, "/api/v1/namespaces/team").await;
+    let conditions = waiting["status"]["conditions"].as_array().unwrap();
+    let remaining = conditions.iter().find(|one| one["type"] == "NamespaceFinalizersRemaining").unwrap();
+    assert_eq!(
+        remaining["message"],
+        "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances"
+    );
+    assert_eq!(ask(&sandbox, "POST", path, &config_map("late")).await.0, 403);
+    ask(&sandbox, "PATCH", &format!("{path}/held"), &json!({"metadata": {"finalizers": null}})).await;
+    sandbox.settle().await;
+    assert_eq!(get(&sandbox, "/api/v1/namespaces/team").await.0, 404);
+}

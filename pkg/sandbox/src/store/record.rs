@@ -1,0 +1,280 @@
+//! The records of a journal, as bytes.
+//!
+//! ```text
+//! file    = "capstan store 1\n" record…
+//! record  = length u32, CRC-32 of the payload u32, CRC-32 of these eight bytes u32, payload
+//! payload = 1 start:  revision u64, number of objects u64
+//!         | 2 object: object        what was there at the start, as many as it says
+//!         | 3 put:    object        a change; each one revision after the one before
+//!         | 4 delete: object        a change; the last state
+//! object  = revision u64, schema generation u64, group, plural, namespace, name, version (texts),
+//!           number of labels u32, label (text, text)…, body (the rest)
+//! text    = length u32, UTF-8
+//! ```
+//!
+//! Numbers are little-endian. The length has a checksum of its own: with it, a record that reaches past the end of the
+//! file was cut off while it was written, and is not to be confused with a damaged length.
+
+use std::{
+    io::{self, Read},
+    sync::Arc,
+};
+
+use bytes::Bytes;
+
+use super::{Key, ResourceName, Revision, Stored};
+
+/// What a journal begins with; the number is that of the format.
+pub(super) const MAGIC: &[u8; 16] = b"capstan store 1\n";
+
+/// The part of [`MAGIC`] all formats share.
+pub(super) const MAGIC_OF_ALL: &[u8; 14] = b"capstan store ";
+
+/// The bytes of a record before its payload.
+pub(super) const HEAD: usize = 12;
+
+const START: u8 = 1;
+const OBJECT: u8 = 2;
+const PUT: u8 = 3;
+const DELETE: u8 = 4;
+
+/// One record, read.
+#[derive(Debug)]
+pub(super) enum Record {
+    /// The revision and the number of objects the journal starts from.
+    Start(Revision, u64),
+    /// One of these objects.
+    Object(Stored),
+    /// An object was created or replaced.
+    Put(Stored),
+    /// An object was deleted.
+    Delete(Stored),
+}
+
+/// What comes next in a journal.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// A sound record.
+    Record(Record),
+    /// Nothing: the last record was whole.
+    End,
+    /// The last record is not whole: its writer was stopped.
+    CutOff,
+    /// Something that no stopped writer leaves behind.
+    Damaged(&'static str),
+}
+
+/// Reads a journal record by record.
+#[derive(Debug)]
+pub(super) struct Records<R> {
+    input: R,
+    /// Where the next record begins.
+    offset: u64,
+    /// The size of the file.
+    size: u64,
+    payload: Vec<u8>,
+}
+
+/// Appends a start to a buffer.
+///
+/// # Errors
+/// As [`change`].
+pub(super) fn start(buffer: &mut Vec<u8>, revision: Revision, objects: u64) -> io::Result<()> {
+    frame(buffer, |payload| {
+        payload.push(START);
+        payload.extend(revision.0.to_le_bytes());
+        payload.extend(objects.to_le_bytes());
+        Ok(())
+    })
+}
+
+/// Appends an object of the start to a buffer.
+///
+/// # Errors
+/// As [`change`].
+pub(super) fn object(buffer: &mut Vec<u8>, object: &Stored) -> io::Result<()> {
+    frame(buffer, |payload| write_object(payload, OBJECT, object))
+}
+
+/// Appends a change to a buffer.
+///
+/// # Errors
+/// When something in it is larger than 4 GiB. The buffer may then hold a part of it.
+pub(super) fn change(buffer: &mut Vec<u8>, deleted: bool, object: &Stored) -> io::Result<()> {
+    frame(buffer, |payload| write_object(payload, if deleted { DELETE } else { PUT }, object))
+}
+
+/// The size of an object's record, in bytes.
+pub(super) fn size(object: &Stored) -> u64 {
+    let key = &object.key;
+    let texts = [&key.resource.group, &key.resource.plural, &key.namespace, &key.name, &object.version];
+    let texts = texts.iter().map(|text| 4 + text.len()).sum::<usize>();
+    let labels = object.labels.iter().map(|(name, value)| 8 + name.len() + value.len()).sum::<usize>();
+    (HEAD + 1 + 16 + texts + 4 + labels + object.body.len()) as u64
+}
+
+fn frame(buffer: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
+    let start = buffer.len();
+    buffer.extend([0; HEAD]);
+    write(buffer)?;
+    let payload = &buffer[start + HEAD..];
+    let (length, checksum) = (length(payload)?, crc32fast::hash(payload));
+    let head = &mut buffer[start..start + HEAD];
+    head[..4].copy_from_slice(&length.to_le_bytes());
+    head[4..8].copy_from_slice(&checksum.to_le_bytes());
+    let checksum = crc32fast::hash(&head[..8]);
+    head[8..].copy_from_slice(&checksum.to_le_bytes());
+    Ok(())
+}
+
+fn write_object(payload: &mut Vec<u8>, tag: u8, object: &Stored) -> io::Result<()> {
+    let Stored { key, revision, version, schema_generation, body, labels } = object;
+    payload.push(tag);
+    payload.extend(revision.0.to_le_bytes());
+    payload.extend(schema_generation.to_le_bytes());
+    for text in [&key.resource.group, &key.resource.plural, &key.namespace, &key.name, version] {
+        write_text(payload, text)?;
+    }
+    let count = u32::try_from(labels.len()).map_err(io::Error::other)?;
+    payload.extend(count.to_le_bytes());
+    for text in labels.iter().flat_map(|(name, value)| [name, value]) {
+        write_text(payload, text)?;
+    }
+    payload.extend_from_slice(body);
+    Ok(())
+}
+
+fn write_text(payload: &mut Vec<u8>, text: &str) -> io::Result<()> {
+    payload.extend(length(text.as_bytes())?.to_le_bytes());
+    payload.extend_from_slice(text.as_bytes());
+    Ok(())
+}
+
+fn length(bytes: &[u8]) -> io::Result<u32> {
+    u32::try_from(bytes.len())
+        .map_err(|_| io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 4 GiB"))
+}
+
+impl<R: Read> Records<R> {
+    /// Reads on from `offset` in a file of `size` bytes.
+    pub(super) fn new(input: R, offset: u64, size: u64) -> Self {
+        Self { input, offset, size, payload: Vec::new() }
+    }
+
+    /// Where the next record begins: behind the last sound one.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Reads the next record.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(super) fn next(&mut self) -> io::Result<Step> {
+        let left = self.size - self.offset;
+        if left == 0 {
+            return Ok(Step::End);
+        }
+        if left < HEAD as u64 {
+            return Ok(Step::CutOff);
+        }
+        let mut head = [0; HEAD];
+        self.input.read_exact(&mut head)?;
+        let [length, checksum, checksum_of_head] = numbers(head);
+        if crc32fast::hash(&head[..8]) != checksum_of_head {
+            // A file system that was stopped with the machine may have made the file longer and not filled it.
+            let is_blank = head == [0; HEAD] && self.is_blank()?;
+            return Ok(if is_blank {
+                Step::CutOff
+            } else {
+                Step::Damaged("the length of a record is wrong")
+            });
+        }
+        let behind = HEAD as u64 + u64::from(length);
+        if behind > left {
+            return Ok(Step::CutOff);
+        }
+        self.payload.resize(length as usize, 0);
+        self.input.read_exact(&mut self.payload)?;
+        if crc32fast::hash(&self.payload) != checksum {
+            let is_last = behind == left;
+            return Ok(if is_last {
+                Step::CutOff
+            } else {
+                Step::Damaged("the content of a record is wrong")
+            });
+        }
+        let Some(record) = Fields(&self.payload).record() else {
+            return Ok(Step::Damaged("a record has an unknown form"));
+        };
+        self.offset += behind;
+        Ok(Step::Record(record))
+    }
+
+    /// Whether nothing but zeros follows.
+    fn is_blank(&mut self) -> io::Result<bool> {
+        let mut chunk = [0; 4096];
+        loop {
+            match self.input.read(&mut chunk)? {
+                0 => return Ok(true),
+                read if chunk[..read].iter().any(|byte| *byte != 0) => return Ok(false),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn numbers(head: [u8; HEAD]) -> [u32; 3] {
+    [0, 4, 8].map(|at| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]))
+}
+
+/// What is left of a payload.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn record(mut self) -> Option<Record> {
+        let [tag] = self.array()?;
+        let record = match tag {
+            START => Record::Start(Revision(self.number()?), self.number()?),
+            OBJECT => Record::Object(self.object()?),
+            PUT => Record::Put(self.object()?),
+            DELETE => Record::Delete(self.object()?),
+            _ => return None,
+        };
+        self.0.is_empty().then_some(record)
+    }
+
+    fn object(&mut self) -> Option<Stored> {
+        let revision = Revision(self.number()?);
+        let schema_generation = self.number()?;
+        let resource = ResourceName { group: self.shared_text()?, plural: self.shared_text()? };
+        let key = Key { resource, namespace: self.shared_text()?, name: self.shared_text()? };
+        let version = self.shared_text()?;
+        let count = u32::from_le_bytes(self.array()?);
+        let labels =
+            (0..count).map(|_| Some((self.text()?.into(), self.text()?.into()))).collect::<Option<_>>()?;
+        let body = Bytes::from(Box::from(std::mem::take(&mut self.0)));
+        Some(Stored { key, revision, version, schema_generation, body, labels })
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn shared_text(&mut self) -> Option<Arc<str>> {
+        self.text().map(Arc::from)
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        let length = u32::from_le_bytes(self.array()?);
+        let (text, rest) = self.0.split_at_checked(length as usize)?;
+        self.0 = rest;
+        str::from_utf8(text).ok()
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (array, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*array)
+    }
+}

@@ -1,0 +1,331 @@
+//! The store in a directory: what it survives, and what it says about what it does not.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::store::journal::Medium;
+
+fn open(directory: &Path) -> Store {
+    Store::open(directory, &DirectoryOptions::default()).unwrap()
+}
+
+fn refused(directory: &Path) -> OpenError {
+    Store::open(directory, &DirectoryOptions::default()).unwrap_err()
+}
+
+fn journal(directory: &Path) -> PathBuf {
+    directory.join("journal")
+}
+
+/// A directory with some state; the journal starts from two objects, and three changes follow.
+fn example() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    create(&store, &pod("a"));
+    create(&store, &key("secrets", "default", "b"));
+    store.replace_journal(store.lock_journal().as_mut().unwrap());
+    update(&store, &pod("a"), "changed");
+    delete(&store, &key("secrets", "default", "b"));
+    create(&store, &pod("c"));
+    directory
+}
+
+/// Revision and bodies.
+fn contents(store: &Store) -> (Revision, Vec<String>) {
+    let page = store.list(&all("pods"), ListOptions::default()).unwrap();
+    let secrets = store.list(&all("secrets"), ListOptions::default()).unwrap();
+    (page.revision, [texts(&page), texts(&secrets)].concat())
+}
+
+/// Where each record of a journal begins, and where the last ends.
+fn borders(bytes: &[u8]) -> Vec<usize> {
+    let mut borders = vec![16];
+    while let Some(head) = bytes.get(*borders.last().unwrap()..).and_then(|rest| rest.first_chunk::<4>()) {
+        borders.push(borders.last().unwrap() + 12 + u32::from_le_bytes(*head) as usize);
+    }
+    borders
+}
+
+#[test]
+fn everything_about_an_object_survives() {
+    let directory = tempfile::tempdir().unwrap();
+    let widget = Key {
+        resource: ResourceName { group: "example.com".into(), plural: "widgets".into() },
+        namespace: "".into(),
+        name: "größe".into(),
+    };
+    let stored = open(directory.path()).commit_with(&widget, Expected::Absent, draft("x")).unwrap();
+    let store = open(directory.path());
+    let again = store.get(&widget).unwrap();
+    assert_eq!(format!("{again:?}"), format!("{stored:?}"));
+    assert_eq!(store.revision(), Revision(2));
+}
+
+#[test]
+fn revisions_and_watches_go_on_where_they_were() {
+    let directory = example();
+    let store = open(directory.path());
+    assert_eq!(contents(&store), (Revision(6), vec!["4 changed".into(), "6 new".into()]));
+    let mut watch = store.watch(all("secrets"), Revision(3)).unwrap();
+    let change = watch.try_next().unwrap().unwrap();
+    assert!(change.deleted);
+    assert_eq!((&change.after.body[..], &change.before.unwrap().body[..]), (&b"5 gone"[..], &b"3 new"[..]));
+    assert_eq!(store.watch(all("pods"), Revision(2)).unwrap_err(), Expired { oldest: Revision(3) });
+    assert_eq!(create(&store, &pod("d")), Revision(7));
+}
+
+#[test]
+fn a_journal_cut_anywhere_in_its_last_record_gives_the_state_before_it() {
+    let directory = example();
+    let path = journal(directory.path());
+    let whole = fs::read(&path).unwrap();
+    let borders = borders(&whole);
+    let last = borders[borders.len() - 2];
+    for size in last..whole.len() {
+        fs::write(&path, &whole[..size]).unwrap();
+        let store = open(directory.path());
+        assert_eq!(contents(&store), (Revision(5), vec!["4 changed".into()]));
+        let bytes = (size - last) as u64;
+        let cut_off = (bytes > 0).then(|| CutOff { file: path.clone(), offset: last as u64, bytes });
+        assert_eq!(store.journal_report().unwrap().cut_off, cut_off);
+        create(&store, &pod("c"));
+        drop(store);
+        assert_eq!(fs::read(&path).unwrap(), whole);
+    }
+}
+
+#[test]
+fn a_last_record_that_never_reached_the_disk_is_cut_off() {
+    let directory = example();
+    let path = journal(directory.path());
+    let whole = fs::read(&path).unwrap();
+    let blank_end = [&whole[..], &[0; 5000]].concat();
+    let mut wrong_end = whole.clone();
+    *wrong_end.last_mut().unwrap() ^= 1;
+    for (bytes, revision) in [(blank_end, Revision(6)), (wrong_end, Revision(5))] {
+        fs::write(&path, bytes).unwrap();
+        let store = open(directory.path());
+        assert_eq!(store.revision(), revision);
+        assert!(store.journal_report().unwrap().cut_off.is_some());
+    }
+}
+
+#[test]
+fn a_wrong_byte_anywhere_else_is_an_error_that_names_the_place_and_changes_nothing() {
+    let directory = example();
+    let path = journal(directory.path());
+    let whole = fs::read(&path).unwrap();
+    let borders = borders(&whole);
+    let head_of_last = borders[borders.len() - 2] + 12;
+    for at in 16..head_of_last {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        fs::write(&path, &bytes).unwrap();
+        let OpenError::Damaged { file, offset, has_state, .. } = refused(directory.path()) else {
+            panic!("a wrong byte at {at} is not noticed");
+        };
+        let index = borders.iter().rposition(|border| *border <= at).unwrap();
+        assert_eq!((file, offset, has_state), (path.clone(), borders[index] as u64, index >= 3));
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+}
+
+#[test]
+fn a_damaged_journal_can_be_opened_after_doing_what_the_error_says() {
+    let directory = example();
+    let path = journal(directory.path());
+    let mut bytes = fs::read(&path).unwrap();
+    let third_change = borders(&bytes)[4];
+    bytes[third_change] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let text = refused(directory.path()).to_string();
+    assert!(text.contains(&format!("`truncate --size {third_change} '{}'`", path.display())), "{text}");
+    fs::write(&path, &bytes[..third_change]).unwrap();
+    assert_eq!(open(directory.path()).revision(), Revision(4));
+}
+
+#[test]
+fn a_journal_shorter_than_the_state_it_starts_from_is_an_error() {
+    let directory = example();
+    let path = journal(directory.path());
+    let whole = fs::read(&path).unwrap();
+    for size in 16..borders(&whole)[3] {
+        fs::write(&path, &whole[..size]).unwrap();
+        let text = refused(directory.path()).to_string();
+        assert!(text.ends_with("put a copy of it back, or move it away to begin anew"), "{text}");
+    }
+}
+
+#[test]
+fn a_file_of_another_kind_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = journal(directory.path());
+    for text in ["", "my diary", "capstan stor", "a file of some length that has nothing to do with it"] {
+        fs::write(&path, text).unwrap();
+        assert!(matches!(refused(directory.path()), OpenError::Foreign { file } if file == path));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+    fs::write(&path, "capstan store 2\nwhatever comes then").unwrap();
+    assert!(matches!(refused(directory.path()), OpenError::UnknownFormat { file } if file == path));
+}
+
+#[test]
+fn a_directory_has_one_owner_at_a_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = DirectoryOptions { owner: Some(4711), ..DirectoryOptions::default() };
+    let store = Store::open(directory.path(), &options).unwrap();
+    let watch = store.watch_all(Revision(1)).unwrap();
+    let error = refused(directory.path());
+    assert_eq!(error.to_string(), format!("`{}` is in use by process 4711", directory.path().display()));
+    drop(store);
+    // A watch that is still held does not keep the directory.
+    drop((open(directory.path()), watch));
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_can_read_the_directory() {
+    use std::os::unix::fs::PermissionsExt;
+    let parent = tempfile::tempdir().unwrap();
+    let directory = parent.path().join("some/where");
+    drop(open(&directory));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&directory), mode(&journal(&directory))), (0o700, 0o600));
+    assert_eq!(mode(&directory.join("lock")), 0o600);
+}
+
+/// A disk with so much room left, which may refuse to shrink files too.
+#[derive(Debug)]
+struct Disk {
+    file: Box<dyn Medium>,
+    room: usize,
+    refused_cuts: usize,
+}
+
+impl Medium for Disk {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let fits = bytes.len().min(self.room);
+        self.room -= fits;
+        self.file.append(&bytes[..fits])?;
+        if fits < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+
+    fn cut(&mut self, size: u64) -> io::Result<()> {
+        if self.refused_cuts > 0 {
+            self.refused_cuts -= 1;
+            return Err(io::ErrorKind::Other.into());
+        }
+        // What was cut off makes room.
+        self.room = 1000;
+        self.file.cut(size)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.file.sync()
+    }
+}
+
+#[test]
+fn a_full_disk_fails_the_commit_and_nothing_else() {
+    let directory = example();
+    let path = journal(directory.path());
+    let whole = fs::read(&path).unwrap();
+    for room in 0..80 {
+        fs::write(&path, &whole).unwrap();
+        let store = open(directory.path());
+        let disk = |file| Box::new(Disk { file, room, refused_cuts: 0 }) as Box<_>;
+        store.lock_journal().as_mut().unwrap().set_medium(disk);
+        let before = contents(&store);
+        let error = store.commit_with(&pod("d"), Expected::Absent, draft(&"x".repeat(80))).unwrap_err();
+        assert!(matches!(error, CommitError::Journal(error) if error.kind() == io::ErrorKind::StorageFull));
+        assert_eq!(contents(&store), before);
+        assert_eq!(fs::read(&path).unwrap(), whole);
+        assert_eq!(create(&store, &pod("d")), Revision(7));
+        drop(store);
+        assert_eq!(open(directory.path()).revision(), Revision(7));
+    }
+}
+
+#[test]
+fn what_a_failed_write_left_behind_is_cut_off_before_the_next_one() {
+    let directory = example();
+    let store = open(directory.path());
+    let disk = |file| Box::new(Disk { file, room: 30, refused_cuts: 2 }) as Box<_>;
+    store.lock_journal().as_mut().unwrap().set_medium(disk);
+    for _ in 0..2 {
+        assert!(matches!(
+            store.commit_with(&pod("d"), Expected::Absent, draft("x")),
+            Err(CommitError::Journal(_))
+        ));
+    }
+    assert_eq!(create(&store, &pod("d")), Revision(7));
+    drop(store);
+    let store = open(directory.path());
+    assert_eq!((store.revision(), store.journal_report().unwrap().cut_off), (Revision(7), None));
+}
+
+#[test]
+fn a_process_killed_while_it_replaced_the_journal_leaves_the_old_one() {
+    let directory = example();
+    let new = directory.path().join("journal.new");
+    let whole = fs::read(journal(directory.path())).unwrap();
+    for size in 0..whole.len() {
+        fs::write(&new, &whole[..size]).unwrap();
+        assert_eq!(open(directory.path()).revision(), Revision(6));
+        assert!(!new.exists());
+    }
+}
+
+#[test]
+fn a_journal_much_longer_than_what_lives_is_replaced() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    create(&store, &pod("a"));
+    create(&store, &pod("z"));
+    let text = "x".repeat(500_000);
+    for _ in 0..40 {
+        update(&store, &pod("a"), &text);
+    }
+    let size = fs::metadata(journal(directory.path())).unwrap().len();
+    assert!(size < 12_000_000, "{size}");
+    // The history in memory goes on over the replacement.
+    assert!(store.watch_all(Revision(1)).is_ok());
+    delete(&store, &pod("z"));
+    let before = contents(&store);
+    drop(store);
+    let store = open(directory.path());
+    assert_eq!(contents(&store), before);
+    assert!(store.watch_all(Revision(1)).is_err());
+}
+
+#[test]
+fn a_journal_that_cannot_be_replaced_goes_on() {
+    let directory = example();
+    let store = open(directory.path());
+    fs::create_dir(directory.path().join("journal.new")).unwrap();
+    store.replace_journal(store.lock_journal().as_mut().unwrap());
+    assert!(store.journal_report().unwrap().failed_replacement.is_some());
+    create(&store, &pod("d"));
+    fs::remove_dir(directory.path().join("journal.new")).unwrap();
+    drop(store);
+    let store = open(directory.path());
+    assert_eq!(contents(&store), (Revision(7), vec!["4 changed".into(), "6 new".into(), "7 new".into()]));
+}
+
+#[test]
+fn a_store_that_waits_for_the_disk_behaves_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = DirectoryOptions { sync: true, ..DirectoryOptions::default() };
+    let store = Store::open(directory.path(), &options).unwrap();
+    create(&store, &pod("a"));
+    store.replace_journal(store.lock_journal().as_mut().unwrap());
+    create(&store, &pod("b"));
+    assert_eq!(store.journal_report(), Some(JournalReport::default()));
+    drop(store);
+    assert_eq!(open(directory.path()).revision(), Revision(3));
+}

@@ -1,0 +1,246 @@
+//! Admission: who may still change an object, or refuse it, after it was decoded and before it is stored.
+//!
+//! The server's own part is the life of namespaces; webhooks come after it.
+
+use serde_json::{Value, json};
+
+use super::{Call, kind, object};
+use crate::{
+    admission::{self, Request, Surroundings, User, Webhooks},
+    identity::{USER, USER_GROUPS},
+    meta,
+    request::options::FieldValidation,
+    status::{Cause, Status},
+    store::{Key, ResourceName},
+};
+
+pub(crate) use crate::admission::Operation;
+
+/// Namespaces that cannot be deleted. Source: kube-apiserver 1.36, admission plugin `NamespaceLifecycle`.
+const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
+
+/// The first round: an object may be changed before it is checked. `old` is what is stored, absent at a creation.
+///
+/// # Errors
+/// When somebody refuses.
+pub(crate) async fn mutate(
+    call: &Call<'_>,
+    operation: Operation,
+    old: Option<&Value>,
+    object: Value,
+) -> Result<Value, Status> {
+    if operation == Operation::Create {
+        definition_takes_objects(call, meta::name(&object))?;
+        namespace_takes_objects(call, meta::name(&object))?;
+    }
+    let webhooks = call.server.webhooks.current();
+    if webhooks.mutating().is_empty() {
+        return Ok(object);
+    }
+    let asked = Asked::about(call, operation, meta::name(&object));
+    Ok(asked.mutate(&webhooks, old, Some(object)).await?.unwrap_or_default())
+}
+
+/// The second round: an object as it would be stored may be refused.
+///
+/// # Errors
+/// When somebody refuses.
+pub(crate) async fn validate(
+    call: &Call<'_>,
+    operation: Operation,
+    old: Option<&Value>,
+    object: &Value,
+) -> Result<(), Status> {
+    let webhooks = call.server.webhooks.current();
+    if webhooks.validating().is_empty() {
+        return Ok(());
+    }
+    Asked::about(call, operation, meta::name(object)).validate(&webhooks, old, Some(object)).await
+}
+
+/// Both rounds before a deletion.
+///
+/// # Errors
+/// When somebody refuses.
+pub(crate) async fn delete(call: &Call<'_>) -> Result<(), Status> {
+    namespace_may_go(call, call.name)?;
+    let webhooks = call.server.webhooks.current();
+    if webhooks.is_empty() {
+        return Ok(());
+    }
+    // One that is not there is nobody's to refuse.
+    let Some(stored) = call.server.store.get(&call.own_key()) else { return Ok(()) };
+    let live = object::read(&call.resource, &stored);
+    let asked = Asked::about(call, Operation::Delete, call.name);
+    asked.mutate(&webhooks, Some(&live), None).await?;
+    asked.validate(&webhooks, Some(&live), None).await
+}
+
+/// What webhooks are told of a call.
+struct Asked<'a, 'b> {
+    call: &'a Call<'b>,
+    operation: Operation,
+    name: String,
+    user: User,
+    options: Value,
+}
+
+impl<'a, 'b> Asked<'a, 'b> {
+    fn about(call: &'a Call<'b>, operation: Operation, name: &str) -> Self {
+        let user = User {
+            name: USER.to_owned(),
+            uid: USER.to_owned(),
+            groups: USER_GROUPS.map(str::to_owned).to_vec(),
+        };
+        Self { call, operation, name: name.to_owned(), user, options: options(call, operation) }
+    }
+
+    async fn mutate(
+        &self,
+        webhooks: &Webhooks,
+        old: Option<&Value>,
+        object: Option<Value>,
+    ) -> Result<Option<Value>, Status> {
+        let call = self.call;
+        let (namespace, set_defaults) = (
+            |name: &str| namespace(call, name),
+            |object: &mut Value| {
+                kind::set_defaults(&call.resource, object);
+            },
+        );
+        let around = self.surroundings(&namespace, &set_defaults);
+        let (object, warnings) = admission::mutate(webhooks, &self.request(old), &around, object).await?;
+        call.warn_all(warnings);
+        Ok(object)
+    }
+
+    async fn validate(
+        &self,
+        webhooks: &Webhooks,
+        old: Option<&Value>,
+        object: Option<&Value>,
+    ) -> Result<(), Status> {
+        let call = self.call;
+        let (namespace, set_defaults) = (|name: &str| namespace(call, name), |_: &mut Value| {});
+        let around = self.surroundings(&namespace, &set_defaults);
+        let warnings = admission::validate(webhooks, &self.request(old), &around, object).await?;
+        call.warn_all(warnings);
+        Ok(())
+    }
+
+    fn request<'r>(&'r self, old: Option<&'r Value>) -> Request<'r> {
+        let call = self.call;
+        let is_namespace = kind::is_core(&call.resource, "namespaces");
+        Request {
+            operation: self.operation,
+            resource: &call.resource,
+            subresource: call.subresource,
+            namespace: if is_namespace { &self.name } else { call.namespace },
+            name: &self.name,
+            old,
+            user: &self.user,
+            dry_run: call.dry_run,
+            options: &self.options,
+        }
+    }
+
+    fn surroundings<'r>(
+        &'r self,
+        namespace: &'r (dyn Fn(&str) -> Option<Value> + Send + Sync),
+        set_defaults: &'r (dyn Fn(&mut Value) + Send + Sync),
+    ) -> Surroundings<'r> {
+        let services = self.call.server.service_webhooks;
+        Surroundings { kinds: &self.call.kinds, namespace, set_defaults, services }
+    }
+}
+
+/// The options of a call, in the form a client may have sent them in.
+fn options(call: &Call<'_>, operation: Operation) -> Value {
+    let kind = match operation {
+        Operation::Create => "CreateOptions",
+        Operation::Update if call.patches => "PatchOptions",
+        Operation::Update => "UpdateOptions",
+        Operation::Delete => "DeleteOptions",
+    };
+    let mut options = json!({"kind": kind, "apiVersion": "meta.k8s.io/v1"});
+    if call.dry_run {
+        options["dryRun"] = json!(["All"]);
+    }
+    if operation != Operation::Delete {
+        options["fieldManager"] = call.manager.into();
+        options["fieldValidation"] = match call.field_validation {
+            FieldValidation::Ignore => "Ignore",
+            FieldValidation::Warn => "Warn",
+            FieldValidation::Strict => "Strict",
+        }
+        .into();
+    }
+    options
+}
+
+fn namespace(call: &Call<'_>, name: &str) -> Option<Value> {
+    let resource = call.kinds.find("", "v1", "namespaces")?;
+    Some(object::read(resource, &*call.server.store.get(&namespace_key(name))?))
+}
+
+fn namespace_key(name: &str) -> Key {
+    let resource = ResourceName { group: "".into(), plural: "namespaces".into() };
+    Key { resource, namespace: "".into(), name: name.into() }
+}
+
+fn namespace_may_go(call: &Call<'_>, name: &str) -> Result<(), Status> {
+    if kind::is_core(&call.resource, "namespaces") && IMMORTAL.contains(&name) {
+        return Err(Status::forbidden("", "namespaces", name, "this namespace may not be deleted"));
+    }
+    Ok(())
+}
+
+/// There are no new objects of a definition on its way out.
+/// Source: apiextensions-apiserver 1.36 `forbidCreateAdmission`.
+fn definition_takes_objects(call: &Call<'_>, name: &str) -> Result<(), Status> {
+    match &call.resource.custom {
+        Some(custom) if call.server.definitions.is_going(&custom.definition) => {
+            let why = "create not allowed while custom resource definition is terminating";
+            Err(Status::forbidden(&call.resource.group, &call.resource.plural, name, why))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A namespace must be there and must not be on its way out.
+fn namespace_takes_objects(call: &Call<'_>, name: &str) -> Result<(), Status> {
+    let namespace = call.namespace;
+    if namespace.is_empty() || &*call.resource.group == "authorization.k8s.io" {
+        return Ok(());
+    }
+    let Some(stored) = call.server.store.get(&namespace_key(namespace)) else {
+        return Err(Status::not_found("", "namespaces", namespace));
+    };
+    // Only a namespace on its way out has the word in its text, but for odd annotations: then it is read.
+    let leaving = memchr_word(&stored.body, b"deletionTimestamp")
+        && meta::is_deleting(&json!({"metadata": object::read_metadata(&stored)}));
+    if !leaving {
+        return Ok(());
+    }
+    let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
+    let mut status = Status::forbidden(&call.resource.group, &call.resource.plural, name, &why);
+    if let Some(details) = &mut status.details {
+        details.causes.push(Cause {
+            reason: "NamespaceTerminating",
+            message: format!("namespace {namespace} is being terminated"),
+            field: "metadata.namespace".to_owned(),
+        });
+    }
+    Err(status)
+}
+
+fn memchr_word(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|window| window == word)
+}
+
+/// Removes owner references that are there twice and warns of it.
+pub(crate) fn remove_duplicate_owners(call: &Call<'_>, object: &mut Value) {
+    if let Some(warning) = meta::remove_duplicate_owners(object) {
+        call.warn(warning);
+    }
+}

@@ -1,0 +1,89 @@
+//! Continue tokens: where a page of a list ended.
+//!
+//! Source: apiserver 1.36 `storage/continue.go`: base64 without padding of a small JSON object.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+
+use super::Call;
+use crate::{
+    request::body,
+    status::Status,
+    store::{Key, Revision},
+};
+
+const VERSION: &str = "meta.k8s.io/v1";
+
+/// Where to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ContinueToken {
+    /// As of which revision; `None` is as it is now: pages that do not fit together.
+    pub(crate) revision: Option<Revision>,
+    /// After this key.
+    pub(crate) after: Key,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Form<'a> {
+    #[serde(default, borrow)]
+    v: std::borrow::Cow<'a, str>,
+    #[serde(default)]
+    rv: i64,
+    #[serde(default, borrow)]
+    start: std::borrow::Cow<'a, str>,
+}
+
+impl ContinueToken {
+    /// The text clients hand back.
+    pub(crate) fn encode(&self, call: &Call<'_>) -> String {
+        let rv = self.revision.map_or(-1, |revision| i64::try_from(revision.0).unwrap_or(i64::MAX));
+        // The place is told from the scope of the list on; the end is the first key that comes after.
+        let start = if call.namespace.is_empty() && !self.after.namespace.is_empty() {
+            format!("/{}/{}\0", self.after.namespace, self.after.name)
+        } else {
+            format!("/{}\0", self.after.name)
+        };
+        let form = Form { v: VERSION.into(), rv, start: start.into() };
+        URL_SAFE_NO_PAD.encode(serde_json::to_vec(&form).expect("a struct of texts and a number is JSON"))
+    }
+
+    /// Reads what a client hands back.
+    ///
+    /// # Errors
+    /// 400 when it is none of ours.
+    pub(crate) fn decode(call: &Call<'_>, text: &str) -> Result<Self, Status> {
+        let refuse = |why: &str| {
+            Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"))
+        };
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|error| refuse(&illegal_base64(&error, text)))?;
+        let form: Form<'_> =
+            serde_json::from_slice(&bytes).map_err(|error| refuse(&body::of_json_error(&error, &bytes)))?;
+        if form.v != VERSION {
+            let shown = crate::status::go_quote(&form.v);
+            return Err(refuse(&format!("server does not recognize this encoded version {shown}")));
+        }
+        if form.rv == 0 {
+            return Err(refuse("incorrect encoded start resourceVersion (version meta.k8s.io/v1)"));
+        }
+        let start = form.start.trim_start_matches('/').trim_end_matches('\0');
+        if start.is_empty() {
+            return Err(refuse("encoded start key empty (version meta.k8s.io/v1)"));
+        }
+        let across = call.resource.namespaced && call.namespace.is_empty();
+        let (namespace, name) =
+            if across { start.split_once('/').unwrap_or((start, "")) } else { (call.namespace, start) };
+        let mut after = call.key(name);
+        after.namespace = namespace.into();
+        Ok(Self { revision: u64::try_from(form.rv).ok().map(Revision), after })
+    }
+}
+
+fn illegal_base64(error: &base64::DecodeError, text: &str) -> String {
+    let offset = match error {
+        base64::DecodeError::InvalidByte(offset, _) | base64::DecodeError::InvalidLastSymbol(offset, _) => {
+            *offset
+        }
+        base64::DecodeError::InvalidLength(_) | base64::DecodeError::InvalidPadding => text.len(),
+    };
+    format!("illegal base64 data at input byte {offset}")
+}

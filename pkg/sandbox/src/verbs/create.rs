@@ -1,0 +1,167 @@
+//! Create.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Call, admission, decode, kind, managed, object};
+use crate::{
+    builtin, meta,
+    status::Status,
+    store::{CommitError, Expected, Stored},
+    verbs::admission::Operation,
+};
+
+/// How often another name is tried for `generateName`. Source: kube-apiserver 1.36 `RetryGenerateName`.
+const NAME_ATTEMPTS: usize = 8;
+/// What random ends of names are made of: no vowels, so no words. Source: apimachinery 1.36 `util/rand`.
+const NAME_LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+/// The longest start of a generated name.
+const NAME_PREFIX_LIMIT: usize = 63 - 5;
+
+/// What a write came to.
+#[derive(Clone, Debug)]
+pub(crate) enum Written {
+    /// It is stored so.
+    Stored(Arc<Stored>),
+    /// It would be so.
+    Dry(Value),
+}
+
+impl Written {
+    /// The object as the resource serves it.
+    pub(crate) fn into_value(self, call: &Call<'_>) -> Value {
+        match self {
+            Self::Stored(stored) => object::read(&call.resource, &stored),
+            Self::Dry(object) => object,
+        }
+    }
+}
+
+/// Creates a decoded object.
+///
+/// # Errors
+/// As the real server answers.
+pub(crate) async fn create(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
+    for fixed in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+        meta::remove(&mut object, fixed);
+    }
+    decode::match_namespace(call, &mut object)?;
+    kind::set_defaults(&call.resource, &mut object);
+    admission::remove_duplicate_owners(call, &mut object);
+    managed::track(call, None, &mut object);
+    finish(call, object).await
+}
+
+/// The part of a creation that follows managed fields; creations through an apply come here as well.
+///
+/// # Errors
+/// As the real server answers.
+pub(crate) async fn finish(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
+    object = admission::mutate(call, Operation::Create, None, object).await?;
+    admission::remove_duplicate_owners(call, &mut object);
+    let generated = meta::name(&object).is_empty() && !meta::text(&object, "generateName").is_empty();
+    let mut attempts = if generated { NAME_ATTEMPTS } else { 1 };
+    loop {
+        attempts -= 1;
+        let mut attempt = if attempts > 0 { object.clone() } else { std::mem::take(&mut object) };
+        if generated {
+            let name = generate_name(meta::text(&attempt, "generateName"));
+            meta::set(&mut attempt, "name", name);
+        }
+        match commit(call, attempt).await {
+            Err(status) if status.reason == "AlreadyExists" && attempts > 0 => {}
+            Err(mut status) if status.reason == "AlreadyExists" && generated => {
+                status.message.push_str(", the server was not able to generate a unique name for the object");
+                return Err(status);
+            }
+            result => {
+                let written = result?;
+                if let Written::Stored(stored) = &written {
+                    super::settle(call, &stored.key.name, false)?;
+                }
+                return Ok(written);
+            }
+        }
+    }
+}
+
+/// A name with this start and a random end.
+fn generate_name(prefix: &str) -> String {
+    let mut name = prefix.to_owned();
+    while name.len() > NAME_PREFIX_LIMIT {
+        name.pop();
+    }
+    name.extend((0..5).map(|_| char::from(NAME_LETTERS[fastrand::usize(..NAME_LETTERS.len())])));
+    name
+}
+
+async fn commit(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
+    let resource = &call.resource;
+    meta::set(&mut object, "uid", uuid::Uuid::new_v4().to_string());
+    meta::set(&mut object, "creationTimestamp", call.server.clock.now());
+    let _addresses = assign_addresses(call, &mut object, None).await?;
+    kind::prepare_for_create(resource, &mut object);
+    let name = meta::name(&object).to_owned();
+    let errors = kind::validate(resource, &object);
+    if !errors.is_empty() {
+        // The message names what was sent; it is told about the name the object has by now.
+        let sent_kind = object.get("kind").and_then(Value::as_str).unwrap_or(&resource.kind);
+        return Err(Status::invalid(&resource.group, sent_kind, &name, &errors));
+    }
+    call.warn_all(kind::warnings(resource, &object, None));
+    admission::validate(call, Operation::Create, None, &object).await?;
+    if !meta::text(&object, "resourceVersion").is_empty() {
+        return Err(Status::unforeseen("resourceVersion should not be set on objects to be created"));
+    }
+    if call.dry_run {
+        if call.server.store.get(&call.key(&name)).is_some() {
+            return Err(Status::already_exists(&resource.group, &resource.plural, &name));
+        }
+        return Ok(Written::Dry(object));
+    }
+    let pending = object::Pending::new(resource, &object)?;
+    let committed = call.server.store.commit_with(&call.key(&name), Expected::Absent, |at| pending.at(at));
+    committed.map(Written::Stored).map_err(|error: CommitError| call.refused(error, &name))
+}
+
+/// Gives a Service its addresses. No other Service gets any until the returned guard is gone.
+///
+/// # Errors
+/// 422 when it asks for what it cannot have.
+pub(crate) async fn assign_addresses<'a>(
+    call: &Call<'a>,
+    object: &mut Value,
+    old: Option<&Value>,
+) -> Result<Option<tokio::sync::MutexGuard<'a, ()>>, Status> {
+    if !kind::is_core(&call.resource, "services") || !call.subresource.is_empty() {
+        return Ok(None);
+    }
+    let guard = call.server.addresses.lock().await;
+    let scope = crate::store::Scope { namespace: None, ..call.scope() };
+    let page = call.server.store.list(&scope, crate::store::ListOptions::default());
+    let page = page.map_err(|_| Status::internal("the newest revision is always there"))?;
+    let own = call.key(meta::name(object));
+    let others: Vec<Value> = page
+        .items
+        .iter()
+        .filter(|other| other.key != own)
+        .map(|other| object::read(&call.resource, other))
+        .collect();
+    builtin::assign_addresses(object, old, &others)
+        .map_err(|error| Status::invalid("", "Service", meta::name(object), &[error]))?;
+    Ok(Some(guard))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_names_end_with_five_letters_that_make_no_words() {
+        let name = generate_name("web-");
+        let end = name.strip_prefix("web-").unwrap();
+        assert!(end.len() == 5 && end.bytes().all(|letter| NAME_LETTERS.contains(&letter)), "{name}");
+        assert_eq!(generate_name(&"é".repeat(40)).len(), 63);
+    }
+}

@@ -1,0 +1,247 @@
+//! Delete.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use super::{
+    Call, admission,
+    create::Written,
+    kind, object,
+    pods::{self, Grace},
+};
+use crate::{
+    clock::Clock,
+    meta,
+    request::options::{DeleteOptions, Dependents},
+    server::definitions::CLEANUP,
+    status::Status,
+    store::{CommitError, Expected, Stored},
+};
+
+/// The finalizer of an object whose dependents go first.
+const FOREGROUND: &str = "foregroundDeletion";
+/// The finalizer of an object whose dependents stay.
+const ORPHAN: &str = "orphan";
+
+/// What a deletion came to.
+#[derive(Debug)]
+pub(crate) enum Deleted {
+    /// The object is gone (or would be); its last state.
+    Gone(Written),
+    /// It stays until its finalizers are done; as it is now.
+    Pending(Written),
+}
+
+/// Deletes the object a call names.
+///
+/// # Errors
+/// As the real server answers.
+pub(crate) async fn delete(call: &Call<'_>, options: &DeleteOptions) -> Result<Deleted, Status> {
+    admission::delete(call).await?;
+    if &*call.resource.group == "batch" && &*call.resource.plural == "jobs" && options.dependents.is_none() {
+        call.warn(
+            "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove \
+             them or set propagationPolicy=Orphan to suppress this warning",
+        );
+    }
+    let deleted = quietly(call, options)?;
+    super::settle(call, call.name, matches!(deleted, Deleted::Gone(_)))?;
+    Ok(deleted)
+}
+
+/// A deletion nobody is asked about, and nothing follows from.
+///
+/// # Errors
+/// As the real server answers.
+pub(crate) fn quietly(call: &Call<'_>, options: &DeleteOptions) -> Result<Deleted, Status> {
+    loop {
+        let Some(stored) = call.server.store.get(&call.own_key()) else { return Err(call.not_found()) };
+        let live = object::read(&call.resource, &stored);
+        check_preconditions(call, options, &live)?;
+        if let Some(deleted) = step(call, options, &stored, live)? {
+            return Ok(deleted);
+        }
+    }
+}
+
+/// One attempt; nothing when somebody else was faster.
+fn step(
+    call: &Call<'_>,
+    options: &DeleteOptions,
+    stored: &Stored,
+    live: Value,
+) -> Result<Option<Deleted>, Status> {
+    let mut last = live.clone();
+    if kind::is_core(&call.resource, "namespaces") {
+        return namespace(call, stored, &live);
+    }
+    meta::set_finalizers(&mut last, finalizers_after(call, options, &live));
+    if kind::is_definition(&call.resource) {
+        return definition(call, stored, &live, last);
+    }
+    let grace = if kind::is_core(&call.resource, "pods") {
+        pods::grace(&live, options.grace_period_seconds, call.server.clock.timestamp())
+    } else {
+        Grace::None
+    };
+    match grace {
+        Grace::UnderWay => return Ok(Some(Deleted::Pending(Written::Dry(live)))),
+        Grace::None => {}
+        Grace::Begins(seconds) => mark_as_deleting(call, &mut last, Some(seconds)),
+        Grace::Shorter { seconds, end } => {
+            meta::set(&mut last, "deletionTimestamp", Clock::print(end));
+            meta::set(&mut last, "deletionGracePeriodSeconds", seconds);
+        }
+    }
+    if meta::finalizers(&last).next().is_some() || grace.seconds() > 0 {
+        if grace == Grace::None {
+            mark_as_deleting(call, &mut last, Some(0));
+        }
+        return Ok(keep(call, stored, &live, last)?.map(Deleted::Pending));
+    }
+    if grace != Grace::None {
+        // As in the real server the mark comes first, then the end.
+        let Some(written) = keep(call, stored, &live, last)? else { return Ok(None) };
+        let Written::Stored(marked) = written else { return Ok(Some(Deleted::Gone(written))) };
+        let last = object::read(&call.resource, &marked);
+        return Ok(remove(call, &marked, last)?.map(Deleted::Gone));
+    }
+    Ok(remove(call, stored, live)?.map(Deleted::Gone))
+}
+
+/// A namespace stays until what is in it is gone and `spec.finalizers` is empty.
+fn namespace(call: &Call<'_>, stored: &Stored, live: &Value) -> Result<Option<Deleted>, Status> {
+    let mut last = live.clone();
+    if !meta::is_deleting(live) {
+        mark_as_deleting(call, &mut last, None);
+        last["status"]["phase"] = "Terminating".into();
+    }
+    let held = last["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty());
+    if held || meta::finalizers(&last).next().is_some() {
+        return Ok(keep(call, stored, live, last)?.map(Deleted::Pending));
+    }
+    Ok(remove(call, stored, last)?.map(Deleted::Gone))
+}
+
+/// A definition stays until its objects are gone; the server itself holds it for that long.
+/// Source: apiextensions-apiserver 1.36, registry of definitions, `Delete`.
+fn definition(
+    call: &Call<'_>,
+    stored: &Stored,
+    live: &Value,
+    mut last: Value,
+) -> Result<Option<Deleted>, Status> {
+    if meta::is_deleting(live) {
+        return Ok(keep(call, stored, live, last)?.map(Deleted::Pending));
+    }
+    let mut finalizers: Vec<String> = meta::finalizers(&last).map(str::to_owned).collect();
+    if !finalizers.iter().any(|finalizer| finalizer == CLEANUP) {
+        finalizers.push(CLEANUP.to_owned());
+    }
+    meta::set_finalizers(&mut last, finalizers);
+    mark_as_deleting(call, &mut last, None);
+    let condition = json!({
+        "type": "Terminating",
+        "status": "True",
+        "lastTransitionTime": call.server.clock.now(),
+        "reason": "InstanceDeletionPending",
+        "message": "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+    });
+    if let Some(conditions) = last["status"]["conditions"].as_array_mut() {
+        conditions.push(condition);
+    }
+    Ok(keep(call, stored, live, last)?.map(Deleted::Pending))
+}
+
+/// Source: apiserver 1.36 `BeforeDelete`.
+fn check_preconditions(call: &Call<'_>, options: &DeleteOptions, live: &Value) -> Result<(), Status> {
+    let conflict =
+        |why: String| Err(Status::conflict(&call.resource.group, &call.resource.kind, call.name, &why));
+    if let Some(uid) = options.uid.as_deref().filter(|uid| *uid != meta::uid(live)) {
+        return conflict(format!(
+            "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been \
+             deleted and then recreated",
+            meta::uid(live)
+        ));
+    }
+    let revision = meta::text(live, "resourceVersion");
+    if let Some(wanted) = options.resource_version.as_deref().filter(|wanted| *wanted != revision) {
+        return conflict(format!(
+            "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record \
+             ({revision}). The object might have been modified"
+        ));
+    }
+    Ok(())
+}
+
+/// The finalizers with the ones the options ask for, and without the ones they do not.
+/// Source: apiserver 1.36 `deletionFinalizersForGarbageCollection`.
+fn finalizers_after(call: &Call<'_>, options: &DeleteOptions, live: &Value) -> Vec<String> {
+    let has = |name: &str| meta::finalizers(live).any(|finalizer| finalizer == name);
+    let dependents = options.dependents.unwrap_or_else(|| {
+        if has(ORPHAN) {
+            Dependents::Orphan
+        } else if has(FOREGROUND) {
+            Dependents::Foreground
+        } else if kind::orphans_by_default(&call.resource) {
+            Dependents::Orphan
+        } else {
+            Dependents::Background
+        }
+    });
+    let others = meta::finalizers(live).filter(|finalizer| *finalizer != ORPHAN && *finalizer != FOREGROUND);
+    let mut finalizers: Vec<String> = others.map(str::to_owned).collect();
+    match dependents {
+        Dependents::Orphan => finalizers.push(ORPHAN.to_owned()),
+        Dependents::Foreground => finalizers.push(FOREGROUND.to_owned()),
+        Dependents::Background => {}
+    }
+    let same = finalizers.len() == meta::finalizers(live).count() && finalizers.iter().all(|name| has(name));
+    if same { meta::finalizers(live).map(str::to_owned).collect() } else { finalizers }
+}
+
+/// Source: apiserver 1.36 `markAsDeleting`.
+fn mark_as_deleting(call: &Call<'_>, object: &mut Value, grace_period_seconds: Option<i64>) {
+    if !meta::is_deleting(object) {
+        if meta::generation(object) > 0 {
+            meta::set(object, "generation", meta::generation(object).saturating_add(1));
+        }
+        let grace = SignedDuration::from_secs(grace_period_seconds.unwrap_or_default());
+        let now = call.server.clock.timestamp();
+        meta::set(object, "deletionTimestamp", Clock::print(now.saturating_add(grace).unwrap_or(now)));
+    }
+    if let Some(seconds) = grace_period_seconds {
+        meta::set(object, "deletionGracePeriodSeconds", seconds);
+    }
+}
+
+fn keep(call: &Call<'_>, stored: &Stored, live: &Value, last: Value) -> Result<Option<Written>, Status> {
+    if call.dry_run || last == *live {
+        return Ok(Some(Written::Dry(last)));
+    }
+    let pending = object::Pending::new(&call.resource, &last)?;
+    let expected = Expected::At(stored.revision);
+    settle(
+        call,
+        call.server.store.commit_with(&stored.key, expected, |at| pending.at(at)).map(Written::Stored),
+    )
+}
+
+fn remove(call: &Call<'_>, stored: &Stored, last: Value) -> Result<Option<Written>, Status> {
+    if call.dry_run {
+        return Ok(Some(Written::Dry(last)));
+    }
+    let pending = object::Pending::new(&call.resource, &last)?;
+    settle(
+        call,
+        call.server.store.delete(&stored.key, stored.revision, |at| pending.at(at)).map(Written::Stored),
+    )
+}
+
+fn settle(call: &Call<'_>, result: Result<Written, CommitError>) -> Result<Option<Written>, Status> {
+    match result {
+        Ok(written) => Ok(Some(written)),
+        Err(CommitError::Changed(_) | CommitError::Gone) => Ok(None),
+        Err(error) => Err(call.refused(error, call.name)),
+    }
+}

@@ -1,0 +1,209 @@
+//! Objects between the store and the verbs: text there, a tree here.
+
+use std::{io::Write as _, sync::Arc};
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use super::kind;
+use crate::{
+    depth,
+    kinds::ResourceType,
+    meta,
+    status::Status,
+    store::{Draft, Revision, Stored},
+};
+
+const INVARIANT: &str = "the store holds objects that were written as JSON here";
+
+/// What stands before the stored text of an object when it is served: `{"apiVersion":"v1","kind":"ConfigMap",`.
+pub(crate) fn opening(resource: &ResourceType) -> Bytes {
+    let mut text = Vec::with_capacity(64);
+    text.extend_from_slice(b"{\"apiVersion\":");
+    write_json(&mut text, &Value::String(resource.api_version()));
+    text.extend_from_slice(b",\"kind\":");
+    write_json(&mut text, &Value::String(resource.kind.to_string()));
+    text.push(b',');
+    text.into()
+}
+
+/// Whether the stored text can be served for this resource as it is. A custom resource that was written in another
+/// version, or before its definition changed, is pruned and filled in first.
+pub(crate) fn is_current(resource: &ResourceType, stored: &Stored) -> bool {
+    resource.custom.as_ref().is_none_or(|custom| {
+        stored.version == resource.version && stored.schema_generation == custom.generation
+    })
+}
+
+/// The object as this resource serves it.
+pub(crate) fn read(resource: &ResourceType, stored: &Stored) -> Value {
+    let mut object: Map<String, Value> = serde_json::from_slice(&stored.body).expect(INVARIANT);
+    object.insert("apiVersion".to_owned(), resource.api_version().into());
+    object.insert("kind".to_owned(), (&*resource.kind).into());
+    let mut object = Value::Object(object);
+    if !is_current(resource, stored) {
+        kind::convert(resource, &stored.version, &mut object);
+    }
+    object
+}
+
+/// Whether an object has nothing that is not stored already; `live` is what is stored, as this resource serves it.
+pub(crate) fn is_stored(resource: &ResourceType, stored: &Stored, live: &Value, object: &Value) -> bool {
+    let Some(converted) = kind::storage_form(resource, object) else {
+        return object == live && is_current(resource, stored);
+    };
+    let there: Map<String, Value> = serde_json::from_slice(&stored.body).expect(INVARIANT);
+    let content = |name: &str| !matches!(name, "apiVersion" | "kind");
+    let fields = converted.as_object().into_iter().flatten();
+    stored.version == resource.storage_version
+        && resource.custom.as_ref().is_none_or(|custom| stored.schema_generation == custom.generation)
+        && fields.filter(|(name, _)| content(name)).eq(there.iter().filter(|(name, _)| content(name)))
+}
+
+/// The metadata alone.
+pub(crate) fn read_metadata(stored: &Stored) -> Value {
+    #[derive(serde::Deserialize)]
+    struct Partial {
+        metadata: Value,
+    }
+    serde_json::from_slice::<Partial>(&stored.body).expect(INVARIANT).metadata
+}
+
+/// The status alone, in an object that has nothing else.
+pub(crate) fn read_status(stored: &Stored) -> Value {
+    #[derive(serde::Deserialize)]
+    struct Partial {
+        #[serde(default)]
+        status: Value,
+    }
+    json!({"status": serde_json::from_slice::<Partial>(&stored.body).expect(INVARIANT).status})
+}
+
+/// The revision an object says it is of; `None` when it says none, or 0.
+///
+/// # Errors
+/// What Go says of a text that is no number.
+pub(crate) fn revision_of(object: &Value) -> Result<Option<Revision>, String> {
+    parse_revision(meta::text(object, "resourceVersion"))
+}
+
+/// Reads a revision; empty and 0 are none.
+///
+/// # Errors
+/// What Go says of a text that is no number.
+pub(crate) fn parse_revision(text: &str) -> Result<Option<Revision>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    match text.parse() {
+        Ok(0) => Ok(None),
+        Ok(number) => Ok(Some(Revision(number))),
+        Err(_) => {
+            Err(format!("strconv.ParseUint: parsing {}: invalid syntax", crate::status::go_quote(text)))
+        }
+    }
+}
+
+/// The text of an object with a gap for the revision: filled in while other commits wait, so it is only put together.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    before: Vec<u8>,
+    after: Vec<u8>,
+    draft: Draft,
+}
+
+impl Pending {
+    /// Writes an object in the form it is stored in, all but its revision.
+    ///
+    /// # Errors
+    /// 400 when it is nested deeper than what is stored can be read.
+    pub(crate) fn new(resource: &ResourceType, object: &Value) -> Result<Self, Status> {
+        let converted = kind::storage_form(resource, object);
+        let (object, version) = match &converted {
+            Some(converted) => (converted, &resource.storage_version),
+            None => (object, &resource.version),
+        };
+        if !depth::fits(object, depth::MOST) {
+            return Err(Status::bad_request("exceeded max depth"));
+        }
+        let mut after = Vec::with_capacity(512);
+        after.push(b'"');
+        let nothing = Map::new();
+        let fields = object.as_object().unwrap_or(&nothing);
+        let metadata = fields.get("metadata").and_then(Value::as_object).unwrap_or(&nothing);
+        write_fields(&mut after, metadata, &["resourceVersion"]);
+        after.push(b'}');
+        write_fields(&mut after, fields, &["apiVersion", "kind", "metadata"]);
+        after.push(b'}');
+        Ok(Self {
+            before: b"{\"metadata\":{\"resourceVersion\":\"".to_vec(),
+            after,
+            draft: Draft {
+                version: Arc::clone(version),
+                schema_generation: resource.custom.as_ref().map_or(0, |custom| custom.generation),
+                body: Vec::new(),
+                labels: meta::labels(object),
+            },
+        })
+    }
+
+    /// The draft of this revision.
+    pub(crate) fn at(mut self, revision: Revision) -> Draft {
+        let mut body = self.before;
+        // Writing to a vector cannot fail.
+        let _ = write!(body, "{revision}");
+        body.append(&mut self.after);
+        Draft { body, ..self.draft }
+    }
+}
+
+fn write_fields(out: &mut Vec<u8>, fields: &Map<String, Value>, without: &[&str]) {
+    for (name, value) in fields.iter().filter(|(name, _)| !without.contains(&name.as_str())) {
+        out.push(b',');
+        write_json(out, &Value::String(name.clone()));
+        out.push(b':');
+        write_json(out, value);
+    }
+}
+
+/// Appends a value as compact JSON.
+pub(crate) fn write_json(out: &mut Vec<u8>, value: &Value) {
+    serde_json::to_writer(out, value).expect("a JSON value can be written, and a vector takes all of it");
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::{Options, Sandbox, Switches};
+
+    #[tokio::test]
+    async fn an_object_too_deep_to_be_read_again_is_not_stored() {
+        let options = Options { controllers: Switches::none(), ..Options::default() };
+        let sandbox = Sandbox::start(options).await.unwrap();
+        let client = sandbox.client("test");
+        let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+        let definition = json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": "things.ex.dev"},
+            "spec": {
+                "group": "ex.dev", "scope": "Cluster", "names": {"plural": "things", "kind": "Thing"},
+                "versions": [{
+                    "name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema},
+                }],
+            },
+        });
+        client.create(definition).await.unwrap();
+        // The fields of an object stand once more, and deeper, in its managed fields.
+        for (levels, stored) in [(100, true), (124, false), (300, false)] {
+            let deep = (0..levels).fold(json!({}), |inner, _| json!({ "a": inner }));
+            let thing = json!({
+                "apiVersion": "ex.dev/v1", "kind": "Thing", "metadata": {"name": format!("t{levels}")}, "a": deep,
+            });
+            let outcome = client.create(thing).await;
+            assert_eq!(outcome.is_ok(), stored, "{levels}");
+            assert!(outcome.is_ok_and(|thing| thing["a"] == deep) || !stored);
+        }
+        assert_eq!(client.list("ex.dev", "Thing", None).len(), 1);
+    }
+}

@@ -1,0 +1,184 @@
+//! Patch: four ways to say how an object is to change.
+
+use serde_json::Value;
+
+use super::{Call, admission, create::Written, decode, kind, managed, update};
+use crate::{
+    meta, patch,
+    request::{
+        body::{self, Decoded},
+        options::{FieldValidation, WriteKind},
+    },
+    status::Status,
+};
+
+/// The sorts of patches, by their content types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PatchType {
+    /// `application/json-patch+json`, RFC 6902.
+    Json,
+    /// `application/merge-patch+json`, RFC 7386.
+    Merge,
+    /// `application/strategic-merge-patch+json`, for built-in kinds alone.
+    Strategic,
+    /// `application/apply-patch+yaml`.
+    Apply,
+}
+
+impl PatchType {
+    /// The sort a content type names.
+    ///
+    /// # Errors
+    /// 415 for other content types, in the words the real server has for each sort of resource.
+    pub(crate) fn of(content_type: &str, custom: bool) -> Result<Self, Status> {
+        match body::media_type(content_type) {
+            "application/json-patch+json" => Ok(Self::Json),
+            "application/merge-patch+json" => Ok(Self::Merge),
+            "application/apply-patch+yaml" => Ok(Self::Apply),
+            "application/strategic-merge-patch+json" if !custom => Ok(Self::Strategic),
+            _ if custom => Err(body::unsupported(&[
+                "application/json-patch+json",
+                "application/merge-patch+json",
+                "application/apply-patch+yaml",
+            ])),
+            _ => Err(Status::new(415, "UnsupportedMediaType", "415: Unsupported Media Type")
+                .about(crate::status::Details::default())),
+        }
+    }
+
+    /// Which options go with it.
+    pub(crate) fn options(self) -> WriteKind {
+        if self == Self::Apply { WriteKind::Apply } else { WriteKind::Patch }
+    }
+}
+
+/// A patch that was read.
+#[derive(Debug)]
+pub(crate) struct Patch {
+    sort: PatchType,
+    content: Value,
+    oddities: Vec<String>,
+    force: bool,
+}
+
+impl Patch {
+    /// Reads a patch.
+    ///
+    /// # Errors
+    /// 400 when it cannot be read.
+    pub(crate) fn read(sort: PatchType, content: &[u8], force: bool) -> Result<Self, Status> {
+        let Decoded { value, oddities } = match sort {
+            PatchType::Apply => body::configuration(content)?,
+            PatchType::Json | PatchType::Merge => body::json(content)
+                .map_err(|why| Status::bad_request(format!("error decoding patch: {why}")))?,
+            PatchType::Strategic => body::json(content).map_err(Status::bad_request)?,
+        };
+        Ok(Self { sort, content: value, oddities, force })
+    }
+
+    /// Refuses to apply the scale of a custom resource, as the real server does, which tries to convert it to one.
+    ///
+    /// # Errors
+    /// 500 in its words.
+    pub(crate) fn fits_a_scale(&self, call: &Call<'_>) -> Result<(), Status> {
+        if self.sort != PatchType::Apply || call.resource.custom.is_none() {
+            return Ok(());
+        }
+        Err(Status::unforeseen(format!(
+            "failed to convert new object ({}/{}; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to \
+             an invalid group/version: autoscaling/v1",
+            meta::namespace(&self.content),
+            meta::name(&self.content)
+        )))
+    }
+
+    /// What it makes of a value that has no schema of its own, such as a scale.
+    ///
+    /// # Errors
+    /// As the functions of [`patch`].
+    pub(crate) fn on(&self, value: &Value) -> Result<Value, Status> {
+        match self.sort {
+            PatchType::Json => patch::json(value, &self.content),
+            PatchType::Merge | PatchType::Strategic | PatchType::Apply => patch::merge(value, &self.content),
+        }
+    }
+}
+
+/// Patches the object a call names. Returns whether an apply made it.
+///
+/// # Errors
+/// As the real server answers.
+pub(crate) async fn patch(call: &Call<'_>, patch: &Patch) -> Result<(Written, bool), Status> {
+    if patch.sort == PatchType::Apply {
+        return apply(call, patch).await;
+    }
+    update::change(call, false, |live| {
+        let live = live.ok_or_else(|| call.not_found())?;
+        let mut new = match patch.sort {
+            PatchType::Json => patch::json(live, &patch.content)?,
+            PatchType::Merge => patch::merge(live, &patch.content)?,
+            PatchType::Strategic | PatchType::Apply => {
+                patch::strategic(live, &patch.content, call.resource.schema.schema())?
+            }
+        };
+        let shown = match patch.sort {
+            PatchType::Strategic => Some(go_value(&patch.content)),
+            _ => None,
+        };
+        decode::patched(call, &mut new, patch.oddities.clone(), shown.as_deref())?;
+        kind::set_defaults(&call.resource, &mut new);
+        managed::track(call, Some(live), &mut new);
+        decode::match_namespace(call, &mut new)?;
+        decode::match_name(call, &new)?;
+        Ok(new)
+    })
+    .await
+}
+
+async fn apply(call: &Call<'_>, patch: &Patch) -> Result<(Written, bool), Status> {
+    let may_create = call.subresource.is_empty();
+    update::change(call, may_create, |live| {
+        let mut new = managed::apply(call, live, &patch.content, patch.force)?;
+        match call.field_validation {
+            FieldValidation::Ignore => {}
+            FieldValidation::Warn => call.warn_all(patch.oddities.iter().cloned()),
+            FieldValidation::Strict if patch.oddities.is_empty() => {}
+            FieldValidation::Strict => {
+                let list = patch.oddities.join(", ");
+                return Err(Status::bad_request(format!(
+                    "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  {list}"
+                )));
+            }
+        }
+        let sent_uid = meta::uid(&new).to_owned();
+        if live.is_none() && !sent_uid.is_empty() {
+            return Err(call.conflict(&format!(
+                "uid mismatch: the provided object specified uid {sent_uid}, and no existing object was found"
+            )));
+        }
+        decode::match_namespace(call, &mut new)?;
+        decode::match_name(call, &new)?;
+        kind::set_defaults(&call.resource, &mut new);
+        admission::remove_duplicate_owners(call, &mut new);
+        if live.is_none() {
+            // Whatever revision a configuration is of, there is no object yet.
+            meta::remove(&mut new, "resourceVersion");
+        }
+        Ok(new)
+    })
+    .await
+}
+
+/// A value as Go's `%+v` prints it, in which the real server shows strategic patches.
+fn go_value(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Array(items) => format!("[{}]", items.iter().map(go_value).collect::<Vec<_>>().join(" ")),
+        Value::Object(fields) => {
+            let print = |(name, value): (&String, &Value)| format!("{name}:{}", go_value(value));
+            format!("map[{}]", fields.iter().map(print).collect::<Vec<_>>().join(" "))
+        }
+    }
+}

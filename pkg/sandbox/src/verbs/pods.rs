@@ -1,0 +1,176 @@
+//! What is peculiar to pods, where there are no kubelets: bindings, evictions, logs; and tokens of service accounts.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::{Call, delete, update};
+use crate::{clock::Clock, meta, request::options::DeleteOptions, status::Status};
+
+/// How long a token is good for when nobody says, in seconds.
+const TOKEN_SECONDS: i64 = 3600;
+
+/// 201: it is done, and there is no object to show.
+pub(crate) fn done() -> Value {
+    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201})
+}
+
+/// Puts a pod on a node.
+///
+/// # Errors
+/// 409 when it is on one already.
+pub(crate) async fn bind(call: &Call<'_>, binding: &Value) -> Result<Value, Status> {
+    let node = binding["target"]["name"].as_str().unwrap_or_default().to_owned();
+    let mut whole = Call::new(call.server, call.kinds.clone(), call.resource.clone());
+    (whole.namespace, whole.name, whole.manager, whole.dry_run) =
+        (call.namespace, call.name, call.manager, call.dry_run);
+    // Not through the address of the pod, where the node cannot be changed.
+    whole.subresource = "binding";
+    update::change(&whole, false, |live| {
+        let live = live.ok_or_else(|| call.not_found())?;
+        if let Some(there) = live["spec"]["nodeName"].as_str().filter(|there| !there.is_empty()) {
+            let why = format!("pod {} is already assigned to node \"{there}\"", call.name);
+            return Err(Status::conflict("", "pods/binding", call.name, &why));
+        }
+        if meta::is_deleting(live) {
+            let why = format!("pod {} is being deleted, cannot be assigned to a host", call.name);
+            return Err(Status::conflict("", "pods/binding", call.name, &why));
+        }
+        let mut new = live.clone();
+        new["spec"]["nodeName"] = node.clone().into();
+        set_scheduled(&mut new, &call.server.clock.now());
+        for field in ["labels", "annotations"] {
+            if let Some(added) = meta::field(binding, field).and_then(Value::as_object) {
+                let mut all =
+                    meta::field(&new, field).and_then(Value::as_object).cloned().unwrap_or_default();
+                all.extend(added.clone());
+                meta::set(&mut new, field, all);
+            }
+        }
+        Ok(new)
+    })
+    .await?;
+    Ok(done())
+}
+
+fn set_scheduled(pod: &mut Value, now: &str) {
+    let condition =
+        json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now});
+    let Some(status) = pod["status"].as_object_mut() else { return };
+    if let Some(conditions) = status.entry("conditions").or_insert_with(|| json!([])).as_array_mut() {
+        conditions.retain(|known| known["type"] != condition["type"]);
+        conditions.push(condition);
+    }
+}
+
+/// How long a pod that is deleted still runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grace {
+    /// No longer.
+    None,
+    /// So many seconds from now on.
+    Begins(i64),
+    /// It was told before, and now it is told to hurry.
+    Shorter {
+        /// How long it was given in all.
+        seconds: i64,
+        /// When that is over.
+        end: Timestamp,
+    },
+    /// It was told before, and has no less time now.
+    UnderWay,
+}
+
+impl Grace {
+    /// How long, in seconds.
+    pub(crate) fn seconds(self) -> i64 {
+        match self {
+            Self::None | Self::UnderWay => 0,
+            Self::Begins(seconds) | Self::Shorter { seconds, .. } => seconds,
+        }
+    }
+}
+
+/// What a deletion means for a pod; `asked` is what the deletion says, in seconds.
+/// Source: apiserver 1.36 `BeforeDelete`, kubernetes 1.36 `podStrategy.CheckGracefulDelete`.
+pub(crate) fn grace(pod: &Value, asked: Option<i64>, now: Timestamp) -> Grace {
+    let at_least_one = |seconds: i64| if seconds < 0 { 1 } else { seconds };
+    if !meta::is_deleting(pod) {
+        let runs = !pod["spec"]["nodeName"].as_str().unwrap_or_default().is_empty()
+            && !matches!(pod["status"]["phase"].as_str(), Some("Failed" | "Succeeded"));
+        let own = pod["spec"]["terminationGracePeriodSeconds"].as_i64().unwrap_or_default();
+        return Grace::Begins(if runs { at_least_one(asked.unwrap_or(own)) } else { 0 });
+    }
+    let given = meta::field(pod, "deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or_default();
+    let told_to_end = meta::text(pod, "deletionTimestamp").parse::<Timestamp>();
+    match (asked.map(at_least_one), told_to_end) {
+        _ if given == 0 => Grace::None,
+        (Some(asked), Ok(end)) if asked < given => {
+            let end = end.saturating_sub(SignedDuration::from_secs(given - asked)).unwrap_or(now);
+            let seconds = if end < now && asked != 0 { 1 } else { asked };
+            Grace::Shorter { seconds, end: end.max(now) }
+        }
+        _ => Grace::UnderWay,
+    }
+}
+
+/// Evicts a pod: disruption budgets are not asked, so it is a deletion.
+///
+/// # Errors
+/// As a deletion.
+pub(crate) async fn evict(call: &Call<'_>, eviction: &Value) -> Result<Value, Status> {
+    let options = eviction.get("deleteOptions").filter(|options| options.is_object());
+    let text = options.map(Value::to_string).unwrap_or_default();
+    let mut options =
+        DeleteOptions::read(&crate::request::Query::default(), text.as_bytes(), "application/json")?;
+    options.dry_run |= call.dry_run;
+    delete::delete(call, &options).await?;
+    Ok(done())
+}
+
+/// A token for a service account: made up, and good for nothing but its looks.
+///
+/// # Errors
+/// 404 when there is no such account.
+pub(crate) fn token(call: &Call<'_>, mut request: Value) -> Result<Value, Status> {
+    let account = super::read::get(call, "")?;
+    let account = super::object::read(&call.resource, &account);
+    let seconds = request["spec"]["expirationSeconds"].as_i64().unwrap_or(TOKEN_SECONDS).clamp(600, 1 << 32);
+    if request["spec"]["audiences"].as_array().is_none_or(Vec::is_empty) {
+        request["spec"]["audiences"] = json!(["https://kubernetes.default.svc"]);
+    }
+    let now = call.server.clock.timestamp();
+    let expires = now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(now);
+    let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let claims = json!({
+        "aud": request["spec"]["audiences"],
+        "exp": expires.as_second(),
+        "iat": now.as_second(),
+        "iss": "https://kubernetes.default.svc",
+        "jti": uuid::Uuid::new_v4().to_string(),
+        "kubernetes.io": {
+            "namespace": call.namespace,
+            "serviceaccount": {"name": call.name, "uid": meta::uid(&account)},
+        },
+        "nbf": now.as_second(),
+        "sub": format!("system:serviceaccount:{}:{}", call.namespace, call.name),
+    });
+    let token =
+        format!("{}.{}.{}", part(&json!({"alg": "none", "kid": "sandbox"})), part(&claims), part(&json!("")));
+    Ok(json!({
+        "kind": "TokenRequest",
+        "apiVersion": "authentication.k8s.io/v1",
+        "metadata": {
+            "name": call.name,
+            "namespace": call.namespace,
+            "uid": meta::uid(&account),
+            "creationTimestamp": call.server.clock.now(),
+        },
+        "spec": {
+            "audiences": request["spec"]["audiences"],
+            "expirationSeconds": seconds,
+            "boundObjectRef": request["spec"]["boundObjectRef"],
+        },
+        "status": {"token": token, "expirationTimestamp": Clock::print(expires)},
+    }))
+}

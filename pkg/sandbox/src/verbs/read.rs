@@ -1,0 +1,139 @@
+//! Get and list.
+
+use std::{num::NonZeroUsize, sync::Arc};
+
+use super::{Call, continue_token::ContinueToken, object};
+use crate::{
+    request::options::ListOptions,
+    selector::{FieldSelector, LabelSelector},
+    status::Status,
+    store::{self, Page, Revision, Stored},
+};
+
+/// What a 410 in the middle of a list says. Source: apiserver 1.36 `handleCompactedErrorForPaging`.
+const TOO_OLD: &str = "The provided continue parameter is too old to display a consistent list result. You can start a new list without \
+     the continue parameter, or use the continue token in this response to retrieve the remainder of the results. \
+     Continuing with the provided token results in an inconsistent list - objects that were created, modified, or \
+     deleted between the time the first chunk was returned and now may show up in the list.";
+
+/// What a list came to.
+#[derive(Debug)]
+pub(crate) enum Listing {
+    /// A page of it.
+    Page(Page),
+    /// 410, with a token that goes on where the old one ended, as things are now.
+    Expired {
+        /// The answer.
+        status: Status,
+        /// The token.
+        continue_token: String,
+    },
+}
+
+/// Which objects a list or a watch takes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Selectors {
+    labels: Option<LabelSelector>,
+    fields: Option<FieldSelector>,
+}
+
+impl Selectors {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// 400 with what is wrong with them.
+    pub(crate) fn read(call: &Call<'_>, options: &ListOptions) -> Result<Self, Status> {
+        let labels = match options.label_selector.as_str() {
+            "" => None,
+            text => Some(LabelSelector::parse(text)?).filter(|selector| !selector.is_empty()),
+        };
+        let fields = match options.field_selector.as_str() {
+            "" => None,
+            text => Some(FieldSelector::parse(text, &call.resource)?).filter(|selector| !selector.is_empty()),
+        };
+        Ok(Self { labels, fields })
+    }
+
+    /// Whether they take everything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.labels.is_none() && self.fields.is_none()
+    }
+
+    /// Whether they take this object.
+    pub(crate) fn matches(&self, object: &Stored) -> bool {
+        self.labels.as_ref().is_none_or(|selector| selector.matches(&object.labels))
+            && self.fields.as_ref().is_none_or(|selector| selector.matches(object))
+    }
+}
+
+/// The object a call names.
+///
+/// # Errors
+/// 404 when there is none; 504 when it is asked for as of a revision that is still to come.
+pub(crate) fn get(call: &Call<'_>, resource_version: &str) -> Result<Arc<Stored>, Status> {
+    let revision = object::parse_revision(resource_version).map_err(|why| {
+        let shown = crate::status::go_quote(resource_version);
+        Status::unforeseen(format!("resourceVersion: Invalid value: {shown}: {why}"))
+    })?;
+    not_in_the_future(call, revision)?;
+    call.server.store.get(&call.own_key()).ok_or_else(|| call.not_found())
+}
+
+fn not_in_the_future(call: &Call<'_>, asked: Option<Revision>) -> Result<(), Status> {
+    let current = call.server.store.revision();
+    match asked {
+        Some(asked) if asked > current => Err(Status::revision_too_large(asked.0, current.0)),
+        _ => Ok(()),
+    }
+}
+
+/// A page of the objects in the scope of a call.
+///
+/// Source: kube-apiserver 1.36, measured, and its page on the semantics of `resourceVersion`.
+///
+/// # Errors
+/// 400 for options that cannot be read; 410 and 504 for revisions that are gone or still to come.
+pub(crate) fn list(call: &Call<'_>, options: &ListOptions) -> Result<Listing, Status> {
+    let selectors = Selectors::read(call, options)?;
+    let asked = object::parse_revision(&options.resource_version).map_err(|why| {
+        let shown = crate::status::go_quote(&options.resource_version);
+        Status::bad_request(format!(
+            "invalid resource version: resourceVersion: Invalid value: {shown}: {why}"
+        ))
+    })?;
+    let exact = options.resource_version_match == "Exact";
+    let (mut at, mut after) = (None, None);
+    if !options.continue_token.is_empty() {
+        let token = ContinueToken::decode(call, &options.continue_token)?;
+        if asked.is_some() {
+            return Err(Status::bad_request(
+                "specifying resource version is not allowed when using continue",
+            ));
+        }
+        at = token.revision;
+        after = Some(token.after);
+    } else if exact || (options.resource_version_match.is_empty() && options.limit > 0) {
+        at = asked;
+    }
+    not_in_the_future(call, asked.or(at))?;
+    // Version 0 is whatever is at hand: all of it.
+    let limit = if options.resource_version == "0" { 0 } else { options.limit };
+    let filter = |stored: &Stored| selectors.matches(stored);
+    let page = call.server.store.list(
+        &call.scope(),
+        store::ListOptions {
+            after: after.as_ref(),
+            limit: NonZeroUsize::new(limit),
+            at,
+            filter: (!selectors.is_empty()).then_some(&filter as &dyn Fn(&Stored) -> bool),
+        },
+    );
+    match (page, after) {
+        (Ok(page), _) => Ok(Listing::Page(page)),
+        (Err(_), Some(after)) => Ok(Listing::Expired {
+            status: Status::expired(TOO_OLD),
+            continue_token: ContinueToken { revision: None, after }.encode(call),
+        }),
+        (Err(_), None) => Err(Status::expired("The resourceVersion for the provided list is too old.")),
+    }
+}

@@ -1,0 +1,156 @@
+//! Reviews: who may do what, and who somebody is. They are answered and never stored.
+//!
+//! Everybody who gets in is an administrator here; a fault that forbids something is asked first.
+
+use serde_json::{Value, json};
+
+use super::{Call, managed};
+use crate::{
+    audit::Request,
+    identity::{USER, USER_GROUPS},
+    kinds::ResourceType,
+    meta,
+    request::Verb,
+    status::{FieldError, Status},
+};
+
+/// Whether objects of the resource are reviews.
+pub(crate) fn is_review(resource: &ResourceType) -> bool {
+    resource.custom.is_none() && matches!(&*resource.group, "authorization.k8s.io" | "authentication.k8s.io")
+}
+
+/// Answers a review.
+///
+/// # Errors
+/// 400 and 422 for reviews that ask nothing.
+pub(crate) fn answer(call: &Call<'_>, mut review: Value) -> Result<Value, Status> {
+    let kind = &*call.resource.kind;
+    if matches!(kind, "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview") {
+        managed::track(call, None, &mut review);
+        let errors = access_errors(kind, &review["spec"]);
+        if !errors.is_empty() {
+            return Err(Status::invalid("authorization.k8s.io", "", "", &errors));
+        }
+        review["status"] = json!({"allowed": !is_forbidden(call, &review["spec"])});
+        return Ok(review);
+    }
+    match kind {
+        "SelfSubjectRulesReview" => {
+            if review["spec"]["namespace"].as_str().is_none_or(str::is_empty) {
+                return Err(Status::bad_request("no namespace on request"));
+            }
+            review["spec"] = json!({});
+            review["status"] = rules();
+        }
+        "SelfSubjectReview" => {
+            meta::set(&mut review, "creationTimestamp", call.server.clock.now());
+            review["status"] = json!({"userInfo": {
+                "username": USER, "uid": USER, "groups": USER_GROUPS,
+            }});
+        }
+        _ => {
+            if review["spec"]["token"].as_str().is_none_or(str::is_empty) {
+                return Err(Status::bad_request("token is required for TokenReview in authentication"));
+            }
+            managed::track(call, None, &mut review);
+            review["status"] = json!({"user": {}, "error": "invalid bearer token"});
+        }
+    }
+    Ok(review)
+}
+
+/// What an administrator may do, and what everybody may.
+/// Source: kubernetes 1.36 `plugin/pkg/auth/authorizer/rbac/bootstrappolicy`: `cluster-admin`, `system:basic-user`,
+/// `system:discovery`, `system:public-info-viewer`.
+fn rules() -> Value {
+    const DISCOVERED: [&str; 11] = [
+        "/api",
+        "/api/*",
+        "/apis",
+        "/apis/*",
+        "/healthz",
+        "/livez",
+        "/openapi",
+        "/openapi/*",
+        "/readyz",
+        "/version",
+        "/version/",
+    ];
+    const PUBLIC: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+    let create = |group: &str, resources: &[&str]| json!({"verbs": ["create"], "apiGroups": [group], "resources": resources});
+    json!({
+        "resourceRules": [
+            {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},
+            create("authorization.k8s.io", &["selfsubjectaccessreviews", "selfsubjectrulesreviews"]),
+            create("authentication.k8s.io", &["selfsubjectreviews"]),
+        ],
+        "nonResourceRules": [
+            {"verbs": ["get"], "nonResourceURLs": PUBLIC},
+            {"verbs": ["*"], "nonResourceURLs": ["*"]},
+            {"verbs": ["get"], "nonResourceURLs": DISCOVERED},
+        ],
+        "incomplete": false,
+    })
+}
+
+/// Whether a fault stands against what a review describes. Whole paths are never forbidden.
+fn is_forbidden(call: &Call<'_>, spec: &Value) -> bool {
+    let attributes = &spec["resourceAttributes"];
+    let text = |name: &str| attributes[name].as_str().unwrap_or_default();
+    let subresource = if text("subresource").is_empty() { "" } else { "/" };
+    let verb = match text("verb") {
+        "*" => "*",
+        word => match Verb::of_word(word) {
+            Some(verb) => verb.word(),
+            None => return false,
+        },
+    };
+    call.server.faults.forbids(&Request {
+        verb,
+        group: text("group").to_owned(),
+        resource: format!("{}{subresource}{}", text("resource"), text("subresource")),
+        namespace: text("namespace").to_owned(),
+        name: text("name").to_owned(),
+        ..Request::default()
+    })
+}
+
+/// Source: kubernetes 1.36 `pkg/apis/authorization/validation`.
+fn access_errors(kind: &str, spec: &Value) -> Vec<FieldError> {
+    let has = |name: &str| spec.get(name).is_some_and(|value| !value.is_null());
+    let mut errors = Vec::new();
+    match (has("resourceAttributes"), has("nonResourceAttributes")) {
+        (true, true) => {
+            let detail = "cannot be specified in combination with resourceAttributes";
+            let value = spec["nonResourceAttributes"].clone();
+            errors.push(FieldError::invalid("spec.nonResourceAttributes", value, detail));
+        }
+        (false, false) => {
+            let detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+            errors.push(FieldError::invalid("spec.resourceAttributes", Value::Null, detail));
+        }
+        _ => {}
+    }
+    let named = spec["user"].as_str().is_some_and(|user| !user.is_empty())
+        || spec["groups"].as_array().is_some_and(|groups| !groups.is_empty());
+    if kind != "SelfSubjectAccessReview" && !named {
+        let detail = "at least one of user or group must be specified";
+        errors.push(FieldError::invalid("spec.user", "", detail));
+    }
+    errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_administrator_may_also_do_what_everybody_may() {
+        let rules = rules();
+        let verbs = |of: &str| -> Vec<Value> {
+            rules[of].as_array().unwrap().iter().map(|rule| rule["verbs"][0].clone()).collect()
+        };
+        assert_eq!(verbs("resourceRules"), ["*", "create", "create"]);
+        assert_eq!(verbs("nonResourceRules"), ["get", "*", "get"]);
+    }
+}

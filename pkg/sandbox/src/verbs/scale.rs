@@ -1,0 +1,148 @@
+//! The scale subresource: how many replicas there are to be, whatever the kind calls it.
+
+use serde_json::{Map, Value, json};
+
+use super::{Call, create::Written, managed, update};
+use crate::{
+    kinds::{ResourceType, ScalePaths},
+    meta,
+    status::{FieldError, Status},
+};
+
+const BUILT_IN_SPEC: &str = ".spec.replicas";
+const BUILT_IN_STATUS: &str = ".status.replicas";
+
+/// The scale of an object.
+///
+/// # Errors
+/// 500 when a custom resource has no number where its definition says, as the real server has it.
+pub(crate) fn of(resource: &ResourceType, object: &Value) -> Result<Value, Status> {
+    let paths = paths(resource);
+    let spec_path = paths.as_ref().map_or(BUILT_IN_SPEC, |paths| &paths.spec_replicas);
+    let status_path = paths.as_ref().map_or(BUILT_IN_STATUS, |paths| &paths.status_replicas);
+    let wanted = at(object, spec_path).and_then(Value::as_i64);
+    if wanted.is_none() && paths.is_some() {
+        return Err(Status::internal(&format!("the spec replicas field \"{spec_path}\" does not exist")));
+    }
+    let mut metadata = Map::new();
+    for name in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+        if let Some(value) = meta::field(object, name) {
+            metadata.insert(name.to_owned(), value.clone());
+        }
+    }
+    let mut spec = json!({});
+    if let Some(wanted) = wanted.filter(|wanted| *wanted != 0) {
+        spec["replicas"] = wanted.into();
+    }
+    let mut status = json!({"replicas": at(object, status_path).and_then(Value::as_i64).unwrap_or_default()});
+    let selector = match &paths {
+        Some(paths) => {
+            paths.label_selector.as_ref().and_then(|path| at(object, path)?.as_str()).map(str::to_owned)
+        }
+        None => Some(selector_text(&object["spec"]["selector"])),
+    };
+    if let Some(selector) = selector.filter(|selector| !selector.is_empty()) {
+        status["selector"] = selector.into();
+    }
+    Ok(json!({
+        "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": spec, "status": status,
+    }))
+}
+
+/// Writes the number of replicas of a scale into the object a call names. `make` gets the scale as it is.
+///
+/// # Errors
+/// As the real server answers.
+pub(crate) async fn update<F>(call: &Call<'_>, mut make: F) -> Result<Value, Status>
+where
+    F: FnMut(&Value) -> Result<Value, Status> + Send,
+{
+    let paths = paths(&call.resource);
+    let spec_path = paths.as_ref().map_or(BUILT_IN_SPEC, |paths| &*paths.spec_replicas).to_owned();
+    // What is written is the object: its own rules hold, under the name of the subresource.
+    let (written, _) = update::change(call, false, |live| {
+        let live = live.ok_or_else(|| call.not_found())?;
+        let current =
+            of(&call.resource, live).unwrap_or_else(|_| json!({"metadata": live["metadata"], "spec": {}}));
+        let scale = make(&current)?;
+        let sent = meta::text(&scale, "resourceVersion");
+        if !sent.is_empty() && sent != meta::text(live, "resourceVersion") {
+            return Err(call.modified());
+        }
+        let uid = meta::uid(&scale);
+        if !uid.is_empty() && uid != meta::uid(live) {
+            return Err(call.conflict(&format!(
+                "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
+                meta::uid(live)
+            )));
+        }
+        let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
+        // What is wrong with a custom resource is found when it is checked.
+        if replicas < 0 && paths.is_none() {
+            let error = FieldError::invalid("spec.replicas", replicas, "must be greater than or equal to 0");
+            return Err(Status::invalid("autoscaling", "Scale", call.name, &[error]));
+        }
+        let mut new = live.clone();
+        put(&mut new, &spec_path, replicas.into());
+        managed::track(call, Some(live), &mut new);
+        Ok(new)
+    })
+    .await?;
+    let object = match written {
+        Written::Dry(object) => object,
+        stored @ Written::Stored(_) => stored.into_value(call),
+    };
+    of(&call.resource, &object)
+}
+
+fn paths(resource: &ResourceType) -> Option<ScalePaths> {
+    resource.custom.as_ref()?.scale.clone()
+}
+
+fn steps(path: &str) -> impl Iterator<Item = &str> {
+    path.split('.').filter(|step| !step.is_empty())
+}
+
+fn at<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
+    steps(path).try_fold(object, |value, step| value.get(step))
+}
+
+fn put(object: &mut Value, path: &str, value: Value) {
+    let mut place = object;
+    for step in steps(path) {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        place = &mut place[step];
+    }
+    *place = value;
+}
+
+/// A label selector of a spec as text, as `status.selector` of a scale has it.
+/// Source: apimachinery 1.36 `LabelSelectorAsSelector`, sorted by key.
+fn selector_text(selector: &Value) -> String {
+    let mut parts: Vec<(String, String)> = Vec::new();
+    let labels = selector.get("matchLabels").unwrap_or(selector);
+    for (key, value) in labels.as_object().into_iter().flatten() {
+        if let Some(value) = value.as_str() {
+            parts.push((key.clone(), format!("{key}={value}")));
+        }
+    }
+    for expression in selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten() {
+        let text = |name: &str| expression.get(name).and_then(Value::as_str).unwrap_or_default();
+        let key = text("key");
+        let mut values: Vec<&str> =
+            expression["values"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        values.sort_unstable();
+        let values = values.join(",");
+        let part = match text("operator") {
+            "In" => format!("{key} in ({values})"),
+            "NotIn" => format!("{key} notin ({values})"),
+            "Exists" => key.to_owned(),
+            _ => format!("!{key}"),
+        };
+        parts.push((key.to_owned(), part));
+    }
+    parts.sort();
+    parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>().join(",")
+}

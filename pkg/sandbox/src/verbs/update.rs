@@ -1,0 +1,213 @@
+//! Update, and the way every change of an object goes.
+
+use serde_json::Value;
+
+use super::{Call, admission, admission::Operation, create, create::Written, decode, kind, managed, object};
+use crate::{
+    fields, meta,
+    status::{FieldError, Status},
+    store::{CommitError, Expected, Stored},
+};
+
+/// Replaces the object a call names by a decoded one.
+///
+/// # Errors
+/// As the real server answers.
+pub(crate) async fn update(call: &Call<'_>, mut sent: Value) -> Result<(Written, bool), Status> {
+    decode::match_namespace(call, &mut sent)?;
+    decode::match_name(call, &sent)?;
+    kind::set_defaults(&call.resource, &mut sent);
+    admission::remove_duplicate_owners(call, &mut sent);
+    let may_create = kind::allows_create_on_update(&call.resource) && call.subresource.is_empty();
+    change(call, may_create, |live| {
+        let mut new = sent.clone();
+        match live {
+            Some(live) => same_uid(call, live, &new)?,
+            None if meta::uid(&new).is_empty() => {}
+            None => return Err(call.not_found()),
+        }
+        managed::track(call, live, &mut new);
+        Ok(new)
+    })
+    .await
+}
+
+/// An object that is sent with a uid means the object of that uid.
+/// Source: apiserver 1.36 `Preconditions.Check`.
+fn same_uid(call: &Call<'_>, live: &Value, new: &Value) -> Result<(), Status> {
+    let (sent, there) = (meta::uid(new), meta::uid(live));
+    if sent.is_empty() || sent == there {
+        return Ok(());
+    }
+    let group = &call.resource.group;
+    let registry = if group.is_empty() || call.resource.custom.is_none() { "" } else { group };
+    let place = [registry, &*call.resource.plural, call.namespace, call.name];
+    let place: Vec<&str> = place.into_iter().filter(|part| !part.is_empty()).collect();
+    Err(call.conflict(&format!(
+        "StorageError: invalid object, Code: 4, Key: /registry/{}, ResourceVersion: 0, AdditionalErrorMsg: \
+         Precondition failed: UID in precondition: {sent}, UID in object meta: {there}",
+        place.join("/")
+    )))
+}
+
+/// Changes the object a call names: `make` gets what is stored and gives what is to be stored, before admission. Begins
+/// again when somebody else was faster. With `may_create`, `make` is asked for a new object when there is none. Returns
+/// whether the object was made.
+///
+/// # Errors
+/// As the real server answers.
+pub(crate) async fn change<F>(
+    call: &Call<'_>,
+    may_create: bool,
+    mut make: F,
+) -> Result<(Written, bool), Status>
+where
+    F: FnMut(Option<&Value>) -> Result<Value, Status> + Send,
+{
+    loop {
+        let Some(stored) = call.server.store.get(&call.own_key()) else {
+            if !may_create {
+                return Err(call.not_found());
+            }
+            match create::finish(call, make(None)?).await {
+                // Somebody else made it meanwhile: it is a change now. (A webhook may refuse in the same words.)
+                Err(status)
+                    if status.reason == "AlreadyExists"
+                        && !call.dry_run
+                        && call.server.store.get(&call.own_key()).is_some() =>
+                {
+                    continue;
+                }
+                result => return result.map(|written| (written, true)),
+            }
+        };
+        let live = object::read(&call.resource, &stored);
+        let new = make(Some(&live))?;
+        match commit(call, &stored, &live, new).await? {
+            Outcome::Written(written) => {
+                let removed = matches!(written, Written::Dry(_)) && meta::is_deleting(&live);
+                super::settle(call, call.name, removed)?;
+                return Ok((written, false));
+            }
+            Outcome::Overtaken => {}
+        }
+    }
+}
+
+enum Outcome {
+    Written(Written),
+    /// What was read is no longer what is stored.
+    Overtaken,
+}
+
+async fn commit(call: &Call<'_>, stored: &Stored, live: &Value, mut new: Value) -> Result<Outcome, Status> {
+    let resource = &call.resource;
+    new = admission::mutate(call, Operation::Update, Some(live), new).await?;
+    admission::remove_duplicate_owners(call, &mut new);
+    check_revision(call, stored, &mut new)?;
+    let _addresses = create::assign_addresses(call, &mut new, Some(live)).await?;
+    meta::copy(&mut new, live, "generation");
+    kind::prepare_for_update(resource, call.subresource, live, &mut new, &call.server.clock.now());
+    keep_identity(&mut new, live);
+    let errors = kind::validate_update(resource, call.subresource, live, &new);
+    if !errors.is_empty() {
+        let sent_kind = new.get("kind").and_then(Value::as_str).unwrap_or(&resource.kind);
+        let version = new.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+        let sent_group = version.split_once('/').map_or("", |(group, _)| group);
+        return Err(Status::invalid(sent_group, sent_kind, meta::name(&new), &errors));
+    }
+    if call.subresource.is_empty() {
+        call.warn_all(kind::warnings(resource, &new, Some(live)));
+    }
+    fields::keep_times(live, &mut new);
+    admission::validate(call, Operation::Update, Some(live), &new).await?;
+    if ends_with_this(resource, live, &new) {
+        return delete(call, stored, live, new);
+    }
+    if call.dry_run {
+        return Ok(Outcome::Written(Written::Dry(new)));
+    }
+    if object::is_stored(resource, stored, live, &new) {
+        // Nothing changes, so there is nothing to write and no new revision.
+        return Ok(current(call, stored, new));
+    }
+    let pending = object::Pending::new(resource, &new)?;
+    let expected = Expected::At(stored.revision);
+    settle(
+        call,
+        call.server.store.commit_with(&stored.key, expected, |at| pending.at(at)).map(Written::Stored),
+    )
+}
+
+/// What a write without effect is answered with, unless the object has changed by now.
+fn current(call: &Call<'_>, stored: &Stored, new: Value) -> Outcome {
+    match call.server.store.get(&stored.key) {
+        Some(now) if now.revision == stored.revision => Outcome::Written(Written::Dry(new)),
+        _ => Outcome::Overtaken,
+    }
+}
+
+fn settle(call: &Call<'_>, committed: Result<Written, CommitError>) -> Result<Outcome, Status> {
+    match committed {
+        Ok(written) => Ok(Outcome::Written(written)),
+        Err(CommitError::Changed(_) | CommitError::Gone) => Ok(Outcome::Overtaken),
+        Err(error) => Err(call.refused(error, call.name)),
+    }
+}
+
+/// The last finalizer of a deleted object is gone: so is the object. The answer has it as it was, and its revision too.
+fn delete(call: &Call<'_>, stored: &Stored, live: &Value, last: Value) -> Result<Outcome, Status> {
+    if !call.dry_run {
+        // Watches are told of it as it was stored, not as it would have been.
+        let pending = object::Pending::new(&call.resource, live)?;
+        let deleted = call.server.store.delete(&stored.key, stored.revision, |at| pending.at(at));
+        if let Outcome::Overtaken = settle(call, deleted.map(Written::Stored))? {
+            return Ok(Outcome::Overtaken);
+        }
+    }
+    Ok(Outcome::Written(Written::Dry(last)))
+}
+
+/// An update is of the revision it says, or of the newest where the kind allows that.
+/// Source: apiserver 1.36 `Store.Update`.
+fn check_revision(call: &Call<'_>, stored: &Stored, new: &mut Value) -> Result<(), Status> {
+    match object::revision_of(new).map_err(Status::unforeseen)? {
+        Some(sent) if sent == stored.revision => Ok(()),
+        Some(_) => Err(call.modified()),
+        None if kind::allows_unconditional_update(&call.resource) => {
+            meta::set(new, "resourceVersion", stored.revision.to_string());
+            Ok(())
+        }
+        None => {
+            let error = FieldError::invalid("metadata.resourceVersion", 0, "must be specified for an update");
+            Err(Status::invalid(&call.resource.group, &call.resource.plural, call.name, &[error]))
+        }
+    }
+}
+
+/// What only the server sets stays as it was. Source: apiserver 1.36 `BeforeUpdate`.
+fn keep_identity(new: &mut Value, live: &Value) {
+    if meta::uid(new).is_empty() {
+        meta::copy(new, live, "uid");
+    }
+    meta::copy(new, live, "creationTimestamp");
+    if meta::is_deleting(live) {
+        meta::copy(new, live, "deletionTimestamp");
+    }
+    if meta::field(new, "deletionGracePeriodSeconds").is_none() {
+        meta::copy(new, live, "deletionGracePeriodSeconds");
+    }
+}
+
+/// Whether this change takes away the last thing that kept a deleted object.
+/// Source: apiserver 1.36 `ShouldDeleteDuringUpdate`, kubernetes 1.36 `ShouldDeleteNamespaceDuringUpdate`.
+fn ends_with_this(resource: &crate::kinds::ResourceType, live: &Value, new: &Value) -> bool {
+    if !meta::is_deleting(live) || meta::finalizers(new).next().is_some() {
+        return false;
+    }
+    if kind::is_core(resource, "namespaces") {
+        return new["spec"]["finalizers"].as_array().is_none_or(Vec::is_empty);
+    }
+    let grace = meta::field(live, "deletionGracePeriodSeconds").and_then(Value::as_i64);
+    grace.unwrap_or_default() == 0 && (meta::finalizers(live).next().is_some() || grace == Some(0))
+}
