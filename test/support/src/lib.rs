@@ -1,5 +1,27 @@
-//! What tests share: fake hosts, the binary in a scrubbed world, builders.
+//! What tests share: fake hosts, the binary in a scrubbed world, a sandbox with Cluster API objects in it.
+//!
+//! ```
+//! use support::{cluster_api::{self, cluster}, counter::Counter, fixture::Fixture, kind};
+//!
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! let lab = Fixture::start().await;
+//! cluster_api::install(&lab).await;
+//! lab.create(cluster("default/a").control_plane(1).machine_deployment("md", 2)).await;
+//!
+//! let counter = Counter::start(lab.sandbox());
+//! assert_eq!(lab.list(kind::MACHINE).await.len(), 3);
+//! assert_eq!(counter.all().to_string(), "1 list machines");
+//! # });
+//! ```
 
 pub mod api_server;
 pub mod binary;
+#[cfg(feature = "sandbox")]
+pub mod cluster_api;
+#[cfg(feature = "sandbox")]
+pub mod counter;
+#[cfg(feature = "sandbox")]
+pub mod fixture;
 pub mod host;
+#[cfg(feature = "sandbox")]
+pub mod kind;

@@ -1,0 +1,223 @@
+//! A Cluster and everything below it.
+
+mod machines;
+
+use serde_json::{Value, json};
+
+use super::{Object, VERSION, beside, conditions, kubeadm, object, reference, split};
+use crate::kind::{self, Kind};
+
+const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
+const TOPOLOGY_OWNED: &str = "topology.cluster.x-k8s.io/owned";
+
+/// A provisioned Cluster to create: its objects, owners before owned.
+#[derive(Clone, Debug)]
+pub struct ClusterBuilder {
+    place: String,
+    control_plane: Option<usize>,
+    machines: usize,
+    deployments: Vec<(String, usize)>,
+    class: Option<String>,
+}
+
+/// A provisioned Cluster at `namespace/name`, with infrastructure and without machines. It has brought its own authority:
+/// a Secret that nobody owns, found by its name.
+pub fn cluster(place: &str) -> ClusterBuilder {
+    let place = place.to_owned();
+    ClusterBuilder { place, control_plane: None, machines: 0, deployments: Vec::new(), class: None }
+}
+
+impl ClusterBuilder {
+    /// Has a control plane `CLUSTER-control-plane` of so many machines, `CLUSTER-control-plane-0` and on. It made the
+    /// Secrets.
+    #[must_use]
+    pub fn control_plane(mut self, machines: usize) -> Self {
+        self.control_plane = Some(machines);
+        self
+    }
+
+    /// Has so many machines that nothing controls: `CLUSTER-machine-0` and on.
+    #[must_use]
+    pub fn machines(mut self, machines: usize) -> Self {
+        self.machines = machines;
+        self
+    }
+
+    /// Has a MachineDeployment `CLUSTER-NAME` with one MachineSet `CLUSTER-NAME-1` of so many machines,
+    /// `CLUSTER-NAME-1-0` and on.
+    #[must_use]
+    pub fn machine_deployment(mut self, name: &str, machines: usize) -> Self {
+        self.deployments.push((name.to_owned(), machines));
+        self
+    }
+
+    /// Is a managed topology of this ClusterClass, at `name` or `namespace/name`.
+    #[must_use]
+    pub fn of_class(mut self, class: &str) -> Self {
+        self.class = Some(class.to_owned());
+        self
+    }
+
+    fn name(&self) -> &str {
+        split(&self.place).1
+    }
+
+    fn cluster(&self) -> Object {
+        let mut spec = json!({
+            "controlPlaneEndpoint": self.endpoint(),
+            "infrastructureRef": reference(kind::DOCKER_CLUSTER, self.name()),
+        });
+        if self.control_plane.is_some() {
+            spec["controlPlaneRef"] = reference(kind::KUBEADM_CONTROL_PLANE, &self.control_plane_name());
+        }
+        if let Some(class) = &self.class {
+            spec["topology"] = self.topology(class);
+        }
+        let hold = ["Available", "InfrastructureReady", "ControlPlaneInitialized", "ControlPlaneAvailable"];
+        let cluster = object(kind::CLUSTER, &self.place).label(CLUSTER_NAME, self.name());
+        cluster.finalizer("cluster.cluster.x-k8s.io").field("spec", spec).status(json!({
+            "phase": "Provisioned",
+            "initialization": {"infrastructureProvisioned": true, "controlPlaneInitialized": true},
+            "conditions": conditions(&hold),
+        }))
+    }
+
+    fn topology(&self, class: &str) -> Value {
+        let (namespace, class) = split(class);
+        let mut topology = json!({"classRef": {"name": class}, "version": VERSION});
+        if !namespace.is_empty() {
+            topology["classRef"]["namespace"] = json!(namespace);
+        }
+        if let Some(machines) = self.control_plane {
+            topology["controlPlane"] = json!({"replicas": machines});
+        }
+        let deployment =
+            |(name, machines): &_| json!({"class": "worker", "name": name, "replicas": machines});
+        if !self.deployments.is_empty() {
+            let deployments: Value = self.deployments.iter().map(deployment).collect();
+            topology["workers"] = json!({"machineDeployments": deployments});
+        }
+        topology
+    }
+
+    /// A part of the Cluster, made by its topology if there is one.
+    fn part(&self, kind: Kind, name: &str) -> Object {
+        let part = object(kind, &beside(&self.place, name)).label(CLUSTER_NAME, self.name());
+        if self.class.is_some() { part.label(TOPOLOGY_OWNED, "") } else { part }
+    }
+
+    /// A part the Cluster refers to: a topology makes it the controller.
+    fn direct_part(&self, kind: Kind, name: &str) -> Object {
+        self.part(kind, name).owned(kind::CLUSTER, self.name(), self.class.is_some())
+    }
+
+    fn infrastructure(&self) -> Object {
+        self.direct_part(kind::DOCKER_CLUSTER, self.name())
+            .finalizer("dockercluster.infrastructure.cluster.x-k8s.io")
+            .field("spec", json!({"controlPlaneEndpoint": self.endpoint()}))
+            .status(json!({"initialization": {"provisioned": true}, "conditions": conditions(&["Ready"])}))
+    }
+
+    fn template(&self, kind: Kind, name: &str, spec: &Value) -> Object {
+        let spec = json!({"template": {"spec": spec}});
+        self.part(kind, name).owned_by(kind::CLUSTER, self.name()).field("spec", spec)
+    }
+
+    fn control_plane_objects(&self, machines: usize) -> Vec<Object> {
+        let name = &self.control_plane_name();
+        let template = json!({"spec": {"infrastructureRef": reference(kind::DOCKER_MACHINE_TEMPLATE, name)}});
+        let control_plane = self
+            .direct_part(kind::KUBEADM_CONTROL_PLANE, name)
+            .finalizer("kubeadm.controlplane.cluster.x-k8s.io")
+            .field(
+                "spec",
+                json!({
+                    "replicas": machines,
+                    "version": VERSION,
+                    "kubeadmConfigSpec": kubeadm(),
+                    "machineTemplate": template,
+                }),
+            )
+            .status(replicated(
+                machines,
+                json!({
+                    "initialization": {"controlPlaneInitialized": true},
+                    "version": VERSION,
+                    "conditions": conditions(&["Available", "Initialized", "MachinesReady", "MachinesUpToDate"]),
+                }),
+            ));
+        let mut objects = vec![control_plane, self.template(kind::DOCKER_MACHINE_TEMPLATE, name, &json!({}))];
+        let labels = [("cluster.x-k8s.io/control-plane", ""), ("cluster.x-k8s.io/control-plane-name", name)];
+        let owner = (kind::KUBEADM_CONTROL_PLANE, &**name, true);
+        objects.extend(self.machines_of(name, machines, owner, &labels));
+        objects
+    }
+
+    /// Without a control plane, the authority is the user's and the kubeconfig the Cluster's.
+    fn secrets(&self) -> Vec<Object> {
+        let secret = |purpose: &str, data: Value| {
+            object(kind::SECRET, &format!("{}-{purpose}", self.place))
+                .label(CLUSTER_NAME, self.name())
+                .field("type", json!("cluster.x-k8s.io/secret"))
+                .field("stringData", data)
+        };
+        let pair = |purpose: &str| {
+            let text = format!("{purpose} of {}", self.name());
+            secret(purpose, json!({"tls.crt": text, "tls.key": text}))
+        };
+        let kubeconfig = secret("kubeconfig", json!({"value": self.kubeconfig()}));
+        if self.control_plane.is_none() {
+            return vec![pair("ca"), kubeconfig.owned_by(kind::CLUSTER, self.name())];
+        }
+        let (all, owner) =
+            ([pair("ca"), pair("etcd"), pair("proxy"), pair("sa"), kubeconfig], self.control_plane_name());
+        all.map(|secret| secret.controlled_by(kind::KUBEADM_CONTROL_PLANE, &owner)).into()
+    }
+
+    fn kubeconfig(&self) -> String {
+        let (name, user) = (self.name(), format!("{}-admin", self.name()));
+        let context = format!("{user}@{name}");
+        json!({
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": context,
+            "clusters": [{"name": name, "cluster": {"server": format!("https://{name}.example.org:6443")}}],
+            "users": [{"name": user, "user": {"token": name}}],
+            "contexts": [{"name": context, "context": {"cluster": name, "user": user}}],
+        })
+        .to_string()
+    }
+
+    fn endpoint(&self) -> Value {
+        json!({"host": format!("{}.example.org", self.name()), "port": 6443})
+    }
+
+    fn control_plane_name(&self) -> String {
+        format!("{}-control-plane", self.name())
+    }
+}
+
+impl IntoIterator for ClusterBuilder {
+    type Item = Object;
+    type IntoIter = std::vec::IntoIter<Object>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let mut objects = vec![self.cluster(), self.infrastructure()];
+        if let Some(machines) = self.control_plane {
+            objects.extend(self.control_plane_objects(machines));
+        }
+        objects.extend(self.secrets());
+        let alone = format!("{}-machine", self.name());
+        objects.extend(self.machines_of(&alone, self.machines, (kind::CLUSTER, self.name(), false), &[]));
+        objects.extend(self.deployments.iter().flat_map(|(name, machines)| self.deployment(name, *machines)));
+        objects.into_iter()
+    }
+}
+
+/// A status with the counts of something that has all its machines.
+fn replicated(machines: usize, mut status: Value) -> Value {
+    for count in ["replicas", "readyReplicas", "availableReplicas", "upToDateReplicas"] {
+        status[count] = json!(machines);
+    }
+    status
+}

@@ -1,0 +1,119 @@
+//! MachineDeployments, and Machines with what is behind them.
+
+use serde_json::json;
+
+use super::{CLUSTER_NAME, ClusterBuilder, TOPOLOGY_OWNED, replicated};
+use crate::{
+    cluster_api::{Object, VERSION, beside, conditions, kubeadm, object, reference},
+    kind::{self, Kind},
+};
+
+const DEPLOYMENT_NAME: &str = "cluster.x-k8s.io/deployment-name";
+
+impl ClusterBuilder {
+    /// A MachineDeployment with its templates, its MachineSet and their machines.
+    pub(super) fn deployment(&self, topology_name: &str, machines: usize) -> Vec<Object> {
+        let name = &*format!("{}-{topology_name}", self.name());
+        let set = &*format!("{name}-1");
+        let own = json!({CLUSTER_NAME: self.name(), DEPLOYMENT_NAME: name});
+        let spec = json!({
+            "clusterName": self.name(),
+            "replicas": machines,
+            "selector": {"matchLabels": own},
+            "template": {"metadata": {"labels": own}, "spec": {
+                "clusterName": self.name(),
+                "version": VERSION,
+                "bootstrap": {"configRef": reference(kind::KUBEADM_CONFIG_TEMPLATE, name)},
+                "infrastructureRef": reference(kind::DOCKER_MACHINE_TEMPLATE, name),
+            }},
+        });
+        // A topology gives both finalizers, else there is the second one alone.
+        let part = |kind: Kind, name: &str, labels: &[(&str, &str)], finalizers: [&str; 2]| {
+            let ready = conditions(&["MachinesReady", "MachinesUpToDate"]);
+            let part = self.labelled(kind, name, labels).field("spec", spec.clone());
+            let part = part.status(replicated(machines, json!({"conditions": ready})));
+            let finalizers = &finalizers[usize::from(self.class.is_none())..];
+            finalizers.iter().fold(part, |part, finalizer| part.finalizer(finalizer))
+        };
+        let mut labels = Vec::new();
+        if self.class.is_some() {
+            labels
+                .extend([(TOPOLOGY_OWNED, ""), ("topology.cluster.x-k8s.io/deployment-name", topology_name)]);
+        }
+        let finalizers =
+            ["machinedeployment.topology.cluster.x-k8s.io", "cluster.x-k8s.io/machinedeployment"];
+        let deployment = part(kind::MACHINE_DEPLOYMENT, name, &labels, finalizers);
+        labels.extend([(DEPLOYMENT_NAME, name), ("machine-template-hash", "1")]);
+        let finalizers = ["machineset.topology.cluster.x-k8s.io", "cluster.x-k8s.io/machineset"];
+        let machine_set = part(kind::MACHINE_SET, set, &labels, finalizers);
+        let mut objects = vec![
+            self.template(kind::KUBEADM_CONFIG_TEMPLATE, name, &kubeadm()),
+            self.template(kind::DOCKER_MACHINE_TEMPLATE, name, &json!({})),
+            deployment.owned_by(kind::CLUSTER, self.name()),
+            machine_set.controlled_by(kind::MACHINE_DEPLOYMENT, name),
+        ];
+        labels.push(("cluster.x-k8s.io/set-name", set));
+        objects.extend(self.machines_of(set, machines, (kind::MACHINE_SET, set, true), &labels));
+        objects
+    }
+
+    /// Machines `NAME-0` and on. The owner: kind, name, whether it controls them.
+    pub(super) fn machines_of(
+        &self,
+        name: &str,
+        machines: usize,
+        owner: (Kind, &str, bool),
+        labels: &[(&str, &str)],
+    ) -> Vec<Object> {
+        (0..machines).flat_map(|number| self.machine(&format!("{name}-{number}"), owner, labels)).collect()
+    }
+
+    /// A running Machine, its bootstrap config and infrastructure, and the bootstrap data.
+    fn machine(&self, name: &str, owner: (Kind, &str, bool), labels: &[(&str, &str)]) -> [Object; 4] {
+        let provider_id = format!("docker:////{name}");
+        let spec = json!({
+            "clusterName": self.name(),
+            "version": VERSION,
+            "providerID": provider_id,
+            "bootstrap": {"configRef": reference(kind::KUBEADM_CONFIG, name), "dataSecretName": name},
+            "infrastructureRef": reference(kind::DOCKER_MACHINE, name),
+        });
+        let hold =
+            ["Available", "Ready", "UpToDate", "BootstrapConfigReady", "InfrastructureReady", "NodeHealthy"];
+        let machine =
+            self.labelled(kind::MACHINE, name, labels).finalizer("machine.cluster.x-k8s.io").status(json!({
+                "phase": "Running",
+                "nodeRef": {"name": name},
+                "initialization": {"bootstrapDataSecretCreated": true, "infrastructureProvisioned": true},
+                "conditions": conditions(&hold),
+            }));
+        let config = self.labelled(kind::KUBEADM_CONFIG, name, labels).status(json!({
+            "dataSecretName": name,
+            "initialization": {"dataSecretCreated": true},
+            "conditions": conditions(&["Ready", "DataSecretAvailable"]),
+        }));
+        let infrastructure = self.labelled(kind::DOCKER_MACHINE, name, labels).status(json!({
+            "initialization": {"provisioned": true},
+            "conditions": conditions(&["Ready"]),
+        }));
+        let data = json!({"format": "cloud-config", "value": format!("#cloud-config of {name}")});
+        [
+            machine.owned(owner.0, owner.1, owner.2).field("spec", spec),
+            config.controlled_by(kind::MACHINE, name).field("spec", kubeadm()),
+            infrastructure
+                .controlled_by(kind::MACHINE, name)
+                .finalizer("dockermachine.infrastructure.cluster.x-k8s.io")
+                .field("spec", json!({"providerID": provider_id})),
+            self.labelled(kind::SECRET, name, &[])
+                .controlled_by(kind::KUBEADM_CONFIG, name)
+                .field("type", json!("cluster.x-k8s.io/secret"))
+                .field("stringData", data),
+        ]
+    }
+
+    /// An object of the Cluster with these labels beside the Cluster's name.
+    fn labelled(&self, kind: Kind, name: &str, labels: &[(&str, &str)]) -> Object {
+        let object = object(kind, &beside(&self.place, name)).label(CLUSTER_NAME, self.name());
+        labels.iter().fold(object, |object, (key, value)| object.label(key, value))
+    }
+}

@@ -1,0 +1,80 @@
+//! Definitions of the kinds: names, versions and labels of the real ones over a schema that takes everything.
+
+use serde_json::json;
+
+use super::{Object, object};
+use crate::{
+    fixture::Fixture,
+    kind::{self, Kind},
+};
+
+/// Everything the builders make, in the order in which it is told about.
+pub(super) const KINDS: [Kind; 17] = [
+    kind::CLUSTER_CLASS,
+    kind::CLUSTER,
+    kind::CLUSTER_RESOURCE_SET,
+    kind::CLUSTER_RESOURCE_SET_BINDING,
+    kind::KUBEADM_CONTROL_PLANE,
+    kind::KUBEADM_CONTROL_PLANE_TEMPLATE,
+    kind::MACHINE_DEPLOYMENT,
+    kind::MACHINE_SET,
+    kind::MACHINE,
+    kind::KUBEADM_CONFIG,
+    kind::KUBEADM_CONFIG_TEMPLATE,
+    kind::DOCKER_CLUSTER,
+    kind::DOCKER_CLUSTER_TEMPLATE,
+    kind::DOCKER_MACHINE,
+    kind::DOCKER_MACHINE_TEMPLATE,
+    kind::AWS_CLUSTER_STATIC_IDENTITY,
+    kind::PROVIDER,
+];
+
+/// Defines all kinds that the builders make.
+pub async fn install(lab: &Fixture) {
+    lab.create(KINDS.map(definition)).await;
+}
+
+/// The definition of a kind, with the labels that clusterctl and the contracts ask for.
+pub fn definition(kind: Kind) -> Object {
+    let version = json!({
+        "name": kind.version,
+        "served": true,
+        "storage": true,
+        "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+        "subresources": if has_status(kind) { json!({"status": {}}) } else { json!({}) },
+    });
+    let spec = json!({
+        "group": kind.group,
+        "names": {"kind": kind.kind, "plural": kind.plural, "categories": ["cluster-api"]},
+        "scope": if kind.namespaced { "Namespaced" } else { "Cluster" },
+        "versions": [version],
+    });
+    let definition = object(kind::CUSTOM_RESOURCE_DEFINITION, &format!("{}.{}", kind.plural, kind.group));
+    labels(kind).iter().fold(definition.field("spec", spec), |object, (key, value)| object.label(key, value))
+}
+
+/// Source: the components of the providers, Cluster API v1.14 and its provider for AWS v2.11.
+fn labels(kind: Kind) -> Vec<(&'static str, &'static str)> {
+    let provider = match kind.group.split('.').next() {
+        Some("bootstrap") => "bootstrap-kubeadm",
+        Some("controlplane") => "control-plane-kubeadm",
+        Some("infrastructure") if kind == kind::AWS_CLUSTER_STATIC_IDENTITY => "infrastructure-aws",
+        Some("infrastructure") => "infrastructure-docker",
+        Some("clusterctl") => return vec![("clusterctl.cluster.x-k8s.io/core", "inventory")],
+        _ => "cluster-api",
+    };
+    let mut labels = vec![("clusterctl.cluster.x-k8s.io", ""), ("cluster.x-k8s.io/provider", provider)];
+    if provider != "cluster-api" {
+        labels.extend([("cluster.x-k8s.io/v1beta1", "v1beta1"), ("cluster.x-k8s.io/v1beta2", "v1beta2")]);
+    }
+    if kind == kind::AWS_CLUSTER_STATIC_IDENTITY {
+        labels.push(("clusterctl.cluster.x-k8s.io/move-hierarchy", ""));
+    }
+    labels
+}
+
+/// Source: the same components. A template of machines tells there what its machines can do.
+fn has_status(kind: Kind) -> bool {
+    let is_template = kind.kind.ends_with("Template") && kind != kind::DOCKER_MACHINE_TEMPLATE;
+    !is_template && ![kind::CLUSTER_RESOURCE_SET_BINDING, kind::PROVIDER].contains(&kind)
+}

@@ -1,0 +1,194 @@
+//! A sandbox for a test: in process for clients, on TLS with a kubeconfig for binaries.
+//!
+//! What cannot be done is a panic that says what and why: a test has nothing better to do with it.
+
+mod request;
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use jiff::{SignedDuration, Timestamp};
+use manifest::Limits;
+use sandbox::{Clock, Fault, Identity, Listener, Options, Sandbox, Switches, kubeconfig};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::OnceCell;
+
+use crate::{
+    cluster_api::{Object, split},
+    kind::Kind,
+};
+
+/// Controllers of the sandbox that have more to do after this time never settle.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A running sandbox. It ends with the value.
+#[derive(Debug)]
+pub struct Fixture {
+    sandbox: Sandbox,
+    clock: Clock,
+    client: request::Objects,
+    listening: OnceCell<Listening>,
+}
+
+/// How a sandbox is started.
+#[derive(Debug)]
+pub struct Builder {
+    options: Options,
+    clock: Clock,
+}
+
+/// A sandbox on a port, and the file that says where.
+#[derive(Debug)]
+struct Listening {
+    kubeconfig: PathBuf,
+    _listener: Listener,
+    _folder: TempDir,
+}
+
+impl Fixture {
+    /// Starts a sandbox that collects garbage and ends namespaces, and has no other controllers.
+    pub async fn start() -> Self {
+        Self::builder().start().await
+    }
+
+    /// The same, with a choice.
+    pub fn builder() -> Builder {
+        let controllers = Switches { garbage: true, ..Switches::none() };
+        Builder { options: Options { controllers, ..Options::default() }, clock: Clock::default() }
+    }
+
+    /// The sandbox itself: its faults, its audit log, its revision.
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.sandbox
+    }
+
+    /// A client without a wire.
+    pub fn client(&self) -> kube::Client {
+        self.client.0.clone()
+    }
+
+    /// The path of a kubeconfig for binaries. The sandbox listens from the first call on.
+    pub async fn kubeconfig(&self) -> &Path {
+        &self.listening.get_or_init(|| listen(&self.sandbox)).await.kubeconfig
+    }
+
+    /// Moves a fixed clock on.
+    pub fn advance(&self, by: Duration) {
+        self.clock.advance(SignedDuration::try_from(by).expect("no test waits for an age"));
+    }
+
+    /// Waits until the controllers have nothing left to do.
+    ///
+    /// # Panics
+    /// When one of them still tries after half a minute.
+    pub async fn settled(&self) {
+        let settled = tokio::time::timeout(PATIENCE, self.sandbox.settle()).await;
+        settled.expect("a controller of the sandbox tries something again and again");
+    }
+
+    /// Applies all documents of a YAML text in their order, server-side and by force, under the field manager `test`.
+    /// What names no namespace goes to `default`.
+    pub async fn apply(&self, yaml: &str) {
+        let stream = manifest::read_stream(yaml.as_bytes(), &Limits::default());
+        for object in stream.unwrap_or_else(|error| panic!("{error}")).objects {
+            self.client.apply(&object).await;
+        }
+    }
+
+    /// Applies all documents of a file.
+    pub async fn apply_file(&self, path: impl AsRef<Path>) {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path);
+        self.apply(&text.unwrap_or_else(|error| panic!("{}: {error}", path.display()))).await;
+    }
+
+    /// Creates objects in their order: their namespaces when they are missing, references to their owners with the
+    /// uids these have, and what they say about their status.
+    pub async fn create(&self, objects: impl IntoIterator<Item = Object>) {
+        let mut namespaces = BTreeSet::new();
+        for object in objects {
+            let place = object.place();
+            let namespace = split(&place).0;
+            if !namespace.is_empty() && namespaces.insert(namespace.to_owned()) {
+                self.client.ensure_namespace(namespace).await;
+            }
+            self.client.create(object).await;
+        }
+    }
+
+    /// The object at `namespace/name`, or at `name` for those of the whole cluster.
+    pub async fn get(&self, kind: Kind, place: &str) -> Option<Value> {
+        self.client.get(kind, place).await
+    }
+
+    /// All objects of a kind, in all namespaces.
+    pub async fn list(&self, kind: Kind) -> Vec<Value> {
+        self.client.list(kind).await
+    }
+
+    /// Changes an object by a merge patch.
+    pub async fn merge(&self, kind: Kind, place: &str, patch: &Value) {
+        self.client.merge(kind, place, patch).await;
+    }
+
+    /// Deletes an object, in the background.
+    pub async fn delete(&self, kind: Kind, place: &str) {
+        self.client.delete(kind, place).await;
+    }
+}
+
+impl Builder {
+    /// Plays these controllers.
+    #[must_use]
+    pub fn controllers(mut self, controllers: Switches) -> Self {
+        self.options.controllers = controllers;
+        self
+    }
+
+    /// Has this trouble from the start, in the form of the command line: `409,verb=create,times=1`.
+    #[must_use]
+    pub fn fault(mut self, fault: &str) -> Self {
+        self.options.faults.push(Fault::parse(fault).unwrap_or_else(|why| panic!("`{fault}`: {why}")));
+        self
+    }
+
+    /// Lets the clock stand at this time, such as `2026-01-02T03:04:05Z`, until it is moved.
+    #[must_use]
+    pub fn clock_at(mut self, time: &str) -> Self {
+        let time: Timestamp = time.parse().unwrap_or_else(|error| panic!("`{time}`: {error}"));
+        self.clock = Clock::fixed(time);
+        self
+    }
+
+    /// Changes whatever else a sandbox can be started with.
+    #[must_use]
+    pub fn options(mut self, change: impl FnOnce(&mut Options)) -> Self {
+        change(&mut self.options);
+        self
+    }
+
+    /// Starts it.
+    pub async fn start(self) -> Fixture {
+        let sandbox = Sandbox::start_at(self.options, self.clock.clone()).await;
+        let sandbox = sandbox.unwrap_or_else(|error| panic!("the sandbox does not start: {error}"));
+        let client = request::Objects(kube::Client::new(sandbox.clone(), "default"));
+        Fixture { sandbox, clock: self.clock, client, listening: OnceCell::new() }
+    }
+}
+
+async fn listen(sandbox: &Sandbox) -> Listening {
+    let identity = Identity::generate().expect("the system gives randomness");
+    let listener = Listener::bind(sandbox.clone(), &identity, 0).await.expect("loopback has a free port");
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let path = folder.path().join("kubeconfig");
+    let content = kubeconfig("lab", &listener.url(), &identity).to_string();
+    std::fs::write(&path, content).expect("a file in a fresh folder can be written");
+    Listening { kubeconfig: path, _listener: listener, _folder: folder }
+}
+
+#[cfg(test)]
+mod tests;
