@@ -118,7 +118,7 @@ func (s *apiServer) waitUntilReady(ctx context.Context, done <-chan error) error
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case err := <-done:
-			return err
+			return errors.Join(errors.New("it stopped"), err)
 		case <-deadline:
 			return last
 		case <-tick.C:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,11 @@ import (
 const controllersCommand = "controllers"
 
 func runControllers(flags []string) int {
+	// The other end of standard input closes when the API server's process ends, however it does.
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
 	command := app.NewControllerManagerCommand()
 	command.SetArgs(flags)
 	return cli.Run(command)
@@ -42,5 +48,13 @@ func startControllers(ctx context.Context, dir, kubeconfig string) error {
 		"--concurrent-gc-syncs=8",
 	)
 	command.Stdout, command.Stderr = log, log
-	return command.Start()
+	if _, err := command.StdinPipe(); err != nil {
+		return err
+	}
+	if err := command.Start(); err != nil {
+		return err
+	}
+	// Holds the pipe open as long as both processes live.
+	go func() { _ = command.Wait() }()
+	return nil
 }
