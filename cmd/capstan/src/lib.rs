@@ -20,6 +20,7 @@ mod panics;
 mod program;
 mod run;
 mod runtime;
+mod sandboxes;
 mod session;
 mod settings;
 mod ui;

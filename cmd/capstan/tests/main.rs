@@ -20,6 +20,8 @@ mod provider_add;
 mod provider_list;
 mod provider_show;
 mod repository;
+mod sandbox;
+mod sandbox_trouble;
 mod streams;
 mod usage;
 mod version;

@@ -1,5 +1,6 @@
 mod input;
 mod sample;
+mod sandbox;
 mod table;
 
 use std::{
@@ -74,6 +75,12 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
         "median of {} runs; cpu is user and system time; memory is the peak, and below {} MiB it cannot be told apart",
         args.runs,
         table::mib(floor)
+    ));
+    let start = sandbox::median_start(&binary, folder.path(), args.runs)?;
+    say(&format!(
+        "a sandbox answers {} ms after the start of its process, and holds {} MiB then",
+        start.ready.as_millis(),
+        start.memory.map_or_else(|| "?".to_owned(), table::mib)
     ));
     Ok(true)
 }

@@ -224,3 +224,44 @@ pub struct ObjectList {
     /// In the order of the text output.
     pub items: Vec<Value>,
 }
+
+/// Result of `sandbox list`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SandboxList {
+    /// By name.
+    pub sandboxes: Vec<SandboxEntry>,
+}
+
+/// One sandbox of this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SandboxEntry {
+    /// Its name.
+    pub name: String,
+    /// Whether it runs.
+    pub state: SandboxState,
+    /// The URL it listens at; absent when it does not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The id of its process; absent when it does not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// The folder its objects are kept in; absent when they live in memory alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_dir: Option<String>,
+    /// The path of its kubeconfig.
+    pub kubeconfig: String,
+}
+
+/// Whether a sandbox runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SandboxState {
+    /// It answers.
+    Running,
+    /// Its process is there and does not answer yet.
+    Starting,
+    /// No process.
+    Stopped,
+}

@@ -41,7 +41,11 @@ fn adapt_arg(arg: Arg) -> Arg {
             .default_value("false")
             .default_missing_value("true")
             .value_parser(switch),
-        ArgAction::Append => arg.allow_hyphen_values(true).value_delimiter(','),
+        ArgAction::Append => {
+            // A flag whose values have commas of their own says what stands between two.
+            let delimiter = arg.get_value_delimiter().unwrap_or(',');
+            arg.allow_hyphen_values(true).value_delimiter(delimiter)
+        }
         ArgAction::Set if arg.get_value_parser().type_id() == TypeId::of::<i64>() => {
             arg.allow_hyphen_values(true).value_parser(integer)
         }

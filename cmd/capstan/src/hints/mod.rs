@@ -3,6 +3,7 @@
 mod provider;
 mod repository;
 mod rules;
+mod sandbox;
 mod settings;
 
 pub(crate) use rules::for_error;

@@ -1,11 +1,11 @@
 use std::error::Error;
 
-use super::{provider, repository, settings};
+use super::{provider, repository, sandbox, settings};
 use crate::failure::chain;
 
 /// The hints of every error in a chain, outermost first.
 pub(crate) fn for_error(error: &(dyn Error + 'static)) -> Vec<String> {
-    let rules = [settings::hints, provider::hints, repository::hints];
+    let rules = [settings::hints, provider::hints, repository::hints, sandbox::hints];
     chain(error).flat_map(|error| rules.into_iter().flat_map(move |rule| rule(error))).collect()
 }
 

@@ -138,6 +138,14 @@ fn read_file(path: &Path) -> Result<Kubeconfig, KubeconfigError> {
     })
 }
 
+/// The file of the user that new entries go to: of `KUBECONFIG` the first that is there, else its last, else
+/// `~/.kube/config`.
+/// Source: kubectl 1.36 `config set-context`.
+pub(super) fn own_file(environment: &Environment) -> Option<PathBuf> {
+    let places = default_places(environment);
+    places.iter().find(|path| path.exists()).or(places.last()).cloned()
+}
+
 fn default_places(environment: &Environment) -> Vec<PathBuf> {
     let list = environment.get("KUBECONFIG").map(std::env::split_paths).into_iter().flatten();
     let named: Vec<PathBuf> =

@@ -12,6 +12,22 @@ pub(crate) fn config_home(environment: &Environment) -> Option<PathBuf> {
     set.filter(|path| path.is_absolute()).or_else(|| platform_default(environment, home))
 }
 
+/// The folder for what a program keeps between its runs; nothing when neither it nor a home folder is known.
+/// Shape: `XDG_STATE_HOME` counts when it is absolute once `~` and `$HOME` at its start are replaced; else
+/// `~/.local/state`, or where the platform keeps such things. Nothing is created.
+pub(crate) fn state_home(environment: &Environment) -> Option<PathBuf> {
+    let home = environment.home();
+    let set = environment.text("XDG_STATE_HOME").map(|text| expand_home(text, home));
+    let default = || {
+        if cfg!(any(windows, target_os = "macos")) {
+            platform_default(environment, home)
+        } else {
+            home.map(|home| home.join(".local").join("state"))
+        }
+    };
+    set.filter(|path| path.is_absolute()).or_else(default)
+}
+
 fn expand_home(text: &str, home: Option<&Path>) -> PathBuf {
     let behind = ["~", "$HOME", "${HOME}"].iter().find_map(|name| text.strip_prefix(name));
     match (behind, home) {
@@ -45,6 +61,14 @@ mod tests {
         assert_eq!(folder("relative"), Some("/home/me/.config".into()));
         assert_eq!(folder("~/conf"), Some("/home/me/conf".into()));
         assert_eq!(folder("$HOME/conf"), Some("/home/me/conf".into()));
+    }
+
+    #[test]
+    fn what_is_kept_between_runs_has_a_folder_of_its_own() {
+        let folder =
+            |xdg: &str| state_home(&Environment::new([("HOME", "/home/me"), ("XDG_STATE_HOME", xdg)], "/"));
+        assert_eq!(folder("/var/me"), Some("/var/me".into()));
+        assert_eq!(folder("relative"), Some("/home/me/.local/state".into()));
     }
 
     #[test]

@@ -52,16 +52,23 @@ impl Printer {
         self.settle(written)
     }
 
-    /// Hands the rest of the data over.
+    /// Passes on what was printed so far: somebody waits for it while this run goes on.
     /// # Errors
     /// As for `data`.
-    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        self.messages.progress().end();
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         if self.reader_left {
             return Ok(());
         }
         let flushed = self.stdout.flush();
         self.settle(flushed)
+    }
+
+    /// Hands the rest of the data over.
+    /// # Errors
+    /// As for `data`.
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        self.messages.progress().end();
+        self.flush()
     }
 
     fn settle(&mut self, result: io::Result<()>) -> Result<(), Failure> {

@@ -10,6 +10,7 @@ mod init;
 mod plugin;
 mod provider;
 mod provider_flags;
+mod sandbox;
 pub(crate) mod version;
 
 use std::ffi::OsString;
@@ -29,6 +30,8 @@ pub(crate) enum Verb {
     #[command(subcommand)]
     Provider(provider::Provider),
     Convert(convert::Convert),
+    #[command(subcommand)]
+    Sandbox(sandbox::Sandbox),
     Completion(completion::Completion),
     Version(version::Version),
     Help(help::Help),
@@ -45,6 +48,7 @@ impl Verb {
             Self::Explain(verb) => verb.run(session),
             Self::Config(verb) => verb.run(session),
             Self::Provider(verb) => verb.run(session),
+            Self::Sandbox(verb) => verb.run(session),
             Self::Convert(args) => convert::run(&args, session),
             Self::Completion(args) => completion::run(&args, session),
             Self::Version(args) => version::run(&args, session),

@@ -86,7 +86,7 @@ fn parse(line: &str) -> Option<Sample> {
     Some(Sample { wall: Duration::from_micros(wall), cpu: Duration::from_micros(cpu), memory })
 }
 
-fn median<T: Ord + Copy + Default>(values: impl Iterator<Item = T>) -> T {
+pub(super) fn median<T: Ord + Copy + Default>(values: impl Iterator<Item = T>) -> T {
     let mut values: Vec<T> = values.collect();
     values.sort_unstable();
     values.get(values.len() / 2).copied().unwrap_or_default()

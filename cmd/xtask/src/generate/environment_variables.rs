@@ -3,12 +3,16 @@ use std::fmt::Write as _;
 use super::{Page, REFERENCE, heading};
 
 /// Every variable the program itself reads; a test compares it with the code.
-const TABLE: [(&str, &str); 20] = [
+const TABLE: [(&str, &str); 21] = [
     ("CLUSTERCTL_LOG_LEVEL", "how much to log, 0 to 10; `-v` wins"),
     ("XDG_CONFIG_HOME", "folder of `cluster-api/clusterctl.yaml` and of `cluster-api/overrides`"),
-    ("HOME", "used where `XDG_CONFIG_HOME` is not set, and for `~/.kube/config`; `USERPROFILE` on Windows"),
-    ("LOCALAPPDATA", "on Windows: used where `XDG_CONFIG_HOME` is not set"),
-    ("KUBECONFIG", "kubeconfig files, joined as kubectl joins them"),
+    ("XDG_STATE_HOME", "folder of `capstan/sandboxes`, where sandboxes are kept"),
+    ("HOME", "used where the two above are not set, and for `~/.kube/config`; `USERPROFILE` on Windows"),
+    ("LOCALAPPDATA", "on Windows: used where these two are not set"),
+    (
+        "KUBECONFIG",
+        "kubeconfig files, joined as kubectl joins them; the first that is there gets what is merged",
+    ),
     ("GITHUB_TOKEN", "token for github.com; also `github-token` in clusterctl.yaml"),
     ("GITLAB_ACCESS_TOKEN", "token for GitLab; also `gitlab-access-token` in clusterctl.yaml"),
     ("GOPROXY", "Go module proxies asked for lists of versions, as Go reads it; `off` asks the GitHub API"),

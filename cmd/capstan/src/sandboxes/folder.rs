@@ -1,0 +1,361 @@
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
+
+use api::near_names;
+use sandbox::Identity;
+use serde::{Deserialize, Serialize};
+
+use super::files;
+use crate::{Environment, Failure, failure::Kind, settings};
+
+/// Somebody who looks whether a sandbox runs holds its lock for a moment: so often it is tried, and with such a pause.
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
+/// The folder of all sandboxes.
+#[derive(Clone, Debug)]
+pub(crate) struct Home(PathBuf);
+
+/// The folder of one sandbox, which need not exist.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    name: String,
+    path: PathBuf,
+}
+
+/// What a sandbox was last started with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Settings {
+    /// The port, to listen there again.
+    pub(crate) port: Option<u16>,
+    /// Where the objects are kept; nothing when they live in memory alone.
+    pub(crate) data_dir: Option<PathBuf>,
+}
+
+/// The process of a running sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Process {
+    /// Its id.
+    pub(crate) pid: u32,
+    /// The URL it listens at.
+    pub(crate) server: String,
+}
+
+/// Held by the process of a running sandbox; the system lets go of it when the process ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Home {
+    /// # Errors
+    /// When neither a state folder nor a home folder is known.
+    pub(crate) fn of(environment: &Environment) -> Result<Self, Failure> {
+        // A process that stays must find it from wherever it is started.
+        let state = settings::state_home(environment).filter(|path| path.is_absolute()).ok_or_else(|| {
+            Failure::new(Kind::Environment, "there is no folder to keep sandboxes in")
+                .cause("neither `XDG_STATE_HOME` nor `HOME` is set to an absolute path")
+        })?;
+        Ok(Self(state.join("capstan").join("sandboxes")))
+    }
+
+    /// The names of all sandboxes, sorted.
+    /// # Errors
+    /// When the folder cannot be listed.
+    pub(crate) fn names(&self) -> Result<Vec<String>, Failure> {
+        let entries = match fs::read_dir(&self.0) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(cannot("list", &self.0, &error)),
+        };
+        let name = |entry: io::Result<fs::DirEntry>| {
+            let entry = entry.ok()?;
+            entry.path().is_dir().then(|| entry.file_name().into_string().ok())?
+        };
+        let mut names: Vec<_> = entries.filter_map(name).filter(|name| is_name(name)).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// The folder of a sandbox that may not exist yet.
+    /// # Errors
+    /// When the name is none.
+    pub(crate) fn folder(&self, name: &str) -> Result<Folder, Failure> {
+        if !is_name(name) {
+            return Err(Failure::user(format!("`{name}` is no name for a sandbox")).cause(
+                "a name has up to 63 lower-case letters, digits and dashes, with no dash at either end",
+            ));
+        }
+        Ok(Folder { name: name.to_owned(), path: self.0.join(name) })
+    }
+
+    /// The folder of a sandbox that exists.
+    /// # Errors
+    /// When it does not; with the names that are almost like it.
+    pub(crate) fn existing(&self, name: &str) -> Result<Folder, Failure> {
+        let folder = self.folder(name)?;
+        if folder.path.is_dir() {
+            return Ok(folder);
+        }
+        let names = self.names()?;
+        let failure = Failure::user(format!("there is no sandbox `{name}`"));
+        Err(match near_names(name, names.iter().map(String::as_str)).first() {
+            Some(near) => failure.hint(format!("did you mean `{near}`?")),
+            None if names.is_empty() => failure.hint(format!("make it with `capstan sandbox start {name}`")),
+            None => failure.hint(format!("there are: {}", names.join(", "))),
+        })
+    }
+}
+
+impl Folder {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
+        self.path.join("kubeconfig")
+    }
+
+    pub(crate) fn log(&self) -> PathBuf {
+        self.path.join("log")
+    }
+
+    /// Where its objects are kept unless somebody says otherwise.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.path.join("data")
+    }
+
+    /// Makes the folder, for its owner alone. Returns whether it is new.
+    /// # Errors
+    /// When it cannot be made.
+    pub(crate) fn create(&self) -> Result<bool, Failure> {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let made = self.path.parent().map_or(Ok(()), |home| builder.recursive(true).create(home));
+        match made.and_then(|()| builder.recursive(false).create(&self.path)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.path.is_dir() => Ok(false),
+            Err(error) => Err(cannot("make", &self.path, &error)
+                .hint("sandboxes are kept below `XDG_STATE_HOME`: let it name a folder you may write to")),
+        }
+    }
+
+    /// Removes it with all that is in it, while holding the lock.
+    /// # Errors
+    /// When something in it cannot be removed.
+    pub(crate) fn remove(&self, _lock: &Lock) -> Result<(), Failure> {
+        fs::remove_dir_all(&self.path).map_err(|error| cannot("remove", &self.path, &error))
+    }
+
+    /// Removes what a first start left that came to nothing.
+    pub(crate) fn remove_unless_started(&self) {
+        if let (Ok(None), Ok(Some(lock))) = (self.settings(), self.lock()) {
+            // The failure of the start is what there is to tell.
+            let _ = self.remove(&lock);
+        }
+    }
+
+    /// What it was last started with, if it ever was.
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn settings(&self) -> Result<Option<Settings>, Failure> {
+        files::read(&self.path.join("settings.json"))
+    }
+
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn keep_settings(&self, settings: &Settings) -> Result<(), Failure> {
+        files::write(&self.path.join("settings.json"), settings)
+    }
+
+    /// Its identity, if it has one yet.
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn identity(&self) -> Result<Option<Identity>, Failure> {
+        files::read(&self.identity_file())
+    }
+
+    /// Its identity; made and kept by the first call.
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub(crate) fn make_identity(&self) -> Result<Identity, Failure> {
+        if let Some(identity) = self.identity()? {
+            return Ok(identity);
+        }
+        let identity = Identity::generate()?;
+        files::write(&self.identity_file(), &identity)?;
+        Ok(identity)
+    }
+
+    /// Tells others where this process listens.
+    /// # Errors
+    /// When a file cannot be written.
+    pub(crate) fn announce(&self, process: &Process, kubeconfig: &serde_json::Value) -> Result<(), Failure> {
+        files::write(&self.kubeconfig(), kubeconfig)?;
+        files::write(&self.process_file(), process)
+    }
+
+    /// Who runs it; nothing when nobody does, or when the process is not ready yet.
+    /// # Errors
+    /// When its files cannot be read.
+    pub(crate) fn process(&self) -> Result<Option<Process>, Failure> {
+        if self.is_running()? { files::read(&self.process_file()) } else { Ok(None) }
+    }
+
+    /// Whether some process holds its lock.
+    /// # Errors
+    /// When its files cannot be read.
+    pub(crate) fn is_running(&self) -> Result<bool, Failure> {
+        let path = self.lock_file();
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(cannot("open", &path, &error)),
+        };
+        // Shared, so that two who look do not take each other for a sandbox.
+        match file.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(cannot("lock", &path, &error)),
+        }
+    }
+
+    /// Takes its lock; nothing when another process holds it.
+    /// # Errors
+    /// When the lock file cannot be opened.
+    pub(crate) fn lock(&self) -> Result<Option<Lock>, Failure> {
+        let path = self.lock_file();
+        let opened = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
+        let file = opened.map_err(|error| cannot("open", &path, &error))?;
+        for _ in 0..LOCK_TRIES {
+            match file.try_lock() {
+                Ok(()) => return Ok(Some(Lock { _file: file })),
+                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
+                Err(TryLockError::Error(error)) => return Err(cannot("lock", &path, &error)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Forgets the last process, while holding the lock.
+    pub(crate) fn forget_process(&self, _lock: &Lock) {
+        // What stays behind is not believed without the lock.
+        let _ = fs::remove_file(self.process_file());
+    }
+
+    fn identity_file(&self) -> PathBuf {
+        self.path.join("identity.json")
+    }
+
+    fn lock_file(&self) -> PathBuf {
+        self.path.join("lock")
+    }
+
+    fn process_file(&self) -> PathBuf {
+        self.path.join("process.json")
+    }
+}
+
+fn cannot(act: &str, path: &Path, error: &io::Error) -> Failure {
+    Failure::new(Kind::Environment, format!("cannot {act} `{}`", path.display())).because(error)
+}
+
+/// A DNS label: it names a folder, a kubeconfig context and a cluster.
+fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=63).contains(&name.len())
+        && name.bytes().all(allowed)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home() -> (tempfile::TempDir, Home) {
+        let folder = tempfile::tempdir().unwrap();
+        let environment = Environment::new([("XDG_STATE_HOME", folder.path())], "/");
+        (folder, Home::of(&environment).unwrap())
+    }
+
+    #[test]
+    fn a_name_cannot_lead_out_of_the_folder() {
+        let (_folder, home) = home();
+        for name in ["", "..", "a/b", "A", "-a", "a-", "a.b", &"a".repeat(64)] {
+            assert!(home.folder(name).is_err(), "{name}");
+        }
+        assert!(home.folder("lab-2").is_ok());
+    }
+
+    #[test]
+    fn a_sandbox_runs_as_long_as_its_lock_is_held() {
+        let (_folder, home) = home();
+        let folder = home.folder("lab").unwrap();
+        folder.create().unwrap();
+        let process = Process { pid: 1, server: "https://127.0.0.1:1".into() };
+        folder.announce(&process, &serde_json::json!({})).unwrap();
+        assert_eq!(folder.process().unwrap(), None, "a file alone is stale");
+        let lock = folder.lock().unwrap().unwrap();
+        assert_eq!(folder.process().unwrap(), Some(process));
+        assert!(folder.lock().unwrap().is_none());
+        drop(lock);
+        assert!(!folder.is_running().unwrap());
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_near_one() {
+        let (_folder, home) = home();
+        home.folder("staging").unwrap().create().unwrap();
+        let failure = home.existing("stagign").unwrap_err();
+        assert_eq!(failure.distinct_hints().collect::<Vec<_>>(), ["did you mean `staging`?"]);
+        assert_eq!(home.names().unwrap(), ["staging"]);
+    }
+
+    #[test]
+    fn the_identity_is_made_once() {
+        let (_folder, home) = home();
+        let folder = home.folder("lab").unwrap();
+        folder.create().unwrap();
+        assert!(folder.identity().unwrap().is_none());
+        let made = folder.make_identity().unwrap();
+        assert_eq!(folder.make_identity().unwrap(), made);
+        assert!(folder.identity().unwrap() == Some(made));
+    }
+
+    #[test]
+    fn only_a_first_start_that_came_to_nothing_is_removed() {
+        let (_folder, home) = home();
+        let folder = home.folder("lab").unwrap();
+        assert!(folder.create().unwrap());
+        assert!(!folder.create().unwrap());
+        folder.keep_settings(&Settings::default()).unwrap();
+        folder.remove_unless_started();
+        assert!(folder.path().is_dir());
+        fs::remove_file(folder.path().join("settings.json")).unwrap();
+        folder.remove_unless_started();
+        assert!(!folder.path().exists());
+    }
+
+    #[test]
+    fn a_damaged_file_is_named_with_the_way_out() {
+        let (_folder, home) = home();
+        let folder = home.folder("lab").unwrap();
+        folder.create().unwrap();
+        fs::write(folder.path().join("identity.json"), "{\"caKey\": 1").unwrap();
+        let failure = folder.identity().unwrap_err();
+        assert!(failure.message().ends_with("identity.json` is damaged"), "{}", failure.message());
+    }
+}

@@ -1,0 +1,185 @@
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use manifest::yaml::{self, Limits};
+use serde_json::{Map, Value, json};
+
+use super::kubeconfig::own_file;
+use crate::{Environment, Failure, failure::Kind, ui::write_file_atomically};
+
+/// The lists of a kubeconfig whose entries have names.
+const LISTS: [&str; 3] = ["clusters", "users", "contexts"];
+
+/// Adds the entries of a kubeconfig of ours to that of the user, in place of entries of the same names, and makes its
+/// context the current one. Everything else in the file is kept as data; comments are not.
+/// Returns the file.
+/// # Errors
+/// Names the file that cannot be read or written; it is as it was then.
+pub(crate) fn merge_kubeconfig(ours: &Path, environment: &Environment) -> Result<PathBuf, Failure> {
+    let theirs = own_file(environment).ok_or_else(|| {
+        Failure::new(Kind::Environment, "there is no kubeconfig to add to")
+            .cause("neither `KUBECONFIG` nor `HOME` is set")
+    })?;
+    if theirs == ours {
+        return Ok(theirs);
+    }
+    let added = read(ours)?.unwrap_or_default();
+    let mut merged = read(&theirs)?.unwrap_or_else(empty);
+    for list in LISTS {
+        let entries = added.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
+        let kept = entries_mut(&mut merged, list, &theirs)?;
+        kept.retain(|entry| !entries.iter().any(|new| new["name"] == entry["name"]));
+        kept.extend(entries);
+    }
+    if let Some(current) = added.get("current-context") {
+        merged.insert("current-context".to_owned(), current.clone());
+    }
+    write(&theirs, merged)?;
+    Ok(theirs)
+}
+
+/// Takes the entries out again, when the user in them still is the one that was added. The address may be of another
+/// start by now, and the context may have got a namespace: they go all the same.
+/// Returns the file when something was taken out.
+/// # Errors
+/// As for merging.
+pub(crate) fn unmerge_kubeconfig(ours: &Path, environment: &Environment) -> Result<Option<PathBuf>, Failure> {
+    let Some(theirs) = own_file(environment).filter(|theirs| theirs != ours) else { return Ok(None) };
+    let (Some(added), Some(mut merged)) = (read(ours)?, read(&theirs)?) else { return Ok(None) };
+    let users = added.get("users").and_then(Value::as_array).cloned().unwrap_or_default();
+    if !entries_mut(&mut merged, "users", &theirs)?.iter().any(|user| users.contains(user)) {
+        return Ok(None);
+    }
+    for list in LISTS {
+        let entries = added.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
+        let kept = entries_mut(&mut merged, list, &theirs)?;
+        kept.retain(|entry| !entries.iter().any(|ours| ours["name"] == entry["name"]));
+    }
+    if merged.get("current-context") == added.get("current-context") {
+        merged.insert("current-context".to_owned(), json!(""));
+    }
+    write(&theirs, merged)?;
+    Ok(Some(theirs))
+}
+
+fn empty() -> Map<String, Value> {
+    let document = json!({"apiVersion": "v1", "kind": "Config", "preferences": {}});
+    document.as_object().cloned().unwrap_or_default()
+}
+
+fn read(path: &Path) -> Result<Option<Map<String, Value>>, Failure> {
+    let cannot_read =
+        || Failure::new(Kind::Environment, format!("cannot read the kubeconfig `{}`", path.display()));
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(cannot_read().because(&error)),
+    };
+    let text = String::from_utf8(text).map_err(|error| cannot_read().because(&error))?;
+    let document = yaml::read_value(&text, &Limits::default());
+    match document.map_err(|error| cannot_read().because(&error))? {
+        Value::Object(document) => Ok(Some(document)),
+        Value::Null => Ok(None),
+        _ => Err(cannot_read().cause("it holds no mapping")),
+    }
+}
+
+/// The list of this name, made when it is not there.
+fn entries_mut<'a>(
+    document: &'a mut Map<String, Value>,
+    list: &str,
+    path: &Path,
+) -> Result<&'a mut Vec<Value>, Failure> {
+    let value = document.entry(list).or_insert_with(|| json!([]));
+    if value.is_null() {
+        *value = json!([]);
+    }
+    value.as_array_mut().ok_or_else(|| {
+        Failure::new(Kind::Environment, format!("cannot change the kubeconfig `{}`", path.display()))
+            .cause(format!("its `{list}` are no list"))
+    })
+}
+
+fn write(path: &Path, document: Map<String, Value>) -> Result<(), Failure> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| {
+            Failure::new(Kind::Environment, format!("cannot make `{}`", folder.display())).because(&error)
+        })?;
+    }
+    let text = yaml::write(&Value::Object(document));
+    Ok(write_file_atomically(path, text.as_bytes(), 0o600)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OURS: &str = r#"{"apiVersion":"v1","kind":"Config","current-context":"lab",
+        "clusters":[{"name":"lab","cluster":{"server":"https://127.0.0.1:1"}}],
+        "users":[{"name":"lab","user":{"token":"t"}}],
+        "contexts":[{"name":"lab","context":{"cluster":"lab","user":"lab"}}]}"#;
+    const THEIRS: &str = "apiVersion: v1
+clusters:
+- cluster:
+    server: https://prod
+  name: prod
+- cluster:
+    server: https://old
+  name: lab
+contexts: null
+current-context: prod
+extensions:
+- kept
+kind: Config
+";
+
+    fn world(theirs: &str) -> (tempfile::TempDir, PathBuf, Environment) {
+        let folder = tempfile::tempdir().unwrap();
+        let ours = folder.path().join("ours");
+        fs::write(&ours, OURS).unwrap();
+        fs::write(folder.path().join("theirs"), theirs).unwrap();
+        let environment = Environment::new([("KUBECONFIG", folder.path().join("theirs"))], "/");
+        (folder, ours, environment)
+    }
+
+    #[test]
+    fn entries_of_the_same_name_are_replaced_and_all_others_kept() {
+        let (_folder, ours, environment) = world(THEIRS);
+        let path = merge_kubeconfig(&ours, &environment).unwrap();
+        let merged = Value::Object(read(&path).unwrap().unwrap());
+        assert_eq!(merged["current-context"], "lab");
+        assert_eq!(merged["extensions"], json!(["kept"]));
+        let servers: Vec<_> =
+            merged["clusters"].as_array().unwrap().iter().map(|c| &c["cluster"]["server"]).collect();
+        assert_eq!(servers, ["https://prod", "https://127.0.0.1:1"]);
+    }
+
+    #[test]
+    fn taking_out_takes_what_was_added_though_it_was_edited_since() {
+        let (_folder, ours, environment) = world(THEIRS);
+        let path = merge_kubeconfig(&ours, &environment).unwrap();
+        let edited = fs::read_to_string(&path).unwrap().replace("127.0.0.1:1", "127.0.0.1:2");
+        fs::write(&path, edited.replace("user: lab", "user: lab\n    namespace: team")).unwrap();
+        assert_eq!(unmerge_kubeconfig(&ours, &environment).unwrap(), Some(path.clone()));
+        let left = Value::Object(read(&path).unwrap().unwrap());
+        assert_eq!(left["clusters"], json!([{"name": "prod", "cluster": {"server": "https://prod"}}]));
+        assert_eq!((&left["users"], &left["contexts"]), (&json!([]), &json!([])));
+        assert_eq!(left["current-context"], "");
+    }
+
+    #[test]
+    fn entries_of_the_same_name_that_lead_elsewhere_are_not_taken_out() {
+        let (_folder, ours, environment) = world(THEIRS);
+        assert_eq!(unmerge_kubeconfig(&ours, &environment).unwrap(), None);
+        assert_eq!(fs::read_to_string(own_file(&environment).unwrap()).unwrap(), THEIRS);
+    }
+
+    #[test]
+    fn a_file_that_is_no_kubeconfig_is_left_as_it_was() {
+        let (_folder, ours, environment) = world("clusters: text\n");
+        assert!(merge_kubeconfig(&ours, &environment).is_err());
+        assert_eq!(fs::read_to_string(own_file(&environment).unwrap()).unwrap(), "clusters: text\n");
+    }
+}

@@ -1,0 +1,117 @@
+use std::{
+    ffi::OsString,
+    fs::{File, OpenOptions},
+    io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom},
+    process::{Child, Command, ExitStatus, Stdio},
+};
+
+use tokio::sync::oneshot;
+
+use super::{said, start::Start};
+use crate::{
+    Failure,
+    failure::Kind,
+    sandboxes::{Folder, Process},
+    session::Session,
+};
+
+/// Starts this binary again, detached, and waits until it says that it serves. What it warns of is shown.
+/// Nothing is returned when another process has started the sandbox meanwhile.
+/// # Errors
+/// What the new process had to say when it ended instead.
+pub(super) fn start(args: &Start, folder: &Folder, session: &Session) -> Result<Option<Process>, Failure> {
+    let cannot_start =
+        || Failure::new(Kind::Environment, format!("cannot start sandbox `{}`", folder.name()));
+    let opened = OpenOptions::new().create(true).append(true).open(folder.log());
+    let log = opened.map_err(|error| cannot_start().because(&error))?;
+    let log_before = log.metadata().map_or(0, |found| found.len());
+    let mut child = spawn(args, folder, log, session).map_err(|error| cannot_start().because(&error))?;
+    let ready = wait_for_line(&mut child);
+    let waited = session.block_on(async { Ok::<_, Failure>(ready.await.unwrap_or(false)) });
+    let process = if let Ok(true) = waited { folder.process()? } else { None };
+    let said = || read_from(folder, log_before).unwrap_or_default();
+    if let Some(process) = process {
+        said::warnings(&said()).for_each(|text| session.messages().warning(text));
+        return Ok(Some(process));
+    }
+    // Interrupted, what was begun must not go on unseen; else it has ended by itself.
+    let ended = child.kill().and_then(|()| child.wait());
+    waited?;
+    if folder.is_running()? {
+        return Ok(None);
+    }
+    Err(why_it_ended(cannot_start(), ended, &said()))
+}
+
+/// What it said; on a full disk that is nothing.
+fn why_it_ended(failure: Failure, ended: io::Result<ExitStatus>, said: &str) -> Failure {
+    let failure = said::add_failure(failure, said);
+    if !failure.causes().is_empty() {
+        return failure;
+    }
+    let how = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
+    failure
+        .cause(format!("its process ended and could not write why to its log ({how})"))
+        .hint("look whether the disk is full; with `--foreground` the reason is shown here")
+}
+
+fn spawn(args: &Start, folder: &Folder, log: File, session: &Session) -> io::Result<Child> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .args(["sandbox", "start", "--foreground", "--color=never"])
+        .args(args.passed_on(session))
+        // Nobody is to be kept from removing the folder this was typed in.
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(log);
+    // A Ctrl-C meant for the shell's next command is none of its business.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn()
+}
+
+/// Whether a first line came before the end.
+fn wait_for_line(child: &mut Child) -> oneshot::Receiver<bool> {
+    let (tell, told) = oneshot::channel();
+    let stdout = child.stdout.take();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let read = stdout.map(|stdout| BufReader::new(stdout).read_line(&mut line));
+        let _ = tell.send(matches!(read, Some(Ok(count)) if count > 0));
+    });
+    told
+}
+
+/// What was written to the log since it was this long.
+fn read_from(folder: &Folder, length: u64) -> io::Result<String> {
+    let mut log = File::open(folder.log())?;
+    log.seek(SeekFrom::Start(length))?;
+    let mut text = Vec::new();
+    log.read_to_end(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+impl Start {
+    /// The flags the new process needs; merging and telling stay here.
+    fn passed_on(&self, session: &Session) -> Vec<OsString> {
+        let mut words: Vec<OsString> = vec![self.name.clone().into()];
+        if let Some(dir) = &self.data_dir {
+            words.extend(["--data-dir".into(), session.environment().resolve(dir).into()]);
+        }
+        if self.in_memory {
+            words.push("--in-memory".into());
+        }
+        if let Some(port) = self.port {
+            words.extend(["--port".into(), port.to_string().into()]);
+        }
+        for fault in &self.fault {
+            words.extend(["--fault".into(), fault.into()]);
+        }
+        for controller in &self.without {
+            words.extend(["--without".into(), controller.into()]);
+        }
+        words.extend(["--service-webhooks".into(), self.service_webhooks.clone().into()]);
+        words
+    }
+}

@@ -1,0 +1,135 @@
+use std::io;
+
+use sandbox::{Control, ListenError, Listener, Options, Sandbox};
+
+use super::start::{Plan, Start, after_start};
+use crate::{
+    Failure,
+    failure::Kind,
+    sandboxes::{Folder, Process, Settings},
+    session::Session,
+    ui::Messages,
+};
+
+/// Threads that answer requests; what they wait for takes none.
+const WORKERS: usize = 2;
+
+/// Serves in this process until it is told to stop: Ctrl-C, a termination signal, `sandbox stop`.
+pub(super) fn serve(args: &Start, folder: &Folder, plan: Plan, session: &mut Session) -> Result<(), Failure> {
+    let Some(lock) = folder.lock()? else {
+        return Err(Failure::new(
+            Kind::Conflict,
+            format!("sandbox `{}` was started by another process just now", folder.name()),
+        ));
+    };
+    // Of a process that was killed: with the lock held it would be believed.
+    folder.forget_process(&lock);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Kind::Environment, "cannot start serving").because(&error))?;
+    let ended = runtime.block_on(async {
+        let server = Server::start(folder, plan, session.messages()).await?;
+        server.announce(folder)?;
+        session.printer().data(format!("{}\n", folder.kubeconfig().display()))?;
+        session.printer().flush()?;
+        session.messages().status(format!("sandbox `{}` serves at {}", folder.name(), server.listener.url()));
+        after_start(args, folder, session)?;
+        server.until_stopped().await
+    });
+    folder.forget_process(&lock);
+    ended
+}
+
+struct Server {
+    sandbox: Sandbox,
+    control: Control,
+    listener: Listener,
+    identity: sandbox::Identity,
+}
+
+impl Server {
+    async fn start(folder: &Folder, plan: Plan, messages: &Messages) -> Result<Self, Failure> {
+        let Settings { port, data_dir } = plan.settings;
+        let options = Options {
+            data_dir: data_dir.clone(),
+            process: Some(std::process::id()),
+            controllers: plan.switches,
+            service_webhooks: plan.service_webhooks,
+            faults: plan.faults,
+            ..Options::default()
+        };
+        let identity = folder.make_identity()?;
+        let sandbox = Sandbox::start(options).await?;
+        if let Some(cut_off) = sandbox.journal_report().and_then(|report| report.cut_off) {
+            messages.warning(format!(
+                "the last change in `{}` was not whole and is left out ({} bytes): its writer was killed meanwhile",
+                cut_off.file.display(),
+                cut_off.bytes
+            ));
+        }
+        let control = Control::new(sandbox.clone());
+        let bound = match Listener::bind(control.clone(), &identity, port.unwrap_or(0)).await {
+            // Somebody else has the port of the last time; only one that was asked for is worth failing for.
+            Err(ListenError::Bind { source, .. })
+                if source.kind() == io::ErrorKind::AddrInUse && !plan.port_is_asked_for =>
+            {
+                Listener::bind(control.clone(), &identity, 0).await
+            }
+            bound => bound,
+        };
+        let listener = bound?;
+        let now = listener.address().port();
+        if let Some(last) = port.filter(|last| *last != 0 && *last != now) {
+            messages.warning(format!(
+                "port {last} of the last start is taken, it is {now} now: copies of its kubeconfig lead nowhere"
+            ));
+        }
+        folder.keep_settings(&Settings { port: Some(now), data_dir })?;
+        Ok(Self { sandbox, control, listener, identity })
+    }
+
+    fn announce(&self, folder: &Folder) -> Result<(), Failure> {
+        let process = Process { pid: std::process::id(), server: self.listener.url() };
+        folder.announce(&process, &sandbox::kubeconfig(folder.name(), &process.server, &self.identity))
+    }
+
+    async fn until_stopped(self) -> Result<(), Failure> {
+        tokio::select! {
+            () = self.control.stopped() => {}
+            () = terminated() => {}
+            () = self.sandbox.killed() => {
+                return Err(Failure::new(Kind::Environment, "the sandbox was killed, as a fault asked for"));
+            }
+        }
+        // Watches first: the listener would wait for them.
+        self.sandbox.stop().await;
+        self.listener.stop().await;
+        Ok(())
+    }
+}
+
+/// Ctrl-C, or what ends a process kindly. A terminal that is closed does not end a sandbox.
+async fn terminated() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut terminate), Ok(mut hangup)) =
+            (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+        else {
+            return std::future::pending().await;
+        };
+        loop {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => return,
+                _ = terminate.recv() => return,
+                _ = hangup.recv() => {}
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}

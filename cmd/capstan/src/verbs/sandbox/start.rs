@@ -1,0 +1,224 @@
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use sandbox::{Fault, ServiceWebhooks, Switches};
+
+use super::{background, foreground};
+use crate::{
+    Failure,
+    failure::Kind,
+    sandboxes::{Folder, Home, Process, Settings},
+    session::Session,
+    settings::merge_kubeconfig,
+};
+
+/// How long another process may take that starts the same sandbox, and how often that is looked at.
+const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Start a sandbox: an API server on this machine, with controllers that are played
+///
+/// Its objects are kept over stop and start, unless --in-memory is given. Every client works with it: set KUBECONFIG to
+/// what `sandbox kubeconfig` prints.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:
+  {bin} sandbox start lab
+  export KUBECONFIG=$({bin} sandbox kubeconfig lab)
+  {bin} sandbox start lab --in-memory --fault 429,times=3")]
+pub(crate) struct Start {
+    /// Name of the sandbox
+    #[arg(default_value = "capstan")]
+    pub(super) name: String,
+
+    /// Serve in this process until Ctrl-C instead of in the background
+    #[arg(long)]
+    pub(super) foreground: bool,
+
+    /// Folder to keep its objects in [default: the one of its last start, else one of its own]
+    #[arg(long, value_name = "DIR", conflicts_with = "in_memory")]
+    pub(super) data_dir: Option<PathBuf>,
+
+    /// Keep its objects in memory alone; they are gone when it stops
+    #[arg(long)]
+    pub(super) in_memory: bool,
+
+    /// Port to listen on [default: the one of its last start, else any that is free]
+    #[arg(long, value_name = "PORT")]
+    pub(super) port: Option<u16>,
+
+    /// Trouble on demand, such as 429:1,verb=create,times=3: an effect (latency:20ms, a status code, cut-before,
+    /// cut-after, drop-watch, forbid, kill), which requests (verb=, resource=, namespace=, name=), and when (skip=,
+    /// times=); may be given several times, or with semicolons between
+    #[arg(long, value_name = "FAULT", value_delimiter = ';')]
+    pub(super) fault: Vec<String>,
+
+    /// Controllers that are not to be played: workloads, api-services, cert-manager, cluster-api, garbage
+    #[arg(long, value_name = "CONTROLLER", value_delimiter = ',')]
+    pub(super) without: Vec<String>,
+
+    /// What becomes of admission webhooks behind a service: ignore lets every request pass, refuse answers as a server
+    /// does that reaches nobody
+    #[arg(long, value_name = "POLICY", default_value = "ignore")]
+    pub(super) service_webhooks: String,
+
+    /// Add it to your kubeconfig and make it the current context
+    #[arg(long)]
+    pub(super) merge: bool,
+}
+
+/// What the flags mean, once all of them could be read.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) faults: Vec<Fault>,
+    pub(super) switches: Switches,
+    pub(super) service_webhooks: ServiceWebhooks,
+    pub(super) settings: Settings,
+    /// The port was asked for by name: another one will not do.
+    pub(super) port_is_asked_for: bool,
+}
+
+pub(crate) fn run(args: &Start, session: &mut Session) -> Result<(), Failure> {
+    let folder = Home::of(session.environment())?.folder(&args.name)?;
+    let plan = args.plan(&folder, session)?;
+    if folder.is_running()? {
+        return already_running(args, &folder, session);
+    }
+    let is_new = folder.create()?;
+    let ended = if args.foreground {
+        foreground::serve(args, &folder, plan, session)
+    } else {
+        in_background(args, &folder, session)
+    };
+    if is_new && ended.is_err() {
+        folder.remove_unless_started();
+    }
+    ended
+}
+
+fn in_background(args: &Start, folder: &Folder, session: &mut Session) -> Result<(), Failure> {
+    let Some(process) = background::start(args, folder, session)? else {
+        return already_running(args, folder, session);
+    };
+    session.messages().status(format!(
+        "sandbox `{}` serves at {} (process {})",
+        folder.name(),
+        process.server,
+        process.pid
+    ));
+    after_start(args, folder, session)
+}
+
+/// Merges the kubeconfig when asked, else says where it is.
+pub(super) fn after_start(args: &Start, folder: &Folder, session: &mut Session) -> Result<(), Failure> {
+    if args.merge {
+        let path = merge_kubeconfig(&folder.kubeconfig(), session.environment())?;
+        session.messages().status(format!(
+            "context `{}` is the current one of `{}`",
+            folder.name(),
+            path.display()
+        ));
+    } else {
+        let program = session.program().name();
+        session.messages().status(format!(
+            "reach it with: export KUBECONFIG=$({program} sandbox kubeconfig {})",
+            folder.name()
+        ));
+    }
+    Ok(())
+}
+
+/// Asked for again with nothing new, it is as it was asked to be. What was asked for anew would be lost in silence.
+fn already_running(args: &Start, folder: &Folder, session: &mut Session) -> Result<(), Failure> {
+    let process = session.block_on(ready(folder))?;
+    let message =
+        format!("sandbox `{}` runs already at {} (process {})", folder.name(), process.server, process.pid);
+    if args.asks_for_nothing() {
+        session.messages().status(message);
+        return after_start(args, folder, session);
+    }
+    let program = session.program().name();
+    Err(Failure::new(Kind::Conflict, message)
+        .cause("what these flags ask for takes effect at its next start")
+        .hint(format!("end it first with `{program} sandbox stop {}`", folder.name())))
+}
+
+/// The process that runs it, once it serves.
+async fn ready(folder: &Folder) -> Result<Process, Failure> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(process) = folder.process()? {
+            return Ok(process);
+        }
+        if !folder.is_running()? || Instant::now() > deadline {
+            let message = format!("another process starts sandbox `{}`, and it is not ready", folder.name());
+            return Err(Failure::new(Kind::Conflict, message)
+                .hint(format!("what it has to say is in `{}`", folder.log().display())));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+impl Start {
+    fn asks_for_nothing(&self) -> bool {
+        !self.foreground
+            && self.data_dir.is_none()
+            && !self.in_memory
+            && self.port.is_none()
+            && self.fault.is_empty()
+            && self.without.is_empty()
+            && self.service_webhooks == "ignore"
+    }
+
+    /// Reads every flag, and fills in what the last start had.
+    fn plan(&self, folder: &Folder, session: &Session) -> Result<Plan, Failure> {
+        let faults = self.fault.iter().map(|text| {
+            Fault::parse(text)
+                .map_err(|why| Failure::user(format!("cannot read the fault `{text}`")).cause(why))
+        });
+        let last = folder.settings()?;
+        let data_dir = match (&self.data_dir, self.in_memory, &last) {
+            (Some(dir), _, _) => Some(session.environment().resolve(dir)),
+            (None, true, _) => None,
+            (None, false, Some(last)) => last.data_dir.clone(),
+            (None, false, None) => Some(folder.data()),
+        };
+        let port = self.port.or(last.and_then(|last| last.port));
+        Ok(Plan {
+            faults: faults.collect::<Result<_, _>>()?,
+            switches: switches(&self.without)?,
+            service_webhooks: service_webhooks(&self.service_webhooks)?,
+            settings: Settings { port, data_dir },
+            port_is_asked_for: self.port.is_some(),
+        })
+    }
+}
+
+fn switches(without: &[String]) -> Result<Switches, Failure> {
+    let mut switches = Switches::default();
+    for name in without {
+        let switch = match name.as_str() {
+            "garbage" => &mut switches.garbage,
+            "workloads" => &mut switches.workloads,
+            "api-services" => &mut switches.api_services,
+            "cert-manager" => &mut switches.cert_manager,
+            "cluster-api" => &mut switches.cluster_api,
+            other => {
+                return Err(Failure::user(format!("there is no controller `{other}`"))
+                    .hint("take some of garbage, workloads, api-services, cert-manager, cluster-api"));
+            }
+        };
+        *switch = false;
+    }
+    Ok(switches)
+}
+
+fn service_webhooks(policy: &str) -> Result<ServiceWebhooks, Failure> {
+    match policy {
+        "ignore" => Ok(ServiceWebhooks::Ignore),
+        "refuse" => Ok(ServiceWebhooks::Refuse),
+        other => Err(Failure::user(format!("`{other}` is no policy for webhooks behind a service"))
+            .hint("take `--service-webhooks ignore` or `--service-webhooks refuse`")),
+    }
+}

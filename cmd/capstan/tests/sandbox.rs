@@ -1,0 +1,300 @@
+//! Sandboxes as a user runs them. How fast one starts is measured by `cargo xtask bench`, not here.
+#![cfg(unix)]
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Read as _},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, Stdio},
+};
+
+use bytes::Bytes;
+use conformance::api::{Https, Server as _};
+use http::Request;
+use http_body_util::{BodyExt as _, Full};
+use snapbox::{assert_data_eq, str};
+use support::binary::{Outcome, World};
+
+/// A world whose sandboxes end with it.
+pub(crate) struct Sandboxes(World);
+
+impl Sandboxes {
+    pub(crate) fn new() -> Self {
+        let world = crate::world();
+        let state = world.home().join("state");
+        Self(world.env("XDG_STATE_HOME", state))
+    }
+
+    pub(crate) fn world(&self) -> &World {
+        &self.0
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Outcome {
+        self.0.run(["sandbox"].iter().chain(arguments))
+    }
+
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
+        let mut command = self.0.command(["sandbox"].iter().chain(arguments));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Starts one in the foreground, and waits until it has printed the path of its kubeconfig.
+    pub(crate) fn serve(&self, arguments: &[&str]) -> (Child, BufReader<ChildStdout>, String) {
+        let mut child = self.spawn(&[&["start", "--foreground"], arguments].concat());
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut path = String::new();
+        stdout.read_line(&mut path).unwrap();
+        (child, stdout, path)
+    }
+
+    /// A file of a sandbox.
+    pub(crate) fn file(&self, name: &str, file: &str) -> PathBuf {
+        self.0.home().join("state/capstan/sandboxes").join(name).join(file)
+    }
+
+    /// Asks a running sandbox; the body is that of a ConfigMap to create. Returns the status code.
+    pub(crate) fn ask(&self, name: &str, method: &str, path: &str) -> u16 {
+        ask(&self.file(name, "kubeconfig"), method, path)
+    }
+
+    pub(crate) fn pid(&self, name: &str) -> Option<u64> {
+        let list: serde_json::Value =
+            serde_json::from_str(&self.run(&["list", "-o", "json"]).stdout).unwrap();
+        let entries = list["sandboxes"].as_array().unwrap();
+        entries.iter().find(|entry| entry["name"] == name).and_then(|entry| entry["pid"].as_u64())
+    }
+
+    /// Ends its process as nothing but the system can.
+    pub(crate) fn kill(&self, name: &str) {
+        signal("KILL", self.pid(name).unwrap());
+        // The system takes its time to let go of what the process held.
+        while self.pid(name).is_some() {}
+    }
+}
+
+impl Drop for Sandboxes {
+    fn drop(&mut self) {
+        for entry in fs::read_dir(self.file("", "")).into_iter().flatten().flatten() {
+            self.run(&["stop", entry.file_name().to_str().unwrap()]);
+        }
+    }
+}
+
+pub(crate) fn signal(name: &str, pid: u64) {
+    assert!(Command::new("kill").args([format!("-{name}"), pid.to_string()]).status().unwrap().success());
+}
+
+pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
+pub(crate) const CONFIG_MAP: &str = "/api/v1/namespaces/default/configmaps/kept";
+
+fn ask(kubeconfig: &Path, method: &str, path: &str) -> u16 {
+    let body = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"kept"}}"#;
+    let body = if method == "POST" { Bytes::from(body) } else { Bytes::new() };
+    let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
+    let server = Https::from_kubeconfig(kubeconfig).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let Ok(reply) = server.send(request.body(Full::new(body)).unwrap()).await else { return 0 };
+        let status = reply.status().as_u16();
+        reply.into_body().collect().await.unwrap();
+        status
+    })
+}
+
+#[test]
+fn a_sandbox_is_started_once_listed_and_stopped() {
+    let sandboxes = Sandboxes::new();
+    assert_data_eq!(
+        sandboxes.run(&["start", "lab"]).to_string(),
+        str![[r#"
+exit 0
+--- stderr
+sandbox `lab` serves at https://127.0.0.1:[..] (process [..])
+reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+
+"#]]
+    );
+    assert_eq!(sandboxes.ask("lab", "GET", "/api/v1/namespaces/default"), 200);
+    let again = sandboxes.run(&["start", "lab"]);
+    assert_data_eq!(
+        again.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+sandbox `lab` runs already at https://127.0.0.1:[..] (process [..])
+reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+
+"#]]
+    );
+    assert_data_eq!(
+        sandboxes.run(&["list"]).stdout,
+        str![[r#"
+NAME      STATE     PID       SERVER                    DATA
+lab       running   [..]https://127.0.0.1:[..][HOME]/state/capstan/sandboxes/lab/data
+
+"#]]
+    );
+    assert_data_eq!(
+        sandboxes.run(&["list", "-o", "json"]).stdout,
+        str![[r#"
+{
+  "sandboxes": [
+    {
+      "name": "lab",
+      "state": "running",
+      "server": "https://127.0.0.1:[..]",
+      "pid": [..],
+      "dataDir": "[HOME]/state/capstan/sandboxes/lab/data",
+      "kubeconfig": "[HOME]/state/capstan/sandboxes/lab/kubeconfig"
+    }
+  ]
+}
+
+"#]]
+    );
+    let stop = || sandboxes.run(&["stop", "lab"]).stderr;
+    assert_eq!([stop(), stop()], ["sandbox `lab` is stopped\n", "sandbox `lab` was not running\n"]);
+    assert_data_eq!(
+        sandboxes.run(&["list"]).stdout,
+        str![[r#"
+NAME      STATE     PID       SERVER    DATA
+lab       stopped   -         -         [HOME]/state/capstan/sandboxes/lab/data
+
+"#]]
+    );
+}
+
+#[test]
+fn what_is_asked_of_a_running_sandbox_anew_is_refused() {
+    let sandboxes = Sandboxes::new();
+    sandboxes.run(&["start", "lab", "--in-memory"]);
+    assert_data_eq!(
+        sandboxes.run(&["start", "lab", "--fault", "409"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: sandbox `lab` runs already at https://127.0.0.1:[..] (process [..])
+  cause: what these flags ask for takes effect at its next start
+hint: end it first with `capstan sandbox stop lab`
+
+"#]]
+    );
+}
+
+#[test]
+fn started_twice_at_the_same_moment_it_runs_once() {
+    let sandboxes = Sandboxes::new();
+    let both = [sandboxes.spawn(&["start", "lab"]), sandboxes.spawn(&["start", "lab"])];
+    let said = both.map(|child| {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    });
+    let count = |words: &str| said.iter().filter(|text| text.contains(words)).count();
+    assert_eq!((count("serves at"), count("runs already at")), (1, 1), "{said:?}");
+}
+
+#[test]
+fn objects_address_and_kubeconfig_outlive_a_kill() {
+    let sandboxes = Sandboxes::new();
+    sandboxes.run(&["start", "lab"]);
+    assert_eq!(sandboxes.ask("lab", "POST", CONFIG_MAPS), 201);
+    let kubeconfig = fs::read(sandboxes.file("lab", "kubeconfig")).unwrap();
+    sandboxes.kill("lab");
+    let journal = sandboxes.file("lab", "data/journal");
+    let whole = fs::read(&journal).unwrap();
+    // As if it had been killed in the middle of a write.
+    fs::write(&journal, [&whole, &b"\x07"[..]].concat()).unwrap();
+    assert_data_eq!(
+        sandboxes.run(&["start", "lab"]).stderr,
+        str![[r#"
+warning: the last change in `[HOME]/state/capstan/sandboxes/lab/data/journal` was not whole and is left out (1 bytes): its writer was killed meanwhile
+sandbox `lab` serves at https://127.0.0.1:[..] (process [..])
+reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+
+"#]]
+    );
+    assert_eq!(sandboxes.ask("lab", "GET", CONFIG_MAP), 200);
+    assert_eq!(fs::read(sandboxes.file("lab", "kubeconfig")).unwrap(), kubeconfig);
+}
+
+#[test]
+fn in_memory_nothing_outlives_a_stop() {
+    let sandboxes = Sandboxes::new();
+    sandboxes.run(&["start", "lab", "--in-memory"]);
+    assert_eq!(sandboxes.ask("lab", "POST", CONFIG_MAPS), 201);
+    sandboxes.run(&["stop", "lab"]);
+    sandboxes.run(&["start", "lab"]);
+    assert_eq!(sandboxes.ask("lab", "GET", CONFIG_MAP), 404);
+    assert!(sandboxes.run(&["list"]).stdout.ends_with("   in memory\n"));
+}
+
+#[test]
+fn deleted_it_leaves_nothing_but_a_data_folder_of_the_user() {
+    let sandboxes = Sandboxes::new();
+    sandboxes.run(&["start", "lab", "--data-dir", "mine"]);
+    assert_eq!(
+        sandboxes.run(&["delete", "lab"]).stderr,
+        "sandbox `lab` is deleted\nits data is still in `[CWD]/mine`\n"
+    );
+    assert_eq!(sandboxes.world().files(), ["[CWD]/mine/journal", "[CWD]/mine/lock"]);
+}
+
+#[test]
+fn in_the_foreground_it_serves_until_it_is_interrupted() {
+    let sandboxes = Sandboxes::new();
+    let (child, mut stdout, path) = sandboxes.serve(&["lab"]);
+    assert_eq!(Path::new(path.trim_end()), sandboxes.file("lab", "kubeconfig"));
+    assert_eq!(sandboxes.ask("lab", "POST", CONFIG_MAPS), 201);
+    signal("INT", child.id().into());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_data_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        str![[r#"
+sandbox `lab` serves at https://127.0.0.1:[..]
+reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+
+"#]]
+    );
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!((rest.as_str(), sandboxes.pid("lab")), ("", None));
+}
+
+#[test]
+fn the_log_has_what_it_had_to_say() {
+    let sandboxes = Sandboxes::new();
+    sandboxes.run(&["start", "lab", "--in-memory"]);
+    let follow = sandboxes.spawn(&["logs", "lab", "--follow"]);
+    sandboxes.run(&["stop", "lab"]);
+    let followed = String::from_utf8(follow.wait_with_output().unwrap().stdout).unwrap();
+    assert_data_eq!(
+        followed.clone(),
+        str![[r#"
+sandbox `lab` serves at https://127.0.0.1:[..]
+reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+
+"#]]
+    );
+    assert_eq!(sandboxes.run(&["logs", "lab"]).stdout, followed);
+}
+
+#[test]
+fn the_kubeconfig_of_the_user_is_changed_only_when_asked() {
+    let sandboxes = Sandboxes::new();
+    let theirs = sandboxes.world().home().join(".kube/config");
+    sandboxes.run(&["start", "lab", "--in-memory"]);
+    assert_eq!(
+        sandboxes.run(&["kubeconfig", "lab"]).stdout,
+        "[HOME]/state/capstan/sandboxes/lab/kubeconfig\n"
+    );
+    assert!(!theirs.exists());
+    assert_eq!(sandboxes.run(&["kubeconfig", "lab", "--merge"]).stdout, "[HOME]/.kube/config\n");
+    assert_eq!(ask(&theirs, "GET", "/api"), 200);
+    assert_eq!(
+        sandboxes.run(&["delete", "lab"]).stderr,
+        "sandbox `lab` is deleted\nremoved context `lab` from `[HOME]/.kube/config`\n"
+    );
+    assert!(!fs::read_to_string(theirs).unwrap().contains("lab"));
+}

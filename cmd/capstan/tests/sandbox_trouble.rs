@@ -1,0 +1,192 @@
+//! What can go wrong with a sandbox: what it says then, and what it leaves behind.
+#![cfg(unix)]
+
+use std::{fs, net::TcpListener};
+
+use snapbox::{assert_data_eq, str};
+
+use crate::sandbox::{CONFIG_MAP, CONFIG_MAPS, Sandboxes};
+
+#[test]
+fn flags_that_cannot_be_read_are_told_before_anything_is_written() {
+    let sandboxes = Sandboxes::new();
+    let start = |flags: &[&str]| sandboxes.run(&[&["start"], flags].concat()).to_string();
+    assert_data_eq!(
+        start(&["My lab"]),
+        str![[r#"
+exit 1
+--- stderr
+error: `My lab` is no name for a sandbox
+  cause: a name has up to 63 lower-case letters, digits and dashes, with no dash at either end
+
+"#]]
+    );
+    assert_data_eq!(
+        start(&["--fault", "latency:20ms;409,verb=make"]),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot read the fault `409,verb=make`
+  cause: `make` is no verb; verbs are get, list, watch, create, update, patch, delete, deletecollection, write
+
+"#]]
+    );
+    assert_data_eq!(
+        start(&["--without", "garbage,all"]),
+        str![[r#"
+exit 1
+--- stderr
+error: there is no controller `all`
+hint: take some of garbage, workloads, api-services, cert-manager, cluster-api
+
+"#]]
+    );
+    assert_data_eq!(
+        start(&["--service-webhooks", "allow"]),
+        str![[r#"
+exit 1
+--- stderr
+error: `allow` is no policy for webhooks behind a service
+hint: take `--service-webhooks ignore` or `--service-webhooks refuse`
+
+"#]]
+    );
+    assert_eq!(sandboxes.world().files(), Vec::<String>::new());
+}
+
+#[test]
+fn a_name_that_is_not_there_is_answered_with_those_that_are() {
+    let sandboxes = Sandboxes::new();
+    sandboxes.run(&["start", "lab", "--in-memory"]);
+    for verb in ["stop", "delete", "kubeconfig", "logs"] {
+        let said = sandboxes.run(&[verb, "lba"]).stderr;
+        assert_eq!(said, "error: there is no sandbox `lba`\nhint: did you mean `lab`?\n", "{verb}");
+    }
+    assert_eq!(
+        sandboxes.run(&["stop"]).stderr,
+        "error: there is no sandbox `capstan`\nhint: there are: lab\n"
+    );
+}
+
+#[test]
+fn a_port_that_was_asked_for_and_is_taken_is_an_error_that_leaves_nothing() {
+    let sandboxes = Sandboxes::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    assert_data_eq!(
+        sandboxes.run(&["start", "lab", "--port", &port]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot start sandbox `lab`
+  cause: cannot listen on port [..] of the loopback interface
+  cause: Address already in use (os error [..])
+hint: take another port with `--port`, or leave it out to get one that is free
+
+"#]]
+    );
+    assert_eq!(sandboxes.world().files(), Vec::<String>::new());
+}
+
+#[test]
+fn when_the_port_of_the_last_start_is_taken_another_one_is_told() {
+    let sandboxes = Sandboxes::new();
+    sandboxes.run(&["start", "lab", "--in-memory"]);
+    sandboxes.run(&["stop", "lab"]);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let settings = format!(r#"{{"port": {}}}"#, taken.local_addr().unwrap().port());
+    fs::write(sandboxes.file("lab", "settings.json"), settings).unwrap();
+    assert_data_eq!(
+        sandboxes.run(&["start", "lab"]).stderr,
+        str![[r#"
+warning: port [..] of the last start is taken, it is [..] now: copies of its kubeconfig lead nowhere
+sandbox `lab` serves at https://127.0.0.1:[..] (process [..])
+reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+
+"#]]
+    );
+    assert_eq!(sandboxes.ask("lab", "GET", "/api"), 200);
+}
+
+#[test]
+fn a_data_folder_that_is_no_longer_sound_is_left_as_it_is() {
+    let sandboxes = Sandboxes::new();
+    sandboxes.world().write("data/journal", "notes of somebody else\n");
+    assert_data_eq!(
+        sandboxes.run(&["start", "lab", "--data-dir", "data"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot start sandbox `lab`
+  cause: cannot use the data directory
+  cause: `[CWD]/data/journal` is not a journal of capstan; name another directory, or move the file away
+
+"#]]
+    );
+    assert_eq!(sandboxes.world().read("data/journal"), "notes of somebody else\n");
+    assert!(!sandboxes.file("lab", "").exists());
+}
+
+#[test]
+fn a_data_folder_serves_one_sandbox_at_a_time() {
+    let sandboxes = Sandboxes::new();
+    sandboxes.run(&["start", "lab", "--data-dir", "data"]);
+    assert_data_eq!(
+        sandboxes.run(&["start", "other", "--data-dir", "data"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot start sandbox `other`
+  cause: cannot use the data directory
+  cause: `[CWD]/data` is in use by process [..]
+hint: stop the sandbox that uses it, or name another folder with `--data-dir`
+
+"#]]
+    );
+}
+
+#[test]
+fn a_damaged_file_of_one_sandbox_hides_no_other_and_keeps_none_from_going() {
+    let sandboxes = Sandboxes::new();
+    for name in ["lab", "other"] {
+        sandboxes.run(&["start", name, "--in-memory"]);
+        sandboxes.run(&["stop", name]);
+    }
+    fs::write(sandboxes.file("lab", "settings.json"), "{").unwrap();
+    assert_data_eq!(
+        sandboxes.run(&["list"]).to_string(),
+        str![[r#"
+exit 1
+--- stdout
+NAME      STATE     PID       SERVER    DATA
+other     stopped   -         -         in memory
+--- stderr
+error: `[HOME]/state/capstan/sandboxes/lab/settings.json` is damaged
+  cause: EOF while parsing an object at line 1 column 1
+hint: remove it with `rm [HOME]/state/capstan/sandboxes/lab/settings.json`; it is made anew
+
+"#]]
+    );
+    assert_eq!(sandboxes.run(&["delete", "lab"]).stderr, "sandbox `lab` is deleted\n");
+}
+
+#[test]
+fn faults_strike_the_requests_they_are_for() {
+    let sandboxes = Sandboxes::new();
+    sandboxes.run(&["start", "lab", "--in-memory", "--fault", "409,verb=create,resource=configmaps,times=1"]);
+    let create = || sandboxes.ask("lab", "POST", CONFIG_MAPS);
+    assert_eq!([create(), create(), sandboxes.ask("lab", "GET", CONFIG_MAP)], [409, 201, 200]);
+}
+
+#[test]
+fn killed_by_a_fault_it_keeps_what_took_effect() {
+    let sandboxes = Sandboxes::new();
+    let (child, ..) = sandboxes.serve(&["lab", "--fault", "kill,verb=create,resource=configmaps"]);
+    assert_eq!(sandboxes.ask("lab", "POST", CONFIG_MAPS), 0, "the connection is cut");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.ends_with("error: the sandbox was killed, as a fault asked for\n"), "{said}");
+    sandboxes.run(&["start", "lab"]);
+    assert_eq!(sandboxes.ask("lab", "GET", CONFIG_MAP), 200);
+}
