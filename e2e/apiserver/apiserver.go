@@ -20,8 +20,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	logsapi "k8s.io/component-base/logs/api/v1"
-	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/textlogger"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 )
@@ -46,7 +44,7 @@ func prepareAPIServer(dir, etcd string, flags []string) (*apiServer, error) {
 		certs:      filepath.Join(dir, "certs"),
 		token:      hex.EncodeToString(token),
 		kubeconfig: filepath.Join(dir, "kubeconfig"),
-		log:        filepath.Join(dir, "kube-apiserver.log"),
+		log:        logFile(dir),
 	}
 	tokens := filepath.Join(dir, "tokens.csv")
 	if err := os.WriteFile(tokens, []byte(server.token+",admin,admin,system:masters\n"), 0o600); err != nil {
@@ -64,6 +62,8 @@ func prepareAPIServer(dir, etcd string, flags []string) (*apiServer, error) {
 		"--etcd-servers=http://" + etcd,
 		"--bind-address=127.0.0.1",
 		"--cert-dir=" + server.certs,
+		// As on every cluster that runs providers.
+		"--allow-privileged",
 		"--token-auth-file=" + tokens,
 		"--authorization-mode=RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
@@ -92,9 +92,6 @@ func (s *apiServer) run(ctx context.Context) error {
 		return err
 	}
 	if err := logsapi.ValidateAndApply(s.options.Logs, nil); err != nil {
-		return err
-	}
-	if err := logTo(s.log); err != nil {
 		return err
 	}
 	completed, err := s.options.Complete(ctx)
@@ -164,6 +161,10 @@ func (s *apiServer) writeKubeconfig(ca []byte) error {
 	return clientcmd.WriteToFile(*config, s.kubeconfig)
 }
 
+func logFile(dir string) string {
+	return filepath.Join(dir, "kube-apiserver.log")
+}
+
 func writeKey(path string) error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -173,12 +174,13 @@ func writeKey(path string) error {
 	return os.WriteFile(path, pem.EncodeToMemory(block), 0o600)
 }
 
-// logTo sends what the servers log to a file: standard error stays for the one line that says why a start failed.
+// logTo sends what the servers log to a file, whichever loggers they set up: standard error stays for the one line that
+// says why a start failed.
 func logTo(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	klog.SetLogger(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(file))))
+	os.Stderr = file
 	return nil
 }

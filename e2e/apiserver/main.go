@@ -28,8 +28,9 @@ func main() {
 	dir := flag.String("dir", "", "folder for data, certificates, logs and the kubeconfig")
 	controllers := flag.Bool("controllers", false, "run kube-controller-manager too")
 	flag.Parse()
+	stderr := os.Stderr
 	if err := run(*dir, *controllers, flag.Args()); err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
+		fmt.Fprintln(stderr, "error:", err)
 		os.Exit(1)
 	}
 }
@@ -43,6 +44,9 @@ func run(dir string, controllers bool, flags []string) error {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := logTo(logFile(dir)); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
