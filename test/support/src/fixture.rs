@@ -87,7 +87,11 @@ impl Fixture {
     /// When one of them still tries after half a minute.
     pub async fn settled(&self) {
         let settled = tokio::time::timeout(PATIENCE, self.sandbox.settle()).await;
-        settled.expect("a controller of the sandbox tries something again and again");
+        assert!(
+            settled.is_ok(),
+            "controllers of the sandbox try again and again: {:#?}",
+            self.sandbox.failing()
+        );
     }
 
     /// Applies all documents of a YAML text in their order, server-side and by force, under the field manager `test`.

@@ -36,12 +36,14 @@ pub(crate) struct Running {
 }
 
 /// How far the controllers are.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Progress {
     /// Everything up to here was handed to the controllers.
     seen: Revision,
     /// Nothing is looked at, and nothing waits to be but what a controller itself put off.
     idle: bool,
+    /// What failed last time and is tried again, a sentence each.
+    failing: Vec<String>,
 }
 
 impl Running {
@@ -64,6 +66,11 @@ impl Running {
         let mut progress = self.progress.clone();
         // It ends early only when the controllers have ended: then nothing more will change.
         let _ = progress.wait_for(|progress| progress.idle && progress.seen >= revision).await;
+    }
+
+    /// What they failed at last time and try again, sorted.
+    pub(crate) fn failing(&self) -> Vec<String> {
+        self.progress.borrow().failing.clone()
     }
 
     /// Ends them where they are.
@@ -102,7 +109,15 @@ struct Work {
     /// Put off by the controller itself.
     timers: HashMap<Item, Instant>,
     /// Put off after a failure.
-    retries: HashMap<Item, (Instant, Duration)>,
+    retries: HashMap<Item, Retry>,
+}
+
+/// A look that failed.
+struct Retry {
+    at: Instant,
+    pause: Duration,
+    /// In the server's words.
+    why: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -152,7 +167,8 @@ impl Runner {
             }
             self.begin_looks();
             let idle = self.looks.is_empty() && self.work.retries.is_empty();
-            self.tell.send_replace(Progress { seen: watch.position(), idle });
+            let failing = self.failing();
+            self.tell.send_replace(Progress { seen: watch.position(), idle, failing });
             let next_timer = self.work.next_timer();
             tokio::select! {
                 biased;
@@ -174,6 +190,20 @@ impl Runner {
                 self.work.add((number, object));
             }
         }
+    }
+
+    fn failing(&self) -> Vec<String> {
+        let retries = self.work.retries.iter();
+        let mut failing: Vec<_> = retries
+            .map(|((number, object), retry)| {
+                let ObjectRef { kind, namespace, name, .. } = object;
+                let slash = if namespace.is_empty() { "" } else { "/" };
+                let controller = self.controllers[*number].name();
+                format!("{controller}: {kind} {namespace}{slash}{name}: {}", retry.why)
+            })
+            .collect();
+        failing.sort();
+        failing
     }
 
     fn begin_looks(&mut self) {
@@ -214,10 +244,11 @@ impl Work {
                 self.retries.remove(&item);
                 self.timers.insert(item.clone(), Instant::now() + *pause);
             }
-            Err(_) => {
-                let last = self.retries.get(&item).map(|(_, pause)| *pause);
+            Err(status) => {
+                let last = self.retries.get(&item).map(|retry| retry.pause);
                 let pause = last.map_or(FIRST_PAUSE, |pause| (pause * 2).min(LONGEST_PAUSE));
-                self.retries.insert(item.clone(), (Instant::now() + pause, pause));
+                let retry = Retry { at: Instant::now() + pause, pause, why: status.message.clone() };
+                self.retries.insert(item.clone(), retry);
             }
         }
         if look_again {
@@ -227,14 +258,14 @@ impl Work {
 
     fn next_timer(&self) -> Option<Instant> {
         let queued = |item: &Item| self.states.contains_key(item);
-        let retries = self.retries.iter().filter(|(item, _)| !queued(item)).map(|(_, (at, _))| *at);
+        let retries = self.retries.iter().filter(|(item, _)| !queued(item)).map(|(_, retry)| retry.at);
         self.timers.values().copied().chain(retries).min()
     }
 
     /// Everything whose time has come is looked at again.
     fn wake(&mut self, now: Instant) {
         let timers = self.timers.iter().filter(|(_, at)| **at <= now).map(|(item, _)| item.clone());
-        let retries = self.retries.iter().filter(|(_, (at, _))| *at <= now).map(|(item, _)| item.clone());
+        let retries = self.retries.iter().filter(|(_, retry)| retry.at <= now).map(|(item, _)| item.clone());
         let due: Vec<_> = timers.chain(retries).filter(|item| !self.states.contains_key(item)).collect();
         for item in due {
             self.add(item);

@@ -58,7 +58,7 @@ impl Sandbox {
     }
 
     /// Waits until the controllers have nothing left to do. One that cannot do its work, and tries again and again,
-    /// keeps this from ending.
+    /// keeps this from ending; [`Sandbox::failing`] names it.
     pub async fn settle(&self) {
         loop {
             let revision = self.server.store.revision();
@@ -67,6 +67,11 @@ impl Sandbox {
                 return;
             }
         }
+    }
+
+    /// What the controllers failed at last time and try again: a sentence each, with controller and object, sorted.
+    pub fn failing(&self) -> Vec<String> {
+        self.controllers.failing()
     }
 
     /// The number of the newest change.

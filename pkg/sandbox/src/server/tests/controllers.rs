@@ -53,6 +53,36 @@ async fn a_look_that_panics_or_fails_is_taken_again_before_anything_has_settled(
     assert_eq!(unlucky.looks.load(Ordering::SeqCst), 3);
 }
 
+/// Fails at every look at the ConfigMap `one`.
+struct Hopeless;
+
+impl Controller for Hopeless {
+    fn name(&self) -> &'static str {
+        "hopeless"
+    }
+
+    fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
+        Unlucky::default().concerned(client, change)
+    }
+
+    fn reconcile<'a>(&'a self, _: &'a Client, _: &'a ObjectRef) -> BoxFuture<'a, Result<Next, Status>> {
+        Box::pin(async { Err(Status::internal("never")) })
+    }
+}
+
+#[tokio::test]
+async fn what_a_controller_fails_at_is_named() {
+    let sandbox = sandbox().await;
+    ask(&sandbox, "POST", CONFIG_MAPS, &config_map("one")).await;
+    let store = Arc::clone(&sandbox.server.store);
+    let running = Running::start(sandbox.client("test"), store, vec![Arc::new(Hopeless)]);
+    while running.failing().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(running.failing(), ["hopeless: ConfigMap default/one: Internal error occurred: never"]);
+    assert_eq!(sandbox.failing(), Vec::<String>::new());
+}
+
 #[tokio::test]
 async fn what_follows_from_a_write_is_there_once_it_has_settled() {
     let sandbox = Sandbox::start(Options::default()).await.unwrap();
