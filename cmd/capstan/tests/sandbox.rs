@@ -281,6 +281,32 @@ reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
 }
 
 #[test]
+fn the_requests_of_a_running_sandbox_are_told_as_they_were_answered() {
+    let sandboxes = Sandboxes::new();
+    sandboxes.run(&["start", "lab", "--in-memory", "--fault", "cut-before,resource=secrets"]);
+    assert_eq!(sandboxes.ask("lab", "GET", "/api/v1/namespaces/default"), 200);
+    assert_eq!(sandboxes.ask("lab", "POST", CONFIG_MAPS), 201);
+    assert_eq!(sandboxes.ask("lab", "GET", "/api/v1/secrets"), 0);
+    assert_eq!(
+        sandboxes.run(&["logs", "lab", "--requests"]).stdout,
+        "1\t200\tget\t/api/v1/namespaces/default\t\n\
+         2\t201\tcreate\t/api/v1/namespaces/default/configmaps\t\n\
+         3\tcut\tlist\t/api/v1/secrets\t\n"
+    );
+    sandboxes.run(&["stop", "lab"]);
+    assert_data_eq!(
+        sandboxes.run(&["logs", "lab", "--requests"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: sandbox `lab` does not run
+  cause: requests are told by its process, and forgotten with it
+
+"#]]
+    );
+}
+
+#[test]
 fn the_kubeconfig_of_the_user_is_changed_only_when_asked() {
     let sandboxes = Sandboxes::new();
     let theirs = sandboxes.world().home().join(".kube/config");

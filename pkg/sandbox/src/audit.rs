@@ -1,21 +1,22 @@
 //! What was asked: a log of requests, for tests that count.
 
 use std::{
+    borrow::Cow,
     collections::VecDeque,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One answered request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
     /// Counts from 1.
     pub number: u64,
     /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; for other addresses the
     /// lower-case HTTP method.
-    pub verb: &'static str,
+    pub verb: Cow<'static, str>,
     /// The path with the query, as it came.
     pub path: String,
     /// The API group, empty for core and for other addresses.

@@ -8,7 +8,7 @@
 //!
 //! They are no part of the API, are never in the audit log, and no fault strikes them.
 
-use std::{net::SocketAddr, pin::pin, sync::Arc};
+use std::{net::SocketAddr, sync::Arc};
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -17,12 +17,13 @@ use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use rustls::{ClientConfig, RootCertStore, pki_types::ServerName};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, sync::watch};
 use tokio_rustls::TlsConnector;
 use tower_service::Service;
 
-use crate::{Fault, Identity, Sandbox, listener::Cut, respond::Body};
+use crate::{Fault, Identity, Sandbox, audit, listener::Cut, respond::Body};
 
 /// More text than any list of faults has.
 const BODY_LIMIT: usize = 1 << 20;
@@ -78,8 +79,8 @@ impl Control {
             return answer(StatusCode::BAD_REQUEST, &json!({"error": why}));
         };
         let audit = self.sandbox.audit();
-        let (answered, requests) = (audit.answered(), audit.since(number));
-        answer(StatusCode::OK, &json!({"answered": answered, "requests": requests}))
+        let requests = Requests { answered: audit.answered(), requests: audit.since(number) };
+        answer(StatusCode::OK, &json!(requests))
     }
 
     fn faults(&self) -> Response<Body> {
@@ -139,6 +140,18 @@ pub enum ControlError {
     /// It answered, but not what was asked for.
     #[error("the sandbox answers {0}")]
     Answer(StatusCode),
+    /// It answered in another form: its version is another one.
+    #[error("cannot read what the sandbox answers")]
+    Form(#[source] serde_json::Error),
+}
+
+/// A part of the audit log of a listening sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requests {
+    /// How many it has answered since its start.
+    pub answered: u64,
+    /// Those that were asked for and are still kept, oldest first.
+    pub requests: Vec<audit::Request>,
 }
 
 /// Tells a listening sandbox to stop; `server` is its URL. It has heard it when this returns, and is not gone yet.
@@ -146,6 +159,25 @@ pub enum ControlError {
 /// # Errors
 /// When it cannot be reached, or is another one that does not know the identity.
 pub async fn stop(server: &str, identity: &Identity) -> Result<(), ControlError> {
+    ask(server, identity, Method::POST, "/sandbox/stop").await.map(drop)
+}
+
+/// What a listening sandbox was asked after the request of this number; `server` is its URL.
+///
+/// # Errors
+/// When it cannot be reached, or is another one that does not know the identity.
+pub async fn requests(server: &str, identity: &Identity, since: u64) -> Result<Requests, ControlError> {
+    let answer = ask(server, identity, Method::GET, &format!("/sandbox/requests?since={since}")).await?;
+    let read = answer.into_body().collect().await.map_err(ControlError::Exchange)?;
+    serde_json::from_slice(&read.to_bytes()).map_err(ControlError::Form)
+}
+
+async fn ask(
+    server: &str,
+    identity: &Identity,
+    method: Method,
+    path: &str,
+) -> Result<Response<Incoming>, ControlError> {
     let address = server.strip_prefix("https://").and_then(|address| address.parse::<SocketAddr>().ok());
     let address = address.ok_or_else(|| ControlError::Address(server.to_owned()))?;
     let connect = |error| ControlError::Connect(address, error);
@@ -155,19 +187,17 @@ pub async fn stop(server: &str, identity: &Identity) -> Result<(), ControlError>
     let stream = connector.connect(name, stream).await.map_err(connect)?;
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(ControlError::Exchange)?;
-    let request = Request::post("/sandbox/stop")
+    // It ends with the answer, or with a server that stops; what it failed at is told to who waits for the answer.
+    tokio::spawn(connection);
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
         .header(header::HOST, address.to_string())
         .header(header::AUTHORIZATION, format!("Bearer {}", identity.token()))
         .body(Empty::<Bytes>::new())
         .map_err(|_| ControlError::Address(server.to_owned()))?;
-    let mut exchange = pin!(sender.send_request(request));
-    let response = tokio::select! {
-        response = exchange.as_mut() => response,
-        // One that stops may close the connection at once: the answer was read with it, or the error is told here.
-        _ = connection => exchange.await,
-    };
-    let response = response.map_err(ControlError::Exchange)?;
-    if response.status().is_success() { Ok(()) } else { Err(ControlError::Answer(response.status())) }
+    let response = sender.send_request(request).await.map_err(ControlError::Exchange)?;
+    if response.status().is_success() { Ok(response) } else { Err(ControlError::Answer(response.status())) }
 }
 
 fn client_config(identity: &Identity) -> Result<Arc<ClientConfig>, ControlError> {

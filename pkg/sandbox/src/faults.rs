@@ -119,7 +119,7 @@ impl RequestFilter {
             "" | "*" => true,
             // An access review may ask for all of them at once.
             _ if request.verb == "*" => true,
-            "write" => writes.contains(&request.verb),
+            "write" => writes.contains(&&*request.verb),
             verb => verb == request.verb,
         };
         let any = |wanted: &str, found: &str| wanted.is_empty() || wanted == found;
@@ -238,7 +238,7 @@ mod tests {
     fn request(verb: &'static str, group: &str, resource: &str, namespace: &str, name: &str) -> Request {
         Request {
             number: 1,
-            verb,
+            verb: verb.into(),
             path: String::new(),
             group: group.to_owned(),
             resource: resource.to_owned(),

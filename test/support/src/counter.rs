@@ -62,7 +62,7 @@ impl Counter {
 
     fn of_verbs(&self, verbs: &[&str]) -> Tally {
         let mut requests = self.requests();
-        requests.retain(|request| !request.resource.is_empty() && verbs.contains(&request.verb));
+        requests.retain(|request| !request.resource.is_empty() && verbs.contains(&&*request.verb));
         Tally::of(&requests)
     }
 }

@@ -104,7 +104,7 @@ fn log_entry(
     };
     let whole = parts.uri.path_and_query().map_or(parts.uri.path(), |whole| whole.as_str());
     let mut entry = audit::Request {
-        verb: verb.map_or_else(|| method_word(&parts.method), Verb::word),
+        verb: verb.map_or_else(|| method_word(&parts.method), Verb::word).into(),
         path: whole.to_owned(),
         client: client.to_owned(),
         dry_run: !query.text("dryRun").is_empty(),

@@ -106,7 +106,7 @@ fn is_forbidden(call: &Call<'_>, spec: &Value) -> bool {
         },
     };
     call.server.faults.forbids(&Request {
-        verb,
+        verb: verb.into(),
         group: text("group").to_owned(),
         resource: format!("{}{subresource}{}", text("resource"), text("subresource")),
         namespace: text("namespace").to_owned(),

@@ -4,16 +4,23 @@ use std::{
     time::Duration,
 };
 
-use crate::{Failure, failure::Kind, sandboxes::Home, session::Session};
+use sandbox::{audit::Request, control};
+
+use crate::{
+    Failure,
+    failure::Kind,
+    sandboxes::{Folder, Home},
+    session::Session,
+};
 
 /// How often a followed log is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Print what a sandbox had to say
+/// Print what a sandbox had to say, or what it was asked
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} sandbox logs lab
-  {bin} sandbox logs lab --follow")]
+  {bin} sandbox logs lab --requests --follow")]
 pub(crate) struct Logs {
     /// Name of the sandbox
     #[arg(default_value = "capstan")]
@@ -22,10 +29,18 @@ pub(crate) struct Logs {
     /// Go on until Ctrl-C, or until the sandbox stops
     #[arg(short, long)]
     follow: bool,
+
+    /// Print the requests it has answered since its start instead: number, status, verb, path, client
+    #[arg(long)]
+    requests: bool,
 }
 
 pub(crate) fn run(args: &Logs, session: &mut Session) -> Result<(), Failure> {
     let folder = Home::of(session.environment())?.existing(&args.name)?;
+    if args.requests { requests(args, &folder, session) } else { log(args, &folder, session) }
+}
+
+fn log(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), Failure> {
     let path = folder.log();
     let mut log = match File::open(&path) {
         Ok(log) => log,
@@ -42,11 +57,50 @@ pub(crate) fn run(args: &Logs, session: &mut Session) -> Result<(), Failure> {
         if !args.follow || !is_running {
             return Ok(());
         }
-        session.block_on(async {
-            tokio::time::sleep(LOOK_EVERY).await;
-            Ok::<_, Failure>(())
-        })?;
+        pause(session)?;
     }
+}
+
+fn requests(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), Failure> {
+    let (Some(process), Some(identity)) = (folder.process()?, folder.identity()?) else {
+        let message = format!("sandbox `{}` does not run", folder.name());
+        return Err(Failure::new(Kind::Conflict, message)
+            .cause("requests are told by its process, and forgotten with it"));
+    };
+    let mut since = 0;
+    loop {
+        let asked = session.block_on(async {
+            Ok::<_, Failure>(control::requests(&process.server, &identity, since).await)
+        })?;
+        let asked = match asked {
+            Ok(asked) => asked,
+            Err(_) if args.follow && !folder.is_running()? => return Ok(()),
+            Err(error) => {
+                let message = format!("cannot ask sandbox `{}` for its requests", folder.name());
+                return Err(Failure::new(Kind::Environment, message).because(&error));
+            }
+        };
+        session.printer().data(asked.requests.iter().map(line).collect::<String>())?;
+        session.printer().flush()?;
+        if !args.follow {
+            return Ok(());
+        }
+        since = asked.requests.last().map_or(since, |last| last.number);
+        pause(session)?;
+    }
+}
+
+fn line(request: &Request) -> String {
+    let Request { number, verb, path, client, code, .. } = request;
+    let code = if *code == 0 { "cut".to_owned() } else { code.to_string() };
+    format!("{number}\t{code}\t{verb}\t{path}\t{client}\n")
+}
+
+fn pause(session: &Session) -> Result<(), Failure> {
+    session.block_on(async {
+        tokio::time::sleep(LOOK_EVERY).await;
+        Ok::<_, Failure>(())
+    })
 }
 
 fn cannot_read(path: &std::path::Path, error: &io::Error) -> Failure {
