@@ -81,7 +81,7 @@ pub(crate) fn validate(definition: &Value, old: Option<&Value>) -> Vec<FieldErro
 pub(crate) fn warnings(definition: &Value, old: Option<&Value>) -> Vec<String> {
     let known = old.map(unknown_formats).unwrap_or_default();
     let formats = unknown_formats(definition).into_iter().filter(|format| !known.contains(format));
-    formats.map(|format| format!("unrecognized format {}", crate::status::go_quote(&format))).collect()
+    formats.map(|format| format!("unrecognized format {}", crate::go::quoted(&format))).collect()
 }
 
 fn unknown_formats(definition: &Value) -> Vec<String> {

@@ -46,6 +46,7 @@ mod depth;
 mod discovery;
 pub mod faults;
 mod fields;
+mod go;
 mod identity;
 mod jsonpath;
 mod kinds;

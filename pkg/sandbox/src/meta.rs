@@ -14,6 +14,8 @@ pub(crate) use validate::{
     finalizer_warnings, manager_errors, short_finalizer_errors, validate, validate_update,
 };
 
+use crate::go;
+
 /// The fields of `metadata`; what else stands there is unknown. Source: apimachinery 1.36 `ObjectMeta`.
 const FIELDS: [&str; 15] = [
     "annotations",
@@ -191,19 +193,7 @@ fn expect_objects(value: &Value, name: &str, list: &str, item: &str) -> Option<S
 }
 
 fn mismatch(value: &Value, name: &str, wanted: &str) -> String {
-    format!("{} into Go struct field ObjectMeta.{name} of type {wanted}", json_kind(value))
-}
-
-/// The word Go's decoder has for a value.
-pub(crate) fn json_kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
+    format!("{} into Go struct field ObjectMeta.{name} of type {wanted}", go::json_kind(value))
 }
 
 /// Removes owner references that are there twice, and returns the warning about it.

@@ -8,11 +8,11 @@ mod order;
 mod strategic;
 #[cfg(test)]
 mod tests;
-pub(crate) mod text;
 
 use serde_json::{Map, Value};
 
 use crate::{
+    go,
     schema::Schema,
     status::{Details, Status},
 };
@@ -86,19 +86,7 @@ pub(crate) fn strategic(object: &Value, patch: &Value, schema: Schema<'_>) -> Re
 }
 
 fn no_object(value: &Value) -> String {
-    format!("json: cannot unmarshal {} into Go value of type map[string]interface {{}}", json_type(value))
-}
-
-/// The sort of a value in the words of Go's JSON decoder.
-fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
+    format!("json: cannot unmarshal {} into Go value of type map[string]interface {{}}", go::json_kind(value))
 }
 
 fn bad_request(message: String) -> Status {

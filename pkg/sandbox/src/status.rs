@@ -5,6 +5,8 @@ use std::fmt;
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
+use crate::go;
+
 /// An answer that is not success: the `Status` object of a Kubernetes API server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Status {
@@ -162,7 +164,7 @@ impl FieldError {
         value: impl Into<Value>,
         supported: &[&str],
     ) -> Self {
-        let list: Vec<_> = supported.iter().map(|word| go_quote(word)).collect();
+        let list: Vec<_> = supported.iter().map(|word| go::quoted(word)).collect();
         Self::new(FieldErrorKind::NotSupported, path, value, format!("supported values: {}", list.join(", ")))
     }
 
@@ -172,7 +174,7 @@ impl FieldError {
         if self.kind.quotes_the_value() {
             text.push_str(": ");
             match &self.value {
-                Value::String(value) => text.push_str(&go_quote(value)),
+                Value::String(value) => text.push_str(&go::quoted(value)),
                 other => text.push_str(&other.to_string()),
             }
         }
@@ -215,7 +217,7 @@ impl Status {
 
     /// 404: no such object.
     pub(crate) fn not_found(group: &str, plural: &str, name: &str) -> Self {
-        Self::new(404, "NotFound", format!("{} {} not found", qualified(plural, group), go_quote(name)))
+        Self::new(404, "NotFound", format!("{} {} not found", qualified(plural, group), go::quoted(name)))
             .about_object(group, plural, name)
     }
 
@@ -236,7 +238,7 @@ impl Status {
         Self::new(
             409,
             "AlreadyExists",
-            format!("{} {} already exists", qualified(plural, group), go_quote(name)),
+            format!("{} {} already exists", qualified(plural, group), go::quoted(name)),
         )
         .about_object(group, plural, name)
     }
@@ -247,7 +249,7 @@ impl Status {
         Self::new(
             409,
             "Conflict",
-            format!("Operation cannot be fulfilled on {what} {}: {why}", go_quote(name)),
+            format!("Operation cannot be fulfilled on {what} {}: {why}", go::quoted(name)),
         )
         .about_object(group, plural, name)
     }
@@ -262,7 +264,7 @@ impl Status {
     /// 403: the server knows what is asked and does not do it.
     pub(crate) fn forbidden(group: &str, plural: &str, name: &str, why: &str) -> Self {
         let what = qualified(plural, group);
-        Self::new(403, "Forbidden", format!("{what} {} is forbidden: {why}", go_quote(name)))
+        Self::new(403, "Forbidden", format!("{what} {} is forbidden: {why}", go::quoted(name)))
             .about_object(group, plural, name)
     }
 
@@ -287,7 +289,7 @@ impl Status {
                 field: error.path.clone(),
             })
             .collect();
-        let message = format!("{} {} is invalid: {list}", qualified(kind, group), go_quote(name));
+        let message = format!("{} {} is invalid: {list}", qualified(kind, group), go::quoted(name));
         Self::new(422, "Invalid", message).about(Details {
             name: name.to_owned(),
             group: group.to_owned(),
@@ -389,35 +391,6 @@ pub(crate) fn qualified(what: &str, group: &str) -> String {
     if group.is_empty() { what.to_owned() } else { format!("{what}.{group}") }
 }
 
-/// Text in double quotes as Go's `%q` prints it.
-pub(crate) fn go_quote(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\u{b}' => out.push_str("\\v"),
-            c if c.is_ascii_control() => write_escaped(&mut out, format_args!("\\x{:02x}", u32::from(c))),
-            c if c.is_control() => write_escaped(&mut out, format_args!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
-
-fn write_escaped(out: &mut String, escaped: fmt::Arguments<'_>) {
-    // Writing to a string cannot fail.
-    let _ = fmt::Write::write_fmt(out, escaped);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -465,10 +438,5 @@ mod tests {
         assert_eq!(value["message"], "deployments.apps \"a\" not found");
         assert_eq!(Status::no_such_resource().to_value()["details"], json!({}));
         assert_eq!(Status::bad_request("x").to_value().get("details"), None);
-    }
-
-    #[test]
-    fn text_is_quoted_as_go_does() {
-        assert_eq!(go_quote("a\"b\\c\n\u{1}ü"), "\"a\\\"b\\\\c\\n\\x01ü\"");
     }
 }

@@ -128,13 +128,12 @@ impl Checker {
 
     /// A fault that is about no field, though its words name one.
     fn general_fault(&self, words: &str) -> FieldError {
-        let path = crate::status::go_quote(&self.path);
+        let path = crate::go::quoted(&self.path);
         FieldError::invalid(NO_PATH, "", format!("{path} must {words}"))
     }
 
     fn wrong_type(&self, wanted: &str, found: &str) -> FieldError {
-        let detail =
-            format!("{} in body must be of type {wanted}: {}", self.path, crate::status::go_quote(found));
+        let detail = format!("{} in body must be of type {wanted}: {}", self.path, crate::go::quoted(found));
         self.fault(FieldErrorKind::TypeInvalid, found, detail)
     }
 
@@ -222,7 +221,7 @@ impl Checker {
         if format::matches(format, text) {
             return Outcome::default();
         }
-        let quoted = crate::status::go_quote(text);
+        let quoted = crate::go::quoted(text);
         let detail = format!("{} in body must be of type {format}: {quoted}", self.path);
         Outcome::fault(self.fault(FieldErrorKind::TypeInvalid, text, detail))
     }

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::{kinds::ScalePaths, status::FieldError};
+use crate::{go, kinds::ScalePaths, status::FieldError};
 
 /// Everything that is wrong with the replicas and the selector.
 pub(super) fn faults(paths: &ScalePaths, object: &Value) -> Vec<FieldError> {
@@ -32,15 +32,7 @@ fn find<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
 }
 
 fn wrong_type(value: &Value, path: &str, wanted: &str) -> String {
-    let found = match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_i64() => "int64",
-        Value::Number(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    };
+    let found = go::type_name(value);
     let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     format!("{path} accessor error: {shown} is of the type {found}, expected {wanted}")
 }

@@ -9,7 +9,7 @@ use super::{
     ownership::Conflicts,
 };
 use crate::{
-    patch::text,
+    go,
     status::{Cause, Details, Status},
 };
 
@@ -49,10 +49,10 @@ fn message(conflicts: &Conflicts) -> String {
 }
 
 fn shown_manager(id: &ManagerId) -> String {
-    let mut out = text::quoted(&id.name);
+    let mut out = go::quoted(&id.name);
     if !id.subresource.is_empty() {
         out += " with subresource ";
-        out += &text::quoted(&id.subresource);
+        out += &go::quoted(&id.subresource);
     }
     if id.operation == Operation::Update {
         out += " using ";

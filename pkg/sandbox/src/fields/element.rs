@@ -4,7 +4,7 @@ use std::{cmp::Ordering, fmt};
 
 use serde_json::{Number, Value};
 
-use crate::patch::text;
+use crate::go;
 
 /// One step of a path.
 #[derive(Clone, Debug)]
@@ -65,14 +65,14 @@ impl Element {
                     if i > 0 {
                         out.push(',');
                     }
-                    text::json_string(name, &mut out);
+                    go::json_string(name, &mut out);
                     out.push(':');
-                    out.push_str(&text::json(value));
+                    out.push_str(&go::json(value));
                 }
                 out.push('}');
                 out
             }
-            Self::Value(value) => format!("v:{}", text::json(value)),
+            Self::Value(value) => format!("v:{}", go::json(value)),
             Self::Index(index) => format!("i:{index}"),
         }
     }
@@ -111,8 +111,8 @@ impl fmt::Display for Element {
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
-        Value::String(content) => text::quoted(content),
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => text::plain(value),
+        Value::String(content) => go::quoted(content),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => go::plain(value),
     }
 }
 

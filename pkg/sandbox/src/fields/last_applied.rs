@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::{compare::compare, managed, ownership::Versions, set::FieldSet, typed};
-use crate::patch::text;
+use crate::go;
 
 const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -46,7 +46,7 @@ pub(super) fn update(object: &mut Value, configuration: &Value) {
     if let Some(annotations) = annotations_mut(&mut applied) {
         annotations.remove(ANNOTATION);
     }
-    let text = text::json(&applied) + "\n";
+    let text = go::json(&applied) + "\n";
     let Some(annotations) = annotations_mut(object) else { return };
     annotations.insert(ANNOTATION.to_owned(), text.into());
     let bytes: usize =

@@ -7,7 +7,7 @@ use super::{
     set::{Entry, FieldSet},
     shape::{Choice, Kind, List, Map, Relation, Scalar, Shape},
 };
-use crate::patch::text;
+use crate::go;
 
 /// Where an object does not fit its shape.
 #[derive(Debug)]
@@ -62,11 +62,11 @@ impl Checker {
             Kind::Scalar(scalar) => self.scalar(value, scalar),
             Kind::List(list) => match value {
                 Value::Array(items) => self.list(items, list),
-                _ => self.misfit(format!("expected list, got &{{{}}}", text::plain(value))),
+                _ => self.misfit(format!("expected list, got &{{{}}}", go::plain(value))),
             },
             Kind::Map(map) => match value {
                 Value::Object(fields) => self.map(fields, map),
-                _ => self.misfit(format!("expected map, got &{{{}}}", text::plain(value))),
+                _ => self.misfit(format!("expected map, got &{{{}}}", go::plain(value))),
             },
         }
     }
@@ -74,16 +74,16 @@ impl Checker {
     fn scalar(&mut self, value: &Value, scalar: Scalar) {
         let problem = match scalar {
             Scalar::Numeric if !value.is_number() => {
-                format!("expected numeric (int or float), got {}", text::type_name(value))
+                format!("expected numeric (int or float), got {}", go::type_name(value))
             }
             Scalar::String if !value.is_string() => {
-                format!("expected string, got &value.valueUnstructured{{Value:{}}}", text::syntax(value))
+                format!("expected string, got &value.valueUnstructured{{Value:{}}}", go::syntax(value))
             }
             Scalar::Boolean if !value.is_boolean() => {
-                format!("expected boolean, got &{{{}}}", text::plain(value))
+                format!("expected boolean, got &{{{}}}", go::plain(value))
             }
             Scalar::Any if value.is_array() || value.is_object() => {
-                format!("expected any scalar, got &{{{}}}", text::plain(value))
+                format!("expected any scalar, got &{{{}}}", go::plain(value))
             }
             Scalar::Numeric | Scalar::String | Scalar::Boolean | Scalar::Any => return,
         };
@@ -158,7 +158,7 @@ fn keyed_element(item: &Value, list: List<'_>, keys: &[std::sync::Arc<str>]) -> 
         })
         .collect();
     if found.is_empty() {
-        let keys: Vec<String> = keys.iter().map(|key| text::quoted(key)).collect();
+        let keys: Vec<String> = keys.iter().map(|key| go::quoted(key)).collect();
         return Err(format!(
             "associative list with keys has an element that omits all key fields [{}] (and doesn't have default \
              values for any key fields)",

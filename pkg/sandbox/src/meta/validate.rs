@@ -10,7 +10,8 @@ use super::{
 };
 use crate::{
     builtin::NameRule,
-    status::{FieldError, FieldErrorKind, go_quote},
+    go,
+    status::{FieldError, FieldErrorKind},
 };
 
 /// The keys and values of all annotations together, in bytes.
@@ -228,7 +229,7 @@ pub(crate) fn finalizer_warnings(object: &Value, old: Option<&Value>) -> Vec<Str
         format!(
             "metadata.finalizers: {}: prefer a domain-qualified finalizer name {how}to avoid accidental conflicts with \
              other finalizer writers",
-            go_quote(finalizer)
+            go::quoted(finalizer)
         )
     };
     new.into_iter().map(warn).collect()
@@ -242,7 +243,7 @@ fn new_finalizer_error(object: &Value, old: &Value) -> Option<FieldError> {
     }
     new.sort_unstable();
     new.dedup();
-    let list: Vec<String> = new.into_iter().map(go_quote).collect();
+    let list: Vec<String> = new.into_iter().map(go::quoted).collect();
     let detail = format!(
         "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
         list.join(", ")

@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{bad_request, json_type, unprocessable};
-use crate::{depth, status::Status};
+use super::{bad_request, unprocessable};
+use crate::{depth, go, status::Status};
 
 const MAX_OPERATIONS: usize = 10_000;
 /// What all copies of a patch together may come to: each may double what the one before it made.
@@ -19,7 +19,7 @@ pub(super) fn apply(object: &Value, patch: &Value) -> Result<Value, Status> {
     let operations = match patch {
         Value::Null => return Ok(object.clone()),
         Value::Array(operations) => operations,
-        other => return Err(undecodable(json_type(other), "Go value of type []handlers.jsonPatchOp")),
+        other => return Err(undecodable(go::json_kind(other), "Go value of type []handlers.jsonPatchOp")),
     };
     for operation in operations {
         check(operation)?;
@@ -53,13 +53,13 @@ fn check(operation: &Value) -> Result<(), Status> {
                     None | Some(Value::Null | Value::String(_)) => {}
                     Some(other) => {
                         let place = format!("Go struct field jsonPatchOp.{name} of type string");
-                        return Err(undecodable(json_type(other), &place));
+                        return Err(undecodable(go::json_kind(other), &place));
                     }
                 }
             }
             Ok(())
         }
-        other => Err(undecodable(json_type(other), "Go value of type handlers.jsonPatchOp")),
+        other => Err(undecodable(go::json_kind(other), "Go value of type handlers.jsonPatchOp")),
     }
 }
 

@@ -4,8 +4,8 @@ use std::{collections::HashMap, mem::discriminant};
 
 use serde_json::Value;
 
-use super::{internal, text, unprocessable};
-use crate::status::Status;
+use super::{internal, unprocessable};
+use crate::{go, status::Status};
 
 /// What the items of a list are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) fn items_of(lists: [&[Value]; 2]) -> Result<Items, Status> {
     };
     if !all.all(alike) {
         let lists = Value::Array(lists.map(|list| Value::Array(list.to_vec())).into());
-        return Err(internal(format!("list element types are not identical: {}", text::plain(&lists))));
+        return Err(internal(format!("list element types are not identical: {}", go::plain(&lists))));
     }
     Ok(if first.is_object() { Items::Maps } else { Items::Scalars })
 }
@@ -129,14 +129,14 @@ pub(super) fn key_of<'a>(item: &'a Value, key: &str) -> Result<&'a Value, Status
         return Err(bad_type("map[string]interface {}", item));
     }
     item.get(key).ok_or_else(|| {
-        internal(format!("map: {} does not contain declared merge key: {key}", text::plain(item)))
+        internal(format!("map: {} does not contain declared merge key: {key}", go::plain(item)))
     })
 }
 
 pub(super) fn bad_type(wanted: &str, found: &Value) -> Status {
     let found = match found {
         Value::Null => "%!s(<nil>)",
-        found => text::type_name(found),
+        found => go::type_name(found),
     };
     internal(format!("expected a {wanted}, but received a {found}"))
 }

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use super::{
     bad_request, internal,
     order::{Items, arrange, bad_type, items_of, key_of},
-    text, without_nulls,
+    without_nulls,
 };
-use crate::{schema::Schema, status::Status};
+use crate::{go, schema::Schema, status::Status};
 
 const DIRECTIVE: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
@@ -49,7 +49,7 @@ pub(super) fn merge_maps(mut live: Fields, mut patch: Fields, schema: Schema<'_>
 }
 
 fn unknown_directive(directive: &Value, patch: &Value) -> Status {
-    internal(format!("unknown patch type: {} in map: {}", text::plain(directive), text::plain(patch)))
+    internal(format!("unknown patch type: {} in map: {}", go::plain(directive), go::plain(patch)))
 }
 
 /// The field a directive such as `$setElementOrder/finalizers` is about.
@@ -216,8 +216,8 @@ fn check_order(patch: &[Value], order: &[Value], merge_key: Option<&str>) -> Res
     }
     Err(internal(format!(
         "The order in patch list:\n{}\n doesn't match {ELEMENT_ORDER} list:\n{}\n",
-        text::plain(&Value::Array(patch.to_vec())),
-        text::plain(&Value::Array(order.to_vec())),
+        go::plain(&Value::Array(patch.to_vec())),
+        go::plain(&Value::Array(order.to_vec())),
     )))
 }
 

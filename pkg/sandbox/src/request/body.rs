@@ -120,7 +120,7 @@ pub(crate) fn object(content: &[u8], format: Format, kind: &str) -> Result<Decod
         Format::Protobuf => return of_protobuf(content, kind),
     };
     if !decoded.value.is_object() {
-        let found = crate::meta::json_kind(&decoded.value);
+        let found = crate::go::json_kind(&decoded.value);
         let target = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
                       \"json:\\\"kind,omitempty\\\"\" }";
         let why = format!("json: cannot unmarshal {found} into Go value of type {target}");
@@ -157,8 +157,7 @@ pub(crate) fn delete_options(content: &[u8], content_type: &str) -> Result<Value
     };
     let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
     if !matches!(text("kind"), "" | "DeleteOptions") {
-        let (kind, version) =
-            (crate::status::go_quote(text("kind")), crate::status::go_quote(text("apiVersion")));
+        let (kind, version) = (crate::go::quoted(text("kind")), crate::go::quoted(text("apiVersion")));
         return Err(Status::bad_request(format!(
             "no kind {kind} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\""
         )));

@@ -48,7 +48,7 @@ impl Query {
     fn integer(&self, name: &str) -> Result<Option<i64>, Status> {
         let Some(text) = self.get(name) else { return Ok(None) };
         text.parse().map(Some).map_err(|_| {
-            let quoted = crate::status::go_quote(text);
+            let quoted = crate::go::quoted(text);
             Status::bad_request(format!("strconv.ParseInt: parsing {quoted}: invalid syntax"))
         })
     }

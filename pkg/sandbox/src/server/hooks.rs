@@ -4,8 +4,9 @@ use super::Server;
 use crate::{
     audit::Request,
     faults::{Effect, Strike},
+    go,
     identity::USER,
-    status::{Details, Status, go_quote, qualified},
+    status::{Details, Status, qualified},
 };
 
 /// What is to become of a request that a fault may have struck.
@@ -98,16 +99,16 @@ pub(crate) fn forbidden(request: &Request, user: &str) -> Status {
         return Status::new(
             403,
             "Forbidden",
-            format!("forbidden: User \"{user}\" cannot {verb} path {}", go_quote(path)),
+            format!("forbidden: User \"{user}\" cannot {verb} path {}", go::quoted(path)),
         )
         .about(Details::default());
     }
     let place = match &**namespace {
         "" => " at the cluster scope".to_owned(),
-        namespace => format!(" in the namespace {}", go_quote(namespace)),
+        namespace => format!(" in the namespace {}", go::quoted(namespace)),
     };
     let plural = resource.split('/').next().unwrap_or_default();
-    let quoted_name = if name.is_empty() { String::new() } else { format!(" {}", go_quote(name)) };
+    let quoted_name = if name.is_empty() { String::new() } else { format!(" {}", go::quoted(name)) };
     let why =
         format!("User \"{user}\" cannot {verb} resource \"{resource}\" in API group \"{group}\"{place}");
     let message = format!("{}{quoted_name} is forbidden: {why}", qualified(plural, group));

@@ -59,7 +59,7 @@ impl ContinueToken {
         let form: Form<'_> =
             serde_json::from_slice(&bytes).map_err(|error| refuse(&body::of_json_error(&error, &bytes)))?;
         if form.v != VERSION {
-            let shown = crate::status::go_quote(&form.v);
+            let shown = crate::go::quoted(&form.v);
             return Err(refuse(&format!("server does not recognize this encoded version {shown}")));
         }
         if form.rv == 0 {

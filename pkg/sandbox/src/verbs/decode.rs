@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use super::Call;
 use crate::{
-    builtin, crd,
+    builtin, crd, go,
     kinds::Kinds,
     meta,
     request::{
         body::{self, Decoded, Format},
         options::FieldValidation,
     },
-    status::{FieldError, Status, go_quote},
+    status::{FieldError, Status},
 };
 
 /// Decodes the body of a create or an update.
@@ -70,7 +70,7 @@ pub(crate) fn decode(call: &Call<'_>, content: &[u8], content_type: &str) -> Res
 }
 
 fn cannot_be_handled(call: &Call<'_>, why: &str) -> Status {
-    let (kind, version) = (&call.resource.kind, go_quote(&call.resource.version));
+    let (kind, version) = (&call.resource.kind, go::quoted(&call.resource.version));
     Status::bad_request(format!("{kind} in version {version} cannot be handled as a {kind}: {why}"))
 }
 
@@ -133,15 +133,15 @@ fn built_in_kind(
         return Err(Status::bad_request(format!(
             "{kind} in version {} cannot be handled as a {target}: converting ({bare}.{kind}) to \
              ({package}.{target}): unknown conversion",
-            go_quote(bare)
+            go::quoted(bare)
         )));
     }
     Err(Status::bad_request(format!(
         "{kind} in version {} cannot be handled as a {target}: no kind {} is registered for version {} in scheme \
          \"pkg/runtime/scheme.go:111\"",
-        go_quote(bare),
-        go_quote(kind),
-        go_quote(version)
+        go::quoted(bare),
+        go::quoted(kind),
+        go::quoted(version)
     )))
 }
 
@@ -172,7 +172,7 @@ fn check_fields(call: &Call<'_>, object: &mut Value) -> Result<Vec<String>, Stri
 }
 
 fn unknown_field(path: &str) -> String {
-    format!("unknown field {}", go_quote(path))
+    format!("unknown field {}", go::quoted(path))
 }
 
 /// Decodes what a patch made of an object. What is refused is shown as `shown`, or as the patched object.

@@ -98,9 +98,7 @@ pub(crate) fn parse_revision(text: &str) -> Result<Option<Revision>, String> {
     match text.parse() {
         Ok(0) => Ok(None),
         Ok(number) => Ok(Some(Revision(number))),
-        Err(_) => {
-            Err(format!("strconv.ParseUint: parsing {}: invalid syntax", crate::status::go_quote(text)))
-        }
+        Err(_) => Err(format!("strconv.ParseUint: parsing {}: invalid syntax", crate::go::quoted(text))),
     }
 }
 

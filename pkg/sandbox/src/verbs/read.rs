@@ -72,7 +72,7 @@ impl Selectors {
 /// 404 when there is none; 504 when it is asked for as of a revision that is still to come.
 pub(crate) fn get(call: &Call<'_>, resource_version: &str) -> Result<Arc<Stored>, Status> {
     let revision = object::parse_revision(resource_version).map_err(|why| {
-        let shown = crate::status::go_quote(resource_version);
+        let shown = crate::go::quoted(resource_version);
         Status::unforeseen(format!("resourceVersion: Invalid value: {shown}: {why}"))
     })?;
     not_in_the_future(call, revision)?;
@@ -96,7 +96,7 @@ fn not_in_the_future(call: &Call<'_>, asked: Option<Revision>) -> Result<(), Sta
 pub(crate) fn list(call: &Call<'_>, options: &ListOptions) -> Result<Listing, Status> {
     let selectors = Selectors::read(call, options)?;
     let asked = object::parse_revision(&options.resource_version).map_err(|why| {
-        let shown = crate::status::go_quote(&options.resource_version);
+        let shown = crate::go::quoted(&options.resource_version);
         Status::bad_request(format!(
             "invalid resource version: resourceVersion: Invalid value: {shown}: {why}"
         ))

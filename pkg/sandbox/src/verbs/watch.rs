@@ -72,7 +72,7 @@ pub(crate) fn watch(
 ) -> Result<Watching, Status> {
     let selectors = Selectors::read(call, options)?;
     let asked = object::parse_revision(&options.resource_version).map_err(|why| {
-        let shown = crate::status::go_quote(&options.resource_version);
+        let shown = crate::go::quoted(&options.resource_version);
         Status::unforeseen(format!("resourceVersion: Invalid value: {shown}: {why}"))
     })?;
     let send_initial = options.send_initial_events.unwrap_or(asked.is_none());

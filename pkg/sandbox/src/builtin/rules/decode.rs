@@ -6,7 +6,10 @@ use super::{
     quantity::Quantity,
     shape::{is_quantity, is_struct},
 };
-use crate::schema::{Additional, Node, Schema, Type};
+use crate::{
+    go,
+    schema::{Additional, Node, Schema, Type},
+};
 
 /// The first wrong type in an object, in the words of Go's JSON decoder; `None` when it can be decoded.
 ///
@@ -75,7 +78,7 @@ fn check<'a>(schema: Schema<'a>, value: &'a Value, place: &mut Place<'a>) -> Opt
         | (Type::Boolean, Value::Bool(_))
         | (Type::Number, Value::Number(_))
         | (Type::IntOrString, Value::String(_)) => None,
-        _ => Some(mismatch(json_type(value), &go_type(schema), place)),
+        _ => Some(mismatch(go::json_kind(value), &go_type(schema), place)),
     }
 }
 
@@ -131,17 +134,6 @@ fn mismatch(found: &str, wanted: &str, place: &Place<'_>) -> String {
     let path = place.path.join(".");
     let holder = place.holder.rsplit('.').next().unwrap_or_default();
     format!("json: cannot unmarshal {found} into Go struct field {holder}.{path} of type {wanted}")
-}
-
-fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 fn integer_type(node: &Node) -> String {

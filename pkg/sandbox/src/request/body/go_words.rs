@@ -36,7 +36,7 @@ fn invalid_character(byte: Option<u8>, place: &str) -> String {
         Some(b'\'') => "\\'".to_owned(),
         Some(b'"') => "\"".to_owned(),
         Some(byte) => {
-            let quoted = crate::status::go_quote(char::from(byte).encode_utf8(&mut [0; 4]));
+            let quoted = crate::go::quoted(char::from(byte).encode_utf8(&mut [0; 4]));
             quoted[1..quoted.len() - 1].to_owned()
         }
     };
@@ -68,7 +68,7 @@ fn byte_at(content: &[u8], line: usize, column: usize) -> Option<u8> {
 /// What Go's YAML reader says of a fault, where it has words of its own for it.
 pub(super) fn of_yaml_problem(problem: &Problem) -> String {
     match problem {
-        Problem::DuplicateKey(key) => format!("key {} already set in map", crate::status::go_quote(key)),
+        Problem::DuplicateKey(key) => format!("key {} already set in map", crate::go::quoted(key)),
         other => other.to_string(),
     }
 }

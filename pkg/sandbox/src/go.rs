@@ -1,4 +1,6 @@
 //! Values in the words of Go, for messages that quote them.
+//!
+//! Source: Go 1.26 `fmt`, `strconv.Quote`, `encoding/json`.
 
 use std::fmt::Write as _;
 
@@ -59,6 +61,18 @@ pub(crate) fn syntax(value: &Value) -> String {
                 .collect();
             format!("map[string]interface {{}}{{{}}}", fields.join(", "))
         }
+    }
+}
+
+/// What its JSON decoder calls a value.
+pub(crate) fn json_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
     }
 }
 
@@ -213,6 +227,7 @@ mod tests {
 
     #[test]
     fn text_is_escaped_as_go_escapes_it() {
+        assert_eq!(quoted("a\"b\\c\n\u{1}ü"), "\"a\\\"b\\\\c\\n\\x01ü\"");
         assert_eq!(quoted("a\"\\\n\u{1}\u{85}é"), "\"a\\\"\\\\\\n\\x01\\u0085é\"");
         assert_eq!(json(&json!("<a&b>\u{2028}")), r#""\u003ca\u0026b\u003e\u2028""#);
     }
