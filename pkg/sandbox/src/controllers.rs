@@ -68,7 +68,7 @@ impl ObjectRef {
 }
 
 /// The group of an `apiVersion`; empty for core.
-fn group_of(api_version: &str) -> &str {
+pub(crate) fn group_of(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 

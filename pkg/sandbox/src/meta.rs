@@ -35,6 +35,18 @@ const FIELDS: [&str; 15] = [
     "uid",
 ];
 
+/// What made-up ends of names consist of: no vowels, so no words. Source: apimachinery 1.36 `util/rand`.
+pub(crate) const SAFE_LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+/// The finalizer of an object whose dependents go first.
+pub(crate) const FOREGROUND: &str = "foregroundDeletion";
+/// The finalizer of an object whose dependents stay.
+pub(crate) const ORPHAN: &str = "orphan";
+
+/// Five letters that make a generated name unlike others.
+pub(crate) fn random_end() -> String {
+    (0..5).map(|_| char::from(SAFE_LETTERS[fastrand::usize(..SAFE_LETTERS.len())])).collect()
+}
+
 /// A field of the metadata, when it is there.
 pub(crate) fn field<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
     object.get("metadata")?.get(name)
@@ -73,6 +85,11 @@ pub(crate) fn is_deleting(object: &Value) -> bool {
 /// The finalizers, in their order.
 pub(crate) fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
     field(object, "finalizers").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// What an annotation says, when it is there.
+pub(crate) fn annotation<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
+    field(object, "annotations")?.get(key)?.as_str()
 }
 
 /// The labels, as the store keeps them for selectors.

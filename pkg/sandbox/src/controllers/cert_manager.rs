@@ -95,10 +95,6 @@ fn data(secret: &Value, key: &str) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|text| !text.is_empty())
 }
 
-fn annotation<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
-    meta::field(object, "annotations")?.get(key)?.as_str()
-}
-
 fn timestamp(client: &Client) -> Timestamp {
     client.now().parse().expect("a clock prints RFC 3339")
 }

@@ -56,7 +56,7 @@ use self::{
     infrastructure::Role,
     object::{
         ADDONS, BOOTSTRAP, CLUSTER_NAME, CONTROL_PLANE, CORE, INFRASTRUCTURE, group, kind, label, namespace,
-        object_ref, owner_of_kind, text,
+        owner_of_kind, text,
     },
     plan::Plan,
     world::World,
@@ -97,8 +97,9 @@ impl World for Now<'_> {
     fn contract(&self, group: &str, kind: &str) -> Contract {
         let mut contracts = self.contracts.lock().unwrap_or_else(PoisonError::into_inner);
         *contracts.entry((group.to_owned(), kind.to_owned())).or_insert_with(|| {
-            let definition = self.client.resource_name(&object_ref(group, kind, "", ""));
-            let definition = object_ref("apiextensions.k8s.io", "CustomResourceDefinition", "", &definition);
+            let definition = self.client.resource_name(&ObjectRef::new(group, kind, "", ""));
+            let definition =
+                ObjectRef::new("apiextensions.k8s.io", "CustomResourceDefinition", "", &definition);
             let definition = self.client.get(&definition);
             definition.map_or(Contract::V1Beta2, |definition| Contract::of_definition(&definition))
         })
@@ -235,6 +236,7 @@ fn cluster_of(world: &dyn World, object: &Value) -> Option<Value> {
     if kind(object) == "Cluster" && group(object) == CORE {
         return Some(object.clone());
     }
-    let named = cluster_name(object).map(|cluster| object_ref(CORE, "Cluster", namespace(object), cluster));
+    let named =
+        cluster_name(object).map(|cluster| ObjectRef::new(CORE, "Cluster", namespace(object), cluster));
     world.get(&named.or_else(|| owner_of_kind(object, "Cluster"))?)
 }

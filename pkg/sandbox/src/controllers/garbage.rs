@@ -16,12 +16,11 @@ use serde_json::Value;
 use super::{Controller, Next, ObjectRef};
 use crate::{
     client::{Client, Propagation},
+    meta,
     status::Status,
     store::{Change, Key, Stored},
 };
 
-const FOREGROUND: &str = "foregroundDeletion";
-const ORPHAN: &str = "orphan";
 /// When an object is looked at again whose owner is of a kind that is not served. Source: kube-controller-manager 1.36,
 /// which asks every 30 seconds what is served.
 const UNKNOWN_PAUSE: Duration = Duration::from_secs(30);
@@ -147,9 +146,9 @@ impl GarbageCollector {
                 .finalizers
                 .iter()
                 .map(String::as_str)
-                .find(|f| [ORPHAN, FOREGROUND].contains(f))
+                .find(|f| [meta::ORPHAN, meta::FOREGROUND].contains(f))
             {
-                Some(ORPHAN) => Propagation::Orphan,
+                Some(meta::ORPHAN) => Propagation::Orphan,
                 Some(_) => Propagation::Foreground,
                 None if waiting && has_dependents => Propagation::Foreground,
                 None => Propagation::Background,
@@ -168,16 +167,16 @@ impl GarbageCollector {
     /// Takes the finalizers away that stand for waiting, once there is nothing left to wait for.
     async fn finish_deletion(&self, client: &Client, live: Value, metadata: &Metadata) -> Result<(), Status> {
         let dependents = self.dependents(&metadata.uid, client);
-        if metadata.finalizers.iter().any(|finalizer| finalizer == ORPHAN) {
+        if metadata.finalizers.iter().any(|finalizer| finalizer == meta::ORPHAN) {
             for dependent in &dependents {
                 self.orphan(client, dependent, &metadata.uid).await?;
             }
-            return without_finalizer(client, live, ORPHAN).await;
+            return without_finalizer(client, live, meta::ORPHAN).await;
         }
-        if metadata.finalizers.iter().any(|finalizer| finalizer == FOREGROUND) {
+        if metadata.finalizers.iter().any(|finalizer| finalizer == meta::FOREGROUND) {
             let blocked = dependents.iter().any(|dependent| blocks(client, dependent, &metadata.uid));
             if !blocked {
-                return without_finalizer(client, live, FOREGROUND).await;
+                return without_finalizer(client, live, meta::FOREGROUND).await;
             }
         }
         Ok(())
@@ -254,7 +253,8 @@ impl OwnerReference {
             Some(_) => match client.get(&self.object(namespace, client)) {
                 Some(owner) if owner["metadata"]["uid"] == self.uid.as_str() => {
                     let metadata = Metadata::deserialize(&owner["metadata"]).unwrap_or_default();
-                    let foreground = metadata.finalizers.iter().any(|finalizer| finalizer == FOREGROUND);
+                    let foreground =
+                        metadata.finalizers.iter().any(|finalizer| finalizer == meta::FOREGROUND);
                     if metadata.deletion_timestamp.is_some() && foreground {
                         Owner::Waiting
                     } else {
@@ -280,7 +280,10 @@ fn blocks(client: &Client, dependent: &ObjectRef, owner: &str) -> bool {
 
 fn waits(metadata: &Metadata) -> bool {
     metadata.deletion_timestamp.is_some()
-        && metadata.finalizers.iter().any(|finalizer| [ORPHAN, FOREGROUND].contains(&finalizer.as_str()))
+        && metadata
+            .finalizers
+            .iter()
+            .any(|finalizer| [meta::ORPHAN, meta::FOREGROUND].contains(&finalizer.as_str()))
 }
 
 fn retain_owners(live: &mut Value, keep: &[bool]) {

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::{compare::compare, managed, ownership::Versions, set::FieldSet, typed};
-use crate::go;
+use crate::{go, meta};
 
 const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -14,7 +14,7 @@ const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 const MAX_ANNOTATIONS_BYTES: usize = 256 * 1024;
 
 fn annotation(object: &Value) -> Option<&str> {
-    let text = object.get("metadata")?.get("annotations")?.get(ANNOTATION)?.as_str()?;
+    let text = meta::annotation(object, ANNOTATION)?;
     (!text.is_empty()).then_some(text)
 }
 

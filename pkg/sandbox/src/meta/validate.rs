@@ -5,8 +5,8 @@
 use serde_json::{Map, Value};
 
 use super::{
-    dns_label_problems, field, finalizers, generation, is_deleting, label_key_problems, label_value_problems,
-    name, namespace, text,
+    FOREGROUND, ORPHAN, dns_label_problems, field, finalizers, generation, is_deleting, label_key_problems,
+    label_value_problems, name, namespace, text,
 };
 use crate::{
     builtin::NameRule,
@@ -131,7 +131,7 @@ fn annotation_errors(object: &Value) -> Vec<FieldError> {
 }
 
 /// Finalizers that need no domain in front of them.
-const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", ORPHAN, FOREGROUND];
 
 /// Owner references as Go prints them, their fields in the order of its type.
 fn printed_owners(owners: &Value) -> String {
@@ -195,7 +195,7 @@ fn finalizer_errors(object: &Value) -> Vec<FieldError> {
         errors.extend(problems.into_iter().map(|text| FieldError::invalid(PATH, finalizer, text)));
     }
     let has = |name: &str| finalizers(object).any(|finalizer| finalizer == name);
-    if has("orphan") && has("foregroundDeletion") {
+    if has(ORPHAN) && has(FOREGROUND) {
         let list = field(object, "finalizers").cloned().unwrap_or_default();
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         errors.push(FieldError::invalid(PATH, list, detail));

@@ -14,8 +14,6 @@ use crate::{
 
 /// How often another name is tried for `generateName`. Source: kube-apiserver 1.36 `RetryGenerateName`.
 const NAME_ATTEMPTS: usize = 8;
-/// What random ends of names are made of: no vowels, so no words. Source: apimachinery 1.36 `util/rand`.
-const NAME_LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 /// The longest start of a generated name.
 const NAME_PREFIX_LIMIT: usize = 63 - 5;
 
@@ -92,8 +90,7 @@ fn generate_name(prefix: &str) -> String {
     while name.len() > NAME_PREFIX_LIMIT {
         name.pop();
     }
-    name.extend((0..5).map(|_| char::from(NAME_LETTERS[fastrand::usize(..NAME_LETTERS.len())])));
-    name
+    name + &meta::random_end()
 }
 
 async fn commit(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
@@ -161,7 +158,7 @@ mod tests {
     fn generated_names_end_with_five_letters_that_make_no_words() {
         let name = generate_name("web-");
         let end = name.strip_prefix("web-").unwrap();
-        assert!(end.len() == 5 && end.bytes().all(|letter| NAME_LETTERS.contains(&letter)), "{name}");
+        assert!(end.len() == 5 && end.bytes().all(|letter| meta::SAFE_LETTERS.contains(&letter)), "{name}");
         assert_eq!(generate_name(&"é".repeat(40)).len(), 63);
     }
 }

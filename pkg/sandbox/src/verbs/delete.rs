@@ -18,11 +18,6 @@ use crate::{
     store::{CommitError, Expected, Stored},
 };
 
-/// The finalizer of an object whose dependents go first.
-const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of an object whose dependents stay.
-const ORPHAN: &str = "orphan";
-
 /// What a deletion came to.
 #[derive(Debug)]
 pub(crate) enum Deleted {
@@ -179,9 +174,9 @@ fn check_preconditions(call: &Call<'_>, options: &DeleteOptions, live: &Value) -
 fn finalizers_after(call: &Call<'_>, options: &DeleteOptions, live: &Value) -> Vec<String> {
     let has = |name: &str| meta::finalizers(live).any(|finalizer| finalizer == name);
     let dependents = options.dependents.unwrap_or_else(|| {
-        if has(ORPHAN) {
+        if has(meta::ORPHAN) {
             Dependents::Orphan
-        } else if has(FOREGROUND) {
+        } else if has(meta::FOREGROUND) {
             Dependents::Foreground
         } else if kind::orphans_by_default(&call.resource) {
             Dependents::Orphan
@@ -189,11 +184,12 @@ fn finalizers_after(call: &Call<'_>, options: &DeleteOptions, live: &Value) -> V
             Dependents::Background
         }
     });
-    let others = meta::finalizers(live).filter(|finalizer| *finalizer != ORPHAN && *finalizer != FOREGROUND);
+    let others = meta::finalizers(live)
+        .filter(|finalizer| *finalizer != meta::ORPHAN && *finalizer != meta::FOREGROUND);
     let mut finalizers: Vec<String> = others.map(str::to_owned).collect();
     match dependents {
-        Dependents::Orphan => finalizers.push(ORPHAN.to_owned()),
-        Dependents::Foreground => finalizers.push(FOREGROUND.to_owned()),
+        Dependents::Orphan => finalizers.push(meta::ORPHAN.to_owned()),
+        Dependents::Foreground => finalizers.push(meta::FOREGROUND.to_owned()),
         Dependents::Background => {}
     }
     let same = finalizers.len() == meta::finalizers(live).count() && finalizers.iter().all(|name| has(name));

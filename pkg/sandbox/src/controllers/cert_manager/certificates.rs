@@ -11,7 +11,7 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::{
-    CERTIFICATE_NAME, GROUP, Verdict, annotation, data,
+    CERTIFICATE_NAME, GROUP, Verdict, data,
     issuers::Signer,
     request::{IssuerRef, Name, Request},
     resource, secret, set_condition, timestamp,
@@ -128,13 +128,14 @@ fn find_trouble(secret: Option<&Value>, name: &str, request: &Request, now: Time
         return no("InvalidKeyPair", "contains a private key that does not match the certificate");
     }
     let issuer = &request.issuer_ref;
-    let or = |key, default| annotation(secret, key).filter(|value| !value.is_empty()).unwrap_or(default);
+    let or =
+        |key, default| meta::annotation(secret, key).filter(|value| !value.is_empty()).unwrap_or(default);
     let noted = (or(NAME, &issuer.name), or(KIND, "Issuer"), or(ISSUER_GROUP, GROUP));
     if noted != (&*issuer.name, issuer.kind(), issuer.group()) {
         let noted = format!("{}.{}/{}", noted.1, noted.2, noted.0);
         return no("IncorrectIssuer", &format!("was previously issued by {noted:?}"));
     }
-    if let Some(other) = annotation(secret, CERTIFICATE_NAME).filter(|other| *other != name) {
+    if let Some(other) = meta::annotation(secret, CERTIFICATE_NAME).filter(|other| *other != name) {
         return Some(Verdict::no(
             "IncorrectCertificate",
             format!(
@@ -160,7 +161,8 @@ fn find_trouble(secret: Option<&Value>, name: &str, request: &Request, now: Time
 /// Whether a Certificate may write its Secret: not when that was made for another one that still names it, or the two
 /// would replace it in turns for ever.
 fn is_holder(client: &Client, secret: Option<&Value>, certificate: &ObjectRef) -> bool {
-    let holder = secret.and_then(|secret| Some((annotation(secret, CERTIFICATE_NAME)?, meta::name(secret))));
+    let holder =
+        secret.and_then(|secret| Some((meta::annotation(secret, CERTIFICATE_NAME)?, meta::name(secret))));
     holder.is_none_or(|(holder, secret)| {
         let other = client.get(&place(&certificate.namespace, holder));
         holder == certificate.name || other.is_none_or(|other| other["spec"]["secretName"] != secret)

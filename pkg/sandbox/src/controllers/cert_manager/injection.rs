@@ -13,7 +13,7 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{CERTIFICATE_NAME, GROUP, annotation, resource, secret};
+use super::{CERTIFICATE_NAME, GROUP, resource, secret};
 use crate::{
     client::Client,
     controllers::{Controller, Next, ObjectRef},
@@ -94,7 +94,7 @@ impl Controller for Injection {
             let Some(mut live) = client.get(object).filter(|live| !meta::is_deleting(live)) else {
                 return Ok(Next::Wait);
             };
-            let source = Source::of(|key| annotation(&live, key));
+            let source = Source::of(|key| meta::annotation(&live, key));
             if let Some(ca) = source.and_then(|source| source.read(client))
                 && inject(&mut live, &ca)
             {
@@ -153,11 +153,11 @@ impl Source {
             Self::Certificate { namespace, name } => {
                 let certificate = client.get(&ObjectRef::new(GROUP, "Certificate", namespace, name))?;
                 let secret = secret(client, namespace, certificate["spec"]["secretName"].as_str()?)?;
-                (annotation(&secret, CERTIFICATE_NAME)? == name).then_some(secret)?
+                (meta::annotation(&secret, CERTIFICATE_NAME)? == name).then_some(secret)?
             }
             Self::Secret { namespace, name } => {
                 let secret = secret(client, namespace, name)?;
-                (annotation(&secret, ALLOWED)? == "true").then_some(secret)?
+                (meta::annotation(&secret, ALLOWED)? == "true").then_some(secret)?
             }
         };
         Some(secret["data"]["ca.crt"].as_str()?.to_owned())

@@ -9,8 +9,8 @@ use super::{
     conditions::{self, Condition, legacy},
     contract::{Contract, has_control_plane, has_infrastructure},
     object::{
-        CLUSTER_NAME, IS_CONTROL_PLANE, generation, group, is_deleting, kind, label, name, namespace,
-        object_ref, owner_of_kind, owner_reference, set, text,
+        CLUSTER_NAME, IS_CONTROL_PLANE, ObjectRef, generation, group, is_deleting, kind, label, name,
+        namespace, owner_of_kind, owner_reference, set, text,
     },
     plan::Plan,
     world::World,
@@ -28,7 +28,7 @@ pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
     let mut config = live.clone();
     let contract = world.contract(group(live), kind(live));
     if can {
-        if world.get(&object_ref("", "Secret", namespace(live), name(live))).is_none() {
+        if world.get(&ObjectRef::new("", "Secret", namespace(live), name(live))).is_none() {
             plan.create(secret(live, cluster));
         }
         set(&mut config, &["status", "dataSecretName"], json!(name(live)));

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     contract::{has_control_plane, has_infrastructure, resolve},
-    object::{ADDONS, CONTROL_PLANE, CORE, namespace, object_ref, owner_ref, owners, reference},
+    object::{ADDONS, CONTROL_PLANE, CORE, namespace, owner_ref, owners},
     topology,
     world::{World, of_cluster},
 };
@@ -36,20 +36,20 @@ pub(super) fn of(
         // Only resources of ClusterResourceSets matter, and only when they come.
         let sets =
             if before.is_none() { world.list(ADDONS, "ClusterResourceSet", Some(place)) } else { Vec::new() };
-        return sets.iter().map(reference).collect();
+        return sets.iter().map(ObjectRef::of).collect();
     }
     let mut concerned = vec![object.clone()];
     concerned.extend(owners(after).iter().map(|owner| owner_ref(owner, place)));
     concerned.extend(REFERENCES.iter().filter_map(|at| resolve(after.pointer(at)?, place)));
     if let Some(cluster) = super::cluster_name(after) {
-        concerned.push(object_ref(CORE, "Cluster", place, cluster));
+        concerned.push(ObjectRef::new(CORE, "Cluster", place, cluster));
     }
     let respecified = deleted || before.is_none_or(|before| before["spec"] != after["spec"]);
     match (object.group.as_str(), object.kind.as_str()) {
         (CORE, "Cluster") if !deleted && before.is_some_and(|before| !matters(before, after)) => {}
         (CORE, "Cluster") => {
             concerned.extend(parts(world, after));
-            concerned.extend(world.list(ADDONS, "ClusterResourceSet", Some(place)).iter().map(reference));
+            concerned.extend(world.list(ADDONS, "ClusterResourceSet", Some(place)).iter().map(ObjectRef::of));
         }
         (CORE, "Machine") => concerned.extend(beside_machine(world, after, place, deleted)),
         (CORE, "ClusterClass") if respecified => concerned.extend(users_of(world, object)),
@@ -83,7 +83,7 @@ fn parts(world: &dyn World, cluster: &Value) -> Vec<ObjectRef> {
     let mut parts = Vec::new();
     for kind in CORE_PARTS {
         for part in of_cluster(world, CORE, kind, cluster) {
-            parts.push(reference(&part));
+            parts.push(ObjectRef::of(&part));
             let behind = REFERENCES.iter().filter_map(|at| resolve(part.pointer(at)?, namespace(&part)));
             parts.extend(behind);
         }
@@ -94,13 +94,13 @@ fn parts(world: &dyn World, cluster: &Value) -> Vec<ObjectRef> {
 /// Health checks count Machines, and the last one that goes lets a control plane go.
 fn beside_machine(world: &dyn World, machine: &Value, place: &str, deleted: bool) -> Vec<ObjectRef> {
     let mut beside: Vec<ObjectRef> =
-        world.list(CORE, "MachineHealthCheck", Some(place)).iter().map(reference).collect();
+        world.list(CORE, "MachineHealthCheck", Some(place)).iter().map(ObjectRef::of).collect();
     if let Some(cluster) = super::cluster_name(machine).filter(|_| deleted) {
-        let cluster = world.get(&object_ref(CORE, "Cluster", place, cluster));
+        let cluster = world.get(&ObjectRef::new(CORE, "Cluster", place, cluster));
         beside.extend(cluster.and_then(|cluster| resolve(cluster.pointer("/spec/controlPlaneRef")?, place)));
     }
     let deployment = super::object::label(machine, super::object::DEPLOYMENT_NAME);
-    beside.extend(deployment.map(|deployment| object_ref(CORE, "MachineDeployment", place, deployment)));
+    beside.extend(deployment.map(|deployment| ObjectRef::new(CORE, "MachineDeployment", place, deployment)));
     beside
 }
 
@@ -111,7 +111,7 @@ fn machines_beside(world: &dyn World, holder: &Value, place: &str) -> Vec<Object
     machines
         .iter()
         .filter(|machine| super::cluster_name(machine) == cluster.as_deref())
-        .map(reference)
+        .map(ObjectRef::of)
         .collect()
 }
 
@@ -121,7 +121,7 @@ fn users_of(world: &dyn World, class: &ObjectRef) -> Vec<ObjectRef> {
     clusters
         .iter()
         .filter(|cluster| topology::class_of(cluster).as_ref() == Some(class))
-        .map(reference)
+        .map(ObjectRef::of)
         .collect()
 }
 
@@ -138,7 +138,11 @@ fn users_of_templates(world: &dyn World, place: &str) -> Vec<ObjectRef> {
     let managed = clusters
         .into_iter()
         .filter(|cluster| topology::class_of(cluster).is_some_and(|class| class.namespace == place));
-    holders.chain(managed).map(|holder| reference(&holder)).filter(|found| !found.name.is_empty()).collect()
+    holders
+        .chain(managed)
+        .map(|holder| ObjectRef::of(&holder))
+        .filter(|found| !found.name.is_empty())
+        .collect()
 }
 
 #[cfg(test)]

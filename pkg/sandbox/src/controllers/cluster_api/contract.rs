@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    object::{self, flag, group_of, object_ref, set, text},
+    object::{self, flag, group_of, set, text},
     world::World,
 };
 use crate::controllers::ObjectRef;
@@ -101,7 +101,7 @@ pub(super) fn resolve(reference: &Value, namespace: &str) -> Option<ObjectRef> {
         "" => group_of(text(reference, "/apiVersion")),
         group => group,
     };
-    Some(object_ref(group, kind, namespace, name))
+    Some(ObjectRef::new(group, kind, namespace, name))
 }
 
 /// The object a reference at a JSON pointer of `holder` means, in the holder's namespace.

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::controllers::ObjectRef;
+pub(super) use crate::{
+    controllers::{ObjectRef, group_of},
+    meta::{annotation, is_deleting, name, namespace, uid},
+};
 
 /// The core group of Cluster API.
 pub(super) const CORE: &str = "cluster.x-k8s.io";
@@ -73,59 +76,20 @@ pub(super) fn unset(value: &mut Value, path: &[&str]) {
     }
 }
 
-pub(super) fn name(object: &Value) -> &str {
-    text(object, "/metadata/name")
-}
-
-pub(super) fn namespace(object: &Value) -> &str {
-    text(object, "/metadata/namespace")
-}
-
-pub(super) fn uid(object: &Value) -> &str {
-    text(object, "/metadata/uid")
-}
-
 pub(super) fn kind(object: &Value) -> &str {
     text(object, "/kind")
-}
-
-/// The group of an `apiVersion`; empty for core.
-pub(super) fn group_of(api_version: &str) -> &str {
-    api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 pub(super) fn group(object: &Value) -> &str {
     group_of(text(object, "/apiVersion"))
 }
 
-pub(super) fn is_deleting(object: &Value) -> bool {
-    present(object, "/metadata/deletionTimestamp").is_some()
-}
-
 pub(super) fn generation(object: &Value) -> i64 {
     number(object, "/metadata/generation").unwrap_or(1)
 }
 
-/// What an object is called.
-pub(super) fn reference(object: &Value) -> ObjectRef {
-    object_ref(group(object), kind(object), namespace(object), name(object))
-}
-
-pub(super) fn object_ref(group: &str, kind: &str, namespace: &str, name: &str) -> ObjectRef {
-    ObjectRef {
-        group: group.to_owned(),
-        kind: kind.to_owned(),
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-    }
-}
-
 pub(super) fn label<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
     object["metadata"]["labels"].get(key).and_then(Value::as_str)
-}
-
-pub(super) fn annotation<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
-    object["metadata"]["annotations"].get(key).and_then(Value::as_str)
 }
 
 pub(super) fn set_label(object: &mut Value, key: &str, value: &str) {
@@ -225,7 +189,12 @@ pub(super) fn owner_of_kind(object: &Value, owner_kind: &str) -> Option<ObjectRe
 
 /// The object an owner reference means.
 pub(super) fn owner_ref(owner: &Value, namespace: &str) -> ObjectRef {
-    object_ref(group_of(text(owner, "/apiVersion")), text(owner, "/kind"), namespace, text(owner, "/name"))
+    ObjectRef::new(
+        group_of(text(owner, "/apiVersion")),
+        text(owner, "/kind"),
+        namespace,
+        text(owner, "/name"),
+    )
 }
 
 /// Whether everything in `wanted` is in `found` as well; lists must be equal. What has only `found` does not count:

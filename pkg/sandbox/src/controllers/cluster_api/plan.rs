@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::object::{is_deleting, reference, uid};
+use super::object::{is_deleting, uid};
 use crate::{
     client::{Client, Propagation},
     controllers::{Next, ObjectRef},
@@ -44,7 +44,7 @@ impl Plan {
     /// Nothing is written when it is going already.
     pub(super) fn delete(&mut self, object: &Value) {
         if !is_deleting(object) {
-            self.writes.push(Write::Delete { object: reference(object), uid: uid(object).to_owned() });
+            self.writes.push(Write::Delete { object: ObjectRef::of(object), uid: uid(object).to_owned() });
         }
     }
 

@@ -9,8 +9,8 @@ use super::{
     conditions::{self, Condition, legacy},
     contract::{Contract, has_control_plane},
     object::{
-        ADDONS, CORE, add_finalizer, ensure_owner, generation, is_deleting, is_empty, name, namespace,
-        object_ref, owner_reference, owners, remove_finalizer, set, text, uid,
+        ADDONS, CORE, ObjectRef, add_finalizer, ensure_owner, generation, is_deleting, is_empty, name,
+        namespace, owner_reference, owners, remove_finalizer, set, text, uid,
     },
     plan::Plan,
     selector,
@@ -37,7 +37,7 @@ pub(super) fn plan(world: &dyn World, live: &Value) -> Plan {
         .into_iter()
         .flatten()
         .filter_map(|resource| {
-            world.get(&object_ref("", text(resource, "/kind"), namespace(live), text(resource, "/name")))
+            world.get(&ObjectRef::new("", text(resource, "/kind"), namespace(live), text(resource, "/name")))
         })
         .collect();
     for resource in &resources {
@@ -75,7 +75,7 @@ fn selected(world: &dyn World, resource_set: &Value) -> Vec<Value> {
 /// Writes down in the binding of a Cluster that it has these resources.
 fn bind(world: &dyn World, resource_set: &Value, cluster: &Value, resources: &[Value], plan: &mut Plan) {
     let found =
-        world.get(&object_ref(ADDONS, "ClusterResourceSetBinding", namespace(cluster), name(cluster)));
+        world.get(&ObjectRef::new(ADDONS, "ClusterResourceSetBinding", namespace(cluster), name(cluster)));
     let mut binding = found.clone().unwrap_or_else(|| {
         json!({
             "apiVersion": resource_set["apiVersion"], "kind": "ClusterResourceSetBinding",

@@ -10,7 +10,7 @@ use rcgen::{
 use serde_json::{Value, json};
 
 use super::{
-    object::{CLUSTER_NAME, name, namespace, object_ref, owner_reference, present, text},
+    object::{CLUSTER_NAME, ObjectRef, name, namespace, owner_reference, present, text},
     plan::Plan,
     world::World,
 };
@@ -57,7 +57,7 @@ pub(super) fn ensure_kubeconfig(world: &dyn World, cluster: &Value, owner: &Valu
 }
 
 fn get(world: &dyn World, cluster: &Value, purpose: &str) -> Option<Value> {
-    world.get(&object_ref("", "Secret", namespace(cluster), &format!("{}-{purpose}", name(cluster))))
+    world.get(&ObjectRef::new("", "Secret", namespace(cluster), &format!("{}-{purpose}", name(cluster))))
 }
 
 fn data(secret: &Value, key: &str) -> Option<String> {

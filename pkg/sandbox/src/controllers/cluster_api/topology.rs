@@ -61,7 +61,7 @@ pub(super) fn class_of(cluster: &Value) -> Option<ObjectRef> {
         Contract::V1Beta2 => (text(topology, "/classRef/name"), text(topology, "/classRef/namespace")),
     };
     let place = if place.is_empty() { namespace(cluster) } else { place };
-    (!class.is_empty()).then(|| super::object::object_ref(CORE, "ClusterClass", place, class))
+    (!class.is_empty()).then(|| ObjectRef::new(CORE, "ClusterClass", place, class))
 }
 
 /// Brings the parts of a Cluster to what its class says, and writes the references to them into `cluster`.

@@ -3,10 +3,7 @@
 use serde_json::Value;
 
 use super::contract::Contract;
-use crate::controllers::ObjectRef;
-
-/// Letters and digits that generated names use; none that spells a word.
-const SAFE: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+use crate::{controllers::ObjectRef, meta};
 
 /// The state of the server, read while a decision is made.
 pub(super) trait World: Sync {
@@ -27,7 +24,7 @@ pub(super) trait World: Sync {
 
     /// Five letters that make a generated name unlike others.
     fn suffix(&self) -> String {
-        (0..5).map(|_| char::from(SAFE[fastrand::usize(..SAFE.len())])).collect()
+        meta::random_end()
     }
 }
 

@@ -2,17 +2,19 @@
 
 use serde_json::Value;
 
-/// Letters that make no words and cannot be misread. Source: apimachinery 1.36 `rand.SafeEncodeString`.
-const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+use crate::meta::SAFE_LETTERS;
 
-/// Ten letters at most that stand for a value: FNV-1a, as the real controllers have it, but of the JSON text, so the
+/// Ten letters at most that stand for a value (apimachinery's `rand.SafeEncodeString`): FNV-1a, as the real controllers have it, but of the JSON text, so the
 /// names differ from theirs.
 pub(super) fn of(value: &Value) -> String {
     let hash = value
         .to_string()
         .bytes()
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    hash.to_string().bytes().map(|digit| char::from(LETTERS[usize::from(digit) % LETTERS.len()])).collect()
+    hash.to_string()
+        .bytes()
+        .map(|digit| char::from(SAFE_LETTERS[usize::from(digit) % SAFE_LETTERS.len()]))
+        .collect()
 }
 
 #[cfg(test)]
@@ -27,6 +29,6 @@ mod tests {
         let other: Value = serde_json::from_str(r#"{"b": 2, "a": 1}"#).unwrap();
         assert_eq!(of(&one), of(&other));
         assert_ne!(of(&one), of(&json!({"a": 1, "b": 3})));
-        assert!(of(&one).len() <= 10 && of(&one).bytes().all(|letter| LETTERS.contains(&letter)));
+        assert!(of(&one).len() <= 10 && of(&one).bytes().all(|letter| SAFE_LETTERS.contains(&letter)));
     }
 }

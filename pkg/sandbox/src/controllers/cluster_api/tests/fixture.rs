@@ -67,7 +67,7 @@ impl World {
     }
 
     pub(super) fn find(&self, kind: &str, name: &str) -> Option<Value> {
-        self.client.get(&object_ref(group_of_kind(kind), kind, PLACE, name))
+        self.client.get(&ObjectRef::new(group_of_kind(kind), kind, PLACE, name))
     }
 
     pub(super) fn get(&self, kind: &str, name: &str) -> Value {
@@ -91,7 +91,7 @@ impl World {
     }
 
     pub(super) async fn delete(&self, kind: &str, name: &str) {
-        let object = object_ref(group_of_kind(kind), kind, PLACE, name);
+        let object = ObjectRef::new(group_of_kind(kind), kind, PLACE, name);
         self.client.delete(&object, Propagation::Background).await.unwrap();
         self.settle().await;
     }
