@@ -16,14 +16,13 @@ use http::{Method, Request, Response, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
-use rustls::{ClientConfig, RootCertStore, pki_types::ServerName};
+use rustls::{RootCertStore, pki_types::ServerName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, sync::watch};
-use tokio_rustls::TlsConnector;
 use tower_service::Service;
 
-use crate::{Fault, Identity, Sandbox, audit, listener::Cut, respond::Body};
+use crate::{Fault, Identity, Sandbox, audit, listener::Cut, respond::Body, tls};
 
 /// More text than any list of faults has.
 const BODY_LIMIT: usize = 1 << 20;
@@ -182,7 +181,9 @@ async fn ask(
     let address = address.ok_or_else(|| ControlError::Address(server.to_owned()))?;
     let connect = |error| ControlError::Connect(address, error);
     let stream = TcpStream::connect(address).await.map_err(connect)?;
-    let connector = TlsConnector::from(client_config(identity)?);
+    let mut roots = RootCertStore::empty();
+    roots.add(identity.authority_der()).map_err(ControlError::Authority)?;
+    let connector = tls::connector(roots).map_err(ControlError::Authority)?;
     let name = ServerName::from(address.ip());
     let stream = connector.connect(name, stream).await.map_err(connect)?;
     let (mut sender, connection) =
@@ -198,16 +199,4 @@ async fn ask(
         .map_err(|_| ControlError::Address(server.to_owned()))?;
     let response = sender.send_request(request).await.map_err(ControlError::Exchange)?;
     if response.status().is_success() { Ok(response) } else { Err(ControlError::Answer(response.status())) }
-}
-
-fn client_config(identity: &Identity) -> Result<Arc<ClientConfig>, ControlError> {
-    let mut roots = RootCertStore::empty();
-    roots.add(identity.authority_der()).map_err(ControlError::Authority)?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(ControlError::Authority)?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(Arc::new(config))
 }

@@ -20,6 +20,7 @@ mod scale;
 mod serve;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 use std::sync::Arc;
 

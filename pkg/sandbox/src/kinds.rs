@@ -158,3 +158,31 @@ impl ResourceType {
         self.subresources.iter().find(|subresource| &*subresource.name == name)
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::schema::{Node, Schemas};
+
+    /// A resource of which a test says all that matters.
+    pub(crate) fn resource(group: &str, plural: &str, custom: Option<CustomResource>) -> ResourceType {
+        let mut schemas = Schemas::default();
+        let root = schemas.add(Node::default());
+        ResourceType {
+            group: group.into(),
+            version: "v1".into(),
+            storage_version: "v1".into(),
+            plural: plural.into(),
+            singular: "".into(),
+            kind: "".into(),
+            list_kind: "".into(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced: true,
+            verbs: Vec::new(),
+            subresources: Vec::new(),
+            schema: SchemaRoot::new(Arc::new(schemas), root),
+            custom: custom.map(Arc::new),
+        }
+    }
+}

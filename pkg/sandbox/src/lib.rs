@@ -65,6 +65,7 @@ mod server;
 mod status;
 mod store;
 mod table;
+mod tls;
 mod verbs;
 
 pub use admission::ServiceWebhooks;

@@ -8,9 +8,7 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
-use http::{HeaderMap, Request, Response, StatusCode, header};
-use http_body::Body;
+use http::{HeaderMap, Request, Response, header};
 use hyper::body::Incoming;
 use hyper_util::{
     rt::{TokioExecutor, TokioIo},
@@ -27,6 +25,7 @@ use tower_service::Service;
 
 use crate::{
     identity::{Identity, IdentityError},
+    respond::{self, Accepted, Body},
     server::{forbidden, logged},
     status::Status,
 };
@@ -70,11 +69,10 @@ impl Listener {
     ///
     /// # Errors
     /// When the port is taken or the identity cannot be used.
-    pub async fn bind<S, B>(service: S, identity: &Identity, port: u16) -> Result<Self, ListenError>
+    pub async fn bind<S>(service: S, identity: &Identity, port: u16) -> Result<Self, ListenError>
     where
-        S: Service<Request<Incoming>, Response = Response<B>, Error = Cut> + Clone + Send + Sync + 'static,
+        S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut> + Clone + Send + Sync + 'static,
         S::Future: Send,
-        B: Body<Data = Bytes, Error = Cut> + From<Bytes> + Send + 'static,
     {
         let acceptor = TlsAcceptor::from(identity.server_config()?);
         let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
@@ -110,15 +108,14 @@ impl Drop for Listener {
     }
 }
 
-async fn accept<S, B>(
+async fn accept<S>(
     listener: TcpListener,
     acceptor: TlsAcceptor,
     service: Guarded<S>,
     mut stopping: watch::Receiver<bool>,
 ) where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Cut> + Clone + Send + Sync + 'static,
+    S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut> + Clone + Send + Sync + 'static,
     S::Future: Send,
-    B: Body<Data = Bytes, Error = Cut> + From<Bytes> + Send + 'static,
 {
     let mut connections = tokio::task::JoinSet::new();
     let others = stopping.clone();
@@ -147,15 +144,14 @@ async fn told(stopping: &mut watch::Receiver<bool>) {
 }
 
 /// One connection from hello to goodbye.
-async fn serve<S, B>(
+async fn serve<S>(
     stream: TcpStream,
     acceptor: TlsAcceptor,
     service: Guarded<S>,
     mut stopping: watch::Receiver<bool>,
 ) where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Cut> + Clone + Send + Sync + 'static,
+    S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut> + Clone + Send + Sync + 'static,
     S::Future: Send,
-    B: Body<Data = Bytes, Error = Cut> + From<Bytes> + Send + 'static,
 {
     let _ = stream.set_nodelay(true);
     let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await else {
@@ -180,14 +176,13 @@ async fn serve<S, B>(
 }
 
 /// A cut must take the whole connection, whatever the protocol: it is dropped without a goodbye.
-async fn answer<S, B>(
+async fn answer<S>(
     mut service: Guarded<S>,
     request: Request<Incoming>,
     cut: Arc<Notify>,
-) -> Result<Response<B>, Cut>
+) -> Result<Response<Body>, Cut>
 where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Cut>,
-    B: Body<Data = Bytes, Error = Cut> + From<Bytes>,
+    S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut>,
 {
     let answer = service.call(request).await;
     if answer.is_err() {
@@ -217,10 +212,9 @@ enum Caller {
 }
 
 impl<S> Guarded<S> {
-    async fn call<B>(&mut self, request: Request<Incoming>) -> Result<Response<B>, Cut>
+    async fn call(&mut self, request: Request<Incoming>) -> Result<Response<Body>, Cut>
     where
-        S: Service<Request<Incoming>, Response = Response<B>, Error = Cut>,
-        B: From<Bytes>,
+        S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut>,
     {
         let open = ["/livez", "/readyz", "/healthz", "/version"].contains(&request.uri().path());
         let status = match self.caller(request.headers()) {
@@ -228,7 +222,7 @@ impl<S> Guarded<S> {
             Caller::Anonymous if !open => forbidden(&logged(&request.into_parts().0), "system:anonymous"),
             Caller::User | Caller::Anonymous => return self.service.call(request).await,
         };
-        Ok(refusal(&status))
+        Ok(respond::failure(&Accepted::default(), &status))
     }
 
     /// Source: kube-apiserver 1.36: what is no bearer token is nothing.
@@ -244,13 +238,6 @@ impl<S> Guarded<S> {
             Some(_) => Caller::Stranger,
         }
     }
-}
-
-fn refusal<B: From<Bytes>>(status: &Status) -> Response<B> {
-    let mut response = Response::new(B::from(Bytes::from(format!("{}\n", status.to_value()))));
-    *response.status_mut() = StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"));
-    response
 }
 
 impl fmt::Display for Cut {

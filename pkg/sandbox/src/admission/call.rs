@@ -1,6 +1,6 @@
 //! HTTPS to a webhook: one request, one connection, HTTP/1.1.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, time::Duration};
 
 use bytes::Bytes;
 use http::{Method, Response, StatusCode, Uri, header};
@@ -8,11 +8,12 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use rustls::{
-    ClientConfig, RootCertStore,
+    RootCertStore,
     pki_types::{CertificateDer, ServerName, pem::PemObject},
 };
 use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
+
+use crate::tls;
 
 /// The largest answer that is read.
 const ANSWER_BYTES: usize = 16 << 20;
@@ -63,7 +64,9 @@ async fn send(
     let port = uri.port_u16().unwrap_or(443);
     let tcp = TcpStream::connect((bare, port)).await.map_err(|error| dial_error(&error, host, port))?;
     let name = ServerName::try_from(bare.to_owned()).map_err(|error| error.to_string())?;
-    let connector = TlsConnector::from(Arc::new(tls(authorities)?));
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(CertificateDer::pem_slice_iter(authorities).flatten());
+    let connector = tls::connector(roots).map_err(|error| error.to_string())?;
     let stream = connector.connect(name, tcp).await.map_err(|error| tls_error(&error))?;
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
     let (mut sender, connection) = handshake.map_err(|error| error.to_string())?;
@@ -80,15 +83,6 @@ async fn send(
     // The connection ends with its one exchange: the task does not outlive the answer for long.
     tokio::spawn(connection);
     sender.send_request(request).await.map_err(|error| error.to_string())
-}
-
-fn tls(authorities: &[u8]) -> Result<ClientConfig, String> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(CertificateDer::pem_slice_iter(authorities).flatten());
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let config = config.map_err(|error| error.to_string())?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
 }
 
 fn dial_error(error: &io::Error, host: &str, port: u16) -> String {

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::path::Path;
+use super::{path::Path, walk};
 use crate::{builtin::NameRule, meta, schema::Schema, status::FieldError};
 
 /// See [`crate::crd::prune_embedded`].
@@ -41,31 +41,12 @@ fn prune_below(value: &mut Value, schema: Schema<'_>, path: &mut Path, removed: 
 /// Everything that is wrong with the identity and the metadata of embedded objects.
 pub(super) fn faults(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    walk(schema, value, &mut Path::default(), &mut errors);
+    walk::each(schema, value, &mut Path::default(), &mut |schema, value, path| {
+        if value.is_object() && schema.node().embedded_resource {
+            resource(value, path, &mut errors);
+        }
+    });
     errors
-}
-
-fn walk(schema: Schema<'_>, value: &Value, path: &mut Path, errors: &mut Vec<FieldError>) {
-    match value {
-        Value::Object(fields) => {
-            if schema.node().embedded_resource {
-                resource(value, path, errors);
-            }
-            for (name, value) in fields {
-                if let Some(field) = schema.field(name) {
-                    let known = schema.node().properties.contains_key(name.as_str());
-                    path.inside(name, known, |path| walk(field, value, path, errors));
-                }
-            }
-        }
-        Value::Array(items) => {
-            let Some(schema) = schema.items() else { return };
-            for (index, item) in items.iter().enumerate() {
-                path.at(index, |path| walk(schema, item, path, errors));
-            }
-        }
-        _ => {}
-    }
 }
 
 fn resource(object: &Value, path: &Path, errors: &mut Vec<FieldError>) {

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::path::Path;
+use super::{path::Path, walk};
 use crate::{
     schema::{ListType, Schema},
     status::{FieldError, FieldErrorKind},
@@ -13,43 +13,29 @@ use crate::{
 /// Everything that is twice in a list of this value that allows it once.
 pub(super) fn duplicates(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    walk(schema, value, &mut Path::default(), &mut errors);
+    walk::each(schema, value, &mut Path::default(), &mut |schema, value, path| {
+        if let Value::Array(items) = value {
+            check(schema, items, path, &mut errors);
+        }
+    });
     errors
 }
 
-fn walk(schema: Schema<'_>, value: &Value, path: &mut Path, errors: &mut Vec<FieldError>) {
-    match value {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                if let Some(field) = schema.field(name) {
-                    let known = schema.node().properties.contains_key(name.as_str());
-                    path.inside(name, known, |path| walk(field, value, path, errors));
-                }
+fn check(schema: Schema<'_>, items: &[Value], path: &mut Path, errors: &mut Vec<FieldError>) {
+    match &schema.node().list_type {
+        ListType::Atomic => {}
+        ListType::Set => report(items, path, errors),
+        ListType::Map(keys) => {
+            if let Some(index) = odd_item(items) {
+                path.at(index, |path| {
+                    let detail = "must be an object for an array of list-type map";
+                    errors.push(FieldError::invalid(path.text(), items[index].clone(), detail));
+                });
+            } else {
+                let keys: Vec<_> = items.iter().map(|item| key_of(item, keys)).collect();
+                report(&keys, path, errors);
             }
         }
-        Value::Array(items) => {
-            match &schema.node().list_type {
-                ListType::Atomic => {}
-                ListType::Set => report(items, path, errors),
-                ListType::Map(keys) => {
-                    if let Some(index) = odd_item(items) {
-                        path.at(index, |path| {
-                            let detail = "must be an object for an array of list-type map";
-                            errors.push(FieldError::invalid(path.text(), items[index].clone(), detail));
-                        });
-                    } else {
-                        let keys: Vec<_> = items.iter().map(|item| key_of(item, keys)).collect();
-                        report(&keys, path, errors);
-                    }
-                }
-            }
-            if let Some(schema) = schema.items() {
-                for (index, item) in items.iter().enumerate() {
-                    path.at(index, |path| walk(schema, item, path, errors));
-                }
-            }
-        }
-        _ => {}
     }
 }
 

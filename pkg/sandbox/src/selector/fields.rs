@@ -319,37 +319,13 @@ fn new_event_field(name: &str) -> Option<Field> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use serde_json::json;
 
     use super::*;
     use crate::{
-        kinds::CustomResource,
-        schema::{Node, SchemaRoot, Schemas},
+        kinds::{CustomResource, tests::resource},
         store::{Key, ResourceName, Revision},
     };
-
-    fn resource(group: &str, plural: &str, custom: Option<CustomResource>) -> ResourceType {
-        let mut schemas = Schemas::default();
-        let root = schemas.add(Node::default());
-        ResourceType {
-            group: group.into(),
-            version: "v1".into(),
-            storage_version: "v1".into(),
-            plural: plural.into(),
-            singular: "".into(),
-            kind: "".into(),
-            list_kind: "".into(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            namespaced: true,
-            verbs: Vec::new(),
-            subresources: Vec::new(),
-            schema: SchemaRoot::new(Arc::new(schemas), root),
-            custom: custom.map(Arc::new),
-        }
-    }
 
     fn stored(body: &Value) -> Stored {
         let name = ResourceName { group: "".into(), plural: "x".into() };

@@ -1,30 +1,10 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::{
-    kinds::{CustomResource, PrinterColumn},
-    schema::{Node, SchemaRoot, Schemas},
-};
+use crate::kinds::{CustomResource, PrinterColumn};
 
 fn resource(group: &str, plural: &str) -> ResourceType {
-    let mut schemas = Schemas::default();
-    let root = schemas.add(Node::default());
-    ResourceType {
-        group: group.into(),
-        version: "v1".into(),
-        storage_version: "v1".into(),
-        plural: plural.into(),
-        singular: "".into(),
-        kind: "".into(),
-        list_kind: "".into(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
-        namespaced: true,
-        verbs: Vec::new(),
-        subresources: Vec::new(),
-        schema: SchemaRoot::new(Arc::new(schemas), root),
-        custom: None,
-    }
+    crate::kinds::tests::resource(group, plural, None)
 }
 
 /// Half past midnight on the first of January 2025, and the time some objects were made: an hour before.

@@ -12,6 +12,10 @@ const CONTAINERS: super::Column = text("Containers").wide();
 const IMAGES: super::Column = text("Images").wide();
 const SELECTOR: super::Column = text("Selector").wide();
 
+/// What keeps a number of equal pods.
+const REPLICA_COLUMNS: [super::Column; 8] =
+    [NAME, integer("Desired"), integer("Current"), integer("Ready"), AGE, CONTAINERS, IMAGES, SELECTOR];
+
 pub(super) const PRINTERS: &[Printer] = &[
     Printer { group: "", plural: "pods", columns: pods::COLUMNS, cells: pods::cells },
     Printer {
@@ -28,16 +32,7 @@ pub(super) const PRINTERS: &[Printer] = &[
     Printer {
         group: "",
         plural: "replicationcontrollers",
-        columns: &[
-            NAME,
-            integer("Desired"),
-            integer("Current"),
-            integer("Ready"),
-            AGE,
-            CONTAINERS,
-            IMAGES,
-            SELECTOR,
-        ],
+        columns: &REPLICA_COLUMNS,
         cells: |object| {
             let mut cells = replicas(object);
             cells.push(map(object, "/spec/selector"));
@@ -47,16 +42,7 @@ pub(super) const PRINTERS: &[Printer] = &[
     Printer {
         group: "apps",
         plural: "replicasets",
-        columns: &[
-            NAME,
-            integer("Desired"),
-            integer("Current"),
-            integer("Ready"),
-            AGE,
-            CONTAINERS,
-            IMAGES,
-            SELECTOR,
-        ],
+        columns: &REPLICA_COLUMNS,
         cells: |object| {
             let mut cells = replicas(object);
             cells.push(selector(object, "/spec/selector"));

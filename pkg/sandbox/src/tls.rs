@@ -1,0 +1,18 @@
+//! The client's side of TLS, for webhooks and for running sandboxes.
+
+use std::sync::Arc;
+
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use tokio_rustls::TlsConnector;
+
+/// Connects to servers whose certificates one of these authorities has signed.
+///
+/// # Errors
+/// When the cryptography has none of the protocol's versions.
+pub(crate) fn connector(roots: RootCertStore) -> Result<TlsConnector, rustls::Error> {
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
+}
