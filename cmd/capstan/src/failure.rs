@@ -95,6 +95,10 @@ impl Failure {
         self
     }
 
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// The first line.
     pub(crate) fn message(&self) -> &str {
         &self.message

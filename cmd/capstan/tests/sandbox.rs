@@ -281,6 +281,21 @@ reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
 }
 
 #[test]
+fn what_is_followed_ends_at_ctrl_c_without_a_word() {
+    let sandboxes = Sandboxes::new();
+    sandboxes.run(&["start", "lab", "--in-memory"]);
+    assert_eq!(sandboxes.ask("lab", "GET", "/api/v1/namespaces/default"), 200);
+    let mut follow = sandboxes.spawn(&["logs", "lab", "--requests", "--follow"]);
+    // Once it has printed the request, it waits for more.
+    BufReader::new(follow.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+    signal("INT", follow.id().into());
+    let ended = follow.wait_with_output().unwrap();
+    // Between two looks nobody waits, and the signal ends the process by itself.
+    assert!(matches!(ended.status.code(), Some(0 | 130)), "{}", ended.status);
+    assert_eq!(String::from_utf8(ended.stderr).unwrap(), "");
+}
+
+#[test]
 fn the_requests_of_a_running_sandbox_are_told_as_they_were_answered() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "lab", "--in-memory", "--fault", "cut-before,resource=secrets"]);

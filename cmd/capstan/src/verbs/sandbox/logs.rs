@@ -54,10 +54,9 @@ fn log(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), Failur
         log.read_to_end(&mut text).map_err(|error| cannot_read(&path, &error))?;
         session.printer().data(text)?;
         session.printer().flush()?;
-        if !args.follow || !is_running {
+        if !args.follow || !is_running || !pause(session)? {
             return Ok(());
         }
-        pause(session)?;
     }
 }
 
@@ -82,11 +81,10 @@ fn requests(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), F
         };
         session.printer().data(asked.requests.iter().map(line).collect::<String>())?;
         session.printer().flush()?;
-        if !args.follow {
+        if !args.follow || !pause(session)? {
             return Ok(());
         }
         since = asked.requests.last().map_or(since, |last| last.number);
-        pause(session)?;
     }
 }
 
@@ -96,11 +94,16 @@ fn line(request: &Request) -> String {
     format!("{number}\t{code}\t{verb}\t{path}\t{client}\n")
 }
 
-fn pause(session: &Session) -> Result<(), Failure> {
-    session.block_on(async {
+/// Waits a moment; `false` at Ctrl-C, the way to end what is followed.
+fn pause(session: &Session) -> Result<bool, Failure> {
+    let waited = session.block_on(async {
         tokio::time::sleep(LOOK_EVERY).await;
-        Ok::<_, Failure>(())
-    })
+        Ok::<_, Failure>(true)
+    });
+    match waited {
+        Err(failure) if failure.kind() == Kind::Interrupted => Ok(false),
+        waited => waited,
+    }
 }
 
 fn cannot_read(path: &std::path::Path, error: &io::Error) -> Failure {
