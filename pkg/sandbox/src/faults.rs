@@ -117,24 +117,24 @@ impl RequestFilter {
         let writes = ["create", "update", "patch", "delete", "deletecollection"];
         let verb = match &*self.verb {
             "" | "*" => true,
-            // An access review may ask for all of them at once.
+            // An access review may ask for all verbs, groups, resources and namespaces at once.
             _ if request.verb == "*" => true,
             "write" => writes.contains(&&*request.verb),
             verb => verb == request.verb,
         };
         let any = |wanted: &str, found: &str| wanted.is_empty() || wanted == found;
         verb && self.resource_matches(request)
-            && any(&self.namespace, &request.namespace)
+            && (request.namespace == "*" || any(&self.namespace, &request.namespace))
             && any(&self.name, &request.name)
     }
 
     fn resource_matches(&self, request: &Request) -> bool {
-        let group = self.group == "*" || self.group == request.group;
+        let group = self.group == "*" || request.group == "*" || self.group == request.group;
         match &*self.resource {
             "" => self.group.is_empty() || group,
             // Any resource of any group, when no group was named either.
             "*" => !request.resource.is_empty() && (self.group.is_empty() || group),
-            resource => group && resource == request.resource,
+            resource => group && (request.resource == "*" || resource == request.resource),
         }
     }
 }

@@ -64,7 +64,8 @@ impl Controller for RoleAggregation {
             if role["rules"].as_array().map_or(&[] as &[Value], Vec::as_slice) != rules {
                 let configuration = json!({
                     "apiVersion": role["apiVersion"], "kind": KIND,
-                    "metadata": {"name": meta::name(&role)}, "rules": rules,
+                    // With its uid the write makes no role anew that was deleted meanwhile.
+                    "metadata": {"name": meta::name(&role), "uid": role["metadata"]["uid"]}, "rules": rules,
                 });
                 client.apply(configuration).await?;
             }

@@ -109,7 +109,8 @@ fn is_forbidden(call: &Call<'_>, spec: &Value) -> bool {
         verb: verb.into(),
         group: text("group").to_owned(),
         resource: format!("{}{subresource}{}", text("resource"), text("subresource")),
-        namespace: text("namespace").to_owned(),
+        // No namespace means all of them.
+        namespace: Some(text("namespace")).filter(|text| !text.is_empty()).unwrap_or("*").to_owned(),
         name: text("name").to_owned(),
         ..Request::default()
     })

@@ -73,19 +73,26 @@ async fn what_is_forbidden_is_refused_and_access_reviews_say_so() {
         "secrets \"one\" is forbidden: User \"admin\" cannot get resource \"secrets\" in API group \"\" in the \
          namespace \"default\""
     );
-    for (verb, namespace, allowed) in [
-        ("get", "default", false),
-        ("*", "default", false),
-        ("list", "default", true),
-        ("get", "kube-system", true),
+    for (verb, (group, resource), namespace, allowed) in [
+        ("get", ("", "secrets"), "default", false),
+        ("*", ("", "secrets"), "default", false),
+        ("get", ("", "*"), "default", false),
+        ("*", ("*", "*"), "", false),
+        ("list", ("", "secrets"), "default", true),
+        ("get", ("", "secrets"), "kube-system", true),
+        ("*", ("apps", "*"), "", true),
     ] {
         let review = json!({
             "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
-            "spec": {"resourceAttributes": {"verb": verb, "resource": "secrets", "namespace": namespace}},
+            "spec": {"resourceAttributes": {"verb": verb, "group": group, "resource": resource, "namespace": namespace}},
         });
         let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
         let (code, review) = ask(&sandbox, "POST", path, &review).await;
-        assert_eq!((code, &review["status"]["allowed"]), (201, &json!(allowed)), "{verb} {namespace}");
+        assert_eq!(
+            (code, &review["status"]["allowed"]),
+            (201, &json!(allowed)),
+            "{verb} {group}/{resource} {namespace}"
+        );
     }
 }
 
