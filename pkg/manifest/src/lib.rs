@@ -14,6 +14,7 @@ pub mod images;
 pub mod labels;
 pub mod namespace;
 pub mod order;
+pub mod patch;
 pub mod typed;
 pub mod yaml;
 

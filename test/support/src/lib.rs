@@ -21,6 +21,8 @@ pub mod cluster_api;
 #[cfg(feature = "sandbox")]
 pub mod counter;
 #[cfg(feature = "sandbox")]
+pub mod everything;
+#[cfg(feature = "sandbox")]
 pub mod fixture;
 pub mod host;
 #[cfg(feature = "sandbox")]

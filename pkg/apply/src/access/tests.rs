@@ -1,0 +1,47 @@
+use super::*;
+use crate::testing::{Reply, Sandboxed, Scripted};
+
+fn permission(verb: &str, group: &str, resource: &str, namespace: &str) -> Permission {
+    let [verb, group, resource, namespace] = [verb, group, resource, namespace].map(str::to_owned);
+    Permission { verb, group, resource, namespace }
+}
+
+#[tokio::test]
+async fn an_administrator_is_asked_about_once() {
+    let sandbox = Sandboxed::start().await;
+    let wanted = [permission("create", "apps", "deployments", "a"), permission("get", "", "secrets", "")];
+    let access = sandbox.lab.server.access(&wanted).await.unwrap();
+    assert_eq!(access, Access { denied: Vec::new(), is_admin: true });
+    assert_eq!(sandbox.lab.server.requests(), 1);
+}
+
+#[tokio::test]
+async fn everything_that_is_not_allowed_is_named_in_the_order_it_was_asked_for() {
+    let sandbox = Sandboxed::start().await;
+    sandbox.strike("forbid,resource=secrets");
+    sandbox.strike("forbid,resource=*,verb=update");
+    let wanted = [
+        permission("get", "", "secrets", "a"),
+        permission("get", "", "configmaps", "a"),
+        permission("update", "apps", "deployments", ""),
+        permission("get", "apps", "deployments", ""),
+    ];
+    let access = sandbox.lab.server.access(&wanted).await.unwrap();
+    let denied: Vec<_> = access.denied.iter().map(|denied| denied.permission.to_string()).collect();
+    assert_eq!(denied, ["get secrets in namespace a", "update deployments.apps"]);
+    assert!(!access.is_admin);
+    assert_eq!(sandbox.lab.server.requests(), 5);
+}
+
+#[tokio::test]
+async fn the_authorizers_words_are_passed_on() {
+    let script = Scripted::default();
+    let said = |status| Reply::json(201, &json!({"status": status}));
+    let unsure = json!({"allowed": false, "evaluationError": "role `x` not found"});
+    let no = json!({"allowed": false, "reason": "because"});
+    script.on(&format!("POST {REVIEWS}"), [said(json!({"allowed": false})), said(no), said(unsure)]);
+    let wanted = [permission("get", "", "pods/log", "a"), permission("list", "", "pods", "a")];
+    let access = script.lab().await.server.access(&wanted).await.unwrap();
+    let reasons: Vec<_> = access.denied.iter().map(|denied| &*denied.reason).collect();
+    assert_eq!(reasons, ["because", "role `x` not found"]);
+}

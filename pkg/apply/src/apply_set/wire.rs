@@ -1,0 +1,109 @@
+//! Items as they are recorded on clusters.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ManagedType, Phase};
+use crate::{AdoptionPolicy, DeletePolicy, ObjectKey, ReconcilePolicy, UpdatePolicy};
+
+/// An item as it is written: all in one mapping.
+///
+/// Read with patience: fields of other writers are passed over, and what is left out has its default. An item without a
+/// digest counts as changed.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Item {
+    group: String,
+    version: String,
+    kind: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    namespace: String,
+    name: String,
+    adoption_policy: AdoptionPolicy,
+    reconcile_policy: ReconcilePolicy,
+    update_policy: UpdatePolicy,
+    delete_policy: DeletePolicy,
+    #[serde(skip_serializing_if = "is_zero")]
+    apply_order: i16,
+    #[serde(skip_serializing_if = "is_zero")]
+    delete_order: i16,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    managed_types: Vec<ManagedType>,
+    digest: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    owned: String,
+    phase: Phase,
+    status: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_applied_at: Option<String>,
+}
+
+/// An item that names no object.
+#[derive(Debug, thiserror::Error)]
+#[error("an item of the apply set has no `{field}` (kind `{kind}`, name `{name}`)")]
+pub(super) struct NoObject {
+    field: &'static str,
+    kind: String,
+    name: String,
+}
+
+impl TryFrom<Item> for super::Item {
+    type Error = NoObject;
+
+    fn try_from(item: Item) -> Result<Self, NoObject> {
+        let field = match () {
+            () if item.kind.is_empty() => Some("kind"),
+            () if item.name.is_empty() => Some("name"),
+            () if item.version.is_empty() => Some("version"),
+            () => None,
+        };
+        if let Some(field) = field {
+            return Err(NoObject { field, kind: item.kind, name: item.name });
+        }
+        Ok(Self {
+            key: ObjectKey { group: item.group, kind: item.kind, namespace: item.namespace, name: item.name },
+            version: item.version,
+            adoption_policy: item.adoption_policy,
+            reconcile_policy: item.reconcile_policy,
+            update_policy: item.update_policy,
+            delete_policy: item.delete_policy,
+            apply_order: item.apply_order,
+            delete_order: item.delete_order,
+            managed_types: item.managed_types,
+            digest: item.digest,
+            owned: item.owned,
+            phase: item.phase,
+            status: item.status,
+            last_applied_at: item.last_applied_at,
+        })
+    }
+}
+
+impl From<super::Item> for Item {
+    fn from(item: super::Item) -> Self {
+        let ObjectKey { group, kind, namespace, name } = item.key;
+        Self {
+            group,
+            version: item.version,
+            kind,
+            namespace,
+            name,
+            adoption_policy: item.adoption_policy,
+            reconcile_policy: item.reconcile_policy,
+            update_policy: item.update_policy,
+            delete_policy: item.delete_policy,
+            apply_order: item.apply_order,
+            delete_order: item.delete_order,
+            managed_types: item.managed_types,
+            digest: item.digest,
+            owned: item.owned,
+            phase: item.phase,
+            status: item.status,
+            last_applied_at: item.last_applied_at,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference to what it may skip")]
+fn is_zero(order: &i16) -> bool {
+    *order == 0
+}

@@ -1,0 +1,234 @@
+//! The way to a server: address, credentials, proxies, and as whom.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{HeaderMap, HeaderValue, Uri, header};
+use kube::{
+    client::{AuthError, ClientBuilder},
+    config::{AuthInfo, KubeConfigOptions, Kubeconfig},
+};
+
+/// How long a connection may take to come about.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Which server, and as whom.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// Where the address and the credentials come from.
+    pub credentials: Credentials,
+    /// As whom to act, on top of the credentials.
+    pub impersonation: Option<Impersonation>,
+    /// What the server's log shall call us, such as `capstan/0.1.0 (linux/amd64)`.
+    pub user_agent: String,
+}
+
+/// Where address and credentials come from.
+#[derive(Clone)]
+pub enum Credentials {
+    /// A context of a kubeconfig, which is there.
+    Kubeconfig {
+        /// All files merged.
+        config: Box<Kubeconfig>,
+        /// Name of the context.
+        context: String,
+    },
+    /// The service account of the pod this runs in.
+    InCluster,
+    /// A client that is connected already, such as one of a sandbox in this process.
+    Client(kube::Client),
+}
+
+/// Another user to act as.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Impersonation {
+    /// Name of the user.
+    pub user: String,
+    /// Its groups.
+    pub groups: Vec<String>,
+}
+
+/// Why there is no connection. Nothing was asked of the server yet.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The context cannot be used.
+    #[error("cannot use context `{context}` of the kubeconfig")]
+    Context {
+        /// Its name.
+        context: String,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A program that gives credentials failed.
+    #[error("the credential plugin `{command}` of context `{context}` gave no credentials")]
+    Plugin {
+        /// Name of the context.
+        context: String,
+        /// The program.
+        command: String,
+        /// What its maker says about installing it.
+        install_hint: Option<String>,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// There is nobody of this name to act as.
+    #[error("cannot act as `{name}`: that is not a name a request can carry")]
+    Impersonation {
+        /// The user or group.
+        name: String,
+    },
+    /// The pod has no service account, or this runs in none.
+    #[error("there is no service account of a pod to connect with")]
+    InCluster(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Kubeconfig { context, .. } => write!(f, "Kubeconfig({context})"),
+            Self::InCluster => f.write_str("InCluster"),
+            Self::Client(_) => f.write_str("Client"),
+        }
+    }
+}
+
+/// A connected client, and what has to be known of it.
+#[derive(Clone)]
+pub(crate) struct Connected {
+    pub(crate) client: kube::Client,
+    /// The address, without anything that might be secret.
+    pub(crate) address: Arc<str>,
+    /// The address, and the proxy on the way to it.
+    pub(crate) route: Arc<str>,
+    /// What every request says about who sends it, and as whom.
+    pub(crate) headers: HeaderMap,
+}
+
+impl Connection {
+    /// Makes a client. Exec plugins run here, apart from other work; nothing is asked of the server.
+    pub(crate) async fn connect(&self) -> Result<Connected, ConnectError> {
+        // Another part of the process may have chosen a provider before; then that one serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let headers = self.headers()?;
+        let mut config = match &self.credentials {
+            Credentials::Kubeconfig { config, context } => self.config(config, context).await?,
+            Credentials::InCluster => {
+                kube::Config::incluster().map_err(|error| self.unusable(error.to_string()))?
+            }
+            Credentials::Client(client) => {
+                let address: Arc<str> = "the API server".into();
+                return Ok(Connected { client: client.clone(), route: address.clone(), address, headers });
+            }
+        };
+        if self.impersonation.is_some() {
+            act_as_self(&mut config.auth_info);
+        }
+        config.default_retry = false;
+        config.connect_timeout = Some(CONNECT_TIMEOUT);
+        let address = plain(&config.cluster_url);
+        let proxy = config.proxy_url.as_ref().map(plain);
+        let route = proxy.map_or_else(|| address.clone(), |proxy| format!("{address} through proxy {proxy}"));
+        let client = self.client(config).await?;
+        Ok(Connected { client, address: address.into(), route: route.into(), headers })
+    }
+
+    async fn client(&self, config: kube::Config) -> Result<kube::Client, ConnectError> {
+        let exec = config.auth_info.exec.clone();
+        // A plugin may ask the user, or a server far away.
+        let built = tokio::task::spawn_blocking(move || ClientBuilder::try_from(config)).await;
+        let error = match built {
+            Ok(Ok(builder)) => return Ok(builder.build()),
+            Ok(Err(error)) => error,
+            Err(panicked) => return Err(self.unusable(panicked.to_string())),
+        };
+        Err(match (error, exec) {
+            (kube::Error::Auth(error), Some(exec)) => ConnectError::Plugin {
+                context: self.context().to_owned(),
+                command: exec.command.unwrap_or_default(),
+                install_hint: exec.install_hint,
+                source: plugin_problem(&error).into(),
+            },
+            (kube::Error::Auth(error), None) => self.unusable(error.to_string()),
+            (error, _) => self.unusable(error.to_string()),
+        })
+    }
+
+    /// Takes a text: errors of the client say their causes themselves.
+    fn unusable(&self, why: String) -> ConnectError {
+        match &self.credentials {
+            Credentials::Kubeconfig { .. } => {
+                ConnectError::Context { context: self.context().to_owned(), source: why.into() }
+            }
+            Credentials::InCluster | Credentials::Client(_) => ConnectError::InCluster(why.into()),
+        }
+    }
+
+    fn context(&self) -> &str {
+        match &self.credentials {
+            Credentials::Kubeconfig { context, .. } => context,
+            Credentials::InCluster | Credentials::Client(_) => "",
+        }
+    }
+
+    async fn config(&self, kubeconfig: &Kubeconfig, context: &str) -> Result<kube::Config, ConnectError> {
+        let options = KubeConfigOptions { context: Some(context.to_owned()), ..KubeConfigOptions::default() };
+        let config = kube::Config::from_custom_kubeconfig(kubeconfig.clone(), &options).await;
+        config.map_err(|error| self.unusable(error.to_string()))
+    }
+
+    fn headers(&self) -> Result<HeaderMap, ConnectError> {
+        let mut headers = HeaderMap::new();
+        // A name that cannot be sent is no reason not to work.
+        if let Ok(agent) = HeaderValue::from_str(&self.user_agent) {
+            headers.insert(header::USER_AGENT, agent);
+        }
+        let Some(Impersonation { user, groups }) = &self.impersonation else { return Ok(headers) };
+        headers.insert("impersonate-user", name(user)?);
+        for group in groups {
+            headers.append("impersonate-group", name(group)?);
+        }
+        Ok(headers)
+    }
+}
+
+fn name(name: &str) -> Result<HeaderValue, ConnectError> {
+    let bad = || ConnectError::Impersonation { name: name.to_owned() };
+    if name.is_empty() { Err(bad()) } else { HeaderValue::from_str(name).map_err(|_| bad()) }
+}
+
+/// Takes away as whom the kubeconfig acts: all of it is told anew, not half.
+fn act_as_self(auth: &mut AuthInfo) {
+    auth.impersonate = None;
+    auth.impersonate_uid = None;
+    auth.impersonate_groups = None;
+    auth.impersonate_user_extra = None;
+}
+
+/// A URL without user, password and query.
+fn plain(url: &Uri) -> String {
+    let scheme = url.scheme_str().unwrap_or("https");
+    let authority = url.authority().map_or("", |authority| authority.as_str());
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{}", url.path().trim_end_matches('/'))
+}
+
+/// Says what is wrong with a plugin. Its output stays out of it: there may be a token in it.
+fn plugin_problem(error: &AuthError) -> String {
+    match error {
+        AuthError::AuthExecStart(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            "there is no such program".to_owned()
+        }
+        AuthError::AuthExecStart(error) => format!("it cannot be started: {error}"),
+        AuthError::AuthExecRun { out, .. } => {
+            let said = String::from_utf8_lossy(&out.stderr);
+            let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+            last.map_or_else(|| format!("{}", out.status), |line| format!("{}: {line}", out.status))
+        }
+        AuthError::AuthExecParse(_) => "what it printed is not an ExecCredential".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

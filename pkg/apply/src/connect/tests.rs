@@ -1,0 +1,204 @@
+use serde_json::{Value, json};
+use support::{
+    fixture::Fixture,
+    host::{FakeHost, Reply},
+};
+
+use super::*;
+use crate::{ApiError, NoAnswer, Server, ServerSettings};
+
+/// A kubeconfig with one context, `lab`.
+fn kubeconfig(cluster: &Value, user: &Value) -> Credentials {
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config",
+        "clusters": [{"name": "c", "cluster": cluster}],
+        "users": [{"name": "u", "user": user}],
+        "contexts": [{"name": "lab", "context": {"cluster": "c", "user": "u"}}],
+    });
+    Credentials::Kubeconfig {
+        config: Box::new(serde_json::from_value(config).unwrap()),
+        context: "lab".into(),
+    }
+}
+
+fn connection(credentials: Credentials) -> Connection {
+    Connection { credentials, impersonation: None, user_agent: "capstan/1 (test)".into() }
+}
+
+async fn server(credentials: Credentials) -> Result<Server, ConnectError> {
+    Server::connect(connection(credentials), ServerSettings::default()).await
+}
+
+/// The cluster of a sandbox, and its token.
+async fn listening(fixture: &Fixture) -> (Value, String) {
+    let text = std::fs::read_to_string(fixture.kubeconfig().await).unwrap();
+    let config: Value = serde_json::from_str(&text).unwrap();
+    let token = config["users"][0]["user"]["token"].as_str().unwrap().to_owned();
+    (config["clusters"][0]["cluster"].clone(), token)
+}
+
+fn plugin(script: &str) -> Value {
+    json!({"exec": {
+        "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never",
+        "command": "sh", "args": ["-c", script], "installHint": "take it from the moon",
+    }})
+}
+
+fn credential(token: &str) -> String {
+    json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": token}})
+        .to_string()
+}
+
+/// An error and its causes, joined.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| (*error).source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+// Row: ENG-15
+#[tokio::test]
+async fn a_server_is_reached_with_what_a_kubeconfig_says() {
+    let fixture = Fixture::start().await;
+    let (cluster, token) = listening(&fixture).await;
+    let server = server(kubeconfig(&cluster, &json!({"token": token}))).await.unwrap();
+    assert_eq!(server.address(), cluster["server"]);
+    assert!(server.version().await.unwrap().git_version.starts_with("v1."));
+    server.kinds().await.unwrap();
+    let audit = fixture.sandbox().audit().since(0);
+    assert!(audit.iter().all(|request| request.client == "capstan"), "{audit:?}");
+}
+
+// Row: ENG-16
+// Row: ENG-17
+#[tokio::test]
+async fn another_user_is_acted_as_with_the_credentials_of_the_kubeconfig() {
+    let host = FakeHost::start(&[]);
+    host.on("127.0.0.1/version", Reply::json(200, r#"{"gitVersion": "v1.2.3"}"#));
+    let cluster = json!({"server": host.proxy_url()});
+    // All of what the kubeconfig says about this is told anew.
+    let user = json!({"token": "secret", "as": "nobody", "as-groups": ["none"], "as-uid": "7"});
+    let groups = vec!["system:masters".to_owned(), "ops".to_owned()];
+    let impersonation = Some(Impersonation { user: "jane".into(), groups });
+    let connection = Connection { impersonation, ..connection(kubeconfig(&cluster, &user)) };
+    let server = Server::connect(connection, ServerSettings::default()).await.unwrap();
+    assert_eq!(server.version().await.unwrap().git_version, "v1.2.3");
+    let received = host.received().pop().unwrap();
+    let headers = received.headers.iter().map(|(name, value)| (&**name, &**value));
+    let mut told: Vec<_> =
+        headers.filter(|(name, _)| name.starts_with("impersonate") || *name == "authorization").collect();
+    told.sort_unstable();
+    assert_eq!(
+        told,
+        [
+            ("authorization", "Bearer secret"),
+            ("impersonate-group", "ops"),
+            ("impersonate-group", "system:masters"),
+            ("impersonate-user", "jane"),
+        ]
+    );
+    assert_eq!(received.header("user-agent"), Some("capstan/1 (test)"));
+}
+
+#[tokio::test]
+async fn nobody_can_be_acted_as_without_a_name() {
+    let credentials = kubeconfig(&json!({"server": "http://127.0.0.1:1"}), &json!({}));
+    let groups = vec!["a\nb".to_owned()];
+    for (user, groups) in [("", Vec::new()), ("jane", groups)] {
+        let impersonation = Some(Impersonation { user: user.into(), groups });
+        let connection = Connection { impersonation, ..connection(credentials.clone()) };
+        let error = Server::connect(connection, ServerSettings::default()).await.unwrap_err();
+        assert!(matches!(error, ConnectError::Impersonation { .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_is_gone_through_and_named_when_it_fails() {
+    let host = FakeHost::start(&["cluster.example.org"]);
+    host.on("cluster.example.org/version", Reply::json(200, r#"{"gitVersion": "v1.2.3"}"#));
+    let ca = data_encoding::BASE64.encode(host.ca_pem().as_bytes());
+    let cluster = json!({
+        "server": "https://cluster.example.org", "proxy-url": host.proxy_url(), "certificate-authority-data": ca,
+    });
+    server(kubeconfig(&cluster, &json!({}))).await.unwrap().version().await.unwrap();
+    let methods: Vec<_> = host.received().into_iter().map(|request| request.method).collect();
+    assert_eq!(methods, ["CONNECT", "GET"]);
+    let cluster = json!({"server": "https://cluster.example.org", "proxy-url": "http://me:pass@127.0.0.1:1"});
+    let error = server(kubeconfig(&cluster, &json!({}))).await.unwrap().version().await.unwrap_err();
+    assert_eq!(
+        chain(&error),
+        "cannot ask for the version: no answer from https://cluster.example.org through proxy http://127.0.0.1:1: \
+         the connection was refused"
+    );
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_not_trusted_is_told_at_once() {
+    let fixture = Fixture::start().await;
+    let (mut cluster, token) = listening(&fixture).await;
+    let other = data_encoding::BASE64.encode(FakeHost::start(&["a"]).ca_pem().as_bytes());
+    cluster["certificate-authority-data"] = other.into();
+    let server = server(kubeconfig(&cluster, &json!({"token": token}))).await.unwrap();
+    let error = server.kinds().await.unwrap_err();
+    let expected = "its certificate is not accepted: it was issued by an authority that is not trusted";
+    let text = chain(&error);
+    assert!(text.contains(cluster["server"].as_str().unwrap()) && text.contains(expected), "{text}");
+}
+
+#[tokio::test]
+async fn a_server_that_never_answered_is_not_waited_for() {
+    let server = server(kubeconfig(&json!({"server": "http://127.0.0.1:1"}), &json!({}))).await.unwrap();
+    let error = server.kinds().await.unwrap_err();
+    assert!(
+        matches!(error, ApiError::Unreachable { source: NoAnswer::Refused, unsent: true, .. }),
+        "{error:?}"
+    );
+    assert!(server.requests() <= 2, "one for each of the two addresses");
+}
+
+#[tokio::test]
+async fn a_plugin_that_is_missing_is_named_with_where_to_take_it_from() {
+    let mut user = plugin("");
+    user["exec"]["command"] = "/no/such/plugin".into();
+    let error = server(kubeconfig(&json!({"server": "http://127.0.0.1:1"}), &user)).await.unwrap_err();
+    assert_eq!(
+        chain(&error),
+        "the credential plugin `/no/such/plugin` of context `lab` gave no credentials: there is no such program"
+    );
+    let ConnectError::Plugin { install_hint, .. } = error else { panic!("{error:?}") };
+    assert_eq!(install_hint.as_deref(), Some("take it from the moon"));
+}
+
+#[tokio::test]
+async fn what_a_plugin_prints_is_not_repeated_but_for_its_last_complaint() {
+    for (script, expected) in [
+        ("echo token-x; echo 'first' >&2; echo 'log in first' >&2; exit 3", "exit status: 3: log in first"),
+        ("echo token-x", "what it printed is not an ExecCredential"),
+    ] {
+        let credentials = kubeconfig(&json!({"server": "http://127.0.0.1:1"}), &plugin(script));
+        let error = server(credentials).await.unwrap_err();
+        let text = format!("{} {error:?}", chain(&error));
+        assert!(text.contains(expected) && !text.contains("token-x"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_ran_out_is_taken_anew_once() {
+    let fixture = Fixture::start().await;
+    let (cluster, token) = listening(&fixture).await;
+    let folder = tempfile::tempdir().unwrap();
+    let (good, bad, seen) = (credential(&token), credential("old"), folder.path().join("seen"));
+    let seen = seen.display();
+    let script = format!("if [ -e '{seen}' ]; then echo '{good}'; else touch '{seen}'; echo '{bad}'; fi");
+    let first_bad = server(kubeconfig(&cluster, &plugin(&script))).await.unwrap();
+    first_bad.kinds().await.unwrap();
+    let always_bad = server(kubeconfig(&cluster, &plugin(&format!("echo '{bad}'")))).await.unwrap();
+    let error = always_bad.kinds().await.unwrap_err();
+    assert_eq!(
+        chain(&error),
+        "cannot ask what the server serves: the server does not take the credentials: they are wrong, or their time is \
+         over"
+    );
+    let no_more = format!("if [ -e '{seen}.2' ]; then exit 9; else touch '{seen}.2'; echo '{bad}'; fi");
+    let error = server(kubeconfig(&cluster, &plugin(&no_more))).await.unwrap().kinds().await.unwrap_err();
+    assert!(chain(&error).contains("there are no new ones: the credential plugin `sh`"), "{}", chain(&error));
+}

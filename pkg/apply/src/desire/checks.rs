@@ -1,0 +1,58 @@
+//! What is wrong between the objects of a set.
+
+use std::collections::BTreeMap;
+
+use super::{BadObject, Desired};
+use crate::ObjectKey;
+
+/// What is wrong between objects that are each fine.
+pub(super) fn cross_check(objects: &[Desired]) -> Vec<BadObject> {
+    let mut bad = duplicates(objects);
+    for needed in objects.iter().filter(|needed| !needed.defines.is_empty() || needed.key.is_namespace()) {
+        let users = objects.iter().filter(|user| needs(user, needed));
+        bad.extend(users.flat_map(|user| wrong_orders(user, needed)));
+    }
+    bad
+}
+
+fn duplicates(objects: &[Desired]) -> Vec<BadObject> {
+    let mut times: BTreeMap<&ObjectKey, usize> = BTreeMap::new();
+    for object in objects {
+        *times.entry(&object.key).or_default() += 1;
+    }
+    let bad = |(key, times): (&ObjectKey, usize)| BadObject {
+        object: key.clone(),
+        problem: format!("is in the set {times} times"),
+    };
+    times.into_iter().filter(|(_, times)| *times > 1).map(bad).collect()
+}
+
+fn needs(user: &Desired, needed: &Desired) -> bool {
+    let lives_in_it = needed.key.is_namespace() && user.key.namespace == needed.key.name;
+    let is_instance = || {
+        let kind = user.key.group_kind();
+        needed.defines.iter().any(|managed| managed.covers(&kind, &user.version))
+    };
+    lives_in_it || is_instance()
+}
+
+fn wrong_orders(user: &Desired, needed: &Desired) -> Vec<BadObject> {
+    let (before, after) = (&user.policies, &needed.policies);
+    let applied_first = (before.apply_order < after.apply_order).then_some((
+        "apply",
+        before.apply_order,
+        "below",
+        after.apply_order,
+    ));
+    let deleted_last = (before.delete_order > after.delete_order).then_some((
+        "delete",
+        before.delete_order,
+        "above",
+        after.delete_order,
+    ));
+    let bad = |(which, own, relation, other)| BadObject {
+        object: user.key.clone(),
+        problem: format!("has {which} order {own}, {relation} {other} of {}, which it needs", needed.key),
+    };
+    applied_first.into_iter().chain(deleted_last).map(bad).collect()
+}

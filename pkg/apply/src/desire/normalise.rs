@@ -1,0 +1,121 @@
+//! The shape an object must have, and what is put right in it.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use manifest::{Map, Object, Value, type_name};
+
+/// Metadata that only servers write.
+const SERVERS_OWN: &[&str] = &[
+    "resourceVersion",
+    "generation",
+    "managedFields",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+];
+
+/// What is wrong with the parts every object has.
+pub(super) fn problems_of_shape(object: &Object) -> Vec<String> {
+    let mut problems = Vec::new();
+    let is_named = object.get(&["metadata", "generateName"]).is_none_or(is_void);
+    if !is_named {
+        problems
+            .push("has `metadata.generateName`: objects of a set must have a name of their own".to_owned());
+    }
+    for (field, text) in
+        [("apiVersion", object.api_version()), ("kind", object.kind()), ("metadata.name", object.name())]
+    {
+        if text.is_empty() && (is_named || field != "metadata.name") {
+            problems.push(format!("has no `{field}`"));
+        }
+    }
+    for field in ["labels", "annotations"] {
+        problems.extend(problems_of_strings(object, field));
+    }
+    problems
+}
+
+fn problems_of_strings(object: &Object, field: &str) -> Vec<String> {
+    match object.get(&["metadata", field]) {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Object(pairs)) => {
+            let wrong = pairs.iter().filter(|(_, value)| !value.is_string());
+            wrong
+                .map(|(key, value)| format!("`metadata.{field}.{key}` is {}, not a string", type_name(value)))
+                .collect()
+        }
+        Some(other) => vec![format!("`metadata.{field}` is {}, not a mapping", type_name(other))],
+    }
+}
+
+/// Brings an object into the one form it is compared and written in; gives what cannot be brought there.
+pub(super) fn normalise(object: &mut Object, reserved: &[String]) -> Vec<String> {
+    if object.get(&["status"]).is_some() {
+        object.as_map_mut().remove("status");
+    }
+    let problems =
+        if (object.group(), object.kind()) == ("", "Secret") { fold_string_data(object) } else { Vec::new() };
+    for field in SERVERS_OWN {
+        remove(object, &["metadata"], field);
+    }
+    for field in ["labels", "annotations"] {
+        for key in reserved {
+            remove(object, &["metadata", field], key);
+        }
+        // Gone with its last entry, so that objects that were marked once look like those that never were.
+        if object.get(&["metadata", field]).is_some_and(is_void) {
+            remove(object, &["metadata"], field);
+        }
+    }
+    problems
+}
+
+/// Writes `stringData` of a Secret into `data`, over what is there: server-side apply knows no fields that are only
+/// written. What is wrong is told without values.
+fn fold_string_data(object: &mut Object) -> Vec<String> {
+    if object.get(&["stringData"]).is_none() {
+        return Vec::new();
+    }
+    let fields = object.as_map_mut();
+    let plain = match fields.remove("stringData") {
+        Some(Value::Object(plain)) => plain,
+        None | Some(Value::Null) => return Vec::new(),
+        Some(other) => return vec![format!("`stringData` is {}, not a mapping", type_name(&other))],
+    };
+    let data = fields.entry("data").or_insert(Value::Null);
+    if data.is_null() {
+        *data = Value::Object(Map::new());
+    }
+    let Value::Object(data) = data else {
+        return vec![format!("`data` is {}, not a mapping", type_name(data))];
+    };
+    let mut problems = Vec::new();
+    for (key, value) in plain {
+        match value {
+            Value::String(text) => {
+                data.insert(key, STANDARD.encode(text).into());
+            }
+            other => problems.push(format!("`stringData.{key}` is {}, not a string", type_name(&other))),
+        }
+    }
+    problems
+}
+
+fn remove(object: &mut Object, path: &[&str], key: &str) {
+    // Looked for first: an object that needs no change is not copied.
+    if object.get(path).is_some_and(|at| at.get(key).is_some())
+        && let Some(Value::Object(fields)) = object.get_mut(path)
+    {
+        fields.remove(key);
+    }
+}
+
+fn is_void(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    }
+}

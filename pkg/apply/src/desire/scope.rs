@@ -1,0 +1,134 @@
+//! Which kinds live in namespaces, and which are defined by the set itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use manifest::{Object, Value};
+
+use crate::{ApiKind, GroupKind, Kinds, ManagedType, ObjectKey, Options};
+
+/// What can be done with objects of every kind that a CustomResourceDefinition brings.
+/// Source: Kubernetes 1.36, apiextensions-apiserver/pkg/apiserver (customresource_discovery_controller).
+const CUSTOM_VERBS: [&str; 8] =
+    ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+
+/// Knows which kinds live in namespaces.
+pub(super) struct Scopes<'a> {
+    kinds: &'a Kinds,
+    /// Versions of kinds that definitions of the set bring.
+    defined: BTreeMap<GroupKind, Vec<ApiKind>>,
+    /// What APIServices of the set bring.
+    announced: Vec<ManagedType>,
+    /// What comes into being by other means.
+    additional: &'a [GroupKind],
+}
+
+impl<'a> Scopes<'a> {
+    pub(super) fn new(objects: &[Object], kinds: &'a Kinds, options: &'a Options) -> Self {
+        let mut defined: BTreeMap<GroupKind, Vec<ApiKind>> = BTreeMap::new();
+        for kind in objects.iter().flat_map(defined_kinds) {
+            defined.entry(GroupKind::new(&*kind.group, &*kind.kind)).or_default().push(kind);
+        }
+        let services = objects.iter().filter(|object| ObjectKey::of(object).is_api_service());
+        Self {
+            kinds,
+            defined,
+            announced: services.flat_map(defined_types).collect(),
+            additional: &options.additional_managed_types,
+        }
+    }
+
+    /// Whether an object lives in a namespace.
+    /// # Errors
+    /// Why nobody can say.
+    pub(super) fn is_namespaced(&self, object: &Object) -> Result<bool, String> {
+        let kind = GroupKind::new(object.group(), object.kind());
+        let version = object.version();
+        if let Some(versions) = self.defined.get(&kind) {
+            let found = versions.iter().find(|served| served.version == version);
+            return found.map(|served| served.namespaced).ok_or_else(|| {
+                let all: Vec<_> = versions.iter().map(|served| served.version.as_str()).collect();
+                format!("is in version `{version}`; its definition in the set has {}", all.join(", "))
+            });
+        }
+        if let Some(served) = self.kinds.version(&kind, version) {
+            return Ok(served.namespaced);
+        }
+        let announced = self.announced.iter().any(|managed| managed.covers(&kind, version));
+        if announced || self.additional.iter().any(|pattern| pattern.covers(&kind)) {
+            return Ok(!object.namespace().is_empty());
+        }
+        Err(self.why_unknown(&kind, version))
+    }
+
+    fn why_unknown(&self, kind: &GroupKind, version: &str) -> String {
+        let group_version = format!("{}/{version}", kind.group);
+        if self.kinds.broken().any(|broken| broken == group_version) {
+            return format!(
+                "the API `{group_version}` does not answer, so nothing is known of kind `{kind}`"
+            );
+        }
+        if let Some(preferred) = self.kinds.preferred(kind) {
+            return format!(
+                "the server does not have `{kind}` in version `{version}`; it prefers `{}`",
+                preferred.version
+            );
+        }
+        let unknown = format!("the server has no kind `{kind}`, and the set does not define it");
+        match self.near(kind) {
+            near if near.is_empty() => unknown,
+            near => format!("{unknown}; there is {}", near.join(", ")),
+        }
+    }
+
+    /// Kinds that may have been meant: the same in other groups, else those with a similar name.
+    fn near(&self, kind: &GroupKind) -> Vec<String> {
+        let served = self.kinds.iter().map(|served| GroupKind::new(&*served.group, &*served.kind));
+        let all: BTreeSet<GroupKind> = served.chain(self.defined.keys().cloned()).collect();
+        let namesakes: Vec<_> = all.iter().filter(|other| other.kind == kind.kind).collect();
+        if !namesakes.is_empty() {
+            return namesakes.into_iter().take(3).map(|other| format!("`{other}`")).collect();
+        }
+        let names: Vec<_> = all.iter().map(ToString::to_string).collect();
+        let near = api::near_names(&kind.to_string(), names.iter().map(String::as_str));
+        near.into_iter().map(|name| format!("`{name}`")).collect()
+    }
+}
+
+/// The kinds that a CustomResourceDefinition will make the server serve, a version each; none for other objects.
+/// For [`Kinds::add`], where objects are desired whose definitions are applied before them as part of another set.
+pub fn defined_kinds(definition: &Object) -> Vec<ApiKind> {
+    if !ObjectKey::of(definition).is_crd() {
+        return Vec::new();
+    }
+    let text = |path: &[&str]| definition.get(path).and_then(Value::as_str).unwrap_or_default();
+    let versions = definition.get(&["spec", "versions"]).and_then(Value::as_array);
+    let served = versions.into_iter().flatten().filter(|version| version["served"] != Value::Bool(false));
+    served
+        .filter_map(|version| version["name"].as_str())
+        .map(|version| ApiKind {
+            group: text(&["spec", "group"]).to_owned(),
+            version: version.to_owned(),
+            kind: text(&["spec", "names", "kind"]).to_owned(),
+            plural: text(&["spec", "names", "plural"]).to_owned(),
+            namespaced: text(&["spec", "scope"]) == "Namespaced",
+            verbs: CUSTOM_VERBS.map(str::to_owned).to_vec(),
+        })
+        .collect()
+}
+
+/// What a CustomResourceDefinition or an APIService brings into being.
+pub(super) fn defined_types(object: &Object) -> Vec<ManagedType> {
+    let text = |path: &[&str]| object.get(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let key = ObjectKey::of(object);
+    let group = text(&["spec", "group"]);
+    let all = "*".to_owned();
+    match () {
+        () if key.is_crd() => {
+            vec![ManagedType { group, version: all, kind: text(&["spec", "names", "kind"]) }]
+        }
+        () if key.is_api_service() => {
+            vec![ManagedType { group, version: text(&["spec", "version"]), kind: all }]
+        }
+        () => Vec::new(),
+    }
+}

@@ -1,0 +1,292 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    GroupKind,
+    fixtures::{World, definition, kinds, marks, named, object, options},
+};
+
+fn desired(value: Value) -> Desired {
+    let mut set = World::new(marks()).desire(&[object(value)]).unwrap();
+    set.objects.remove(0)
+}
+
+/// What is wrong with a set, in words.
+fn wrong(objects: &[Object], options: &Options) -> Vec<String> {
+    let bad = desire(objects.to_vec(), &kinds(), &marks(), options).unwrap_err();
+    bad.iter().map(ToString::to_string).collect()
+}
+
+fn map(metadata: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+}
+
+#[test]
+fn an_object_gets_its_place_its_marks_and_its_digest() {
+    let mut status = map(&json!({"name": "a", "labels": {"l": "1"}}));
+    status["status"] = json!({"x": 1});
+    let made = desired(status);
+    assert_eq!(made.key.to_string(), "ConfigMap default/a");
+    let marks = marks();
+    assert_eq!(
+        made.object.into_value(),
+        json!({
+            "apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {
+                "name": "a", "namespace": "default",
+                "labels": {"l": "1", "x/owner-id": marks.label.1},
+                "annotations": {"x/owner-id": "me", "x/digest": made.digest},
+            },
+        })
+    );
+    assert_eq!((made.version.as_str(), made.digest.len()), ("v1", 64));
+}
+
+#[test]
+fn definitions_say_what_they_define_and_carry_the_finalizer() {
+    let crd = definition("Widget", "example.org", "Cluster", &json!({})).into_value();
+    let made = desired(crd);
+    let widget = GroupKind::new("example.org", "Widget");
+    assert!(made.defines[0].covers(&widget, "v1beta7"));
+    assert!(!made.defines[0].covers(&GroupKind::new("example.org", "Gadget"), "v1"));
+    assert_eq!(made.object.get(&["metadata", "finalizers"]), Some(&json!(["x"])));
+
+    let made = desired(json!({
+        "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+        "metadata": {"name": "v1.example.org"}, "spec": {"group": "example.org", "version": "v1"},
+    }));
+    assert!(made.defines[0].covers(&widget, "v1"));
+    assert!(!made.defines[0].covers(&widget, "v2"));
+    assert_eq!(made.object.get(&["metadata", "finalizers"]), Some(&json!(["x"])));
+}
+
+#[test]
+fn the_digest_is_of_what_the_manifest_says() {
+    let plain = desired(map(&json!({"name": "a"}))).digest;
+    for same in [
+        json!({"name": "a", "namespace": "default"}),
+        json!({
+            "name": "a", "uid": "u", "resourceVersion": "1", "generation": 2, "creationTimestamp": null,
+            "managedFields": [{}],
+        }),
+        json!({"name": "a", "labels": {"x/owner-id": "stale"}, "annotations": {"x/digest": "stale"}}),
+    ] {
+        assert_eq!(desired(map(&same)).digest, plain, "{same}");
+    }
+    for other in [json!({"name": "b"}), json!({"name": "a", "labels": {"l": ""}})] {
+        assert_ne!(desired(map(&other)).digest, plain, "{other}");
+    }
+    // What `jq -cjS . | sha256sum` gives, for ever: digests are recorded on clusters.
+    assert_eq!(plain, "499895ace2e0c9653558b937646a770408fbb5541739310ad6df1c2280e4ba1f");
+}
+
+#[test]
+fn the_digest_follows_the_reconcile_policy() {
+    let of = |policy: &str, component: Option<&str>| {
+        let options = Options { component_digest: component.map(str::to_owned), ..options() };
+        let objects = vec![named("v1 ConfigMap a", &json!({"x/reconcile-policy": policy}))];
+        desire(objects, &kinds(), &marks(), &options).unwrap().objects.remove(0).digest
+    };
+    assert_eq!(of("once", Some("c")), ONCE);
+    assert_eq!(of("on-object-change", Some("c")).len(), 64);
+    let both = "on-object-or-component-change";
+    assert_eq!(of(both, Some("c")), format!("{}@c", of(both, None)));
+}
+
+#[test]
+fn desiring_what_was_desired_changes_nothing() {
+    let world = World::new(marks());
+    let first = world.desire(&[named("v1 ConfigMap a", &json!({"k": "v"}))]).unwrap();
+    let again = world.desire(&[first.objects[0].object.clone()]).unwrap();
+    assert_eq!(again.objects[0].digest, first.objects[0].digest);
+    assert_eq!(again.objects[0].object, first.objects[0].object);
+}
+
+#[test]
+fn string_data_of_a_secret_becomes_data_and_wins() {
+    let secret = |extra: Value| {
+        let mut secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}});
+        secret.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        secret
+    };
+    let made =
+        desired(secret(json!({"stringData": {"a": "ä", "b": ""}, "data": {"a": "b2xk", "c": "b2xk"}})));
+    assert_eq!(made.object.get(&["data"]), Some(&json!({"a": "w6Q=", "b": "", "c": "b2xk"})));
+    assert_eq!(made.object.get(&["stringData"]), None);
+    assert_eq!(made.digest, desired(secret(json!({"data": {"a": "w6Q=", "b": "", "c": "b2xk"}}))).digest);
+    assert_eq!(
+        desired(secret(json!({"stringData": {"a": "1"}}))).object.get(&["data"]),
+        Some(&json!({"a": "MQ=="}))
+    );
+
+    let bad = object(secret(json!({"stringData": {"pin": 1234, "sure": true}})));
+    assert_eq!(
+        wrong(&[bad], &options()),
+        [
+            "Secret default/a: `stringData.pin` is a number, not a string",
+            "Secret default/a: `stringData.sure` is a boolean, not a string",
+        ]
+    );
+    let bad = object(secret(json!({"stringData": ["hunter2"]})));
+    assert_eq!(wrong(&[bad], &options()), ["Secret default/a: `stringData` is a list, not a mapping"]);
+}
+
+// Row: ENG-14
+// Row: ENG-22
+#[test]
+fn namespaces_are_settled_by_what_is_known_of_kinds() {
+    let service = object(json!({
+        "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+        "metadata": {"name": "v1.late.example"}, "spec": {"group": "late.example", "version": "v1"},
+    }));
+    let brought = [
+        definition("Widget", "example.org", "Namespaced", &json!({})),
+        definition("Gadget", "example.org", "Cluster", &json!({})),
+        // Also a kind that the server has otherwise.
+        definition("Deployment", "apps", "Cluster", &json!({})),
+        service,
+    ];
+    let options = Options { additional_managed_types: vec![GroupKind::new("*.other.org", "*")], ..options() };
+    for (what, expected) in [
+        ("v1 ConfigMap a", "ConfigMap default/a"),
+        ("v1 ConfigMap n/a", "ConfigMap n/a"),
+        ("v1 Namespace n/a", "Namespace a"),
+        ("example.org/v1 Widget a", "Widget default/a"),
+        ("example.org/v1 Gadget n/a", "Gadget a"),
+        ("apps/v1 Deployment n/a", "Deployment a"),
+        ("late.example/v1 Report a", "Report a"),
+        ("late.example/v1 Report n/a", "Report n/a"),
+        ("some.other.org/v3 Thing n/a", "Thing n/a"),
+    ] {
+        let objects = [&brought[..], &[named(what, &json!({}))]].concat();
+        let set = desire(objects, &kinds(), &marks(), &options).unwrap();
+        let last = set.objects.last().unwrap();
+        assert_eq!(last.key.to_string(), expected);
+        assert_eq!(last.object.namespace(), last.key.namespace);
+    }
+}
+
+#[test]
+fn kinds_of_another_set_are_known_when_they_are_added() {
+    let mut kinds = kinds();
+    for kind in defined_kinds(&definition("Issuer", "certs.example", "Namespaced", &json!({}))) {
+        kinds.add(kind);
+    }
+    let objects = vec![named("certs.example/v1 Issuer a", &json!({}))];
+    let set = desire(objects, &kinds, &marks(), &options()).unwrap();
+    assert_eq!(set.objects[0].key.to_string(), "Issuer default/a");
+    assert_eq!(defined_kinds(&named("v1 ConfigMap a", &json!({}))), []);
+}
+
+#[test]
+fn an_unknown_kind_is_told_with_what_may_have_been_meant() {
+    for (what, expected) in [
+        (
+            "apps/v1 Deploymint a",
+            "the server has no kind `Deploymint.apps`, and the set does not define it; there is `Deployment.apps`",
+        ),
+        (
+            "extensions/v1beta1 Deployment a",
+            "the server has no kind `Deployment.extensions`, and the set does not define it; there is `Deployment.apps`",
+        ),
+        (
+            "apps/v1beta1 Deployment a",
+            "the server does not have `Deployment.apps` in version `v1beta1`; it prefers `v1`",
+        ),
+        (
+            "example.org/v1 Widget a",
+            "the server has no kind `Widget.example.org`, and the set does not define it",
+        ),
+        (
+            "metrics.example/v1 PodMetrics a",
+            "the API `metrics.example/v1` does not answer, so nothing is known of kind `PodMetrics.metrics.example`",
+        ),
+    ] {
+        let mut kinds = kinds();
+        kinds.add_broken("metrics.example/v1");
+        let bad = desire(vec![named(what, &json!({}))], &kinds, &marks(), &options()).unwrap_err();
+        assert_eq!(bad[0].problem, expected);
+    }
+    let newer = named("example.org/v2 Widget a", &json!({}));
+    let set = [definition("Widget", "example.org", "Namespaced", &json!({})), newer];
+    assert_eq!(wrong(&set, &options()), ["Widget a: is in version `v2`; its definition in the set has v1"]);
+}
+
+#[test]
+fn everything_wrong_with_every_object_is_told_at_once() {
+    let objects = [
+        object(json!({"metadata": {"generateName": "a-"}})),
+        object(map(&json!({"name": "b", "labels": {"l": 1, "m": null}, "annotations": [1]}))),
+        object(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": null})),
+        named(
+            "v1 ConfigMap c",
+            &json!({"x/update-policy": "ssa-merg", "x/apply-order": "a", "x/status-hint": "hurry"}),
+        ),
+        named("v1 ConfigMap d", &json!({})),
+        named("v1 ConfigMap default/d", &json!({})),
+    ];
+    assert_eq!(
+        wrong(&objects, &options()),
+        [
+            "(no kind) (no name): has `metadata.generateName`: objects of a set must have a name of their own",
+            "(no kind) (no name): has no `apiVersion`",
+            "(no kind) (no name): has no `kind`",
+            "ConfigMap default/b: `metadata.labels.l` is a number, not a string",
+            "ConfigMap default/b: `metadata.labels.m` is null, not a string",
+            "ConfigMap default/b: `metadata.annotations` is a list, not a mapping",
+            "ConfigMap default/(no name): has no `metadata.name`",
+            "ConfigMap default/c: annotation `x/update-policy`: `ssa-merg` is none of recreate, replace, ssa-merge, \
+             ssa-override; is `ssa-merge` meant?",
+            "ConfigMap default/c: annotation `x/apply-order`: `a` is not a whole number",
+            "ConfigMap default/c: annotation `x/status-hint`: unknown status hint hurry",
+            "ConfigMap default/d: is in the set 2 times",
+        ]
+    );
+    let nowhere = Options { namespace: String::new(), ..options() };
+    assert_eq!(wrong(&objects[4..5], &nowhere), ["ConfigMap d: needs a namespace"]);
+}
+
+// Row: ENG-68
+#[test]
+fn what_others_live_by_cannot_be_purged() {
+    let purge = json!({"x/purge-order": "0"});
+    let service = named("apiregistration.k8s.io/v1 APIService v1.example.org", &purge);
+    let set =
+        [named("v1 Namespace n", &purge), definition("Widget", "example.org", "Cluster", &purge), service];
+    assert_eq!(
+        wrong(&set, &options()),
+        [
+            "Namespace n: namespaces must not define a purge order",
+            "CustomResourceDefinition widgets.example.org: custom resource definitions must not define a purge order",
+            "APIService v1.example.org: api services must not define a purge order",
+        ]
+    );
+}
+
+#[test]
+fn what_needs_another_is_not_applied_before_it_nor_deleted_after_it() {
+    let orders = |apply: &str, delete: &str| json!({"x/apply-order": apply, "x/delete-order": delete});
+    let needed = [
+        definition("Widget", "example.org", "Namespaced", &orders("1", "1")),
+        named("v1 Namespace n", &orders("1", "1")),
+    ];
+    let set = |apply, delete| {
+        let users = [
+            named("example.org/v1 Widget a", &orders(apply, delete)),
+            named("v1 ConfigMap n/b", &orders(apply, delete)),
+        ];
+        [&needed[..], &users].concat()
+    };
+    assert!(World::new(marks()).desire(&set("1", "1")).is_ok());
+    assert!(World::new(marks()).desire(&set("2", "0")).is_ok());
+    let (crd, namespace) = ("CustomResourceDefinition widgets.example.org", "Namespace n");
+    assert_eq!(
+        wrong(&set("0", "2"), &options()),
+        [
+            format!("Widget default/a: has apply order 0, below 1 of {crd}, which it needs"),
+            format!("Widget default/a: has delete order 2, above 1 of {crd}, which it needs"),
+            format!("ConfigMap n/b: has apply order 0, below 1 of {namespace}, which it needs"),
+            format!("ConfigMap n/b: has delete order 2, above 1 of {namespace}, which it needs"),
+        ]
+    );
+}

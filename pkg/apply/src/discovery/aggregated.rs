@@ -1,0 +1,79 @@
+//! All of a server's groups in one answer.
+//! Source: KEP-3352, `apidiscovery.k8s.io/v2`.
+
+use serde::Deserialize;
+
+use crate::{ApiKind, Kinds};
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Groups {
+    #[serde(default)]
+    items: Vec<Group>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Group {
+    #[serde(default)]
+    metadata: Metadata,
+    #[serde(default)]
+    versions: Vec<Served>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Served {
+    version: String,
+    #[serde(default)]
+    resources: Vec<Collection>,
+    #[serde(default)]
+    freshness: String,
+}
+
+/// Subresources lie below it and are not read.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Collection {
+    resource: String,
+    response_kind: Option<ResponseKind>,
+    #[serde(default)]
+    scope: String,
+    #[serde(default)]
+    verbs: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ResponseKind {
+    kind: String,
+}
+
+/// Adds what an answer tells. What is stale is what the server knew before the API behind it fell silent: better than
+/// nothing, and broken.
+pub(super) fn add(kinds: &mut Kinds, groups: Groups) {
+    for Group { metadata, versions } in groups.items {
+        let group = metadata.name;
+        for Served { version, resources, freshness } in versions {
+            if freshness == "Stale" {
+                kinds.add_broken(format!("{group}/{version}"));
+            }
+            for resource in resources {
+                // A resource that is nothing but a place for subresources.
+                let Some(kind) = resource.response_kind.filter(|kind| !kind.kind.is_empty()) else {
+                    continue;
+                };
+                kinds.add(ApiKind {
+                    group: group.clone(),
+                    version: version.clone(),
+                    kind: kind.kind,
+                    plural: resource.resource,
+                    namespaced: resource.scope == "Namespaced",
+                    verbs: resource.verbs,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The groups of a server one by one, as servers before 1.27 tell them.
+
+use bytes::Bytes;
+use futures::future::try_join_all;
+use serde::Deserialize;
+
+use crate::{ApiError, ApiKind, Kinds, Server, server::call::Call};
+
+/// The answer of `/api` and that of `/apis`.
+#[derive(Debug, Deserialize)]
+struct Roots {
+    #[serde(default)]
+    versions: Vec<String>,
+    #[serde(default)]
+    groups: Vec<Group>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Group {
+    name: String,
+    #[serde(default)]
+    versions: Vec<GroupVersion>,
+    preferred_version: Option<GroupVersion>,
+}
+
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+struct GroupVersion {
+    version: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Resources {
+    #[serde(default)]
+    resources: Vec<Resource>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Resource {
+    name: String,
+    kind: String,
+    #[serde(default)]
+    namespaced: bool,
+    #[serde(default)]
+    verbs: Vec<String>,
+}
+
+/// Adds what one of the two roots leads to; every version is asked side by side.
+pub(super) async fn add(
+    kinds: &mut Kinds,
+    server: &Server,
+    call: &Call,
+    answer: &Bytes,
+) -> Result<(), ApiError> {
+    let roots: Roots = server.parse(call, answer)?;
+    let asked = places(roots).into_iter().map(|(group, version)| async move {
+        let resources = ask(server, &group, &version).await?;
+        Ok::<_, ApiError>((group, version, resources))
+    });
+    for (group, version, resources) in try_join_all(asked).await? {
+        let Some(resources) = resources else {
+            kinds.add_broken(format!("{group}/{version}"));
+            continue;
+        };
+        // Names with a `/` are those of subresources.
+        for resource in resources.resources.into_iter().filter(|resource| !resource.name.contains('/')) {
+            kinds.add(ApiKind {
+                group: group.clone(),
+                version: version.clone(),
+                kind: resource.kind,
+                plural: resource.name,
+                namespaced: resource.namespaced,
+                verbs: resource.verbs,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Groups and versions, the preferred version of each group first.
+fn places(roots: Roots) -> Vec<(String, String)> {
+    let mut places: Vec<_> = roots.versions.into_iter().map(|version| (String::new(), version)).collect();
+    for Group { name, versions, preferred_version } in roots.groups {
+        let others = versions.into_iter().filter(|version| Some(version) != preferred_version.as_ref());
+        let others: Vec<_> = others.collect();
+        places.extend(
+            preferred_version.into_iter().chain(others).map(|version| (name.clone(), version.version)),
+        );
+    }
+    places
+}
+
+/// None when the API behind it does not answer.
+async fn ask(server: &Server, group: &str, version: &str) -> Result<Option<Resources>, ApiError> {
+    let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
+    let call = Call::get(format!("ask what `{group}/{version}` serves"), format!("{root}/{version}"));
+    let answer = match server.once(&call).await {
+        Err(error) if matches!(error.code(), Some(404 | 500..)) => return Ok(None),
+        Err(error) if error.can_pass() => server.send(&call).await?,
+        answer => answer?,
+    };
+    server.parse(&call, &answer).map(Some)
+}

@@ -1,0 +1,141 @@
+//! What to do about the answer to a write. Pure.
+
+use crate::{ApiError, ObjectKey, plan::may_be_recreated};
+
+/// What comes after a write that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The object is not as it was thought to be: look at it and decide again.
+    LookAgain,
+    /// The object can only be made anew.
+    Recreate,
+    /// There is nothing to be done about it.
+    GiveUp,
+}
+
+/// Which write it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Write {
+    /// One that makes the object.
+    Making,
+    /// One that changes it.
+    Changing,
+}
+
+impl Next {
+    pub(super) fn after(error: &ApiError, write: Write, key: &ObjectKey) -> Self {
+        let lost = write == Write::Changing && error.is_not_found();
+        if lost || error.is_conflict() || error.is_already_there() {
+            Self::LookAgain
+        } else if write == Write::Changing && may_be_recreated(&key.group, &key.kind) && is_immutable(error) {
+            Self::Recreate
+        } else {
+            Self::GiveUp
+        }
+    }
+}
+
+/// Words of refusals that say a field cannot be changed.
+/// Source: Kubernetes 1.36, apimachinery/pkg/api/validation, pkg/apis/core, apps, rbac, scheduling and storage validation.
+const IMMUTABLE: [&str; 5] = [
+    "field is immutable",
+    "cannot change roleRef",
+    "may not change once set",
+    // PriorityClass.
+    "may not be changed in an update",
+    // StatefulSet, and StorageClass before 1.36.
+    "updates to ",
+];
+
+fn is_immutable(error: &ApiError) -> bool {
+    let ApiError::Status { code: 422, message, causes, .. } = error else { return false };
+    let says = |text: &str| IMMUTABLE.iter().any(|words| text.contains(words));
+    // Something else may be wrong with it as well; then the object that is there is the better one.
+    if causes.is_empty() { says(message) } else { causes.iter().all(|cause| says(&cause.message)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cause;
+
+    fn refusal(code: u16, reason: &str, causes: &[&str]) -> ApiError {
+        let cause = |message: &&str| Cause { field: "spec".to_owned(), message: (*message).to_owned() };
+        ApiError::Status {
+            action: "apply Deployment ns/name".to_owned(),
+            code,
+            reason: reason.to_owned(),
+            message: causes.join(", "),
+            causes: causes.iter().map(cause).collect(),
+            retry_after: None,
+        }
+    }
+
+    fn key(group: &str, kind: &str) -> ObjectKey {
+        ObjectKey { group: group.to_owned(), kind: kind.to_owned(), ..ObjectKey::default() }
+    }
+
+    #[test]
+    fn an_object_that_is_not_as_it_was_thought_to_be_is_looked_at_again() {
+        let deployment = key("apps", "Deployment");
+        for (code, reason, write, next) in [
+            (409, "Conflict", Write::Making, Next::LookAgain),
+            (409, "AlreadyExists", Write::Making, Next::LookAgain),
+            (409, "Conflict", Write::Changing, Next::LookAgain),
+            (404, "NotFound", Write::Changing, Next::LookAgain),
+            // The namespace or the kind is missing.
+            (404, "NotFound", Write::Making, Next::GiveUp),
+            (403, "Forbidden", Write::Changing, Next::GiveUp),
+        ] {
+            assert_eq!(
+                Next::after(&refusal(code, reason, &[]), write, &deployment),
+                next,
+                "{code} {write:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_what_holds_nothing_is_made_anew_for_a_field_that_cannot_change() {
+        let immutable = &["Invalid value: {}: field is immutable"];
+        for (group, kind, next) in [
+            ("apps", "Deployment", Next::Recreate),
+            ("rbac.authorization.k8s.io", "RoleBinding", Next::Recreate),
+            ("", "Service", Next::Recreate),
+            ("", "ConfigMap", Next::Recreate),
+            ("", "Secret", Next::Recreate),
+            ("storage.k8s.io", "StorageClass", Next::Recreate),
+            ("scheduling.k8s.io", "PriorityClass", Next::Recreate),
+            ("networking.k8s.io", "IngressClass", Next::Recreate),
+            ("node.k8s.io", "RuntimeClass", Next::Recreate),
+            ("apiextensions.k8s.io", "CustomResourceDefinition", Next::GiveUp),
+            ("", "Namespace", Next::GiveUp),
+            ("", "PersistentVolumeClaim", Next::GiveUp),
+            ("example.org", "Deployment", Next::GiveUp),
+        ] {
+            let error = refusal(422, "Invalid", immutable);
+            assert_eq!(Next::after(&error, Write::Changing, &key(group, kind)), next, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_cannot_change_is_known_by_the_words_of_every_kind() {
+        for (group, kind, message, next) in [
+            ("storage.k8s.io", "StorageClass", "updates to parameters are forbidden.", Next::Recreate),
+            ("scheduling.k8s.io", "PriorityClass", "may not be changed in an update.", Next::Recreate),
+            ("apps", "StatefulSet", "updates to statefulset spec for fields other than", Next::Recreate),
+            ("storage.k8s.io", "StorageClass", "must contain at least one key/value pair", Next::GiveUp),
+        ] {
+            let error = refusal(422, "Invalid", &[message]);
+            assert_eq!(Next::after(&error, Write::Changing, &key(group, kind)), next, "{kind}: {message}");
+        }
+    }
+
+    #[test]
+    fn an_object_with_other_faults_is_not_deleted_for_one_that_would_be_refused_too() {
+        let error = refusal(422, "Invalid", &["field is immutable", "must be at least 0"]);
+        assert_eq!(Next::after(&error, Write::Changing, &key("apps", "Deployment")), Next::GiveUp);
+        let making = refusal(422, "Invalid", &["field is immutable"]);
+        assert_eq!(Next::after(&making, Write::Making, &key("apps", "Deployment")), Next::GiveUp);
+    }
+}

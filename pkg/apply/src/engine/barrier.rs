@@ -1,0 +1,75 @@
+//! What has to be there, or ready, before a run goes on.
+
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
+
+use super::pass::Pass;
+use crate::{ApiError, Blocker, Health, ObjectKey, Stage, Status, Step, Waiting, retry::Backoff};
+
+impl Pass<'_> {
+    /// Asks again until the server serves what is to be written: definitions of the same set may just have been made.
+    pub(super) async fn wait_until_served(&mut self, part: &[Step]) -> Result<Vec<Blocker>, ApiError> {
+        let since = Instant::now();
+        for tries in 1.. {
+            let missing: Vec<_> = part
+                .iter()
+                .filter(|step| step.action.writes() && self.kind(&step.key).is_err())
+                .map(|step| &step.key)
+                .collect();
+            let is_new = part.iter().any(|step| step.stage == Stage::Instances);
+            let is_over = self.run.until.is_none_or(|until| Instant::now() >= until);
+            if missing.is_empty() || (tries > 1 && !is_new) {
+                break;
+            }
+            if tries > 1 && is_over {
+                return Ok(missing.into_iter().map(|key| unserved(key, since)).collect());
+            }
+            if tries > 1 {
+                sleep(Backoff::default().pause(tries - 1, None)).await;
+            }
+            self.engine.server.forget_kinds();
+            self.kinds = self.engine.server.kinds().await?;
+            self.defined.clear();
+        }
+        Ok(Vec::new())
+    }
+
+    /// Waits until what was written is ready. Gives what is not.
+    pub(super) async fn wait_for(&mut self, part: &[Step]) -> Result<Vec<Blocker>, ApiError> {
+        let keys: Vec<&ObjectKey> =
+            part.iter().map(|step| &step.key).filter(|key| self.unready.contains_key(*key)).collect();
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Some(until) = self.run.until else {
+            let blocker = |key: &ObjectKey| Some(blocker(key, self.unready.get(key)?.clone()));
+            return Ok(keys.into_iter().filter_map(blocker).collect());
+        };
+        let waiting = Waiting {
+            objects: keys.iter().map(|key| ((*key).clone(), self.hints(key))).collect(),
+            labels: self.engine.owned(),
+            until: Some(until),
+        };
+        let blockers = self.engine.server.wait(&waiting).await?;
+        for key in keys {
+            let blocker = blockers.iter().find(|blocker| blocker.object == *key);
+            let current = Status { health: Health::Current, message: String::new() };
+            let status = blocker.map_or(current, |blocker| blocker.status.clone());
+            self.ledger.saw(key, &status);
+            if status.is_ready() {
+                self.unready.remove(key);
+            }
+        }
+        Ok(blockers)
+    }
+}
+
+fn blocker(key: &ObjectKey, status: Status) -> Blocker {
+    Blocker { object: key.clone(), status, since: Duration::ZERO, below: Vec::new() }
+}
+
+fn unserved(key: &ObjectKey, since: Instant) -> Blocker {
+    let message = format!("the server does not serve `{}` yet", key.group_kind());
+    Blocker { since: since.elapsed(), ..blocker(key, Status { health: Health::NotFound, message }) }
+}

@@ -1,0 +1,42 @@
+//! Objects that have done their work.
+
+use super::{EngineError, pass::Pass};
+use crate::{Action, Blocker, Item, ObjectKey, Step};
+
+impl Pass<'_> {
+    /// Finishes what an earlier run began to complete. Gives what is not gone.
+    pub(super) async fn complete(&mut self, writes: &[Step]) -> Result<Vec<Blocker>, EngineError> {
+        let begun = |step: &&Step| self.ledger.set.item(&step.key).is_some_and(Item::is_purged);
+        let keys: Vec<_> = writes
+            .iter()
+            .filter(|step| matches!(step.action, Action::Purge | Action::Completed))
+            .filter(begun)
+            .map(|step| step.key.clone())
+            .collect();
+        self.take_away(&keys).await
+    }
+
+    /// Deletes what has done its work at the end of a wave; recorded before, so that it is not done twice.
+    pub(super) async fn purge(&mut self, steps: &[&Step]) -> Result<Vec<Blocker>, EngineError> {
+        if steps.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys: Vec<_> = steps.iter().map(|step| step.key.clone()).collect();
+        for key in &keys {
+            self.ledger.complete(key);
+        }
+        self.ledger.keep().await?;
+        self.take_away(&keys).await
+    }
+
+    async fn take_away(&mut self, keys: &[ObjectKey]) -> Result<Vec<Blocker>, EngineError> {
+        let mut remover = self.remover();
+        let leaving = remover.dismiss(keys).await?;
+        remover.outlast(leaving).await
+    }
+
+    /// Removes what is redundant.
+    pub(super) async fn remove(&mut self, steps: &[Step]) -> Result<Vec<Blocker>, EngineError> {
+        self.remover().remove(steps).await
+    }
+}

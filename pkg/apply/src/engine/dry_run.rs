@@ -1,0 +1,78 @@
+//! Asks a server what it would say.
+
+use std::collections::BTreeMap;
+
+use futures::future::join_all;
+use manifest::Object;
+
+use super::{
+    Engine, EngineError, WriteError,
+    answer::{Next, Write},
+};
+use crate::{
+    Action, ApiError, ApiKind, Apply, Desired, DesiredSet, Kinds, Live, ObjectKey, Observation, Plan, Step,
+    WriteMode, live::is_going,
+};
+
+impl Engine<'_> {
+    pub(super) async fn judge_all(
+        &self,
+        plan: &Plan,
+        desired: &DesiredSet,
+        live: &Live,
+    ) -> Result<Live, EngineError> {
+        let kinds = self.server.kinds().await?;
+        let desired: BTreeMap<_, _> = desired.objects.iter().map(|object| (&object.key, object)).collect();
+        let judged = plan.steps.iter().filter_map(|step| {
+            let desired = *desired.get(&step.key)?;
+            let kind = can_be_judged(step, desired, live, &kinds)?;
+            Some(async move { (&step.key, self.judge(kind, desired, step.action).await) })
+        });
+        let (mut would_be, mut failed) = (Live::default(), Vec::new());
+        for (key, answer) in join_all(judged).await {
+            match answer {
+                Ok(object) => {
+                    would_be.objects.insert(key.clone(), Observation::Present(object));
+                }
+                Err(error) => failed.push((key.clone(), WriteError::Api(error))),
+            }
+        }
+        if failed.is_empty() { Ok(would_be) } else { Err(EngineError::Writes { failed }) }
+    }
+
+    async fn judge(&self, kind: &ApiKind, desired: &Desired, action: Action) -> Result<Object, ApiError> {
+        let (key, manager) = (&desired.key, &self.options.field_manager);
+        let apply = async |must_be_new| {
+            let how = Apply { must_be_new, mode: WriteMode::DryRun, ..Apply::default() };
+            self.server.apply(kind, &desired.object, manager, how).await
+        };
+        let write = if action == Action::Create { Write::Making } else { Write::Changing };
+        let error = match apply(write == Write::Making).await {
+            Ok(object) => return Ok(object),
+            Err(error) => error,
+        };
+        match Next::after(&error, write, key) {
+            // Whether it may be taken is seen when it is written; here it is about what the server thinks of it.
+            Next::LookAgain if write == Write::Making => apply(false).await,
+            Next::Recreate => Ok(desired.object.clone()),
+            Next::LookAgain | Next::GiveUp if cannot_judge(&error) => Ok(desired.object.clone()),
+            Next::LookAgain | Next::GiveUp => Err(error),
+        }
+    }
+}
+
+/// Whether the server can say anything about a step now, and in which kind.
+fn can_be_judged<'k>(step: &Step, desired: &Desired, live: &Live, kinds: &'k Kinds) -> Option<&'k ApiKind> {
+    let asks = matches!(step.action, Action::Create | Action::Update | Action::Adopt);
+    let namespace = ObjectKey::of_namespace(&step.key.namespace);
+    let has_place = step.key.namespace.is_empty()
+        || live.present(&namespace).is_some_and(|namespace| !is_going(namespace));
+    let kind = kinds.version(&step.key.group_kind(), &desired.version)?;
+    (asks && has_place).then_some(kind)
+}
+
+/// Webhooks that do more than judge cannot be asked.
+/// Source: Kubernetes 1.36, apiserver/pkg/admission/plugin/webhook (a webhook with side effects refuses dry runs).
+fn cannot_judge(error: &ApiError) -> bool {
+    matches!(error, ApiError::Status { code: 400, message, .. } if message.contains("does not support dry run"))
+}

@@ -1,0 +1,207 @@
+//! Waits until objects are gone.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration, Instant},
+};
+
+use futures::{StreamExt as _, future::try_join_all, stream::BoxStream};
+use manifest::{Object, Value};
+use tokio::time::{sleep_until, timeout_at};
+
+use crate::{
+    ApiError, ApiKind, Blocker, Event, GroupKind, Health, Hints, List, Marks, ObjectKey, Server, Status,
+    WatchEvent, live::is_going, status_of,
+};
+
+/// How long a watch is trusted: an object may have gone between two questions.
+const TRUST: Duration = Duration::from_secs(10);
+
+/// An object that was told to go, and may take its time.
+#[derive(Clone, Debug)]
+pub(super) struct Leaving {
+    pub(super) key: ObjectKey,
+    pub(super) kind: ApiKind,
+    /// Another object under the same name is none of ours.
+    uid: String,
+    /// Whether a list of what is the owner's shows it.
+    is_labelled: bool,
+}
+
+impl Leaving {
+    pub(super) fn new(key: ObjectKey, kind: ApiKind, object: &Object, marks: &Marks) -> Self {
+        Self { key, kind, uid: uid(object).to_owned(), is_labelled: marks.own(object) }
+    }
+}
+
+impl Server {
+    /// Waits until all are gone, watching, a kind beside the other; without `until` it looks once. What lacks the labels
+    /// is watched by its name.
+    /// Shape: what is still there when time is over, each with what holds it.
+    pub(super) async fn wait_until_gone(
+        &self,
+        leaving: &[Leaving],
+        labels: &str,
+        until: Option<Instant>,
+    ) -> Result<Vec<Blocker>, ApiError> {
+        if leaving.is_empty() {
+            return Ok(Vec::new());
+        }
+        let since = Instant::now();
+        let mut groups: BTreeMap<(GroupKind, Option<&ObjectKey>), Vec<&Leaving>> = BTreeMap::new();
+        for one in leaving {
+            let alone = (!one.is_labelled).then_some(&one.key);
+            groups.entry((one.key.group_kind(), alone)).or_default().push(one);
+        }
+        let groups = groups.into_values().map(|group| Group::new(self, group, labels).outlast(until));
+        let left: Vec<_> = try_join_all(groups).await?.into_iter().flatten().collect();
+        let blockers = left.into_iter().map(|(one, object)| Blocker {
+            object: one.key.clone(),
+            status: holding(&object),
+            since: since.elapsed(),
+            below: Vec::new(),
+        });
+        Ok(blockers.collect())
+    }
+}
+
+/// Leaving objects of one kind.
+struct Group<'a> {
+    server: &'a Server,
+    leaving: Vec<&'a Leaving>,
+    list: List,
+}
+
+impl<'a> Group<'a> {
+    fn new(server: &'a Server, leaving: Vec<&'a Leaving>, labels: &str) -> Self {
+        // A Namespace says in its status what is left in it.
+        let metadata_only = !leaving.iter().any(|one| one.key.is_namespace());
+        let mut list = List { labels: labels.to_owned(), metadata_only, ..List::default() };
+        if let [only] = *leaving {
+            let namespace = &only.key.namespace;
+            list = List {
+                namespace: (!namespace.is_empty()).then(|| namespace.clone()),
+                fields: format!("metadata.name={}", only.key.name),
+                metadata_only,
+                ..List::default()
+            };
+        }
+        Self { server, leaving, list }
+    }
+
+    async fn outlast(self, until: Option<Instant>) -> Result<Vec<(&'a Leaving, Object)>, ApiError> {
+        loop {
+            let left = self.look().await?;
+            let Some(until) = until.filter(|until| !left.is_empty() && Instant::now() < *until) else {
+                return Ok(left);
+            };
+            self.tell(&left);
+            let names = left.into_iter().map(|(one, _)| &one.key).collect();
+            if self.watch(names, until.min(Instant::now() + TRUST)).await? {
+                return Ok(Vec::new());
+            }
+        }
+    }
+
+    async fn look(&self) -> Result<Vec<(&'a Leaving, Object)>, ApiError> {
+        let Some(first) = self.leaving.first() else { return Ok(Vec::new()) };
+        let there = match self.server.list(&first.kind, &self.list).await {
+            Err(error) if error.is_not_found() => Vec::new(),
+            there => there?,
+        };
+        let mut there: BTreeMap<ObjectKey, Object> =
+            there.into_iter().map(|object| (ObjectKey::of(&object), object)).collect();
+        let still = |one: &'a Leaving| {
+            let object = there.remove(&one.key)?;
+            (uid(&object) == one.uid).then_some((one, object))
+        };
+        Ok(self.leaving.iter().copied().filter_map(still).collect())
+    }
+
+    /// Whether all of these went before this time.
+    async fn watch(&self, mut names: BTreeSet<&ObjectKey>, until: Instant) -> Result<bool, ApiError> {
+        let Some(first) = self.leaving.first() else { return Ok(true) };
+        let mut changes: BoxStream<'static, _> = self.server.watch(&first.kind, &self.list);
+        while !names.is_empty() {
+            match timeout_at(until.into(), changes.next()).await {
+                Ok(Some(Ok(WatchEvent::Gone(object)))) => {
+                    names.remove(&ObjectKey::of(&object));
+                }
+                Ok(Some(Ok(WatchEvent::Is(_)))) => {}
+                Ok(Some(Err(error))) if error.is_not_found() => return Ok(true),
+                Ok(Some(Err(error))) => return Err(error),
+                Ok(None) => {
+                    sleep_until(until.into()).await;
+                    return Ok(false);
+                }
+                Err(_) => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    fn tell(&self, left: &[(&Leaving, Object)]) {
+        let blockers = left.iter().map(|(one, object)| Blocker {
+            object: one.key.clone(),
+            status: holding(object),
+            since: Duration::ZERO,
+            below: Vec::new(),
+        });
+        self.server.events().send(&Event::Waiting { blockers: blockers.collect() });
+    }
+}
+
+/// How an object that is to go says what it waits for: its finalizers by name, in a Namespace what is still in it.
+pub(super) fn holding(object: &Object) -> Status {
+    let finalizers = object.get(&["metadata", "finalizers"]).and_then(Value::as_array);
+    let names = finalizers.into_iter().flatten().filter_map(Value::as_str);
+    let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+    let said = namespace_conditions(object);
+    let message = match names.len() {
+        0 if !said.is_empty() => said.join("; "),
+        0 if is_going(object) => status_of(object, &Hints::default()).message,
+        0 => "it was told to go and is still there".to_owned(),
+        1 => format!("held by finalizer {}", names.join(", ")),
+        _ => format!("held by finalizers {}", names.join(", ")),
+    };
+    Status { health: Health::Terminating, message }
+}
+
+/// Conditions of a Namespace that name what keeps it.
+/// Source: Kubernetes 1.36, core/v1 (NamespaceConditionType); True says that something is left or went wrong.
+fn namespace_conditions(object: &Object) -> Vec<&str> {
+    if !(object.group().is_empty() && object.kind() == "Namespace") {
+        return Vec::new();
+    }
+    let conditions = object.get(&["status", "conditions"]).and_then(Value::as_array);
+    let on = conditions.into_iter().flatten().filter(|condition| condition["status"] == "True");
+    on.filter_map(|condition| condition["message"].as_str()).collect()
+}
+
+pub(super) fn uid(object: &Object) -> &str {
+    object.get(&["metadata", "uid"]).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_holds_an_object_is_named() {
+        let held = |object: Value| holding(&object.try_into().unwrap()).message;
+        let one = json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["a/b"]}});
+        assert_eq!(held(one), "held by finalizer `a/b`");
+        let two = json!({"metadata": {"finalizers": ["a/b", "c"]}});
+        assert_eq!(held(two), "held by finalizers `a/b`, `c`");
+        let namespace = json!({
+            "apiVersion": "v1", "kind": "Namespace", "metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"},
+            "status": {"conditions": [
+                {"type": "NamespaceDeletionDiscoveryFailure", "status": "False", "message": "all is well"},
+                {"type": "NamespaceContentRemaining", "status": "True", "message": "some pods are left"},
+            ]},
+        });
+        assert_eq!(held(namespace), "some pods are left");
+    }
+}

@@ -1,0 +1,247 @@
+//! Looks at what a plan is about, in as few requests as will do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::future::try_join_all;
+use manifest::Object;
+
+use crate::{
+    ApiError, ApiKind, ApplySet, DesiredSet, GroupKind, Kinds, List, Live, Marks, ObjectKey, Observation,
+    Phase, Server,
+};
+
+/// How much of what is there is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Whole objects.
+    Full,
+    /// Who they are, whose they are, and what holds them.
+    Metadata,
+}
+
+/// What is asked of a server, decided before anything is.
+#[derive(Debug, Default)]
+struct Questions {
+    /// What is served, each with the kind to ask in.
+    asked: BTreeMap<ObjectKey, ApiKind>,
+    /// What cannot be there: its kind is not served.
+    absent: Vec<ObjectKey>,
+    /// Namespaces that matter.
+    namespaces: BTreeSet<ObjectKey>,
+}
+
+/// The objects of one owner, to be looked at together with those of others.
+#[derive(Clone, Copy, Debug)]
+pub struct Sought<'a> {
+    /// Whose they are.
+    pub marks: &'a Marks,
+    /// What was applied.
+    pub set: &'a ApplySet,
+    /// What is to be.
+    pub desired: &'a DesiredSet,
+}
+
+/// What is asked, and has been answered, about the objects of one owner.
+struct Look<'a> {
+    sought: Sought<'a>,
+    questions: Questions,
+    live: Live,
+}
+
+impl Server {
+    /// Looks at the objects of several owners as [`Engine::observe`] does at those of one, and asks as little: one list
+    /// for each kind is about all of them.
+    /// Shape: in the order of the owners.
+    pub async fn observe_all(
+        &self,
+        sought: &[Sought<'_>],
+        thorough: bool,
+        detail: Detail,
+    ) -> Result<Vec<Live>, ApiError> {
+        let keys = || {
+            let desired = sought.iter().flat_map(|one| &one.desired.objects).map(|object| &object.key);
+            desired.chain(sought.iter().flat_map(|one| &one.set.items).map(|item| &item.key))
+        };
+        let has_all = |kinds: &Kinds| keys().all(|key| kinds.preferred(&key.group_kind()).is_some());
+        let kinds = self.kinds_with(has_all).await?;
+        let mut looks: Vec<_> = sought.iter().map(|one| Look::new(*one, &kinds)).collect();
+        let namespaces: BTreeSet<_> =
+            looks.iter().flat_map(|look| &look.questions.namespaces).cloned().collect();
+        let found = self.look_for_namespaces(&kinds, &namespaces).await?;
+        for look in &mut looks {
+            look.saw_namespaces(&found);
+        }
+        for object in self.look_for_owned(&looks, detail).await? {
+            let key = ObjectKey::of(&object);
+            for look in looks.iter_mut().filter(|look| !look.is_first_install()) {
+                look.saw(&key, &object);
+            }
+        }
+        let named: Vec<_> = looks.iter().map(|look| self.look_by_name(look, thorough)).collect();
+        let named = try_join_all(named).await?;
+        for (look, found) in looks.iter_mut().zip(named) {
+            look.live.objects.extend(found);
+        }
+        Ok(looks.into_iter().map(|look| look.live).collect())
+    }
+
+    async fn look_at(&self, kind: &ApiKind, key: &ObjectKey) -> Result<(ObjectKey, Observation), ApiError> {
+        let found = self.get(kind, &key.namespace, &key.name).await?;
+        Ok((key.clone(), found.map_or(Observation::Absent, Observation::Present)))
+    }
+
+    async fn look_for_namespaces(
+        &self,
+        kinds: &Kinds,
+        namespaces: &BTreeSet<ObjectKey>,
+    ) -> Result<BTreeMap<ObjectKey, Observation>, ApiError> {
+        let Some(kind) = kinds.preferred(&GroupKind::new("", "Namespace")) else {
+            return Ok(BTreeMap::new());
+        };
+        let found = try_join_all(namespaces.iter().map(|key| self.look_at(kind, key))).await?;
+        Ok(found.into_iter().collect())
+    }
+
+    /// Lists what carries the owners' labels, a request a kind.
+    async fn look_for_owned(&self, looks: &[Look<'_>], detail: Detail) -> Result<Vec<Object>, ApiError> {
+        let asking: Vec<_> = looks.iter().filter(|look| !look.is_first_install()).collect();
+        let mut owners: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for look in &asking {
+            let (key, value) = &look.sought.marks.label;
+            owners.entry(key).or_default().insert(value);
+        }
+        let lists = owners.into_iter().flat_map(|(key, values)| {
+            let values: Vec<_> = values.into_iter().collect();
+            let selector = match *values {
+                [only] => format!("{key}={only}"),
+                _ => format!("{key} in ({})", values.join(",")),
+            };
+            lists(&asking, &selector, detail)
+        });
+        let found: Vec<_> = lists.map(async |(kind, list)| self.list(kind, &list).await).collect();
+        Ok(try_join_all(found).await?.into_iter().flatten().collect())
+    }
+
+    async fn look_by_name(
+        &self,
+        look: &Look<'_>,
+        thorough: bool,
+    ) -> Result<Vec<(ObjectKey, Observation)>, ApiError> {
+        let by_name = |key: &ObjectKey| match look.sought.set.item(key) {
+            // Whatever is there now, it has done its work.
+            Some(item) if item.phase == Phase::Completed => thorough,
+            Some(_) => true,
+            None => thorough,
+        };
+        let named = look.questions.asked.iter().filter(|(key, _)| by_name(key));
+        try_join_all(named.map(|(key, kind)| self.look_at(kind, key))).await
+    }
+}
+
+impl<'a> Look<'a> {
+    fn new(sought: Sought<'a>, kinds: &Kinds) -> Self {
+        let mut questions = Questions::of(sought.set, sought.desired, kinds);
+        let mut live = Live::default();
+        live.objects.extend(questions.absent.drain(..).map(|key| (key, Observation::Absent)));
+        Self { sought, questions, live }
+    }
+
+    fn saw_namespaces(&mut self, found: &BTreeMap<ObjectKey, Observation>) {
+        for key in &self.questions.namespaces {
+            if let Some(found) = found.get(key) {
+                self.questions.asked.remove(key);
+                self.live.objects.insert(key.clone(), found.clone());
+            }
+        }
+        self.questions.drop_what_has_no_namespace(&mut self.live);
+    }
+
+    fn saw(&mut self, key: &ObjectKey, object: &Object) {
+        if self.questions.asked.remove(key).is_some() {
+            self.live.objects.insert(key.clone(), Observation::Present(object.clone()));
+        }
+    }
+
+    fn is_first_install(&self) -> bool {
+        is_first_install(self.sought.set, self.sought.desired, &self.live)
+    }
+}
+
+impl Questions {
+    fn of(set: &ApplySet, desired: &DesiredSet, kinds: &Kinds) -> Self {
+        let mut questions = Self::default();
+        // What is wanted comes first: it says in which version to read.
+        let wanted = desired.objects.iter().map(|object| (&object.key, object.version.as_str()));
+        let known = set.items.iter().map(|item| (&item.key, item.version.as_str()));
+        let mut versions: BTreeMap<GroupKind, &ApiKind> = BTreeMap::new();
+        for (key, version) in wanted.chain(known) {
+            let group_kind = key.group_kind();
+            if !versions.contains_key(&group_kind)
+                && let Some(kind) = served(kinds, &group_kind, version)
+            {
+                versions.insert(group_kind.clone(), kind);
+            }
+            match versions.get(&group_kind) {
+                Some(kind) => questions.ask(key, kind),
+                None => questions.absent.push(key.clone()),
+            }
+        }
+        questions
+    }
+
+    fn ask(&mut self, key: &ObjectKey, kind: &ApiKind) {
+        if key.is_namespace() {
+            self.namespaces.insert(key.clone());
+        } else if !key.namespace.is_empty() {
+            self.namespaces.insert(ObjectKey::of_namespace(&key.namespace));
+        }
+        self.asked.insert(key.clone(), kind.clone());
+    }
+
+    fn drop_what_has_no_namespace(&mut self, live: &mut Live) {
+        let mut gone = Vec::new();
+        self.asked.retain(|key, _| {
+            let namespace = ObjectKey::of_namespace(&key.namespace);
+            let there = key.namespace.is_empty() || *live.get(&namespace) != Observation::Absent;
+            if !there {
+                gone.push((key.clone(), Observation::Absent));
+            }
+            there
+        });
+        live.objects.extend(gone);
+    }
+}
+
+/// One list a kind, in the one namespace where all its objects are, else in all.
+fn lists<'l>(looks: &[&'l Look<'_>], selector: &str, detail: Detail) -> Vec<(&'l ApiKind, List)> {
+    let mut by_kind: BTreeMap<GroupKind, (&ApiKind, BTreeSet<&str>)> = BTreeMap::new();
+    for (key, kind) in looks.iter().flat_map(|look| &look.questions.asked) {
+        by_kind.entry(key.group_kind()).or_insert((kind, BTreeSet::new())).1.insert(&key.namespace);
+    }
+    let listable = by_kind.into_values().filter(|(kind, _)| kind.can("list"));
+    let list = |namespaces: &BTreeSet<&str>| List {
+        namespace: match namespaces.first() {
+            Some(only) if namespaces.len() == 1 && !only.is_empty() => Some((*only).to_owned()),
+            _ => None,
+        },
+        labels: selector.to_owned(),
+        metadata_only: detail == Detail::Metadata,
+        ..List::default()
+    };
+    listable.map(|(kind, namespaces)| (kind, list(&namespaces))).collect()
+}
+
+/// The kind in this version, else as the server likes it best.
+pub(super) fn served<'k>(kinds: &'k Kinds, kind: &GroupKind, version: &str) -> Option<&'k ApiKind> {
+    kinds.version(kind, version).or_else(|| kinds.preferred(kind))
+}
+
+/// Nothing is recorded, and none of the namespaces the set brings is there: then nobody has installed it, and writes
+/// that must be new tell the rest.
+fn is_first_install(set: &ApplySet, desired: &DesiredSet, live: &Live) -> bool {
+    let mut brought =
+        desired.objects.iter().map(|object| &object.key).filter(|key| key.is_namespace()).peekable();
+    set.items.is_empty()
+        && brought.peek().is_some()
+        && brought.all(|key| *live.get(key) == Observation::Absent)
+}

@@ -1,0 +1,246 @@
+//! Takes objects away: what has done its work, what is redundant, and whole sets.
+
+use std::time::Instant;
+
+use futures::future::{join_all, try_join_all};
+use manifest::{Object, Value};
+use serde_json::json;
+use tokio::time::sleep;
+
+use super::{
+    Engine, EngineError, WriteError,
+    gone::{Leaving, uid},
+    ledger::Ledger,
+    observe::served,
+};
+use crate::{
+    Action, ApiError, ApiKind, Blocker, Deletion, Event, Health, List, Live, ManagedType, ObjectKey,
+    Observation, PatchOf, Status, Step, live::is_going, retry::Backoff,
+};
+
+/// How often an object is looked at again because somebody else was faster.
+const ATTEMPTS: usize = 4;
+
+/// What became of an object that is to go.
+#[derive(Debug)]
+enum Dismissed {
+    /// It is gone.
+    Gone,
+    /// It was told to go, and something has to be done before.
+    Leaving(Box<Leaving>),
+    /// It stays, and is no longer of the set.
+    Left,
+}
+
+/// Removes steps of a plan from a server and from a set.
+pub(super) struct Remover<'a, 's> {
+    pub(super) engine: Engine<'a>,
+    pub(super) ledger: &'s mut Ledger<'a>,
+    pub(super) live: &'s Live,
+    pub(super) until: Option<Instant>,
+}
+
+impl Remover<'_, '_> {
+    /// Removes wave by wave: instances of managed types first, then what is left, Namespaces behind what lives in them;
+    /// each when those before are gone. The set is recorded after each.
+    /// Shape: steps in the plan's order; gives what is still there when time is over.
+    pub(super) async fn remove(&mut self, steps: &[Step]) -> Result<Vec<Blocker>, EngineError> {
+        let removed = self.remove_sections(steps).await;
+        if steps.iter().any(|step| step.key.is_crd() || step.key.is_api_service()) {
+            // Not before: what is left to remove is of kinds that were known.
+            self.engine.server.forget_kinds();
+        }
+        removed
+    }
+
+    async fn remove_sections(&mut self, steps: &[Step]) -> Result<Vec<Blocker>, EngineError> {
+        let place = |step: &Step| {
+            let is_instance = step.stage == crate::Stage::Instances;
+            (step.wave, is_instance, step.key.is_namespace())
+        };
+        for section in steps.chunk_by(|a, b| place(a) == place(b)) {
+            let (orphans, going): (Vec<_>, Vec<_>) =
+                section.iter().partition(|step| step.action == Action::Orphan);
+            let blockers = self.dismiss_all(&going, &orphans).await?;
+            // The record may live in one of the Namespaces.
+            if section.iter().any(|step| step.key.is_namespace()) {
+                self.ledger.keep_if_possible().await?;
+            } else {
+                self.ledger.keep().await?;
+            }
+            if !blockers.is_empty() {
+                return Ok(blockers);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    async fn dismiss_all(&mut self, going: &[&Step], orphans: &[&Step]) -> Result<Vec<Blocker>, EngineError> {
+        self.let_go(orphans).await?;
+        let mut leaving = Vec::new();
+        for batch in going.chunk_by(|a, b| a.priority == b.priority) {
+            let keys: Vec<_> = batch.iter().map(|step| step.key.clone()).collect();
+            leaving.extend(self.dismiss(&keys).await?);
+        }
+        self.outlast(leaving).await
+    }
+
+    /// Tells objects to go, side by side. Gives those that take their time.
+    pub(super) async fn dismiss(&mut self, keys: &[ObjectKey]) -> Result<Vec<Leaving>, EngineError> {
+        let dismissed = join_all(keys.iter().map(|key| self.dismiss_one(key))).await;
+        let (mut leaving, mut failed) = (Vec::new(), Vec::new());
+        for (key, dismissed) in keys.iter().zip(dismissed) {
+            match dismissed {
+                Ok(Dismissed::Gone | Dismissed::Left) => self.ledger.gone(key),
+                Ok(Dismissed::Leaving(one)) => {
+                    self.ledger.going(key);
+                    leaving.push(*one);
+                }
+                Err(error) => failed.push((key.clone(), WriteError::Api(error))),
+            }
+        }
+        if failed.is_empty() { Ok(leaving) } else { Err(EngineError::Writes { failed }) }
+    }
+
+    /// Waits until objects are gone. Gives those that are not.
+    pub(super) async fn outlast(&mut self, leaving: Vec<Leaving>) -> Result<Vec<Blocker>, EngineError> {
+        let held = try_join_all(leaving.iter().map(|one| self.release(one))).await?;
+        let (mut blockers, mut waited) = (Vec::new(), Vec::new());
+        for (one, held) in leaving.into_iter().zip(held) {
+            match held {
+                Some(blocker) => blockers.push(blocker),
+                None => waited.push(one),
+            }
+        }
+        let selector = self.engine.owned();
+        let left = self.engine.server.wait_until_gone(&waited, &selector, self.until).await?;
+        for one in waited.iter().filter(|one| !left.iter().any(|blocker| blocker.object == one.key)) {
+            self.ledger.gone(&one.key);
+        }
+        blockers.extend(left);
+        Ok(blockers)
+    }
+
+    /// Takes objects that stay out of the set.
+    async fn let_go(&mut self, orphans: &[&Step]) -> Result<(), EngineError> {
+        for step in orphans {
+            if let Some(object) = self.live.present(&step.key)
+                && self.is_ours(&step.key, object)
+                && let Some(kind) = self.kind(&step.key).await?
+            {
+                self.take_finalizer_away(&step.key, &kind).await?;
+            }
+            self.ledger.set.forget(&step.key);
+        }
+        Ok(())
+    }
+
+    fn is_ours(&self, key: &ObjectKey, object: &Object) -> bool {
+        let Engine { marks, options, .. } = self.engine;
+        marks.recognise(object, self.ledger.set.item(key), &options.field_manager)
+    }
+
+    async fn dismiss_one(&self, key: &ObjectKey) -> Result<Dismissed, ApiError> {
+        let Some(kind) = self.kind(key).await? else { return Ok(Dismissed::Gone) };
+        let server = self.engine.server;
+        let mut seen = self.live.get(key).clone();
+        for attempt in 1.. {
+            let object = match seen {
+                Observation::Absent => return Ok(Dismissed::Gone),
+                Observation::Present(object) => object,
+                Observation::Unseen => match server.get(&kind, &key.namespace, &key.name).await? {
+                    Some(object) => object,
+                    None => return Ok(Dismissed::Gone),
+                },
+            };
+            if !self.is_ours(key, &object) {
+                return Ok(Dismissed::Left);
+            }
+            let leaving = Leaving::new(key.clone(), kind.clone(), &object, self.engine.marks);
+            if is_going(&object) {
+                return Ok(Dismissed::Leaving(Box::new(leaving)));
+            }
+            match server.delete(&kind, &key.namespace, &key.name, Some(uid(&object))).await {
+                Ok(deletion) => {
+                    server.events().send(&Event::Deleted { object: key.clone() });
+                    return Ok(match deletion {
+                        Deletion::Gone => Dismissed::Gone,
+                        Deletion::Going => Dismissed::Leaving(Box::new(leaving)),
+                    });
+                }
+                Err(error) if error.is_conflict() && attempt < ATTEMPTS => seen = Observation::Unseen,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Dismissed::Gone)
+    }
+
+    /// Takes our own finalizer from a definition when it has no instances any more. Gives what holds it when time is over.
+    async fn release(&self, leaving: &Leaving) -> Result<Option<Blocker>, ApiError> {
+        if self.engine.marks.finalizer_for(&leaving.key).is_none() {
+            return Ok(None);
+        }
+        let item = self.ledger.set.item(&leaving.key);
+        let types = item.map(|item| item.managed_types.clone()).unwrap_or_default();
+        let since = Instant::now();
+        for tries in 1.. {
+            if !self.has_instances(&types).await? {
+                break;
+            }
+            if self.until.is_none_or(|until| Instant::now() >= until) {
+                let message = "instances of it are still there".to_owned();
+                let status = Status { health: Health::Terminating, message };
+                let (object, below) = (leaving.key.clone(), Vec::new());
+                return Ok(Some(Blocker { object, status, since: since.elapsed(), below }));
+            }
+            sleep(Backoff::default().pause(tries, None)).await;
+        }
+        self.take_finalizer_away(&leaving.key, &leaving.kind).await?;
+        Ok(None)
+    }
+
+    async fn has_instances(&self, types: &[ManagedType]) -> Result<bool, ApiError> {
+        let server = self.engine.server;
+        let kinds = server.kinds().await?;
+        let one = List { metadata_only: true, at_most: Some(1), ..List::default() };
+        for kind in types.iter().flat_map(|managed| managed.served(&kinds)) {
+            match server.list(kind, &one).await {
+                Ok(found) if found.is_empty() => {}
+                Ok(_) => return Ok(true),
+                Err(error) if error.is_not_found() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+
+    async fn take_finalizer_away(&self, key: &ObjectKey, kind: &ApiKind) -> Result<(), ApiError> {
+        let Engine { server, marks, options } = self.engine;
+        let Some(ours) = marks.finalizer_for(key) else { return Ok(()) };
+        for attempt in 1.. {
+            let Some(object) = server.get(kind, &key.namespace, &key.name).await? else { break };
+            let finalizers = object.get(&["metadata", "finalizers"]).and_then(Value::as_array);
+            let finalizers = finalizers.map(Vec::as_slice).unwrap_or_default();
+            let others: Vec<_> = finalizers.iter().filter(|finalizer| *finalizer != ours).collect();
+            if others.len() == finalizers.len() {
+                break;
+            }
+            let version = object.get(&["metadata", "resourceVersion"]);
+            let patch = json!({"metadata": {"resourceVersion": version, "finalizers": others}});
+            let manager = &options.field_manager;
+            match server.patch(kind, &key.namespace, &key.name, &patch, manager, PatchOf::Object).await {
+                Ok(_) => break,
+                Err(error) if error.is_not_found() => break,
+                Err(error) if error.is_conflict() && attempt < ATTEMPTS => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    async fn kind(&self, key: &ObjectKey) -> Result<Option<ApiKind>, ApiError> {
+        let kinds = self.engine.server.kinds().await?;
+        let version = self.ledger.set.item(key).map_or("", |item| item.version.as_str());
+        Ok(served(&kinds, &key.group_kind(), version).cloned())
+    }
+}

@@ -1,0 +1,230 @@
+//! Writes one object, whatever is found on the way.
+
+use std::time::Instant;
+
+use jiff::Timestamp;
+use manifest::{Object, Value};
+use serde_json::json;
+
+use super::{
+    WriteError,
+    answer::{Next, Write},
+    gone::{Leaving, uid},
+};
+use crate::{
+    Action, ApiError, ApiKind, Apply, ApplySet, Blocker, Desired, DesiredSet, Event, Impossible, Item, Live,
+    Marks, ObjectKey, Observation, Options, PatchOf, Server, UpdatePolicy, WriteMode, Written,
+    live::is_going, plan, take_over,
+};
+
+/// How often an object is looked at again because somebody else was faster.
+const ATTEMPTS: usize = 6;
+
+/// Writes objects.
+#[derive(Clone, Copy)]
+pub(super) struct Writer<'a> {
+    pub(super) server: &'a Server,
+    pub(super) marks: &'a Marks,
+    pub(super) options: &'a Options,
+    pub(super) until: Option<Instant>,
+}
+
+/// What became of a write.
+#[derive(Debug)]
+pub(super) enum Effect {
+    /// It is there.
+    Is(Object, Written),
+    /// What is there has to go first, and time is over.
+    Blocked(Blocker),
+}
+
+/// One object, and how it is to be written.
+#[derive(Clone, Copy)]
+pub(super) struct Target<'a> {
+    pub(super) kind: &'a ApiKind,
+    pub(super) desired: &'a Desired,
+    /// As it is in the set.
+    pub(super) item: Option<&'a Item>,
+    pub(super) action: Action,
+}
+
+impl Writer<'_> {
+    /// Writes an object onto what was seen of it. When that is no longer so, it is looked at again and decided again.
+    pub(super) async fn write(&self, target: Target<'_>, live: &Observation) -> Result<Effect, WriteError> {
+        let key = &target.desired.key;
+        let (mut live, mut action) = (live.clone(), target.action);
+        let mut attempts = 0;
+        loop {
+            let (write, answer) = match &live {
+                Observation::Absent | Observation::Unseen => (Write::Making, self.make(target).await),
+                Observation::Present(object) if action == Action::Recreate => {
+                    match self.clear_away(target, object).await {
+                        Ok(None) => {
+                            live = Observation::Absent;
+                            continue;
+                        }
+                        Ok(Some(blocker)) => return Ok(Effect::Blocked(blocker)),
+                        Err(WriteError::Api(error)) => (Write::Changing, Err(error)),
+                        Err(impossible) => return Err(impossible),
+                    }
+                }
+                Observation::Present(object) if action.writes() => {
+                    (Write::Changing, self.change(target, object).await)
+                }
+                Observation::Present(object) => return Ok(self.wrote(key, &live, object.clone())),
+            };
+            let error = match answer {
+                Ok(object) => return Ok(self.wrote(key, &live, object)),
+                Err(error) => error,
+            };
+            attempts += 1;
+            match Next::after(&error, write, key) {
+                _ if attempts == ATTEMPTS => return Err(error.into()),
+                Next::GiveUp => return Err(error.into()),
+                Next::Recreate => action = Action::Recreate,
+                Next::LookAgain => (live, action) = self.look(target).await?,
+            }
+        }
+    }
+
+    /// Makes an object that belongs to nobody. When it is there already, all is well.
+    pub(super) async fn make_unowned(
+        &self,
+        target: Target<'_>,
+        live: &Observation,
+    ) -> Result<Effect, WriteError> {
+        if let Observation::Present(object) = live
+            && let Some(blocker) = self.wait_for_its_end(target, object).await?
+        {
+            return Ok(Effect::Blocked(blocker));
+        }
+        let manager = &self.options.field_manager;
+        match self.server.create(target.kind, &target.desired.object, manager, WriteMode::Real).await {
+            Err(error) if error.is_already_there() => {
+                Ok(Effect::Is(target.desired.object.clone(), Written::Unchanged))
+            }
+            answer => Ok(self.wrote(&target.desired.key, &Observation::Absent, answer?)),
+        }
+    }
+
+    /// Looks at an object that is not as it was thought to be, and decides by the rules of the plan.
+    async fn look(&self, target: Target<'_>) -> Result<(Observation, Action), WriteError> {
+        let key = &target.desired.key;
+        let Some(object) = self.server.get(target.kind, &key.namespace, &key.name).await? else {
+            return Ok((Observation::Absent, Action::Create));
+        };
+        let action = self.judge(target, target.item, &object)?;
+        Ok((Observation::Present(object), action))
+    }
+
+    /// Makes the plan for one object.
+    fn judge(&self, target: Target<'_>, item: Option<&Item>, object: &Object) -> Result<Action, Impossible> {
+        let set = ApplySet { items: item.cloned().into_iter().collect() };
+        let desired = DesiredSet { objects: vec![target.desired.clone()] };
+        let mut live = Live::default();
+        live.objects.insert(target.desired.key.clone(), Observation::Present(object.clone()));
+        let (steps, impossible) =
+            match plan(&set, &desired, &live, self.marks, self.options, Timestamp::now()) {
+                Ok(plan) => (plan.steps, Vec::new()),
+                Err(impossible) => (Vec::new(), impossible),
+            };
+        let step = steps.into_iter().find(|step| step.key == target.desired.key);
+        match impossible.into_iter().next() {
+            Some(impossible) => Err(impossible),
+            None => Ok(step.map_or(target.action, |step| step.action)),
+        }
+    }
+
+    fn wrote(&self, key: &ObjectKey, before: &Observation, object: Object) -> Effect {
+        let how = match before {
+            Observation::Present(before) if version(before) == version(&object) => Written::Unchanged,
+            Observation::Present(_) => Written::Changed,
+            Observation::Absent | Observation::Unseen => Written::Created,
+        };
+        self.server.events().send(&Event::Wrote { object: key.clone(), how });
+        Effect::Is(object, how)
+    }
+
+    async fn make(&self, target: Target<'_>) -> Result<Object, ApiError> {
+        let Target { kind, desired, .. } = target;
+        let manager = &self.options.field_manager;
+        match desired.policies.policies.update {
+            UpdatePolicy::Replace | UpdatePolicy::Recreate => {
+                self.server.create(kind, &desired.object, manager, WriteMode::Real).await
+            }
+            UpdatePolicy::SsaMerge | UpdatePolicy::SsaOverride => {
+                let new = Apply { must_be_new: true, ..Apply::default() };
+                self.server.apply(kind, &desired.object, manager, new).await
+            }
+        }
+    }
+
+    async fn change(&self, target: Target<'_>, live: &Object) -> Result<Object, ApiError> {
+        let Target { kind, desired, .. } = target;
+        let manager = &self.options.field_manager;
+        let taken = match desired.policies.policies.update {
+            UpdatePolicy::Replace | UpdatePolicy::Recreate => {
+                return self.server.replace(kind, &replacement(&desired.object, live), manager).await;
+            }
+            UpdatePolicy::SsaMerge => take_over(live, manager, &[]),
+            UpdatePolicy::SsaOverride => take_over(live, manager, &self.options.take_over),
+        };
+        let key = &desired.key;
+        let mut onto = version(live).to_owned();
+        if let Some(managed_fields) = taken {
+            let patch = json!([
+                {"op": "replace", "path": "/metadata/managedFields", "value": managed_fields},
+                {"op": "replace", "path": "/metadata/resourceVersion", "value": onto},
+            ]);
+            let patched =
+                self.server.patch(kind, &key.namespace, &key.name, &patch, manager, PatchOf::Object).await?;
+            version(&patched).clone_into(&mut onto);
+        }
+        let onto = Apply { resource_version: Some(onto), ..Apply::default() };
+        self.server.apply(kind, &desired.object, manager, onto).await
+    }
+
+    /// Deletes an object that is to be made anew, unless it is going already, and waits until it is gone.
+    /// Shape: what holds it, when time is over.
+    async fn clear_away(&self, target: Target<'_>, live: &Object) -> Result<Option<Blocker>, WriteError> {
+        let Target { kind, desired, .. } = target;
+        let key = &desired.key;
+        if !is_going(live) {
+            if !self.marks.recognise(live, target.item, &self.options.field_manager) {
+                // What somebody else has taken since is only deleted where it might be taken back.
+                self.judge(target, None, live)?;
+            }
+            self.server.delete(kind, &key.namespace, &key.name, Some(uid(live))).await?;
+            self.server.events().send(&Event::Deleted { object: key.clone() });
+        }
+        Ok(self.wait_for_its_end(target, live).await?)
+    }
+
+    async fn wait_for_its_end(&self, target: Target<'_>, live: &Object) -> Result<Option<Blocker>, ApiError> {
+        let leaving = Leaving::new(target.desired.key.clone(), target.kind.clone(), live, self.marks);
+        Ok(self.server.wait_until_gone(&[leaving], "", self.until).await?.into_iter().next())
+    }
+}
+
+/// An object as it replaces another: in its version, and with the finalizers others have put on it.
+fn replacement(object: &Object, live: &Object) -> Object {
+    let mut object = object.clone();
+    let finalizers = |of: &Object| match of.get(&["metadata", "finalizers"]) {
+        Some(Value::Array(finalizers)) => finalizers.clone(),
+        _ => Vec::new(),
+    };
+    let mut all = finalizers(live);
+    let ours = finalizers(&object).into_iter().filter(|ours| !all.contains(ours)).collect::<Vec<_>>();
+    all.extend(ours);
+    if let Some(Value::Object(metadata)) = object.as_map_mut().get_mut("metadata") {
+        metadata.insert("resourceVersion".to_owned(), version(live).into());
+        if !all.is_empty() {
+            metadata.insert("finalizers".to_owned(), all.into());
+        }
+    }
+    object
+}
+
+fn version(object: &Object) -> &str {
+    object.get(&["metadata", "resourceVersion"]).and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,85 @@
+use std::time::Duration;
+
+use super::*;
+
+fn status(code: u16, reason: &str, message: &str) -> ApiError {
+    ApiError::Status {
+        action: "apply Thing a".into(),
+        code,
+        reason: reason.into(),
+        message: message.into(),
+        causes: Vec::new(),
+        retry_after: None,
+    }
+}
+
+#[test]
+fn what_can_pass_is_told_from_what_cannot() {
+    for (code, reason, message, expected) in [
+        (429, "TooManyRequests", "storage is (re)initializing", true),
+        (503, "ServiceUnavailable", "the server is currently unable to handle the request", true),
+        (504, "Timeout", "request did not complete within the allotted timeout", true),
+        (502, "", "Bad Gateway", true),
+        (500, "ServerTimeout", "try again", true),
+        (500, "InternalError", "Internal error occurred: failed calling webhook \"a.b\": no endpoints", true),
+        (
+            500,
+            "",
+            "conversion webhook for example.org/v1, Kind=Widget failed: Post \"https://a\": refused",
+            true,
+        ),
+        (500, "", "conversion webhook for example.org/v1, Kind=Widget returned 1 objects, expected 2", false),
+        (500, "", "etcdserver: leader changed", true),
+        (500, "", "etcdserver: request timed out", true),
+        (409, "Conflict", "etcdserver: request timed out", true),
+        (500, "InternalError", "Internal error occurred: something else", false),
+        (500, "", "etcdserver: mvcc: database space exceeded", false),
+        (503, "", "etcdserver: mvcc: database space exceeded", false),
+        (507, "", "no room", false),
+        (409, "Conflict", "please apply your changes to the latest version and try again", false),
+        (409, "AlreadyExists", "things \"a\" already exists", false),
+        (403, "Forbidden", "admission webhook \"a.b\" denied the request: no", false),
+        (400, "BadRequest", "", false),
+        (401, "Unauthorized", "", false),
+        (404, "NotFound", "", false),
+        (410, "Expired", "", false),
+        (422, "Invalid", "", false),
+    ] {
+        assert_eq!(status(code, reason, message).can_pass(), expected, "{code} {reason} {message}");
+    }
+}
+
+#[test]
+fn no_answer_can_pass_unless_the_server_is_another_than_was_meant() {
+    let certificate = NoAnswer::Certificate { problem: "it is for another host".into() };
+    let lost = NoAnswer::Connection { problem: "reset".into() };
+    let timed_out = NoAnswer::TimedOut { after: Duration::from_secs(1) };
+    for (source, expected) in [
+        (NoAnswer::Refused, true),
+        (NoAnswer::NoSuchHost, true),
+        (lost, true),
+        (timed_out, true),
+        (certificate, false),
+    ] {
+        let (action, server) = (String::new(), String::new());
+        let error = ApiError::Unreachable { action, server, unsent: true, source };
+        assert_eq!(error.can_pass(), expected, "{error:?}");
+    }
+}
+
+#[test]
+fn an_error_that_ran_out_of_time_is_what_it_was_last() {
+    let last = Box::new(status(500, "InternalError", "failed calling webhook \"a.b\""));
+    let error = ApiError::OutOfTime { action: "create Thing a".into(), tried: Duration::from_secs(61), last };
+    assert_eq!(error.to_string(), "cannot create Thing a: tried for 61s");
+    assert!(error.is_webhook_failure() && error.can_pass());
+    assert_eq!(error.code(), Some(500));
+}
+
+#[test]
+fn conflicts_are_told_from_what_is_there_already() {
+    let (conflict, there) = (status(409, "Conflict", ""), status(409, "AlreadyExists", ""));
+    assert_eq!((conflict.is_conflict(), conflict.is_already_there()), (true, false));
+    assert_eq!((there.is_conflict(), there.is_already_there()), (false, true));
+    assert!(status(404, "NotFound", "").is_not_found() && !conflict.is_not_found());
+}

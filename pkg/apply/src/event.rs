@@ -1,0 +1,94 @@
+//! What is told while a server is worked on.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use crate::{Blocker, ObjectKey};
+
+/// What happens while a server is worked on.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A request goes out.
+    Requested {
+        /// `GET /api/v1/namespaces?limit=500`.
+        request: String,
+    },
+    /// A request is tried again.
+    Retrying {
+        /// What was to be done, such as `apply Deployment ns/name`.
+        action: String,
+        /// Why it did not work.
+        why: String,
+        /// Since when it has been tried.
+        since: Duration,
+        /// When it is tried again.
+        after: Duration,
+    },
+    /// The server says something about a request; each text once.
+    Warning {
+        /// Its words.
+        text: String,
+    },
+    /// An object was written.
+    Wrote {
+        /// Which one.
+        object: ObjectKey,
+        /// How.
+        how: Written,
+    },
+    /// An object was told to go.
+    Deleted {
+        /// Which one.
+        object: ObjectKey,
+    },
+    /// Something is waited for; told when it changes.
+    Waiting {
+        /// What is not ready.
+        blockers: Vec<Blocker>,
+    },
+    /// Objects of a kind are brought to its storage version.
+    Migrating {
+        /// The definition's name.
+        definition: String,
+        /// How many are done.
+        done: usize,
+        /// How many there are, as far as is known.
+        of: Option<usize>,
+    },
+}
+
+/// What a write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// The object is new.
+    Created,
+    /// It was changed.
+    Changed,
+    /// It was as it should be.
+    Unchanged,
+}
+
+/// Where events go.
+#[derive(Clone)]
+pub struct EventSink(Arc<dyn Fn(&Event) + Send + Sync>);
+
+impl EventSink {
+    /// Sends events to a function.
+    pub fn new(sink: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(sink))
+    }
+
+    /// Sends them nowhere.
+    pub fn none() -> Self {
+        Self::new(|_| {})
+    }
+
+    pub(crate) fn send(&self, event: &Event) {
+        (self.0)(event);
+    }
+}
+
+impl fmt::Debug for EventSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EventSink")
+    }
+}

@@ -1,0 +1,213 @@
+//! What the tests of pure modules share.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use manifest::{Object, Value};
+use serde_json::json;
+
+use crate::{
+    Action, ApiKind, ApplySet, BadObject, DesiredSet, Impossible, Kinds, Live, Marks, MissingNamespaces,
+    ObjectKey, Observation, Options, Phase, Plan, Policies, Step, desire, plan,
+};
+
+/// The defaults, with the prefix `x` and the namespace `default`.
+pub(crate) fn options() -> Options {
+    Options {
+        field_manager: "capstan".to_owned(),
+        prefix: "x".to_owned(),
+        defaults: Policies::default(),
+        missing_namespaces: MissingNamespaces::Create,
+        namespace: "default".to_owned(),
+        take_over: vec!["kubectl".to_owned()],
+        additional_managed_types: Vec::new(),
+        component_digest: None,
+        reapply_after: None,
+    }
+}
+
+/// A server with a kind of each sort.
+pub(crate) fn kinds() -> Kinds {
+    let mut kinds = Kinds::default();
+    for (group, version, kind, namespaced) in [
+        ("", "v1", "Namespace", false),
+        ("", "v1", "ConfigMap", true),
+        ("", "v1", "Secret", true),
+        ("", "v1", "Service", true),
+        ("apps", "v1", "Deployment", true),
+        ("batch", "v1", "Job", true),
+        ("rbac.authorization.k8s.io", "v1", "ClusterRole", false),
+        ("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", false),
+        ("apiextensions.k8s.io", "v1", "CustomResourceDefinition", false),
+        ("apiregistration.k8s.io", "v1", "APIService", false),
+        ("storage.k8s.io", "v1", "StorageClass", false),
+    ] {
+        kinds.add(ApiKind {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            kind: kind.to_owned(),
+            plural: format!("{}s", kind.to_ascii_lowercase()),
+            namespaced,
+            verbs: Vec::new(),
+        });
+    }
+    kinds
+}
+
+/// An object of some JSON.
+pub(crate) fn object(value: Value) -> Object {
+    value.try_into().unwrap()
+}
+
+/// `apps/v1 Deployment ns/name` with annotations.
+pub(crate) fn named(what: &str, annotations: &Value) -> Object {
+    let mut words = what.split(' ');
+    let mut next = || words.next().unwrap();
+    let (api_version, kind, place) = (next(), next(), next());
+    let (namespace, name) = place.split_once('/').unwrap_or(("", place));
+    let mut made = object(json!({
+        "apiVersion": api_version, "kind": kind, "metadata": {"name": name, "annotations": annotations},
+    }));
+    made.set_namespace(namespace);
+    made
+}
+
+/// A definition of `Kind.group` in version `v1`.
+pub(crate) fn definition(kind: &str, group: &str, scope: &str, annotations: &Value) -> Object {
+    let plural = format!("{}s", kind.to_ascii_lowercase());
+    let name = format!("apiextensions.k8s.io/v1 CustomResourceDefinition {plural}.{group}");
+    let mut made = named(&name, annotations);
+    made.as_map_mut().insert(
+        "spec".to_owned(),
+        json!({
+            "group": group, "scope": scope, "names": {"kind": kind, "plural": plural},
+            "versions": [{"name": "v1", "served": true, "storage": true}],
+        }),
+    );
+    made
+}
+
+/// The owner most tests work for.
+pub(crate) fn marks() -> Marks {
+    Marks::of_component("x", "me")
+}
+
+/// Marks of a label alone, as those of objects that other tools must know.
+pub(crate) fn label_marks() -> Marks {
+    Marks {
+        label: ("part-of".to_owned(), "me".to_owned()),
+        reserved: Vec::new(),
+        owner: "me".to_owned(),
+        owner_annotation: None,
+        digest_annotation: None,
+        finalizer: None,
+    }
+}
+
+/// A moment; the argument is in minutes.
+pub(crate) fn minute(minutes: i64) -> Timestamp {
+    Timestamp::from_second(1_000_000_000 + 60 * minutes).unwrap()
+}
+
+/// A model of a server and of a record, that plans are carried out on.
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    pub(crate) marks: Marks,
+    pub(crate) options: Options,
+    pub(crate) set: ApplySet,
+    pub(crate) server: BTreeMap<ObjectKey, Object>,
+    pub(crate) now: Timestamp,
+}
+
+impl World {
+    /// A server with nothing but the namespace `default`.
+    pub(crate) fn new(marks: Marks) -> Self {
+        let mut world = Self {
+            marks,
+            options: options(),
+            set: ApplySet::default(),
+            server: BTreeMap::new(),
+            now: minute(0),
+        };
+        world.put(named("v1 Namespace default", &json!({})));
+        world
+    }
+
+    /// Puts an object on the server, past the engine.
+    pub(crate) fn put(&mut self, object: Object) {
+        self.server.insert(ObjectKey::of(&object), object);
+    }
+
+    /// The object a step of tests is about.
+    pub(crate) fn object(&mut self, what: &str) -> &mut Object {
+        self.server.get_mut(&ObjectKey::of(&named(what, &json!({})))).unwrap()
+    }
+
+    pub(crate) fn desire(&self, objects: &[Object]) -> Result<DesiredSet, Vec<BadObject>> {
+        desire(objects.to_vec(), &kinds(), &self.marks, &self.options)
+    }
+
+    /// What a look at everything gives.
+    pub(crate) fn live(&self, desired: &DesiredSet) -> Live {
+        let wanted = desired.objects.iter().map(|object| object.key.clone());
+        let namespaces = desired.objects.iter().map(|object| ObjectKey::of_namespace(&object.key.namespace));
+        let recorded = self.set.items.iter().map(|item| item.key.clone());
+        let seen = |key: ObjectKey| {
+            let object = self.server.get(&key).cloned();
+            (key, object.map_or(Observation::Absent, Observation::Present))
+        };
+        Live { objects: wanted.chain(namespaces).chain(recorded).map(seen).collect() }
+    }
+
+    pub(crate) fn plan(&self, objects: &[Object]) -> Result<Plan, Vec<Impossible>> {
+        let desired = self.desire(objects).unwrap();
+        plan(&self.set, &desired, &self.live(&desired), &self.marks, &self.options, self.now)
+    }
+
+    /// Plans and carries out; gives what was done.
+    pub(crate) fn apply(&mut self, objects: &[Object]) -> Plan {
+        let plan = self.plan(objects).unwrap();
+        let desired = self.desire(objects).unwrap();
+        self.carry_out(&plan, &desired);
+        plan
+    }
+
+    pub(crate) fn carry_out(&mut self, plan: &Plan, desired: &DesiredSet) {
+        let _ = self.set.schedule(desired, plan);
+        for step in &plan.steps {
+            if step.action.writes() {
+                self.write(&step.key, desired);
+            }
+            if step.purge_wave.is_some() && step.action != Action::Completed {
+                self.server.remove(&step.key);
+                self.set.item_mut(&step.key).unwrap().phase = Phase::Completed;
+            }
+            if step.action == Action::Delete {
+                self.server.remove(&step.key);
+            }
+            if step.action.removes() {
+                self.set.forget(&step.key);
+            }
+        }
+    }
+
+    fn write(&mut self, key: &ObjectKey, desired: &DesiredSet) {
+        let Some(desired) = desired.objects.iter().find(|object| object.key == *key) else {
+            return self.put(named(&format!("v1 Namespace {}", key.name), &json!({})));
+        };
+        let mut written = desired.object.clone();
+        if let Some(Value::Object(metadata)) = written.get_mut(&["metadata"]) {
+            metadata.insert("managedFields".to_owned(), json!([{"manager": "capstan"}]));
+        }
+        self.put(written);
+        let item = self.set.item_mut(key).unwrap();
+        item.phase = Phase::Ready;
+        item.last_applied_at = Some(self.now.to_string());
+    }
+}
+
+/// `Create Namespace a, Keep ConfigMap a/b`.
+pub(crate) fn told(plan: &Plan) -> String {
+    let step = |step: &Step| format!("{:?} {}", step.action, step.key);
+    plan.steps.iter().map(step).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,129 @@
+//! Definitions that others still use.
+
+use futures::future::try_join_all;
+use manifest::Object;
+
+use crate::{ApiError, ApiKind, ApplySet, Item, Kinds, List, ManagedType, Marks, ObjectKey, Options, Server};
+
+/// As many objects are asked for.
+const LOOKED_AT: usize = 5;
+/// As many of them are named.
+const NAMED: usize = 3;
+
+/// A definition whose kinds are still used by others.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{definition} is still in use: {}", self.uses())]
+pub struct InUse {
+    /// The CustomResourceDefinition or APIService.
+    pub definition: ObjectKey,
+    /// Some of the objects, as `Kind ns/name`.
+    pub examples: Vec<String>,
+    /// How many more there are at least.
+    pub others: usize,
+}
+
+impl InUse {
+    fn uses(&self) -> String {
+        let examples = self.examples.join(", ");
+        if self.others == 0 { examples } else { format!("{examples} and at least {} more", self.others) }
+    }
+}
+
+impl Server {
+    /// Finds definitions of a set, and additional managed types, with instances that are not of the set: nothing of it
+    /// may be deleted then. Definitions that stay when the set is deleted may be used.
+    /// Shape: in the order of the set, then additional types by group and kind; a definition with several kinds in use
+    /// once for each.
+    /// Source: component-operator-runtime (IsDeletionAllowed).
+    pub async fn in_use(
+        &self,
+        set: &ApplySet,
+        marks: &Marks,
+        options: &Options,
+    ) -> Result<Vec<InUse>, ApiError> {
+        let going = set.items.iter().filter(|item| !item.delete_policy.orphans_all());
+        let mut found = self.definitions_in_use(going, marks).await?;
+        if !options.additional_managed_types.is_empty() {
+            let kinds = self.kinds().await?;
+            let covered = |kind: &&ApiKind| {
+                let patterns = &options.additional_managed_types;
+                patterns.iter().any(|pattern| pattern.covers(&kind.group_kind()))
+            };
+            let managed = kinds.iter().filter(covered).map(|kind| (definition_of(kind), kind.clone()));
+            found.extend(self.used_by_others(managed.collect(), marks).await?);
+        }
+        Ok(found)
+    }
+
+    /// The same for some items.
+    pub(crate) async fn definitions_in_use<'i>(
+        &self,
+        items: impl Iterator<Item = &'i Item>,
+        marks: &Marks,
+    ) -> Result<Vec<InUse>, ApiError> {
+        let managed: Vec<_> =
+            items.flat_map(|item| item.managed_types.iter().map(|managed| (&item.key, managed))).collect();
+        if managed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut kinds = self.kinds().await?;
+        if managed.iter().any(|(_, managed)| managed.served(&kinds).next().is_none()) {
+            // Its definition may be newer than what is known.
+            self.forget_kinds();
+            kinds = self.kinds().await?;
+        }
+        let defined = managed
+            .iter()
+            .flat_map(|(key, managed)| managed.served(&kinds).map(|kind| ((*key).clone(), kind.clone())));
+        self.used_by_others(defined.collect(), marks).await
+    }
+
+    async fn used_by_others(
+        &self,
+        defined: Vec<(ObjectKey, ApiKind)>,
+        marks: &Marks,
+    ) -> Result<Vec<InUse>, ApiError> {
+        let foreign = List {
+            // What carries no such label belongs to others too.
+            labels: format!("{}!={}", marks.label.0, marks.label.1),
+            metadata_only: true,
+            at_most: Some(LOOKED_AT),
+            ..List::default()
+        };
+        let lists = defined.iter().map(async |(_, kind)| match self.list(kind, &foreign).await {
+            Err(error) if error.is_not_found() => Ok(Vec::new()),
+            found => found,
+        });
+        let found = try_join_all(lists).await?;
+        let used = defined.iter().zip(found).filter(|(_, objects)| !objects.is_empty());
+        Ok(used.map(|((definition, _), objects)| in_use(definition.clone(), &objects)).collect())
+    }
+}
+
+fn in_use(definition: ObjectKey, objects: &[Object]) -> InUse {
+    let examples: Vec<_> =
+        objects.iter().take(NAMED).map(|object| ObjectKey::of(object).to_string()).collect();
+    InUse { definition, others: objects.len() - examples.len(), examples }
+}
+
+/// The definition a kind has when it is a custom one.
+fn definition_of(kind: &ApiKind) -> ObjectKey {
+    ObjectKey {
+        group: "apiextensions.k8s.io".to_owned(),
+        kind: "CustomResourceDefinition".to_owned(),
+        namespace: String::new(),
+        name: format!("{}.{}", kind.plural, kind.group),
+    }
+}
+
+impl ManagedType {
+    /// The kinds of this type that can be listed, each in one version.
+    pub(crate) fn served<'k>(&self, kinds: &'k Kinds) -> impl Iterator<Item = &'k ApiKind> {
+        kinds.iter().filter_map(|preferred| {
+            let kind = preferred.group_kind();
+            let served =
+                if self.version == "*" { Some(preferred) } else { kinds.version(&kind, &self.version) };
+            served.filter(|served| self.covers(&kind, &served.version) && served.can("list"))
+        })
+    }
+}

@@ -1,0 +1,116 @@
+//! Which object, and of which kind.
+
+use std::fmt;
+
+use manifest::Object;
+use serde::{Deserialize, Serialize};
+
+/// A kind in its group, whatever version it is read in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct GroupKind {
+    /// The API group, empty for the core group.
+    pub group: String,
+    /// The kind.
+    pub kind: String,
+}
+
+/// An object on a server, whatever version it is read in: a new version of it is an update, not another object.
+/// Source: component-operator-runtime (inventory), where the version is no part of the identity either.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ObjectKey {
+    /// The API group, empty for the core group.
+    pub group: String,
+    /// The kind.
+    pub kind: String,
+    /// The namespace, empty for objects of the whole cluster.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+}
+
+impl GroupKind {
+    /// Puts group and kind together.
+    pub fn new(group: impl Into<String>, kind: impl Into<String>) -> Self {
+        Self { group: group.into(), kind: kind.into() }
+    }
+
+    /// Whether a kind is meant by this one as a pattern: the group may be `*` or `*.suffix`, the kind `*`.
+    pub fn covers(&self, kind: &Self) -> bool {
+        let group = match self.group.strip_prefix('*') {
+            Some(suffix) => kind.group.ends_with(suffix),
+            None => self.group == kind.group,
+        };
+        group && (self.kind == "*" || self.kind == kind.kind)
+    }
+}
+
+impl ObjectKey {
+    /// Takes the key of an object as it is written.
+    pub fn of(object: &Object) -> Self {
+        Self {
+            group: object.group().to_owned(),
+            kind: object.kind().to_owned(),
+            namespace: object.namespace().to_owned(),
+            name: object.name().to_owned(),
+        }
+    }
+
+    /// The kind in its group.
+    pub fn group_kind(&self) -> GroupKind {
+        GroupKind::new(&*self.group, &*self.kind)
+    }
+
+    /// Whether it is of this group and kind.
+    pub fn is(&self, group: &str, kind: &str) -> bool {
+        self.group == group && self.kind == kind
+    }
+}
+
+impl fmt::Display for GroupKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.kind)?;
+        if self.group.is_empty() { Ok(()) } else { write!(f, ".{}", self.group) }
+    }
+}
+
+/// As in messages: `Deployment ns/name`.
+impl fmt::Display for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.kind)?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_covers_groups_by_their_end_and_all_kinds_by_a_star() {
+        let widget = GroupKind::new("a.example.org", "Widget");
+        for (group, kind, covered) in [
+            ("a.example.org", "Widget", true),
+            ("a.example.org", "*", true),
+            ("*", "Widget", true),
+            ("*.example.org", "*", true),
+            ("*.example.org", "Gadget", false),
+            ("*.other.org", "*", false),
+            ("example.org", "*", false),
+            ("", "*", false),
+        ] {
+            assert_eq!(GroupKind::new(group, kind).covers(&widget), covered, "{group} {kind}");
+        }
+    }
+
+    #[test]
+    fn objects_are_told_by_kind_and_place() {
+        let key = ObjectKey { kind: "Node".to_owned(), name: "a".to_owned(), ..ObjectKey::default() };
+        assert_eq!(key.to_string(), "Node a");
+        assert_eq!(ObjectKey { namespace: "n".to_owned(), ..key }.to_string(), "Node n/a");
+        assert_eq!(GroupKind::new("apps", "Deployment").to_string(), "Deployment.apps");
+    }
+}

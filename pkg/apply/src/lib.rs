@@ -1,0 +1,81 @@
+//! One Kubernetes API server: what is there, what is to be there, and the way from one to the other.
+//!
+//! ```text
+//! Kubeconfig ─► Connection ─► Server ─► Kinds (discovery)
+//!                               │
+//! objects ─► desire ─► Desired ─┤
+//! ApplySet (recorded) ──────────┼─► observe ─► Live ─► plan ─► Plan (waves of steps) ─► table, diff, JSON
+//!                               │                        │
+//!                               └────────────────────────┴─► Engine::apply / delete ─► ApplySet, events
+//!                                                                   │
+//!                                                                   └─► wait: status of each, watched, one deadline
+//! ```
+//!
+//! - `desire`, `plan`, `status`, `diff`, `take_over` and `order` are pure: objects in, decisions out.
+//! - Everything that talks goes through [`Server`]: one client, one discovery, bounded parallelism, one way to retry.
+//! - An [`ApplySet`] is recorded before the first object is written and after the last, so that what was begun can be
+//!   finished, pruned and deleted exactly.
+//! - What can pass is tried again until the deadline, and said; what cannot, fails at once.
+//!
+//! Deliberately absent: Cluster API, files, the environment, printing.
+
+mod access;
+mod apply_set;
+mod connect;
+mod desire;
+mod diff;
+mod discovery;
+mod engine;
+mod error;
+mod event;
+#[cfg(test)]
+mod fixtures;
+mod guard;
+mod key;
+mod kinds;
+#[cfg(test)]
+mod lab;
+mod live;
+mod marks;
+mod migrate;
+mod order;
+mod owned;
+mod plan;
+mod policy;
+mod readiness;
+mod retry;
+mod server;
+mod status;
+mod take_over;
+#[cfg(test)]
+mod testing;
+mod wait;
+
+pub use access::{Access, Denied, Permission};
+pub use apply_set::{ApplySet, Item, ManagedType, Phase, Record};
+pub use connect::{ConnectError, Connection, Credentials, Impersonation};
+pub use desire::{BadObject, Desired, DesiredSet, defined_kinds, desire};
+pub use diff::{Change, diff};
+pub use engine::{Detail, Engine, EngineError, Guard, Outcome, Prune, RecordAt, Run, Sought, WriteError};
+pub use error::{ApiError, Cause, NoAnswer};
+pub use event::{Event, EventSink, Written};
+pub use guard::InUse;
+pub use key::{GroupKind, ObjectKey};
+pub use kinds::{ApiKind, Kinds};
+pub use live::{Live, Observation};
+pub use marks::Marks;
+pub use migrate::{Migrated, MigrationError};
+pub use order::{apply_priority, delete_priority};
+pub use owned::owned_fields;
+pub use plan::{Action, Impossible, Plan, Stage, Step, plan, plan_delete};
+pub use policy::{
+    AdoptionPolicy, Annotations, DeletePolicy, MissingNamespaces, ObjectPolicies, Options, Policies,
+    ReconcilePolicy, UpdatePolicy,
+};
+pub use readiness::{wait_for_webhooks, webhooks_answer};
+pub use server::{
+    Apply, Deletion, List, PatchOf, Server, ServerSettings, ServerVersion, WatchEvent, WriteMode,
+};
+pub use status::{Health, Hints, Status, status_of};
+pub use take_over::take_over;
+pub use wait::{Blocker, Waiting};

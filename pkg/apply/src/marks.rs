@@ -1,0 +1,180 @@
+//! How objects say whose they are.
+
+use data_encoding::BASE32_NOPAD;
+use manifest::{Object, Value};
+use sha2::{Digest, Sha256};
+
+use crate::{Item, ObjectKey};
+
+/// How objects say whose they are.
+///
+/// Components mark their objects with a hashed owner id; providers with the label every tool of Cluster API knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marks {
+    /// The label every object carries, and its value.
+    pub label: (String, String),
+    /// Labels and annotations that are the engine's own: taken away from what comes in, whatever value they have.
+    pub reserved: Vec<String>,
+    /// Who owns the objects, in words for messages.
+    pub owner: String,
+    /// The annotation that holds `owner`; none where the label says enough.
+    pub owner_annotation: Option<String>,
+    /// The annotation that holds the digest of what was applied; none keeps it in the apply set alone.
+    pub digest_annotation: Option<String>,
+    /// The finalizer of CustomResourceDefinitions and APIServices, so that they go after their instances; none for none.
+    pub finalizer: Option<String>,
+}
+
+impl Marks {
+    /// The marks of a component: label and annotation `prefix/owner-id`, annotation `prefix/digest`, finalizer `prefix`.
+    /// The label is the lower-case base32 of the owner id's SHA-256, without padding.
+    /// Source: component-operator-runtime (owner id).
+    pub fn of_component(prefix: &str, owner: &str) -> Self {
+        let owner_id = format!("{prefix}/owner-id");
+        let digest = format!("{prefix}/digest");
+        let hash = BASE32_NOPAD.encode(&Sha256::digest(owner)).to_ascii_lowercase();
+        Self {
+            label: (owner_id.clone(), hash),
+            reserved: vec![owner_id.clone(), digest.clone()],
+            owner: owner.to_owned(),
+            owner_annotation: Some(owner_id),
+            digest_annotation: Some(digest),
+            finalizer: Some(prefix.to_owned()),
+        }
+    }
+
+    /// Whether an object is owned by these marks' owner.
+    pub fn own(&self, object: &Object) -> bool {
+        object.label(&self.label.0) == Some(&self.label.1)
+    }
+
+    /// Whether an object is the one a set recorded, so that it may be deleted with the set: it carries the owner's label,
+    /// or none at all, and was written before by the manager that is still to be seen on it. What somebody else made
+    /// anew under the same name carries neither; what carries another label belongs to another owner.
+    /// Source: component-operator-runtime (deletion); differs: there, an object without the label counts as foreign.
+    pub(crate) fn recognise(&self, object: &Object, item: Option<&Item>, manager: &str) -> bool {
+        match object.label(&self.label.0) {
+            Some(owner) => owner == self.label.1,
+            None => item.is_some_and(Item::was_written) && is_written_by(object, manager),
+        }
+    }
+
+    /// Who owns an object, in words: the annotation, else the label's value; none when nobody does.
+    pub fn owner_of<'o>(&self, object: &'o Object) -> Option<&'o str> {
+        let label = object.label(&self.label.0)?;
+        Some(self.owner_annotation.as_deref().and_then(|key| object.annotation(key)).unwrap_or(label))
+    }
+
+    /// The digest of what was applied, as the object itself says it; none where marks do not keep it there.
+    pub(crate) fn digest_of<'o>(&self, object: &'o Object) -> Option<&'o str> {
+        object.annotation(self.digest_annotation.as_deref()?)
+    }
+
+    /// Puts the marks on an object.
+    pub(crate) fn put_on(&self, object: &mut Object, digest: &str) {
+        object.set_label(&self.label.0, &self.label.1);
+        if let Some(key) = &self.owner_annotation {
+            object.set_annotation(key, &self.owner);
+        }
+        if let Some(key) = &self.digest_annotation {
+            object.set_annotation(key, digest);
+        }
+        if let Some(finalizer) = self.finalizer_for(&ObjectKey::of(object)) {
+            add_finalizer(object, finalizer);
+        }
+    }
+
+    /// The finalizer an object carries, so that it goes after its instances; none for what defines no kinds.
+    pub(crate) fn finalizer_for(&self, key: &ObjectKey) -> Option<&str> {
+        self.finalizer.as_deref().filter(|_| key.is_crd() || key.is_api_service())
+    }
+}
+
+fn is_written_by(object: &Object, manager: &str) -> bool {
+    let entries = object.get(&["metadata", "managedFields"]).and_then(Value::as_array);
+    let is_whole = |entry: &Value| entry["subresource"].as_str().unwrap_or_default().is_empty();
+    entries.into_iter().flatten().any(|entry| entry["manager"] == manager && is_whole(entry))
+}
+
+fn add_finalizer(object: &mut Object, finalizer: &str) {
+    let mut all = match object.get(&["metadata", "finalizers"]) {
+        Some(Value::Array(finalizers)) => finalizers.clone(),
+        _ => Vec::new(),
+    };
+    if all.iter().all(|present| present != finalizer) {
+        all.push(finalizer.into());
+    }
+    if let Some(Value::Object(metadata)) = object.as_map_mut().get_mut("metadata") {
+        metadata.insert("finalizers".to_owned(), all.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Object {
+        value.try_into().unwrap()
+    }
+
+    fn marked(prefix: &str) -> Value {
+        let mut definition = object(json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": "widgets.example.org", "finalizers": ["others"]},
+        }));
+        Marks::of_component(prefix, "ns/name").put_on(&mut definition, "d1");
+        definition.into_value()
+    }
+
+    #[test]
+    fn an_owner_is_a_hash_in_the_label_and_plain_in_the_annotation() {
+        // What `printf ns/name | sha256sum | xxd -r -p | base32` gives, in small letters and without `=`.
+        let hash = "znguiy5fc6iyao4iplcg3jo34cjdfuz6ylkcvphsaohn325e7dkq";
+        assert_eq!(
+            marked("a.example")["metadata"],
+            json!({
+                "name": "widgets.example.org",
+                "finalizers": ["others", "a.example"],
+                "labels": {"a.example/owner-id": hash},
+                "annotations": {"a.example/owner-id": "ns/name", "a.example/digest": "d1"},
+            })
+        );
+    }
+
+    // Row: ENG-23
+    #[test]
+    fn another_prefix_changes_every_mark() {
+        let text = marked("a.example").to_string();
+        assert_eq!(marked("b.example").to_string(), text.replace("a.example", "b.example"));
+        assert!(!marked("b.example").to_string().contains("a.example"));
+    }
+
+    #[test]
+    fn marks_twice_are_marks_once_and_only_definitions_get_the_finalizer() {
+        let marks = Marks::of_component("a.example", "x");
+        let mut map = object(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}));
+        marks.put_on(&mut map, "d");
+        let once = map.clone();
+        marks.put_on(&mut map, "d");
+        assert_eq!(map, once);
+        assert_eq!(map.get(&["metadata", "finalizers"]), None);
+        let mut definition: Object = marked("a.example").try_into().unwrap();
+        Marks::of_component("a.example", "ns/name").put_on(&mut definition, "d1");
+        assert_eq!(definition.into_value(), marked("a.example"));
+    }
+
+    #[test]
+    fn an_owner_is_told_in_words_where_there_are_some() {
+        let marks = Marks::of_component("a.example", "ns/name");
+        let definition = object(marked("a.example"));
+        assert!(marks.own(&definition));
+        assert_eq!(marks.owner_of(&definition), Some("ns/name"));
+        assert_eq!(marks.digest_of(&definition), Some("d1"));
+        let other = Marks::of_component("a.example", "ns/other");
+        assert!(!other.own(&definition));
+        assert_eq!(other.owner_of(&definition), Some("ns/name"));
+        assert_eq!(Marks::of_component("b.example", "ns/name").owner_of(&definition), None);
+    }
+}

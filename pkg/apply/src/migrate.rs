@@ -1,0 +1,145 @@
+//! Storage versions: bringing stored objects to the version their definition stores now.
+
+mod definition;
+#[cfg(test)]
+mod tests;
+
+use futures::{StreamExt, TryStreamExt, stream};
+use manifest::{Map, Object, Value};
+use serde_json::json;
+
+use crate::{ApiError, ApiKind, Event, List, PatchOf, Server};
+
+use definition::Definition;
+
+/// How often a definition may be changed by others just before its status is written.
+const MAX_CONFLICTS: usize = 5;
+
+/// Progress is told every so many objects.
+const TOLD_EVERY: usize = 100;
+
+/// What field managers see of a migration: nothing, as no field is written.
+const MANAGER: &str = "capstan-migration";
+
+/// What a migration did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Migrated {
+    /// Objects written.
+    pub objects: usize,
+    /// Versions taken from `status.storedVersions`.
+    pub versions: Vec<String>,
+}
+
+/// A migration that did not come to its end. It can be run again.
+#[derive(Debug, thiserror::Error)]
+pub enum MigrationError {
+    /// The new definition lacks the version that objects are stored in now.
+    #[error("definition `{definition}` no longer has `{version}`, in which objects are stored now")]
+    LosesStorage {
+        /// Its name.
+        definition: String,
+        /// The version.
+        version: String,
+    },
+    /// A request failed.
+    #[error("cannot bring the objects of `{definition}` to version `{version}`")]
+    Api {
+        /// Its name.
+        definition: String,
+        /// The storage version; empty when it is not known yet.
+        version: String,
+        /// Why.
+        #[source]
+        source: Box<ApiError>,
+    },
+}
+
+impl Server {
+    /// Brings all objects of a definition to its storage version and tells it in `status.storedVersions`, before
+    /// `next` takes its place. Paged, in parallel; what was changed or deleted meanwhile counts as migrated.
+    /// None when nothing was to be done.
+    ///
+    /// An object is written anew by an empty merge patch: nothing of it travels, nothing in it changes, and nobody
+    /// becomes its manager.
+    /// Source: clusterctl v1.14 (crd_migration.go); kube-apiserver 1.36 (measured: an empty merge patch is written when
+    /// the stored version is another one, and only then). differs: there, one page, one object after the other, PUT in
+    /// full, and a status from before the migration that is refused when the definition was touched meanwhile.
+    /// # Errors
+    /// `LosesStorage` before anything is written, unless `next` has the storage version.
+    pub async fn migrate(&self, next: &Object) -> Result<Option<Migrated>, MigrationError> {
+        let mut migrated = Migrated::default();
+        let (mut reached, mut conflicts) = (None, 0);
+        loop {
+            let Some(live) = self.definition(next.name()).await? else { return Ok(None) };
+            if !definition::has_version(next, &live.storage) {
+                return Err(live.loses_storage());
+            }
+            if live.is_migrated() {
+                return Ok(reached.map(|_| migrated));
+            }
+            if reached.as_ref() != Some(&live.storage) {
+                migrated.objects = self.rewrite(&live).await.map_err(|error| live.error(error))?;
+                reached = Some(live.storage.clone());
+            }
+            migrated.versions = live.versions_to_forget();
+            match self.tell_stored(&live).await {
+                Ok(_) => return Ok(Some(migrated)),
+                Err(error) if error.is_conflict() && conflicts < MAX_CONFLICTS => conflicts += 1,
+                Err(error) => return Err(live.error(error)),
+            }
+        }
+    }
+
+    async fn definition(&self, name: &str) -> Result<Option<Definition>, MigrationError> {
+        match self.get(&definition::kind(), "", name).await {
+            Ok(object) => Ok(object.as_ref().map(Definition::of)),
+            Err(error) => Err(MigrationError::Api {
+                definition: name.to_owned(),
+                version: String::new(),
+                source: Box::new(error),
+            }),
+        }
+    }
+
+    /// Writes every object of a definition as it is; gives their number.
+    async fn rewrite(&self, definition: &Definition) -> Result<usize, ApiError> {
+        let preferred = self.kind(&definition.kind).await?;
+        // Through the storage version nothing is converted twice.
+        let stored = self.kinds().await?.version(&definition.kind, &definition.storage).cloned();
+        let kind = stored.unwrap_or(preferred);
+        let all = List { metadata_only: true, ..List::default() };
+        let objects = self.list(&kind, &all).await?;
+        let of = objects.len();
+        let tell = |done| {
+            let event = Event::Migrating { definition: definition.name.clone(), done, of: Some(of) };
+            self.events().send(&event);
+        };
+        tell(0);
+        let writes = stream::iter(objects).map(|object| self.rewrite_one(&kind, object));
+        let mut writes = writes.buffer_unordered(self.max_in_flight());
+        let mut done = 0;
+        while writes.try_next().await?.is_some() {
+            done += 1;
+            if done % TOLD_EVERY == 0 || done == of {
+                tell(done);
+            }
+        }
+        Ok(done)
+    }
+
+    async fn rewrite_one(&self, kind: &ApiKind, object: Object) -> Result<(), ApiError> {
+        let nothing = Value::Object(Map::new());
+        match self.patch(kind, object.namespace(), object.name(), &nothing, MANAGER, PatchOf::Object).await {
+            Err(error) if !error.is_not_found() && !error.is_conflict() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    async fn tell_stored(&self, live: &Definition) -> Result<Object, ApiError> {
+        let status = json!({
+            "metadata": {"resourceVersion": live.resource_version},
+            "status": {"storedVersions": [live.storage]}
+        });
+        self.patch(&definition::kind(), "", &live.name, &status, MANAGER, PatchOf::Status).await
+    }
+}

@@ -1,0 +1,79 @@
+//! A CustomResourceDefinition as far as its storage goes.
+
+use manifest::{Object, Value};
+
+use super::MigrationError;
+use crate::{ApiError, ApiKind, GroupKind};
+
+/// The kind of definitions, which every server has in this version.
+pub(super) fn kind() -> ApiKind {
+    ApiKind {
+        group: "apiextensions.k8s.io".to_owned(),
+        version: "v1".to_owned(),
+        kind: "CustomResourceDefinition".to_owned(),
+        plural: "customresourcedefinitions".to_owned(),
+        namespaced: false,
+        verbs: Vec::new(),
+    }
+}
+
+/// What a definition says about its storage.
+#[derive(Debug)]
+pub(super) struct Definition {
+    pub(super) name: String,
+    pub(super) kind: GroupKind,
+    /// The version objects are stored in when they are written now.
+    pub(super) storage: String,
+    /// `status.storedVersions`: those in which objects may be stored.
+    stored: Vec<String>,
+    pub(super) resource_version: String,
+}
+
+impl Definition {
+    pub(super) fn of(object: &Object) -> Self {
+        let text = |path: &[&str]| object.get(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let stores = |version: &&Value| version["storage"] == true;
+        let stored = object.get(&["status", "storedVersions"]).and_then(Value::as_array);
+        Self {
+            name: object.name().to_owned(),
+            kind: GroupKind::new(text(&["spec", "group"]), text(&["spec", "names", "kind"])),
+            storage: versions(object).find(stores).map(name_of).unwrap_or_default().to_owned(),
+            stored: stored.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
+            resource_version: text(&["metadata", "resourceVersion"]),
+        }
+    }
+
+    /// Whether all objects are known to be stored in the storage version.
+    pub(super) fn is_migrated(&self) -> bool {
+        self.versions_to_forget().is_empty()
+    }
+
+    pub(super) fn versions_to_forget(&self) -> Vec<String> {
+        self.stored.iter().filter(|version| **version != self.storage).cloned().collect()
+    }
+
+    pub(super) fn loses_storage(&self) -> MigrationError {
+        MigrationError::LosesStorage { definition: self.name.clone(), version: self.storage.clone() }
+    }
+
+    pub(super) fn error(&self, source: ApiError) -> MigrationError {
+        MigrationError::Api {
+            definition: self.name.clone(),
+            version: self.storage.clone(),
+            source: Box::new(source),
+        }
+    }
+}
+
+/// Whether a definition has a version.
+pub(super) fn has_version(definition: &Object, version: &str) -> bool {
+    versions(definition).any(|of| name_of(of) == version)
+}
+
+fn versions(definition: &Object) -> impl Iterator<Item = &Value> {
+    definition.get(&["spec", "versions"]).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn name_of(version: &Value) -> &str {
+    version["name"].as_str().unwrap_or_default()
+}

@@ -1,0 +1,113 @@
+use manifest::Value;
+use sandbox::Fault;
+use serde_json::json;
+use support::{counter::Counter, fixture::Fixture};
+
+use super::*;
+use crate::lab::{Lab, object};
+
+/// A definition with these versions; the last is the storage version.
+fn definition(versions: &[&str]) -> Value {
+    let version = |name: &&str| {
+        json!({
+            "name": name, "served": true, "storage": Some(name) == versions.last(),
+            "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}
+        })
+    };
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+            "versions": versions.iter().map(version).collect::<Vec<_>>()
+        }
+    })
+}
+
+/// Three objects stored in `v1`, and a definition that stores `v2` now.
+async fn lab_with_old_objects(fixture: Fixture) -> Lab {
+    let lab = Lab::on(fixture).await;
+    lab.create(&definition(&["v1"])).await;
+    lab.fixture.settled().await;
+    for name in ["a", "b", "c"] {
+        let widget = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name, "namespace": "default"}});
+        lab.create(&widget).await;
+    }
+    let (live, mut newer) = (lab.get(&definition(&[])).await, object(definition(&["v1", "v2"])));
+    let version = live.get(&["metadata", "resourceVersion"]).cloned().unwrap();
+    newer.as_map_mut()["metadata"]["resourceVersion"] = version;
+    lab.server.replace(&definition::kind(), &newer, "test").await.unwrap();
+    lab.fixture.settled().await;
+    assert_eq!(stored_versions(&lab).await, json!(["v1", "v2"]));
+    lab.events();
+    lab
+}
+
+async fn stored_versions(lab: &Lab) -> Value {
+    lab.get(&definition(&[])).await.get(&["status", "storedVersions"]).cloned().unwrap()
+}
+
+#[tokio::test]
+async fn objects_are_stored_anew_and_the_old_version_is_forgotten() {
+    let lab = lab_with_old_objects(Fixture::start().await).await;
+    let next = object(definition(&["v2", "v3"]));
+    lab.server.kinds().await.unwrap();
+    let counter = Counter::start(lab.fixture.sandbox());
+    let migrated = lab.server.migrate(&next).await.unwrap();
+    assert_eq!(migrated, Some(Migrated { objects: 3, versions: vec!["v1".to_owned()] }));
+    assert_eq!(stored_versions(&lab).await, json!(["v2"]));
+    insta::assert_snapshot!(counter.writes(), @"1 patch customresourcedefinitions/status, 3 patch widgets");
+    let told = lab.events().into_iter().filter_map(|event| match event {
+        Event::Migrating { definition, done, of } => Some((definition, done, of)),
+        _ => None,
+    });
+    let name = || "widgets.example.com".to_owned();
+    assert_eq!(told.collect::<Vec<_>>(), [(name(), 0, Some(3)), (name(), 3, Some(3))]);
+
+    assert_eq!(lab.server.migrate(&next).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_definition_that_is_not_there_has_nothing_to_migrate() {
+    let lab = Lab::start().await;
+    assert_eq!(lab.server.migrate(&object(definition(&["v1"]))).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_definition_without_the_storage_version_is_refused_before_anything_is_written() {
+    let lab = lab_with_old_objects(Fixture::start().await).await;
+    let counter = Counter::start(lab.fixture.sandbox());
+    let error = lab.server.migrate(&object(definition(&["v1", "v3"]))).await.unwrap_err();
+    let expected = "definition `widgets.example.com` no longer has `v2`, in which objects are stored now";
+    assert_eq!((error.to_string().as_str(), counter.writes().total()), (expected, 0));
+}
+
+#[tokio::test]
+async fn what_others_change_meanwhile_counts_as_migrated() {
+    let lab = lab_with_old_objects(Fixture::start().await).await;
+    let strike = |fault: &str| lab.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
+    strike("409,verb=patch,resource=example.com/widgets,times=1");
+    strike("409,verb=patch,resource=apiextensions.k8s.io/customresourcedefinitions/status,times=2");
+    let migrated = lab.server.migrate(&object(definition(&["v2"]))).await.unwrap();
+    assert_eq!(migrated, Some(Migrated { objects: 3, versions: vec!["v1".to_owned()] }));
+    assert_eq!(stored_versions(&lab).await, json!(["v2"]));
+}
+
+#[tokio::test]
+async fn a_migration_that_was_refused_is_an_error_and_can_be_run_again() {
+    let lab = lab_with_old_objects(Fixture::start().await).await;
+    let fault = Fault::parse("403,verb=patch,resource=example.com/widgets,times=1").unwrap();
+    lab.fixture.sandbox().faults().add(fault);
+    let next = object(definition(&["v2"]));
+    let error = lab.server.migrate(&next).await.unwrap_err();
+    assert_eq!(error.to_string(), "cannot bring the objects of `widgets.example.com` to version `v2`");
+    assert_eq!(stored_versions(&lab).await, json!(["v1", "v2"]));
+    assert_eq!(lab.server.migrate(&next).await.unwrap().map(|migrated| migrated.objects), Some(3));
+}
+
+#[test]
+fn a_migration_can_run_on_any_thread() {
+    fn is_send<T: Send>(_: impl FnOnce(Server) -> T) {}
+    is_send(|server| async move { server.migrate(&Object::default()).await });
+}

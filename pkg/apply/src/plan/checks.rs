@@ -1,0 +1,89 @@
+//! What stands in the way of a set as a whole: what is dropped and needed, and namespaces nobody brings.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Action, Impossible, Stage, Step};
+use crate::{
+    Desired, DesiredSet, Item, Live, ManagedType, MissingNamespaces, ObjectKey, Observation,
+    order::apply_priority,
+};
+
+/// Definitions and namespaces that cannot go, as something stays that needs them.
+pub(super) fn needed_by_what_stays(
+    desired: &DesiredSet,
+    items: &BTreeMap<&ObjectKey, &Item>,
+    removals: &[Step],
+) -> Vec<Impossible> {
+    let goes = |step: &&Step| step.action == Action::Delete;
+    let mut impossible = Vec::new();
+    for item in removals.iter().filter(goes).filter_map(|step| items.get(&step.key)) {
+        let stays: Vec<_> = desired.objects.iter().filter(|object| needs(object, item, desired)).collect();
+        let problem = match &stays[..] {
+            [] => continue,
+            [one] => format!("cannot go while {} stays", one.key),
+            [first, others @ ..] => format!("cannot go while {} and {} more stay", first.key, others.len()),
+        };
+        impossible.push(Impossible::Order { object: item.key.clone(), problem });
+    }
+    impossible
+}
+
+fn needs(object: &Desired, item: &Item, desired: &DesiredSet) -> bool {
+    if item.key.is_namespace() {
+        return object.key.namespace == item.key.name;
+    }
+    let kind = object.key.group_kind();
+    let is_served = |managed: &ManagedType| managed.covers(&kind, &object.version);
+    // Another definition of the set may bring the kind.
+    item.managed_types.iter().any(is_served)
+        && !desired.objects.iter().flat_map(|definition| &definition.defines).any(is_served)
+}
+
+/// Namespaces that writes need, and that are not there, or not for long, and not in the set: a step for each, by name.
+/// The error is all of them, where they may not be made.
+pub(super) fn missing_namespaces(
+    desired: &DesiredSet,
+    writes: &[Step],
+    live: &Live,
+    policy: MissingNamespaces,
+) -> Result<Vec<Step>, Vec<Impossible>> {
+    let brought: BTreeSet<_> = desired
+        .objects
+        .iter()
+        .filter(|object| object.key.is_namespace())
+        .map(|object| &*object.key.name)
+        .collect();
+    let mut needed: BTreeMap<&str, i16> = BTreeMap::new();
+    for step in writes.iter().filter(|step| step.action.writes() && !step.key.namespace.is_empty()) {
+        let wave = needed.entry(&step.key.namespace).or_insert(step.wave);
+        *wave = (*wave).min(step.wave);
+    }
+    needed.retain(|name, _| !brought.contains(name));
+    let steps =
+        needed.into_iter().filter_map(|(name, wave)| namespace_step(name, wave, live)).collect::<Vec<_>>();
+    match policy {
+        MissingNamespaces::Refuse if !steps.is_empty() => {
+            Err(steps.into_iter().map(|step| Impossible::NoNamespace { namespace: step.key.name }).collect())
+        }
+        MissingNamespaces::Create | MissingNamespaces::Refuse => Ok(steps),
+    }
+}
+
+fn namespace_step(name: &str, wave: i16, live: &Live) -> Option<Step> {
+    let key = ObjectKey::of_namespace(name);
+    let (action, why) = match live.get(&key) {
+        Observation::Absent => (Action::Create, "objects need it and nobody brings it"),
+        Observation::Present(_) if live.is_going(&key) => (Action::Recreate, "is being deleted"),
+        Observation::Present(_) | Observation::Unseen => return None,
+    };
+    Some(Step {
+        priority: apply_priority(&key),
+        key,
+        action,
+        wave,
+        stage: Stage::Regular,
+        purge_wave: None,
+        unowned: true,
+        why: Some(why.to_owned()),
+    })
+}

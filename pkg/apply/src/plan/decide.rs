@@ -1,0 +1,173 @@
+//! What is to be done with one object.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use manifest::{Object, Value};
+
+use super::{Action, Impossible, immutable::cannot_be_changed};
+use crate::{
+    AdoptionPolicy, Desired, Item, Live, Marks, ObjectKey, Observation, Options, Phase, UpdatePolicy,
+    desire::ONCE, live::is_going,
+};
+
+/// What is to be done with an object, and why where that is not plain.
+#[derive(Debug)]
+pub(super) struct Decision {
+    pub(super) action: Action,
+    pub(super) why: Option<String>,
+}
+
+/// What decisions are made from.
+pub(super) struct Decider<'a> {
+    pub(super) items: &'a BTreeMap<&'a ObjectKey, &'a Item>,
+    pub(super) live: &'a Live,
+    pub(super) marks: &'a Marks,
+    pub(super) options: &'a Options,
+    pub(super) now: Timestamp,
+}
+
+impl Decision {
+    fn plain(action: Action) -> Self {
+        Self { action, why: None }
+    }
+
+    fn because(action: Action, why: impl Into<String>) -> Self {
+        Self { action, why: Some(why.into()) }
+    }
+}
+
+impl Decider<'_> {
+    /// Decides about an object that is to be there.
+    pub(super) fn decide(&self, desired: &Desired) -> Result<Decision, Impossible> {
+        let item = self.items.get(&desired.key).copied();
+        let same = item.filter(|item| item.digest == desired.digest);
+        if same.is_some_and(|item| item.phase == Phase::Completed) {
+            return Ok(Decision::plain(Action::Completed));
+        }
+        let has_worked = same.is_some_and(|item| {
+            matches!(item.phase, Phase::ScheduledForCompletion | Phase::Completing)
+                && desired.policies.purge_order.is_some()
+        });
+        Ok(match (self.live.get(&desired.key), item.filter(|item| item.was_written())) {
+            (Observation::Absent, _) if has_worked => Decision::plain(Action::Completed),
+            (_, _) if has_worked => Decision::plain(Action::Purge),
+            (Observation::Present(object), Some(item)) => self.known(desired, item, object),
+            (Observation::Present(object), None) => self.found(desired, object)?,
+            (Observation::Absent | Observation::Unseen, _) => Decision::plain(Action::Create),
+        })
+    }
+
+    /// An object that was applied before.
+    fn known(&self, desired: &Desired, item: &Item, object: &Object) -> Decision {
+        let kept = if desired.policies.purge_order.is_some() { Action::Purge } else { Action::Keep };
+        let decision = match self.reason_to_write(desired, item, object) {
+            None => Decision::plain(kept),
+            Some(Reason::Manifest) => Decision::plain(Action::Update),
+            Some(Reason::Other(why)) => Decision::because(Action::Update, why),
+        };
+        self.settle(desired, object, decision)
+    }
+
+    /// An object that is there and was never applied.
+    fn found(&self, desired: &Desired, object: &Object) -> Result<Decision, Impossible> {
+        let adoption = desired.policies.policies.adoption;
+        let former = self.former_manager(object);
+        let taken = || former.map(|manager| format!("taken over from `{manager}`"));
+        let decision = match self.marks.owner_of(object) {
+            _ if self.marks.own(object) => match taken() {
+                _ if desired.digest == ONCE && self.marks.digest_of(object) == Some(ONCE) => {
+                    Decision::plain(Action::Keep)
+                }
+                Some(why) => Decision::because(Action::Adopt, why),
+                None => Decision::because(Action::Update, "is there and was not recorded"),
+            },
+            Some(theirs) if adoption == AdoptionPolicy::Always => {
+                Decision::because(Action::Adopt, format!("taken from `{theirs}`"))
+            }
+            Some(theirs) => {
+                return Err(Impossible::Owned { object: desired.key.clone(), theirs: theirs.to_owned() });
+            }
+            None if adoption == AdoptionPolicy::Never => {
+                return Err(Impossible::Exists {
+                    object: desired.key.clone(),
+                    owner: self.marks.owner.clone(),
+                });
+            }
+            None => {
+                Decision::because(Action::Adopt, taken().unwrap_or_else(|| "was there already".to_owned()))
+            }
+        };
+        Ok(self.settle(desired, object, decision))
+    }
+
+    /// Deletes first what cannot be written onto.
+    fn settle(&self, desired: &Desired, object: &Object, decision: Decision) -> Decision {
+        if is_going(object) {
+            return Decision::because(Action::Recreate, "is being deleted");
+        }
+        if self.live.is_going(&ObjectKey::of_namespace(&desired.key.namespace)) {
+            return Decision::because(Action::Recreate, "its namespace is being deleted");
+        }
+        if !decision.action.writes() {
+            return decision;
+        }
+        if desired.policies.policies.update == UpdatePolicy::Recreate {
+            return Decision { action: Action::Recreate, ..decision };
+        }
+        match cannot_be_changed(&desired.object, object) {
+            Some(field) => Decision::because(Action::Recreate, format!("its {field} cannot be changed")),
+            None => decision,
+        }
+    }
+
+    fn reason_to_write(&self, desired: &Desired, item: &Item, object: &Object) -> Option<Reason> {
+        if item.digest != desired.digest {
+            return Some(Reason::Manifest);
+        }
+        if self.marks.digest_annotation.is_some() {
+            // Also what somebody took the annotation from.
+            if self.marks.digest_of(object) != Some(&desired.digest) {
+                return Some(Reason::Other("is not what was applied last".to_owned()));
+            }
+        } else if item.phase == Phase::ScheduledForApplication {
+            // Nothing on the object tells whether a write that was begun arrived; all later phases do.
+            return Some(Reason::Other("its last write may not have arrived".to_owned()));
+        }
+        if desired.digest == ONCE { None } else { self.due(desired, item) }
+    }
+
+    /// Whether it is time to write an unchanged object again.
+    fn due(&self, desired: &Desired, item: &Item) -> Option<Reason> {
+        let interval = SignedDuration::try_from(desired.policies.reapply_after?).ok()?;
+        let last: Option<Timestamp> = item.last_applied_at.as_deref().and_then(|at| at.parse().ok());
+        match last {
+            Some(last) if self.now.duration_since(last) < interval => None,
+            Some(last) => Some(Reason::Other(format!("written last at {last}"))),
+            None => Some(Reason::Other("nobody knows when it was written last".to_owned())),
+        }
+    }
+
+    /// Who wrote the object instead of this engine: a manager whose fields are taken over, else anybody when this
+    /// engine never wrote.
+    fn former_manager<'o>(&self, object: &'o Object) -> Option<&'o str> {
+        let entries = object.get(&["metadata", "managedFields"]).and_then(Value::as_array);
+        let managers: Vec<&str> = entries
+            .into_iter()
+            .flatten()
+            .filter(|entry| entry["subresource"].as_str().unwrap_or_default().is_empty())
+            .filter_map(|entry| entry["manager"].as_str())
+            .collect();
+        let prefixes = &self.options.take_over;
+        let foreign =
+            managers.iter().find(|name| prefixes.iter().any(|prefix| name.starts_with(prefix.as_str())));
+        let wrote = managers.contains(&self.options.field_manager.as_str());
+        foreign.or_else(|| managers.first().filter(|_| !wrote)).copied()
+    }
+}
+
+enum Reason {
+    /// It has changed.
+    Manifest,
+    Other(String),
+}

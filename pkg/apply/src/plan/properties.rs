@@ -1,0 +1,170 @@
+//! What holds for every set of objects, on every server.
+
+use std::collections::BTreeMap;
+
+use manifest::Object;
+use proptest::{prelude::*, sample::subsequence};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::fixtures::{World, definition, label_marks, marks, named};
+
+/// Objects of sets: some need others, in and out of namespaces that are brought, and of kinds that are defined.
+const NAMES: &[&str] = &[
+    "v1 Namespace n",
+    "example.org/v1 CustomResourceDefinition widgets",
+    "example.org/v1 Widget n/w",
+    "example.org/v1 Widget m/w",
+    "v1 ConfigMap n/a",
+    "v1 ConfigMap default/a",
+    "v1 Secret m/s",
+    "v1 Service n/s",
+    "apps/v1 Deployment n/d",
+    "batch/v1 Job default/j",
+    "rbac.authorization.k8s.io/v1 ClusterRole c",
+    "storage.k8s.io/v1 StorageClass s",
+];
+
+fn is_needed(what: &str) -> bool {
+    what.contains("Namespace") || what.contains("Definition")
+}
+
+/// Annotations as a set may have them: what others need comes first and goes last.
+fn annotations(needed: bool) -> impl Strategy<Value = Value> {
+    let (apply, delete) = if needed { (-3..=0_i8, 2..=3_i8) } else { (0..=3_i8, -3..=2_i8) };
+    let update = prop_oneof![Just("replace"), Just("recreate"), Just("ssa-override")];
+    let delete_policy = prop_oneof![Just("delete"), Just("orphan"), Just("orphan-on-apply")];
+    let reconcile = prop_oneof![Just("on-object-change"), Just("once")];
+    let purge = if needed { Just(None).boxed() } else { prop::option::weighted(0.2, -3..=3_i8).boxed() };
+    (apply, delete, update, delete_policy, reconcile, purge, 0..2_u8).prop_map(
+        |(apply, delete, update, delete_policy, reconcile, purge, content)| {
+            let mut all = json!({
+                "x/apply-order": apply.to_string(), "x/delete-order": delete.to_string(),
+                "x/update-policy": update, "x/delete-policy": delete_policy,
+                "x/reconcile-policy": reconcile, "content": content.to_string(),
+            });
+            if let Some(purge) = purge {
+                all["x/purge-order"] = purge.to_string().into();
+            }
+            all
+        },
+    )
+}
+
+fn made(what: &str, annotations: &Value) -> Object {
+    if what.contains("Definition") {
+        definition("Widget", "example.org", "Namespaced", annotations)
+    } else {
+        named(what, annotations)
+    }
+}
+
+/// A set in any order, in which every kind is defined.
+fn objects() -> impl Strategy<Value = Vec<Object>> {
+    let one = |what: &'static str| annotations(is_needed(what)).prop_map(move |all| made(what, &all));
+    let chosen =
+        subsequence(NAMES, 0..=NAMES.len()).prop_filter("instances need their definition", |names| {
+            let has = |part: &str| names.iter().any(|what| what.contains(part));
+            has("Definition") || !has("Widget")
+        });
+    chosen.prop_flat_map(move |names| names.into_iter().map(one).collect::<Vec<_>>()).prop_shuffle()
+}
+
+/// A server on which a first set was applied, and what was done to it behind the engine's back.
+fn world() -> impl Strategy<Value = World> {
+    let lost = subsequence(NAMES, 0..3);
+    (any::<bool>(), objects(), lost, any::<bool>()).prop_map(|(labels, first, lost, record_lost)| {
+        let mut world = World::new(if labels { label_marks() } else { marks() });
+        world.apply(&first);
+        for what in lost {
+            world.server.remove(&ObjectKey::of(&made(what, &json!({}))));
+        }
+        if record_lost {
+            world.set = ApplySet::default();
+        }
+        world
+    })
+}
+
+/// Plans; none when the second set leaves out what the rest of it needs, which is refused.
+fn planned(world: &World, objects: &[Object]) -> Option<Plan> {
+    world.plan(objects).ok()
+}
+
+fn places(plan: &Plan) -> BTreeMap<&ObjectKey, &Step> {
+    plan.steps.iter().filter(|step| !step.unowned).map(|step| (&step.key, step)).collect()
+}
+
+proptest! {
+    #[test]
+    fn every_object_has_one_step(world in world(), objects in objects()) {
+        let desired = world.desire(&objects).unwrap();
+        let Some(plan) = planned(&world, &objects) else { return Ok(()) };
+        let mut keys: Vec<_> = plan.steps.iter().filter(|step| !step.unowned).map(|step| &step.key).collect();
+        keys.sort_unstable();
+        let wanted = desired.objects.iter().map(|object| &object.key);
+        let all: BTreeSet<_> = wanted.chain(world.set.items.iter().map(|item| &item.key)).collect();
+        prop_assert_eq!(keys, all.into_iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_is_needed_is_written_first_and_deleted_last(world in world(), objects in objects()) {
+        let Some(plan) = planned(&world, &objects) else { return Ok(()) };
+        let places = places(&plan);
+        let definition = ObjectKey::of(&made(NAMES[1], &json!({})));
+        for step in &plan.steps {
+            let namespace = ObjectKey::of_namespace(&step.key.namespace);
+            let needed = if step.key.kind == "Widget" { vec![namespace, definition.clone()] } else { vec![namespace] };
+            for needed in needed.iter().filter_map(|key| places.get(key)) {
+                let (place, own) = (needed.place(), step.place());
+                match (needed.action.removes(), step.action.removes()) {
+                    (false, false) => prop_assert!(place < own, "{} before {}", needed.key, step.key),
+                    (true, true) => prop_assert!(place > own, "{} after {}", needed.key, step.key),
+                    (removed, _) => prop_assert!(!removed || needed.action == Action::Orphan),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn planning_again_gives_the_same(world in world(), objects in objects()) {
+        prop_assert_eq!(world.plan(&objects), world.plan(&objects));
+        let mut turned = objects;
+        turned.reverse();
+        let Some(plan) = planned(&world, &turned) else { return Ok(()) };
+        let groups = |plan: &Plan| plan.groups().map(|group| {
+            let mut group = group.to_vec();
+            group.sort_by(|a, b| a.key.cmp(&b.key));
+            group
+        }).collect::<Vec<_>>();
+        turned.reverse();
+        prop_assert_eq!(groups(&plan), groups(&world.plan(&turned).unwrap()), "the order of a set does not count");
+    }
+
+    #[test]
+    fn after_a_plan_is_carried_out_nothing_is_left_to_do(mut world in world(), objects in objects()) {
+        let Some(plan) = planned(&world, &objects) else { return Ok(()) };
+        let desired = world.desire(&objects).unwrap();
+        world.carry_out(&plan, &desired);
+        let again = world.plan(&objects).unwrap();
+        prop_assert!(again.is_empty(), "{}", crate::fixtures::told(&again));
+        prop_assert!(!world.set.schedule(&desired, &again), "nothing is to be stored");
+        let recorded: BTreeSet<_> = world.set.items.iter().map(|item| &item.key).collect();
+        prop_assert_eq!(recorded, desired.objects.iter().map(|object| &object.key).collect());
+    }
+
+    #[test]
+    fn a_run_that_was_cut_off_is_gone_on_with(world in world(), objects in objects(), share in 0..=10_usize) {
+        let Some(plan) = planned(&world, &objects) else { return Ok(()) };
+        let mut cut = world;
+        let desired = cut.desire(&objects).unwrap();
+        let _ = cut.set.schedule(&desired, &plan);
+        // The set is stored before the first write and then no more, whatever was written after.
+        let stored = cut.set.clone();
+        let steps = plan.steps[..plan.steps.len() * share / 10].to_vec();
+        cut.carry_out(&Plan { steps }, &desired);
+        cut.set = stored;
+        cut.apply(&objects);
+        prop_assert!(cut.plan(&objects).unwrap().is_empty());
+    }
+}

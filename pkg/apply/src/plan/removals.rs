@@ -1,0 +1,79 @@
+//! What becomes of items that are no longer wanted.
+
+use super::{Action, Step, place::Managed};
+use crate::{
+    DeletePolicy, Item, Live, Marks, ObjectKey, Observation, Options, live::is_going, order::delete_priority,
+};
+
+/// Decides what becomes of items that are no longer wanted.
+pub(super) struct Removals<'a> {
+    pub(super) live: &'a Live,
+    pub(super) marks: &'a Marks,
+    pub(super) options: &'a Options,
+    pub(super) managed: Managed<'a>,
+    /// Which policies keep an object.
+    pub(super) orphans: fn(DeletePolicy) -> bool,
+}
+
+impl Removals<'_> {
+    /// A step for each item, in their order.
+    pub(super) fn steps<'i>(&self, items: impl Iterator<Item = &'i Item>) -> Vec<Step> {
+        let (mut steps, items): (Vec<_>, Vec<_>) = items.map(|item| (self.step(item), item)).unzip();
+        let staying: Vec<_> = steps
+            .iter()
+            .zip(&items)
+            .filter(|(step, _)| step.action == Action::Orphan && self.may_be_there(&step.key))
+            .map(|(_, item)| *item)
+            .collect();
+        for (step, item) in steps.iter_mut().zip(&items).filter(|(step, _)| step.action == Action::Delete) {
+            if let Some(needs) = staying.iter().find(|staying| lives_by(staying, item))
+                && !self.live.is_going(&item.key)
+            {
+                step.action = Action::Orphan;
+                step.why = Some(format!("{} stays and would go with it", needs.key));
+            }
+        }
+        steps
+    }
+
+    fn step(&self, item: &Item) -> Step {
+        let (action, why) = match self.live.get(&item.key) {
+            Observation::Present(object)
+                if !self.marks.recognise(object, Some(item), &self.options.field_manager) =>
+            {
+                let owner = self.marks.owner_of(object);
+                let owner = owner.map_or("nobody".to_owned(), |owner| format!("`{owner}`"));
+                (Action::Orphan, Some(format!("belongs to {owner}")))
+            }
+            _ if (self.orphans)(item.delete_policy) => (Action::Orphan, None),
+            Observation::Absent => (Action::Delete, Some("is gone already".to_owned())),
+            Observation::Present(_) | Observation::Unseen => (Action::Delete, None),
+        };
+        Step {
+            key: item.key.clone(),
+            action,
+            wave: item.delete_order,
+            stage: self.managed.stage(&item.key.group_kind(), &item.version),
+            priority: delete_priority(&item.key),
+            purge_wave: None,
+            unowned: false,
+            why,
+        }
+    }
+
+    /// What is going already cannot be kept by keeping what it lives by.
+    fn may_be_there(&self, key: &ObjectKey) -> bool {
+        match self.live.get(key) {
+            Observation::Present(object) => !is_going(object),
+            Observation::Unseen => true,
+            Observation::Absent => false,
+        }
+    }
+}
+
+/// Whether an object goes when another does: with its Namespace, or with the definition of its kind.
+fn lives_by(item: &Item, other: &Item) -> bool {
+    let kind = item.key.group_kind();
+    let is_inside = other.key.is_namespace() && item.key.namespace == other.key.name;
+    is_inside || other.managed_types.iter().any(|managed| managed.covers(&kind, &item.version))
+}

@@ -1,0 +1,115 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::fixtures::options;
+
+fn read(annotations: &Value, options: &Options) -> Result<ObjectPolicies, Vec<String>> {
+    let object = json!({"metadata": {"name": "a", "annotations": annotations}});
+    Annotations { prefix: "x" }.read(&object.try_into().unwrap(), options)
+}
+
+fn policies(annotations: &Value) -> Policies {
+    read(annotations, &options()).unwrap().policies
+}
+
+// Row: ENG-29
+#[test]
+fn annotations_win_over_defaults_policy_by_policy() {
+    let defaults = Policies {
+        adoption: AdoptionPolicy::Always,
+        reconcile: ReconcilePolicy::Once,
+        update: UpdatePolicy::Recreate,
+        delete: DeletePolicy::OrphanOnApply,
+    };
+    let options = Options { defaults, reapply_after: Some(Duration::from_secs(5)), ..options() };
+    let all = read(&json!({}), &options).unwrap();
+    assert_eq!((all.policies, all.reapply_after), (defaults, Some(Duration::from_secs(5))));
+    for (annotations, expected) in [
+        (json!({"x/adoption-policy": "never"}), Policies { adoption: AdoptionPolicy::Never, ..defaults }),
+        (
+            json!({"x/reconcile-policy": "on-object-change"}),
+            Policies { reconcile: ReconcilePolicy::OnObjectChange, ..defaults },
+        ),
+        (json!({"x/update-policy": "ssa-merge"}), Policies { update: UpdatePolicy::SsaMerge, ..defaults }),
+        (json!({"x/delete-policy": "delete"}), Policies { delete: DeletePolicy::Delete, ..defaults }),
+        (json!({"y/delete-policy": "delete"}), defaults),
+    ] {
+        assert_eq!(read(&annotations, &options).unwrap().policies, expected, "{annotations}");
+    }
+    let again = read(&json!({"x/reapply-interval": "1h30m"}), &options).unwrap().reapply_after;
+    assert_eq!(again, Some(Duration::from_mins(90)));
+}
+
+#[test]
+fn words_are_kebab_or_camel_case() {
+    for (key, kebab, camel) in [
+        ("x/adoption-policy", "if-unowned", "IfUnowned"),
+        ("x/reconcile-policy", "on-object-or-component-change", "OnObjectOrComponentChange"),
+        ("x/update-policy", "ssa-override", "SsaOverride"),
+        ("x/delete-policy", "orphan-on-delete", "OrphanOnDelete"),
+    ] {
+        let read = |word: &str| policies(&json!({ key: word }));
+        assert_eq!(read(kebab), read(camel), "{kebab}");
+    }
+}
+
+// Row: ENG-56
+// Row: ENG-61
+#[test]
+fn the_word_default_is_as_if_nothing_was_said() {
+    let defaults = Policies {
+        update: UpdatePolicy::SsaMerge,
+        delete: DeletePolicy::OrphanOnApply,
+        ..Policies::default()
+    };
+    let options = Options { defaults, ..options() };
+    for word in ["default", "Default"] {
+        let annotations = json!({"x/update-policy": word, "x/delete-policy": word});
+        assert_eq!(read(&annotations, &options), read(&json!({}), &options), "{word}");
+    }
+    assert!(read(&json!({"x/adoption-policy": "default"}), &options).is_err());
+}
+
+#[test]
+fn orphaning_by_default_is_about_the_whole_set_and_by_annotation_about_both() {
+    let defaults = Policies { delete: DeletePolicy::Orphan, ..Policies::default() };
+    let options = Options { defaults, ..options() };
+    let delete = |annotations| read(&annotations, &options).unwrap().policies.delete;
+    assert_eq!(delete(json!({})), DeletePolicy::OrphanOnDelete);
+    assert_eq!(delete(json!({"x/delete-policy": "orphan"})), DeletePolicy::Orphan);
+}
+
+// Row: ENG-64
+#[test]
+fn orders_are_sixteen_bits_wide() {
+    let read = |order: &str| read(&json!({"x/apply-order": order}), &options()).map(|read| read.apply_order);
+    assert_eq!(read("-32768"), Ok(i16::MIN));
+    assert_eq!(read("32767"), Ok(i16::MAX));
+    for wrong in ["32768", "-32769", "99999999999999999999"] {
+        let problem =
+            format!("annotation `x/apply-order`: value {wrong} not in allowed range [-32768,32767]");
+        assert_eq!(read(wrong), Err(vec![problem]));
+    }
+    assert_eq!(read("1.5"), Err(vec!["annotation `x/apply-order`: `1.5` is not a whole number".to_owned()]));
+}
+
+#[test]
+fn everything_wrong_is_told_at_once_with_the_words_there_are() {
+    let annotations = json!({
+        "x/adoption-policy": "if-uowned",
+        "x/update-policy": "merge",
+        "x/purge-order": "soon",
+        "x/delete-order": "",
+        "x/reapply-interval": "-5m",
+    });
+    assert_eq!(
+        read(&annotations, &options()).unwrap_err(),
+        [
+            "annotation `x/adoption-policy`: `if-uowned` is none of never, if-unowned, always; is `if-unowned` meant?",
+            "annotation `x/update-policy`: `merge` is none of recreate, replace, ssa-merge, ssa-override",
+            "annotation `x/purge-order`: `soon` is not a whole number",
+            "annotation `x/delete-order`: `` is not a whole number",
+            "annotation `x/reapply-interval`: `-5m` is not a span of time such as 30m or 1h30m",
+        ]
+    );
+}

@@ -1,0 +1,116 @@
+//! Readiness of what has no status of its own: webhooks that have their certificate and answer.
+//!
+//! ```text
+//! objects ─► Clients (every service the API server is to call) ─► trust: is its certificate there (watched)
+//!                                                              └► probe: a dry run that makes the server call it
+//! ```
+
+mod clients;
+mod probe;
+#[cfg(test)]
+mod tests;
+mod trust;
+
+use std::time::{Duration, Instant};
+
+use futures::{StreamExt, TryStreamExt, stream};
+use manifest::Object;
+use tokio::time::{self, sleep};
+
+use crate::{ApiError, Blocker, Event, ObjectKey, Server, Status, retry::Backoff, wait::Goal};
+
+use probe::Probe;
+
+pub(crate) use trust::trust_of;
+
+/// Finds webhooks that do not answer yet: those of webhook configurations, and those that convert between versions.
+///
+/// A webhook answers when its certificate is there and a dry run that calls it is not refused for want of an answer; one
+/// request for each service, in the namespace of the service. What the rules of a webhook leave out, and a webhook whose
+/// failures are ignored, count as answering.
+/// Shape: in the order of the objects; those that are of other kinds, or call nothing, are not looked at.
+pub async fn webhooks_answer(server: &Server, objects: &[Object]) -> Result<Vec<Blocker>, ApiError> {
+    let looks: Vec<_> = callers(objects).map(|key| look_at(server, key)).collect();
+    let found: Vec<_> = stream::iter(looks).buffered(server.max_in_flight()).try_collect().await?;
+    let untrusted: Vec<_> = found.into_iter().flatten().collect();
+    if untrusted.is_empty() {
+        silent(server, &Probe::all(server, objects).await?).await
+    } else {
+        Ok(untrusted)
+    }
+}
+
+/// Waits until all webhooks of these objects answer; tells what blocks whenever that changes.
+/// Shape: empty when all answer, else what did not when time was over.
+pub async fn wait_for_webhooks(
+    server: &Server,
+    objects: &[Object],
+    until: Option<Instant>,
+) -> Result<Vec<Blocker>, ApiError> {
+    let goals: Vec<_> = callers(objects).map(|key| (key, Goal::Trusted)).collect();
+    let labels = common_labels(objects.iter().filter(|object| clients::calls(object)));
+    let untrusted = server.wait_for(goals, &labels, until).await?;
+    if !untrusted.is_empty() {
+        return Ok(untrusted);
+    }
+    let probes = Probe::all(server, objects).await?;
+    ask_until_answered(server, probes, until).await
+}
+
+/// Sends probes again and again, those that were answered no more.
+async fn ask_until_answered(
+    server: &Server,
+    mut probes: Vec<Probe>,
+    until: Option<Instant>,
+) -> Result<Vec<Blocker>, ApiError> {
+    let (started, mut failures, mut told) = (time::Instant::now(), 0_u32, Vec::new());
+    loop {
+        let mut blockers = silent(server, &probes).await?;
+        for blocker in &mut blockers {
+            blocker.since = started.elapsed();
+        }
+        let left =
+            until.map(|until| time::Instant::from(until).saturating_duration_since(time::Instant::now()));
+        if blockers.is_empty() || left == Some(Duration::ZERO) {
+            return Ok(blockers);
+        }
+        let says: Vec<_> = blockers.iter().map(|blocker| blocker.status.message.clone()).collect();
+        if says != told {
+            server.events().send(&Event::Waiting { blockers: blockers.clone() });
+            told = says;
+        }
+        probes.retain(|probe| blockers.iter().any(|blocker| blocker.object == probe.object));
+        failures = failures.saturating_add(1);
+        sleep(Backoff::default().pause(failures, None).min(left.unwrap_or(Duration::MAX))).await;
+    }
+}
+
+/// Sends all probes; gives those that were not answered.
+async fn silent(server: &Server, probes: &[Probe]) -> Result<Vec<Blocker>, ApiError> {
+    let sent: Vec<_> = probes.iter().map(|probe| probe.send(server)).collect();
+    let found: Vec<_> = stream::iter(sent).buffered(server.max_in_flight()).try_collect().await?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+async fn look_at(server: &Server, key: ObjectKey) -> Result<Option<Blocker>, ApiError> {
+    let kind = server.kind(&key.group_kind()).await?;
+    let live = server.get(&kind, &key.namespace, &key.name).await?;
+    let status = live.map_or_else(Status::not_found, |live| trust_of(&live));
+    Ok((!status.is_ready()).then(|| blocker(key, status)))
+}
+
+fn callers(objects: &[Object]) -> impl Iterator<Item = ObjectKey> {
+    objects.iter().filter(|object| clients::calls(object)).map(ObjectKey::of)
+}
+
+fn blocker(object: ObjectKey, status: Status) -> Blocker {
+    Blocker { object, status, since: Duration::ZERO, below: Vec::new() }
+}
+
+/// A selector of the labels that all objects carry; empty when there are none.
+fn common_labels<'a>(mut objects: impl Iterator<Item = &'a Object>) -> String {
+    let Some(first) = objects.next() else { return String::new() };
+    let mut labels: Vec<_> = first.labels().collect();
+    objects.for_each(|object| labels.retain(|(key, value)| object.label(key) == Some(value)));
+    labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(",")
+}

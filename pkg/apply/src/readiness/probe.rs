@@ -1,0 +1,242 @@
+//! Requests that change nothing and make the API server call a webhook.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use manifest::{Object, Value};
+use serde_json::json;
+
+use super::clients::{self, Endpoint};
+use crate::{
+    ApiError, ApiKind, Blocker, GroupKind, Health, Kinds, List, ObjectKey, Server, Status, WriteMode,
+};
+
+/// The name of objects that are never kept.
+const NAME: &str = "capstan-probe";
+
+/// One question to one webhook.
+#[derive(Debug)]
+pub(super) struct Probe {
+    /// The object that makes the server call it.
+    pub(super) object: ObjectKey,
+    kind: ApiKind,
+    question: Question,
+}
+
+#[derive(Debug)]
+enum Question {
+    /// Creates an object in a dry run.
+    Create { namespace: String },
+    /// Reads an object in a version it is not stored in.
+    Read,
+}
+
+/// A webhook that is called when objects are created, and how well it tells whether its service answers: webhooks that
+/// change objects are called before the server looks whether an object is valid.
+struct Candidate<'a> {
+    object: &'a Object,
+    rules: &'a Value,
+    is_ignored: bool,
+}
+
+impl Probe {
+    /// One probe for each service that a webhook of these objects calls.
+    pub(super) async fn all(server: &Server, objects: &[Object]) -> Result<Vec<Self>, ApiError> {
+        let mut candidates: BTreeMap<Endpoint, Vec<Candidate<'_>>> = BTreeMap::new();
+        for object in objects {
+            for webhook in clients::webhooks(object) {
+                let Some(endpoint) = webhook.get("clientConfig").and_then(Endpoint::of) else { continue };
+                let is_ignored = webhook["failurePolicy"] == "Ignore";
+                let candidate = Candidate { object, rules: &webhook["rules"], is_ignored };
+                candidates.entry(endpoint).or_default().push(candidate);
+            }
+        }
+        let mut probes = Vec::new();
+        let has_all = |kinds: &Kinds| {
+            let is_known = |candidate: &Candidate<'_>| created_kind(kinds, candidate.rules).is_some();
+            candidates.values().flatten().all(is_known)
+        };
+        let kinds = if candidates.is_empty() { None } else { Some(server.kinds_with(has_all).await?) };
+        for (endpoint, candidates) in &mut candidates {
+            candidates.sort_by_key(|of| (of.is_ignored, !of.object.kind().starts_with("Mutating")));
+            let found = candidates.iter().find_map(|candidate| {
+                let kind = created_kind(kinds.as_ref()?, candidate.rules)?;
+                Some((candidate.object, kind))
+            });
+            probes.extend(found.map(|(object, kind)| Self {
+                object: ObjectKey::of(object),
+                kind,
+                question: Question::Create { namespace: endpoint.namespace().to_owned() },
+            }));
+        }
+        probes.extend(conversions(objects, |endpoint| candidates.contains_key(endpoint)));
+        Ok(probes)
+    }
+
+    /// Asks once; gives a blocker when there is no answer.
+    /// # Errors
+    /// What is wrong with the server itself and cannot pass.
+    pub(super) async fn send(&self, server: &Server) -> Result<Option<Blocker>, ApiError> {
+        let once = server.retrying_for(Duration::ZERO);
+        let answer = match &self.question {
+            Question::Create { namespace } => once
+                .create(&self.kind, &self.object_to_create(namespace), "capstan", WriteMode::DryRun)
+                .await
+                .map(|_| ()),
+            Question::Read => {
+                let one = List { at_most: Some(1), ..List::default() };
+                once.list(&self.kind, &one).await.map(|_| ())
+            }
+        };
+        match answer {
+            Err(error) if error.can_pass() => {
+                Ok(Some(super::blocker(self.object.clone(), Status::of(Health::InProgress, error.why()))))
+            }
+            Ok(()) | Err(ApiError::Status { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn object_to_create(&self, namespace: &str) -> Object {
+        let mut object = Object::default();
+        object.as_map_mut().insert("apiVersion".to_owned(), self.kind.api_version().into());
+        object.as_map_mut().insert("kind".to_owned(), self.kind.kind.as_str().into());
+        object.as_map_mut().insert("metadata".to_owned(), json!({"name": NAME}));
+        if self.kind.namespaced {
+            object.set_namespace(namespace);
+        }
+        object
+    }
+}
+
+/// Probes of services that only convert: an object that is stored is read in another version.
+fn conversions(objects: &[Object], is_probed: impl Fn(&Endpoint) -> bool) -> Vec<Probe> {
+    let mut probes = BTreeMap::new();
+    for object in objects.iter().filter(|object| clients::is_definition(object)) {
+        let endpoint = clients::client_configs(object).find_map(Endpoint::of);
+        let Some(endpoint) = endpoint.filter(|endpoint| !is_probed(endpoint)) else { continue };
+        let kind = converted_kind(object);
+        probes.extend(
+            kind.map(|kind| {
+                (endpoint, Probe { object: ObjectKey::of(object), kind, question: Question::Read })
+            }),
+        );
+    }
+    probes.into_values().collect()
+}
+
+/// The kind of a definition in a version that is served and not stored.
+fn converted_kind(definition: &Object) -> Option<ApiKind> {
+    let text = |path: &[&str]| definition.get(path).and_then(Value::as_str).map(str::to_owned);
+    let versions = definition.get(&["spec", "versions"])?.as_array()?;
+    let version = versions.iter().find(|version| version["served"] == true && version["storage"] != true)?;
+    Some(ApiKind {
+        group: text(&["spec", "group"])?,
+        version: version["name"].as_str()?.to_owned(),
+        kind: text(&["spec", "names", "kind"])?,
+        plural: text(&["spec", "names", "plural"])?,
+        namespaced: definition.get(&["spec", "scope"])? == "Namespaced",
+        verbs: Vec::new(),
+    })
+}
+
+/// A kind whose creation a rule is about.
+fn created_kind(kinds: &Kinds, rules: &Value) -> Option<ApiKind> {
+    let rules = rules.as_array()?.iter().filter(|rule| names(&rule["operations"], "CREATE"));
+    rules.into_iter().find_map(|rule| {
+        let candidates = kinds.iter().filter(|kind| {
+            names(&rule["apiGroups"], &kind.group) && names_resource(&rule["resources"], &kind.plural)
+        });
+        candidates.filter(|kind| kind.can("create") && kind.can("get")).find_map(|kind| {
+            let group_kind = GroupKind::new(&*kind.group, &*kind.kind);
+            let version = rule["apiVersions"].as_array()?.iter().filter_map(Value::as_str);
+            let mut served = version.filter_map(|version| match version {
+                "*" => Some(kind),
+                version => kinds.version(&group_kind, version),
+            });
+            served.next().cloned()
+        })
+    })
+}
+
+/// Whether a list of a rule names something, or everything.
+fn names(list: &Value, wanted: &str) -> bool {
+    list.as_array().into_iter().flatten().any(|name| name == wanted || name == "*")
+}
+
+/// The same for resources, whose parts have names of their own: `*` is all but those, `*/*` is all.
+fn names_resource(list: &Value, plural: &str) -> bool {
+    names(list, plural) || list.as_array().into_iter().flatten().any(|name| name == "*/*")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::object;
+
+    fn kinds() -> Kinds {
+        let mut kinds = Kinds::default();
+        for (group, version, kind, plural, verbs) in [
+            ("", "v1", "Binding", "bindings", &["create"][..]),
+            ("", "v1", "ConfigMap", "configmaps", &["create", "get"]),
+            ("example.com", "v2", "Widget", "widgets", &[]),
+            ("example.com", "v1", "Widget", "widgets", &[]),
+        ] {
+            kinds.add(ApiKind {
+                group: group.to_owned(),
+                version: version.to_owned(),
+                kind: kind.to_owned(),
+                plural: plural.to_owned(),
+                namespaced: true,
+                verbs: verbs.iter().map(|&verb| verb.to_owned()).collect(),
+            });
+        }
+        kinds
+    }
+
+    #[test]
+    fn a_rule_is_probed_with_a_kind_whose_creation_it_is_about() {
+        for (groups, versions, operations, resources, expected) in [
+            ("", "v1", "CREATE", "configmaps", Some("v1 ConfigMap")),
+            ("", "v1", "*", "*", Some("v1 ConfigMap")),
+            ("example.com", "v1", "CREATE", "widgets", Some("example.com/v1 Widget")),
+            ("example.com", "*", "CREATE", "*/*", Some("example.com/v2 Widget")),
+            ("*", "v2", "CREATE", "*", Some("example.com/v2 Widget")),
+            ("example.com", "v3", "CREATE", "widgets", None),
+            ("example.com", "v1", "UPDATE", "widgets", None),
+            ("example.com", "v1", "CREATE", "widgets/status", None),
+            ("example.org", "v1", "CREATE", "widgets", None),
+        ] {
+            let rule = json!({
+                "apiGroups": [groups], "apiVersions": [versions], "operations": [operations], "resources": [resources]
+            });
+            let kind = created_kind(&kinds(), &json!([{}, rule]));
+            let kind = kind.map(|kind| format!("{} {}", kind.api_version(), kind.kind));
+            assert_eq!(kind.as_deref(), expected, "{rule}");
+        }
+    }
+
+    #[test]
+    fn a_service_that_only_converts_is_asked_by_reading_a_version_that_is_not_stored() {
+        let definition = |name: &str, served: bool| {
+            object(json!({
+                "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": name},
+                "spec": {
+                    "group": "example.com", "scope": "Cluster", "names": {"kind": "Widget", "plural": "widgets"},
+                    "versions": [
+                        {"name": "v1", "served": true, "storage": true}, {"name": "v2", "served": served, "storage": false}
+                    ],
+                    "conversion": {"strategy": "Webhook", "webhook": {"clientConfig": {
+                        "service": {"namespace": "ns", "name": name}
+                    }}}
+                }
+            }))
+        };
+        let objects = [definition("a", true), definition("b", true), definition("c", false)];
+        let is_probed = |endpoint: &Endpoint| {
+            *endpoint == Endpoint::Service { namespace: "ns".to_owned(), name: "b".to_owned() }
+        };
+        let probes = conversions(&objects, is_probed);
+        let [Probe { object, kind, question: Question::Read }] = &probes[..] else { panic!("{probes:?}") };
+        assert_eq!((object.name.as_str(), kind.api_version().as_str()), ("a", "example.com/v2"));
+    }
+}

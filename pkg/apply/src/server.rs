@@ -1,0 +1,232 @@
+//! An API server, and how it is asked.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use manifest::Object;
+
+use crate::{ApiError, ApiKind, ConnectError, Connection, EventSink, GroupKind, Kinds, discovery::discover};
+
+mod answer;
+pub(crate) mod call;
+mod conceal;
+mod gate;
+mod read;
+mod send;
+mod sent;
+mod shared;
+mod watch;
+mod write;
+
+use shared::Shared;
+
+/// How a server is worked on.
+#[derive(Clone, Debug)]
+pub struct ServerSettings {
+    /// Requests that may be under way at the same time.
+    pub max_in_flight: usize,
+    /// How long a request that can pass is tried again.
+    pub retry_for: Duration,
+    /// How long one try may take; writes of large objects get more.
+    pub request_timeout: Duration,
+    /// Where events go.
+    pub events: EventSink,
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Self {
+            max_in_flight: 16,
+            retry_for: Duration::from_mins(2),
+            request_timeout: Duration::from_secs(30),
+            events: EventSink::none(),
+        }
+    }
+}
+
+/// An API server: one client, one discovery, bounded parallelism. Cheap to clone.
+///
+/// Objects travel as JSON trees in the version they are written in, so that nothing of them is lost.
+/// Every request is retried by the rules of [`ApiError::can_pass`] until [`ServerSettings::retry_for`] is over; a 401
+/// makes one new connection, so that a token that ran out in the middle is taken anew. A server that never answered is
+/// not tried again: that is a wrong address more often than a pause.
+#[derive(Clone, Debug)]
+pub struct Server {
+    shared: Arc<Shared>,
+    retry_for: Duration,
+    /// No request is tried again after this; none for no such time.
+    retry_until: Option<Instant>,
+}
+
+/// A version of Kubernetes as the server tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerVersion {
+    /// `v1.36.3`.
+    pub git_version: String,
+}
+
+/// What to list.
+#[derive(Clone, Debug, Default)]
+pub struct List {
+    /// In this namespace; none for all.
+    pub namespace: Option<String>,
+    /// Label selector; empty for all.
+    pub labels: String,
+    /// Field selector; empty for all.
+    pub fields: String,
+    /// Only metadata is wanted: a fraction of the bytes.
+    pub metadata_only: bool,
+    /// Stop after so many objects; none for all, page by page.
+    pub at_most: Option<usize>,
+}
+
+/// A change a watch tells.
+#[derive(Clone, Debug)]
+pub enum WatchEvent {
+    /// The object is there, new or changed.
+    Is(Object),
+    /// It is gone; as it was last.
+    Gone(Object),
+}
+
+impl Server {
+    /// Connects. Nothing is asked of the server yet.
+    pub async fn connect(connection: Connection, settings: ServerSettings) -> Result<Self, ConnectError> {
+        let connected = connection.connect().await?;
+        let retry_for = settings.retry_for;
+        let shared = Arc::new(Shared::new(connection, connected, settings));
+        Ok(Self { shared, retry_for, retry_until: None })
+    }
+
+    /// The same server, whose requests are tried again for another time.
+    #[must_use]
+    pub fn retrying_for(&self, retry_for: Duration) -> Self {
+        Self { retry_for, ..self.clone() }
+    }
+
+    /// The same server, whose requests are not tried again after some time; what was set before stays.
+    #[must_use]
+    pub fn retrying_until(&self, until: Option<Instant>) -> Self {
+        let earliest = self.retry_until.into_iter().chain(until).min();
+        Self { retry_until: earliest, ..self.clone() }
+    }
+
+    /// The address, for messages.
+    pub fn address(&self) -> &str {
+        &self.shared.address
+    }
+
+    /// How many requests have gone out, retries included.
+    pub fn requests(&self) -> u64 {
+        self.shared.requests.load(Ordering::Relaxed)
+    }
+
+    /// Requests that may be under way at the same time.
+    pub fn max_in_flight(&self) -> usize {
+        self.shared.settings.max_in_flight
+    }
+
+    /// Where events go.
+    pub fn events(&self) -> &EventSink {
+        &self.shared.settings.events
+    }
+
+    /// Everything it serves; asked once, and again after [`Server::forget_kinds`].
+    pub async fn kinds(&self) -> Result<Arc<Kinds>, ApiError> {
+        self.kinds_other_than(None).await
+    }
+
+    /// Asks for kinds anew when they are next needed: a definition came or went.
+    pub fn forget_kinds(&self) {
+        self.shared.kinds.forget();
+    }
+
+    /// Everything it serves; asked anew where what is known lacks something and definitions were written since that were
+    /// not established then.
+    pub async fn kinds_with(&self, has_all: impl Fn(&Kinds) -> bool) -> Result<Arc<Kinds>, ApiError> {
+        let known = self.kinds().await?;
+        if has_all(&known) || !self.shared.kinds.may_lack_some() {
+            return Ok(known);
+        }
+        self.forget_kinds();
+        self.kinds().await
+    }
+
+    /// Takes note of definitions that were written: established ones are added to the kinds that are known, others are
+    /// asked for when something is missing.
+    pub(crate) fn learn_kinds<'o>(&self, established: impl Iterator<Item = &'o Object>, are_all: bool) {
+        self.shared.kinds.learn(established, are_all);
+    }
+
+    /// A kind in its preferred version.
+    /// # Errors
+    /// `NoSuchKind`, or `BrokenGroup` for one of a group that does not answer, after the server was asked once more.
+    pub async fn kind(&self, kind: &GroupKind) -> Result<ApiKind, ApiError> {
+        let known = self.kinds().await?;
+        if let Some(found) = known.preferred(kind) {
+            return Ok(found.clone());
+        }
+        let fresh = self.kinds_other_than(Some(&known)).await?;
+        fresh.preferred(kind).cloned().ok_or_else(|| no_kind(&fresh, kind))
+    }
+
+    async fn kinds_other_than(&self, old: Option<&Arc<Kinds>>) -> Result<Arc<Kinds>, ApiError> {
+        self.shared.kinds.get(old, || discover(self)).await
+    }
+}
+
+fn no_kind(kinds: &Kinds, kind: &GroupKind) -> ApiError {
+    let action = format!("find kind `{kind}`");
+    let broken =
+        kinds.broken().find(|broken| broken.split_once('/').map_or("", |(group, _)| group) == kind.group);
+    match broken {
+        Some(broken) => {
+            ApiError::BrokenGroup { action, kind: kind.to_string(), group_version: broken.to_owned() }
+        }
+        None => ApiError::NoSuchKind { action, kind: kind.to_string() },
+    }
+}
+
+/// How an object is applied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Apply {
+    /// It must not be there yet.
+    pub must_be_new: bool,
+    /// Only this version of it may be changed.
+    pub resource_version: Option<String>,
+    /// Whether it is kept.
+    pub mode: WriteMode,
+}
+
+/// Whether a write is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteMode {
+    /// It is.
+    #[default]
+    Real,
+    /// The server says what would come of it, and keeps nothing.
+    DryRun,
+}
+
+/// What a patch changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchOf {
+    /// The object, but for its status where that is a subresource.
+    Object,
+    /// The status subresource.
+    Status,
+}
+
+/// What became of an object that was deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// It is no longer there.
+    Gone,
+    /// It was told to go, and something holds it: a finalizer, the content of a Namespace, the end of a Pod.
+    Going,
+}
+
+#[cfg(test)]
+mod tests;

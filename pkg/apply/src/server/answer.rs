@@ -1,0 +1,216 @@
+//! What is answered: objects, refusals, and pages of proxies.
+
+use std::{error::Error, io, time::Duration};
+
+use http::{HeaderMap, StatusCode, header};
+use manifest::{Map, Object, Value};
+use serde::{Deserialize, de::DeserializeOwned};
+
+use crate::{ApiError, Cause, NoAnswer};
+
+/// As much of a foreign answer as fits into a message.
+const EXCERPT_CHARS: usize = 80;
+
+/// As much of a text that is an error message as a whole.
+const MESSAGE_CHARS: usize = 500;
+const NOT_TAKEN: &str = "the server does not take the credentials: they are wrong, or their time is over";
+
+/// Who answered what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) action: &'a str,
+    pub(super) server: &'a str,
+}
+
+/// The `Status` of a Kubernetes API server, as far as it matters here.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Refusal {
+    kind: Option<String>,
+    code: Option<u16>,
+    reason: Option<String>,
+    message: Option<String>,
+    details: Option<Details>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Details {
+    causes: Option<Vec<RefusalCause>>,
+    retry_after_seconds: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RefusalCause {
+    field: Option<String>,
+    message: Option<String>,
+}
+
+/// Reads an object.
+pub(super) fn object(asked: Asked<'_>, bytes: &[u8]) -> Result<Object, ApiError> {
+    json::<Map<String, Value>>(asked, bytes).map(Object::from_map)
+}
+
+/// Reads a good answer.
+pub(super) fn json<T: DeserializeOwned>(asked: Asked<'_>, bytes: &[u8]) -> Result<T, ApiError> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        // What looks like an object may be a Secret, and is not shown.
+        let foreign = !bytes.trim_ascii_start().starts_with(b"{");
+        let beginning = if foreign { format!("; it begins with {}", excerpt(bytes)) } else { String::new() };
+        asked.misunderstood(200, format!("{error}{beginning}"))
+    })
+}
+
+impl Asked<'_> {
+    /// Reads an answer that is not good.
+    pub(super) fn refusal(self, code: u16, headers: &HeaderMap, bytes: &[u8]) -> ApiError {
+        let media =
+            headers.get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
+        let media = media.split(';').next().unwrap_or_default().trim();
+        let refusal = match serde_json::from_slice::<Refusal>(bytes) {
+            Ok(refusal) if refusal.kind.as_deref() == Some("Status") => refusal,
+            // The server itself answers so where it has no kind to speak of, and when it has too much to do.
+            _ if matches!(media, "text/plain" | "") => plain_refusal(code, bytes),
+            _ => {
+                let problem = format!("status {code}, `{media}`, it begins with {}", excerpt(bytes));
+                return self.misunderstood(code, problem);
+            }
+        };
+        self.status(refusal, code, retry_after(headers))
+    }
+
+    /// An error that came as an event of a watch.
+    pub(super) fn event(self, event: Value) -> ApiError {
+        match serde_json::from_value::<Refusal>(event) {
+            Ok(refusal) => self.status(refusal, 500, None),
+            Err(error) => self.misunderstood(200, error.to_string()),
+        }
+    }
+
+    fn status(self, refusal: Refusal, code: u16, retry_after: Option<Duration>) -> ApiError {
+        let details = refusal.details.unwrap_or_default();
+        let causes = details.causes.unwrap_or_default().into_iter().map(|cause| Cause {
+            field: cause.field.unwrap_or_default(),
+            message: cause.message.unwrap_or_default(),
+        });
+        let asked = details.retry_after_seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs);
+        let reason = refusal.reason.unwrap_or_default();
+        let code = refusal.code.filter(|code| *code > 0).unwrap_or(code);
+        let message = match refusal.message {
+            // The server's own word for it helps nobody.
+            Some(message) if code == 401 && message == "Unauthorized" => NOT_TAKEN.to_owned(),
+            Some(message) if !message.is_empty() => message,
+            _ => format!("status {code} {reason}"),
+        };
+        ApiError::Status {
+            action: self.action.to_owned(),
+            code,
+            message,
+            reason,
+            causes: causes.collect(),
+            retry_after: retry_after.or(asked),
+        }
+    }
+
+    /// An answer that is not what was asked for.
+    pub(super) fn misunderstood(self, code: u16, problem: String) -> ApiError {
+        let (action, server) = (self.action.to_owned(), self.server.to_owned());
+        ApiError::Answer { action, server, code, problem }
+    }
+
+    /// No answer, for a reason that is known.
+    pub(super) fn unreachable(self, unsent: bool, source: NoAnswer) -> ApiError {
+        let (action, server) = (self.action.to_owned(), self.server.to_owned());
+        ApiError::Unreachable { action, server, unsent, source }
+    }
+
+    /// No answer in time; what was asked may have been done.
+    pub(super) fn timed_out(self, after: Duration) -> ApiError {
+        self.unreachable(false, NoAnswer::TimedOut { after })
+    }
+
+    /// No answer, for a reason to be found in an error.
+    pub(super) fn lost(self, error: &(dyn Error + 'static)) -> ApiError {
+        let chain = || std::iter::successors(Some(error), |error| inner(*error));
+        let connecting = chain()
+            .filter_map(|error| error.downcast_ref::<hyper_util::client::legacy::Error>())
+            .any(hyper_util::client::legacy::Error::is_connect);
+        let why = chain().find_map(cause).unwrap_or_else(|| NoAnswer::Connection {
+            problem: chain().last().map_or_else(String::new, ToString::to_string),
+        });
+        self.unreachable(connecting, why)
+    }
+}
+
+/// The cause of an error, through the wrapper that `io::Error` is: it names what it wraps as no cause of its own.
+fn inner<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
+    }
+}
+
+fn cause(error: &(dyn Error + 'static)) -> Option<NoAnswer> {
+    if let Some(rustls::Error::InvalidCertificate(problem)) = error.downcast_ref() {
+        return Some(NoAnswer::Certificate { problem: certificate_problem(problem) });
+    }
+    // The type is private to the connector.
+    if error.to_string() == "dns error" {
+        return Some(NoAnswer::NoSuchHost);
+    }
+    let refused = error.downcast_ref::<io::Error>()?.kind() == io::ErrorKind::ConnectionRefused;
+    refused.then_some(NoAnswer::Refused)
+}
+
+fn certificate_problem(problem: &rustls::CertificateError) -> String {
+    use rustls::CertificateError as Problem;
+    match problem {
+        Problem::UnknownIssuer => {
+            "it was issued by an authority that is not trusted; the cluster's certificate authority is another".into()
+        }
+        Problem::Expired | Problem::ExpiredContext { .. } => format!("its time is over ({problem})"),
+        Problem::NotValidForName | Problem::NotValidForNameContext { .. } => {
+            format!("it is for another host ({problem})")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn plain_refusal(code: u16, bytes: &[u8]) -> Refusal {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim();
+    let reason = StatusCode::from_u16(code).ok().and_then(|code| code.canonical_reason()).unwrap_or_default();
+    let message = (!text.is_empty()).then(|| text.chars().take(MESSAGE_CHARS).collect());
+    Refusal { reason: Some(reason.replace(' ', "")), message, ..Refusal::default() }
+}
+
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
+    text.trim().parse().ok().map(Duration::from_secs)
+}
+
+/// The first words of a body, on one line.
+fn excerpt(bytes: &[u8]) -> String {
+    // Enough bytes for the characters that are wanted.
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(EXCERPT_CHARS * 4)]);
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown: String = line.chars().filter(|c| !c.is_control()).take(EXCERPT_CHARS).collect();
+    if shown.is_empty() { "nothing".to_owned() } else { format!("`{shown}`") }
+}
+
+/// The text of a warning header: `299 - "text"`.
+/// Source: RFC 7234 §5.5; Kubernetes sends code 299 alone.
+pub(super) fn warning(value: &str) -> Option<String> {
+    let quoted = value.trim().strip_prefix("299 ")?.split_once('"')?.1;
+    let mut text = String::new();
+    let mut chars = quoted.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => return Some(text),
+            '\\' => text.extend(chars.next()),
+            c => text.push(c),
+        }
+    }
+    None
+}

@@ -1,0 +1,174 @@
+//! What is asked: method, address and body of a request.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Method;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::{ApiKind, ObjectKey};
+
+/// What may stand in a part of a path, or in a value of a query, as it is.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
+
+pub(super) const JSON: &str = "application/json";
+/// Bodies of more bytes take a small control plane longer than others.
+const LARGE_BYTES: usize = 256 * 1024;
+
+/// A request that can be sent as often as needed.
+#[derive(Clone)]
+pub(crate) struct Call {
+    /// What it is for, such as `apply Deployment ns/name`.
+    pub(crate) action: String,
+    pub(super) method: Method,
+    pub(super) path: String,
+    query: String,
+    pub(super) accept: &'static str,
+    pub(super) body: Option<Payload>,
+    /// Whether the answer goes on.
+    pub(super) is_stream: bool,
+    /// Whether the body holds what must not be told.
+    pub(super) is_secret: bool,
+}
+
+#[derive(Clone)]
+pub(super) struct Payload {
+    pub(super) content_type: &'static str,
+    pub(super) bytes: Bytes,
+}
+
+impl Call {
+    pub(crate) fn new(method: Method, action: impl Into<String>, path: impl Into<String>) -> Self {
+        Self {
+            action: action.into(),
+            method,
+            path: path.into(),
+            query: String::new(),
+            accept: JSON,
+            body: None,
+            is_stream: false,
+            is_secret: false,
+        }
+    }
+
+    pub(crate) fn get(action: impl Into<String>, path: impl Into<String>) -> Self {
+        Self::new(Method::GET, action, path)
+    }
+
+    /// Adds a parameter; an empty value adds nothing.
+    pub(crate) fn with(mut self, key: &str, value: &str) -> Self {
+        if !value.is_empty() {
+            let separator = if self.query.is_empty() { '?' } else { '&' };
+            self.query.push(separator);
+            self.query.push_str(key);
+            self.query.push('=');
+            self.query.extend(utf8_percent_encode(value, PLAIN));
+        }
+        self
+    }
+
+    pub(crate) fn accept(mut self, accept: &'static str) -> Self {
+        self.accept = accept;
+        self
+    }
+
+    pub(crate) fn body(mut self, content_type: &'static str, bytes: Vec<u8>) -> Self {
+        self.body = Some(Payload { content_type, bytes: bytes.into() });
+        self
+    }
+
+    pub(super) fn streamed(mut self) -> Self {
+        self.is_stream = true;
+        self
+    }
+
+    /// Notes whether the body is about a Secret.
+    pub(super) fn about(mut self, kind: &ApiKind) -> Self {
+        self.is_secret = kind.group.is_empty() && kind.kind == "Secret";
+        self
+    }
+
+    /// Path and query.
+    pub(super) fn target(&self) -> String {
+        format!("{}{}", self.path, self.query)
+    }
+
+    pub(super) fn is_large(&self) -> bool {
+        self.body.as_ref().is_some_and(|body| body.bytes.len() > LARGE_BYTES)
+    }
+
+    /// How long a try may take.
+    pub(super) fn patience(&self, usual: Duration) -> Duration {
+        if self.is_large() { usual * 4 } else { usual }
+    }
+}
+
+/// The address of an object in one version of its kind; of all objects of the kind for an empty name, and of those in
+/// all namespaces for an empty namespace.
+pub(crate) fn path(kind: &ApiKind, version: &str, namespace: &str, name: &str) -> String {
+    let mut path = String::new();
+    let mut push = |part: &str| {
+        path.push('/');
+        path.extend(utf8_percent_encode(part, PLAIN));
+    };
+    if kind.group.is_empty() {
+        push("api");
+    } else {
+        push("apis");
+        push(&kind.group);
+    }
+    push(version);
+    if kind.namespaced && !namespace.is_empty() {
+        push("namespaces");
+        push(namespace);
+    }
+    push(&kind.plural);
+    if !name.is_empty() {
+        push(name);
+    }
+    path
+}
+
+/// What is to be done with an object, in words.
+pub(crate) fn action(verb: &str, kind: &ApiKind, namespace: &str, name: &str) -> String {
+    let key = ObjectKey {
+        group: kind.group.clone(),
+        kind: kind.kind.clone(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    };
+    format!("{verb} {key}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(group: &str, plural: &str, namespaced: bool) -> ApiKind {
+        let (group, plural) = (group.to_owned(), plural.to_owned());
+        ApiKind { group, version: "v1".into(), kind: "Thing".into(), plural, namespaced, verbs: Vec::new() }
+    }
+
+    #[test]
+    fn addresses_are_those_of_the_kubernetes_api() {
+        let (pods, roles, things) =
+            (kind("", "pods", true), kind("rbac.x.io", "clusterroles", false), kind("x.io", "things", true));
+        for (kind, namespace, name, expected) in [
+            (&pods, "a", "b", "/api/v1/namespaces/a/pods/b"),
+            (&pods, "a", "", "/api/v1/namespaces/a/pods"),
+            (&pods, "", "", "/api/v1/pods"),
+            (&roles, "", "system:node", "/apis/rbac.x.io/v1/clusterroles/system:node"),
+            (&roles, "a", "x", "/apis/rbac.x.io/v1/clusterroles/x"),
+            (&things, "a", "b/../c?d", "/apis/x.io/v1/namespaces/a/things/b%2F..%2Fc%3Fd"),
+        ] {
+            assert_eq!(path(kind, "v1", namespace, name), expected);
+        }
+    }
+
+    #[test]
+    fn parameters_are_escaped_and_empty_ones_left_out() {
+        let call =
+            Call::get("x", "/api").with("a", "").with("labelSelector", "a=b,c in (d e)").with("limit", "5");
+        assert_eq!(call.target(), "/api?labelSelector=a%3Db%2Cc%20in%20%28d%20e%29&limit=5");
+    }
+}

@@ -1,0 +1,55 @@
+//! The time before which a server wants no requests at all.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::{Instant, sleep_until};
+
+/// No server needs longer to recover than the next answer can say.
+const LONGEST: Duration = Duration::from_mins(1);
+
+/// Closed while the server has too much to do.
+#[derive(Debug, Default)]
+pub(super) struct Gate(Mutex<Option<Instant>>);
+
+impl Gate {
+    /// Lets nobody through for a time; a longer time that was set before stays. One answer cannot close it for more than a
+    /// minute: those who wait here have no deadline.
+    pub(super) fn close_for(&self, time: Duration) {
+        let until = Instant::now().checked_add(time.min(LONGEST));
+        let mut closed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *closed = until.max(*closed);
+    }
+
+    /// Waits until it is open.
+    pub(super) async fn pass(&self) {
+        loop {
+            let closed = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            match closed {
+                Some(until) if until > Instant::now() => sleep_until(until).await,
+                _ => return,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_passes_before_the_longest_time_that_was_asked_for_is_over() {
+        let (gate, start) = (Gate::default(), Instant::now());
+        gate.pass().await;
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        gate.close_for(Duration::from_secs(3));
+        gate.close_for(Duration::from_secs(1));
+        gate.pass().await;
+        assert_eq!(start.elapsed(), Duration::from_secs(3));
+        gate.close_for(Duration::MAX);
+        gate.pass().await;
+        assert_eq!(start.elapsed(), Duration::from_secs(63));
+    }
+}

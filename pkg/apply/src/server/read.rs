@@ -1,0 +1,127 @@
+//! Reading: one object, or all of a kind, page by page.
+
+use bytes::Bytes;
+use manifest::{Map, Object, Value};
+use serde::{Deserialize, de::DeserializeOwned};
+
+use super::{
+    List, Server, ServerVersion,
+    answer::{self, Asked},
+    call::{self, Call},
+};
+use crate::{ApiError, ApiKind};
+
+/// Objects a server is asked for at once.
+const PAGE: usize = 500;
+const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+/// A page of objects. What is of no use here is never made.
+#[derive(Debug, Deserialize)]
+struct Page {
+    #[serde(default)]
+    metadata: PageMetadata,
+    items: Option<Vec<Map<String, Value>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct PageMetadata {
+    resource_version: String,
+    r#continue: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    git_version: String,
+}
+
+/// Objects, and the version of the server's content they are of.
+pub(super) struct Listed {
+    pub(super) objects: Vec<Object>,
+    pub(super) version: String,
+}
+
+impl Server {
+    /// Its Kubernetes version. One try: this is the first question to a server that may not be there.
+    pub async fn version(&self) -> Result<ServerVersion, ApiError> {
+        let call = Call::get("ask for the version", "/version");
+        let Version { git_version } = self.parse(&call, &self.once(&call).await?)?;
+        Ok(ServerVersion { git_version })
+    }
+
+    /// Reads one object; none when it, or its kind, is not there.
+    pub async fn get(&self, kind: &ApiKind, namespace: &str, name: &str) -> Result<Option<Object>, ApiError> {
+        let path = call::path(kind, &kind.version, namespace, name);
+        let call = Call::get(call::action("get", kind, namespace, name), path);
+        match self.send(&call).await {
+            Ok(bytes) => self.object(&call, &bytes).map(Some),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads objects of a kind, page by page. The objects carry `apiVersion` and `kind`.
+    pub async fn list(&self, kind: &ApiKind, list: &List) -> Result<Vec<Object>, ApiError> {
+        Ok(self.list_with_version(kind, list).await?.objects)
+    }
+
+    pub(super) async fn list_with_version(&self, kind: &ApiKind, list: &List) -> Result<Listed, ApiError> {
+        match self.pages(kind, list).await {
+            // The first pages are forgotten by the server. Another go has all its time before it.
+            Err((ApiError::Status { code: 410, .. }, true)) => self.pages(kind, list).await,
+            listed => listed,
+        }
+        .map_err(|(error, _)| error)
+    }
+
+    /// An error comes with whether it is about a page behind the first.
+    async fn pages(&self, kind: &ApiKind, list: &List) -> Result<Listed, (ApiError, bool)> {
+        let (mut objects, mut next) = (Vec::new(), String::new());
+        loop {
+            let limit = list.at_most.map_or(PAGE, |most| (most - objects.len()).clamp(1, PAGE));
+            let call = list_call(kind, list).with("limit", &limit.to_string()).with("continue", &next);
+            let page = async { self.parse::<Page>(&call, &self.send(&call).await?) }.await;
+            let page = page.map_err(|error| (error, !next.is_empty()))?;
+            let items = page.items.unwrap_or_default().into_iter();
+            objects.extend(items.map(|fields| typed(kind, fields)));
+            next = page.metadata.r#continue;
+            let enough = list.at_most.is_some_and(|most| objects.len() >= most);
+            if next.is_empty() || enough {
+                objects.truncate(list.at_most.unwrap_or(usize::MAX));
+                return Ok(Listed { objects, version: page.metadata.resource_version });
+            }
+        }
+    }
+
+    pub(super) fn object(&self, call: &Call, bytes: &Bytes) -> Result<Object, ApiError> {
+        answer::object(self.asked(call), bytes)
+    }
+
+    pub(crate) fn parse<T: DeserializeOwned>(&self, call: &Call, bytes: &Bytes) -> Result<T, ApiError> {
+        answer::json(self.asked(call), bytes)
+    }
+
+    pub(super) fn asked<'a>(&'a self, call: &'a Call) -> Asked<'a> {
+        Asked { action: &call.action, server: self.address() }
+    }
+}
+
+/// The request for a list, without what is about pages.
+pub(super) fn list_call(kind: &ApiKind, list: &List) -> Call {
+    let namespace = list.namespace.as_deref().unwrap_or_default();
+    let path = call::path(kind, &kind.version, namespace, "");
+    let of = crate::GroupKind::new(&*kind.group, &*kind.kind);
+    let within = if namespace.is_empty() { String::new() } else { format!(" in namespace `{namespace}`") };
+    let call = Call::get(format!("list objects of kind `{of}`{within}"), path)
+        .with("labelSelector", &list.labels)
+        .with("fieldSelector", &list.fields);
+    if list.metadata_only { call.accept(METADATA_LIST) } else { call }
+}
+
+/// Says what an object of a list is: full objects of a list do not, and metadata alone says something else.
+pub(super) fn typed(kind: &ApiKind, mut fields: Map<String, Value>) -> Object {
+    fields.insert("apiVersion".to_owned(), kind.api_version().into());
+    fields.insert("kind".to_owned(), (&*kind.kind).into());
+    Object::from_map(fields)
+}

@@ -1,0 +1,150 @@
+//! The way of a request to the server, and again.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, header};
+use http_body_util::{BodyExt as _, Collected};
+use kube::client::Body;
+use tokio::time::{Instant, timeout};
+
+use super::{
+    Server,
+    answer::{Asked, warning},
+    call::Call,
+    conceal::conceal,
+    shared::Line,
+};
+use crate::{ApiError, Event, retry::Tries};
+
+impl Server {
+    /// Sends a request until it succeeds, cannot succeed, or time is over. For what may be done twice.
+    pub(crate) async fn send(&self, call: &Call) -> Result<Bytes, ApiError> {
+        let mut tries = self.tries();
+        loop {
+            match self.once(call).await {
+                Ok(bytes) => return Ok(bytes),
+                Err(error) => self.pause(&mut tries, call, error).await?,
+            }
+        }
+    }
+
+    pub(super) fn tries(&self) -> Tries {
+        Tries::new(self.events().clone())
+    }
+
+    /// Pauses before another try, if there is to be one.
+    pub(super) async fn pause(
+        &self,
+        tries: &mut Tries,
+        call: &Call,
+        error: ApiError,
+    ) -> Result<(), ApiError> {
+        let never_answered = !self.shared.answered.load(Ordering::Relaxed);
+        match error {
+            ApiError::Unreachable { unsent: true, .. } if never_answered => Err(error),
+            error => {
+                let left = self.retry_until.map(|until| tries.elapsed() + until_then(until));
+                let give_up_after = left.map_or(self.retry_for, |left| left.min(self.retry_for));
+                tries.pause(&call.action, error, give_up_after).await
+            }
+        }
+    }
+
+    /// Sends a request once.
+    pub(crate) async fn once(&self, call: &Call) -> Result<Bytes, ApiError> {
+        let _permit = self.shared.permits.acquire().await.expect("invariant: nobody closes the semaphore");
+        self.renewing(call, |line| self.exchange(call, line)).await
+    }
+
+    /// Tries something, and once more on a new connection when the server does not take the credentials.
+    pub(super) async fn renewing<T, F>(&self, call: &Call, attempt: impl Fn(Line) -> F) -> Result<T, ApiError>
+    where
+        F: Future<Output = Result<T, ApiError>>,
+    {
+        let line = self.shared.line();
+        match attempt(line.clone()).await {
+            Err(error) if error.code() == Some(401) => {
+                let newer = self.shared.newer_than(&line).await.map_err(|error| ApiError::Credentials {
+                    action: call.action.clone(),
+                    source: Box::new(error),
+                })?;
+                attempt(newer).await
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn exchange(&self, call: &Call, line: Line) -> Result<Bytes, ApiError> {
+        let patience = call.patience(self.shared.settings.request_timeout);
+        self.shared.gate.pass().await;
+        let answer = timeout(patience, async {
+            let response = self.open(call, &line).await?;
+            collect(asked(call, &line), response).await
+        });
+        answer.await.unwrap_or_else(|_| Err(asked(call, &line).timed_out(patience)))
+    }
+
+    /// Sends a request up to the head of its answer, which is a good one.
+    pub(super) async fn open(&self, call: &Call, line: &Line) -> Result<Response<Body>, ApiError> {
+        let response = self.request(call, line).await?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let asked = asked(call, line);
+        let (code, headers) = (response.status().as_u16(), response.headers().clone());
+        let error = asked.refusal(code, &headers, &collect(asked, response).await?);
+        if let (429, Some(time)) = (code, error.retry_after()) {
+            self.shared.gate.close_for(time);
+        }
+        Err(conceal(error, call))
+    }
+
+    async fn request(&self, call: &Call, line: &Line) -> Result<Response<Body>, ApiError> {
+        let asked = asked(call, line);
+        let target = call.target();
+        self.events().send(&Event::Requested { request: format!("{} {target}", call.method) });
+        self.shared.requests.fetch_add(1, Ordering::Relaxed);
+        let mut request =
+            Request::builder().method(&call.method).uri(target).header(header::ACCEPT, call.accept);
+        if let Some(headers) = request.headers_mut() {
+            headers.extend(line.connected.headers.clone());
+        }
+        if call.is_stream {
+            // Servers from 1.37 on compress events one by one, which the client does not take apart.
+            request = request.header(header::ACCEPT_ENCODING, "identity");
+        }
+        if let Some(body) = &call.body {
+            request = request.header(header::CONTENT_TYPE, body.content_type);
+        }
+        let body = call.body.as_ref().map_or_else(Body::empty, |body| body.bytes.clone().into());
+        let request = request.body(body).map_err(|error| asked.lost(&error))?;
+        let response = line.connected.client.send(request).await.map_err(|error| asked.lost(&error))?;
+        self.shared.answered.store(true, Ordering::Relaxed);
+        self.warn(response.headers());
+        Ok(response)
+    }
+
+    fn warn(&self, headers: &HeaderMap) {
+        for value in headers.get_all(header::WARNING) {
+            let text = value.to_str().ok().and_then(warning);
+            if let Some(text) = text.filter(|text| self.shared.is_new_warning(text)) {
+                self.events().send(&Event::Warning { text });
+            }
+        }
+    }
+}
+
+fn until_then(then: std::time::Instant) -> Duration {
+    Instant::from(then).saturating_duration_since(Instant::now())
+}
+
+async fn collect(asked: Asked<'_>, response: Response<Body>) -> Result<Bytes, ApiError> {
+    let body = response.into_body().collect().await;
+    body.map(Collected::to_bytes).map_err(|error| asked.lost(&error))
+}
+
+/// Whom a request was sent to, and what for.
+pub(super) fn asked<'a>(call: &'a Call, line: &'a Line) -> Asked<'a> {
+    Asked { action: &call.action, server: &line.connected.route }
+}

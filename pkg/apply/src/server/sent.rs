@@ -1,0 +1,78 @@
+//! Whether an object is what was sent, after an answer that was lost.
+
+use manifest::{Object, Value};
+
+/// Fields of metadata that a server sets, whatever was sent.
+const OF_THE_SERVER: [&str; 6] =
+    ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"];
+
+/// Whether an object that was found was written by a manager and has all that was sent. A server that writes values in
+/// another form makes this false, never true: the caller is told of a conflict then and looks for himself.
+pub(super) fn is_as_sent(found: &Object, sent: &Object, manager: &str) -> bool {
+    let managers = found.get(&["metadata", "managedFields"]).and_then(Value::as_array);
+    let wrote = managers
+        .is_some_and(|entries| entries.iter().any(|entry| entry["manager"].as_str() == Some(manager)));
+    wrote
+        && sent.as_map().iter().all(|(key, value)| match key.as_str() {
+            // The first is the server's, the second is never read back.
+            "status" | "stringData" => true,
+            "metadata" => found.get(&["metadata"]).is_some_and(|found| has_metadata(found, value)),
+            _ => has(found.as_map().get(key), value),
+        })
+}
+
+fn has_metadata(found: &Value, sent: &Value) -> bool {
+    let Some(sent) = sent.as_object() else { return true };
+    let chosen = sent.iter().filter(|(key, _)| !OF_THE_SERVER.contains(&key.as_str()));
+    chosen.into_iter().all(|(key, value)| has(found.get(key), value))
+}
+
+fn has(found: Option<&Value>, sent: &Value) -> bool {
+    match (found, sent) {
+        (_, Value::Null) => true,
+        (Some(Value::Object(found)), Value::Object(sent)) => {
+            sent.iter().all(|(key, value)| has(found.get(key), value))
+        }
+        (Some(Value::Array(found)), Value::Array(sent)) => {
+            found.len() == sent.len() && found.iter().zip(sent).all(|(found, sent)| has(Some(found), sent))
+        }
+        // What is empty is often left out.
+        (None, Value::Object(sent)) => sent.is_empty(),
+        (None, Value::Array(sent)) => sent.is_empty(),
+        (found, sent) => found == Some(sent),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_object_is_as_sent_when_nothing_of_it_is_missing_and_its_manager_wrote_it() {
+        let object = |value: Value| Object::try_from(value).expect("it is a mapping");
+        let sent = object(json!({
+            "kind": "A", "metadata": {"name": "a", "labels": {"l": "1"}, "resourceVersion": "1", "annotations": {}},
+            "spec": {"list": [{"a": 1}], "none": null}, "status": {"x": 1}
+        }));
+        let live = json!({
+            "kind": "A", "spec": {"list": [{"a": 1, "default": 2}]}, "metadata": {
+                "name": "a", "labels": {"l": "1", "m": "2"}, "resourceVersion": "77",
+                "managedFields": [{"manager": "other"}, {"manager": "me"}]
+            }
+        });
+        assert!(is_as_sent(&object(live.clone()), &sent, "me"));
+        assert!(!is_as_sent(&object(live.clone()), &sent, "you"));
+        for (pointer, value) in [
+            ("/metadata/labels/l", json!("2")),
+            ("/spec/list", json!([])),
+            ("/spec/list/0/a", json!(2)),
+            ("/spec", json!(null)),
+        ] {
+            let mut changed = live.clone();
+            *changed.pointer_mut(pointer).expect("it is there") = value;
+            assert!(!is_as_sent(&object(changed), &sent, "me"), "{pointer}");
+        }
+    }
+}

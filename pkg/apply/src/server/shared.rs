@@ -1,0 +1,167 @@
+//! What all clones of a server have in common.
+
+use std::{
+    collections::HashSet,
+    fmt,
+    future::Future,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64},
+    },
+};
+
+use manifest::Object;
+use tokio::sync::Semaphore;
+
+use super::{ServerSettings, gate::Gate};
+use crate::{ApiError, ConnectError, Connection, Kinds, connect::Connected};
+
+/// One client, one discovery, one bound.
+pub(super) struct Shared {
+    pub(super) settings: ServerSettings,
+    pub(super) address: Arc<str>,
+    pub(super) permits: Semaphore,
+    pub(super) gate: Gate,
+    pub(super) requests: AtomicU64,
+    /// Whether there ever was an answer.
+    pub(super) answered: AtomicBool,
+    pub(super) kinds: KnownKinds,
+    connection: Connection,
+    line: Mutex<Line>,
+    /// Held while a new connection is made.
+    reconnecting: tokio::sync::Mutex<()>,
+    warned: Mutex<HashSet<String>>,
+}
+
+/// The connection in use.
+#[derive(Clone)]
+pub(super) struct Line {
+    pub(super) connected: Connected,
+    /// Counts connections.
+    number: u64,
+}
+
+/// What the server serves, once it was asked.
+#[derive(Debug, Default)]
+pub(super) struct KnownKinds {
+    known: Mutex<Known>,
+    /// Held while the server is asked.
+    asking: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    kinds: Option<Arc<Kinds>>,
+    /// Counts how often they were forgotten or became others.
+    forgotten: u64,
+    /// Whether definitions were written that were not established yet.
+    lacks: bool,
+}
+
+impl Shared {
+    pub(super) fn new(connection: Connection, connected: Connected, settings: ServerSettings) -> Self {
+        Self {
+            address: connected.address.clone(),
+            permits: Semaphore::new(settings.max_in_flight.max(1)),
+            settings,
+            gate: Gate::default(),
+            requests: AtomicU64::new(0),
+            answered: AtomicBool::new(false),
+            kinds: KnownKinds::default(),
+            connection,
+            line: Mutex::new(Line { connected, number: 0 }),
+            reconnecting: tokio::sync::Mutex::default(),
+            warned: Mutex::default(),
+        }
+    }
+
+    pub(super) fn line(&self) -> Line {
+        lock(&self.line).clone()
+    }
+
+    /// Gives a connection that is newer than one that no longer serves. Of many who ask, one makes it.
+    pub(super) async fn newer_than(&self, old: &Line) -> Result<Line, ConnectError> {
+        let _one_at_a_time = self.reconnecting.lock().await;
+        let current = self.line();
+        if current.number != old.number {
+            return Ok(current);
+        }
+        let line = Line { connected: self.connection.connect().await?, number: current.number + 1 };
+        lock(&self.line).clone_from(&line);
+        Ok(line)
+    }
+
+    /// Whether a warning is the first of its text.
+    pub(super) fn is_new_warning(&self, text: &str) -> bool {
+        let mut warned = lock(&self.warned);
+        !warned.contains(text) && warned.insert(text.to_owned())
+    }
+}
+
+impl KnownKinds {
+    /// Gives what is known, if it is something else than what was had before, or asks.
+    pub(super) async fn get<F>(
+        &self,
+        old: Option<&Arc<Kinds>>,
+        ask: impl FnOnce() -> F,
+    ) -> Result<Arc<Kinds>, ApiError>
+    where
+        F: Future<Output = Result<Kinds, ApiError>>,
+    {
+        let usable = |known: &Known| {
+            known.kinds.clone().filter(|kinds| old.is_none_or(|old| !Arc::ptr_eq(old, kinds)))
+        };
+        if let Some(kinds) = usable(&lock(&self.known)) {
+            return Ok(kinds);
+        }
+        let _one_at_a_time = self.asking.lock().await;
+        let forgotten = {
+            let known = lock(&self.known);
+            if let Some(kinds) = usable(&known) {
+                return Ok(kinds);
+            }
+            known.forgotten
+        };
+        let kinds = Arc::new(ask().await?);
+        let mut known = lock(&self.known);
+        // What was forgotten while the server was asked may be missing from its answer.
+        if known.forgotten == forgotten {
+            known.kinds = Some(kinds.clone());
+        }
+        Ok(kinds)
+    }
+
+    /// Adds to what is known, and notes whether it is all. Nothing is known of the rest of a server that was not asked yet.
+    pub(super) fn learn<'o>(&self, definitions: impl Iterator<Item = &'o Object>, are_all: bool) {
+        let mut known = lock(&self.known);
+        known.lacks |= !are_all;
+        // An answer that is under way may lack them.
+        known.forgotten += 1;
+        if let Some(kinds) = &mut known.kinds {
+            let kinds = Arc::make_mut(kinds);
+            definitions.for_each(|definition| kinds.define(definition));
+        }
+    }
+
+    pub(super) fn may_lack_some(&self) -> bool {
+        lock(&self.known).lacks
+    }
+
+    pub(super) fn forget(&self) {
+        let mut known = lock(&self.known);
+        known.kinds = None;
+        known.lacks = false;
+        known.forgotten += 1;
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// Nothing is done halfway under these locks: a panic elsewhere leaves what they guard whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,5 @@
+mod both;
+mod faults;
+mod objects;
+mod scripts;
+mod watches;

@@ -1,0 +1,154 @@
+//! The same on the sandbox and on a real API server, where this machine has one.
+
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use kube::config::Kubeconfig;
+use manifest::Value;
+use serde_json::json;
+use support::api_server::{ApiServer, Source};
+
+use crate::{
+    ApiError, Apply, Connection, Credentials, Deletion, GroupKind, List, PatchOf, Permission, Server,
+    ServerSettings, WatchEvent, WriteMode,
+    testing::{MANAGER, Sandboxed, config_map, config_maps, object, value},
+};
+
+#[tokio::test]
+async fn a_real_server_does_what_is_expected_of_it() {
+    // Without one, the sandbox has to do.
+    let Some(source) = Source::find() else { return };
+    let real = ApiServer::start(&source).unwrap();
+    let config: Kubeconfig = serde_json::from_value(read(&real)).unwrap();
+    let context = config.current_context.clone().unwrap();
+    let credentials = Credentials::Kubeconfig { config: Box::new(config), context };
+    let connection = Connection { credentials, impersonation: None, user_agent: "test/1".into() };
+    let server = Server::connect(connection, ServerSettings::default()).await.unwrap();
+    on_any(&server).await;
+    dead_apis(&server).await;
+}
+
+#[tokio::test]
+async fn the_sandbox_does_what_a_real_server_does() {
+    on_any(&Sandboxed::start().await.lab.server).await;
+}
+
+async fn on_any(server: &Server) {
+    writes_onto_versions(server).await;
+    deletions(server).await;
+    watches(server).await;
+    reviews(server).await;
+}
+
+fn read(real: &ApiServer) -> Value {
+    let text = std::fs::read(real.kubeconfig()).unwrap();
+    let stream = manifest::read_stream(&text, &manifest::Limits::default()).unwrap();
+    stream.objects.into_iter().next().unwrap().into_value()
+}
+
+fn version_of(object: &manifest::Object) -> Option<String> {
+    object.get(&["metadata", "resourceVersion"]).and_then(Value::as_str).map(str::to_owned)
+}
+
+async fn writes_onto_versions(server: &Server) {
+    let (kind, new) = (&config_maps(), Apply { must_be_new: true, ..Apply::default() });
+    let first = server.apply(kind, &config_map("a", "1"), MANAGER, new.clone()).await.unwrap();
+    let error = server.apply(kind, &config_map("a", "2"), MANAGER, new.clone()).await.unwrap_err();
+    assert!(error.is_conflict(), "{error}");
+    let dry = Apply { mode: WriteMode::DryRun, ..new };
+    assert!(server.apply(kind, &config_map("a", "2"), MANAGER, dry.clone()).await.unwrap_err().is_conflict());
+    server.apply(kind, &config_map("b", "2"), MANAGER, dry).await.unwrap();
+    server.create(kind, &config_map("b", "2"), MANAGER, WriteMode::DryRun).await.unwrap();
+    assert!(server.get(kind, "default", "b").await.unwrap().is_none());
+    let onto = Apply { resource_version: version_of(&first), ..Apply::default() };
+    server.apply(kind, &config_map("a", "2"), MANAGER, onto.clone()).await.unwrap();
+    assert!(server.apply(kind, &config_map("a", "3"), MANAGER, onto).await.unwrap_err().is_conflict());
+    // An object as it was read can be applied again: what the server keeps in it is left out.
+    server.apply(kind, &first, MANAGER, Apply::default()).await.unwrap();
+    server.apply(kind, &config_map("a", "2"), MANAGER, Apply::default()).await.unwrap();
+    assert!(server.replace(kind, &first, MANAGER).await.unwrap_err().is_conflict());
+    let error = server.create(kind, &config_map("a", "3"), MANAGER, WriteMode::Real).await.unwrap_err();
+    assert!(error.is_already_there(), "{error}");
+    server.delete(kind, "default", "a", Some("another")).await.unwrap();
+    assert_eq!(value(&server.get(kind, "default", "a").await.unwrap().unwrap()), "2");
+}
+
+async fn deletions(server: &Server) {
+    let kind = &config_maps();
+    let mut held = config_map("held", "1");
+    if let Some(Value::Object(metadata)) = held.get_mut(&["metadata"]) {
+        metadata.insert("finalizers".into(), json!(["example.org/held"]));
+    }
+    server.create(kind, &held, MANAGER, WriteMode::Real).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(server.delete(kind, "default", "held", None).await.unwrap(), Deletion::Going);
+    }
+    let freed = json!({"metadata": {"finalizers": null}});
+    server.patch(kind, "default", "held", &freed, MANAGER, PatchOf::Object).await.unwrap();
+    assert_eq!(server.delete(kind, "default", "held", None).await.unwrap(), Deletion::Gone);
+    // These are answered with what they were.
+    let accounts = &server.kind(&GroupKind::new("", "ServiceAccount")).await.unwrap();
+    let metadata = json!({"name": "a", "namespace": "default"});
+    let account = object(json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}));
+    server.create(accounts, &account, MANAGER, WriteMode::Real).await.unwrap();
+    assert_eq!(server.delete(accounts, "default", "a", None).await.unwrap(), Deletion::Gone);
+    let namespaces = &server.kind(&GroupKind::new("", "Namespace")).await.unwrap();
+    let namespace = object(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "leaving"}}));
+    server.create(namespaces, &namespace, MANAGER, WriteMode::Real).await.unwrap();
+    assert_eq!(server.delete(namespaces, "", "leaving", None).await.unwrap(), Deletion::Going);
+}
+
+async fn watches(server: &Server) {
+    let list =
+        List { namespace: Some("default".into()), fields: "metadata.name=a".into(), ..List::default() };
+    let mut watch = server.watch(&config_maps(), &List { metadata_only: true, ..list.clone() });
+    let Some(Ok(WatchEvent::Is(seen))) = watch.next().await else { panic!("it is there") };
+    assert_eq!((seen.kind(), seen.name(), value(&seen)), ("ConfigMap", "a", ""));
+    let mut watch = server.watch(&config_maps(), &list);
+    watch.next().await.unwrap().unwrap();
+    server.delete(&config_maps(), "default", "a", None).await.unwrap();
+    let Some(Ok(WatchEvent::Gone(gone))) = watch.next().await else { panic!("it goes") };
+    assert_eq!((gone.kind(), value(&gone)), ("ConfigMap", "2"));
+    assert_eq!(server.list(&config_maps(), &list).await.unwrap(), []);
+}
+
+async fn reviews(server: &Server) {
+    let permission = Permission {
+        verb: "get".into(),
+        group: String::new(),
+        resource: "pods".into(),
+        namespace: String::new(),
+    };
+    assert!(server.access(&[permission]).await.unwrap().is_admin);
+    let missing = config_maps();
+    let missing = crate::ApiKind { group: "nobody.org".into(), ..missing };
+    assert!(server.get(&missing, "default", "a").await.unwrap().is_none());
+}
+
+async fn dead_apis(server: &Server) {
+    let services = server.kind(&GroupKind::new("apiregistration.k8s.io", "APIService")).await.unwrap();
+    let spec = json!({
+        "group": "dead.example.org", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100,
+        "insecureSkipTLSVerify": true, "service": {"name": "none", "namespace": "default"},
+    });
+    let dead = object(json!({
+        "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1.dead.example.org"},
+        "spec": spec,
+    }));
+    server.create(&services, &dead, MANAGER, WriteMode::Real).await.unwrap();
+    let kind = GroupKind::new("dead.example.org", "Thing");
+    // It takes the server a moment to notice the group.
+    let broken = async {
+        loop {
+            server.forget_kinds();
+            match server.kind(&kind).await {
+                Err(ApiError::NoSuchKind { .. }) => {}
+                other => return other.unwrap_err(),
+            }
+        }
+    };
+    let error = tokio::time::timeout(Duration::from_mins(1), broken).await.unwrap();
+    assert!(
+        matches!(&error, ApiError::BrokenGroup { group_version, .. } if group_version == "dead.example.org/v1")
+    );
+}

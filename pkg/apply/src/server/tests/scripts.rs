@@ -1,0 +1,151 @@
+//! Answers that no sandbox gives.
+
+use std::time::Duration;
+
+use futures::{StreamExt as _, future::join_all, poll};
+use manifest::{Object, Value};
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::{
+    ApiError, ApiKind, Apply, Event, List, NoAnswer, ServerSettings,
+    testing::{Lab, MANAGER, Reply, Scripted, config_map, config_maps, object},
+};
+
+const ONE: &str = "/api/v1/namespaces/default/configmaps/a";
+
+fn patch(path: &str) -> String {
+    format!("PATCH {path}")
+}
+
+async fn applied(lab: &Lab, object: &Object) -> Result<Object, ApiError> {
+    lab.server.apply(&config_maps(), object, MANAGER, Apply::default()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_of_a_proxy_is_shown_for_what_it_is_and_asked_again_when_that_helps() {
+    let script = Scripted::default();
+    let page = |code| Reply::Answer(code, "text/html; charset=utf-8", "<h1>Bad\n\n Gateway</h1>".into());
+    script.on("GET /version", [page(200), page(403)]);
+    let lab = script.lab().await;
+    let error = lab.server.version().await.unwrap_err().to_string();
+    assert!(error.contains("it begins with `<h1>Bad Gateway</h1>`"), "{error}");
+    let error = lab.server.version().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot ask for the version: the API server gave an answer that is not of a Kubernetes API server: status 403, \
+         `text/html`, it begins with `<h1>Bad Gateway</h1>`"
+    );
+    assert_eq!((error.code(), error.can_pass()), (Some(403), false));
+    script.on(&patch(ONE), [page(502), Reply::json(200, &json!({"kind": "ConfigMap"}))]);
+    applied(&lab, &config_map("a", "1")).await.unwrap();
+}
+
+#[tokio::test]
+async fn every_warning_is_told_once() {
+    let script = Scripted::default();
+    let good = Reply::json(200, &json!({}));
+    let warned = Reply::With("warning", r#"299 - "unknown field \"x\"""#, Box::new(good));
+    script.on(&patch(ONE), [Reply::With("warning", r#"299 - "old""#, Box::new(warned))]);
+    let lab = script.lab().await;
+    for _ in 0..2 {
+        applied(&lab, &config_map("a", "1")).await.unwrap();
+    }
+    let warnings: Vec<_> =
+        lab.events().into_iter().filter(|event| matches!(event, Event::Warning { .. })).collect();
+    let expected = [r#"Warning { text: "unknown field \"x\"" }"#, r#"Warning { text: "old" }"#];
+    let found: Vec<_> = warnings.iter().map(|event| format!("{event:?}")).collect();
+    assert_eq!(found, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_object_gets_more_time_and_is_looked_for_before_it_is_sent_again() {
+    let script = Scripted::default();
+    let large = config_map("a", &"x".repeat(300_000));
+    let mut there = large.clone().into_value();
+    there["metadata"]["managedFields"] = json!([{"manager": MANAGER}]);
+    script.on(&patch(ONE), [Reply::Silence]).on(&format!("GET {ONE}"), [Reply::json(200, &there)]);
+    let (lab, start) = (script.lab().await, Instant::now());
+    applied(&lab, &large).await.unwrap();
+    assert_eq!(start.elapsed(), Duration::from_mins(2));
+    let words = |request: String| request.split(' ').next().unwrap().to_owned();
+    assert_eq!(script.received().into_iter().map(words).collect::<Vec<_>>(), ["PATCH", "GET"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_small_object_is_sent_again_after_a_while() {
+    let script = Scripted::default();
+    script.on(&patch(ONE), [Reply::Silence, Reply::json(200, &json!({}))]);
+    let lab = script.lab().await;
+    applied(&lab, &config_map("a", "1")).await.unwrap();
+    assert_eq!(lab.retries(), ["no answer from the API server: nothing came within 30s"]);
+    script.on("GET /version", [Reply::Silence]);
+    let error = lab.server.version().await.unwrap_err();
+    let after = Duration::from_secs(30);
+    assert!(
+        matches!(error, ApiError::Unreachable { source: NoAnswer::TimedOut { after: a }, .. } if a == after)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_that_were_forgotten_are_read_from_the_beginning_once() {
+    let script = Scripted::default();
+    let page = |next: &str, names: &[&str]| {
+        let items: Vec<Value> = names.iter().map(|name| json!({"metadata": {"name": name}})).collect();
+        Reply::json(200, &json!({"metadata": {"continue": next, "resourceVersion": "1"}, "items": items}))
+    };
+    let expired = Reply::status(410, "Expired", "too old");
+    let list = "GET /api/v1/configmaps";
+    script.on(list, [page("x", &["a"]), expired.clone(), page("y", &["b"]), page("", &["c"])]);
+    let lab = script.lab().await;
+    let listed = lab.server.list(&config_maps(), &List::default()).await.unwrap();
+    assert_eq!(listed.iter().map(Object::name).collect::<Vec<_>>(), ["b", "c"]);
+    let asked: Vec<_> = script.received();
+    assert_eq!(asked[3], "GET /api/v1/configmaps?limit=500&continue=y");
+    script.on(list, [page("x", &["a"]), expired.clone(), page("y", &["b"]), expired]);
+    assert_eq!(lab.server.list(&config_maps(), &List::default()).await.unwrap_err().code(), Some(410));
+}
+
+#[tokio::test]
+async fn no_more_requests_are_under_way_than_allowed_and_a_watch_does_not_count() {
+    let script = Scripted::default();
+    let listed = Reply::json(200, &json!({"metadata": {"resourceVersion": "1"}}));
+    script.on("GET /api/v1/configmaps", [listed, Reply::Silence]);
+    script.on(&format!("GET {ONE}"), [Reply::Silence]);
+    let settings = ServerSettings { max_in_flight: 2, ..ServerSettings::default() };
+    let lab = Lab::new(script.client(), settings).await;
+    let kind = config_maps();
+    let mut watch = lab.server.watch(&kind, &List::default());
+    let mut watching = watch.next();
+    let mut reading = Box::pin(join_all((0..5).map(|_| lab.server.get(&kind, "default", "a"))));
+    for _ in 0..200 {
+        assert!(poll!(&mut watching).is_pending() && poll!(&mut reading).is_pending());
+        tokio::task::yield_now().await;
+    }
+    let words = |request: String| request.split('&').next().unwrap().to_owned();
+    let mut asked: Vec<_> = script.received().into_iter().map(words).collect();
+    asked.sort();
+    let one = format!("GET {ONE}");
+    assert_eq!(asked, ["GET /api/v1/configmaps?limit=500", "GET /api/v1/configmaps?watch=true", &one, &one]);
+}
+
+#[tokio::test]
+async fn what_a_secret_holds_does_not_come_back_in_an_error() {
+    let script = Scripted::default();
+    let path = "/api/v1/namespaces/default/secrets/s";
+    let refused = json!({
+        "kind": "Status", "code": 422, "reason": "Invalid", "message": "data: `hunter2` and `hunter22` are bad",
+        "details": {"causes": [{"field": "data.key", "message": "hunter2 is bad"}]},
+    });
+    script.on(&patch(path), [Reply::json(422, &refused)]);
+    let secret = object(json!({
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "default"},
+        "stringData": {"key": "hunter2", "other": "hunter22"},
+    }));
+    let kind = ApiKind { kind: "Secret".into(), plural: "secrets".into(), ..config_maps() };
+    let lab = script.lab().await;
+    let error = lab.server.apply(&kind, &secret, MANAGER, Apply::default()).await.unwrap_err();
+    assert_eq!(error.to_string(), "cannot apply Secret default/s: data: `***` and `***` are bad");
+    let ApiError::Status { causes, .. } = error else { panic!("{error:?}") };
+    assert_eq!((&*causes[0].field, &*causes[0].message), ("data.key", "*** is bad"));
+}

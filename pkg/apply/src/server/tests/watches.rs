@@ -1,0 +1,144 @@
+//! Watches, and what becomes of them when the server breaks them off.
+
+use futures::{StreamExt as _, stream::BoxStream};
+use serde_json::json;
+
+use crate::{
+    ApiError, Apply, List, WatchEvent,
+    testing::{MANAGER, PATIENCE, Reply, Sandboxed, Scripted, config_map, config_maps, object, value},
+};
+
+type Events = BoxStream<'static, Result<WatchEvent, ApiError>>;
+
+/// The next events of a watch, as `is NAME VALUE` or `gone NAME VALUE`.
+async fn told(watch: &mut Events, count: usize) -> Vec<String> {
+    let mut told = Vec::new();
+    while told.len() < count {
+        let next = tokio::time::timeout(PATIENCE, watch.next()).await;
+        told.push(match next.expect("it is told in time").unwrap().unwrap() {
+            WatchEvent::Is(object) => format!("is {} {}", object.name(), value(&object)),
+            WatchEvent::Gone(object) => format!("gone {} {}", object.name(), value(&object)),
+        });
+    }
+    told
+}
+
+fn ours() -> List {
+    List {
+        namespace: Some("default".into()),
+        fields: "metadata.name!=kube-root-ca.crt".into(),
+        ..List::default()
+    }
+}
+
+#[tokio::test]
+async fn a_watch_tells_what_is_there_and_every_change() {
+    let sandbox = Sandboxed::start().await;
+    let (server, kind) = (&sandbox.lab.server, &config_maps());
+    server.apply(kind, &config_map("a", "1"), MANAGER, Apply::default()).await.unwrap();
+    let mut watch = server.watch(kind, &ours());
+    assert_eq!(told(&mut watch, 1).await, ["is a 1"]);
+    server.apply(kind, &config_map("b", "1"), MANAGER, Apply::default()).await.unwrap();
+    server.apply(kind, &config_map("a", "2"), MANAGER, Apply::default()).await.unwrap();
+    server.delete(kind, "default", "b", None).await.unwrap();
+    assert_eq!(told(&mut watch, 3).await, ["is b 1", "is a 2", "gone b 1"]);
+}
+
+#[tokio::test]
+async fn a_watch_goes_on_when_it_is_dropped_and_tells_nothing_twice() {
+    let sandbox = Sandboxed::start().await;
+    sandbox.strike("drop-watch,resource=configmaps");
+    let (server, kind) = (&sandbox.lab.server, &config_maps());
+    let mut watch = server.watch(kind, &ours());
+    let writes = async {
+        for number in 1..=4 {
+            server
+                .apply(kind, &config_map("a", &number.to_string()), MANAGER, Apply::default())
+                .await
+                .unwrap();
+        }
+    };
+    let ((), told) = tokio::join!(writes, async {
+        let mut last = String::new();
+        let mut all = Vec::new();
+        while last != "is a 4" {
+            last = told(&mut watch, 1).await.remove(0);
+            all.push(last.clone());
+        }
+        all
+    });
+    let mut once = told.clone();
+    once.dedup();
+    assert_eq!(told, once);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_went_while_changes_were_forgotten_is_told_from_a_new_list() {
+    let script = Scripted::default();
+    let item = |name: &str, version: &str| {
+        let metadata = json!({"name": name, "namespace": "default", "uid": name, "resourceVersion": version});
+        json!({"metadata": metadata, "data": {"key": version}})
+    };
+    let list = |items: &[_]| Reply::json(200, &json!({"metadata": {"resourceVersion": "9"}, "items": items}));
+    let gone = json!({"type": "ERROR", "object": {"kind": "Status", "code": 410, "reason": "Expired"}});
+    script.on(
+        "GET /api/v1/namespaces/default/configmaps",
+        [
+            list(&[item("a", "1"), item("b", "1"), item("c", "1")]),
+            Reply::Answer(200, "application/json", format!("{gone}\n")),
+            list(&[item("a", "1"), item("b", "2")]),
+            Reply::Silence,
+        ],
+    );
+    let mut watch = script.lab().await.server.watch(&config_maps(), &ours());
+    assert_eq!(told(&mut watch, 3).await, ["is a 1", "is b 1", "is c 1"]);
+    // Only metadata is kept of what is gone.
+    assert_eq!(told(&mut watch, 2).await, ["is b 2", "gone c "]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_gets_over_trouble_that_passes_and_ends_with_what_does_not() {
+    let script = Scripted::default();
+    let added = json!({"type": "ADDED", "object": config_map("a", "1").into_value()});
+    let bookmark = json!({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "42"}}});
+    script.on(
+        "GET /api/v1/configmaps",
+        [
+            Reply::json(200, &json!({"metadata": {"resourceVersion": "9"}, "items": null})),
+            Reply::status(503, "ServiceUnavailable", "later"),
+            Reply::Answer(200, "application/json", String::new()),
+            Reply::Silence,
+            Reply::Answer(200, "application/json", format!("{added}\n{bookmark}\n{{\"type\":\"ADD")),
+            Reply::status(403, "Forbidden", "no"),
+        ],
+    );
+    let lab = script.lab().await;
+    let mut watch = lab.server.watch(&config_maps(), &List::default());
+    assert_eq!(told(&mut watch, 1).await, ["is a 1"]);
+    let error = watch.next().await.unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "cannot watch objects of kind `ConfigMap`: no");
+    assert!(watch.next().await.is_none());
+    let last = script.received().pop().unwrap();
+    assert!(last.contains("resourceVersion=42"), "{last}");
+    assert_eq!(
+        lab.retries(),
+        [
+            "later",
+            "no answer from the API server: the watch ended",
+            "no answer from the API server: nothing came within 30s",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn metadata_is_watched_alone_when_that_is_enough() {
+    let sandbox = Sandboxed::start().await;
+    let (server, kind) = (&sandbox.lab.server, &config_maps());
+    let list = List { metadata_only: true, ..ours() };
+    let mut watch = server.watch(kind, &list);
+    server.apply(kind, &config_map("a", "1"), MANAGER, Apply::default()).await.unwrap();
+    let WatchEvent::Is(seen) = watch.next().await.unwrap().unwrap() else { panic!("it is there") };
+    let without_data = object(json!({"apiVersion": seen.api_version(), "kind": seen.kind()}));
+    assert_eq!(without_data, object(json!({"apiVersion": "v1", "kind": "ConfigMap"})));
+    assert_eq!((seen.name(), value(&seen)), ("a", ""));
+}

@@ -1,0 +1,229 @@
+//! Writing: each once, or as often as comes to the same.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use http::Method;
+use manifest::{Object, Value};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{
+    Apply, Deletion, PatchOf, Server, WriteMode,
+    call::{self, Call, JSON},
+    sent::is_as_sent,
+};
+use crate::{ApiError, ApiKind, NoAnswer, live::is_going};
+
+const APPLY: &str = "application/apply-patch+yaml";
+const MERGE_PATCH: &str = "application/merge-patch+json";
+const JSON_PATCH: &str = "application/json-patch+json";
+/// A version no object can have when it is written: the server refuses to apply it onto one that is there, and creates
+/// one that is not.
+/// Source: kube-apiserver 1.36, measured; `0` and no version at all are taken for any version.
+const NO_VERSION: &str = "1";
+
+/// How often a write or a deletion that names no version is sent again because others wrote at the same time.
+const CONFLICTS: u32 = 4;
+
+/// A write of a whole object.
+struct Write<'a> {
+    call: Call,
+    /// Whether it is meant for one version of the object alone, or for none.
+    is_conditional: bool,
+    kind: &'a ApiKind,
+    object: &'a Object,
+    manager: &'a str,
+    keeps: bool,
+}
+
+impl Server {
+    /// Applies an object server-side and by force, in the version it is written in.
+    /// With `must_be_new` the answer is a conflict when the object is there.
+    pub async fn apply(
+        &self,
+        kind: &ApiKind,
+        object: &Object,
+        manager: &str,
+        how: Apply,
+    ) -> Result<Object, ApiError> {
+        let version = if how.must_be_new { Some(NO_VERSION) } else { how.resource_version.as_deref() };
+        let call = object_call(Method::PATCH, "apply", kind, object)
+            .with("fieldManager", manager)
+            .with("force", "true")
+            .with("dryRun", how.mode.dry_run())
+            .body(APPLY, bytes(&applicable(object, version)));
+        let is_conditional = version.is_some();
+        let keeps = how.mode == WriteMode::Real;
+        self.write(Write { call, is_conditional, kind, object, manager, keeps }).await
+    }
+
+    /// Creates an object. An answer that was lost is made up for: when the object is then there and is what was sent, it
+    /// counts as created.
+    pub async fn create(
+        &self,
+        kind: &ApiKind,
+        object: &Object,
+        manager: &str,
+        mode: WriteMode,
+    ) -> Result<Object, ApiError> {
+        let mut call = object_call(Method::POST, "create", kind, object);
+        call.path = call::path(kind, version_of(kind, object), object.namespace(), "");
+        let call = call
+            .with("fieldManager", manager)
+            .with("dryRun", mode.dry_run())
+            .body(JSON, bytes(object.as_map()));
+        let keeps = mode == WriteMode::Real;
+        self.write(Write { call, is_conditional: true, kind, object, manager, keeps }).await
+    }
+
+    /// Replaces an object; with a resourceVersion in it only that version.
+    pub async fn replace(&self, kind: &ApiKind, object: &Object, manager: &str) -> Result<Object, ApiError> {
+        let call = object_call(Method::PUT, "replace", kind, object)
+            .with("fieldManager", manager)
+            .body(JSON, bytes(object.as_map()));
+        self.write(Write { call, is_conditional: true, kind, object, manager, keeps: true }).await
+    }
+
+    /// Changes an object, or its status, by a merge patch (a mapping) or a JSON patch (a list).
+    pub async fn patch(
+        &self,
+        kind: &ApiKind,
+        namespace: &str,
+        name: &str,
+        patch: &Value,
+        manager: &str,
+        of: PatchOf,
+    ) -> Result<Object, ApiError> {
+        let path = call::path(kind, &kind.version, namespace, name);
+        let (verb, path) = match of {
+            PatchOf::Object => ("change", path),
+            PatchOf::Status => ("change the status of", path + "/status"),
+        };
+        let content_type = if patch.is_array() { JSON_PATCH } else { MERGE_PATCH };
+        let call = Call::new(Method::PATCH, call::action(verb, kind, namespace, name), path)
+            .about(kind)
+            .with("fieldManager", manager)
+            .body(content_type, bytes(patch));
+        self.object(&call, &self.send(&call).await?)
+    }
+
+    /// Deletes an object in the background, when it still has this uid; what is not there counts as gone.
+    ///
+    /// Source: kube-apiserver 1.36, registry/generic (Store.Delete): the answer is a Status, or the object as it was last,
+    /// when it is gone, and the object with a deletionTimestamp when something holds it.
+    pub async fn delete(
+        &self,
+        kind: &ApiKind,
+        namespace: &str,
+        name: &str,
+        uid: Option<&str>,
+    ) -> Result<Deletion, ApiError> {
+        let mut options =
+            json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"});
+        if let Some(uid) = uid {
+            options["preconditions"] = json!({"uid": uid});
+        }
+        let path = call::path(kind, &kind.version, namespace, name);
+        let call = Call::new(Method::DELETE, call::action("delete", kind, namespace, name), path)
+            .body(JSON, bytes(&options));
+        let mut conflicts = 0;
+        loop {
+            match self.send(&call).await {
+                // An answer nobody understands says nothing, and is looked into by whoever waits.
+                Ok(bytes) => {
+                    return Ok(self
+                        .object(&call, &bytes)
+                        .map_or(Deletion::Going, |answer| deletion(&answer)));
+                }
+                Err(error) if error.is_not_found() || (uid.is_some() && is_another(&error)) => {
+                    return Ok(Deletion::Gone);
+                }
+                Err(error) if uid.is_none() && error.is_conflict() && conflicts < CONFLICTS => conflicts += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Sends an object until it is written. A write whose answer was lost may have been done: then a conflict is looked
+    /// into, and an object that takes the server long is looked for before it is sent again. A conflict that nobody asked
+    /// for means that others wrote at the same time.
+    async fn write(&self, write: Write<'_>) -> Result<Object, ApiError> {
+        let (mut tries, mut lost, mut conflicts) = (self.tries(), false, 0);
+        loop {
+            let error = match self.once(&write.call).await {
+                Ok(bytes) => return self.object(&write.call, &bytes),
+                Err(error) => error,
+            };
+            lost |= write.keeps && error.may_have_worked();
+            let conflict = error.code() == Some(409);
+            let timed_out = matches!(&error, ApiError::Unreachable { source: NoAnswer::TimedOut { .. }, .. });
+            let look = lost && (conflict || (timed_out && write.call.is_large()));
+            if look && let Some(written) = self.written(&write).await? {
+                return Ok(written);
+            }
+            if conflict && !write.is_conditional && conflicts < CONFLICTS {
+                conflicts += 1;
+                continue;
+            }
+            self.pause(&mut tries, &write.call, error).await?;
+        }
+    }
+
+    /// The object, when it is there as it was sent.
+    async fn written(&self, write: &Write<'_>) -> Result<Option<Object>, ApiError> {
+        let Write { kind, object, manager, .. } = write;
+        let kind = ApiKind { version: version_of(kind, object).to_owned(), ..(*kind).clone() };
+        let found = self.get(&kind, object.namespace(), object.name()).await?;
+        Ok(found.filter(|found| is_as_sent(found, object, manager)))
+    }
+}
+
+fn deletion(answer: &Object) -> Deletion {
+    if is_going(answer) { Deletion::Going } else { Deletion::Gone }
+}
+
+fn object_call(method: Method, verb: &str, kind: &ApiKind, object: &Object) -> Call {
+    let (namespace, name) = (object.namespace(), object.name());
+    let path = call::path(kind, version_of(kind, object), namespace, name);
+    Call::new(method, call::action(verb, kind, namespace, name), path).about(kind)
+}
+
+/// The version an object is written in: the server preferring another is no reason to send it there.
+fn version_of<'a>(kind: &'a ApiKind, object: &'a Object) -> &'a str {
+    if object.version().is_empty() { &kind.version } else { object.version() }
+}
+
+/// An object as it can be applied: without field managers, and with the version it must have. Nothing but metadata is
+/// copied.
+fn applicable<'o>(object: &'o Object, version: Option<&str>) -> BTreeMap<&'o str, Cow<'o, Value>> {
+    let fields = object.as_map().iter().map(|(key, value)| (key.as_str(), Cow::Borrowed(value)));
+    let mut fields: BTreeMap<_, _> = fields.collect();
+    if let Some(metadata) = fields.get_mut("metadata").and_then(|metadata| metadata.to_mut().as_object_mut())
+    {
+        metadata.remove("managedFields");
+        metadata.remove("resourceVersion");
+        metadata.extend(version.map(|version| ("resourceVersion".to_owned(), version.into())));
+    }
+    fields
+}
+
+fn bytes(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("invariant: JSON trees have string keys and can be written")
+}
+
+impl WriteMode {
+    /// As a query says it.
+    fn dry_run(self) -> &'static str {
+        match self {
+            Self::Real => "",
+            Self::DryRun => "All",
+        }
+    }
+}
+
+/// Whether a deletion was refused because the object of this name is another than the one to be deleted.
+/// Source: kube-apiserver 1.36, registry/rest (BeforeDelete) and storage.Preconditions.
+fn is_another(error: &ApiError) -> bool {
+    let words = ["UID in the precondition", "UID in precondition"];
+    matches!(error, ApiError::Status { code: 409, message, .. } if words.iter().any(|words| message.contains(words)))
+}

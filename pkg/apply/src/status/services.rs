@@ -1,0 +1,22 @@
+//! Kinds that others give something to: addresses and volumes.
+
+use manifest::Object;
+
+use super::{Status, text};
+
+pub(super) fn service(object: &Object) -> Status {
+    let is_balanced = text(object, &["spec", "type"]) == "LoadBalancer";
+    if is_balanced && text(object, &["spec", "clusterIP"]).is_empty() {
+        Status::in_progress("has no cluster IP yet")
+    } else {
+        Status::current()
+    }
+}
+
+pub(super) fn volume_claim(object: &Object) -> Status {
+    match text(object, &["status", "phase"]) {
+        "Bound" => Status::current(),
+        "" => Status::in_progress("no volume has been looked for yet"),
+        phase => Status::in_progress(format!("has no volume yet (phase {phase})")),
+    }
+}

@@ -1,0 +1,119 @@
+//! Kinds that keep a number of Pods.
+
+use manifest::Object;
+
+use super::{Condition, Conditions, Health, Status, conditions::awaited, integer, text};
+
+/// `spec.replicas` of objects that do not say it.
+const DEFAULT_REPLICAS: i64 = 1;
+
+/// What the controller never reports when the field is absent, or set to the largest number.
+const NO_DEADLINE: i64 = i32::MAX as i64;
+
+pub(super) fn deployment(object: &Object, conditions: &Conditions<'_>) -> Status {
+    let progressing = conditions.get("Progressing");
+    if let Some(stuck) = progressing.filter(|condition| condition.reason == "ProgressDeadlineExceeded") {
+        return Status::of(Health::Failed, stuck.words());
+    }
+    let wanted = wanted(object);
+    let count = |field| number(object, field);
+    let updated = count("updatedReplicas");
+    let shortage = short(count("replicas"), wanted, "created")
+        .or_else(|| short(updated, wanted, "updated"))
+        .or_else(|| surplus(count("replicas"), wanted))
+        .or_else(|| short(count("availableReplicas"), updated, "available"))
+        .or_else(|| short(count("readyReplicas"), wanted, "ready"));
+    if let Some(shortage) = shortage {
+        return Status::in_progress(explained(&shortage, conditions));
+    }
+    let deadline = integer(object, &["spec", "progressDeadlineSeconds"]).unwrap_or(NO_DEADLINE);
+    if deadline != NO_DEADLINE && !progressing.is_some_and(is_rolled_out) {
+        return awaited(conditions, "Progressing");
+    }
+    if conditions.get_true("Available").is_none() {
+        return awaited(conditions, "Available");
+    }
+    Status::current()
+}
+
+fn is_rolled_out(progressing: &Condition<'_>) -> bool {
+    progressing.is_true() && progressing.reason == "NewReplicaSetAvailable"
+}
+
+/// A shortage with the condition that tells more of it: Pods that could not be made first.
+fn explained(shortage: &str, conditions: &Conditions<'_>) -> String {
+    if let Some(failure) = conditions.get_true("ReplicaFailure") {
+        return format!("{shortage}{}", failure.aside());
+    }
+    match conditions.get("Available") {
+        Some(available) if !available.is_true() => format!("Available: {shortage}{}", available.aside()),
+        _ => shortage.to_owned(),
+    }
+}
+
+pub(super) fn stateful_set(object: &Object) -> Status {
+    if text(object, &["spec", "updateStrategy", "type"]) == "OnDelete" {
+        return Status::current();
+    }
+    let wanted = wanted(object);
+    let count = |field| number(object, field);
+    let shortage = short(count("replicas"), wanted, "created")
+        .or_else(|| short(count("readyReplicas"), wanted, "ready"))
+        .or_else(|| surplus(count("replicas"), wanted))
+        .or_else(|| match integer(object, &["spec", "updateStrategy", "rollingUpdate", "partition"]) {
+            Some(partition) => short(count("updatedReplicas"), wanted.saturating_sub(partition), "updated"),
+            None => short(count("currentReplicas"), wanted, "current").or_else(|| mixed(object)),
+        });
+    shortage.map_or_else(Status::current, Status::in_progress)
+}
+
+fn mixed(object: &Object) -> Option<String> {
+    let (current, update) =
+        (text(object, &["status", "currentRevision"]), text(object, &["status", "updateRevision"]));
+    (current != update).then(|| format!("still at revision {current}, on its way to {update}"))
+}
+
+pub(super) fn daemon_set(object: &Object) -> Status {
+    let has = |path: &[&str]| integer(object, path).is_some();
+    if !has(&["metadata", "generation"]) || !has(&["status", "observedGeneration"]) {
+        return Status::in_progress("its controller has not looked at it yet");
+    }
+    let Some(wanted) = integer(object, &["status", "desiredNumberScheduled"]) else {
+        return Status::in_progress("its controller has not counted nodes yet");
+    };
+    let count = |field| number(object, field);
+    let shortage = short(count("currentNumberScheduled"), wanted, "created")
+        .or_else(|| short(count("updatedNumberScheduled"), wanted, "updated"))
+        .or_else(|| short(count("numberAvailable"), wanted, "available"))
+        .or_else(|| short(count("numberReady"), wanted, "ready"));
+    shortage.map_or_else(Status::current, Status::in_progress)
+}
+
+pub(super) fn replica_set(object: &Object, conditions: &Conditions<'_>) -> Status {
+    if let Some(failure) = conditions.get_true("ReplicaFailure") {
+        return Status::in_progress(failure.words());
+    }
+    let wanted = wanted(object);
+    let count = |field| number(object, field);
+    let shortage = short(count("fullyLabeledReplicas"), wanted, "labelled")
+        .or_else(|| short(count("availableReplicas"), wanted, "available"))
+        .or_else(|| short(count("readyReplicas"), wanted, "ready"))
+        .or_else(|| surplus(count("replicas"), wanted));
+    shortage.map_or_else(Status::current, Status::in_progress)
+}
+
+fn wanted(object: &Object) -> i64 {
+    integer(object, &["spec", "replicas"]).unwrap_or(DEFAULT_REPLICAS)
+}
+
+fn number(object: &Object, field: &str) -> i64 {
+    integer(object, &["status", field]).unwrap_or(0)
+}
+
+fn short(is: i64, wanted: i64, word: &str) -> Option<String> {
+    (is < wanted).then(|| format!("{is} of {wanted} replicas {word}"))
+}
+
+fn surplus(is: i64, wanted: i64) -> Option<String> {
+    (is > wanted).then(|| format!("{is} replicas are there, {wanted} are wanted"))
+}

@@ -1,0 +1,141 @@
+use manifest::Object;
+use serde_json::{Value, json};
+
+use super::take_over;
+use crate::{
+    Apply, PatchOf, WriteMode,
+    lab::{Lab, object},
+};
+
+fn entry(manager: &str, operation: &str, version: &str, fields: &Value) -> Value {
+    json!({
+        "manager": manager, "operation": operation, "apiVersion": version, "fieldsType": "FieldsV1",
+        "fieldsV1": fields, "time": "2026-01-02T03:04:05Z"
+    })
+}
+
+fn taken(entries: &Value, prefixes: &[&str]) -> Option<Value> {
+    let live = json!({"apiVersion": "a/v1", "kind": "A", "metadata": {"managedFields": entries}});
+    let live: Object = live.try_into().unwrap();
+    let prefixes: Vec<_> = prefixes.iter().map(|&prefix| prefix.to_owned()).collect();
+    take_over(&live, "ours", &prefixes)
+}
+
+// Row: ENG-59
+#[test]
+fn entries_of_named_tools_become_part_of_the_apply_entry() {
+    let ours = entry("ours", "Apply", "a/v1", &json!({"f:spec": {"f:a": {}}}));
+    let tool = entry("kubectl-create", "Update", "a/v1", &json!({"f:spec": {"f:b": {}}}));
+    let apply = entry("kubectl", "Apply", "a/v1", &json!({"f:spec": {"f:c": {}}}));
+    let other = entry("controller", "Update", "a/v1", &json!({"f:spec": {"f:d": {}}}));
+    let mut status = entry("kubectl", "Update", "a/v1", &json!({"f:status": {"f:e": {}}}));
+    status["subresource"] = "status".into();
+    let merged = entry("ours", "Apply", "a/v1", &json!({"f:spec": {"f:a": {}, "f:b": {}, "f:c": {}}}));
+    assert_eq!(
+        taken(&json!([tool, ours, apply, other, status]), &["kubectl"]),
+        Some(json!([merged, other, status]))
+    );
+}
+
+// Row: ENG-58
+#[test]
+fn what_one_wrote_by_update_is_owned_by_apply_and_what_others_wrote_is_theirs() {
+    let update = entry("ours", "Update", "a/v1", &json!({"f:spec": {"f:a": {}}}));
+    let tool = entry("kubectl", "Update", "a/v1", &json!({"f:spec": {"f:b": {}}}));
+    let apply = entry("ours", "Apply", "a/v1", &json!({"f:spec": {"f:a": {}}}));
+    assert_eq!(taken(&json!([update, tool]), &[]), Some(json!([apply, tool])));
+    assert_eq!(taken(&json!([apply, tool]), &[]), None);
+    assert_eq!(taken(&json!([]), &["kubectl"]), None);
+}
+
+#[test]
+fn a_field_that_is_in_a_set_itself_stays_in_it_beside_fields_below() {
+    let whole = entry("ours", "Update", "a/v1", &json!({"f:spec": {}}));
+    let part = entry("tool", "Update", "a/v1", &json!({"f:spec": {"f:a": {}}}));
+    let merged = entry("ours", "Apply", "a/v1", &json!({"f:spec": {".": {}, "f:a": {}}}));
+    for entries in [json!([whole, part]), json!([part, whole])] {
+        assert_eq!(taken(&entries, &["tool"]), Some(json!([merged])));
+    }
+}
+
+#[test]
+fn one_version_is_taken_at_a_time_and_what_is_left_can_be_taken_next() {
+    let old = entry("tool", "Update", "a/v1beta1", &json!({"f:spec": {"f:old": {}}}));
+    let new = entry("tool", "Update", "a/v1", &json!({"f:spec": {"f:new": {}}}));
+    let first = entry("ours", "Apply", "a/v1beta1", &json!({"f:spec": {"f:old": {}}}));
+    assert_eq!(taken(&json!([new, old]), &["tool"]), Some(json!([first, new])));
+
+    let applied = entry("ours", "Apply", "a/v1", &json!({"f:spec": {"f:a": {}}}));
+    let second = entry("ours", "Apply", "a/v1", &json!({"f:spec": {"f:a": {}, "f:new": {}}}));
+    assert_eq!(taken(&json!([applied, new]), &["tool"]), Some(json!([second])));
+    assert_eq!(taken(&json!([applied, old]), &["tool"]), None);
+}
+
+#[test]
+fn entries_nobody_understands_change_nothing() {
+    let bare = json!({"manager": "tool", "operation": "Update", "apiVersion": "a/v1"});
+    for entries in [json!(null), json!({}), json!(["x", 1, null]), json!([bare])] {
+        assert_eq!(taken(&entries, &["tool"]), None, "{entries}");
+    }
+    let understood = entry("tool", "Update", "a/v1", &json!({"f:spec": {}}));
+    let ours = entry("ours", "Apply", "a/v1", &json!({"f:spec": {}}));
+    assert_eq!(taken(&json!([bare, understood]), &["tool"]), Some(json!([ours, bare])));
+}
+
+/// An object with fields of a tool, of the same tool in another version of the kind, and of somebody else.
+async fn written_by_many(lab: &Lab) -> Value {
+    let version = |name: &str, storage: bool| {
+        json!({
+            "name": name, "served": true, "storage": storage,
+            "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}
+        })
+    };
+    lab.create(&json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+            "versions": [version("v1", true), version("v1beta1", false)]
+        }
+    }))
+    .await;
+    lab.fixture.settled().await;
+    let widget = json!({
+        "apiVersion": "example.com/v1beta1", "kind": "Widget", "metadata": {"name": "a", "namespace": "default"},
+        "spec": {"kept": 1, "old": 1}
+    });
+    let kind = lab.kind(&object(widget.clone())).await;
+    lab.server.create(&kind, &object(widget.clone()), "tool-create", WriteMode::Real).await.unwrap();
+    for (manager, field) in [("tool-edit", "newer"), ("controller", "foreign")] {
+        let patch = json!({"spec": {field: 1}});
+        lab.server.patch(&kind, "default", "a", &patch, manager, PatchOf::Object).await.unwrap();
+    }
+    widget
+}
+
+// Row: ENG-58
+// Row: ENG-59
+#[tokio::test]
+async fn what_a_tool_wrote_goes_when_it_is_not_applied_and_what_others_wrote_stays() {
+    let lab = Lab::start().await;
+    let mut widget = written_by_many(&lab).await;
+    widget["apiVersion"] = "example.com/v1".into();
+    widget["spec"] = json!({"kept": 2});
+    let prefixes = ["tool".to_owned()];
+    let mut specs = Vec::new();
+    loop {
+        let live = lab.get(&widget).await;
+        let Some(fields) = take_over(&live, "ours", &prefixes) else { break };
+        let patch = json!([
+            {"op": "replace", "path": "/metadata/managedFields", "value": fields},
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": live.get(&["metadata", "resourceVersion"])}
+        ]);
+        let kind = lab.kind(&live).await;
+        lab.server.patch(&kind, "default", "a", &patch, "ours", PatchOf::Object).await.unwrap();
+        let applied =
+            lab.server.apply(&kind, &object(widget.clone()), "ours", Apply::default()).await.unwrap();
+        specs.push(applied.get(&["spec"]).cloned().unwrap());
+    }
+    assert_eq!(specs, [json!({"kept": 2, "newer": 1, "foreign": 1}), json!({"kept": 2, "foreign": 1})]);
+}

@@ -1,0 +1,210 @@
+//! What tests talk to: a sandbox, and a server that answers as it was told.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    convert::Infallible,
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use http::{Request, Response};
+use http_body_util::Full;
+use kube::client::Body;
+use manifest::{Object, Value};
+use serde_json::json;
+use support::fixture::Fixture;
+use tower_service::Service;
+
+use crate::{ApiKind, Connection, Credentials, Event, EventSink, GroupKind, Server, ServerSettings};
+
+pub(crate) use crate::fixtures::object;
+
+/// The field manager of tests.
+pub(crate) const MANAGER: &str = "me";
+
+/// A server, and what happened on it.
+pub(crate) struct Lab {
+    pub(crate) server: Server,
+    events: Arc<Mutex<Vec<Event>>>,
+}
+
+/// A sandbox with a server in front of it.
+pub(crate) struct Sandboxed {
+    pub(crate) lab: Lab,
+    pub(crate) fixture: Fixture,
+}
+
+/// A server that answers as it was told.
+#[derive(Clone, Default)]
+pub(crate) struct Scripted(Arc<Mutex<Script>>);
+
+#[derive(Default)]
+struct Script {
+    replies: HashMap<String, VecDeque<Reply>>,
+    received: Vec<String>,
+}
+
+/// An answer.
+#[derive(Clone)]
+pub(crate) enum Reply {
+    /// A status, a content type, and a body.
+    Answer(u16, &'static str, String),
+    /// The same with a header.
+    With(&'static str, &'static str, Box<Reply>),
+    /// None, ever.
+    Silence,
+}
+
+impl Reply {
+    pub(crate) fn json(code: u16, body: &Value) -> Self {
+        Self::Answer(code, "application/json", body.to_string())
+    }
+
+    /// An error as Kubernetes says it.
+    pub(crate) fn status(code: u16, reason: &str, message: &str) -> Self {
+        let status = json!({"kind": "Status", "code": code, "reason": reason, "message": message});
+        Self::json(code, &status)
+    }
+
+    fn response(self) -> Option<Response<Full<Bytes>>> {
+        match self {
+            Self::Silence => None,
+            Self::With(name, value, reply) => {
+                let mut response = reply.response()?;
+                response.headers_mut().append(name, value.parse().unwrap());
+                Some(response)
+            }
+            Self::Answer(code, content_type, body) => {
+                let response = Response::builder().status(code).header("content-type", content_type);
+                Some(response.body(Full::from(body)).unwrap())
+            }
+        }
+    }
+}
+
+impl Scripted {
+    /// Answers a request such as `GET /version`, whatever its query, with one reply after the other; the last one stays.
+    pub(crate) fn on<const N: usize>(&self, request: &str, replies: [Reply; N]) -> &Self {
+        self.0.lock().unwrap().replies.insert(request.to_owned(), replies.into());
+        self
+    }
+
+    /// What was asked so far, with the query.
+    pub(crate) fn received(&self) -> Vec<String> {
+        self.0.lock().unwrap().received.clone()
+    }
+
+    pub(crate) fn client(&self) -> kube::Client {
+        kube::Client::new(self.clone(), "default")
+    }
+
+    pub(crate) async fn lab(&self) -> Lab {
+        Lab::new(self.client(), ServerSettings::default()).await
+    }
+}
+
+impl Service<Request<Body>> for Scripted {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let mut script = self.0.lock().unwrap();
+        let (method, uri) = (request.method(), request.uri());
+        script.received.push(format!("{method} {uri}"));
+        let reply = match script.replies.get_mut(&format!("{method} {}", uri.path())) {
+            None => Reply::Answer(404, "text/plain", "404 page not found\n".to_owned()),
+            Some(replies) if replies.len() > 1 => replies.pop_front().unwrap(),
+            Some(replies) => replies[0].clone(),
+        };
+        Box::pin(async move {
+            match reply.response() {
+                Some(response) => Ok(response),
+                None => std::future::pending().await,
+            }
+        })
+    }
+}
+
+impl Lab {
+    pub(crate) async fn new(client: kube::Client, settings: ServerSettings) -> Self {
+        let events: Arc<Mutex<Vec<Event>>> = Arc::default();
+        let sink = events.clone();
+        let events_to = EventSink::new(move |event| sink.lock().unwrap().push(event.clone()));
+        let settings = ServerSettings { events: events_to, ..settings };
+        let server = Server::connect(connection(client), settings).await.unwrap();
+        Self { server, events }
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.events.lock().unwrap().clone()
+    }
+
+    /// Why something was tried again, each time.
+    pub(crate) fn retries(&self) -> Vec<String> {
+        let why = self.events().into_iter().filter_map(|event| match event {
+            Event::Retrying { why, .. } => Some(why),
+            _ => None,
+        });
+        why.collect()
+    }
+}
+
+impl Sandboxed {
+    pub(crate) async fn start() -> Self {
+        let fixture = Fixture::start().await;
+        Self { lab: Lab::new(fixture.client(), ServerSettings::default()).await, fixture }
+    }
+
+    /// Has trouble from now on, in the form of the sandbox's command line.
+    pub(crate) fn strike(&self, fault: &str) {
+        self.fixture.sandbox().faults().add(sandbox::Fault::parse(fault).unwrap());
+    }
+
+    pub(crate) async fn kind(&self, group: &str, kind: &str) -> ApiKind {
+        self.lab.server.kind(&GroupKind::new(group, kind)).await.unwrap()
+    }
+
+    /// How many requests the server got that begin like this, such as `patch configmaps`.
+    pub(crate) fn asked(&self, request: &str) -> usize {
+        let requests = self.fixture.sandbox().audit().since(0);
+        requests.iter().filter(|asked| format!("{} {}", asked.verb, asked.resource) == request).count()
+    }
+}
+
+pub(crate) fn connection(client: kube::Client) -> Connection {
+    Connection { credentials: Credentials::Client(client), impersonation: None, user_agent: "test/1".into() }
+}
+
+/// A ConfigMap in the default namespace with one value.
+pub(crate) fn config_map(name: &str, value: &str) -> Object {
+    let metadata = json!({"name": name, "namespace": "default"});
+    object(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"key": value}}))
+}
+
+/// The value of such a ConfigMap.
+pub(crate) fn value(object: &Object) -> &str {
+    object.get(&["data", "key"]).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The kind of such a ConfigMap, without asking for it.
+pub(crate) fn config_maps() -> ApiKind {
+    ApiKind {
+        group: String::new(),
+        version: "v1".into(),
+        kind: "ConfigMap".into(),
+        plural: "configmaps".into(),
+        namespaced: true,
+        verbs: Vec::new(),
+    }
+}
+
+/// No test waits longer for what is to come.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);

@@ -1,0 +1,210 @@
+//! What is known of everything that is waited for.
+
+use std::collections::{BTreeMap, HashMap};
+
+use manifest::Object;
+use tokio::time::Instant;
+
+use super::{
+    Blocker,
+    below::{self, Pods},
+};
+use crate::{Event, EventSink, Health, Hints, ObjectKey, Status, WatchEvent, readiness, status_of};
+
+/// Pods that are shown below one workload, the worst first.
+const MAX_BELOW: usize = 5;
+
+/// What an object is to be.
+pub(crate) enum Goal {
+    /// Ready, as it says itself and by these hints.
+    Ready(Hints),
+    /// Trusted by the API server: its webhooks have their certificates.
+    Trusted,
+}
+
+pub(super) struct Board {
+    rows: Vec<Row>,
+    places: HashMap<ObjectKey, usize>,
+    started: Instant,
+    /// What was told last; none before the first time.
+    told: Option<Vec<Blocker>>,
+}
+
+struct Row {
+    key: ObjectKey,
+    goal: Goal,
+    /// How it is; none before it was heard of.
+    state: Option<State>,
+    /// Where its Pods are; none for what has none.
+    pods: Option<Pods>,
+    is_looked_below: bool,
+    /// Its Pods that are not ready.
+    below: BTreeMap<ObjectKey, State>,
+}
+
+struct State {
+    status: Status,
+    since: Instant,
+}
+
+impl Board {
+    /// Takes the first goal of each object.
+    pub(super) fn new(goals: Vec<(ObjectKey, Goal)>) -> Self {
+        let (mut rows, mut places) = (Vec::with_capacity(goals.len()), HashMap::new());
+        for (key, goal) in goals {
+            places.entry(key.clone()).or_insert_with(|| {
+                rows.push(Row::new(key, goal));
+                rows.len() - 1
+            });
+        }
+        Self { rows, places, started: Instant::now(), told: None }
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &ObjectKey> {
+        self.rows.iter().map(|row| &row.key)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.rows.iter().all(Row::is_ready)
+    }
+
+    /// Takes in what a watch tells of an object; of those nobody waits for, nothing.
+    pub(super) fn hear(&mut self, event: &WatchEvent) {
+        let (WatchEvent::Is(object) | WatchEvent::Gone(object)) = event;
+        let Some(row) = self.places.get(&ObjectKey::of(object)).and_then(|&place| self.rows.get_mut(place))
+        else {
+            return;
+        };
+        let status = match event {
+            WatchEvent::Is(_) => row.goal.status(object),
+            WatchEvent::Gone(_) => Status::not_found(),
+        };
+        row.pods = below::pods_of(object);
+        State::change(&mut row.state, status);
+    }
+
+    pub(super) fn hear_below(&mut self, workload: usize, event: &WatchEvent) {
+        let Some(row) = self.rows.get_mut(workload) else { return };
+        match event {
+            WatchEvent::Gone(pod) => {
+                row.below.remove(&ObjectKey::of(pod));
+            }
+            WatchEvent::Is(pod) => row.hear_pod(pod),
+        }
+    }
+
+    /// Counts what no watch has told of until now as not there.
+    pub(super) fn miss_unseen(&mut self) {
+        for row in self.rows.iter_mut().filter(|row| row.state.is_none()) {
+            row.state = Some(State { status: Status::not_found(), since: self.started });
+        }
+    }
+
+    /// Workloads that are not ready and whose Pods are not watched yet; from now on they count as watched.
+    pub(super) fn workloads_to_look_below(&mut self) -> Vec<(usize, Pods)> {
+        let rows =
+            self.rows.iter_mut().enumerate().filter(|(_, row)| !row.is_ready() && !row.is_looked_below);
+        let workloads = rows.filter_map(|(place, row)| {
+            let pods = row.pods.clone()?;
+            row.is_looked_below = true;
+            Some((place, pods))
+        });
+        workloads.collect()
+    }
+
+    /// Tells what blocks, when it is not what was told last. The first time waits until all was heard of.
+    pub(super) fn tell_changes(&mut self, events: &EventSink) {
+        if self.rows.iter().any(|row| row.state.is_none()) {
+            return;
+        }
+        let blockers = self.blockers();
+        let is_new = match &self.told {
+            None => !blockers.is_empty(),
+            Some(told) => !told.iter().map(Told::of).eq(blockers.iter().map(Told::of)),
+        };
+        if is_new {
+            events.send(&Event::Waiting { blockers: blockers.clone() });
+            self.told = Some(blockers);
+        }
+    }
+
+    /// What is not as it is to be, in the order of the goals.
+    pub(super) fn blockers(&self) -> Vec<Blocker> {
+        self.rows.iter().filter(|row| !row.is_ready()).map(|row| row.blocker(self.started)).collect()
+    }
+}
+
+impl Row {
+    fn new(key: ObjectKey, goal: Goal) -> Self {
+        Self { key, goal, state: None, pods: None, is_looked_below: false, below: BTreeMap::new() }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.state.as_ref().is_some_and(|state| state.status.is_ready())
+    }
+
+    fn hear_pod(&mut self, pod: &Object) {
+        let key = ObjectKey::of(pod);
+        let status = status_of(pod, &Hints::default());
+        let mut state = self.below.remove(&key);
+        if !status.is_ready() {
+            State::change(&mut state, status);
+            self.below.extend(state.map(|state| (key, state)));
+        }
+    }
+
+    fn blocker(&self, started: Instant) -> Blocker {
+        let mut below: Vec<_> = self.below.iter().map(|(key, state)| state.blocker(key)).collect();
+        below.sort_by_key(|blocker| blocker.status.health != Health::Failed);
+        below.truncate(MAX_BELOW);
+        let blocker = match &self.state {
+            Some(state) => state.blocker(&self.key),
+            None => State { status: Status::not_found(), since: started }.blocker(&self.key),
+        };
+        Blocker { below, ..blocker }
+    }
+}
+
+impl State {
+    fn change(state: &mut Option<Self>, status: Status) {
+        let since =
+            state.as_ref().filter(|state| state.status.health == status.health).map(|state| state.since);
+        *state = Some(Self { status, since: since.unwrap_or_else(Instant::now) });
+    }
+
+    fn blocker(&self, key: &ObjectKey) -> Blocker {
+        Blocker {
+            object: key.clone(),
+            status: self.status.clone(),
+            since: self.since.elapsed(),
+            below: Vec::new(),
+        }
+    }
+}
+
+impl Goal {
+    fn status(&self, object: &Object) -> Status {
+        match self {
+            Self::Ready(hints) => status_of(object, hints),
+            Self::Trusted => readiness::trust_of(object),
+        }
+    }
+}
+
+/// What makes blockers differ: all but time.
+#[derive(PartialEq)]
+struct Told<'a> {
+    object: &'a ObjectKey,
+    status: &'a Status,
+    below: Vec<Told<'a>>,
+}
+
+impl<'a> Told<'a> {
+    fn of(blocker: &'a Blocker) -> Self {
+        Self {
+            object: &blocker.object,
+            status: &blocker.status,
+            below: blocker.below.iter().map(Self::of).collect(),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+use std::time::Duration;
+
+use sandbox::Fault;
+use serde_json::{Value, json};
+use support::{counter::Counter, fixture::Fixture};
+
+use super::*;
+use crate::{
+    Event, GroupKind,
+    lab::{Lab, object},
+};
+
+fn deployment(name: &str) -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "default", "labels": {"set": "one"}},
+        "spec": {
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": "main", "image": "example.com/main"}]}
+            }
+        }
+    })
+}
+
+fn pod(name: &str, app: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default", "labels": {"app": app}},
+        "spec": {"containers": [{"name": "main", "image": "example.com/main"}]}
+    })
+}
+
+fn ready() -> Value {
+    json!({
+        "observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1,
+        "conditions": [
+            {"type": "Available", "status": "True"},
+            {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}
+        ]
+    })
+}
+
+fn waiting_for(objects: &[Value], seconds: u64) -> Waiting {
+    let objects = objects.iter().map(|value| (ObjectKey::of(&object(value.clone())), Hints::default()));
+    Waiting {
+        objects: objects.collect(),
+        labels: "set=one".to_owned(),
+        until: Some(Instant::now() + Duration::from_secs(seconds)),
+    }
+}
+
+/// One line for each blocker, those below indented.
+fn lines(blockers: &[Blocker], indent: &str) -> String {
+    let line = |blocker: &Blocker| {
+        let Blocker { object, status, since, below } = blocker;
+        let below = lines(below, &format!("{indent}  "));
+        format!(
+            "{indent}{object} {} {}s: {}\n{below}",
+            status.health.as_str(),
+            since.as_secs(),
+            status.message
+        )
+    };
+    blockers.iter().map(line).collect()
+}
+
+/// What the next event says that tells of blockers.
+async fn told(lab: &Lab) -> String {
+    loop {
+        if let Event::Waiting { blockers } = lab.event().await {
+            return lines(&blockers, "");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_blocks_is_told_whenever_it_changes_until_all_is_ready() {
+    let lab = Lab::start().await;
+    let (a, b) = (deployment("a"), deployment("b"));
+    lab.create(&a).await;
+    lab.create(&b).await;
+    let server = lab.server.clone();
+    let waiting = waiting_for(&[b.clone(), a.clone()], 60);
+    let wait = tokio::spawn(async move { server.wait(&waiting).await });
+    insta::assert_snapshot!(told(&lab).await, @r"
+    Deployment default/b InProgress 0s: 0 of 1 replicas created
+    Deployment default/a InProgress 0s: 0 of 1 replicas created
+    ");
+    lab.set_status(&a, &ready()).await;
+    insta::assert_snapshot!(told(&lab).await, @"Deployment default/b InProgress 0s: 0 of 1 replicas created");
+    lab.set_status(&b, &ready()).await;
+    assert_eq!(told(&lab).await, "");
+    assert_eq!(wait.await.unwrap().unwrap(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn at_the_deadline_what_blocks_comes_with_what_is_below_it() {
+    let lab = Lab::start().await;
+    let a = deployment("a");
+    lab.create(&a).await;
+    lab.set_status(&a, &json!({"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "conditions": [{
+        "type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable", "message": "too few"
+    }]})).await;
+    let waits = |reason: &str| {
+        let waiting = json!({"reason": reason, "message": format!("why {reason}")});
+        json!({"phase": "Running", "containerStatuses": [{"name": "main", "state": {"waiting": waiting}}]})
+    };
+    for (name, app, status) in [
+        ("a-1", "a", waits("ImagePullBackOff")),
+        ("a-2", "a", waits("CrashLoopBackOff")),
+        ("a-3", "a", json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]})),
+        ("b-1", "b", waits("CrashLoopBackOff")),
+    ] {
+        let pod = pod(name, app);
+        lab.create(&pod).await;
+        lab.set_status(&pod, &status).await;
+    }
+    let blockers = lab.server.wait(&waiting_for(&[a, deployment("missing")], 60)).await.unwrap();
+    insta::assert_snapshot!(lines(&blockers, ""), @r"
+    Deployment default/a InProgress 60s: Available: 0 of 1 replicas available (MinimumReplicasUnavailable: too few)
+      Pod default/a-2 Failed 55s: container main: why CrashLoopBackOff (CrashLoopBackOff)
+      Pod default/a-1 InProgress 55s: container main: why ImagePullBackOff (ImagePullBackOff)
+    Deployment default/missing NotFound 60s: is not there
+    ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_that_may_not_be_seen_are_left_out() {
+    let lab = Lab::on(Fixture::builder().fault("403,resource=pods").start().await).await;
+    let a = deployment("a");
+    lab.create(&a).await;
+    let blockers = lab.server.wait(&waiting_for(&[a], 60)).await.unwrap();
+    assert_eq!(lines(&blockers, ""), "Deployment default/a InProgress 60s: 0 of 1 replicas created\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_of_a_kind_in_a_namespace_share_a_watch() {
+    let lab = Lab::start().await;
+    let all = ["a", "b", "c"].map(deployment);
+    for object in &all {
+        lab.create(object).await;
+        lab.set_status(object, &ready()).await;
+    }
+    lab.server.kind(&GroupKind::new("apps", "Deployment")).await.unwrap();
+    let counter = Counter::start(lab.fixture.sandbox());
+    assert_eq!(lab.server.wait(&waiting_for(&all, 60)).await.unwrap(), []);
+    insta::assert_snapshot!(counter.all(), @"1 list deployments");
+    assert_eq!(lab.server.wait(&waiting_for(&[], 60)).await.unwrap(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_goes_is_waited_for_again() {
+    let lab = Lab::start().await;
+    let (a, b) = (deployment("a"), deployment("b"));
+    lab.create(&a).await;
+    lab.create(&b).await;
+    lab.set_status(&a, &ready()).await;
+    let server = lab.server.clone();
+    let waiting = waiting_for(&[a.clone(), b.clone()], 60);
+    let wait = tokio::spawn(async move { server.wait(&waiting).await });
+    assert!(!told(&lab).await.contains("default/a"));
+    lab.delete(&a).await;
+    assert!(told(&lab).await.contains("default/a NotFound"));
+    lab.set_status(&b, &ready()).await;
+    assert!(told(&lab).await.starts_with("Deployment default/a NotFound"));
+    lab.create(&a).await;
+    lab.set_status(&a, &ready()).await;
+    assert_eq!(wait.await.unwrap().unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_watch_that_is_not_allowed_is_an_error_that_names_it() {
+    let lab = Lab::start().await;
+    let forbidden = Fault::parse("403,verb=list,resource=apps/deployments").unwrap();
+    lab.fixture.sandbox().faults().add(forbidden);
+    let error = lab.server.wait(&waiting_for(&[deployment("a")], 60)).await.unwrap_err();
+    assert_eq!(error.code(), Some(403));
+    assert!(error.to_string().contains("Deployment.apps"), "{error}");
+}

@@ -1,0 +1,84 @@
+//! All watches of a wait, as one stream of news.
+
+use std::collections::BTreeMap;
+
+use futures::stream::{BoxStream, SelectAll, StreamExt};
+
+use super::below::Pods;
+use crate::{ApiError, ApiKind, GroupKind, List, ObjectKey, Server, WatchEvent};
+
+/// What a watch tells.
+pub(super) enum News {
+    /// About an object that is waited for, or one beside it.
+    Goal(Result<WatchEvent, ApiError>),
+    /// About a Pod of the workload with this number.
+    Below(usize, Result<WatchEvent, ApiError>),
+}
+
+/// All watches together.
+pub(super) struct Watches(SelectAll<BoxStream<'static, News>>);
+
+impl Watches {
+    /// Opens one watch for each kind: in its namespace, in all of them where objects are in several and a label says
+    /// which, else in each.
+    pub(super) async fn open<'k>(
+        server: &Server,
+        keys: impl Iterator<Item = &'k ObjectKey>,
+        labels: &str,
+    ) -> Result<Self, ApiError> {
+        let mut kinds: BTreeMap<GroupKind, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
+        for key in keys {
+            kinds.entry(key.group_kind()).or_default().entry(&key.namespace).or_default().push(&key.name);
+        }
+        let mut streams = SelectAll::new();
+        for (kind, namespaces) in kinds {
+            let kind = server.kind(&kind).await?;
+            let selections = match namespaces.len() {
+                2.. if !labels.is_empty() => vec![selection("", &[], labels)],
+                _ => namespaces.iter().map(|(within, names)| selection(within, names, labels)).collect(),
+            };
+            let watches = selections.iter().map(|selection| server.watch(&kind, selection));
+            streams.extend(watches.map(|watch| watch.map(News::Goal).boxed()));
+        }
+        Ok(Self(streams))
+    }
+
+    pub(super) fn add_below(&mut self, server: &Server, workload: usize, pods: &Pods) {
+        let list = List {
+            namespace: Some(pods.namespace.clone()),
+            labels: pods.selector.clone(),
+            ..List::default()
+        };
+        let watch = server.watch(&pod_kind(), &list);
+        self.0.push(watch.map(move |event| News::Below(workload, event)).boxed());
+    }
+
+    /// What is told next; never comes when all watches have ended.
+    pub(super) async fn next(&mut self) -> News {
+        match self.0.next().await {
+            Some(news) => news,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// As few objects as a server can be told to watch.
+fn selection(namespace: &str, names: &[&str], labels: &str) -> List {
+    let fields = match names {
+        [name] => format!("metadata.name={name}"),
+        _ => String::new(),
+    };
+    let namespace = (!namespace.is_empty()).then(|| namespace.to_owned());
+    List { namespace, labels: labels.to_owned(), fields, ..List::default() }
+}
+
+fn pod_kind() -> ApiKind {
+    ApiKind {
+        group: String::new(),
+        version: "v1".to_owned(),
+        kind: "Pod".to_owned(),
+        plural: "pods".to_owned(),
+        namespaced: true,
+        verbs: Vec::new(),
+    }
+}

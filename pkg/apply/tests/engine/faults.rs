@@ -1,0 +1,226 @@
+//! Trouble: cuts, storms, conflicts, refusals.
+
+use std::time::Duration;
+
+use apply::{ApplySet, Outcome, RecordAt, Run};
+use serde_json::json;
+use support::kind::{CONFIG_MAP, NAMESPACE};
+
+use crate::lab::*;
+
+fn old_set() -> String {
+    config_map("old", &[], "1")
+        + &config_map("app", &[], "1")
+        + &object("v1", "Service", "app", &[], "spec: {ports: [{port: 80}]}\n")
+}
+
+fn new_set() -> String {
+    [
+        namespace("home"),
+        config_map("home/a", &[], "1"),
+        config_map("home/b", &[("apply-order", "1")], "1"),
+        config_map("app", &[], "2"),
+        widgets(&[]),
+        widget("home/one", &[]),
+        object("v1", "Service", "app", &[("update-policy", "recreate")], "spec: {ports: [{port: 81}]}\n"),
+    ]
+    .concat()
+}
+
+/// Everything that carries the owner's label.
+async fn owned(lab: &Lab) -> Vec<String> {
+    let kinds = lab.server.kinds().await.unwrap();
+    let label = format!("{}={}", lab.marks.label.0, lab.marks.label.1);
+    let mut found = Vec::new();
+    for kind in kinds.iter().filter(|kind| kind.can("list")) {
+        let list = apply::List { labels: label.clone(), ..apply::List::default() };
+        found.extend(
+            lab.server
+                .list(kind, &list)
+                .await
+                .unwrap()
+                .iter()
+                .map(|object| apply::ObjectKey::of(object).to_string()),
+        );
+    }
+    found.sort();
+    found
+}
+
+async fn installed() -> Lab {
+    let mut lab = Lab::start().await;
+    lab.until = Some(Duration::from_mins(1));
+    lab.applied(&old_set()).await;
+    lab
+}
+
+/// Lets every write behind the first `n` fail, with or without its effect, and forgets everything but the record.
+async fn cut(lab: &mut Lab, how: &str, n: usize, yaml: Option<&str>) -> bool {
+    lab.strike(&format!("{how},verb=write,skip={n}"));
+    lab.impatient().await;
+    let ended = match yaml {
+        Some(yaml) => lab.apply(yaml).await,
+        None => lab.delete().await,
+    };
+    lab.fixture.sandbox().faults().clear();
+    lab.patient().await;
+    lab.recall().await;
+    matches!(ended, Ok(Outcome::Done))
+}
+
+#[tokio::test]
+async fn a_run_cut_after_any_write_is_finished_by_the_same_call() {
+    let mut reference = installed().await;
+    reference.applied(&new_set()).await;
+    let expected = owned(&reference).await;
+    for how in ["cut-before", "cut-after"] {
+        for n in 0.. {
+            let mut lab = installed().await;
+            let was_done = cut(&mut lab, how, n, Some(&new_set())).await;
+            lab.applied(&new_set()).await;
+            assert_eq!(owned(&lab).await, expected, "{how} {n}");
+            lab.deleted().await;
+            assert_eq!(owned(&lab).await, Vec::<String>::new(), "{how} {n}");
+            if was_done {
+                assert!(n > 8, "the run has more writes than {n}");
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_cut_after_any_write_is_finished_by_the_same_call() {
+    for how in ["cut-before", "cut-after"] {
+        for n in 0.. {
+            let mut lab = installed().await;
+            lab.applied(&new_set()).await;
+            let was_done = cut(&mut lab, how, n, None).await;
+            lab.deleted().await;
+            assert_eq!(owned(&lab).await, Vec::<String>::new(), "{how} {n}");
+            if was_done {
+                assert!(n > 6, "the deletion has more writes than {n}");
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_has_too_much_to_do_is_asked_again() {
+    let mut lab = Lab::start().await;
+    lab.until = Some(Duration::from_mins(1));
+    lab.strike("429:0,verb=write,times=5");
+    lab.applied(&new_set()).await;
+    lab.strike("429:0,verb=delete,times=3");
+    lab.deleted().await;
+    assert_eq!(owned(&lab).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn nothing_is_tried_again_when_time_is_over_but_for_the_record() {
+    let mut lab = Lab::start().await;
+    lab.until = Some(Duration::ZERO);
+    lab.strike("503,verb=write,times=1");
+    lab.strike("503,verb=create,times=1");
+    let counter = lab.count();
+    let error = tell(&lab.apply(&config_map("a", &[], "1")).await.unwrap_err());
+    assert!(error.starts_with("an object could not be written: ConfigMap default/a: "), "{error}");
+    assert_eq!(writes(&counter), ["create configmaps"]);
+    lab.recall().await;
+    assert!(lab.item("ConfigMap", "a").is_some(), "it is recorded at the second try");
+    lab.applied(&config_map("a", &[], "1")).await;
+}
+
+#[tokio::test]
+async fn an_object_that_somebody_changes_meanwhile_is_looked_at_again() {
+    for policy in ["replace", "ssa-merge", "ssa-override"] {
+        let mut lab = Lab::start().await;
+        let annotations = [("update-policy", policy)];
+        lab.applied(&config_map("a", &annotations, "1")).await;
+        let next = config_map("a", &annotations, "2");
+        let desired = lab.desired(&next).await;
+        let live = lab.engine().observe(&lab.set, &desired, false).await.unwrap();
+        lab.fixture.merge(CONFIG_MAP, "default/a", &json!({"data": {"other": "1"}})).await;
+        let (record, mut set) = (InConfigMap::of(&lab.server), lab.set.clone());
+        let counter = lab.count();
+        let outcome = lab.engine().apply(&mut set, &desired, live, Run::new(&record)).await;
+        assert_eq!(outcome.unwrap(), Outcome::Done);
+        assert_eq!(lab.fixture.get(CONFIG_MAP, "default/a").await.unwrap()["data"]["key"], "2");
+        assert!(counter.all().to_string().contains("(409)"), "{policy}: {}", counter.all());
+    }
+}
+
+#[tokio::test]
+async fn conflicts_without_end_are_given_up() {
+    let mut lab = Lab::start().await;
+    lab.applied(&config_map("a", &[], "1")).await;
+    lab.strike("409,verb=update");
+    let counter = lab.count();
+    let error = tell(&lab.apply(&config_map("a", &[], "2")).await.unwrap_err());
+    assert!(
+        error.starts_with("an object could not be written: ConfigMap default/a: cannot replace"),
+        "{error}"
+    );
+    assert_eq!(writes(&counter).len(), 6);
+}
+
+#[tokio::test]
+async fn all_refusals_of_a_batch_are_told_and_nothing_later_is_begun() {
+    let mut lab = Lab::start().await;
+    let service = |name: &str| object("v1", "Service", name, &[], "spec: {ports: [{port: 99999}]}\n");
+    let set = [
+        config_map("first", &[("apply-order", "-1")], "1"),
+        service("one"),
+        service("two"),
+        object("v1", "ServiceAccount", "beside", &[], ""),
+        config_map("later", &[("apply-order", "1")], "1"),
+    ];
+    let error = tell(&lab.apply(&set.concat()).await.unwrap_err());
+    assert!(error.starts_with("2 objects could not be written: Service default/one: "), "{error}");
+    assert!(error.contains("; Service default/two: "), "{error}");
+    let accounts = owned(&lab).await;
+    assert_eq!(accounts, ["ConfigMap default/first", "ServiceAccount default/beside"]);
+    lab.recall().await;
+    assert_eq!(lab.set.items.len(), 5, "what was begun is recorded");
+    assert!(lab.item("ServiceAccount", "beside").unwrap().last_applied_at.is_some());
+    lab.deleted().await;
+    assert_eq!(owned(&lab).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_namespace_that_is_going_is_waited_for_and_made_anew() {
+    let mut lab = Lab::start().await;
+    let set = namespace("home") + &config_map("home/a", &[], "1");
+    lab.applied(&set).await;
+    lab.fixture.merge(CONFIG_MAP, "home/a", &json!({"metadata": {"finalizers": ["example.org/held"]}})).await;
+    lab.fixture.delete(NAMESPACE, "home").await;
+    lab.fixture.settled().await;
+    let held = waiting(lab.apply(&set).await);
+    assert_eq!(held.len(), 1, "{held:?}");
+    assert!(held[0].starts_with("Namespace home: "), "{held:?}");
+    lab.fixture.merge(CONFIG_MAP, "home/a", &json!({"metadata": {"finalizers": null}})).await;
+    lab.until = Some(Duration::from_mins(1));
+    lab.applied(&set).await;
+    assert_eq!(lab.fixture.get(CONFIG_MAP, "home/a").await.unwrap()["data"]["key"], "1");
+    assert_ne!(lab.set, ApplySet::default());
+}
+
+#[tokio::test]
+async fn a_record_may_live_in_a_namespace_of_its_set() {
+    let lab = Lab::start().await;
+    let yaml = namespace("home") + &config_map("home/a", &[], "1");
+    let desired = lab.desired(&yaml).await;
+    let mut set = ApplySet::default();
+    let record = InConfigMap { server: &lab.server, namespace: "home" };
+    let until = std::time::Instant::now().checked_add(Duration::from_mins(1));
+    let run = Run { record_at: RecordAt::AfterNamespaces, until, ..Run::new(&record) };
+    let live = lab.engine().observe(&set, &desired, false).await.unwrap();
+    let counter = lab.count();
+    assert_eq!(lab.engine().apply(&mut set, &desired, live, run).await.unwrap(), Outcome::Done);
+    let order: Vec<_> = counter.requests().iter().map(|request| request.resource.clone()).collect();
+    assert_eq!(order, ["namespaces", "configmaps", "configmaps", "configmaps"]);
+    assert_eq!(lab.engine().delete(&mut set, run).await.unwrap(), Outcome::Done);
+    assert!(lab.fixture.get(NAMESPACE, "home").await.is_none());
+    assert!(set.items.is_empty());
+}

@@ -1,0 +1,325 @@
+//! A server, an owner, and the record of what was applied.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use apply::{
+    ApiError, Apply, ApplySet, Connection, Credentials, DesiredSet, Engine, EngineError, Event, EventSink,
+    GroupKind, Item, Marks, MissingNamespaces, ObjectKey, Options, Outcome, PatchOf, Phase, Policies, Prune,
+    Record, Run, Server, ServerSettings, WriteError, desire,
+};
+use futures::future::BoxFuture;
+use manifest::{Limits, Value, read_stream};
+use sandbox::{Fault, audit::Request};
+use serde_json::json;
+use support::{counter::Counter, fixture::Fixture, kind::Kind};
+
+pub(crate) const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
+pub(crate) const WIDGET: Kind = Kind::new("example.org", "v1", "Widget", "widgets");
+
+/// Name of the record, and of the manager that writes it.
+const RECORD: &str = "record";
+
+/// One owner on one sandbox.
+pub(crate) struct Lab {
+    pub(crate) fixture: Fixture,
+    pub(crate) server: Server,
+    pub(crate) marks: Marks,
+    pub(crate) options: Options,
+    pub(crate) set: ApplySet,
+    pub(crate) wait_for_last: bool,
+    pub(crate) prune: Prune,
+    pub(crate) until: Option<Duration>,
+    events: Arc<Mutex<Vec<Event>>>,
+}
+
+/// Keeps the set in a ConfigMap, and no ConfigMap for an empty set, as users of the engine do.
+pub(crate) struct InConfigMap<'a> {
+    pub(crate) server: &'a Server,
+    pub(crate) namespace: &'a str,
+}
+
+impl<'a> InConfigMap<'a> {
+    pub(crate) fn of(server: &'a Server) -> Self {
+        Self { server, namespace: "default" }
+    }
+}
+
+impl Record for InConfigMap<'_> {
+    fn store<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
+        Box::pin(async {
+            let kind = self.server.kind(&GroupKind::new("", "ConfigMap")).await?;
+            if set.items.is_empty() {
+                return self.server.delete(&kind, self.namespace, RECORD, None).await.map(drop);
+            }
+            let text = serde_json::to_string(set).unwrap();
+            let object = json!({
+                "apiVersion": "v1", "kind": "ConfigMap", "data": {"set": text},
+                "metadata": {"name": RECORD, "namespace": self.namespace},
+            });
+            self.server.apply(&kind, &object.try_into().unwrap(), RECORD, Apply::default()).await?;
+            Ok(())
+        })
+    }
+}
+
+impl Lab {
+    pub(crate) async fn start() -> Self {
+        Self::on(Fixture::start().await).await
+    }
+
+    pub(crate) async fn on(fixture: Fixture) -> Self {
+        let events: Arc<Mutex<Vec<Event>>> = Arc::default();
+        let sink = events.clone();
+        let settings = ServerSettings {
+            events: EventSink::new(move |event| sink.lock().unwrap().push(event.clone())),
+            ..ServerSettings::default()
+        };
+        let server = connect(&fixture, settings).await;
+        Self {
+            fixture,
+            server,
+            marks: Marks::of_component("engine.test", "one"),
+            options: options(),
+            set: ApplySet::default(),
+            wait_for_last: false,
+            prune: Prune::WhenReady,
+            until: None,
+            events,
+        }
+    }
+
+    /// A new connection that tries nothing twice, as that of a process that will not live on.
+    pub(crate) async fn impatient(&mut self) {
+        self.reconnect(Duration::ZERO).await;
+    }
+
+    pub(crate) async fn patient(&mut self) {
+        self.reconnect(ServerSettings::default().retry_for).await;
+    }
+
+    async fn reconnect(&mut self, retry_for: Duration) {
+        self.server = connect(&self.fixture, ServerSettings { retry_for, ..ServerSettings::default() }).await;
+    }
+
+    /// The same server, for another owner.
+    pub(crate) fn owner(&mut self, name: &str) {
+        self.marks = Marks::of_component("engine.test", name);
+    }
+
+    pub(crate) fn engine(&self) -> Engine<'_> {
+        Engine { server: &self.server, marks: &self.marks, options: &self.options }
+    }
+
+    pub(crate) async fn desired(&self, yaml: &str) -> DesiredSet {
+        let objects = read_stream(yaml.as_bytes(), &Limits::default()).unwrap().objects;
+        let kinds = self.server.kinds().await.unwrap();
+        desire(objects, &kinds, &self.marks, &self.options).unwrap()
+    }
+
+    /// Looks, plans and applies, as a caller does.
+    pub(crate) async fn apply(&mut self, yaml: &str) -> Result<Outcome, EngineError> {
+        let desired = self.desired(yaml).await;
+        let mut set = self.set.clone();
+        let live = self.engine().observe(&set, &desired, false).await?;
+        let record = InConfigMap::of(&self.server);
+        let run = Run {
+            until: self.until.map(|time| Instant::now() + time),
+            wait_for_last: self.wait_for_last,
+            prune: self.prune,
+            ..Run::new(&record)
+        };
+        let outcome = self.engine().apply(&mut set, &desired, live, run).await;
+        self.set = set;
+        outcome
+    }
+
+    /// The same, where all is to go well and to be ready as far as is asked for.
+    pub(crate) async fn applied(&mut self, yaml: &str) {
+        let outcome = self.apply(yaml).await;
+        assert_eq!(outcome.map_err(|error| tell(&error)), Ok(Outcome::Done));
+    }
+
+    pub(crate) async fn delete(&mut self) -> Result<Outcome, EngineError> {
+        let mut set = self.set.clone();
+        let record = InConfigMap::of(&self.server);
+        let run = Run { until: self.until.map(|time| Instant::now() + time), ..Run::new(&record) };
+        let outcome = self.engine().delete(&mut set, run).await;
+        self.set = set;
+        outcome
+    }
+
+    pub(crate) async fn deleted(&mut self) {
+        let outcome = self.delete().await;
+        assert_eq!(outcome.map_err(|error| tell(&error)), Ok(Outcome::Done));
+    }
+
+    /// Takes the set from the record, as a new process does.
+    pub(crate) async fn recall(&mut self) {
+        let record = self.fixture.get(support::kind::CONFIG_MAP, "default/record").await;
+        let text = record.as_ref().and_then(|record| record["data"]["set"].as_str());
+        self.set = text.map_or_else(ApplySet::default, |text| serde_json::from_str(text).unwrap());
+    }
+
+    pub(crate) fn strike(&self, fault: &str) {
+        self.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
+    }
+
+    pub(crate) fn count(&self) -> Counter {
+        Counter::start(self.fixture.sandbox())
+    }
+
+    pub(crate) fn item(&self, kind: &str, name: &str) -> Option<&Item> {
+        self.set.items.iter().find(|item| item.key.kind == kind && item.key.name == name)
+    }
+
+    /// Phase and status of an item.
+    pub(crate) fn phase(&self, kind: &str, name: &str) -> Option<(Phase, &str)> {
+        self.item(kind, name).map(|item| (item.phase, item.status.as_str()))
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.events.lock().unwrap().clone()
+    }
+
+    /// Writes the status of an object, as its controller would.
+    pub(crate) async fn status(&self, kind: Kind, place: &str, status: Value) {
+        let served = self.server.kind(&GroupKind::new(kind.group, kind.kind)).await.unwrap();
+        let (namespace, name) = place.split_once('/').unwrap_or(("", place));
+        let patch = json!({"status": status});
+        self.server.patch(&served, namespace, name, &patch, "test", PatchOf::Status).await.unwrap();
+    }
+
+    /// Says that a Deployment of one replica is available.
+    pub(crate) async fn make_available(&self, place: &str) {
+        let live = self.fixture.get(DEPLOYMENT, place).await.unwrap();
+        let status = json!({
+            "observedGeneration": live["metadata"]["generation"], "replicas": 1, "updatedReplicas": 1,
+            "readyReplicas": 1, "availableReplicas": 1,
+            "conditions": [{"type": "Available", "status": "True"},
+                {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}],
+        });
+        self.status(DEPLOYMENT, place, status).await;
+    }
+}
+
+pub(crate) async fn connect(fixture: &Fixture, settings: ServerSettings) -> Server {
+    let connection = Connection {
+        credentials: Credentials::Client(fixture.client()),
+        impersonation: None,
+        user_agent: "engine-test/1".to_owned(),
+    };
+    Server::connect(connection, settings).await.unwrap()
+}
+
+pub(crate) fn options() -> Options {
+    Options {
+        field_manager: "engine".to_owned(),
+        prefix: "engine.test".to_owned(),
+        defaults: Policies::default(),
+        missing_namespaces: MissingNamespaces::Create,
+        namespace: "default".to_owned(),
+        take_over: vec!["kubectl".to_owned(), "helm".to_owned()],
+        additional_managed_types: Vec::new(),
+        component_digest: None,
+        reapply_after: None,
+    }
+}
+
+/// Every write but those of the record, in the order they were answered: `create Deployment a`.
+pub(crate) fn writes(counter: &Counter) -> Vec<String> {
+    let written = |request: &Request| {
+        let is_write = !matches!(&*request.verb, "get" | "list" | "watch" | "post" | "head");
+        is_write
+            && request.client != RECORD
+            && request.name != RECORD
+            && request.client != "test"
+            && !request.resource.is_empty()
+    };
+    let text = |request: Request| {
+        let name = if request.name.is_empty() { String::new() } else { format!(" {}", request.name) };
+        format!("{} {}{name}", request.verb, request.resource)
+    };
+    counter.requests().into_iter().filter(written).map(text).collect()
+}
+
+/// A ConfigMap in `default` with annotations, one value, and nothing else.
+pub(crate) fn config_map(name: &str, annotations: &[(&str, &str)], value: &str) -> String {
+    object("v1", "ConfigMap", name, annotations, &format!("data: {{key: \"{value}\"}}\n"))
+}
+
+/// A Deployment in `default` with annotations: ready when its status says so.
+pub(crate) fn deployment(name: &str, annotations: &[(&str, &str)]) -> String {
+    object("apps/v1", "Deployment", name, annotations, &deployment_spec("app"))
+}
+
+pub(crate) fn deployment_spec(label: &str) -> String {
+    format!(
+        "spec:\n  selector: {{matchLabels: {{app: {label}}}}}\n  template:\n    metadata: {{labels: {{app: {label}}}}}\n    spec: {{containers: [{{name: c, image: i}}]}}\n"
+    )
+}
+
+/// The definition of Widgets.
+pub(crate) fn widgets(annotations: &[(&str, &str)]) -> String {
+    let spec = "spec:\n  group: example.org\n  scope: Namespaced\n  names: {kind: Widget, plural: widgets}\n  versions:\n  - {name: v1, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}\n";
+    object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "widgets.example.org", annotations, spec)
+}
+
+pub(crate) fn widget(name: &str, annotations: &[(&str, &str)]) -> String {
+    object("example.org/v1", "Widget", name, annotations, "")
+}
+
+pub(crate) fn namespace(name: &str) -> String {
+    object("v1", "Namespace", name, &[], "")
+}
+
+/// A document of some kind; annotations without their prefix, a name with its namespace when it has one.
+pub(crate) fn object(
+    api_version: &str,
+    kind: &str,
+    place: &str,
+    annotations: &[(&str, &str)],
+    rest: &str,
+) -> String {
+    let (namespace, name) = place.split_once('/').unwrap_or(("", place));
+    let annotations: Value =
+        annotations.iter().map(|(key, value)| (format!("engine.test/{key}"), Value::from(*value))).collect();
+    let mut metadata = json!({"name": name, "annotations": annotations});
+    if !namespace.is_empty() {
+        metadata["namespace"] = namespace.into();
+    }
+    format!("---\napiVersion: {api_version}\nkind: {kind}\nmetadata: {metadata}\n{rest}")
+}
+
+pub(crate) fn key(group: &str, kind: &str, place: &str) -> ObjectKey {
+    let (namespace, name) = place.split_once('/').unwrap_or(("", place));
+    let text = str::to_owned;
+    ObjectKey { group: text(group), kind: text(kind), namespace: text(namespace), name: text(name) }
+}
+
+/// An error with everything that is in it.
+pub(crate) fn tell(error: &EngineError) -> String {
+    let lines = |of: Vec<String>| format!("{error}: {}", of.join("; "));
+    match error {
+        EngineError::Writes { failed } => lines(
+            failed.iter().map(|(key, error): &(ObjectKey, WriteError)| format!("{key}: {error}")).collect(),
+        ),
+        EngineError::Impossible { objects } => lines(objects.iter().map(ToString::to_string).collect()),
+        EngineError::InUse { definitions } => lines(definitions.iter().map(ToString::to_string).collect()),
+        EngineError::Bad { objects } => lines(objects.iter().map(ToString::to_string).collect()),
+        EngineError::Api(error) => error.to_string(),
+    }
+}
+
+/// The blockers of a run that waits, as `Kind ns/name: message`.
+pub(crate) fn waiting(outcome: Result<Outcome, EngineError>) -> Vec<String> {
+    match outcome {
+        Ok(Outcome::Waiting(blockers)) => {
+            blockers.iter().map(|blocker| format!("{}: {}", blocker.object, blocker.status.message)).collect()
+        }
+        Ok(Outcome::Done) => vec!["done".to_owned()],
+        Err(error) => vec![tell(&error)],
+    }
+}

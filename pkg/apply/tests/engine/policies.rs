@@ -1,0 +1,232 @@
+//! What becomes of an object that is there already.
+
+use std::time::Duration;
+
+use apply::{Engine, Event, Live, ReconcilePolicy, UpdatePolicy, WriteMode, Written};
+use serde_json::{Value, json};
+use support::kind::{CONFIG_MAP, NAMESPACE};
+
+use crate::lab::*;
+
+async fn updated(lab: &mut Lab, annotations: &[(&str, &str)]) -> Vec<String> {
+    lab.applied(&config_map("a", annotations, "1")).await;
+    let counter = lab.count();
+    lab.applied(&config_map("a", annotations, "2")).await;
+    let live = lab.fixture.get(CONFIG_MAP, "default/a").await.unwrap();
+    assert_eq!(live["data"]["key"], "2");
+    writes(&counter)
+}
+
+// Row: ENG-28
+// Row: ENG-56
+// Row: ENG-57
+#[tokio::test]
+async fn an_object_is_changed_as_its_policy_says() {
+    for (default, annotation, expected) in [
+        (UpdatePolicy::default(), None, "update configmaps a"),
+        (UpdatePolicy::default(), Some("default"), "update configmaps a"),
+        (UpdatePolicy::SsaOverride, None, "patch configmaps a"),
+        (UpdatePolicy::SsaOverride, Some("replace"), "update configmaps a"),
+        (UpdatePolicy::Replace, Some("ssa-merge"), "patch configmaps a"),
+    ] {
+        let mut lab = Lab::start().await;
+        lab.options.defaults.update = default;
+        let annotations: Vec<_> = annotation.into_iter().map(|policy| ("update-policy", policy)).collect();
+        assert_eq!(updated(&mut lab, &annotations).await, [expected], "{default:?} {annotation:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_replaced_object_loses_what_is_not_written_and_keeps_its_finalizers() {
+    let mut lab = Lab::start().await;
+    lab.applied(&config_map("a", &[], "1")).await;
+    let foreign = json!({"metadata": {"finalizers": ["example.org/held"]}, "data": {"more": "1"}});
+    lab.fixture.merge(CONFIG_MAP, "default/a", &foreign).await;
+    lab.applied(&config_map("a", &[], "2")).await;
+    let live = lab.fixture.get(CONFIG_MAP, "default/a").await.unwrap();
+    assert_eq!(live["data"], json!({"key": "2"}));
+    assert_eq!(live["metadata"]["finalizers"], json!(["example.org/held"]));
+}
+
+/// An object that `kubectl` wrote, as client-side apply does.
+async fn written_by_kubectl(lab: &Lab) {
+    let kind = lab.server.kind(&apply::GroupKind::new("", "ConfigMap")).await.unwrap();
+    let object = json!({
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"},
+        "data": {"key": "0", "stale": "1"},
+    });
+    lab.server.create(&kind, &object.try_into().unwrap(), "kubectl-create", WriteMode::Real).await.unwrap();
+    lab.fixture.merge(CONFIG_MAP, "default/a", &json!({"data": {"foreign": "1"}})).await;
+}
+
+// Row: ENG-58
+#[tokio::test]
+async fn an_object_that_is_merged_keeps_the_fields_of_others() {
+    let mut lab = Lab::start().await;
+    lab.options.defaults.update = UpdatePolicy::SsaMerge;
+    written_by_kubectl(&lab).await;
+    lab.applied(&config_map("a", &[], "1")).await;
+    let live = lab.fixture.get(CONFIG_MAP, "default/a").await.unwrap();
+    assert_eq!(live["data"], json!({"key": "1", "stale": "1", "foreign": "1"}));
+}
+
+// Row: ENG-59
+#[tokio::test]
+async fn an_object_that_is_taken_over_keeps_no_stale_field_of_its_former_manager() {
+    let mut lab = Lab::start().await;
+    lab.options.defaults.update = UpdatePolicy::SsaOverride;
+    written_by_kubectl(&lab).await;
+    lab.applied(&config_map("a", &[], "1")).await;
+    let live = lab.fixture.get(CONFIG_MAP, "default/a").await.unwrap();
+    assert_eq!(live["data"], json!({"key": "1", "foreign": "1"}));
+    let managers: Vec<_> =
+        live["metadata"]["managedFields"].as_array().unwrap().iter().map(|entry| &entry["manager"]).collect();
+    assert!(
+        managers.contains(&&json!("engine")) && !managers.contains(&&json!("kubectl-create")),
+        "{managers:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_field_that_is_no_longer_wanted_goes_though_it_was_once_replaced() {
+    let mut lab = Lab::start().await;
+    let two = object("v1", "ConfigMap", "a", &[], "data: {key: \"1\", dropped: \"1\"}\n");
+    lab.applied(&two).await;
+    lab.options.defaults.update = UpdatePolicy::SsaMerge;
+    lab.applied(&config_map("a", &[], "2")).await;
+    let live = lab.fixture.get(CONFIG_MAP, "default/a").await.unwrap();
+    assert_eq!(live["data"], json!({"key": "2"}));
+}
+
+// Row: ENG-60
+#[tokio::test]
+async fn an_object_that_is_recreated_is_another_one() {
+    let mut lab = Lab::start().await;
+    lab.until = Some(Duration::from_mins(1));
+    let uid = |live: &Value| live["metadata"]["uid"].as_str().unwrap().to_owned();
+    lab.applied(&config_map("a", &[("update-policy", "recreate")], "1")).await;
+    let before = lab.fixture.get(CONFIG_MAP, "default/a").await.unwrap();
+    let counter = lab.count();
+    lab.applied(&config_map("a", &[("update-policy", "recreate")], "2")).await;
+    let after = lab.fixture.get(CONFIG_MAP, "default/a").await.unwrap();
+    assert_ne!(uid(&before), uid(&after));
+    assert_eq!(writes(&counter), ["delete configmaps a", "create configmaps"]);
+}
+
+#[tokio::test]
+async fn a_recreated_object_that_is_held_is_waited_for() {
+    let mut lab = Lab::start().await;
+    let recreate = [("update-policy", "recreate")];
+    lab.applied(&config_map("a", &recreate, "1")).await;
+    lab.fixture
+        .merge(CONFIG_MAP, "default/a", &json!({"metadata": {"finalizers": ["example.org/held"]}}))
+        .await;
+    let held = waiting(lab.apply(&config_map("a", &recreate, "2")).await);
+    assert_eq!(held, ["ConfigMap default/a: held by finalizer `example.org/held`"]);
+    lab.fixture.merge(CONFIG_MAP, "default/a", &json!({"metadata": {"finalizers": null}})).await;
+    lab.applied(&config_map("a", &recreate, "2")).await;
+    let live = lab.fixture.get(CONFIG_MAP, "default/a").await.unwrap();
+    assert_eq!(live["data"]["key"], "2");
+}
+
+// Row: ENG-55
+#[tokio::test]
+async fn an_object_that_is_written_once_is_not_written_again() {
+    let mut lab = Lab::start().await;
+    let once = [("reconcile-policy", "once")];
+    lab.applied(&config_map("a", &once, "1")).await;
+    let counter = lab.count();
+    lab.applied(&config_map("a", &once, "2")).await;
+    assert_eq!(writes(&counter), Vec::<String>::new());
+    lab.fixture.delete(CONFIG_MAP, "default/a").await;
+    lab.applied(&config_map("a", &once, "2")).await;
+    assert_eq!(lab.fixture.get(CONFIG_MAP, "default/a").await.unwrap()["data"]["key"], "2");
+}
+
+// Row: ENG-54
+#[tokio::test]
+async fn an_object_may_be_written_whenever_its_component_changes() {
+    let mut lab = Lab::start().await;
+    lab.options.defaults.reconcile = ReconcilePolicy::OnObjectOrComponentChange;
+    lab.options.component_digest = Some("1".to_owned());
+    lab.applied(&config_map("a", &[], "1")).await;
+    let counter = lab.count();
+    lab.applied(&config_map("a", &[], "1")).await;
+    assert_eq!(writes(&counter), Vec::<String>::new());
+    lab.options.component_digest = Some("2".to_owned());
+    lab.applied(&config_map("a", &[], "1")).await;
+    assert_eq!(writes(&counter), ["update configmaps a"]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_changed_is_made_anew_and_said_so() {
+    let mut lab = Lab::start().await;
+    lab.until = Some(Duration::from_mins(1));
+    lab.options.defaults.update = UpdatePolicy::SsaOverride;
+    let binding = |role: &str| {
+        let rest = format!("roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: Role, name: {role}}}\n");
+        object("rbac.authorization.k8s.io/v1", "RoleBinding", "a", &[], &rest)
+    };
+    lab.applied(&binding("one")).await;
+    lab.applied(&binding("two")).await;
+    let events = lab.events();
+    let told: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Deleted { object } => Some(format!("deleted {object}")),
+            Event::Wrote { object, how: Written::Created } => Some(format!("created {object}")),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        told,
+        ["created RoleBinding default/a", "deleted RoleBinding default/a", "created RoleBinding default/a"]
+    );
+}
+
+#[tokio::test]
+async fn missing_namespaces_are_made_belong_to_nobody_and_stay() {
+    let mut lab = Lab::start().await;
+    lab.applied(&config_map("new/a", &[], "1")).await;
+    let made = lab.fixture.get(NAMESPACE, "new").await.unwrap();
+    assert!(made["metadata"]["labels"]["engine.test/owner-id"].is_null(), "{made:#}");
+    lab.deleted().await;
+    assert!(lab.fixture.get(NAMESPACE, "new").await.is_some());
+    assert!(lab.fixture.get(CONFIG_MAP, "new/a").await.is_none());
+}
+
+#[tokio::test]
+async fn a_dry_run_collects_what_is_refused_and_writes_nothing() {
+    let mut lab = Lab::start().await;
+    lab.applied(&config_map("kept", &[], "1")).await;
+    let bad = config_map("bad", &[], "1").replace("\ndata:", "\nimmutable: nonsense\ndata:");
+    let worse = object("v1", "Service", "worse", &[], "spec: {ports: [{port: 99999}]}\n");
+    // The server cannot say anything about these.
+    let unjudged =
+        namespace("new") + &config_map("new/inside", &[], "1") + &widgets(&[]) + &widget("one", &[]);
+    let set = config_map("kept", &[], "2") + &unjudged;
+    let plan_of = async |yaml: &str| {
+        let desired = lab.desired(yaml).await;
+        let live = lab.engine().observe(&lab.set, &desired, true).await.unwrap();
+        let now = "2026-01-01T00:00:00Z".parse().unwrap();
+        let plan = apply::plan(&lab.set, &desired, &live, &lab.marks, &lab.options, now).unwrap();
+        (plan, desired, live)
+    };
+    let revision = lab.count();
+    let (plan, desired, live) = plan_of(&(bad + &worse + &set)).await;
+    let engine: Engine<'_> = lab.engine();
+    let error = tell(&engine.dry_run(&plan, &desired, &live).await.unwrap_err());
+    assert!(error.starts_with("2 objects could not be written: "), "{error}");
+    assert!(
+        error.contains("ConfigMap default/bad: ") && error.contains("Service default/worse: "),
+        "{error}"
+    );
+
+    let (plan, desired, live) = plan_of(&set).await;
+    let would_be: Live = engine.dry_run(&plan, &desired, &live).await.unwrap();
+    let kept = would_be.present(&key("", "ConfigMap", "default/kept")).unwrap();
+    assert_eq!(kept.get(&["data", "key"]), Some(&json!("2")));
+    assert!(would_be.present(&key("example.org", "Widget", "default/one")).is_none());
+    assert!(revision.requests().iter().all(|request| request.dry_run || !request.verb.contains("patch")));
+    assert_eq!(lab.fixture.get(CONFIG_MAP, "default/kept").await.unwrap()["data"]["key"], "1");
+}

@@ -1,0 +1,94 @@
+//! What is no longer wanted.
+
+use std::time::Duration;
+
+use apply::{Prune, Run};
+use serde_json::json;
+use support::kind::CONFIG_MAP;
+
+use crate::lab::*;
+
+// Row: ENG-80
+#[tokio::test]
+async fn what_is_no_longer_wanted_goes_after_all_waves_are_ready() {
+    let mut lab = Lab::start().await;
+    lab.applied(&(config_map("old", &[], "1") + &config_map("kept", &[], "1"))).await;
+    let next = config_map("kept", &[], "1") + &deployment("app", &[]);
+    assert_eq!(waiting(lab.apply(&next).await).len(), 1);
+    assert!(lab.fixture.get(CONFIG_MAP, "default/old").await.is_some());
+    assert!(lab.item("ConfigMap", "old").is_some());
+    lab.make_available("default/app").await;
+    let counter = lab.count();
+    lab.applied(&next).await;
+    assert_eq!(writes(&counter), ["delete configmaps old"]);
+    assert!(lab.item("ConfigMap", "old").is_none());
+}
+
+#[tokio::test]
+async fn what_is_no_longer_wanted_can_go_before_the_last_wave_is_ready() {
+    let mut lab = Lab::start().await;
+    lab.prune = Prune::AtOnce;
+    lab.applied(&(config_map("old", &[], "1") + &deployment("first", &[]))).await;
+    let next = deployment("first", &[("apply-order", "-1")]) + &deployment("second", &[]);
+    assert_eq!(waiting(lab.apply(&next).await).len(), 1, "all has to be written first");
+    assert!(lab.fixture.get(CONFIG_MAP, "default/old").await.is_some());
+    lab.make_available("default/first").await;
+    lab.wait_for_last = true;
+    let held = waiting(lab.apply(&next).await);
+    assert!(held.len() == 1 && held[0].starts_with("Deployment default/second: "), "{held:?}");
+    assert!(lab.fixture.get(CONFIG_MAP, "default/old").await.is_none());
+    assert!(lab.item("ConfigMap", "old").is_none());
+}
+
+#[tokio::test]
+async fn what_gets_a_finalizer_while_it_is_told_to_go_is_not_gone() {
+    let mut lab = Lab::start().await;
+    lab.applied(&config_map("a", &[], "1")).await;
+    let (desired, mut set) = (lab.desired("").await, lab.set.clone());
+    let live = lab.engine().observe(&set, &desired, false).await.unwrap();
+    let held = json!({"metadata": {"finalizers": ["example.org/held"]}});
+    lab.fixture.merge(CONFIG_MAP, "default/a", &held).await;
+    let record = InConfigMap::of(&lab.server);
+    let outcome = lab.engine().apply(&mut set, &desired, live, Run::new(&record)).await;
+    assert_eq!(waiting(outcome), ["ConfigMap default/a: held by finalizer `example.org/held`"]);
+    assert_eq!(set.items.len(), 1);
+}
+
+#[tokio::test]
+async fn redundant_objects_go_wave_by_wave_each_when_the_former_is_gone() {
+    let mut lab = Lab::start().await;
+    let set =
+        config_map("a", &[("delete-order", "-1")], "1") + &config_map("b", &[("apply-order", "-9")], "1");
+    lab.applied(&set).await;
+    lab.fixture
+        .merge(CONFIG_MAP, "default/a", &json!({"metadata": {"finalizers": ["example.org/held"]}}))
+        .await;
+    assert_eq!(waiting(lab.apply("").await), ["ConfigMap default/a: held by finalizer `example.org/held`"]);
+    assert!(lab.fixture.get(CONFIG_MAP, "default/b").await.is_some());
+    lab.fixture.merge(CONFIG_MAP, "default/a", &json!({"metadata": {"finalizers": null}})).await;
+    lab.applied("").await;
+    assert!(lab.fixture.get(CONFIG_MAP, "default/b").await.is_none());
+}
+
+#[tokio::test]
+async fn an_object_that_moves_is_made_in_its_new_namespace_before_the_old_one_goes() {
+    let mut lab = Lab::start().await;
+    lab.until = Some(Duration::from_mins(1));
+    lab.applied(&config_map("one/a", &[], "1")).await;
+    let counter = lab.count();
+    lab.applied(&config_map("two/a", &[], "1")).await;
+    assert_eq!(writes(&counter), ["create namespaces", "create configmaps", "delete configmaps a"]);
+    assert!(lab.fixture.get(CONFIG_MAP, "one/a").await.is_none());
+    assert!(lab.fixture.get(CONFIG_MAP, "two/a").await.is_some());
+}
+
+#[tokio::test]
+async fn orphans_of_a_run_stay_and_are_forgotten() {
+    for (policy, stays) in [("orphan", true), ("orphan-on-apply", true), ("orphan-on-delete", false)] {
+        let mut lab = Lab::start().await;
+        lab.applied(&config_map("a", &[("delete-policy", policy)], "1")).await;
+        lab.applied(&config_map("b", &[], "1")).await;
+        assert_eq!(lab.fixture.get(CONFIG_MAP, "default/a").await.is_some(), stays, "{policy}");
+        assert!(lab.item("ConfigMap", "a").is_none(), "{policy}");
+    }
+}

@@ -1,0 +1,156 @@
+//! Waves: each waits for those before, and ends by deleting what has done its work.
+
+use std::time::Duration;
+
+use apply::{Outcome, Phase};
+use serde_json::json;
+use support::kind::{CONFIG_MAP, Kind};
+
+use crate::lab::*;
+
+const JOB: Kind = Kind::new("batch", "v1", "Job", "jobs");
+
+fn job(name: &str, annotations: &[(&str, &str)]) -> String {
+    let spec = "spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}\n";
+    object("batch/v1", "Job", name, annotations, spec)
+}
+
+async fn finish(lab: &Lab, place: &str) {
+    let conditions = json!([
+        {"type": "SuccessCriteriaMet", "status": "True"}, {"type": "Complete", "status": "True"},
+    ]);
+    let status = json!({
+        "conditions": conditions, "startTime": "2026-01-01T00:00:00Z", "completionTime": "2026-01-01T00:00:01Z",
+    });
+    lab.status(JOB, place, status).await;
+}
+
+// Row: ENG-65
+#[tokio::test]
+async fn a_wave_that_is_not_ready_holds_the_next() {
+    let mut lab = Lab::start().await;
+    let set = deployment("first", &[("apply-order", "-1")]) + &config_map("second", &[], "1");
+    let held = waiting(lab.apply(&set).await);
+    assert_eq!(held.len(), 1, "{held:?}");
+    assert!(held[0].starts_with("Deployment default/first: "), "{held:?}");
+    assert!(lab.fixture.get(CONFIG_MAP, "default/second").await.is_none());
+    assert_eq!(lab.phase("Deployment", "first"), Some((Phase::Creating, "InProgress")));
+    assert_eq!(lab.phase("ConfigMap", "second"), Some((Phase::ScheduledForApplication, "InProgress")));
+
+    lab.make_available("default/first").await;
+    lab.applied(&set).await;
+    assert!(lab.fixture.get(CONFIG_MAP, "default/second").await.is_some());
+    assert_eq!(lab.phase("Deployment", "first"), Some((Phase::Ready, "Current")));
+    assert_eq!(lab.phase("ConfigMap", "second"), Some((Phase::Ready, "Current")));
+}
+
+#[tokio::test]
+async fn a_wave_is_waited_for_until_it_is_ready_or_time_is_over() {
+    let mut lab = Lab::start().await;
+    let set = deployment("first", &[("apply-order", "-1")]) + &config_map("second", &[], "1");
+    lab.until = Some(Duration::from_millis(50));
+    let held = waiting(lab.apply(&set).await);
+    assert!(held[0].starts_with("Deployment default/first: "), "{held:?}");
+
+    lab.until = Some(Duration::from_mins(1));
+    let release = lab.make_available("default/first");
+    let desired = lab.desired(&set).await;
+    let mut known = lab.set.clone();
+    let live = lab.engine().observe(&known, &desired, false).await.unwrap();
+    let record = InConfigMap::of(&lab.server);
+    let until = std::time::Instant::now().checked_add(Duration::from_mins(1));
+    let run = apply::Run { until, ..apply::Run::new(&record) };
+    let engine = lab.engine();
+    let (outcome, ()) = tokio::join!(engine.apply(&mut known, &desired, live, run), release);
+    assert_eq!(outcome.unwrap(), Outcome::Done);
+    assert!(lab.fixture.get(CONFIG_MAP, "default/second").await.is_some());
+}
+
+// Row: ENG-67
+#[tokio::test]
+async fn waves_go_upwards_from_negative_to_positive_orders() {
+    let mut lab = Lab::start().await;
+    lab.options.defaults.update = apply::UpdatePolicy::SsaOverride;
+    let counter = lab.count();
+    let set = config_map("c", &[("apply-order", "7")], "1")
+        + &config_map("b", &[], "1")
+        + &config_map("a", &[("apply-order", "-5")], "1");
+    lab.applied(&set).await;
+    assert_eq!(writes(&counter), ["patch configmaps a", "patch configmaps b", "patch configmaps c"]);
+}
+
+#[tokio::test]
+async fn the_last_wave_is_waited_for_only_when_asked_to() {
+    let mut lab = Lab::start().await;
+    let set = deployment("app", &[]);
+    lab.applied(&set).await;
+    lab.wait_for_last = true;
+    let held = waiting(lab.apply(&set).await);
+    assert!(held[0].starts_with("Deployment default/app: "), "{held:?}");
+    lab.make_available("default/app").await;
+    lab.applied(&set).await;
+}
+
+// Row: ENG-31
+#[tokio::test]
+async fn instances_of_a_definition_are_written_in_the_same_run_when_it_is_served() {
+    let mut lab = Lab::start().await;
+    let counter = lab.count();
+    lab.until = Some(Duration::from_mins(1));
+    lab.applied(&(widget("one", &[]) + &config_map("a", &[], "1") + &widgets(&[]))).await;
+    let written = writes(&counter);
+    assert_eq!(written[0], "create customresourcedefinitions");
+    assert_eq!(written.last().unwrap(), "create widgets");
+    assert!(lab.fixture.get(WIDGET, "default/one").await.is_some());
+    let definition =
+        lab.fixture.get(support::kind::CUSTOM_RESOURCE_DEFINITION, "widgets.example.org").await.unwrap();
+    let finalizers = definition["metadata"]["finalizers"].as_array().unwrap();
+    assert!(finalizers.contains(&json!("engine.test")), "{finalizers:?}");
+}
+
+// Row: ENG-68
+// Row: ENG-69
+// Row: ENG-70
+#[tokio::test]
+async fn what_has_done_its_work_goes_before_the_next_wave_and_does_not_come_back() {
+    let mut lab = Lab::start().await;
+    lab.until = None;
+    let set = job("prepare", &[("apply-order", "-1"), ("purge-order", "-1")]) + &config_map("app", &[], "1");
+    assert_eq!(waiting(lab.apply(&set).await).len(), 1);
+    assert!(lab.fixture.get(JOB, "default/prepare").await.is_some(), "it has not done its work");
+    finish(&lab, "default/prepare").await;
+    let counter = lab.count();
+    lab.until = Some(Duration::from_mins(1));
+    lab.applied(&set).await;
+    assert_eq!(writes(&counter), ["delete jobs prepare", "create configmaps"]);
+    assert_eq!(lab.phase("Job", "prepare"), Some((Phase::Completed, "")));
+    let counter = lab.count();
+    lab.applied(&set).await;
+    assert_eq!(writes(&counter), Vec::<String>::new());
+    assert_eq!(lab.phase("Job", "prepare"), Some((Phase::Completed, "")));
+    lab.until = None;
+    // Only another manifest starts it again.
+    let again = set.replace("name: c", "name: d");
+    assert_eq!(waiting(lab.apply(&again).await).len(), 1);
+    assert!(lab.fixture.get(JOB, "default/prepare").await.is_some());
+}
+
+#[tokio::test]
+async fn a_purge_that_was_cut_off_is_finished_and_not_begun_again() {
+    let mut lab = Lab::start().await;
+    let set = job("prepare", &[("purge-order", "0")]);
+    lab.apply(&set).await.unwrap();
+    finish(&lab, "default/prepare").await;
+    lab.strike("cut-after,verb=delete,times=1");
+    lab.strike("503,verb=write,skip=1");
+    lab.until = Some(Duration::from_mins(1));
+    lab.impatient().await;
+    lab.apply(&set).await.unwrap_err();
+    lab.fixture.sandbox().faults().clear();
+    lab.recall().await;
+    assert_eq!(lab.phase("Job", "prepare").unwrap().0, Phase::ScheduledForCompletion);
+    let counter = lab.count();
+    lab.applied(&set).await;
+    assert_eq!(writes(&counter), Vec::<String>::new());
+    assert_eq!(lab.phase("Job", "prepare"), Some((Phase::Completed, "")));
+}

@@ -1,0 +1,245 @@
+//! Strategic merge, as the built-in kinds define it.
+//! Source: kubectl patch and kustomize; Kubernetes "Strategic Merge Patch" (sig-api-machinery), with its directives
+//! `$patch`, `$deleteFromPrimitiveList` and `$retainKeys`.
+
+use serde_json::{Map, Value};
+
+use super::keys::{ListMerge, list_merge};
+use crate::type_name;
+
+const DIRECTIVE: &str = "$patch";
+const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
+const RETAIN_KEYS: &str = "$retainKeys";
+/// Only says in which order elements stand; ours stand where they stood, new ones behind them.
+const ELEMENT_ORDER: &str = "$setElementOrder/";
+
+/// A patch that strategic merge cannot read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StrategicError {
+    /// A directive nobody knows.
+    #[error(
+        "`{directive}` in `{path}` is no directive; there are `$patch: delete`, `replace` and `merge`, `$deleteFromPrimitiveList/…` and `$retainKeys`"
+    )]
+    Directive {
+        /// As it is written.
+        directive: String,
+        /// Where.
+        path: String,
+    },
+    /// An element without the key that tells elements apart.
+    #[error("an element of `{path}` has no `{key}`, by which elements are told apart")]
+    NoKey {
+        /// The list.
+        path: String,
+        /// The key.
+        key: &'static str,
+    },
+    /// Another type than strategic merge needs there.
+    #[error("`{path}` is {found}, it must be {expected}")]
+    Type {
+        /// Where.
+        path: String,
+        /// What it must be.
+        expected: &'static str,
+        /// What it is.
+        found: &'static str,
+    },
+}
+
+/// Where in the patch something is, for errors; and which field the mapping at hand stands in.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    parent: Option<&'a At<'a>>,
+    field: &'a str,
+}
+
+impl At<'_> {
+    fn path(&self) -> String {
+        match self.parent {
+            Some(parent) if parent.parent.is_some() => format!("{}.{}", parent.path(), self.field),
+            _ => self.field.to_owned(),
+        }
+    }
+}
+
+/// Whether a patch says that the whole object is to go.
+pub(super) fn deletes(patch: &Value) -> bool {
+    patch.get(DIRECTIVE).and_then(Value::as_str) == Some("delete")
+}
+
+/// Merges a patch into an object of a kind.
+pub(super) fn merge(target: &mut Value, patch: &Value, kind: &str) -> Result<(), StrategicError> {
+    merge_value(target, patch, At { parent: None, field: kind })
+}
+
+fn merge_value(target: &mut Value, patch: &Value, at: At<'_>) -> Result<(), StrategicError> {
+    let Value::Object(changes) = patch else {
+        *target = patch.clone();
+        return Ok(());
+    };
+    match directive(changes, at)? {
+        Some("replace") => {
+            *target = Value::Object(without_directives(changes));
+            return Ok(());
+        }
+        Some("delete") => {
+            *target = Value::Null;
+            return Ok(());
+        }
+        _ => {}
+    }
+    if !target.is_object() {
+        *target = Value::Object(Map::new());
+    }
+    let Value::Object(fields) = target else { unreachable!("invariant: it was made a mapping above") };
+    if let Some(kept) = changes.get(RETAIN_KEYS) {
+        retain(fields, kept, at)?;
+    }
+    for (key, change) in changes {
+        if let Some(field) = key.strip_prefix(DELETE_FROM) {
+            delete_from(fields, field, change, at)?;
+        } else if !key.starts_with('$') {
+            merge_field(fields, key, change, at)?;
+        } else if key != DIRECTIVE && key != RETAIN_KEYS && !key.starts_with(ELEMENT_ORDER) {
+            return Err(StrategicError::Directive { directive: key.clone(), path: at.path() });
+        }
+    }
+    Ok(())
+}
+
+fn merge_field(
+    fields: &mut Map<String, Value>,
+    key: &str,
+    change: &Value,
+    parent: At<'_>,
+) -> Result<(), StrategicError> {
+    let at = At { parent: Some(&parent), field: key };
+    match change {
+        Value::Null => {
+            fields.remove(key);
+        }
+        Value::Array(elements) => merge_list(fields, elements, at, list_merge(parent.field, key))?,
+        change => {
+            let value = fields.entry(key).or_insert(Value::Null);
+            merge_value(value, change, at)?;
+            if value.is_null() {
+                fields.remove(key);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn merge_list(
+    fields: &mut Map<String, Value>,
+    changes: &[Value],
+    at: At<'_>,
+    how: ListMerge,
+) -> Result<(), StrategicError> {
+    let is_replaced = changes.iter().any(|change| is_directive(change, "replace"));
+    let old = match fields.get_mut(at.field) {
+        Some(Value::Array(old)) if how != ListMerge::Replace && !is_replaced => std::mem::take(old),
+        _ => Vec::new(),
+    };
+    let merged = match how {
+        ListMerge::By(key) => merge_by_key(old, changes, key, at)?,
+        ListMerge::Set => {
+            let mut merged = old;
+            merged.extend(
+                changes.iter().filter(|change| !merged.contains(change)).cloned().collect::<Vec<_>>(),
+            );
+            merged
+        }
+        ListMerge::Replace => {
+            changes.iter().filter(|change| !is_directive(change, "replace")).cloned().collect()
+        }
+    };
+    fields.insert(at.field.to_owned(), Value::Array(merged));
+    Ok(())
+}
+
+fn merge_by_key(
+    mut elements: Vec<Value>,
+    changes: &[Value],
+    key: &'static str,
+    at: At<'_>,
+) -> Result<Vec<Value>, StrategicError> {
+    for change in changes {
+        let Value::Object(change_fields) = change else {
+            return Err(StrategicError::Type {
+                path: at.path(),
+                expected: "a list of mappings",
+                found: "a list with other values",
+            });
+        };
+        if is_directive(change, "replace") && change_fields.len() == 1 {
+            continue;
+        }
+        let Some(wanted) = change_fields.get(key) else {
+            return Err(StrategicError::NoKey { path: at.path(), key });
+        };
+        let found = elements.iter().position(|element| element.get(key) == Some(wanted));
+        match (found, directive(change_fields, at)?) {
+            (Some(index), Some("delete")) => {
+                elements.remove(index);
+            }
+            (None, Some("delete")) => {}
+            (Some(index), _) => merge_value(&mut elements[index], change, at)?,
+            (None, _) => {
+                let mut new = Value::Null;
+                merge_value(&mut new, change, at)?;
+                elements.push(new);
+            }
+        }
+    }
+    Ok(elements)
+}
+
+fn is_directive(value: &Value, word: &str) -> bool {
+    value.get(DIRECTIVE).and_then(Value::as_str) == Some(word)
+}
+
+fn directive<'p>(changes: &'p Map<String, Value>, at: At<'_>) -> Result<Option<&'p str>, StrategicError> {
+    match changes.get(DIRECTIVE) {
+        None => Ok(None),
+        Some(Value::String(word)) if matches!(&**word, "delete" | "replace" | "merge") => Ok(Some(word)),
+        Some(other) => {
+            Err(StrategicError::Directive { directive: format!("{DIRECTIVE}: {other}"), path: at.path() })
+        }
+    }
+}
+
+fn without_directives(changes: &Map<String, Value>) -> Map<String, Value> {
+    changes
+        .iter()
+        .filter(|(key, _)| !key.starts_with('$'))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+fn retain(fields: &mut Map<String, Value>, kept: &Value, at: At<'_>) -> Result<(), StrategicError> {
+    let names = list_of(kept, RETAIN_KEYS, at)?;
+    fields.retain(|key, _| names.iter().any(|name| name.as_str() == Some(key)));
+    Ok(())
+}
+
+fn delete_from(
+    fields: &mut Map<String, Value>,
+    field: &str,
+    gone: &Value,
+    at: At<'_>,
+) -> Result<(), StrategicError> {
+    let gone = list_of(gone, &format!("{DELETE_FROM}{field}"), at)?;
+    if let Some(Value::Array(elements)) = fields.get_mut(field) {
+        elements.retain(|element| !gone.contains(element));
+    }
+    Ok(())
+}
+
+fn list_of<'v>(value: &'v Value, field: &str, at: At<'_>) -> Result<&'v Vec<Value>, StrategicError> {
+    value.as_array().ok_or_else(|| StrategicError::Type {
+        path: format!("{}.{field}", at.path()),
+        expected: "a list",
+        found: type_name(value),
+    })
+}

@@ -1,0 +1,136 @@
+use serde_json::json;
+
+use super::*;
+
+fn object(value: Value) -> Object {
+    value.try_into().unwrap()
+}
+
+fn deployment() -> Object {
+    object(json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "finalizers": ["x"]},
+        "spec": {"replicas": 1, "template": {"spec": {
+            "containers": [
+                {"name": "manager", "image": "m:1", "args": ["--a"], "env": [{"name": "A", "value": "1"}],
+                 "ports": [{"containerPort": 80, "name": "web"}]},
+                {"name": "proxy", "image": "p:1"}],
+            "tolerations": [{"key": "old"}]}}}
+    }))
+}
+
+fn applied(patch: &Patch) -> Value {
+    let mut object = deployment();
+    assert_eq!(patch.apply(&mut object).unwrap(), Patched::Stays);
+    object.into_value()
+}
+
+fn pod(patch: &Value) -> Value {
+    let patch = json!({"spec": {"template": {"spec": patch}}});
+    applied(&Patch::Strategic(patch))["spec"]["template"]["spec"].take()
+}
+
+#[test]
+fn containers_are_merged_by_name_and_plain_lists_are_replaced() {
+    let changed = pod(&json!({"containers": [
+        {"name": "manager", "args": ["--b"], "env": [{"name": "B", "value": "2"}], "ports": [{"containerPort": 81}]},
+        {"name": "new", "image": "n:1"}], "tolerations": [{"key": "new"}]}));
+    assert_eq!(
+        changed,
+        json!({
+            "containers": [
+                {"name": "manager", "image": "m:1", "args": ["--b"],
+                 "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
+                 "ports": [{"containerPort": 80, "name": "web"}, {"containerPort": 81}]},
+                {"name": "proxy", "image": "p:1"}, {"name": "new", "image": "n:1"}],
+            "tolerations": [{"key": "new"}]
+        })
+    );
+}
+
+#[test]
+fn directives_delete_and_replace() {
+    let without_proxy = pod(&json!({"containers": [{"name": "proxy", "$patch": "delete"}]}));
+    assert_eq!(without_proxy["containers"].as_array().unwrap().len(), 1);
+    let only_one = pod(&json!({"containers": [{"$patch": "replace"}, {"name": "one"}]}));
+    assert_eq!(only_one["containers"], json!([{"name": "one"}]));
+    let replaced = applied(&Patch::Strategic(json!({"spec": {"$patch": "replace", "paused": true}})));
+    assert_eq!(replaced["spec"], json!({"paused": true}));
+    let gone =
+        applied(&Patch::Strategic(json!({"metadata": {"finalizers": null}, "spec": {"$patch": "delete"}})));
+    assert_eq!(gone, json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}}));
+    let primitives = applied(&Patch::Strategic(json!({"metadata": {
+        "finalizers": ["y"], "$deleteFromPrimitiveList/finalizers": ["x"]}})));
+    assert_eq!(primitives["metadata"]["finalizers"], json!(["y"]));
+    let retained = applied(&Patch::Strategic(json!({"spec": {"$retainKeys": ["replicas"], "replicas": 3}})));
+    assert_eq!(retained["spec"], json!({"replicas": 3}));
+}
+
+#[test]
+fn the_whole_object_can_be_told_to_go() {
+    for api_version in ["apps/v1", "example.org/v1"] {
+        let mut object = object(json!({"apiVersion": api_version, "kind": "Deployment"}));
+        let patch = Patch::Strategic(json!({"$patch": "delete"}));
+        assert_eq!(patch.apply(&mut object).unwrap(), Patched::Deleted);
+    }
+}
+
+#[test]
+fn what_strategic_merge_cannot_read_is_named_with_its_path() {
+    let refused = |pod: &Value| {
+        let mut object = deployment();
+        let patch = Patch::Strategic(json!({"spec": {"template": {"spec": pod}}}));
+        let error = patch.apply(&mut object).unwrap_err().to_string();
+        assert_eq!(object, deployment());
+        error
+    };
+    assert_eq!(
+        refused(&json!({"containers": [{"image": "x"}]})),
+        "an element of `spec.template.spec.containers` has no `name`, by which elements are told apart"
+    );
+    assert!(
+        refused(&json!({"$patch": "drop"}))
+            .starts_with("`$patch: \"drop\"` in `spec.template.spec` is no directive")
+    );
+    assert!(refused(&json!({"$nothing": 1})).starts_with("`$nothing` in `spec.template.spec`"));
+    assert_eq!(
+        refused(&json!({"containers": ["x"]})),
+        "`spec.template.spec.containers` is a list with other values, it must be a list of mappings"
+    );
+}
+
+#[test]
+fn kinds_that_are_not_built_in_are_merged_field_by_field() {
+    let mut custom = object(json!({"apiVersion": "example.org/v1", "kind": "X",
+        "spec": {"containers": [{"name": "a"}], "b": 1}}));
+    Patch::Strategic(json!({"spec": {"containers": [{"name": "b"}], "b": null}})).apply(&mut custom).unwrap();
+    assert_eq!(custom.into_value()["spec"], json!({"containers": [{"name": "b"}]}));
+}
+
+#[test]
+fn operations_apply_all_or_none_and_the_one_that_fails_is_told() {
+    let changed = applied(&Patch::Json(json!([
+        {"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--b"},
+        {"op": "replace", "path": "/spec/replicas", "value": 2}])));
+    assert_eq!(changed["spec"]["replicas"], 2);
+    assert_eq!(changed["spec"]["template"]["spec"]["containers"][0]["args"], json!(["--a", "--b"]));
+
+    let mut object = deployment();
+    let patch = Patch::Json(json!([
+        {"op": "replace", "path": "/spec/replicas", "value": 2}, {"op": "remove", "path": "/spec/nothing"}]));
+    let error = patch.apply(&mut object).unwrap_err();
+    assert_eq!(error.to_string(), "operation 2 (`/spec/nothing`) cannot be carried out");
+    assert_eq!(object, deployment());
+    assert!(matches!(Patch::Json(json!([1])).apply(&mut object), Err(PatchError::Operations(_))));
+    let replaced = Patch::Json(json!([{"op": "replace", "path": "", "value": 1}]));
+    assert!(matches!(replaced.apply(&mut object), Err(PatchError::NoObject(_))));
+}
+
+#[test]
+fn the_form_says_what_a_patch_is() {
+    assert!(matches!(Patch::of_form(json!({})), Ok(Patch::Strategic(_))));
+    assert!(matches!(Patch::of_form(json!([])), Ok(Patch::Json(_))));
+    assert_eq!(
+        Patch::of_form(json!("x")).unwrap_err().to_string(),
+        "a patch is a mapping of fields or a list of operations, this is a string"
+    );
+}

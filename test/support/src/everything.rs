@@ -1,0 +1,156 @@
+//! All objects of a server, for tests of what is left behind.
+
+use std::{collections::BTreeMap, fmt, path::Path, time::Duration};
+
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use serde_json::Value;
+
+/// Kinds whose objects come and go by themselves.
+const BY_ITSELF: [&str; 9] = [
+    "APIService",
+    "ControllerRevision",
+    "EndpointSlice",
+    "Endpoints",
+    "Event",
+    "IPAddress",
+    "Lease",
+    "Pod",
+    "ReplicaSet",
+];
+
+const PATIENCE: Duration = Duration::from_mins(1);
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Every object of a server but for those that controllers make by themselves, by kind and place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Everything(BTreeMap<String, Value>);
+
+/// A client for a kubeconfig with one context.
+///
+/// # Panics
+/// When the file cannot be used.
+pub async fn client_of(kubeconfig: &Path) -> Client {
+    let config = Kubeconfig::read_from(kubeconfig).expect("the kubeconfig of a test can be read");
+    let config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await;
+    Client::try_from(config.expect("the kubeconfig of a test is whole")).expect("a client can be made")
+}
+
+impl Everything {
+    /// Looks at everything.
+    ///
+    /// # Panics
+    /// When the server does not answer.
+    pub async fn of(client: &Client) -> Self {
+        let mut all = BTreeMap::new();
+        for (path, kinds) in kinds(client).await {
+            for (plural, kind) in kinds.into_iter().filter(|(_, kind)| !BY_ITSELF.contains(&kind.as_str())) {
+                let list = get(client, &format!("{path}/{plural}")).await;
+                for object in list["items"].as_array().into_iter().flatten() {
+                    let metadata = &object["metadata"];
+                    let place = match metadata["namespace"].as_str() {
+                        Some(namespace) => format!("{namespace}/{}", text(&metadata["name"])),
+                        None => text(&metadata["name"]).to_owned(),
+                    };
+                    // Every namespace has them.
+                    let in_each = place.ends_with("/kube-root-ca.crt")
+                        || kind == "ServiceAccount" && place.ends_with("/default");
+                    if !in_each {
+                        all.insert(format!("{kind} {place}"), object.clone());
+                    }
+                }
+            }
+        }
+        Self(all)
+    }
+
+    /// Looks at everything once nothing is on its way out any more.
+    ///
+    /// # Panics
+    /// When something is still there after a minute.
+    pub async fn settled(client: &Client) -> Self {
+        let mut leaving = Vec::new();
+        for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
+            let all = Self::of(client).await;
+            let is_leaving = |object: &&Value| !object["metadata"]["deletionTimestamp"].is_null();
+            leaving =
+                all.0.iter().filter(|(_, object)| is_leaving(object)).map(|(name, _)| name.clone()).collect();
+            if leaving.is_empty() {
+                return all;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        panic!("these do not go: {leaving:?}")
+    }
+
+    /// An object by kind and place, as `Deployment ns/name`.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    /// What is here and was not there.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let new = self.0.iter().filter(|(name, _)| !before.0.contains_key(*name));
+        Self(new.map(|(name, object)| (name.clone(), object.clone())).collect())
+    }
+
+    /// Leaves objects out by kind and place.
+    #[must_use]
+    pub fn without(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
+        self.0.retain(|name, _| !is_left_out(name));
+        self
+    }
+
+    /// By kind and place.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, object)| (name.as_str(), object))
+    }
+}
+
+/// A line for each object: kind, place, labels.
+impl fmt::Display for Everything {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, object) in &self.0 {
+            write!(f, "{name}")?;
+            for (key, value) in object["metadata"]["labels"].as_object().into_iter().flatten() {
+                write!(f, " {key}={}", text(value))?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// The listable kinds of every group in its preferred version, with the path they are under.
+async fn kinds(client: &Client) -> Vec<(String, Vec<(String, String)>)> {
+    let mut paths = vec!["/api/v1".to_owned()];
+    let groups = get(client, "/apis").await;
+    for group in groups["groups"].as_array().into_iter().flatten() {
+        paths.push(format!("/apis/{}", text(&group["preferredVersion"]["groupVersion"])));
+    }
+    let mut found = Vec::new();
+    for path in paths {
+        let resources = get(client, &path).await;
+        let listable = |resource: &&Value| {
+            let verbs = resource["verbs"].as_array();
+            verbs.is_some_and(|verbs| verbs.iter().any(|verb| verb == "list"))
+        };
+        let resources = resources["resources"].as_array().into_iter().flatten().filter(listable);
+        let names =
+            |resource: &Value| (text(&resource["name"]).to_owned(), text(&resource["kind"]).to_owned());
+        found.push((path, resources.map(names).collect()));
+    }
+    found
+}
+
+async fn get(client: &Client, path: &str) -> Value {
+    let request = http::Request::get(path).body(Vec::new()).expect("a path of a server is a path");
+    client.request(request).await.unwrap_or_else(|error| panic!("GET {path}: {error}"))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
