@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::{project, world};
+use crate::{project, say, world};
 
-fn corpus() -> Option<PathBuf> {
+pub(super) fn corpus() -> Option<PathBuf> {
     let root = option_env!("CAPSTAN_CORPUS").map_or_else(|| project("../shared/corpus"), PathBuf::from);
     let found = root.canonicalize().ok();
     if found.is_none() {
@@ -13,12 +13,7 @@ fn corpus() -> Option<PathBuf> {
     found
 }
 
-#[expect(clippy::print_stderr, reason = "the line that tells why a test did nothing")]
-fn say(line: &str) {
-    eprintln!("{line}");
-}
-
-fn config(root: &std::path::Path) -> String {
+pub(super) fn config(root: &std::path::Path) -> String {
     let providers = root.join("providers");
     let entry = |name: &str, provider_type: &str, file: &str| {
         format!("- {{name: {name}, type: {provider_type}, url: \"{}/{file}\"}}\n", providers.display())

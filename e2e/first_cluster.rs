@@ -1,9 +1,14 @@
 //! A newcomer with nothing but a clone: from the providers that ship with the project to a cluster.
 
+use support::binary::{Outcome, World};
+
 use crate::{project, world};
 
+/// As it is typed at the root of the project.
+const CONFIG: &str = "e2e/fixtures/clusterctl.yaml";
+
 fn fixtures() -> String {
-    project("e2e/fixtures/clusterctl.yaml").display().to_string()
+    project(CONFIG).display().to_string()
 }
 
 fn demo() -> Vec<String> {
@@ -28,23 +33,73 @@ fn kinds(yaml: &str) -> Vec<&str> {
     yaml.lines().filter_map(|line| line.strip_prefix("kind: ")).collect()
 }
 
+/// The commands of the README in a world of their own, whose sandbox is deleted with it.
+struct Readme {
+    world: World,
+    text: String,
+}
+
+impl Readme {
+    fn open() -> Self {
+        let world = world();
+        let state = world.home().join("state");
+        let text = std::fs::read_to_string(project("README.md")).expect("the project has a README");
+        let text = text.replace("\\\n", " ");
+        Self { world: world.env("XDG_STATE_HOME", state), text }
+    }
+
+    /// Runs a command line as it stands there. The files it names are those of the project.
+    fn run(&self, typed: &str) -> Outcome {
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(one_line(&self.text).contains(&one_line(typed)), "the README does not say `{typed}`");
+        let words = typed.strip_prefix("cargo run --release -- ").or(typed.strip_prefix("capstan "));
+        let words = words.expect("a command of the README runs capstan");
+        let fixtures = fixtures();
+        let word = |word| if word == CONFIG { fixtures.as_str() } else { word };
+        let run = self.world.run(words.split_whitespace().map(word));
+        assert_eq!(run.status, 0, "{typed}\n{run}");
+        run
+    }
+}
+
+impl Drop for Readme {
+    fn drop(&mut self) {
+        self.world.run(["sandbox", "delete", "lab"]);
+    }
+}
+
 // Row: PRV-03
 // Row: PRV-36
 // Row: PRV-39
 #[test]
-fn the_first_command_of_the_readme_renders_a_cluster_with_its_class() {
-    let readme = std::fs::read_to_string(project("README.md")).unwrap();
+fn the_commands_of_the_readme_go_from_nothing_to_a_management_cluster_and_back() {
+    let readme = Readme::open();
+    let init = readme.run(
+        "cargo run --release -- init --sandbox lab --infrastructure sandbox --config e2e/fixtures/clusterctl.yaml",
+    );
+    assert!(init.stderr.contains("Your management cluster has been initialized successfully!"), "{init}");
+    let status = readme.run("capstan status --sandbox lab");
+    for line in status.stdout.lines() {
+        assert!(readme.text.contains(line.trim_end()), "the README does not show `{line}`");
+    }
+    readme.run("capstan upgrade plan --sandbox lab --config e2e/fixtures/clusterctl.yaml");
+    let demo = readme.run(
+        "capstan generate cluster demo --sandbox lab --flavor development --kubernetes-version v1.35.0 \
+         --config e2e/fixtures/clusterctl.yaml",
+    );
+    assert_eq!(kinds(&demo.stdout).first(), Some(&"ClusterClass"));
+    assert_eq!(kinds(&demo.stdout).last(), Some(&"Cluster"));
+    readme.run("capstan delete --all --sandbox lab");
+    assert_eq!(readme.world.run(["status", "--sandbox", "lab"]).stdout, "no providers are installed\n");
+    readme.run("capstan sandbox delete lab");
+}
+
+#[test]
+fn a_cluster_is_rendered_with_its_class_and_without_a_management_cluster() {
     let run = world().run(demo());
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run}");
     assert_eq!(kinds(&run.stdout).first(), Some(&"ClusterClass"));
     assert_eq!(kinds(&run.stdout).last(), Some(&"Cluster"));
-    let typed = "generate cluster demo --infrastructure sandbox:v1.1.0 --flavor development \
-                 --target-namespace default --kubernetes-version v1.35.0 --config e2e/fixtures/clusterctl.yaml";
-    let one_line = readme.replace("\\\n", " ").split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        one_line.contains(&typed.split_whitespace().collect::<Vec<_>>().join(" ")),
-        "the README says another command"
-    );
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Journeys of a user through the built binary.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod corpus;
 mod first_cluster;
 mod hosts;
+mod management;
 
 use std::path::PathBuf;
 
@@ -15,4 +17,9 @@ fn world() -> World {
 /// A path from the root of the project.
 fn project(path: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
+}
+
+#[expect(clippy::print_stderr, reason = "the line that tells why a test did nothing")]
+fn say(line: &str) {
+    eprintln!("{line}");
 }

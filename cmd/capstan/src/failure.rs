@@ -50,7 +50,7 @@ impl Failure {
     /// Adds an error and all its sources below the causes already there, with the hints they give.
     #[must_use]
     pub(crate) fn because(mut self, error: &(dyn Error + 'static)) -> Self {
-        self.causes.extend(chain(error).map(ToString::to_string));
+        self.causes.extend(causes(error));
         self.hints.extend(hints::for_error(error));
         self
     }
@@ -69,13 +69,6 @@ impl Failure {
         self
     }
 
-    /// Adds several.
-    #[must_use]
-    pub(crate) fn hints(mut self, hints: impl IntoIterator<Item = String>) -> Self {
-        self.hints.extend(hints);
-        self
-    }
-
     /// Says which larger act failed; what was the message becomes the first cause. Ctrl-C failed at nothing.
     #[must_use]
     pub(crate) fn within(mut self, message: impl Into<String>) -> Self {
@@ -85,6 +78,21 @@ impl Failure {
         let inner = std::mem::replace(&mut self.message, message.into());
         self.causes.insert(0, inner);
         self
+    }
+
+    /// Says that it ended half-way: how many objects were written, and what goes on from there. What wrote nothing ended
+    /// nowhere.
+    #[must_use]
+    pub(crate) fn after_writes(mut self, writes: usize, goes_on: &str) -> Self {
+        if writes == 0 {
+            return self;
+        }
+        let count = if writes == 1 { "one write".to_owned() } else { format!("{writes} writes") };
+        if self.kind == Kind::Interrupted {
+            self.message = format!("interrupted after {count}");
+            return self.hint(goes_on);
+        }
+        self.hint(format!("it ended after {count}: {goes_on}"))
     }
 
     /// Shows the help of a verb on stdout after the message.
@@ -139,13 +147,17 @@ pub(crate) fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item 
     })
 }
 
+/// Every error of a chain in a line, each followed by what it is made of when it stands for several.
+fn causes(error: &(dyn Error + 'static)) -> impl Iterator<Item = String> {
+    chain(error).flat_map(|error| std::iter::once(error.to_string()).chain(hints::members(error)))
+}
+
 impl<E: Error + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
-        let causes = chain(&error).skip(1).map(ToString::to_string).collect();
         Self {
             kind: Kind::Environment,
             message: error.to_string(),
-            causes,
+            causes: causes(&error).skip(1).collect(),
             hints: hints::for_error(&error),
             help_of: None,
         }
@@ -163,5 +175,22 @@ pub(crate) trait Within<T> {
 impl<T, E: Into<Failure>> Within<T> for Result<T, E> {
     fn within(self, message: impl FnOnce() -> String) -> Result<T, Failure> {
         self.map_err(|error| error.into().within(message()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ended_half_way_says_so_and_what_goes_on() {
+        let interrupted = |writes| Failure::interrupted().after_writes(writes, "run it again");
+        assert_eq!(interrupted(0).message(), "interrupted, nothing was written");
+        assert_eq!(interrupted(1).message(), "interrupted after one write");
+        assert_eq!(interrupted(7).message(), "interrupted after 7 writes");
+        assert_eq!(interrupted(7).distinct_hints().collect::<Vec<_>>(), ["run it again"]);
+        let failed = Failure::new(Kind::Environment, "cannot install").after_writes(2, "run it again");
+        assert_eq!(failed.message(), "cannot install");
+        assert_eq!(failed.distinct_hints().collect::<Vec<_>>(), ["it ended after 2 writes: run it again"]);
     }
 }

@@ -14,9 +14,11 @@
 mod cli;
 mod completion;
 mod environment;
+mod events;
 mod failure;
 mod hints;
 mod panics;
+mod platform;
 mod program;
 mod run;
 mod runtime;

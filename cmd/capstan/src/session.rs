@@ -5,6 +5,7 @@ use provider::config::Config;
 use crate::{
     Environment, Failure,
     cli::Globals,
+    events::{ClusterEvents, ProgressFormat, Writes},
     failure::Kind,
     program::Program,
     runtime::Runtime,
@@ -22,6 +23,7 @@ pub(crate) struct Session {
     runtime: OnceCell<Runtime>,
     config: OnceCell<Rc<Config>>,
     repositories: OnceCell<repository::Context>,
+    writes: Writes,
 }
 
 impl Session {
@@ -41,6 +43,7 @@ impl Session {
             runtime: OnceCell::new(),
             config: OnceCell::new(),
             repositories: OnceCell::new(),
+            writes: Writes::default(),
         }
     }
 
@@ -93,6 +96,22 @@ impl Session {
         }
         let context = settings::repositories(&*self.config()?, &self.environment, self.messages())?;
         Ok(self.repositories.get_or_init(|| context).clone())
+    }
+
+    /// Shows what happens on a management cluster, and counts what is written there.
+    pub(crate) fn cluster_events(&self, format: ProgressFormat) -> ClusterEvents {
+        ClusterEvents::new(self.messages().clone(), format, self.writes.clone())
+    }
+
+    /// Runs what may write to a management cluster. `goes_on` is what to do when it ends half-way.
+    /// # Errors
+    /// As for [`Session::block_on`]; when something was written, the failure says how much and what goes on from there.
+    pub(crate) fn carry_out<T, E: Into<Failure>>(
+        &self,
+        future: impl Future<Output = Result<T, E>>,
+        goes_on: &str,
+    ) -> Result<T, Failure> {
+        self.block_on(future).map_err(|failure| failure.after_writes(self.writes.count(), goes_on))
     }
 
     /// Reads stdin to its end.

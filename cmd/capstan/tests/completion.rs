@@ -71,6 +71,9 @@ fn providers_of_a_local_repository_are_completed_with_versions_and_flavors() {
     assert_eq!(complete(&["-i", "mine", "--flavor", ""]), ["large", "small"]);
     assert_eq!(complete(&["-i", "mine:v1.2.0", "--flavor", ""]), ["small"]);
     assert_eq!(complete(&["-i", "gone", "--flavor", ""]), Vec::<String>::new());
+    let upgrade = ["capstan", "upgrade", "apply", "--infrastructure", "mine:v1.1"];
+    assert_eq!(candidates(&world, &upgrade), ["mine:v1.10.0"]);
+    assert_eq!(candidates(&world, &["capstan", "upgrade", "apply", "--contract", ""]), ["v1beta2"]);
 }
 
 #[test]
@@ -82,6 +85,12 @@ fn contexts_are_completed_from_the_kubeconfig() {
     );
     let words = ["capstan", "generate", "cluster", "--kubeconfig", "kubeconfig", "--kubeconfig-context", "p"];
     assert_eq!(candidates(&world, &words), ["prod"]);
+    for verb in ["init", "upgrade apply", "upgrade rollback", "plan delete", "delete", "status"] {
+        let words = ["capstan"].into_iter().chain(verb.split(' '));
+        let flags = ["--kubeconfig", "kubeconfig", "--kubeconfig-context", "s"];
+        let words: Vec<&str> = words.chain(flags).collect();
+        assert_eq!(candidates(&world, &words), ["staging"], "{verb}");
+    }
 }
 
 #[test]

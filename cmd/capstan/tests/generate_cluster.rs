@@ -141,7 +141,7 @@ error: cannot generate cluster `demo`
     `TWO` at [CWD]/template.yaml:2
 hint: `TWOO` is set: is `TWO` meant by it?
 hint: set it in the environment (`export ONE=VALUE`) or in clusterctl.yaml (`ONE: VALUE`)
-hint: `--list-variables` shows all variables with their defaults
+hint: `generate cluster --list-variables`, for a provider `generate provider --describe`, shows all variables with their defaults
 
 "#]]
     );
@@ -233,7 +233,7 @@ fn the_namespace_of_the_kubeconfig_is_the_default() {
         "kubeconfig",
     ]);
     assert_eq!(run.stdout.matches("namespace: from-context").count(), 2, "{run}");
-    assert!(run.stderr.contains("was not asked"), "{run}");
+    assert!(run.stderr.contains("the cluster of context `c` may have it already"), "{run}");
 }
 
 #[test]

@@ -20,7 +20,11 @@ pub(crate) struct Sandboxes(World);
 
 impl Sandboxes {
     pub(crate) fn new() -> Self {
-        let world = crate::world();
+        Self::of(crate::world())
+    }
+
+    /// Sandboxes of a world that has something in it.
+    pub(crate) fn of(world: World) -> Self {
         let state = world.home().join("state");
         Self(world.env("XDG_STATE_HOME", state))
     }
@@ -89,7 +93,12 @@ pub(crate) const CONFIG_MAP: &str = "/api/v1/namespaces/default/configmaps/kept"
 
 fn ask(kubeconfig: &Path, method: &str, path: &str) -> u16 {
     let body = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"kept"}}"#;
-    let body = if method == "POST" { Bytes::from(body) } else { Bytes::new() };
+    send(kubeconfig, method, path, if method == "POST" { body } else { "" })
+}
+
+/// Sends a request with this body to the server of a kubeconfig. Returns the status code.
+pub(crate) fn send(kubeconfig: &Path, method: &str, path: &str, body: &'static str) -> u16 {
+    let body = Bytes::from(body);
     let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
     let server = Https::from_kubeconfig(kubeconfig).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -38,11 +38,13 @@ fn a_verb_that_is_not_there_yet_is_no_slip() {
         str![[r#"
 exit 1
 --- stderr
-error: `move` needs a management cluster, and this version does not talk to one yet
-hint: use clusterctl v1.14 for it; `capstan --help` lists what is there
+error: `move` is not there yet
+hint: clusterctl v1.14 of the Cluster API project does it, on clusters initialized by capstan too; `capstan --help` lists what is there
 
 "#]]
     );
+    let get = output(&["get", "kubeconfig", "demo"]);
+    assert!(get.contains("hint: `kubectl get secret NAME-kubeconfig"), "{get}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
 mod input;
+mod lifecycle;
 mod sample;
 mod sandbox;
 mod table;
@@ -82,6 +83,9 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
         start.ready.as_millis(),
         start.memory.map_or_else(|| "?".to_owned(), table::mib)
     ));
+    if let Some(text) = lifecycle::run(&binary, peer.as_deref(), folder.path())? {
+        say(&text);
+    }
     Ok(true)
 }
 

@@ -7,6 +7,7 @@
 //! ProviderRef   = name[:version], what a user types
 //! Version       = semantic version that remembers how it was written
 //! Metadata      = release series ─► Contract
+//! plan          = what `--out` writes and `--plan` takes
 //! output        = what `-o json|yaml` prints: a change here is a change users see
 //! ExitStatus    = every exit code, with its meaning
 //! ```
@@ -25,6 +26,7 @@ mod version;
 
 pub mod labels;
 pub mod output;
+pub mod plan;
 
 pub use contract::Contract;
 pub use dns::{InvalidDnsName, check_dns_label, check_dns_subdomain};

@@ -1,10 +1,23 @@
 //! What verbs print with `-o json` or `-o yaml`. Fields are added, never renamed or removed.
 
+mod lifecycle;
+mod progress;
+mod status;
+mod upgrade;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::ProviderType;
+
+pub use lifecycle::{
+    CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction,
+    StepReport, WaitingFor,
+};
+pub use progress::ProgressLine;
+pub use status::{ProviderHealth, StatusReport};
+pub use upgrade::{ContractUpgrade, ProviderUpgrade, UnfinishedProvider, UnfinishedUpgrade, UpgradePlan};
 
 /// Result of `generate … --list-variables -o json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -1,7 +1,7 @@
 //! From the text of a components file to the objects that are installed.
 //!
 //! ```text
-//! text ─► substitute ─► YAML ─► typed round trip ─► images ─► Namespace object ─► namespace ─► labels ─► order
+//! text ─► substitute ─► YAML ─► typed round trip ─► images ─► Namespace object ─► namespace ─► patches ─► labels ─► order
 //! ```
 
 use api::{ProviderId, output::Variable};
@@ -16,6 +16,7 @@ use manifest::{
 
 use crate::{
     config::{ImageOverrides, Variables},
+    customise::{Customisation, CustomisationError, customise},
     template_text::{RenderTextError, TemplateText},
 };
 
@@ -32,6 +33,8 @@ pub struct ComponentsInput<'a> {
     pub substitution: Substitution,
     /// Image overrides of the configuration.
     pub image_overrides: &'a ImageOverrides,
+    /// Patches of the configuration; none are applied to text whose variables are left as they are.
+    pub customisations: &'a [Customisation],
     /// Namespace to install into; the file's own when absent.
     pub target_namespace: Option<&'a str>,
 }
@@ -103,6 +106,14 @@ pub enum ComponentsError {
         /// Each with object and field.
         references: Vec<NamespaceError>,
     },
+    /// Patches of the configuration that do not fit.
+    #[error("patches do not fit `{file}`: {}", list(patches))]
+    Customisation {
+        /// Path or URL.
+        file: String,
+        /// Each with its place.
+        patches: Vec<CustomisationError>,
+    },
     /// Neither the file nor the user names a namespace.
     #[error("`{file}` has no Namespace object, so the target namespace must be given")]
     NoTargetNamespace {
@@ -132,8 +143,6 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
 
     round_trip(&input.text.file, &mut objects)?;
     override_images(input, &mut objects)?;
-    let images = objects.iter().flat_map(images::images_of).map(str::to_owned).collect();
-
     let own = namespace::target_namespace(&objects)
         .map_err(|source| ComponentsError::SeveralNamespaces { file: file(), source })?;
     let given = input.target_namespace.filter(|name| !name.is_empty());
@@ -145,6 +154,11 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
         ComponentsError::Namespace { file: file(), namespace: target_namespace.clone(), references }
     })?;
 
+    if input.substitution != Substitution::None {
+        customise(&mut objects, input.customisations)
+            .map_err(|patches| ComponentsError::Customisation { file: file(), patches })?;
+    }
+    let images = objects.iter().flat_map(images::images_of).map(str::to_owned).collect();
     let labels = [(api::labels::PROVIDER, &*input.provider.label()), (api::labels::CLUSTERCTL, "")];
     for label in labels::add_labels(&mut objects, &labels) {
         let (object, key, found) = (label.object, label.key, label.found);

@@ -13,6 +13,7 @@ mod environment;
 mod error;
 mod file;
 mod images;
+mod patches;
 mod providers;
 mod reader;
 #[cfg(test)]
@@ -22,7 +23,7 @@ mod unknown_keys;
 mod url;
 mod variables;
 
-pub use cert_manager::CertManager;
+pub use cert_manager::{CertManager, CertManagerMode};
 pub use environment::Environment;
 pub use error::{ConfigError, ProviderProblem};
 pub use file::{ConfigFile, ConfigFormat, UndecodableConfig};

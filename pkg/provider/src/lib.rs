@@ -13,6 +13,7 @@ mod cluster_class;
 mod cluster_request;
 mod cluster_template;
 mod components;
+mod customise;
 mod explain;
 mod management_cluster;
 mod metadata;
@@ -31,6 +32,9 @@ pub use cluster_template::{
     ClusterTemplate, ClusterTemplateError, ClusterTemplateInput, render_cluster_template,
 };
 pub use components::{ComponentsError, ComponentsInput, ProviderComponents, Substitution, build_components};
+pub use customise::{
+    Change, ControllerSettings, Customisation, CustomisationError, InvalidTarget, Target, customise,
+};
 pub use explain::{explain_file, explain_variable};
 pub use management_cluster::{InstalledProvider, ManagementCluster, ManagementClusterError};
 pub use metadata::{MetadataError, UnusableVersion, contract_of, read_metadata};

@@ -55,7 +55,7 @@ fn adapt_arg(arg: Arg) -> Arg {
 }
 
 /// The words Go takes for true and false.
-fn switch(text: &str) -> Result<bool, String> {
+pub(crate) fn switch(text: &str) -> Result<bool, String> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),

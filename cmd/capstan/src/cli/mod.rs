@@ -12,6 +12,7 @@ mod parse;
 mod tree;
 mod usage_error;
 
+pub(crate) use dialect::switch;
 pub(crate) use globals::Globals;
 pub(crate) use globals::verbosity;
 pub(crate) use help::render as render_help;

@@ -1,6 +1,6 @@
 use std::{ffi::OsString, io, path::Path, sync::Arc};
 
-use api::{ProviderId, ProviderType};
+use api::{Contract, ProviderId, ProviderType};
 use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter};
 
@@ -58,7 +58,16 @@ fn completer(
                 starting_with(&current.to_string_lossy(), candidates.contexts())
             }))
         }
-        "config" | "kubeconfig" | "from" | "write-to" => Some(ArgValueCompleter::new(PathCompleter::file())),
+        "sandbox" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
+            starting_with(&current.to_string_lossy(), candidates.sandboxes())
+        })),
+        "contract" => Some(ArgValueCompleter::new(|current: &std::ffi::OsStr| {
+            starting_with(&current.to_string_lossy(), [Contract::CURRENT.to_owned()])
+        })),
+        "output-dir" => Some(ArgValueCompleter::new(PathCompleter::dir())),
+        "config" | "kubeconfig" | "from" | "write-to" | "plan" | "out" => {
+            Some(ArgValueCompleter::new(PathCompleter::file()))
+        }
         "type" => Some(ArgValueCompleter::new(|current: &std::ffi::OsStr| {
             starting_with(&current.to_string_lossy(), ProviderType::ALL.map(|known| known.flag().to_owned()))
         })),

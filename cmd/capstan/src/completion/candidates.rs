@@ -11,6 +11,7 @@ use repository::Location;
 
 use crate::{
     Environment,
+    sandboxes::Home,
     settings::{self, KubeFlags, Source},
 };
 
@@ -24,6 +25,8 @@ pub(crate) trait Candidates: Send + Sync {
     fn flavors(&self, provider: &ProviderId, version: Option<&str>) -> Vec<String>;
     /// Contexts of the kubeconfig.
     fn contexts(&self) -> Vec<String>;
+    /// Names of the sandboxes of this machine.
+    fn sandboxes(&self) -> Vec<String>;
 }
 
 /// What this machine knows: the configuration, and the repositories that are local folders.
@@ -88,8 +91,11 @@ impl Candidates for LocalCandidates {
     }
 
     fn contexts(&self) -> Vec<String> {
-        KubeFlags { kubeconfig: self.kubeconfig.clone(), kubeconfig_context: None }
-            .contexts(&self.environment)
+        KubeFlags { kubeconfig: self.kubeconfig.clone(), ..KubeFlags::default() }.contexts(&self.environment)
+    }
+
+    fn sandboxes(&self) -> Vec<String> {
+        Home::of(&self.environment).and_then(|home| home.names()).unwrap_or_default()
     }
 }
 

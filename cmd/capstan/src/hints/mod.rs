@@ -1,9 +1,14 @@
 //! What to do next, made from the facts in library errors: one file for each crate, and `settings` for our own.
 
+mod apply;
+mod inner;
+mod management;
+mod members;
 mod provider;
 mod repository;
 mod rules;
 mod sandbox;
 mod settings;
 
+pub(crate) use members::members;
 pub(crate) use rules::for_error;

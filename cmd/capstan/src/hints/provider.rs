@@ -36,7 +36,11 @@ fn missing_values(error: &MissingValues) -> Vec<String> {
         hints.push(format!(
             "set it in the environment (`export {name}=VALUE`) or in clusterctl.yaml (`{name}: VALUE`)"
         ));
-        hints.push("`--list-variables` shows all variables with their defaults".to_owned());
+        hints.push(
+            "`generate cluster --list-variables`, for a provider `generate provider --describe`, shows all variables \
+             with their defaults"
+                .to_owned(),
+        );
     }
     hints
 }
@@ -101,8 +105,9 @@ fn configuration(error: &ConfigError) -> Option<String> {
         ConfigError::Providers { .. } => {
             Some("correct or remove the entry; until then no provider can be used".to_owned())
         }
-        ConfigError::Undecodable { .. } | ConfigError::Shape { .. } | ConfigError::Substitution { .. } => {
-            None
-        }
+        ConfigError::Undecodable { .. }
+        | ConfigError::Shape { .. }
+        | ConfigError::Patches { .. }
+        | ConfigError::Substitution { .. } => None,
     }
 }

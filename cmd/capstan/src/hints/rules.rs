@@ -1,12 +1,24 @@
 use std::error::Error;
 
-use super::{provider, repository, sandbox, settings};
+use super::{apply, inner::innermost, management, members, provider, repository, sandbox, settings};
 use crate::failure::chain;
 
-/// The hints of every error in a chain, outermost first.
+/// The hints of every error in a chain, outermost first, those of an error that holds several behind its own.
 pub(crate) fn for_error(error: &(dyn Error + 'static)) -> Vec<String> {
-    let rules = [settings::hints, provider::hints, repository::hints, sandbox::hints];
-    chain(error).flat_map(|error| rules.into_iter().flat_map(move |rule| rule(error))).collect()
+    let rules = [
+        settings::hints,
+        provider::hints,
+        repository::hints,
+        sandbox::hints,
+        apply::hints,
+        management::hints,
+    ];
+    let of_one = |error| -> Vec<String> {
+        let error = innermost(error);
+        let own = rules.into_iter().flat_map(|rule| rule(error));
+        own.chain(members::errors(error).into_iter().flat_map(for_error)).collect()
+    };
+    chain(error).flat_map(of_one).collect()
 }
 
 /// The error as one of type `T`, also where it was boxed to keep its parent small.

@@ -7,7 +7,11 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
     if let Some(error) = as_error::<SettingsError>(error) {
         return configuration(error).into_iter().collect();
     }
-    as_error::<KubeconfigError>(error).and_then(kubeconfig).into_iter().collect()
+    match as_error::<KubeconfigError>(error) {
+        Some(KubeconfigError::Sandbox(failure)) => failure.distinct_hints().map(str::to_owned).collect(),
+        Some(error) => kubeconfig(error).into_iter().collect(),
+        None => Vec::new(),
+    }
 }
 
 fn configuration(error: &SettingsError) -> Option<String> {
@@ -37,6 +41,8 @@ fn kubeconfig(error: &KubeconfigError) -> Option<String> {
         }
         KubeconfigError::NoSuchContext { known, .. } if known.is_empty() => None,
         KubeconfigError::NoSuchContext { known, .. } => Some(format!("it has {}", one_of(known))),
-        KubeconfigError::Unreadable { .. } | KubeconfigError::Unmergeable { .. } => None,
+        KubeconfigError::Unreadable { .. }
+        | KubeconfigError::Unmergeable { .. }
+        | KubeconfigError::Sandbox(_) => None,
     }
 }

@@ -1,21 +1,37 @@
 use std::path::{Path, PathBuf};
 
 use api::near_names;
+use apply::Credentials;
 use kube::config::Kubeconfig;
 
-use crate::Environment;
+use crate::{Environment, Failure, sandboxes::Home};
+
+/// Above these flags in help, wherever they stand among others.
+pub(super) const CLUSTER_HEADING: &str = "Management cluster";
 
 /// The flags that choose a management cluster.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct KubeFlags {
     /// Path to the kubeconfig of the management cluster [default: the files of $KUBECONFIG, else ~/.kube/config]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = CLUSTER_HEADING)]
     pub(crate) kubeconfig: Option<PathBuf>,
 
     /// Context of the kubeconfig to use [default: its current context]
-    #[arg(long, value_name = "CONTEXT")]
+    #[arg(long, value_name = "CONTEXT", help_heading = CLUSTER_HEADING)]
     pub(crate) kubeconfig_context: Option<String>,
+
+    /// Use a sandbox of this machine instead of a kubeconfig; `init` starts it when it does not run
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with_all = ["kubeconfig", "kubeconfig_context"],
+        help_heading = CLUSTER_HEADING
+    )]
+    pub(crate) sandbox: Option<String>,
 }
+
+/// Every pod has it.
+const POD_VARIABLE: &str = "KUBERNETES_SERVICE_HOST";
 
 /// The context a management cluster is reached by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,12 +85,16 @@ pub(crate) enum KubeconfigError {
         /// All it has.
         known: Vec<String>,
     },
+    /// A sandbox that is not there, or does not run.
+    #[error("{}", in_one_line(.0))]
+    Sandbox(Box<Failure>),
 }
 
 impl KubeFlags {
-    /// Whether a file or a context is named on the command line.
+    /// Whether a file, a context or a sandbox is named on the command line.
     pub(crate) fn is_given(&self) -> bool {
-        self.kubeconfig.as_deref().is_some_and(|path| !path.as_os_str().is_empty())
+        self.sandbox.is_some()
+            || self.kubeconfig.as_deref().is_some_and(|path| !path.as_os_str().is_empty())
             || self.kubeconfig_context.as_deref().is_some_and(|name| !name.is_empty())
     }
 
@@ -83,7 +103,28 @@ impl KubeFlags {
     /// # Errors
     /// Says which file or context is wrong.
     pub(crate) fn context(&self, environment: &Environment) -> Result<KubeContext, KubeconfigError> {
-        let config = self.read(environment)?;
+        self.chosen(&self.read(environment)?)
+    }
+
+    /// Where the management cluster is reached, and as whom: the context that counts. The service account of a pod is
+    /// taken only where nothing is named and there is no kubeconfig at all: a slip must not lead to another cluster.
+    /// Source: clusterctl v1.14 client/cluster/proxy.go; differs: there, any fault of the kubeconfig leads to the pod.
+    /// # Errors
+    /// As for the context.
+    pub(crate) fn credentials(&self, environment: &Environment) -> Result<Credentials, KubeconfigError> {
+        let config = match self.read(environment) {
+            Err(KubeconfigError::NotFound { .. })
+                if !self.is_given() && environment.text(POD_VARIABLE).is_some() =>
+            {
+                return Ok(Credentials::InCluster);
+            }
+            read => read?,
+        };
+        let context = self.chosen(&config)?.name;
+        Ok(Credentials::Kubeconfig { config: Box::new(config), context })
+    }
+
+    fn chosen(&self, config: &Kubeconfig) -> Result<KubeContext, KubeconfigError> {
         let known = || config.contexts.iter().map(|context| context.name.clone()).collect::<Vec<_>>();
         let named = self.kubeconfig_context.as_deref().filter(|name| !name.is_empty());
         let Some(name) = named.or(config.current_context.as_deref()).filter(|name| !name.is_empty()) else {
@@ -107,6 +148,11 @@ impl KubeFlags {
     /// The files merged as kubectl does: of two entries of one name the first counts, files of the variable that are
     /// not there are passed over.
     fn read(&self, environment: &Environment) -> Result<Kubeconfig, KubeconfigError> {
+        if let Some(name) = &self.sandbox {
+            let path =
+                of_sandbox(name, environment).map_err(|why| KubeconfigError::Sandbox(Box::new(why)))?;
+            return read_file(&path);
+        }
         if let Some(path) = self.kubeconfig.as_deref().filter(|path| !path.as_os_str().is_empty()) {
             return read_file(&environment.resolve(path));
         }
@@ -125,6 +171,24 @@ impl KubeFlags {
         }
         Ok(merged)
     }
+}
+
+/// The kubeconfig of a sandbox that runs.
+fn of_sandbox(name: &str, environment: &Environment) -> Result<PathBuf, Failure> {
+    let make = || format!("make it with `capstan sandbox start {name}`");
+    let folder = Home::of(environment)?.existing(name).map_err(|failure| failure.hint(make()))?;
+    match folder.process()? {
+        Some(_) => Ok(folder.kubeconfig()),
+        None => Err(Failure::user(format!("sandbox `{name}` does not run"))
+            .hint(format!("start it with `capstan sandbox start {name}`"))),
+    }
+}
+
+fn in_one_line(failure: &Failure) -> String {
+    std::iter::once(failure.message())
+        .chain(failure.causes().iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join(": ")
 }
 
 fn read_file(path: &Path) -> Result<Kubeconfig, KubeconfigError> {
@@ -199,7 +263,7 @@ contexts:
     }
 
     fn with_context(name: &str) -> KubeFlags {
-        KubeFlags { kubeconfig: None, kubeconfig_context: Some(name.to_owned()) }
+        KubeFlags { kubeconfig_context: Some(name.to_owned()), ..KubeFlags::default() }
     }
 
     #[test]
@@ -229,7 +293,7 @@ contexts:
             matches!(&error, KubeconfigError::Unreadable { path, .. } if path.ends_with("broken")),
             "{error}"
         );
-        let flags = KubeFlags { kubeconfig: Some("gone".into()), kubeconfig_context: None };
+        let flags = KubeFlags { kubeconfig: Some("gone".into()), ..KubeFlags::default() };
         assert!(matches!(context("one", &flags), Err(KubeconfigError::Unreadable { .. })));
     }
 
@@ -240,5 +304,23 @@ contexts:
             matches!(&error, KubeconfigError::NotFound { looked_at } if looked_at == &[PathBuf::from("/nowhere/.kube/config")]),
             "{error}"
         );
+    }
+
+    #[test]
+    fn in_a_pod_its_account_counts_only_when_nothing_else_is_there_or_named() {
+        let pod = |flags: &KubeFlags, kubeconfig| {
+            let (_folder, environment) = world(kubeconfig);
+            let in_pod = [("KUBERNETES_SERVICE_HOST", "10.0.0.1"), ("KUBECONFIG", kubeconfig)];
+            flags.credentials(&Environment::new(in_pod, environment.current_dir()))
+        };
+        assert!(matches!(pod(&KubeFlags::default(), "gone"), Ok(Credentials::InCluster)));
+        assert!(
+            matches!(pod(&KubeFlags::default(), "one"), Ok(Credentials::Kubeconfig { context, .. }) if context == "prod")
+        );
+        assert!(matches!(pod(&with_context("stagign"), "one"), Err(KubeconfigError::NoSuchContext { .. })));
+        assert!(matches!(pod(&with_context("prod"), "gone"), Err(KubeconfigError::NotFound { .. })));
+        assert!(matches!(pod(&KubeFlags::default(), "broken"), Err(KubeconfigError::Unreadable { .. })));
+        let (_folder, outside) = world("gone");
+        assert!(matches!(KubeFlags::default().credentials(&outside), Err(KubeconfigError::NotFound { .. })));
     }
 }

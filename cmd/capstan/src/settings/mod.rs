@@ -4,7 +4,7 @@
 //! --config PATH|URL ─┐
 //!                    ├─► one ConfigFile, or none ─► provider::config (keys, coercion) ─► Config
 //! folders × endings ─┘
-//! --kubeconfig, --kubeconfig-context, KUBECONFIG ─► KubeContext
+//! --kubeconfig, --kubeconfig-context, KUBECONFIG ─► KubeContext, Credentials ─► ManagementCluster
 //! ```
 //!
 //! No folder is made and nothing is left behind by looking.
@@ -28,7 +28,7 @@ pub(crate) use error::SettingsError;
 pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError};
 pub(crate) use kubeconfig_merge::{merge_kubeconfig, unmerge_kubeconfig};
 pub(crate) use load::load;
-pub(crate) use management_cluster::management_cluster;
+pub(crate) use management_cluster::{PaceFlags, ServerFlags, management_cluster, management_cluster_if_near};
 pub(crate) use output_format::{OutputFormat, to_json, to_yaml};
 pub(crate) use releases::provider_releases;
 pub(crate) use repositories::{overrides, repositories};

@@ -16,6 +16,6 @@ pub(crate) use input::Input;
 pub(crate) use messages::Messages;
 pub(crate) use output_file::write_file_atomically;
 pub(crate) use printer::Printer;
-pub(crate) use progress::{Progress, TICK};
+pub(crate) use progress::{Progress, TICK, WaitLine};
 pub use streams::Streams;
 pub(crate) use table::table;

@@ -17,12 +17,22 @@ pub(crate) const TICK: Duration = Duration::from_millis(100);
 #[derive(Clone)]
 pub(crate) struct Progress(Option<Arc<Mutex<Step>>>);
 
+/// Something that is waited for, below the live line.
+#[derive(Clone, Debug)]
+pub(crate) struct WaitLine {
+    /// What, and why it takes so long.
+    pub(crate) text: String,
+    /// Since when.
+    pub(crate) since: Option<Instant>,
+}
+
 #[derive(Default)]
 struct Step {
     what: String,
     since: Option<Instant>,
     bytes: u64,
     total: Option<u64>,
+    below: Vec<WaitLine>,
     drawn: Option<ProgressBar>,
 }
 
@@ -42,6 +52,14 @@ impl Progress {
             let since = step.since.or_else(|| Some(Instant::now()));
             let drawn = step.drawn.take();
             *step = Step { what: clean(what).into_owned(), since, drawn, ..Step::default() };
+        });
+    }
+
+    /// Says what keeps it, line by line, until something else is waited for.
+    pub(crate) fn wait_for(&self, lines: Vec<WaitLine>) {
+        self.with(|step| {
+            step.since.get_or_insert_with(Instant::now);
+            step.below = lines;
         });
     }
 
@@ -78,6 +96,7 @@ impl Progress {
             if step.since.is_some_and(|since| since.elapsed() >= PATIENCE) {
                 let bar = step.drawn.get_or_insert_with(spinner);
                 bar.set_message(text(&step.what, step.bytes, step.total));
+                bar.set_prefix(step.below.iter().map(below).collect::<String>());
                 bar.tick();
             }
         });
@@ -91,8 +110,8 @@ impl Progress {
 }
 
 fn spinner() -> ProgressBar {
-    let style =
-        ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template has known keys only");
+    let style = ProgressStyle::with_template("{spinner} {wide_msg}{prefix}")
+        .expect("the template has known keys only");
     ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style)
 }
 
@@ -105,6 +124,19 @@ fn text(what: &str, bytes: u64, total: Option<u64>) -> String {
     }
 }
 
+fn below(line: &WaitLine) -> String {
+    let since = line.since.map(|since| format!(" ({})", span(since.elapsed()))).unwrap_or_default();
+    format!("\n  {}{since}", clean(&line.text))
+}
+
+/// A span of time as short as a glance: `8s`, `3m20s`.
+fn span(span: Duration) -> String {
+    match (span.as_secs() / 60, span.as_secs() % 60) {
+        (0, seconds) => format!("{seconds}s"),
+        (minutes, seconds) => format!("{minutes}m{seconds:02}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +146,14 @@ mod tests {
         assert_eq!(text("reading x", 0, None), "reading x");
         assert_eq!(text("reading x", 2048, None), "reading x (2.00 KiB)");
         assert_eq!(text("reading x", 1024, Some(4096)), "reading x (1.00 KiB of 4.00 KiB)");
+    }
+
+    #[test]
+    fn what_is_waited_for_stands_below_with_its_time() {
+        let line = WaitLine { text: "Deployment a: \u{1b}x".to_owned(), since: None };
+        assert_eq!(below(&line), "\n  Deployment a: \\u{1b}x");
+        assert_eq!(span(Duration::from_secs(8)), "8s");
+        assert_eq!(span(Duration::from_secs(200)), "3m20s");
     }
 
     #[test]

@@ -3,14 +3,20 @@
 mod completion;
 mod config;
 mod convert;
+mod delete;
 mod explain;
 mod generate;
 pub(crate) mod help;
 mod init;
+mod lifecycle;
+mod plan;
 mod plugin;
 mod provider;
 mod provider_flags;
+mod render;
 mod sandbox;
+mod status;
+mod upgrade;
 pub(crate) mod version;
 
 use std::ffi::OsString;
@@ -23,6 +29,13 @@ pub(crate) enum Verb {
     #[command(subcommand)]
     Generate(generate::Generate),
     Init(Box<init::Init>),
+    #[command(subcommand)]
+    Upgrade(upgrade::Upgrade),
+    Delete(Box<delete::Delete>),
+    #[command(subcommand)]
+    Plan(plan::Plan),
+    Status(status::Status),
+    Render(Box<render::Render>),
     #[command(subcommand)]
     Explain(explain::Explain),
     #[command(subcommand)]
@@ -45,6 +58,11 @@ impl Verb {
         match self {
             Self::Generate(verb) => verb.run(session),
             Self::Init(args) => init::run(*args, session),
+            Self::Upgrade(verb) => verb.run(session),
+            Self::Delete(args) => args.run(session),
+            Self::Plan(verb) => verb.run(session),
+            Self::Status(args) => status::run(&args, session),
+            Self::Render(args) => render::run(&args, session),
             Self::Explain(verb) => verb.run(session),
             Self::Config(verb) => verb.run(session),
             Self::Provider(verb) => verb.run(session),

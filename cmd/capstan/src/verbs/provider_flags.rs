@@ -1,8 +1,15 @@
 //! The flags that name providers, shared by the verbs that take them.
 
+mod installed;
+
+use std::collections::BTreeSet;
+
 use api::{ProviderId, ProviderRef, ProviderType};
+use management::ProvidersRequest;
 
 use crate::{Failure, Within as _};
+
+pub(crate) use installed::NamedProviders;
 
 /// Flags of which exactly one is given.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -117,35 +124,77 @@ pub(crate) struct SeveralProviders {
 const NONE: &str = "-";
 
 impl SeveralProviders {
+    /// Whether any is named, or declined.
+    pub(crate) fn is_given(&self) -> bool {
+        self.lists().iter().any(|(_, values)| !values.is_empty())
+    }
+
+    /// The providers that are named, and no others.
+    /// Shape: by type, in the order they are named.
+    pub(crate) fn requested(&self) -> Result<ProvidersRequest, Failure> {
+        refuse_no_core(self.core.as_deref())?;
+        resolve_all(self.lists())
+    }
+
+    /// The types of which none is wanted, as a `-` says.
+    pub(crate) fn declined(&self) -> Vec<ProviderType> {
+        let declines = |values: &[String]| values.iter().any(|value| value == NONE);
+        self.lists().into_iter().filter(|(_, values)| declines(values)).map(|(of, _)| of).collect()
+    }
+
     /// The providers of a first installation: those named, with Cluster API and kubeadm for what is not.
     /// Shape: by type, in the order they are named.
     /// Source: clusterctl v1.14 client/init.go (addDefaultProviders).
-    pub(crate) fn of_first_installation(&self) -> Result<Vec<(ProviderId, Option<String>)>, Failure> {
-        let core = match self.core.as_deref().filter(|core| !core.is_empty()) {
-            Some(NONE) => {
-                return Err(Failure::user("the core provider cannot be left out")
-                    .hint("give `--core cluster-api:VERSION`"));
+    pub(crate) fn of_first_installation(&self) -> Result<ProvidersRequest, Failure> {
+        refuse_no_core(self.core.as_deref())?;
+        let mut lists = self.lists();
+        for (provider_type, values) in &mut lists {
+            let default = match provider_type {
+                ProviderType::Core => "cluster-api",
+                ProviderType::Bootstrap | ProviderType::ControlPlane => "kubeadm",
+                _ => continue,
+            };
+            if values.is_empty() {
+                values.push(default.to_owned());
             }
-            Some(core) => vec![core.to_owned()],
-            None => vec!["cluster-api".to_owned()],
-        };
-        let with_default = |given: &[String]| match given {
-            [] => vec!["kubeadm".to_owned()],
-            given => given.iter().filter(|name| *name != NONE).cloned().collect(),
-        };
-        let named = [
+        }
+        resolve_all(lists)
+    }
+
+    fn lists(&self) -> [(ProviderType, Vec<String>); 7] {
+        let core = self.core.iter().filter(|core| !core.is_empty()).cloned().collect();
+        [
             (ProviderType::Core, core),
-            (ProviderType::Bootstrap, with_default(&self.bootstrap)),
-            (ProviderType::ControlPlane, with_default(&self.control_plane)),
+            (ProviderType::Bootstrap, self.bootstrap.clone()),
+            (ProviderType::ControlPlane, self.control_plane.clone()),
             (ProviderType::Infrastructure, self.infrastructure.clone()),
             (ProviderType::Ipam, self.ipam.clone()),
             (ProviderType::RuntimeExtension, self.runtime_extension.clone()),
             (ProviderType::Addon, self.addon.clone()),
-        ];
-        named
-            .into_iter()
-            .flat_map(|(provider_type, values)| values.into_iter().map(move |value| (provider_type, value)))
-            .map(|(provider_type, value)| resolve(provider_type, &value))
-            .collect()
+        ]
     }
+}
+
+fn refuse_no_core(core: Option<&str>) -> Result<(), Failure> {
+    match core {
+        Some(NONE) => {
+            Err(Failure::user("the core provider cannot be left out")
+                .hint("give `--core cluster-api:VERSION`"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn resolve_all(lists: [(ProviderType, Vec<String>); 7]) -> Result<ProvidersRequest, Failure> {
+    let named = lists
+        .into_iter()
+        .flat_map(|(provider_type, values)| values.into_iter().map(move |value| (provider_type, value)))
+        .filter(|(_, value)| value != NONE);
+    let providers: Vec<(ProviderId, Option<String>)> =
+        named.map(|(provider_type, value)| resolve(provider_type, &value)).collect::<Result<_, _>>()?;
+    let mut seen = BTreeSet::new();
+    if let Some((twice, _)) = providers.iter().find(|(id, _)| !seen.insert(id)) {
+        return Err(Failure::user(format!("`{twice}` is named twice")));
+    }
+    Ok(ProvidersRequest { providers })
 }

@@ -1,7 +1,7 @@
 use api::output::{BuildInfo, VersionReport};
 
 use crate::{
-    Failure,
+    Failure, platform,
     session::Session,
     settings::{to_json, to_yaml},
 };
@@ -50,7 +50,7 @@ fn build_info() -> BuildInfo {
         git_tree_state: "clean".to_owned(),
         capstan: concat!("v", env!("CARGO_PKG_VERSION")).to_owned(),
         compiler: "rustc".to_owned(),
-        platform: format!("{}/{}", operating_system(), architecture()),
+        platform: format!("{}/{}", platform::operating_system(), platform::architecture()),
     }
 }
 
@@ -60,22 +60,4 @@ fn in_one_line(info: &BuildInfo) -> String {
          GoVersion:\"\", Compiler:{:?}, Platform:{:?}}}",
         info.major, info.minor, info.git_version, info.git_tree_state, info.compiler, info.platform
     )
-}
-
-/// As Go names it, which is what scripts know.
-fn operating_system() -> &'static str {
-    match std::env::consts::OS {
-        "macos" => "darwin",
-        other => other,
-    }
-}
-
-fn architecture() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        "x86" => "386",
-        "powerpc64" => "ppc64le",
-        other => other,
-    }
 }

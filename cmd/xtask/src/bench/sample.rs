@@ -63,20 +63,26 @@ fn used_by_children() -> Result<(Duration, u64)> {
 /// # Errors
 /// When a run fails: a figure for half of the work would be worthless.
 pub(super) fn median_of(program: &Path, arguments: &[String], folder: &Path, runs: usize) -> Result<Sample> {
-    let own = std::env::current_exe().context("cannot tell the path of this program")?;
-    let mut samples = Vec::with_capacity(runs);
-    for _ in 0..runs.max(1) {
-        let output = scrubbed(&own, folder).args(["measure", "--"]).arg(program).args(arguments).output()?;
-        if !output.status.success() {
-            bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
-        }
-        samples.push(parse(&String::from_utf8_lossy(&output.stdout)).context("a run told no figures")?);
-    }
+    let samples: Vec<Sample> =
+        (0..runs.max(1)).map(|_| once(program, arguments, folder)).collect::<Result<_>>()?;
     Ok(Sample {
         wall: median(samples.iter().map(|sample| sample.wall)),
         cpu: median(samples.iter().map(|sample| sample.cpu)),
         memory: median(samples.iter().map(|sample| sample.memory)),
     })
+}
+
+/// Runs a command once.
+///
+/// # Errors
+/// When it fails, with what it said.
+pub(super) fn once(program: &Path, arguments: &[String], folder: &Path) -> Result<Sample> {
+    let own = std::env::current_exe().context("cannot tell the path of this program")?;
+    let output = scrubbed(&own, folder).args(["measure", "--"]).arg(program).args(arguments).output()?;
+    if !output.status.success() {
+        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    parse(&String::from_utf8_lossy(&output.stdout)).context("a run told no figures")
 }
 
 fn parse(line: &str) -> Option<Sample> {

@@ -40,7 +40,7 @@ pub(super) fn render(rows: &[Row<'_>]) -> String {
     text
 }
 
-fn milliseconds(duration: Duration) -> String {
+pub(super) fn milliseconds(duration: Duration) -> String {
     format!("{:.1} ms", duration.as_secs_f64() * 1e3)
 }
 

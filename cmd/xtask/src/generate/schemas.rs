@@ -38,6 +38,10 @@ fn forms() -> Vec<Form> {
         form::<output::ProviderList>("provider-list", "`provider list`"),
         form::<output::ProviderRelease>("provider-release", "`provider show`"),
         form::<output::ImageList>("image-list", "`init list-images`"),
+        form::<output::LifecycleReport>("lifecycle-report", "`plan`, `init`, `upgrade apply`, `delete`"),
+        form::<output::UpgradePlan>("upgrade-plan", "`upgrade plan`"),
+        form::<output::StatusReport>("status-report", "`status`"),
+        form::<output::ProgressLine>("progress-line", "`--progress json`, a line each, on standard error"),
         form::<output::VersionReport>("version-report", "`version`"),
     ]
 }

@@ -86,12 +86,14 @@ impl Run<'_> {
             text: self.config.to_owned(),
         };
         let config = Config::new(Some(file), Environment::new(self.environment.iter().copied())).unwrap();
+        let provider = ProviderId::new(ProviderType::Infrastructure, "own");
         build_components(&ComponentsInput {
-            provider: &ProviderId::new(ProviderType::Infrastructure, "own"),
+            provider: &provider,
             text: &TemplateText::new("infrastructure-components.yaml", self.text.as_bytes()).unwrap(),
             variables: &Variables::new(&config),
             substitution: self.substitution,
             image_overrides: &config.image_overrides().unwrap(),
+            customisations: &config.customisations(&provider).unwrap(),
             target_namespace: self.target_namespace,
         })
     }
@@ -312,4 +314,15 @@ fn documents_a_server_would_refuse_are_warned_of_with_their_line() {
     infrastructure-components.yaml:5: the object has no `kind`
     infrastructure-components.yaml: label `a` of `ConfigMap x/without name` is a number and was left out: quote it
     ");
+}
+
+#[test]
+fn patches_see_namespaces_and_their_images_are_listed_and_labels_are_put_on_after_them() {
+    let config = "providers:\n- name: own\n  type: InfrastructureProvider\n  url: https://example.com/own/v1/c.yaml\n  patches:\n  \
+        - target: {kind: Deployment, namespace: elsewhere}\n    patch:\n      metadata: {labels: {cluster.x-k8s.io/provider: mine}}\n      \
+        spec: {template: {spec: {containers: [{name: manager, image: \"mirror.example.com/manager:v1\"}]}}}\n";
+    let components = Run { config, target_namespace: Some("elsewhere"), ..Run::default() }.build().unwrap();
+    assert!(components.images.contains(&"mirror.example.com/manager:v1".to_owned()));
+    let deployment = named(&components, "Deployment");
+    assert_eq!(deployment.label("cluster.x-k8s.io/provider"), Some("infrastructure-own"));
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use manifest::{Value, duration::nanoseconds};
+use manifest::{Map, Value, duration::nanoseconds};
 
 use super::{Config, ConfigError};
 
@@ -13,10 +13,22 @@ pub struct CertManager {
     pub version: String,
     /// How long to wait for it to answer.
     pub timeout: Duration,
-    /// Whether somebody else installs it.
-    pub externally_provisioned: bool,
+    /// Who takes care of it.
+    pub mode: CertManagerMode,
     /// A timeout that could not be read, so that the default is taken; for a warning.
     pub invalid_timeout: Option<String>,
+}
+
+/// Who takes care of cert-manager.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CertManagerMode {
+    /// Installed when there is none, upgraded when we installed it.
+    #[default]
+    Managed,
+    /// Somebody else does: it is waited for, never written to. `externallyProvisioned: true` means the same.
+    External,
+    /// Nobody looks at it: no provider needs one.
+    None,
 }
 
 impl CertManager {
@@ -36,14 +48,14 @@ impl CertManager {
 impl Config {
     /// The cert-manager section with its defaults.
     /// # Errors
-    /// `Shape` when the section or `externallyProvisioned` holds something else than it must; `Substitution` when a
-    /// `${…}` of the url cannot be read.
+    /// `Shape` when the section, `mode` or `externallyProvisioned` holds something else than it must; `Substitution`
+    /// when a `${…}` of the url cannot be read.
     pub fn cert_manager(&self) -> Result<CertManager, ConfigError> {
         let mut cert_manager = CertManager {
             url: CertManager::default_url(),
             version: CertManager::DEFAULT_VERSION.to_owned(),
             timeout: CertManager::DEFAULT_TIMEOUT,
-            externally_provisioned: false,
+            mode: CertManagerMode::Managed,
             invalid_timeout: None,
         };
         let fields = match self.section("cert-manager") {
@@ -52,7 +64,7 @@ impl Config {
             Some(other) => {
                 return Err(self.shape(
                     "cert-manager",
-                    "url, version, timeout and externallyProvisioned",
+                    "url, version, timeout, mode and externallyProvisioned",
                     other,
                 ));
             }
@@ -70,16 +82,37 @@ impl Config {
                 None => cert_manager.invalid_timeout = Some(text),
             }
         }
-        if let Some(text) = field("externallyprovisioned") {
-            cert_manager.externally_provisioned = parse_bool(&text).ok_or_else(|| {
-                self.shape(
-                    "cert-manager.externallyProvisioned",
-                    "true or false",
-                    &fields["externallyprovisioned"],
-                )
-            })?;
-        }
+        cert_manager.mode = self.cert_manager_mode(fields)?;
         Ok(cert_manager)
+    }
+
+    /// `mode` is ours and says more, so it wins over the peer's `externallyProvisioned`.
+    fn cert_manager_mode(&self, fields: &Map<String, Value>) -> Result<CertManagerMode, ConfigError> {
+        let text = |key| Self::field(fields, key).filter(|text| !text.is_empty());
+        if let Some(mode) = text("mode") {
+            return parse_mode(&mode).ok_or_else(|| {
+                self.shape("cert-manager.mode", "managed, external or none", &fields["mode"])
+            });
+        }
+        let Some(external) = text("externallyprovisioned") else { return Ok(CertManagerMode::Managed) };
+        match parse_bool(&external) {
+            Some(true) => Ok(CertManagerMode::External),
+            Some(false) => Ok(CertManagerMode::Managed),
+            None => Err(self.shape(
+                "cert-manager.externallyProvisioned",
+                "true or false",
+                &fields["externallyprovisioned"],
+            )),
+        }
+    }
+}
+
+fn parse_mode(text: &str) -> Option<CertManagerMode> {
+    match text {
+        "managed" => Some(CertManagerMode::Managed),
+        "external" => Some(CertManagerMode::External),
+        "none" => Some(CertManagerMode::None),
+        _ => None,
     }
 }
 

@@ -34,6 +34,14 @@ pub enum ConfigError {
         /// One for each bad entry, in file order.
         problems: Vec<ProviderProblem>,
     },
+    /// Patches of provider components that cannot be read; all of them.
+    #[error("patches in `{origin}` cannot be used: {}", problems.join("; "))]
+    Patches {
+        /// Path or URL.
+        origin: String,
+        /// Each with its place.
+        problems: Vec<String>,
+    },
     /// A URL or path of the configuration whose `${…}` cannot be read.
     #[error("`{key}` in `{origin}` cannot be substituted")]
     Substitution {

@@ -147,6 +147,7 @@ fn from_toml(toml: toml::Value) -> Value {
 }
 
 /// Viper folds the case of every key, also inside lists; users rely on `certManager` and `CERT-MANAGER` alike.
+/// What stands in `patches` is of Kubernetes and is left as it is.
 fn lower_case(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -154,7 +155,8 @@ fn lower_case(value: Value) -> Value {
             for (key, item) in fields {
                 let lower = key.to_lowercase();
                 if key != lower || !folded.contains_key(&lower) {
-                    folded.insert(lower, lower_case(item));
+                    let item = if lower == "patches" { item } else { lower_case(item) };
+                    folded.insert(lower, item);
                 }
             }
             Value::Object(folded)

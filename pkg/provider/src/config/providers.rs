@@ -121,7 +121,7 @@ impl Config {
         check_dns_subdomain(&name).map_err(ProviderReason::Name)?;
         let url = self.expand(&url).map_err(|error| ProviderReason::Substitution(error.to_string()))?;
         if url.is_empty() {
-            return Err(EmptyUrl);
+            return patched_built_in(fields, &name, &provider_type).ok_or(EmptyUrl);
         }
         if let Some(problem) = url_problem(&url) {
             return Err(ProviderReason::Url(problem));
@@ -130,6 +130,14 @@ impl Config {
         let id = ProviderId::new(provider_type, name);
         Ok(ProviderConfig { id, url: self.absolute_url(url), source: ProviderSource::Config })
     }
+}
+
+/// An entry that only patches a provider everybody knows leaves its url to us.
+/// differs: clusterctl v1.14 refuses entries without a url, and knows no patches.
+fn patched_built_in(fields: &Map<String, Value>, name: &str, provider_type: &str) -> Option<ProviderConfig> {
+    fields.get("patches")?;
+    built_in_providers()
+        .find(|known| known.id.name == name && known.id.provider_type.as_str() == provider_type)
 }
 
 fn unknown(id: &ProviderId, providers: &[ProviderConfig]) -> UnknownProvider {

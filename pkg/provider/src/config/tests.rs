@@ -5,7 +5,7 @@ use api::{
     output::{Origin, ProviderSource},
 };
 
-use super::{Config, ConfigError, ConfigFile, ConfigFormat, Environment, Variables};
+use super::{CertManagerMode, Config, ConfigError, ConfigFile, ConfigFormat, Environment, Variables};
 
 fn yaml(text: &str) -> ConfigFile {
     ConfigFile {
@@ -333,8 +333,28 @@ fn cert_manager_has_defaults_for_all_it_does_not_say() {
     .cert_manager()
     .unwrap();
     assert_eq!(set.url, "/srv/cert-manager/v1.20.3/cert-manager.yaml");
-    assert_eq!((set.version.as_str(), set.externally_provisioned), ("v1.20.3", true));
+    assert_eq!((set.version.as_str(), set.mode), ("v1.20.3", CertManagerMode::External));
     assert_eq!(set.invalid_timeout.as_deref(), Some("soon"));
+}
+
+#[test]
+fn who_takes_care_of_cert_manager_is_said_by_mode_or_in_the_words_of_the_peer() {
+    for (section, mode) in [
+        ("{}", CertManagerMode::Managed),
+        ("{mode: managed}", CertManagerMode::Managed),
+        ("{mode: external}", CertManagerMode::External),
+        ("{mode: none}", CertManagerMode::None),
+        ("{externallyProvisioned: false}", CertManagerMode::Managed),
+        ("{externallyProvisioned: \"true\"}", CertManagerMode::External),
+        ("{mode: managed, externallyProvisioned: true}", CertManagerMode::Managed),
+    ] {
+        let read = config(&format!("cert-manager: {section}\n"), &[]).cert_manager().unwrap();
+        assert_eq!(read.mode, mode, "{section}");
+    }
+    assert_eq!(
+        config("cert-manager: {mode: yes please}\n", &[]).cert_manager().unwrap_err().to_string(),
+        "`cert-manager.mode` in `/etc/clusterctl.yaml` is text, it must be managed, external or none"
+    );
 }
 
 #[test]

@@ -21,8 +21,8 @@ const TOP_LEVEL: [&str; 8] = [
     "gitlab-access-token",
     "gitlab-tokens",
 ];
-const PROVIDER: [&str; 3] = ["name", "type", "url"];
-const CERT_MANAGER: [&str; 4] = ["url", "version", "timeout", "externallyProvisioned"];
+const PROVIDER: [&str; 4] = ["name", "type", "url", "patches"];
+const CERT_MANAGER: [&str; 5] = ["url", "version", "timeout", "mode", "externallyProvisioned"];
 const IMAGE: [&str; 3] = ["repository", "name", "tag"];
 
 /// Finds what looks like a slip.

@@ -1,8 +1,10 @@
 use std::{borrow::Cow, fmt::Write as _};
 
 use api::{ProviderId, ProviderType, output::Variable};
+use management::ManagementCluster;
 use provider::{
-    ClusterRequest, ClusterTemplateInput, ConfigMapSource, ProviderReleases, TemplateText,
+    ClusterRequest, ClusterTemplate, ClusterTemplateInput, ConfigMapSource, NoDefault, ProviderReleases,
+    TemplateText,
     config::{Config, Variables},
     default_infrastructure, installed_version, render_cluster_template,
 };
@@ -10,8 +12,9 @@ use provider::{
 use super::{print, source};
 use crate::{
     Failure, Within as _,
+    failure::Kind,
     session::Session,
-    settings::{self, KubeContext, KubeFlags, KubeconfigError, OutputFormat},
+    settings::{self, KubeContext, KubeFlags, KubeconfigError, OutputFormat, PaceFlags},
     verbs::provider_flags,
 };
 
@@ -136,14 +139,10 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
         release: release.as_ref(),
         cluster: None,
     };
-    let rendered = session
-        .block_on(render_cluster_template(&input))
+    let rendered = render(args, &input, context.ok().as_ref(), session)
         .within(|| format!("cannot generate cluster `{}`", args.name))?;
     for warning in &rendered.warnings {
         session.messages().warning(warning);
-    }
-    if let (Ok(context), false) = (&context, rendered.added_classes.is_empty()) {
-        warn_of_classes(context, &rendered.added_classes, session);
     }
     print::objects(rendered.objects, format, args.write_to.as_deref(), session)
 }
@@ -171,27 +170,36 @@ impl GenerateCluster {
     /// Infrastructure provider and version: as named, else as installed.
     fn provider(&self, session: &Session) -> Result<(ProviderId, String), Failure> {
         let named = self.infrastructure.as_deref().filter(|text| !text.is_empty());
-        let (id, version) = if let Some(named) = named {
-            provider_flags::resolve(ProviderType::Infrastructure, named)?
-        } else {
-            let cluster =
-                settings::management_cluster("finding out which infrastructure provider is installed")
-                    .map_err(|failure| {
-                        failure.hint("name it with its version: `--infrastructure docker:v1.14.0`")
-                    })?;
-            let name = session.block_on(default_infrastructure(&*cluster))?;
-            (ProviderId::new(ProviderType::Infrastructure, name), None)
+        let named = named.map(|named| provider_flags::resolve(ProviderType::Infrastructure, named));
+        let named = match named.transpose()? {
+            Some((id, Some(version))) => return Ok((id, version)),
+            Some((id, None)) => Some(id),
+            None => None,
         };
-        if let Some(version) = version {
-            return Ok((id, version));
-        }
-        let cluster =
-            settings::management_cluster(&format!("finding out which version of `{id}` is installed"))
-                .map_err(|failure| {
-                    failure.hint(format!("name the version: `--infrastructure {}:VERSION`", id.name))
-                })?;
-        let version = session.block_on(installed_version(&*cluster, &id))?;
-        Ok((id, version))
+        let hint = match &named {
+            None => "name it with its version: `--infrastructure docker:v1.14.0`".to_owned(),
+            Some(id) => format!("name the version: `--infrastructure {}:VERSION`", id.name),
+        };
+        let cluster = self
+            .cluster("finding out which provider is installed", session)
+            .map_err(|failure| failure.hint(&hint))?;
+        let installed = async {
+            let id = match named {
+                Some(id) => id,
+                None => {
+                    ProviderId::new(ProviderType::Infrastructure, default_infrastructure(&cluster).await?)
+                }
+            };
+            let version = installed_version(&cluster, &id).await?;
+            Ok::<_, NoDefault>((id, version))
+        };
+        session.block_on(installed).map_err(|failure| failure.hint(hint))
+    }
+
+    /// The management cluster, for what only it knows.
+    fn cluster(&self, needed_for: &str, session: &Session) -> Result<ManagementCluster, Failure> {
+        settings::management_cluster(&self.kube, &PaceFlags::default(), session)
+            .within(|| format!("{needed_for} needs a management cluster"))
     }
 
     fn read_config_map(
@@ -210,14 +218,8 @@ impl GenerateCluster {
             key: given(&self.from_config_map_key).unwrap_or_else(|| ConfigMapSource::DEFAULT_KEY.to_owned()),
             name,
         };
-        let cluster = settings::management_cluster("reading a template from a ConfigMap").map_err(|failure| {
-            failure.hint(format!(
-                "write it to a file first: kubectl get configmap -n {} {} -o jsonpath='{{.data.{}}}' > template.yaml, \
-                 then use `--from template.yaml`",
-                source.namespace, source.name, source.key
-            ))
-        })?;
-        session.block_on(source.read(&*cluster))
+        let cluster = self.cluster("reading a template from a ConfigMap", session)?;
+        session.block_on(source.read(&cluster))
     }
 
     fn request(&self, context: Result<&KubeContext, &KubeconfigError>) -> Result<ClusterRequest, Failure> {
@@ -255,12 +257,46 @@ fn read_flavor<'r>(
     Ok((template, release))
 }
 
-/// A kubeconfig is at hand, so the peer would have asked the cluster which classes it has already.
-fn warn_of_classes(context: &KubeContext, classes: &[provider::ClusterClassName], session: &Session) {
+/// Renders, and asks the management cluster, where one is at hand, which of the classes it has already.
+/// Source: clusterctl v1.14 client/config.go: a cluster that does not answer has none.
+fn render(
+    args: &GenerateCluster,
+    input: &ClusterTemplateInput<'_>,
+    context: Option<&KubeContext>,
+    session: &Session,
+) -> Result<ClusterTemplate, Failure> {
+    let rendered = session.block_on(render_cluster_template(input))?;
+    let Some(context) = context.filter(|_| !rendered.added_classes.is_empty()) else { return Ok(rendered) };
+    let near = settings::management_cluster_if_near(&args.kube, session).and_then(|cluster| {
+        session.block_on(async { cluster.server().version().await.map(|_| ()) })?;
+        Ok(cluster)
+    });
+    match near {
+        Ok(cluster) => {
+            let input = ClusterTemplateInput { cluster: Some(&cluster), ..*input };
+            session.block_on(render_cluster_template(&input))
+        }
+        Err(failure) if failure.kind() == Kind::Interrupted => Err(failure),
+        Err(failure) => {
+            warn_of_classes(context, &rendered.added_classes, &failure, session);
+            Ok(rendered)
+        }
+    }
+}
+
+fn warn_of_classes(
+    context: &KubeContext,
+    classes: &[provider::ClusterClassName],
+    failure: &Failure,
+    session: &Session,
+) {
     for class in classes {
         session.messages().warning(format!(
-            "ClusterClass `{}/{}` is included; whether the cluster of context `{}` has it already was not asked",
-            class.namespace, class.name, context.name
+            "ClusterClass `{}/{}` is included; the cluster of context `{}` may have it already: {}",
+            class.namespace,
+            class.name,
+            context.name,
+            failure.message()
         ));
     }
 }

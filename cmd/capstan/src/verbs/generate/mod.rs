@@ -1,7 +1,7 @@
 //! `generate`: from provider repositories and templates to objects, without a management cluster.
 
 mod cluster;
-mod print;
+pub(super) mod print;
 mod provider;
 mod source;
 mod yaml;

@@ -11,11 +11,11 @@ use crate::{
 };
 
 /// Readable by its owner alone: rendered objects hold credentials.
-const OBJECTS_MODE: u32 = 0o600;
+pub(crate) const OBJECTS_MODE: u32 = 0o600;
 
 /// Prints objects to stdout, or to a file once all of them are there.
 /// Shape: yaml documents joined by `---`, or one `v1` List as json; a final newline.
-pub(super) fn objects(
+pub(crate) fn objects(
     objects: Vec<Object>,
     format: OutputFormat,
     write_to: Option<&str>,

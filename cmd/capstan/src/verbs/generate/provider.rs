@@ -95,6 +95,7 @@ fn build(
         variables: &Variables::new(&config),
         substitution: if args.raw || args.describe { Substitution::None } else { Substitution::Full },
         image_overrides: &config.image_overrides()?,
+        customisations: &config.customisations(id)?,
         target_namespace: args.target_namespace.as_deref(),
     };
     Ok(build_components(&input)?)

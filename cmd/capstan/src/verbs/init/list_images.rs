@@ -1,5 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::{
+    Failure, Within as _,
+    session::Session,
+    settings::{self, KubeFlags, OutputFormat},
+    verbs::{lifecycle::OwnedSources, provider_flags::SeveralProviders},
+};
 use api::{
     ProviderId,
     output::{ImageList, ListedImage},
@@ -7,15 +13,7 @@ use api::{
 use manifest::images;
 use provider::{
     ComponentsInput, Release, Substitution, TemplateText, build_components,
-    config::{CertManager, Config, Variables},
-};
-use repository::WithOverrides;
-
-use crate::{
-    Failure, Within as _,
-    session::Session,
-    settings::{self, OutputFormat},
-    verbs::provider_flags::SeveralProviders,
+    config::{CertManager, CertManagerMode, Config, Variables},
 };
 
 /// List the container images that an installation needs
@@ -32,6 +30,10 @@ pub(crate) struct ListImages {
     /// Output format: text, json or yaml
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
+
+    /// The peer takes these flags here too.
+    #[command(flatten)]
+    kube: KubeFlags,
 }
 
 /// Images by name, with who runs them.
@@ -43,9 +45,12 @@ pub(super) fn run(
     session: &mut Session,
 ) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
+    if args.kube.is_given() {
+        session.messages().log(1, "the list is that of a first installation; no management cluster is asked");
+    }
     let config = session.config()?;
     let mut images = Images::new();
-    for (id, version) in providers.of_first_installation()? {
+    for (id, version) in providers.of_first_installation()?.providers {
         let releases = settings::provider_releases(&id, session)?;
         let (release, text) = session
             .block_on(async {
@@ -57,7 +62,7 @@ pub(super) fn run(
             .within(|| format!("cannot list the images of `{id}`"))?;
         add_provider(&id, &release, &text, &config, &mut images)?;
     }
-    add_cert_manager(&config, session, &mut images)
+    add_cert_manager(&OwnedSources::of(session)?, session, &mut images)
         .within(|| format!("cannot list the images of `{}`", CertManager::LABEL))?;
     let listed = images
         .into_iter()
@@ -82,6 +87,7 @@ fn add_provider(
         variables: &Variables::new(config),
         substitution: Substitution::WhatIsSet,
         image_overrides: &config.image_overrides()?,
+        customisations: &config.customisations(id)?,
         target_namespace: Some("default"),
     })
     .within(|| format!("cannot list the images of `{id}` {}", release.version()))?;
@@ -91,30 +97,14 @@ fn add_provider(
     Ok(())
 }
 
-/// cert-manager has no metadata and no variables of its own; its namespace is its own too.
-fn add_cert_manager(config: &Config, session: &Session, images: &mut Images) -> Result<(), Failure> {
-    let cert_manager = config.cert_manager()?;
-    if cert_manager.externally_provisioned {
+fn add_cert_manager(sources: &OwnedSources, session: &Session, images: &mut Images) -> Result<(), Failure> {
+    if sources.config().cert_manager()?.mode != CertManagerMode::Managed {
         return Ok(());
     }
-    let context = session.repositories()?;
-    let repository = repository::open(&cert_manager.url, CertManager::LABEL, &context)?;
-    let file_name = repository.components_file().to_owned();
-    let overrides = settings::overrides(config, session.environment())?;
-    let files = WithOverrides::new(repository, overrides, CertManager::LABEL, context);
-    let file = session.block_on(async { files.read(&cert_manager.version, &file_name).await })?;
-    let text = TemplateText::new(file.origin.to_string(), &file.bytes)?;
-    let substituted = text.substitute_what_is_set(&Variables::new(config))?;
-    let overrides = config.image_overrides()?;
-    for mut object in text.read_objects(&substituted)?.objects {
-        let rule = |image: &str| overrides.resolve(CertManager::LABEL, image);
-        images::override_images(&mut object, &rule).map_err(|bad| {
-            Failure::user(format!("`{}` names images that cannot be used", text.file))
-                .hints(bad.iter().map(ToString::to_string))
-        })?;
-        for image in images::images_of(&object) {
-            images.entry(image.to_owned()).or_default().insert(CertManager::LABEL.to_owned());
-        }
+    let sources = sources.get();
+    let manifest = session.block_on(management::cert_manager_manifest(&sources))?;
+    for image in manifest.objects.iter().flat_map(images::images_of) {
+        images.entry(image.to_owned()).or_default().insert(CertManager::LABEL.to_owned());
     }
     Ok(())
 }

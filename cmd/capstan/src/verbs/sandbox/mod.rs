@@ -12,6 +12,8 @@ mod stop;
 
 use crate::{Failure, session::Session};
 
+pub(crate) use start::start_unless_running;
+
 /// Run an embedded Kubernetes API server, for trying things and for tests
 #[derive(clap::Subcommand)]
 pub(crate) enum Sandbox {

@@ -18,6 +18,9 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
+/// The policy for webhooks when none is named.
+const IGNORE: &str = "ignore";
+
 /// Start a sandbox: an API server on this machine, with controllers that are played
 ///
 /// Its objects are kept over stop and start, unless --in-memory is given. Every client works with it: set KUBECONFIG to
@@ -60,7 +63,7 @@ pub(crate) struct Start {
 
     /// What becomes of admission webhooks behind a service: ignore lets every request pass, refuse answers as a server
     /// does that reaches nobody
-    #[arg(long, value_name = "POLICY", default_value = "ignore")]
+    #[arg(long, value_name = "POLICY", default_value = IGNORE)]
     pub(super) service_webhooks: String,
 
     /// Add it to your kubeconfig and make it the current context
@@ -101,13 +104,36 @@ fn in_background(args: &Start, folder: &Folder, session: &mut Session) -> Result
     let Some(process) = background::start(args, folder, session)? else {
         return already_running(args, folder, session);
     };
+    say_it_serves(folder, &process, session);
+    after_start(args, folder, session)
+}
+
+/// Starts a sandbox in the background as `sandbox start NAME` does, unless it runs.
+/// # Errors
+/// As for the verb.
+pub(crate) fn start_unless_running(name: &str, session: &Session) -> Result<(), Failure> {
+    let folder = Home::of(session.environment())?.folder(name)?;
+    if !folder.is_running()? {
+        let is_new = folder.create()?;
+        let started = background::start(&Start::named(name), &folder, session);
+        if is_new && started.is_err() {
+            folder.remove_unless_started();
+        }
+        if let Some(process) = started? {
+            say_it_serves(&folder, &process, session);
+            return Ok(());
+        }
+    }
+    session.block_on(ready(&folder)).map(|_| ())
+}
+
+fn say_it_serves(folder: &Folder, process: &Process, session: &Session) {
     session.messages().status(format!(
         "sandbox `{}` serves at {} (process {})",
         folder.name(),
         process.server,
         process.pid
     ));
-    after_start(args, folder, session)
 }
 
 /// Merges the kubeconfig when asked, else says where it is.
@@ -161,6 +187,21 @@ async fn ready(folder: &Folder) -> Result<Process, Failure> {
 }
 
 impl Start {
+    /// What a name alone asks for.
+    fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            foreground: false,
+            data_dir: None,
+            in_memory: false,
+            port: None,
+            fault: Vec::new(),
+            without: Vec::new(),
+            service_webhooks: IGNORE.to_owned(),
+            merge: false,
+        }
+    }
+
     fn asks_for_nothing(&self) -> bool {
         !self.foreground
             && self.data_dir.is_none()
@@ -168,7 +209,7 @@ impl Start {
             && self.port.is_none()
             && self.fault.is_empty()
             && self.without.is_empty()
-            && self.service_webhooks == "ignore"
+            && self.service_webhooks == IGNORE
     }
 
     /// Reads every flag, and fills in what the last start had.
@@ -216,7 +257,7 @@ fn switches(without: &[String]) -> Result<Switches, Failure> {
 
 fn service_webhooks(policy: &str) -> Result<ServiceWebhooks, Failure> {
     match policy {
-        "ignore" => Ok(ServiceWebhooks::Ignore),
+        IGNORE => Ok(ServiceWebhooks::Ignore),
         "refuse" => Ok(ServiceWebhooks::Refuse),
         other => Err(Failure::user(format!("`{other}` is no policy for webhooks behind a service"))
             .hint("take `--service-webhooks ignore` or `--service-webhooks refuse`")),

@@ -1,0 +1,206 @@
+use apply::{Blocker, Written};
+
+use super::{
+    Writes, json,
+    patient::{PATIENCE, Patient},
+    tree, words,
+};
+use crate::ui::Messages;
+
+/// `--progress`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ProgressFormat {
+    /// Live lines on a terminal, plain lines elsewhere.
+    #[default]
+    Auto,
+    /// Plain lines.
+    Plain,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Shows events. Clones show as one.
+#[derive(Clone)]
+pub(crate) struct ClusterEvents {
+    messages: Messages,
+    format: ProgressFormat,
+    writes: Writes,
+    patient: Patient,
+}
+
+impl ClusterEvents {
+    pub(crate) fn new(messages: Messages, format: ProgressFormat, writes: Writes) -> Self {
+        Self { messages, format, writes, patient: Patient::default() }
+    }
+
+    /// The place for events of a server.
+    pub(crate) fn of_server(&self) -> apply::EventSink {
+        let this = self.clone();
+        apply::EventSink::new(move |event| this.server_event(event))
+    }
+
+    /// The place for events of a management cluster.
+    pub(crate) fn of_cluster(&self) -> management::EventSink {
+        let this = self.clone();
+        management::EventSink::new(move |event| this.cluster_event(event))
+    }
+
+    /// What the user should know, said by the verb itself.
+    pub(crate) fn warning(&self, text: impl Into<String>) {
+        self.cluster_event(&management::Event::Warning { text: text.into() });
+    }
+
+    /// How it ended. Whoever reads one object a line has the exit status.
+    pub(crate) fn end(&self, text: impl AsRef<str>) {
+        if self.format != ProgressFormat::Json {
+            self.messages.status(text);
+        }
+    }
+
+    fn server_event(&self, event: &apply::Event) {
+        use apply::Event;
+        match event {
+            Event::Wrote { how: Written::Created | Written::Changed, .. } | Event::Deleted { .. } => {
+                self.writes.add();
+            }
+            _ => {}
+        }
+        if self.format == ProgressFormat::Json
+            && let Some(line) = json::of_server(event)
+        {
+            return self.line(&line);
+        }
+        match event {
+            Event::Requested { request } => self.messages.log(5, format!("requesting {request}")),
+            Event::Retrying { action, why, since, after } => {
+                self.messages.progress().begin(&format!("trying to {action} again"));
+                let text = words::retrying(action, why, *since, *after);
+                if *since >= PATIENCE { self.messages.status(text) } else { self.messages.log(1, text) }
+            }
+            Event::Warning { text } => self.messages.warning(text),
+            Event::Wrote { object, how } => self.messages.log(5, words::wrote(object, *how)),
+            Event::Deleted { object } => self.messages.log(5, format!("deleted {object}")),
+            Event::Waiting { blockers } => self.waiting(blockers),
+            Event::Migrating { definition, done, of } => {
+                let text = words::migrating(definition, *done, *of);
+                self.messages.progress().begin(&text);
+                self.messages.log(1, text);
+            }
+        }
+    }
+
+    fn cluster_event(&self, event: &management::Event) {
+        self.patient.forget();
+        if self.format == ProgressFormat::Json {
+            return self.line(&json::of_cluster(event));
+        }
+        match words::of_cluster(event) {
+            words::Said::Status(text) => {
+                self.messages.progress().begin(&text);
+                self.messages.status(text);
+            }
+            words::Said::Warning(text) => self.messages.warning(text),
+        }
+    }
+
+    fn waiting(&self, blockers: &[Blocker]) {
+        let progress = self.messages.progress();
+        if self.format == ProgressFormat::Auto && progress.is_live() {
+            progress.wait_for(tree::lines(blockers));
+        } else if let Some(runtime) = self.patient.show(blockers) {
+            let (patient, messages) = (self.patient.clone(), self.messages.clone());
+            runtime.spawn(async move { patient.tell(|line| messages.status(line)).await });
+        }
+    }
+
+    fn line(&self, line: &api::output::ProgressLine) {
+        // Plain data: it cannot fail to become text.
+        let text = serde_json::to_string(line).unwrap_or_default();
+        self.messages.plain(&format!("{text}\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        sync::{Arc, Mutex},
+        time::Duration,
+    };
+
+    use api::{ProviderId, ProviderType};
+    use apply::ObjectKey;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn told(format: ProgressFormat, event: &management::Event) -> String {
+        let written = Written::default();
+        let messages = Messages::new(Box::new(written.clone()), false);
+        ClusterEvents::new(messages, format, Writes::default()).cluster_event(event);
+        let bytes = written.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_step_is_told_in_the_words_scripts_know_or_as_json() {
+        let event = management::Event::Installing {
+            provider: ProviderId::new(ProviderType::Infrastructure, "aws"),
+            version: "v2.11.1".to_owned(),
+            namespace: "capa-system".to_owned(),
+        };
+        assert_eq!(
+            told(ProgressFormat::Auto, &event),
+            "Installing provider=\"infrastructure-aws\" version=\"v2.11.1\" targetNamespace=\"capa-system\"\n"
+        );
+        assert_eq!(
+            told(ProgressFormat::Json, &event),
+            "{\"event\":\"step\",\"step\":\"installing\",\"provider\":\"infrastructure-aws\",\
+             \"version\":\"v2.11.1\",\"namespace\":\"capa-system\"}\n"
+        );
+    }
+
+    #[test]
+    fn a_retry_is_told_once_it_has_lasted_or_to_who_wants_to_know() {
+        let told = |verbosity, since| {
+            let written = Written::default();
+            let messages = Messages::new(Box::new(written.clone()), false);
+            messages.raise_verbosity(verbosity);
+            let events = ClusterEvents::new(messages, ProgressFormat::Auto, Writes::default());
+            let (action, why) = ("list Secrets".to_owned(), "storage is (re)initializing".to_owned());
+            let after = Duration::from_secs(1);
+            events.server_event(&apply::Event::Retrying { action, why, since, after });
+            let bytes = written.0.lock().unwrap().clone();
+            String::from_utf8(bytes).unwrap()
+        };
+        let lasting = "cannot list Secrets (for 3s): storage is (re)initializing; trying again in 1s\n";
+        assert_eq!(told(0, Duration::from_secs(2)), "");
+        assert_eq!(told(0, Duration::from_secs(3)), lasting);
+        assert!(told(1, Duration::ZERO).contains("cannot list Secrets: storage is (re)initializing"));
+    }
+
+    #[test]
+    fn only_what_changes_something_counts_as_written() {
+        let writes = Writes::default();
+        let messages = Messages::new(Box::new(io::sink()), false);
+        let events = ClusterEvents::new(messages, ProgressFormat::Plain, writes.clone());
+        let object = ObjectKey { kind: "Namespace".to_owned(), name: "a".to_owned(), ..ObjectKey::default() };
+        for how in [apply::Written::Created, apply::Written::Changed, apply::Written::Unchanged] {
+            events.server_event(&apply::Event::Wrote { object: object.clone(), how });
+        }
+        events.server_event(&apply::Event::Deleted { object });
+        assert_eq!(writes.count(), 3);
+    }
+}

@@ -1,0 +1,86 @@
+use std::time::Duration;
+
+use api::{ProviderId, output::ProgressLine};
+use apply::Written;
+use management::{Event, object_name, waiting_for};
+
+/// The line of a server's event; none for those that belong into the log.
+pub(super) fn of_server(event: &apply::Event) -> Option<ProgressLine> {
+    Some(match event {
+        apply::Event::Requested { .. } => return None,
+        apply::Event::Retrying { action, why, since, after } => ProgressLine::Retrying {
+            action: action.clone(),
+            why: why.clone(),
+            for_seconds: since.as_secs(),
+            after_milliseconds: milliseconds(*after),
+        },
+        apply::Event::Warning { text } => ProgressLine::Warning { text: text.clone() },
+        apply::Event::Wrote { object, how } => {
+            ProgressLine::Wrote { object: object_name(object), how: word(*how) }
+        }
+        apply::Event::Deleted { object } => ProgressLine::Deleted { object: object_name(object) },
+        apply::Event::Waiting { blockers } => ProgressLine::Waiting { blockers: waiting_for(blockers) },
+        apply::Event::Migrating { definition, done, of } => {
+            ProgressLine::Migrating { definition: definition.clone(), done: *done, of: *of }
+        }
+    })
+}
+
+fn milliseconds(after: Duration) -> u64 {
+    u64::try_from(after.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn word(how: Written) -> &'static str {
+    match how {
+        Written::Created => "created",
+        Written::Changed => "changed",
+        Written::Unchanged => "unchanged",
+    }
+}
+
+/// The line of an event of a management cluster.
+pub(super) fn of_cluster(event: &Event) -> ProgressLine {
+    match event {
+        Event::FetchingProviders => bare("fetchingProviders"),
+        Event::CertManagerFound => bare("certManagerFound"),
+        Event::WaitingForCertManager => bare("waitingForCertManager"),
+        Event::CheckingCertManager => bare("checkingCertManager"),
+        Event::CertManagerUpToDate => bare("certManagerUpToDate"),
+        Event::PerformingUpgrade => bare("performingUpgrade"),
+        Event::CheckingReleases => bare("checkingReleases"),
+        Event::WaitingForProviders => bare("waitingForProviders"),
+        Event::InstallingCertManager { version } => cert_manager("installingCertManager", None, version),
+        Event::UpgradingCertManager { from, to } => {
+            cert_manager("upgradingCertManager", Some(from.clone()), to)
+        }
+        Event::Installing { provider, version, namespace } => {
+            of_provider("installing", provider, version, namespace)
+        }
+        Event::Deleting { provider, version, namespace } => {
+            of_provider("deleting", provider, version, namespace)
+        }
+        Event::CheckingForObjects { provider, version, namespace } => {
+            of_provider("checkingForObjects", provider, version, namespace)
+        }
+        Event::Resuming { what } => ProgressLine::Resuming { what: what.clone() },
+        Event::Warning { text } => ProgressLine::Warning { text: text.clone() },
+    }
+}
+
+fn bare(step: &'static str) -> ProgressLine {
+    ProgressLine::Step { step, provider: None, from: None, version: None, namespace: None }
+}
+
+fn cert_manager(step: &'static str, from: Option<String>, version: &str) -> ProgressLine {
+    ProgressLine::Step { step, provider: None, from, version: Some(version.to_owned()), namespace: None }
+}
+
+fn of_provider(step: &'static str, provider: &ProviderId, version: &str, namespace: &str) -> ProgressLine {
+    ProgressLine::Step {
+        step,
+        provider: Some(provider.label()),
+        from: None,
+        version: Some(version.to_owned()),
+        namespace: Some(namespace.to_owned()),
+    }
+}

@@ -1,0 +1,20 @@
+//! What happens on a management cluster, told on stderr while it happens.
+//!
+//! ```text
+//! apply::Event, management::Event ─┬─► words: the peer's log lines, retries, warnings
+//!                                  ├─► tree: what is waited for, drawn on a terminal
+//!                                  ├─► patient: the same in lines, once it has lasted
+//!                                  ├─► json: one object a line, with `--progress json`
+//!                                  └─► Writes: how much has been done when it ends early
+//! ```
+
+mod cluster_events;
+mod json;
+mod patient;
+mod tree;
+mod words;
+mod writes;
+
+pub(crate) use cluster_events::{ClusterEvents, ProgressFormat};
+pub(crate) use tree::in_one_line;
+pub(crate) use writes::Writes;

@@ -1,0 +1,133 @@
+use std::error::Error;
+
+use api::Contract;
+use apply::{Blocker, GroupKind};
+use management::{CertManagerError, ContractError, DeleteError, NotReady, Problems, UpgradeError};
+
+use super::rules::as_error;
+
+pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
+    if let Some(problems) = as_error::<Problems>(error) {
+        return problems.problems.iter().filter_map(|problem| problem.hint.clone()).collect();
+    }
+    if let Some(not_ready) = as_error::<NotReady>(error) {
+        return of_not_ready(not_ready);
+    }
+    let one = as_error::<ContractError>(error)
+        .and_then(contract)
+        .or_else(|| as_error::<UpgradeError>(error).and_then(upgrade))
+        .or_else(|| as_error::<DeleteError>(error).and_then(deletion))
+        .or_else(|| as_error::<CertManagerError>(error).and_then(cert_manager));
+    one.into_iter().collect()
+}
+
+fn contract(error: &ContractError) -> Option<String> {
+    match error {
+        ContractError::Absent => Some("`init` installs it".to_owned()),
+        ContractError::Contract { found, .. }
+            if found.as_str() != Contract::CURRENT && found.is_compatible() =>
+        {
+            Some(format!("go to the newer contract first: `upgrade apply --contract {}`", Contract::CURRENT))
+        }
+        ContractError::Contract { .. } | ContractError::Api(_) => None,
+    }
+}
+
+fn upgrade(error: &UpgradeError) -> Option<String> {
+    match error {
+        UpgradeError::Unfinished(_) => Some(
+            "`upgrade resume` goes on with it, `upgrade rollback` goes back, `upgrade abort` leaves things as they are"
+                .to_owned(),
+        ),
+        UpgradeError::NoJournal { .. } => Some("`upgrade plan` shows what there is to go to".to_owned()),
+        UpgradeError::NoWayBack { .. } => Some(
+            "remove what stands in the way and run it again, or stay with the new versions: `upgrade resume` completes \
+             what was cut off"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+fn deletion(error: &DeleteError) -> Option<String> {
+    match error {
+        DeleteError::Unknown { installed, .. } if installed.is_empty() => {
+            Some("no provider is installed".to_owned())
+        }
+        DeleteError::Unknown { installed, .. } => Some(format!("installed are {}", installed.join(", "))),
+        DeleteError::InUse { .. } => {
+            Some("delete these objects first, or keep the definitions: leave `--include-crd` out".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn cert_manager(error: &CertManagerError) -> Option<String> {
+    match error {
+        CertManagerError::Silent { blockers, .. } => Some(match blockers.first() {
+            Some(blocker) => look_at(blocker),
+            None => "`kubectl get pods -n cert-manager` shows how it is; `cert-manager.timeout` in clusterctl.yaml \
+                     gives it more time"
+                .to_owned(),
+        }),
+        CertManagerError::Version { .. } => {
+            Some("correct the annotation, or leave cert-manager alone with `--skip-cert-manager`".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn of_not_ready(not_ready: &NotReady) -> Vec<String> {
+    not_ready.blockers.first().map(look_at).into_iter().collect()
+}
+
+/// The command that shows most of the innermost thing that is waited for.
+fn look_at(blocker: &Blocker) -> String {
+    let innermost = std::iter::successors(Some(blocker), |blocker| blocker.below.first()).last();
+    let object = &innermost.unwrap_or(blocker).object;
+    let GroupKind { group, kind } = object.group_kind();
+    let dotted = if group.is_empty() { String::new() } else { format!(".{group}") };
+    let scope = match object.namespace.as_str() {
+        "" => String::new(),
+        namespace => format!(" -n {namespace}"),
+    };
+    format!(
+        "`kubectl describe {}{dotted}{scope} {}` shows more, `status` how all of it is",
+        kind.to_lowercase(),
+        object.name
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use apply::{Health, ObjectKey, Status};
+
+    use super::*;
+
+    fn blocker(group: &str, kind: &str, below: Vec<Blocker>) -> Blocker {
+        let object = ObjectKey {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            namespace: "ns".to_owned(),
+            name: "manager".to_owned(),
+        };
+        let status = Status { health: Health::InProgress, message: "0 of 1".to_owned() };
+        Blocker { object, status, since: Duration::ZERO, below }
+    }
+
+    #[test]
+    fn what_is_not_ready_is_to_be_looked_at_where_it_starts() {
+        let not_ready = |blockers| hints(&NotReady { after: Duration::from_secs(5), blockers });
+        assert_eq!(
+            not_ready(vec![blocker("apps", "Deployment", vec![])]),
+            ["`kubectl describe deployment.apps -n ns manager` shows more, `status` how all of it is"]
+        );
+        assert_eq!(
+            not_ready(vec![blocker("apps", "Deployment", vec![blocker("", "Pod", vec![])])]),
+            ["`kubectl describe pod -n ns manager` shows more, `status` how all of it is"]
+        );
+        assert_eq!(not_ready(vec![]), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,163 @@
+use std::error::Error;
+
+use apply::EngineError;
+use management::{DeleteError, InitError, NotReady, Problems, RenderError, UpgradeError};
+
+use super::{inner::innermost, rules::as_error};
+use crate::{events::in_one_line, failure::chain};
+
+/// So many are told one by one; the rest is counted.
+const SHOWN: usize = 20;
+
+/// An error that stands for several.
+enum Member<'a> {
+    Text(String),
+    Error(&'a (dyn Error + 'static)),
+    Of(String, &'a (dyn Error + 'static)),
+}
+
+/// What an error that holds several is made of, each in one line; nothing for all other errors.
+pub(crate) fn members(error: &(dyn Error + 'static)) -> Vec<String> {
+    let members = of(error);
+    let more = members.len().saturating_sub(SHOWN);
+    let mut lines: Vec<String> = members.iter().take(SHOWN).map(line).collect();
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines
+}
+
+/// The errors among them, which may have hints of their own.
+pub(super) fn errors<'a>(error: &'a (dyn Error + 'static)) -> Vec<&'a (dyn Error + 'static)> {
+    let error_of = |member: Member<'a>| match member {
+        Member::Text(_) => None,
+        Member::Error(error) | Member::Of(_, error) => Some(error),
+    };
+    of(error).into_iter().filter_map(error_of).collect()
+}
+
+fn line(member: &Member<'_>) -> String {
+    let whole =
+        |error: &(dyn Error + 'static)| chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ");
+    match member {
+        Member::Text(text) => text.clone(),
+        Member::Error(error) => whole(*error),
+        Member::Of(object, error) => format!("{object}: {}", whole(*error)),
+    }
+}
+
+fn of<'a>(error: &'a (dyn Error + 'static)) -> Vec<Member<'a>> {
+    let error = innermost(error);
+    if let Some(error) = as_error::<EngineError>(error) {
+        return of_engine(error);
+    }
+    if let Some(Problems { problems }) = as_error::<Problems>(error) {
+        // A single one is the message itself.
+        let several = problems.iter().filter(|_| problems.len() > 1);
+        return several.map(|problem| Member::Text(problem.text.clone())).collect();
+    }
+    if let Some(InitError::Resolve { errors }) = as_error(error) {
+        return each(errors);
+    }
+    if let Some(RenderError::Resolve { errors }) = as_error(error) {
+        return each(errors);
+    }
+    match as_error(error) {
+        Some(UpgradeError::Resolve { errors }) => return each(errors),
+        // A single one is the message itself.
+        Some(UpgradeError::NoWayBack { reasons }) if reasons.len() > 1 => {
+            return texts(reasons.iter().cloned());
+        }
+        _ => {}
+    }
+    match as_error(error) {
+        Some(DeleteError::Unknown { providers, .. }) => return each(providers),
+        // Their hints all say the same, as the hint of the whole does.
+        Some(DeleteError::InUse { providers }) => {
+            let definitions = providers.iter().flat_map(|(_, definitions)| definitions);
+            return texts(definitions.map(ToString::to_string));
+        }
+        _ => {}
+    }
+    if let Some(NotReady { blockers, .. }) = as_error(error) {
+        return texts(blockers.iter().map(in_one_line));
+    }
+    Vec::new()
+}
+
+fn of_engine(error: &EngineError) -> Vec<Member<'_>> {
+    match error {
+        EngineError::Bad { objects } => each(objects),
+        EngineError::Impossible { objects } => each(objects),
+        EngineError::InUse { definitions } => each(definitions),
+        EngineError::Writes { failed } => {
+            failed.iter().map(|(object, error)| Member::Of(object.to_string(), error)).collect()
+        }
+        EngineError::Api(_) => Vec::new(),
+    }
+}
+
+fn texts<'a>(texts: impl Iterator<Item = String>) -> Vec<Member<'a>> {
+    texts.map(Member::Text).collect()
+}
+
+fn each<E: Error + 'static>(errors: &[E]) -> Vec<Member<'_>> {
+    errors.iter().map(|error| Member::Error(error)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use apply::{Impossible, ObjectKey, WriteError};
+    use management::{NotChosen, Problem};
+
+    use super::*;
+
+    #[test]
+    fn each_write_that_failed_is_told_with_its_object() {
+        let object = ObjectKey { kind: "Namespace".to_owned(), name: "a".to_owned(), ..ObjectKey::default() };
+        let theirs = Impossible::Owned { object: object.clone(), theirs: "other".to_owned() };
+        let failed = (0..25).map(|_| (object.clone(), WriteError::Impossible(theirs.clone()))).collect();
+        let lines = members(&EngineError::Writes { failed });
+        assert_eq!(lines.len(), SHOWN + 1);
+        assert_eq!(lines[0], "Namespace a: Namespace a belongs to `other`");
+        assert_eq!(lines[SHOWN], "and 5 more");
+    }
+
+    #[test]
+    fn reasons_that_a_text_cannot_hold_are_told_one_by_one() {
+        let not_chosen = |provider: &str| NotChosen {
+            provider: provider.to_owned(),
+            problem: "is not installed".to_owned(),
+        };
+        let unknown = DeleteError::Unknown {
+            providers: vec![not_chosen("infrastructure-aws"), not_chosen("addon-helm")],
+            installed: Vec::new(),
+        };
+        assert_eq!(
+            members(&unknown),
+            ["`infrastructure-aws` is not installed", "`addon-helm` is not installed"]
+        );
+        let reasons = vec!["one".to_owned(), "two".to_owned()];
+        assert_eq!(members(&UpgradeError::NoWayBack { reasons }), ["one", "two"]);
+    }
+
+    #[test]
+    fn a_single_problem_is_not_told_twice() {
+        let problem = |text: &str| Problem { text: text.to_owned(), hint: None, can_be_ignored: false };
+        let problems =
+            |texts: &[&str]| Problems { problems: texts.iter().map(|text| problem(text)).collect() };
+        assert_eq!(members(&problems(&["one"])), Vec::<String>::new());
+        assert_eq!(members(&problems(&["one", "two"])), ["one", "two"]);
+    }
+
+    #[test]
+    fn each_reason_not_to_go_back_is_told_by_itself() {
+        let no_way = |reasons: &[&str]| UpgradeError::NoWayBack {
+            reasons: reasons.iter().map(ToString::to_string).collect(),
+        };
+        assert_eq!(no_way(&["one"]).to_string(), "cannot go back: one");
+        assert_eq!(members(&no_way(&["one"])), Vec::<String>::new());
+        assert_eq!(no_way(&["one", "two"]).to_string(), "cannot go back, for 2 reasons");
+        assert_eq!(members(&no_way(&["one", "two"])), ["one", "two"]);
+    }
+}

@@ -1,0 +1,141 @@
+use api::plan::{SavedPlan, SavedRequest};
+use management::{DeleteRequest, LifecyclePlan, ManagementCluster, ProvidersRequest};
+
+use crate::{
+    Failure,
+    session::Session,
+    settings::ServerFlags,
+    verbs::{
+        lifecycle::{self, Change, Done, PlanFlags, wait_until_done},
+        provider_flags::NamedProviders,
+    },
+};
+
+/// Delete providers from a management cluster
+///
+/// Deletes exactly what was applied. Definitions and namespaces stay unless they are included, and definitions are only
+/// deleted when no object of them is left. cert-manager stays.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} delete --infrastructure aws
+  {bin} delete --all --include-crd --include-namespace
+
+  # Look first
+  {bin} delete --all --dry-run")]
+pub(crate) struct Delete {
+    #[command(flatten)]
+    providers: NamedProviders,
+
+    #[command(flatten)]
+    scope: Scope,
+
+    #[command(flatten)]
+    plan: PlanFlags,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+#[derive(clap::Args)]
+#[command(next_help_heading = "Deletion")]
+struct Scope {
+    /// Delete all providers
+    #[arg(long)]
+    all: bool,
+
+    /// Delete their namespaces too, with everything in them
+    #[arg(long)]
+    include_namespace: bool,
+
+    /// Delete their CustomResourceDefinitions too
+    #[arg(long)]
+    include_crd: bool,
+
+    /// How long to wait until all is gone [default: 5m]
+    #[arg(long, value_name = "DURATION")]
+    timeout: Option<String>,
+
+    /// Do not wait until all is gone
+    #[arg(long)]
+    no_wait: bool,
+}
+
+impl Delete {
+    /// The same without the write.
+    pub(crate) fn without_writing(mut self) -> Self {
+        self.plan = self.plan.without_writing();
+        self
+    }
+
+    pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        let saved = self.plan.saved("delete", session)?;
+        let change = Deletion(self.request(saved.as_ref())?);
+        let server = (&self.server.kube, &self.server.pace);
+        lifecycle::run(&change, saved.as_ref(), &self.plan, server, session)?;
+        Ok(())
+    }
+
+    fn request(&self, saved: Option<&SavedPlan>) -> Result<DeleteRequest, Failure> {
+        let wait = wait_until_done(self.scope.timeout.as_deref(), self.scope.no_wait)?;
+        let named = self.providers.requested()?;
+        let Scope { all, include_crd, include_namespace, .. } = self.scope;
+        if let Some(saved) = saved {
+            let names_anything = all || include_crd || include_namespace || !named.providers.is_empty();
+            lifecycle::nothing_beside_a_plan(names_anything, "what is to be deleted")?;
+            let SavedRequest::Delete { providers, include_crds, include_namespaces } = &saved.request else {
+                return Err(lifecycle::plan_of_another(&saved.request));
+            };
+            return Ok(DeleteRequest {
+                providers: providers.as_deref().map(lifecycle::requested),
+                include_crds: *include_crds,
+                include_namespaces: *include_namespaces,
+                wait,
+            });
+        }
+        Ok(DeleteRequest {
+            providers: which(all, named)?,
+            include_crds: include_crd,
+            include_namespaces: include_namespace,
+            wait,
+        })
+    }
+}
+
+/// All, or those that are named; a slip must not delete more than was meant.
+fn which(all: bool, named: ProvidersRequest) -> Result<Option<ProvidersRequest>, Failure> {
+    match (all, named.providers.is_empty()) {
+        (true, true) => Ok(None),
+        (false, false) => Ok(Some(named)),
+        (true, false) => Err(Failure::user("`--all` cannot be used together with flags that name providers")),
+        (false, true) => Err(Failure::user("nothing says what to delete")
+            .hint("name providers, as `--infrastructure aws`, or give `--all`")),
+    }
+}
+
+struct Deletion(DeleteRequest);
+
+impl Change for Deletion {
+    async fn plan(&self, cluster: &ManagementCluster) -> Result<LifecyclePlan, Failure> {
+        Ok(management::plan_delete(cluster, &self.0).await?)
+    }
+
+    async fn carry_out(&self, cluster: &ManagementCluster, plan: LifecyclePlan) -> Result<Done, Failure> {
+        let not_ready = management::delete_providers(cluster, &self.0, plan).await?;
+        Ok(Done { not_ready, is_first: false })
+    }
+
+    fn request(&self, _plan: &LifecyclePlan) -> SavedRequest {
+        let named = self.0.providers.as_ref().map(|named| {
+            lifecycle::references(named.providers.iter().map(|(id, version)| (id, version.as_ref())))
+        });
+        SavedRequest::Delete {
+            providers: named,
+            include_crds: self.0.include_crds,
+            include_namespaces: self.0.include_namespaces,
+        }
+    }
+
+    fn goes_on(&self) -> String {
+        "the same command deletes what is left".to_owned()
+    }
+}

@@ -1,0 +1,167 @@
+use api::plan::{SavedPlan, SavedRequest};
+use management::{InitRequest, LifecyclePlan, ManagementCluster, WaitFor};
+
+use crate::{
+    Failure, cli,
+    session::Session,
+    settings::{KubeFlags, PaceFlags},
+    verbs::{
+        lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags},
+        provider_flags::SeveralProviders,
+        sandbox,
+    },
+};
+
+/// The flags of `init` that nothing below it takes.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Installation")]
+pub(crate) struct InstallFlags {
+    /// Namespace all of them go to [default: each to its own]
+    #[arg(short = 'n', long, value_name = "NAMESPACE")]
+    target_namespace: Option<String>,
+
+    /// Stop at contracts that do not fit, second instances and odd names of definitions; `--validate=false` makes
+    /// them warnings
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = cli::switch
+    )]
+    validate: Option<bool>,
+
+    #[command(flatten)]
+    wait: WaitFlags,
+
+    #[command(flatten)]
+    plan: PlanFlags,
+
+    #[command(flatten)]
+    pace: PaceFlags,
+}
+
+/// Show what `init` would do, and write nothing
+///
+/// Takes the flags of `init`. Every object is looked at and tried as a dry run.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} plan init --infrastructure docker
+  {bin} plan init --infrastructure docker --out plan.json
+  {bin} plan init --infrastructure docker -o json")]
+pub(crate) struct PlanInit {
+    #[command(flatten)]
+    providers: SeveralProviders,
+
+    #[command(flatten)]
+    kube: KubeFlags,
+
+    #[command(flatten)]
+    install: InstallFlags,
+}
+
+impl PlanInit {
+    pub(crate) fn run(mut self, session: &mut Session) -> Result<(), Failure> {
+        self.install.plan = self.install.plan.without_writing();
+        run(&self.install, &self.providers, &self.kube, session)
+    }
+}
+
+pub(super) fn run(
+    args: &InstallFlags,
+    providers: &SeveralProviders,
+    kube: &KubeFlags,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let saved = args.plan.saved("init", session)?;
+    let request = args.request(providers, saved.as_ref())?;
+    if let Some(name) = kube.sandbox.as_deref().filter(|_| !args.plan.only_plans()) {
+        sandbox::start_unless_running(name, session)?;
+    }
+    let install = Install { sources: OwnedSources::of(session)?, request };
+    let done = lifecycle::run(&install, saved.as_ref(), &args.plan, (kube, &args.pace), session)?;
+    if done.is_first {
+        let events = session.cluster_events(args.pace.progress);
+        events.end(closing_text(session.program().name()));
+    }
+    Ok(())
+}
+
+impl InstallFlags {
+    fn request(
+        &self,
+        providers: &SeveralProviders,
+        saved: Option<&SavedPlan>,
+    ) -> Result<InitRequest, Failure> {
+        let wait = self.wait.wait_for()?;
+        let Some(saved) = saved else {
+            return Ok(InitRequest {
+                providers: providers.requested()?,
+                declined: providers.declined(),
+                target_namespace: self.target_namespace.clone().filter(|text| !text.is_empty()),
+                validate: self.validate.unwrap_or(true),
+                wait,
+                thorough: self.plan.is_thorough(),
+            });
+        };
+        let names_anything =
+            providers.is_given() || self.target_namespace.is_some() || self.validate.is_some();
+        lifecycle::nothing_beside_a_plan(names_anything, "providers, `--target-namespace` or `--validate`")?;
+        from_saved(&saved.request, wait)
+    }
+}
+
+fn from_saved(saved: &SavedRequest, wait: WaitFor) -> Result<InitRequest, Failure> {
+    let SavedRequest::Init { providers, declined, target_namespace, validate } = saved else {
+        return Err(lifecycle::plan_of_another(saved));
+    };
+    Ok(InitRequest {
+        providers: lifecycle::requested(providers),
+        declined: declined.clone(),
+        target_namespace: target_namespace.clone(),
+        validate: *validate,
+        wait,
+        thorough: true,
+    })
+}
+
+struct Install {
+    sources: OwnedSources,
+    request: InitRequest,
+}
+
+impl Change for Install {
+    async fn plan(&self, cluster: &ManagementCluster) -> Result<LifecyclePlan, Failure> {
+        Ok(Box::pin(management::plan_init(cluster, &self.sources.get(), &self.request)).await?)
+    }
+
+    async fn carry_out(&self, cluster: &ManagementCluster, plan: LifecyclePlan) -> Result<Done, Failure> {
+        let sources = self.sources.get();
+        let (is_first, not_ready) =
+            Box::pin(management::init(cluster, &sources, &self.request, plan)).await?;
+        Ok(Done { not_ready, is_first })
+    }
+
+    fn request(&self, plan: &LifecyclePlan) -> SavedRequest {
+        SavedRequest::Init {
+            providers: lifecycle::settled(plan),
+            declined: self.request.declined.clone(),
+            target_namespace: self.request.target_namespace.clone(),
+            validate: self.request.validate,
+        }
+    }
+
+    fn goes_on(&self) -> String {
+        "the same command completes what was begun".to_owned()
+    }
+}
+
+/// Source: clusterctl v1.14 client/init.go, which prints it to stderr too.
+fn closing_text(program: &str) -> String {
+    format!(
+        "\nYour management cluster has been initialized successfully!\n\n\
+         You can now create your first workload cluster by running the following:\n\n  \
+         {program} generate cluster [name] --kubernetes-version [version] | kubectl apply -f -\n"
+    )
+}

@@ -1,0 +1,113 @@
+use std::future::Future;
+
+use api::plan::{SavedPlan, SavedRequest};
+use management::{Difference, LifecyclePlan, ManagementCluster, NotReady};
+
+use super::{PlanFlags, text};
+use crate::{
+    Failure,
+    events::ClusterEvents,
+    failure::Kind,
+    hints,
+    session::Session,
+    settings::{self, KubeFlags, PaceFlags},
+};
+
+/// A change of a management cluster that is planned first.
+pub(crate) trait Change {
+    /// Finds out what is to be done. Writes nothing.
+    fn plan(&self, cluster: &ManagementCluster) -> impl Future<Output = Result<LifecyclePlan, Failure>>;
+
+    /// Does it.
+    fn carry_out(
+        &self,
+        cluster: &ManagementCluster,
+        plan: LifecyclePlan,
+    ) -> impl Future<Output = Result<Done, Failure>>;
+
+    /// What was asked for, with the versions of the plan.
+    fn request(&self, plan: &LifecyclePlan) -> SavedRequest;
+
+    /// What to do when it ends half-way.
+    fn goes_on(&self) -> String;
+}
+
+/// How a change ended.
+#[derive(Default)]
+pub(crate) struct Done {
+    /// What was not ready in time, where that is no failure.
+    pub(crate) not_ready: Option<NotReady>,
+    /// Whether Cluster API was installed for the first time.
+    pub(crate) is_first: bool,
+}
+
+/// Plans a change; shows, saves or carries it out, as the flags say.
+/// # Errors
+/// Whatever stands in the way; nothing was written unless the failure says how much.
+pub(crate) fn run(
+    change: &impl Change,
+    saved: Option<&SavedPlan>,
+    flags: &PlanFlags,
+    (kube, pace): (&KubeFlags, &PaceFlags),
+    session: &mut Session,
+) -> Result<Done, Failure> {
+    let format = flags.format()?;
+    let cluster = settings::management_cluster(kube, pace, session)?;
+    let plan = session.block_on(change.plan(&cluster))?;
+    if let Some(saved) = saved {
+        still_holds(saved, &save(change, &plan, &cluster, session)?)?;
+    }
+    let mut report = plan.report(flags.diffs());
+    let events = session.cluster_events(pace.progress);
+    report.warnings.iter().for_each(|warning| events.warning(warning));
+    if flags.only_plans() {
+        flags.save(|| save(change, &plan, &cluster, session), session)?;
+        let text = format.render(&report, text::plan)?;
+        session.printer().data(text)?;
+        return Ok(Done::default());
+    }
+    let done = session.carry_out(change.carry_out(&cluster, plan), &change.goes_on())?;
+    if let Some(not_ready) = &done.not_ready {
+        warn(not_ready, &events);
+        report.not_ready = management::waiting_for(&not_ready.blockers);
+    }
+    report.carried_out = true;
+    // The peer prints nothing here.
+    let text = format.render(&report, |_| String::new())?;
+    session.printer().data(text)?;
+    Ok(done)
+}
+
+fn save(
+    change: &impl Change,
+    plan: &LifecyclePlan,
+    cluster: &ManagementCluster,
+    session: &Session,
+) -> Result<SavedPlan, Failure> {
+    let uid = session.block_on(cluster.uid())?;
+    Ok(plan.save(change.request(plan), uid))
+}
+
+/// A plan that was reviewed is carried out as it was, or not at all.
+fn still_holds(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
+    /// So many differences are told; the rest is counted.
+    const SHOWN: usize = 20;
+    let differences = management::differences(saved, now);
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let failure = Failure::new(Kind::Conflict, "the plan no longer holds, nothing was written");
+    let told = differences.iter().take(SHOWN).map(Difference::to_string);
+    let failure = told.fold(failure, Failure::cause);
+    let failure = match differences.len().saturating_sub(SHOWN) {
+        0 => failure,
+        more => failure.cause(format!("and {more} more")),
+    };
+    Err(failure.hint("make a new one with `--out`, and look at it before it is carried out"))
+}
+
+/// Not being ready in time is a warning unless `--wait-providers` makes it a failure.
+pub(crate) fn warn(not_ready: &NotReady, events: &ClusterEvents) {
+    let lines = [vec![not_ready.to_string()], hints::members(not_ready), hints::for_error(not_ready)];
+    events.warning(lines.concat().join("\n"));
+}

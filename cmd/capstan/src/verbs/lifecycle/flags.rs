@@ -1,0 +1,190 @@
+use std::{path::PathBuf, time::Duration};
+
+use api::plan::SavedPlan;
+use management::{Diffs, WaitFor};
+
+use super::plan_of_another;
+use crate::{Failure, Within as _, session::Session, settings::OutputFormat, ui::write_file_atomically};
+
+/// How long is waited when nothing is said.
+/// Source: clusterctl v1.14 cmd/init.go, where 0 means the same.
+const DEFAULT_WAIT: Duration = Duration::from_mins(5);
+
+/// Saved plans name what runs on a cluster.
+const PLAN_MODE: u32 = 0o600;
+
+/// Flags that say what to wait for in the end.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Waiting")]
+pub(crate) struct WaitFlags {
+    /// Fail when something is not ready in time; else it is a warning
+    #[arg(long)]
+    wait_providers: bool,
+
+    /// How many seconds to wait until all is ready [default: 300]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    wait_provider_timeout: Option<i64>,
+
+    /// The same as a span of time, such as 90s or 10m
+    #[arg(long, value_name = "DURATION")]
+    timeout: Option<String>,
+
+    /// Do not wait
+    #[arg(long)]
+    no_wait: bool,
+}
+
+impl WaitFlags {
+    /// What the flags mean.
+    /// # Errors
+    /// When they contradict each other, or hold no span of time.
+    pub(crate) fn wait_for(&self) -> Result<WaitFor, Failure> {
+        if self.no_wait && self.wait_providers {
+            return Err(Failure::user("`--no-wait` cannot be used together with `--wait-providers`"));
+        }
+        let seconds = match self.wait_provider_timeout {
+            None | Some(0) => None,
+            Some(seconds) => Some(u64::try_from(seconds).map(Duration::from_secs).map_err(|_| {
+                Failure::user(format!("invalid value `{seconds}` for `--wait-provider-timeout`"))
+                    .cause("a number of seconds is expected")
+            })?),
+        };
+        let timeout = self.timeout.as_deref().map(span).transpose()?.or(seconds).unwrap_or(DEFAULT_WAIT);
+        Ok(WaitFor { timeout: (!self.no_wait).then_some(timeout), must_be_ready: self.wait_providers })
+    }
+}
+
+/// Reads the value of `--timeout`.
+pub(crate) fn span(text: &str) -> Result<Duration, Failure> {
+    let nanoseconds = manifest::duration::nanoseconds(text).and_then(|number| u64::try_from(number).ok());
+    nanoseconds.map(Duration::from_nanos).ok_or_else(|| {
+        Failure::user(format!("invalid value `{text}` for `--timeout`"))
+            .cause("a span of time such as 90s or 10m is expected")
+    })
+}
+
+/// How long is waited by a verb that must see the end of it.
+pub(crate) fn wait_until_done(timeout: Option<&str>, no_wait: bool) -> Result<WaitFor, Failure> {
+    let timeout = timeout.map(span).transpose()?.unwrap_or(DEFAULT_WAIT);
+    Ok(WaitFor { timeout: (!no_wait).then_some(timeout), must_be_ready: true })
+}
+
+/// Flags of plans.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Plan")]
+pub(crate) struct PlanFlags {
+    /// Show what would be done, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Show what would be done field by field; values of Secrets are masked
+    #[arg(long)]
+    diff: bool,
+
+    /// File to save the plan to; nothing is written to the cluster
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Saved plan to carry out; refused when anything it was made from has changed
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+}
+
+impl PlanFlags {
+    /// The same without the write: what `plan` makes of the flags of another verb.
+    pub(crate) fn without_writing(self) -> Self {
+        Self { dry_run: true, ..self }
+    }
+
+    pub(super) fn format(&self) -> Result<OutputFormat, Failure> {
+        OutputFormat::parse(&self.output)
+    }
+
+    /// Whether nothing is to be written to the cluster.
+    pub(crate) fn only_plans(&self) -> bool {
+        self.dry_run || self.diff || self.out.is_some()
+    }
+
+    /// Whether every object is to be looked at by name and tried as a dry run.
+    pub(crate) fn is_thorough(&self) -> bool {
+        self.only_plans() || self.plan.is_some()
+    }
+
+    pub(super) fn diffs(&self) -> Diffs {
+        if self.diff { Diffs::Shown } else { Diffs::Hidden }
+    }
+
+    /// The saved plan that is to be carried out.
+    /// # Errors
+    /// When the file cannot be read, or is a plan of another command.
+    pub(crate) fn saved(&self, command: &str, session: &Session) -> Result<Option<SavedPlan>, Failure> {
+        let Some(path) = &self.plan else { return Ok(None) };
+        let cannot = || format!("cannot carry out the plan `{}`", path.display());
+        // The configuration has no say in how a local file is read.
+        let context = repository::Context::default();
+        let file = repository::read_file(&context, &session.environment().resolve(path)).within(cannot)?;
+        let plan = SavedPlan::parse(&file.bytes).within(cannot)?;
+        let made_for = plan.request.command();
+        if made_for != command {
+            let program = session.program().name();
+            return Err(plan_of_another(&plan.request)
+                .within(cannot())
+                .hint(format!("carry it out with `{program} {made_for} --plan {}`", path.display())));
+        }
+        Ok(Some(plan))
+    }
+
+    /// Saves a plan when that is asked for.
+    pub(super) fn save(
+        &self,
+        plan: impl FnOnce() -> Result<SavedPlan, Failure>,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        let Some(path) = &self.out else { return Ok(()) };
+        let plan = plan()?;
+        let text = crate::settings::to_json(&plan)?;
+        write_file_atomically(&session.environment().resolve(path), text.as_bytes(), PLAN_MODE)?;
+        let (program, command) = (session.program().name(), plan.request.command());
+        session.messages().status(format!(
+            "saved the plan; carry it out with `{program} {command} --plan {}`",
+            path.display()
+        ));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(flags: &WaitFlags) -> Option<(Option<u64>, bool)> {
+        let wait = flags.wait_for().ok()?;
+        Some((wait.timeout.map(|timeout| timeout.as_secs()), wait.must_be_ready))
+    }
+
+    #[test]
+    fn zero_seconds_are_the_default_and_a_span_wins() {
+        let seconds = |seconds| WaitFlags { wait_provider_timeout: Some(seconds), ..WaitFlags::default() };
+        assert_eq!(waits(&WaitFlags::default()), Some((Some(300), false)));
+        assert_eq!(waits(&seconds(0)), Some((Some(300), false)));
+        assert_eq!(waits(&seconds(20)), Some((Some(20), false)));
+        assert_eq!(waits(&seconds(-1)), None);
+        let both = WaitFlags { timeout: Some("10m".to_owned()), ..seconds(20) };
+        assert_eq!(waits(&both), Some((Some(600), false)));
+        let wrong = WaitFlags { timeout: Some("10".to_owned()), ..WaitFlags::default() };
+        assert_eq!(waits(&wrong), None);
+    }
+
+    #[test]
+    fn not_waiting_and_insisting_exclude_each_other() {
+        let no_wait = WaitFlags { no_wait: true, ..WaitFlags::default() };
+        assert_eq!(waits(&no_wait), Some((None, false)));
+        assert_eq!(waits(&WaitFlags { wait_providers: true, ..no_wait }), None);
+        let insisting = WaitFlags { wait_providers: true, ..WaitFlags::default() };
+        assert_eq!(waits(&insisting), Some((Some(300), true)));
+    }
+}

@@ -1,0 +1,18 @@
+//! What `init`, `upgrade apply` and `delete` have in common: plan, then show, save, or carry out.
+//!
+//! ```text
+//! flags ─┐
+//!        ├─► Change ─► plan ─┬─► --dry-run, --diff, --out: shown, saved
+//! --plan ┘                   └─► carried out, unless the saved plan no longer holds
+//! ```
+
+mod change;
+mod flags;
+mod saved;
+mod sources;
+mod text;
+
+pub(crate) use change::{Change, Done, run, warn};
+pub(crate) use flags::{PlanFlags, WaitFlags, wait_until_done};
+pub(crate) use saved::{nothing_beside_a_plan, plan_of_another, references, requested, settled};
+pub(crate) use sources::OwnedSources;

@@ -1,0 +1,200 @@
+//! Plans for people.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use api::output::{
+    CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction, StepReport,
+};
+
+use crate::ui::{clean, table};
+
+/// A block for each provider that lists what changes, and a line that counts.
+pub(super) fn plan(report: &LifecycleReport) -> String {
+    let mut text = String::new();
+    if let Some(line) = cert_manager(&report.cert_manager) {
+        let _ = writeln!(text, "cert-manager: {line}\n");
+    }
+    for provider in &report.providers {
+        add_provider(provider, &mut text);
+    }
+    let _ = writeln!(text, "{}", summary(report));
+    clean(&text).into_owned()
+}
+
+fn cert_manager(report: &CertManagerReport) -> Option<String> {
+    let version = |version: &Option<String>| version.clone().unwrap_or_else(|| "unknown".to_owned());
+    let line = match report.action {
+        CertManagerAction::None => return None,
+        CertManagerAction::External => "somebody else takes care of it".to_owned(),
+        CertManagerAction::Keep => match report.from.as_deref() {
+            None => "stays as it is".to_owned(),
+            Some(version) => format!("stays at {version}"),
+        },
+        CertManagerAction::Install => format!("install {}", version(&report.to)),
+        CertManagerAction::Upgrade => {
+            format!("upgrade from {} to {}", version(&report.from), version(&report.to))
+        }
+    };
+    Some(match &report.why {
+        Some(why) => format!("{line} ({why})"),
+        None => line,
+    })
+}
+
+fn add_provider(provider: &ProviderReport, text: &mut String) {
+    let what = match (&provider.from, &provider.to) {
+        (None, Some(to)) => format!("install {to}"),
+        (Some(from), Some(to)) if from == to => format!("stays at {to}"),
+        (Some(from), Some(to)) => format!("{from} to {to}"),
+        (Some(from), None) => format!("delete {from}"),
+        (None, None) => "nothing to do".to_owned(),
+    };
+    let _ = writeln!(text, "{}: {what} in {}", provider.provider, provider.namespace);
+    let changes: Vec<&StepReport> = provider.steps.iter().filter(|step| is_change(step.action)).collect();
+    if !changes.is_empty() {
+        add_changes(&changes, text);
+    }
+    let unchanged = provider.steps.len() - changes.len();
+    if unchanged > 0 {
+        let _ = writeln!(text, "  {unchanged} unchanged");
+    }
+    text.push('\n');
+}
+
+/// A table of the changes, the diff of each below its line.
+fn add_changes(changes: &[&StepReport], text: &mut String) {
+    let row = |step: &&StepReport| {
+        let why = step.why.clone().unwrap_or_default();
+        [step.action.as_str().to_owned(), step.object.kind.clone(), place(&step.object), why]
+    };
+    let rows: Vec<[String; 4]> = changes.iter().map(row).collect();
+    let diffs = changes.iter().map(|step| step.diff.as_deref().unwrap_or_default());
+    let heading_has_none = std::iter::once("");
+    for (line, diff) in lines(&rows).lines().zip(heading_has_none.chain(diffs)) {
+        let _ = writeln!(text, "  {}", line.trim_end());
+        for line in diff.lines() {
+            let _ = writeln!(text, "      {line}");
+        }
+    }
+}
+
+/// A column that says nothing is left out.
+fn lines(rows: &[[String; 4]]) -> String {
+    if rows.iter().all(|[.., why]| why.is_empty()) {
+        let rows: Vec<[&str; 3]> =
+            rows.iter().map(|[action, kind, object, _]| [&**action, &**kind, &**object]).collect();
+        return table(["ACTION", "KIND", "OBJECT"], &rows);
+    }
+    let rows: Vec<[&str; 4]> = rows.iter().map(|row| row.each_ref().map(String::as_str)).collect();
+    table(["ACTION", "KIND", "OBJECT", "WHY"], &rows)
+}
+
+fn is_change(action: StepAction) -> bool {
+    !matches!(action, StepAction::Keep | StepAction::Completed)
+}
+
+fn place(object: &ObjectName) -> String {
+    if object.namespace.is_empty() {
+        object.name.clone()
+    } else {
+        format!("{}/{}", object.namespace, object.name)
+    }
+}
+
+/// What the objects add up to.
+fn summary(report: &LifecycleReport) -> String {
+    let mut counts: BTreeMap<StepAction, usize> = BTreeMap::new();
+    for step in report.providers.iter().flat_map(|provider| &provider.steps) {
+        *counts.entry(step.action).or_default() += 1;
+    }
+    let listed: Vec<String> = counts
+        .iter()
+        .filter(|(action, _)| is_change(**action))
+        .map(|(action, count)| format!("{count} to {}", action.as_str()))
+        .collect();
+    match (report.changes, listed.as_slice()) {
+        (false, _) => "nothing would change".to_owned(),
+        (true, []) => "no object would change".to_owned(),
+        (true, listed) => format!("objects: {}", listed.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use api::{ProviderId, ProviderType};
+    use snapbox::{assert_data_eq, str};
+
+    use super::*;
+
+    fn step(action: StepAction, kind: &str, namespace: &str, name: &str) -> StepReport {
+        let object = ObjectName {
+            group: String::new(),
+            kind: kind.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        };
+        StepReport { action, object, why: None, diff: None }
+    }
+
+    fn report(steps: Vec<StepReport>) -> LifecycleReport {
+        let provider = ProviderReport {
+            provider: "cluster-api".to_owned(),
+            id: ProviderId::new(ProviderType::Core, "cluster-api"),
+            namespace: "capi-system".to_owned(),
+            from: Some("v1.13.5".to_owned()),
+            to: Some("v1.14.0".to_owned()),
+            steps,
+        };
+        LifecycleReport {
+            command: "upgrade apply".to_owned(),
+            carried_out: false,
+            changes: true,
+            cert_manager: CertManagerReport {
+                action: CertManagerAction::Install,
+                from: None,
+                to: Some("v1.21.1".to_owned()),
+                why: Some("two objects are missing".to_owned()),
+            },
+            providers: vec![provider],
+            warnings: Vec::new(),
+            not_ready: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_changes_is_listed_and_the_rest_is_counted() {
+        let steps = vec![
+            step(StepAction::Create, "Namespace", "", "capi-system"),
+            StepReport {
+                why: Some("selector cannot be changed".to_owned()),
+                diff: Some("-a\n+b\n".to_owned()),
+                ..step(StepAction::Recreate, "Deployment", "capi-system", "manager")
+            },
+            step(StepAction::Keep, "Secret", "capi-system", "certificate"),
+        ];
+        assert_data_eq!(
+            plan(&report(steps)),
+            str![[r"
+cert-manager: install v1.21.1 (two objects are missing)
+
+cluster-api: v1.13.5 to v1.14.0 in capi-system
+  ACTION     KIND         OBJECT                WHY
+  create     Namespace    capi-system
+  recreate   Deployment   capi-system/manager   selector cannot be changed
+      -a
+      +b
+  1 unchanged
+
+objects: 1 to create, 1 to recreate
+
+"]]
+        );
+    }
+
+    #[test]
+    fn a_plan_without_a_change_says_so() {
+        let mut report = report(vec![step(StepAction::Keep, "Secret", "ns", "a")]);
+        report.changes = false;
+        assert!(plan(&report).ends_with("\nnothing would change\n"));
+    }
+}

@@ -1,0 +1,41 @@
+use crate::{
+    Failure,
+    session::Session,
+    verbs::{delete::Delete, init::PlanInit, upgrade::Apply},
+};
+
+/// Show what a verb would do to a management cluster, and write nothing
+///
+/// Takes the flags of the verb. With --out the plan is saved; the verb carries it out with --plan, or refuses it when
+/// anything has changed since.
+#[derive(clap::Subcommand)]
+#[command(after_help = "Examples:
+  {bin} plan init --infrastructure docker
+  {bin} plan upgrade --contract v1beta2 --out plan.json
+  {bin} plan delete --infrastructure docker -o json")]
+pub(crate) enum Plan {
+    Init(Box<PlanInit>),
+    /// Show what `upgrade apply` would do, and write nothing
+    ///
+    /// Takes the flags of `upgrade apply`. Every object is tried as a dry run.
+    #[command(after_help = "Examples:
+  {bin} plan upgrade --contract v1beta2
+  {bin} plan upgrade --infrastructure docker:v1.14.0 --diff")]
+    Upgrade(Box<Apply>),
+    /// Show what `delete` would do, and write nothing
+    ///
+    /// Takes the flags of `delete`.
+    #[command(after_help = "Examples:
+  {bin} plan delete --all --include-crd")]
+    Delete(Box<Delete>),
+}
+
+impl Plan {
+    pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            Self::Init(args) => args.run(session),
+            Self::Upgrade(args) => args.without_writing().run(session),
+            Self::Delete(args) => args.without_writing().run(session),
+        }
+    }
+}

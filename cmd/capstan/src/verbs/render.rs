@@ -1,0 +1,131 @@
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use management::RenderedPart;
+use manifest::Object;
+
+use super::generate::print::{self, OBJECTS_MODE};
+use crate::{
+    Failure, Within as _,
+    session::Session,
+    settings::OutputFormat,
+    ui::write_file_atomically,
+    verbs::{lifecycle::OwnedSources, provider_flags::SeveralProviders},
+};
+
+/// Render everything a first installation applies, for GitOps
+///
+/// Prints cert-manager, the providers and the provider inventory with all variables, image overrides and patches in
+/// place, always in the same order; no management cluster is asked. With --output-dir there is a folder for each of
+/// them and in it a file for each kind. Apply cert-manager first, and the rest when it answers.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} render --infrastructure aws:v2.11.1 --output-dir management-cluster
+  {bin} render --infrastructure docker > all.yaml")]
+pub(crate) struct Render {
+    #[command(flatten)]
+    providers: SeveralProviders,
+
+    /// Namespace all of them go to [default: each to its own]
+    #[arg(short = 'n', long, value_name = "NAMESPACE", help_heading = HEADING)]
+    target_namespace: Option<String>,
+
+    /// Folder to write files to [default: all goes to standard output]
+    #[arg(long, value_name = "DIR", help_heading = HEADING)]
+    output_dir: Option<PathBuf>,
+
+    /// Text (yaml documents), yaml or json (one List); files are yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", help_heading = HEADING)]
+    output: String,
+}
+
+const HEADING: &str = "Output";
+
+pub(crate) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    if args.output_dir.is_some() && format == OutputFormat::Json {
+        return Err(Failure::user("files of `--output-dir` are yaml").hint("leave `--output json` out"));
+    }
+    let request = args.providers.of_first_installation()?;
+    let sources = OwnedSources::of(session)?;
+    let sources = sources.get();
+    let namespace = args.target_namespace.as_deref().filter(|namespace| !namespace.is_empty());
+    let parts = session.block_on(Box::pin(management::render_installation(&sources, &request, namespace)))?;
+    let Some(folder) = &args.output_dir else {
+        let objects = parts.into_iter().flat_map(|part| part.objects).collect();
+        return print::objects(objects, format, None, session);
+    };
+    let folder = session.environment().resolve(folder);
+    for part in parts {
+        write_part(&folder.join(&part.name), &part, session)?;
+    }
+    Ok(())
+}
+
+/// Writes a folder of files. What is in it and no longer part of it is told, never deleted: it may be somebody's.
+fn write_part(folder: &Path, part: &RenderedPart, session: &Session) -> Result<(), Failure> {
+    let cannot = || format!("cannot write `{}`", folder.display());
+    fs::create_dir_all(folder).within(cannot)?;
+    let files = files(&part.objects);
+    for (name, objects) in &files {
+        let text = manifest::write_stream(objects) + "\n";
+        write_file_atomically(&folder.join(name), text.as_bytes(), OBJECTS_MODE)?;
+    }
+    for entry in fs::read_dir(folder).within(cannot)? {
+        let name = entry.within(cannot)?.file_name().to_string_lossy().into_owned();
+        let is_ours = name.strip_suffix(".yaml").is_some_and(|stem| stem != "kustomization");
+        if is_ours && !files.contains_key(&name) {
+            session.messages().warning(format!(
+                "`{}` is no longer part of what is rendered; delete it unless it is your own",
+                folder.join(&name).display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Objects by file: one for each kind, in their order; the group is told where two kinds share a name.
+fn files(objects: &[Object]) -> BTreeMap<String, Vec<Object>> {
+    let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for object in objects {
+        groups.entry(object.kind()).or_default().insert(object.group());
+    }
+    let mut files: BTreeMap<String, Vec<Object>> = BTreeMap::new();
+    for object in objects {
+        let kind = object.kind().to_lowercase();
+        let is_shared = groups[object.kind()].len() > 1 && !object.group().is_empty();
+        let name = if is_shared { format!("{kind}.{}.yaml", object.group()) } else { format!("{kind}.yaml") };
+        files.entry(name).or_default().push(object.clone());
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_kind_has_a_file_and_kinds_of_one_name_have_two() {
+        let object = |api_version: &str, kind: &str| {
+            Object::try_from(json!({"apiVersion": api_version, "kind": kind})).unwrap()
+        };
+        let objects = [
+            object("v1", "Secret"),
+            object("v1", "Service"),
+            object("v1", "Secret"),
+            object("serving.example.com/v1", "Service"),
+        ];
+        let files = files(&objects);
+        let counted: Vec<(&str, usize)> =
+            files.iter().map(|(name, objects)| (name.as_str(), objects.len())).collect();
+        assert_eq!(
+            counted,
+            [("secret.yaml", 2), ("service.serving.example.com.yaml", 1), ("service.yaml", 1)]
+        );
+    }
+}

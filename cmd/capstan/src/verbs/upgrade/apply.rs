@@ -1,0 +1,211 @@
+use api::{
+    Contract,
+    plan::{SavedPlan, SavedReference, SavedRequest, SavedUpgradeOptions},
+};
+use management::{LifecyclePlan, ManagementCluster, UpgradeItem, UpgradeRequest, UpgradeTarget, WaitFor};
+
+use crate::{
+    Failure,
+    program::Program,
+    session::Session,
+    settings::ServerFlags,
+    verbs::{
+        lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags},
+        provider_flags::NamedProviders,
+    },
+};
+
+/// Upgrade providers to the newest versions of a contract, or to versions that are named
+///
+/// All new versions are fetched, rendered and tried as dry runs first. Then provider by provider is upgraded in place,
+/// and what it was before is kept: `upgrade rollback` goes back.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} upgrade apply --contract v1beta2
+  {bin} upgrade apply --core cluster-api:v1.14.0 \\
+    --infrastructure docker:v1.14.0
+
+  # Look first, then do exactly that
+  {bin} upgrade apply --contract v1beta2 --out plan.json
+  {bin} upgrade apply --plan plan.json")]
+pub(crate) struct Apply {
+    /// Contract to go to with all providers
+    #[arg(long, value_name = "CONTRACT")]
+    contract: Option<String>,
+
+    #[command(flatten)]
+    providers: NamedProviders,
+
+    #[command(flatten)]
+    switches: Switches,
+
+    #[command(flatten)]
+    wait: WaitFlags,
+
+    #[command(flatten)]
+    plan: PlanFlags,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+#[derive(Clone, Copy, clap::Args)]
+#[command(next_help_heading = "Upgrade")]
+struct Switches {
+    /// Take a lower version too
+    #[arg(long)]
+    allow_downgrade: bool,
+
+    /// Take a version more than three minor versions ahead too
+    #[arg(long)]
+    allow_skip: bool,
+
+    /// Keep the replicas that users gave to Deployments
+    #[arg(long)]
+    keep_replicas: bool,
+
+    /// Keep the node selectors, tolerations and affinities that users gave to Deployments
+    #[arg(long)]
+    keep_placement: bool,
+
+    /// Leave cert-manager alone
+    #[arg(long)]
+    skip_cert_manager: bool,
+}
+
+impl Apply {
+    /// The same without the write.
+    pub(crate) fn without_writing(mut self) -> Self {
+        self.plan = self.plan.without_writing();
+        self
+    }
+
+    pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        let saved = self.plan.saved("upgrade apply", session)?;
+        let named = self.providers.upgrade_items()?;
+        let request = self.request(named, saved.as_ref())?;
+        let options = match &saved {
+            Some(SavedPlan { request: SavedRequest::Upgrade { options, .. }, .. }) => *options,
+            _ => self.switches.saved(),
+        };
+        let (sources, program) = (OwnedSources::of(session)?, session.program());
+        let change = Upgrade { sources, request, options, program };
+        let server = (&self.server.kube, &self.server.pace);
+        lifecycle::run(&change, saved.as_ref(), &self.plan, server, session)?;
+        Ok(())
+    }
+
+    fn request(&self, named: Vec<UpgradeItem>, saved: Option<&SavedPlan>) -> Result<UpgradeRequest, Failure> {
+        let wait = self.wait.wait_for()?;
+        let contract = self.contract.as_deref().filter(|text| !text.is_empty());
+        if let Some(saved) = saved {
+            let names_anything = contract.is_some()
+                || !named.is_empty()
+                || self.switches.saved() != SavedUpgradeOptions::default();
+            let flags = "`--contract`, providers or what may be done to them";
+            lifecycle::nothing_beside_a_plan(names_anything, flags)?;
+            return from_saved(&saved.request, wait);
+        }
+        let target = match contract {
+            Some(_) if !named.is_empty() => {
+                return Err(Failure::user(
+                    "`--contract` cannot be used together with flags that name providers",
+                ));
+            }
+            Some(Contract::CURRENT) => UpgradeTarget::Contract(Contract::new(Contract::CURRENT)),
+            Some(other) => {
+                return Err(Failure::user(format!("cannot upgrade to contract `{other}`"))
+                    .hint(format!("the only one is `--contract {}`", Contract::CURRENT)));
+            }
+            None if named.is_empty() => {
+                return Err(Failure::user("nothing says what to upgrade").hint(format!(
+                    "give `--contract {}`, or name providers with their versions, as `--infrastructure aws:v2.11.1`",
+                    Contract::CURRENT
+                )));
+            }
+            None => UpgradeTarget::Providers(named),
+        };
+        Ok(request(target, self.switches.saved(), wait, self.plan.is_thorough()))
+    }
+}
+
+impl Switches {
+    fn saved(self) -> SavedUpgradeOptions {
+        SavedUpgradeOptions {
+            allow_downgrade: self.allow_downgrade,
+            allow_skip: self.allow_skip,
+            keep_replicas: self.keep_replicas,
+            keep_placement: self.keep_placement,
+            skip_cert_manager: self.skip_cert_manager,
+        }
+    }
+}
+
+fn request(
+    target: UpgradeTarget,
+    options: SavedUpgradeOptions,
+    wait: WaitFor,
+    thorough: bool,
+) -> UpgradeRequest {
+    UpgradeRequest {
+        target,
+        allow_downgrade: options.allow_downgrade,
+        allow_skip: options.allow_skip,
+        keep_replicas: options.keep_replicas,
+        keep_placement: options.keep_placement,
+        skip_cert_manager: options.skip_cert_manager,
+        wait,
+        thorough,
+    }
+}
+
+fn from_saved(saved: &SavedRequest, wait: WaitFor) -> Result<UpgradeRequest, Failure> {
+    let SavedRequest::Upgrade { contract, providers, options } = saved else {
+        return Err(lifecycle::plan_of_another(saved));
+    };
+    let target = match contract {
+        Some(contract) => UpgradeTarget::Contract(Contract::new(contract)),
+        None => UpgradeTarget::Providers(providers.iter().filter_map(item).collect()),
+    };
+    Ok(request(target, *options, wait, true))
+}
+
+fn item(saved: &SavedReference) -> Option<UpgradeItem> {
+    let version = saved.version.clone()?;
+    Some(UpgradeItem { provider: saved.provider.clone(), namespace: None, version })
+}
+
+struct Upgrade {
+    sources: OwnedSources,
+    request: UpgradeRequest,
+    /// Those of the request, as they are saved.
+    options: SavedUpgradeOptions,
+    program: Program,
+}
+
+impl Change for Upgrade {
+    async fn plan(&self, cluster: &ManagementCluster) -> Result<LifecyclePlan, Failure> {
+        Ok(Box::pin(management::plan_upgrade(cluster, &self.sources.get(), &self.request)).await?)
+    }
+
+    async fn carry_out(&self, cluster: &ManagementCluster, plan: LifecyclePlan) -> Result<Done, Failure> {
+        let not_ready =
+            Box::pin(management::upgrade(cluster, &self.sources.get(), &self.request, plan)).await?;
+        Ok(Done { not_ready, is_first: false })
+    }
+
+    /// Versions settled by a contract are pinned as versions; where none is left to go to, the contract says so again.
+    fn request(&self, plan: &LifecyclePlan) -> SavedRequest {
+        let providers = lifecycle::settled(plan);
+        let contract = match &self.request.target {
+            UpgradeTarget::Contract(contract) if providers.is_empty() => Some(contract.to_string()),
+            _ => None,
+        };
+        SavedRequest::Upgrade { contract, providers, options: self.options }
+    }
+
+    fn goes_on(&self) -> String {
+        let program = self.program.name();
+        format!("`{program} upgrade resume` goes on, `{program} upgrade rollback` goes back")
+    }
+}

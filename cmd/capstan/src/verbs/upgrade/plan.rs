@@ -1,0 +1,219 @@
+use api::{
+    Contract,
+    output::{
+        CertManagerAction, ContractUpgrade, ProviderUpgrade, UnfinishedProvider, UnfinishedUpgrade,
+        UpgradePlan,
+    },
+};
+use management::{JournalState, NextVersion, UpgradeOutlook};
+use provider::InstalledProvider;
+
+use crate::{
+    Failure,
+    session::Session,
+    settings::{self, OutputFormat, ServerFlags},
+    ui::table,
+    verbs::lifecycle::OwnedSources,
+};
+
+/// Show which newer versions there are
+///
+/// Lists the installed providers with their next versions, for each contract that can be gone to. Nothing is written.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} upgrade plan
+  {bin} upgrade plan -o json")]
+pub(crate) struct UpgradePlanFlags {
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+pub(super) fn run(args: &UpgradePlanFlags, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    let sources = OwnedSources::of(session)?;
+    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
+    let outlook = session.block_on(management::upgrade_outlook(&cluster, &sources.get()))?;
+    let program = session.program().name();
+    if let Some(unfinished) = &outlook.unfinished {
+        session.messages().warning(format!(
+            "an upgrade begun at {} is not finished: `{program} upgrade resume` goes on, `{program} upgrade rollback` \
+             goes back",
+            unfinished.begun
+        ));
+    }
+    let text = format.render(&printed(&outlook), |plan| text(plan, program))?;
+    session.printer().data(text)
+}
+
+fn printed(outlook: &UpgradeOutlook) -> UpgradePlan {
+    let contracts = outlook.contracts.iter().map(|(contract, providers)| {
+        let mut providers: Vec<ProviderUpgrade> =
+            providers.iter().map(|(installed, next)| printed_provider(installed, next)).collect();
+        providers.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+        ContractUpgrade {
+            contract: contract.clone(),
+            supported: contract.as_str() == Contract::CURRENT,
+            providers,
+        }
+    });
+    UpgradePlan {
+        cert_manager: outlook.cert_manager.report(),
+        contracts: contracts.collect(),
+        unfinished: outlook.unfinished.as_ref().map(printed_journal),
+    }
+}
+
+/// Source: clusterctl v1.14 cmd/upgrade_plan.go sorts by the word of the type, not by its rank.
+fn sort_key(provider: &ProviderUpgrade) -> (&str, &str, &str) {
+    (provider.id.provider_type.as_str(), &provider.provider, &provider.namespace)
+}
+
+fn printed_provider(installed: &InstalledProvider, next: &NextVersion) -> ProviderUpgrade {
+    let (next, why) = match next {
+        NextVersion::To(version) => (Some(version.clone()), None),
+        NextVersion::UpToDate => (None, None),
+        NextVersion::None { why } => (None, Some(why.clone())),
+    };
+    ProviderUpgrade {
+        provider: installed.id.label(),
+        id: installed.id.clone(),
+        namespace: installed.namespace.clone(),
+        current: installed.version.clone(),
+        next,
+        why,
+    }
+}
+
+fn printed_journal(journal: &JournalState) -> UnfinishedUpgrade {
+    let provider = |(id, from, to, done): &(api::ProviderId, String, String, bool)| UnfinishedProvider {
+        provider: id.label(),
+        from: from.clone(),
+        to: to.clone(),
+        done: *done,
+    };
+    UnfinishedUpgrade {
+        begun: journal.begun.clone(),
+        providers: journal.providers.iter().map(provider).collect(),
+    }
+}
+
+/// Source: clusterctl v1.14 cmd/upgrade_plan.go; differs: a provider that cannot be upgraded says why.
+fn text(plan: &UpgradePlan, program: &str) -> String {
+    let version = |version: &Option<String>| version.clone().unwrap_or_default();
+    let mut text = match plan.cert_manager.action {
+        CertManagerAction::None | CertManagerAction::External => String::new(),
+        CertManagerAction::Keep => "Cert-Manager is already up to date\n\n".to_owned(),
+        CertManagerAction::Install | CertManagerAction::Upgrade => format!(
+            "Cert-Manager will be upgraded from \"{}\" to \"{}\"\n\n",
+            version(&plan.cert_manager.from),
+            version(&plan.cert_manager.to)
+        ),
+    };
+    for contract in &plan.contracts {
+        text.push_str(&contract_text(contract, program));
+    }
+    text
+}
+
+fn contract_text(contract: &ContractUpgrade, program: &str) -> String {
+    let name = &contract.contract;
+    let next: Vec<String> = contract.providers.iter().map(next_text).collect();
+    let rows: Vec<[&str; 5]> = contract
+        .providers
+        .iter()
+        .zip(&next)
+        .map(|(provider, next)| {
+            let provider_type = provider.id.provider_type.as_str();
+            [&*provider.provider, &*provider.namespace, provider_type, &*provider.current, next]
+        })
+        .collect();
+    let rows = table(["NAME", "NAMESPACE", "TYPE", "CURRENT VERSION", "NEXT VERSION"], &rows);
+    let advice = if contract.providers.iter().all(|provider| provider.next.is_none()) {
+        "You are already up to date!".to_owned()
+    } else if contract.supported {
+        format!(
+            "You can now apply the upgrade by executing the following command:\n\n\
+             {program} upgrade apply --contract {name}"
+        )
+    } else {
+        format!(
+            "The current version of {program} could not upgrade to {name} contract (only {} supported).",
+            Contract::CURRENT
+        )
+    };
+    format!("\nLatest release available for the {name} Cluster API contract version:\n\n{rows}\n{advice}\n\n")
+}
+
+fn next_text(provider: &ProviderUpgrade) -> String {
+    match (&provider.next, &provider.why) {
+        (Some(next), _) => next.clone(),
+        (None, None) => "Already up to date".to_owned(),
+        (None, Some(why)) => format!("none: {why}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use api::{ProviderId, ProviderType};
+    use management::CertManagerPlan;
+    use snapbox::{assert_data_eq, str};
+
+    use super::*;
+
+    fn installed(provider_type: ProviderType, name: &str, namespace: &str) -> InstalledProvider {
+        InstalledProvider {
+            id: ProviderId::new(provider_type, name),
+            version: "v1.13.5".to_owned(),
+            namespace: namespace.to_owned(),
+        }
+    }
+
+    fn outlook(next: NextVersion) -> UpgradeOutlook {
+        let core = installed(ProviderType::Core, "cluster-api", "capi-system");
+        let bootstrap = installed(ProviderType::Bootstrap, "kubeadm", "capi-kubeadm-bootstrap-system");
+        UpgradeOutlook {
+            cert_manager: CertManagerPlan::Keep { version: "v1.20.3".to_owned() },
+            contracts: vec![(
+                Contract::new("v1beta2"),
+                vec![(core, next), (bootstrap, NextVersion::UpToDate)],
+            )],
+            unfinished: None,
+        }
+    }
+
+    #[test]
+    fn under_the_peers_name_the_table_is_the_peers() {
+        let plan = printed(&outlook(NextVersion::To("v1.14.0".to_owned())));
+        assert_data_eq!(
+            text(&plan, "clusterctl"),
+            str![[r"
+Cert-Manager is already up to date
+
+
+Latest release available for the v1beta2 Cluster API contract version:
+
+NAME                NAMESPACE                       TYPE                CURRENT VERSION   NEXT VERSION
+bootstrap-kubeadm   capi-kubeadm-bootstrap-system   BootstrapProvider   v1.13.5           Already up to date
+cluster-api         capi-system                     CoreProvider        v1.13.5           v1.14.0
+
+You can now apply the upgrade by executing the following command:
+
+clusterctl upgrade apply --contract v1beta2
+
+
+"]]
+        );
+    }
+
+    #[test]
+    fn a_provider_without_a_next_version_says_why() {
+        let why = "no release series of contract v1beta2".to_owned();
+        let shown = text(&printed(&outlook(NextVersion::None { why })), "capstan");
+        assert!(shown.contains("v1.13.5           none: no release series of contract v1beta2\n"), "{shown}");
+        assert!(shown.ends_with("\nYou are already up to date!\n\n"), "{shown}");
+    }
+}

@@ -1,0 +1,61 @@
+//! A management cluster to install small providers on.
+#![cfg(unix)]
+
+use std::{
+    path::PathBuf,
+    process::{Child, Stdio},
+};
+
+use support::binary::{Outcome, World};
+
+use crate::{
+    sandbox::{Sandboxes, send},
+    small_providers::with_small_providers,
+};
+
+/// Small providers and a running sandbox named `lab`, which the environment leads to.
+pub(crate) struct Lab(Sandboxes);
+
+impl Lab {
+    /// Starts it, with flags of `sandbox start`.
+    pub(crate) fn start(flags: &[&str]) -> Self {
+        let lab = Sandboxes::of(with_small_providers());
+        let started = lab.run(&[&["start", "lab", "--in-memory"], flags].concat());
+        assert_eq!(started.status, 0, "{started}");
+        Self(lab)
+    }
+
+    /// Runs a command line on it.
+    pub(crate) fn run(&self, arguments: &str) -> Outcome {
+        let kubeconfig = self.kubeconfig().display().to_string();
+        self.0.world().run(arguments.split_whitespace().chain(["--kubeconfig", &kubeconfig]))
+    }
+
+    /// The same; it must succeed.
+    pub(crate) fn done(&self, arguments: &str) -> Outcome {
+        let run = self.run(arguments);
+        assert_eq!(run.status, 0, "{arguments}\n{run}");
+        run
+    }
+
+    pub(crate) fn world(&self) -> &World {
+        self.0.world()
+    }
+
+    /// The same, not waited for, with its messages to be read.
+    pub(crate) fn spawn(&self, arguments: &str) -> Child {
+        let kubeconfig = self.kubeconfig().display().to_string();
+        let mut command =
+            self.0.world().command(arguments.split_whitespace().chain(["--kubeconfig", &kubeconfig]));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Sends a request to its server. Returns the status code.
+    pub(crate) fn send(&self, method: &str, path: &str, body: &'static str) -> u16 {
+        send(&self.kubeconfig(), method, path, body)
+    }
+
+    fn kubeconfig(&self) -> PathBuf {
+        self.0.file("lab", "kubeconfig")
+    }
+}

@@ -1,0 +1,378 @@
+//! The life of a management cluster through the binary, on a sandbox.
+#![cfg(unix)]
+
+use std::io::{BufRead as _, BufReader, Read as _};
+
+use snapbox::{assert_data_eq, str};
+
+use crate::{lab::Lab, sandbox::signal};
+
+/// The first installation, at the older versions.
+const INIT: &str = "init --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0 -i own:v1.0.0";
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// What a command says, but for what it waited for: that depends on the time.
+fn told(lab: &Lab, arguments: &str) -> String {
+    let told = lab.run(arguments).to_string();
+    told.split_inclusive('\n').filter(|line| !line.starts_with("waiting for ")).collect()
+}
+
+#[test]
+fn providers_are_installed_upgraded_taken_back_and_deleted() {
+    let lab = Lab::start(&[]);
+    assert_data_eq!(
+        told(&lab, INIT),
+        str![[r#"
+exit 0
+--- stderr
+Fetching providers
+Installing cert-manager version="v1.0.0"
+Waiting for cert-manager to be available...
+Installing provider="cluster-api" version="v1.0.0" targetNamespace="cluster-api-system"
+Installing provider="bootstrap-kubeadm" version="v1.0.0" targetNamespace="bootstrap-kubeadm-system"
+Installing provider="control-plane-kubeadm" version="v1.0.0" targetNamespace="control-plane-kubeadm-system"
+Installing provider="infrastructure-own" version="v1.0.0" targetNamespace="infrastructure-own-system"
+Waiting for providers to be available...
+
+Your management cluster has been initialized successfully!
+
+You can now create your first workload cluster by running the following:
+
+  capstan generate cluster [name] --kubernetes-version [version] | kubectl apply -f -
+
+
+"#]]
+    );
+    assert_data_eq!(
+        told(&lab, INIT),
+        str![[r#"
+exit 0
+--- stderr
+Fetching providers
+Skipping installing cert-manager as it is already installed
+
+"#]]
+    );
+    assert_data_eq!(
+        told(&lab, "status"),
+        str![[r#"
+exit 0
+--- stdout
+NAME                    VERSION   NAMESPACE                      HEALTH    DRIFT
+cluster-api             v1.0.0    cluster-api-system             ready     none
+bootstrap-kubeadm       v1.0.0    bootstrap-kubeadm-system       ready     none
+control-plane-kubeadm   v1.0.0    control-plane-kubeadm-system   ready     none
+infrastructure-own      v1.0.0    infrastructure-own-system      ready     none
+
+"#]]
+    );
+    assert_data_eq!(
+        told(&lab, "upgrade plan"),
+        str![[r#"
+exit 0
+--- stdout
+Cert-Manager is already up to date
+
+
+Latest release available for the v1beta2 Cluster API contract version:
+
+NAME                    NAMESPACE                      TYPE                     CURRENT VERSION   NEXT VERSION
+bootstrap-kubeadm       bootstrap-kubeadm-system       BootstrapProvider        v1.0.0            v1.1.0
+control-plane-kubeadm   control-plane-kubeadm-system   ControlPlaneProvider     v1.0.0            v1.1.0
+cluster-api             cluster-api-system             CoreProvider             v1.0.0            v1.1.0
+infrastructure-own      infrastructure-own-system      InfrastructureProvider   v1.0.0            v1.1.0
+
+You can now apply the upgrade by executing the following command:
+
+capstan upgrade apply --contract v1beta2
+
+--- stderr
+Checking if cert-manager needs upgrade...
+Checking new release availability...
+
+"#]]
+    );
+    assert_data_eq!(
+        told(&lab, "upgrade apply --contract v1beta2"),
+        str![[r#"
+exit 0
+--- stderr
+Checking if cert-manager needs upgrade...
+Cert-manager is already up to date
+Performing upgrade...
+Installing provider="cluster-api" version="v1.1.0" targetNamespace="cluster-api-system"
+Installing provider="bootstrap-kubeadm" version="v1.1.0" targetNamespace="bootstrap-kubeadm-system"
+Installing provider="control-plane-kubeadm" version="v1.1.0" targetNamespace="control-plane-kubeadm-system"
+Installing provider="infrastructure-own" version="v1.1.0" targetNamespace="infrastructure-own-system"
+Waiting for providers to be available...
+
+"#]]
+    );
+    assert_data_eq!(
+        told(&lab, "upgrade rollback"),
+        str![[r#"
+exit 0
+--- stderr
+Installing provider="infrastructure-own" version="v1.0.0" targetNamespace="infrastructure-own-system"
+Installing provider="control-plane-kubeadm" version="v1.0.0" targetNamespace="control-plane-kubeadm-system"
+Installing provider="bootstrap-kubeadm" version="v1.0.0" targetNamespace="bootstrap-kubeadm-system"
+Installing provider="cluster-api" version="v1.0.0" targetNamespace="cluster-api-system"
+Waiting for providers to be available...
+the providers are what they were before the upgrade
+
+"#]]
+    );
+    assert_data_eq!(
+        told(&lab, "delete --all --include-crd --include-namespace"),
+        str![[r#"
+exit 0
+--- stderr
+Checking for CRs Provider={"name":"infrastructure-own","namespace":"infrastructure-own-system"} providerVersion="v1.0.0"
+Checking for CRs Provider={"name":"control-plane-kubeadm","namespace":"control-plane-kubeadm-system"} providerVersion="v1.0.0"
+Checking for CRs Provider={"name":"bootstrap-kubeadm","namespace":"bootstrap-kubeadm-system"} providerVersion="v1.0.0"
+Checking for CRs Provider={"name":"cluster-api","namespace":"cluster-api-system"} providerVersion="v1.0.0"
+Deleting Provider={"name":"infrastructure-own","namespace":"infrastructure-own-system"} providerVersion="v1.0.0"
+Deleting Provider={"name":"control-plane-kubeadm","namespace":"control-plane-kubeadm-system"} providerVersion="v1.0.0"
+Deleting Provider={"name":"bootstrap-kubeadm","namespace":"bootstrap-kubeadm-system"} providerVersion="v1.0.0"
+Deleting Provider={"name":"cluster-api","namespace":"cluster-api-system"} providerVersion="v1.0.0"
+
+"#]]
+    );
+    assert_data_eq!(
+        told(&lab, "status"),
+        str![[r#"
+exit 0
+--- stdout
+no providers are installed
+
+"#]]
+    );
+    assert_eq!(lab.send("GET", "/api/v1/namespaces/cluster-api-system", ""), 404);
+}
+
+#[test]
+fn a_plan_lists_every_object_and_writes_nothing() {
+    let lab = Lab::start(&[]);
+    let plan = lab.done(&format!("plan {INIT}"));
+    assert_data_eq!(
+        plan.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+cert-manager: install v1.0.0
+
+cluster-api: install v1.0.0 in cluster-api-system
+  ACTION    KIND                       OBJECT
+  create    Namespace                  cluster-api-system
+  create    CustomResourceDefinition   clusters.cluster.x-k8s.io
+  create    ClusterRole                cluster-api-manager
+  create    Secret                     cluster-api-system/cluster-api-credentials
+  create    Deployment                 cluster-api-system/cluster-api-manager
+
+bootstrap-kubeadm: install v1.0.0 in bootstrap-kubeadm-system
+  ACTION    KIND          OBJECT
+  create    Namespace     bootstrap-kubeadm-system
+  create    ClusterRole   bootstrap-kubeadm-manager
+  create    Secret        bootstrap-kubeadm-system/bootstrap-kubeadm-credentials
+  create    Deployment    bootstrap-kubeadm-system/bootstrap-kubeadm-manager
+
+control-plane-kubeadm: install v1.0.0 in control-plane-kubeadm-system
+  ACTION    KIND          OBJECT
+  create    Namespace     control-plane-kubeadm-system
+  create    ClusterRole   control-plane-kubeadm-manager
+  create    Secret        control-plane-kubeadm-system/control-plane-kubeadm-credentials
+  create    Deployment    control-plane-kubeadm-system/control-plane-kubeadm-manager
+
+infrastructure-own: install v1.0.0 in infrastructure-own-system
+  ACTION    KIND                       OBJECT
+  create    Namespace                  infrastructure-own-system
+  create    CustomResourceDefinition   ownclusters.infrastructure.cluster.x-k8s.io
+  create    ClusterRole                infrastructure-own-manager
+  create    Secret                     infrastructure-own-system/infrastructure-own-credentials
+  create    Deployment                 infrastructure-own-system/infrastructure-own-manager
+
+objects: 18 to create
+--- stderr
+Fetching providers
+
+"#]]
+    );
+    let dry = lab.done(&format!("{INIT} --dry-run"));
+    assert_eq!(dry.stdout, plan.stdout);
+    let diff = lab.done(&format!("{INIT} --diff")).stdout;
+    assert!(diff.contains("+kind: Deployment") && diff.contains("token: (15 bytes)"), "{diff}");
+    assert!(!diff.contains("not-to-be-shown") && !diff.contains("bm90LXRvLWJlLXNob3du"), "{diff}");
+    assert_data_eq!(
+        lab.done("status").stdout,
+        str![[r#"
+no providers are installed
+
+"#]]
+    );
+    assert_eq!(lab.send("GET", "/api/v1/namespaces/cluster-api-system", ""), 404);
+}
+
+#[test]
+fn a_saved_plan_is_carried_out_once_and_only_while_it_holds() {
+    let lab = Lab::start(&[]);
+    lab.done(&format!("{INIT} --out plan.json"));
+    let saved = lab.world().read("plan.json");
+    assert!(!saved.contains("not-to-be-shown") && !saved.contains("bm90LXRvLWJlLXNob3du"), "{saved}");
+    lab.done("init --plan plan.json");
+    assert!(lab.done("status").stdout.contains("infrastructure-own"));
+    let again = lab.run("init --plan plan.json");
+    assert_eq!((again.status, again.stdout.as_str()), (1, ""), "{again}");
+    assert!(again.stderr.contains("error: the plan no longer holds, nothing was written\n"), "{again}");
+}
+
+#[test]
+fn results_for_scripts_say_what_was_done() {
+    let lab = Lab::start(&[]);
+    let done = json(&lab.done(&format!("{INIT} -o json --progress json")).stdout);
+    assert_eq!((done["carriedOut"].as_bool(), done["changes"].as_bool()), (Some(true), Some(true)));
+    assert_eq!(done["providers"][0]["provider"], "cluster-api");
+    let again = json(&lab.done(&format!("{INIT} -o json")).stdout);
+    assert_eq!(again["changes"].as_bool(), Some(false));
+    let status = json(&lab.done("status -o json").stdout);
+    assert_eq!(status["providers"][3]["provider"], "infrastructure-own");
+    assert_eq!(status["providers"][3]["ready"].as_bool(), Some(true));
+    let plan = json(&lab.done("upgrade plan -o json").stdout);
+    assert_eq!(plan["contracts"][0]["providers"][0]["next"], "v1.1.0");
+}
+
+#[test]
+fn progress_for_scripts_is_one_object_a_line() {
+    let lab = Lab::start(&[]);
+    let run = lab.done(&format!("{INIT} --progress json"));
+    let lines: Vec<serde_json::Value> =
+        run.stderr.lines().filter(|line| line.starts_with('{')).map(json).collect();
+    let steps: Vec<&str> = lines.iter().filter_map(|line| line["step"].as_str()).collect();
+    assert_eq!(steps[..2], ["fetchingProviders", "installingCertManager"]);
+    assert!(lines.iter().any(|line| line["event"] == "wrote" && line["how"] == "created"), "{run}");
+}
+
+#[test]
+fn providers_that_do_not_become_ready_are_a_warning_unless_it_is_insisted() {
+    let lab = Lab::start(&["--without", "workloads"]);
+    let world = lab.world();
+    let config = world.read(world.config_file());
+    world.configure(config.replace("cert-manager: {", "cert-manager: {mode: none, "));
+    let late = lab.run(&format!("{INIT} --timeout 1s"));
+    assert_eq!((late.status, late.stdout.as_str()), (0, ""), "{late}");
+    assert!(late.stderr.contains("warning: not ready after 1s\n    Deployment "), "{late}");
+    assert!(late.stderr.contains("has been initialized successfully"), "{late}");
+    assert!(lab.done("status").stdout.contains("not ready"));
+    let insisting = lab.run("upgrade apply --contract v1beta2 --wait-providers --wait-provider-timeout 1");
+    assert_eq!(insisting.status, 1, "{insisting}");
+    assert!(insisting.stderr.contains("not ready after 1s"), "{insisting}");
+    assert!(insisting.stderr.contains("kubectl describe deployment.apps"), "{insisting}");
+    assert_eq!(lab.run("upgrade rollback --no-wait").status, 0);
+}
+
+#[test]
+fn a_definition_in_use_stops_a_deletion_before_it_begins() {
+    const CLUSTER: &str =
+        r#"{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster","metadata":{"name":"mine"}}"#;
+    let lab = Lab::start(&[]);
+    lab.done(INIT);
+    let clusters = "/apis/cluster.x-k8s.io/v1beta2/namespaces/default/clusters";
+    assert_eq!(lab.send("POST", clusters, CLUSTER), 201);
+    let refused = lab.run("delete --all --include-crd");
+    assert_eq!((refused.status, refused.stdout.as_str()), (1, ""), "{refused}");
+    assert!(refused.stderr.contains("Cluster default/mine"), "{refused}");
+    assert!(refused.stderr.contains("leave `--include-crd` out"), "{refused}");
+    assert_eq!(lab.done("status").stdout.matches(" ready ").count(), 4);
+}
+
+#[test]
+fn a_provider_that_is_not_installed_is_told_with_those_that_are() {
+    let lab = Lab::start(&[]);
+    lab.done(INIT);
+    let run = lab.run("delete -i docker");
+    assert_eq!(run.status, 1);
+    assert!(
+        run.stderr.contains("hint: installed are ") && run.stderr.contains("infrastructure-own"),
+        "{run}"
+    );
+}
+
+/// Runs a command until it has said this, then sends it Ctrl-C. Returns its status and the rest of its messages.
+fn interrupted(lab: &Lab, arguments: &str, at: &str) -> (Option<i32>, String) {
+    let mut child = lab.spawn(arguments);
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains(at) {
+        line.clear();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "`{arguments}` ended without `{at}`");
+    }
+    signal("INT", child.id().into());
+    let mut rest = String::new();
+    stderr.read_to_string(&mut rest).unwrap();
+    (child.wait().unwrap().code(), rest)
+}
+
+#[test]
+fn ctrl_c_says_how_much_was_written_and_what_goes_on() {
+    let lab = Lab::start(&["--fault", "latency:40ms"]);
+    let (status, rest) = interrupted(&lab, INIT, "Installing provider=\"bootstrap-kubeadm\"");
+    assert_eq!(status, Some(130), "{rest}");
+    assert!(rest.contains("error: interrupted after ") && rest.contains(" writes\n"), "{rest}");
+    assert!(rest.contains("hint: the same command completes what was begun\n"), "{rest}");
+    lab.done(INIT);
+    assert_eq!(lab.done("status").stdout.matches(" ready ").count(), 4);
+
+    let upgrade = "upgrade apply --contract v1beta2";
+    let (status, rest) = interrupted(&lab, upgrade, "Installing provider=\"bootstrap-kubeadm\"");
+    assert_eq!(status, Some(130), "{rest}");
+    assert!(
+        rest.contains("hint: `capstan upgrade resume` goes on, `capstan upgrade rollback` goes back\n"),
+        "{rest}"
+    );
+    let refused = lab.run("upgrade apply -i own:v1.0.0");
+    assert!(refused.stderr.contains("`upgrade resume` goes on with it"), "{refused}");
+    lab.done("upgrade resume");
+    assert_eq!(lab.done("status").stdout.matches("v1.1.0").count(), 4);
+}
+
+#[test]
+fn templates_come_from_the_provider_that_is_installed_or_from_a_config_map() {
+    const CONFIG_MAP: &str = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"mine"},
+        "data":{"template":"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-config-map}\n"}}"#;
+    let lab = Lab::start(&[]);
+    let none = lab.run("generate cluster demo -n team");
+    assert!(none.stderr.starts_with("error: no InfrastructureProvider is installed"), "{none}");
+    lab.done(INIT);
+    let generated = lab.done("generate cluster demo -n team").stdout;
+    assert!(generated.contains("kind: Cluster\n") && generated.contains("  name: demo\n"), "{generated}");
+    assert_eq!(lab.send("POST", "/api/v1/namespaces/default/configmaps", CONFIG_MAP), 201);
+    let generated = lab.done("generate cluster demo -n team --from-config-map mine").stdout;
+    assert!(generated.contains("  name: from-config-map\n"), "{generated}");
+    let missing = lab.run("generate cluster demo -n team --from-config-map other");
+    assert_eq!(missing.status, 1, "{missing}");
+    assert!(missing.stderr.contains("`default/other`"), "{missing}");
+}
+
+#[test]
+fn progress_as_json_is_one_object_a_line_warnings_included() {
+    let lab = Lab::start(&[]);
+    let all_json = |run: &support::binary::Outcome| run.stderr.lines().map(json).count();
+    assert!(all_json(&lab.done(&format!("{INIT} --progress json"))) > 5);
+    let upgraded = lab.done("upgrade apply --contract v1beta2 --progress json");
+    assert!(all_json(&upgraded) > 5);
+    let same = lab.done("upgrade apply -i own:v1.1.0 --progress json");
+    assert!(same.stderr.contains(r#"{"event":"warning","text":"`infrastructure-own` has version"#), "{same}");
+    assert!(all_json(&same) > 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_under_a_plan_is_told_and_nothing_is_written() {
+    let lab = Lab::start(&[]);
+    let run = lab.run(&format!("{INIT} --out /dev/full"));
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+    assert!(run.stderr.contains("/dev/full") && run.stderr.contains("No space left on device"), "{run}");
+    assert!(!lab.run("status").stdout.contains("infrastructure-own"));
+}

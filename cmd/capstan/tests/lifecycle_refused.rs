@@ -1,0 +1,197 @@
+//! What `init`, `upgrade`, `delete` and `status` refuse before a management cluster is asked, or when none answers.
+
+use snapbox::{assert_data_eq, str};
+use support::binary::{Outcome, World};
+
+use crate::{repository::with_repository, world};
+
+/// Nobody listens at port 1.
+const KUBECONFIG: &str = r#"apiVersion: v1
+kind: Config
+current-context: prod
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {token: hidden}}]
+contexts:
+- {name: prod, context: {cluster: c, user: u}}
+- {name: staging, context: {cluster: c, user: u}}
+"#;
+
+fn near_a_dead_server() -> World {
+    let world = with_repository();
+    world.write("kubeconfig", KUBECONFIG);
+    world.env("KUBECONFIG", "kubeconfig").env("TOKEN", "x")
+}
+
+fn refused(arguments: &str) -> String {
+    let run = near_a_dead_server().run(arguments.split_whitespace());
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+    run.stderr
+}
+
+const VERBS: [&str; 5] =
+    ["init -i own", "upgrade plan", "upgrade apply --contract v1beta2", "delete --all", "status"];
+
+#[test]
+fn a_mistyped_context_is_refused_by_every_verb_even_inside_a_pod() {
+    for verb in VERBS {
+        let world = near_a_dead_server().env("KUBERNETES_SERVICE_HOST", "127.0.0.1");
+        let run = world.run(verb.split_whitespace().chain(["--kubeconfig-context", "stagin"]));
+        assert_eq!(
+            (run.status, run.stderr.as_str()),
+            (1, "error: the kubeconfig has no context `stagin`\nhint: did you mean `staging`?\n"),
+            "{verb}"
+        );
+    }
+}
+
+#[test]
+fn without_a_kubeconfig_the_places_are_told() {
+    assert_data_eq!(
+        world().run(["status"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: there is no kubeconfig
+hint: looked at [HOME]/.kube/config; name a file with `--kubeconfig` or KUBECONFIG
+
+"#]]
+    );
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told_at_once_and_no_secret_with_it() {
+    for verb in VERBS {
+        let run: Outcome = near_a_dead_server().run(verb.split_whitespace());
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+        assert!(run.stderr.contains("no answer from https://127.0.0.1:1"), "{run}");
+        assert!(run.stderr.contains("hint: start the cluster, or name another"), "{run}");
+        assert!(!run.stderr.contains("hidden"), "{run}");
+    }
+}
+
+#[test]
+fn what_is_to_be_upgraded_must_be_said_once() {
+    assert_data_eq!(
+        refused("upgrade apply"),
+        str![[r#"
+error: nothing says what to upgrade
+hint: give `--contract v1beta2`, or name providers with their versions, as `--infrastructure aws:v2.11.1`
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("upgrade apply --contract v1beta2 -i own:v1.1.0"),
+        str![[r#"
+error: `--contract` cannot be used together with flags that name providers
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("upgrade apply --contract v1beta1"),
+        str![[r#"
+error: cannot upgrade to contract `v1beta1`
+hint: the only one is `--contract v1beta2`
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("upgrade apply -i own"),
+        str![[r#"
+error: invalid value `own` of `--infrastructure`
+  cause: `own` is not of the form [namespace/]name:version
+hint: name the version to go to, as `NAME:VERSION`
+
+"#]]
+    );
+}
+
+#[test]
+fn what_is_to_be_deleted_must_be_said_once() {
+    assert_data_eq!(
+        refused("delete"),
+        str![[r#"
+error: nothing says what to delete
+hint: name providers, as `--infrastructure aws`, or give `--all`
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("delete --all -i own"),
+        str![[r#"
+error: `--all` cannot be used together with flags that name providers
+
+"#]]
+    );
+}
+
+#[test]
+fn flags_with_values_that_do_not_fit_are_told() {
+    for (arguments, told) in [
+        ("init --timeout 10", "error: invalid value `10` for `--timeout`"),
+        ("init --wait-provider-timeout -5", "error: invalid value `-5` for `--wait-provider-timeout`"),
+        ("init --no-wait --wait-providers", "error: `--no-wait` cannot be used together"),
+        ("init --core -", "error: the core provider cannot be left out"),
+        ("init -i own:v1:v2", "error: invalid value `own:v1:v2` of `--infrastructure`"),
+        ("init --validate=perhaps", "error: invalid value `perhaps` for `--validate`"),
+        ("status --max-in-flight 0", "error: invalid value `0` for `--max-in-flight`"),
+        ("delete --all -o xml", "error: invalid output format `xml`"),
+    ] {
+        let stderr = refused(arguments);
+        assert!(stderr.starts_with(told), "{arguments}: {stderr}");
+    }
+}
+
+#[test]
+fn a_saved_plan_is_read_before_anything_else() {
+    let world = near_a_dead_server();
+    world.write("text.json", "no plan");
+    world.write("later.json", r#"{"format": 7}"#);
+    world.write(
+        "deletion.json",
+        r#"{"format": 1, "cluster": "u", "certManager": "stays", "providers": [],
+            "request": {"verb": "delete", "providers": null, "includeCrds": false, "includeNamespaces": false}}"#,
+    );
+    let run = |file| world.run(["init", "--plan", file]).stderr;
+    assert_data_eq!(
+        run("text.json"),
+        str![[r#"
+error: cannot carry out the plan `text.json`
+  cause: it is no saved plan
+  cause: expected ident at line 1 column 2
+
+"#]]
+    );
+    assert_data_eq!(
+        run("later.json"),
+        str![[r#"
+error: cannot carry out the plan `later.json`
+  cause: it has format 7, and this version reads format 1
+
+"#]]
+    );
+    assert_data_eq!(
+        run("deletion.json"),
+        str![[r#"
+error: cannot carry out the plan `deletion.json`
+  cause: it is a plan of `delete`
+hint: carry it out with `capstan delete --plan deletion.json`
+
+"#]]
+    );
+    let both = world.run(["delete", "--all", "--plan", "deletion.json"]);
+    assert!(both.stderr.starts_with("error: `--plan` says it all"), "{both}");
+}
+
+#[test]
+fn a_group_shows_what_it_has() {
+    for group in ["upgrade", "plan"] {
+        let run = world().run([group]);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        assert!(run.stdout.contains(&format!("Usage: capstan {group} [OPTIONS] <COMMAND>")), "{run}");
+    }
+}
+
+#[test]
+fn a_provider_that_is_named_twice_is_a_slip() {
+    assert_eq!(refused("init -i own,own:v1.0.0"), "error: `infrastructure-own` is named twice\n");
+}

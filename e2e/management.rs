@@ -1,0 +1,5 @@
+//! A management cluster from its first provider to its last, on the sandbox and on a real API server.
+
+mod faults;
+mod journey;
+mod peer;

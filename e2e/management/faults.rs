@@ -1,0 +1,45 @@
+//! The binary killed in the middle on a real API server, and the same command again.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::Stdio,
+};
+
+use support::{
+    api_server::{ApiServer, Source},
+    everything::{Everything, client_of},
+};
+
+use super::peer::{FIRST, LAST, Management, SECOND, Tool, check, left};
+use crate::say;
+
+/// Kills capstan as soon as it has told so many lines of what it does, if it is not done by then.
+fn kill_after(cluster: &Management, arguments: &[&str], lines: usize) {
+    let mut command = cluster.command(arguments);
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let told = BufReader::new(child.stderr.take().unwrap());
+    assert!(told.lines().take(lines).all(|line| line.is_ok()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_killed_anywhere_is_completed_by_the_same_command() {
+    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
+    let server = ApiServer::start(&source).unwrap();
+    let cluster = Management::new(server.kubeconfig());
+    let before = Everything::of(&client_of(server.kubeconfig()).await).await;
+    let no_wait: &[&str] = &["--no-wait"];
+    for (arguments, record) in [
+        ([FIRST, no_wait].concat(), "installed.txt"),
+        ([SECOND, no_wait].concat(), "upgraded.txt"),
+        (LAST.to_vec(), "deleted.txt"),
+    ] {
+        for lines in [2, 4] {
+            kill_after(&cluster, &arguments, lines);
+        }
+        cluster.capstan(&arguments);
+        check(record, &left(&cluster, &before).await, &[Tool::Capstan]);
+    }
+}

@@ -1,0 +1,114 @@
+//! What the guide shows, from an empty cluster to an empty cluster.
+
+use std::path::Path;
+
+use sandbox::Switches;
+use support::{
+    api_server::{ApiServer, Source},
+    everything::{Everything, client_of},
+    fixture::Fixture,
+};
+
+use super::peer::{FIRST, Management};
+use crate::{
+    corpus::{config, corpus},
+    say,
+};
+
+/// The first installation of real providers.
+const FIRST_REAL: &[&str] = &[
+    "init",
+    "--core",
+    "cluster-api:v1.13.5",
+    "-b",
+    "kubeadm:v1.13.5",
+    "-c",
+    "kubeadm:v1.13.5",
+    "-i",
+    "docker:v1.13.5",
+];
+
+/// What is done, and what is looked at after it.
+struct Journey {
+    first: &'static [&'static str],
+    /// The core provider before and after.
+    versions: [&'static str; 2],
+}
+
+const SHIPPED: Journey = Journey { first: FIRST, versions: ["v1.0.0", "v1.1.0"] };
+const REAL: Journey = Journey { first: FIRST_REAL, versions: ["v1.13.5", "v1.14.0"] };
+
+// Row: PRV-56
+// Row: PRV-59
+#[tokio::test(flavor = "multi_thread")]
+async fn on_a_sandbox_nothing_is_left_but_what_was_there_before() {
+    let fixture = Fixture::builder().controllers(Switches::default()).start().await;
+    let cluster = Management::new(fixture.kubeconfig().await);
+    there_and_back(&cluster, &SHIPPED, &[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_a_real_api_server_nothing_is_left_but_what_was_there_before() {
+    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
+    let server = ApiServer::start(&source).unwrap();
+    let cluster = Management::new(server.kubeconfig());
+    // No kubelet, so nothing becomes ready.
+    there_and_back(&cluster, &SHIPPED, &["--no-wait"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn real_providers_come_and_go_on_a_sandbox() {
+    let Some(root) = corpus() else { return };
+    let fixture = Fixture::builder().controllers(Switches::default()).start().await;
+    let cluster = Management::over(config(&root), fixture.kubeconfig().await);
+    there_and_back(&cluster, &REAL, &[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn real_providers_come_and_go_on_a_real_api_server() {
+    let Some(root) = corpus() else { return };
+    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
+    let server = ApiServer::start(&source).unwrap();
+    let cluster = Management::over(config(&root), server.kubeconfig());
+    cluster.configure(&config_without_webhooks(&cluster, &root));
+    there_and_back(&cluster, &REAL, &["--no-wait"]).await;
+}
+
+/// Nobody answers for the webhooks of cert-manager where no Pod runs.
+fn config_without_webhooks(cluster: &Management, root: &Path) -> String {
+    let file = "cert-manager/v1.21.1/cert-manager.yaml";
+    let path = root.join("providers").join(file);
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let stays = whole.split("\n---\n").filter(|document| !document.contains("WebhookConfiguration\n"));
+    let copy = cluster.write(file, &stays.collect::<Vec<_>>().join("\n---\n"));
+    config(root).replace(&path.display().to_string(), &copy.display().to_string())
+}
+
+async fn there_and_back(cluster: &Management, journey: &Journey, waiting: &[&str]) {
+    let client = client_of(cluster.kubeconfig()).await;
+    let before = Everything::of(&client).await;
+    let [old, new] = journey.versions;
+    let core = |all: &Everything| all.get("Provider capi-system/cluster-api").unwrap()["version"].clone();
+
+    cluster.capstan(&[journey.first, waiting].concat());
+    let installed = Everything::of(&client).await;
+    assert_eq!(core(&installed), old);
+
+    let plan = cluster.capstan(&["upgrade", "plan"]);
+    assert!(plan.contains("upgrade apply --contract v1beta2"), "{plan}");
+    cluster.capstan(&[&["upgrade", "apply", "--contract", "v1beta2"], waiting].concat());
+    assert_eq!(core(&Everything::of(&client).await), new);
+
+    cluster.capstan(&[&["upgrade", "rollback"], waiting].concat());
+    let back = Everything::settled(&client).await;
+    assert_eq!(core(&back), old);
+    assert_eq!(back.since(&installed).to_string(), "");
+    assert_eq!(installed.since(&back).to_string(), "");
+
+    cluster.capstan(&["delete", "--all", "--include-crd", "--include-namespace"]);
+    let left = Everything::settled(&client).await.since(&before);
+    // As with the peer, cert-manager and the definition of the inventory stay.
+    let stays =
+        |name: &str| name.contains("cert-manager") || name.ends_with("providers.clusterctl.cluster.x-k8s.io");
+    assert_eq!(left.without(stays).to_string(), "");
+}

@@ -1,0 +1,185 @@
+//! The same cluster in turns with clusterctl.
+//!
+//! What clusterctl leaves behind is recorded in `e2e/fixtures/peer`. With `CAPSTAN_TEST_PEER` naming a clusterctl, its part
+//! is played by itself, and with `RECORD=1` the records are made anew; without, by requests like its own.
+
+mod imitation;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use support::{
+    api_server::{ApiServer, Source},
+    binary::World,
+    everything::{Everything, client_of},
+};
+
+use crate::{project, say, world};
+
+/// The first installation of every journey.
+pub(super) const FIRST: &[&str] = &[
+    "init",
+    "--core",
+    "cluster-api:v1.0.0",
+    "-b",
+    "kubeadm:v1.0.0",
+    "-c",
+    "kubeadm:v1.0.0",
+    "-i",
+    "sandbox:v1.0.0",
+];
+pub(super) const SECOND: &[&str] = &["upgrade", "apply", "--contract", "v1beta2"];
+pub(super) const LAST: &[&str] = &["delete", "--all", "--include-crd", "--include-namespace"];
+
+/// A cluster and the programs that work on it.
+pub(super) struct Management {
+    world: World,
+    kubeconfig: PathBuf,
+}
+
+/// Who does a part of the journey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tool {
+    Capstan,
+    Clusterctl,
+}
+
+impl Management {
+    /// Over the providers that ship with the project.
+    pub(super) fn new(kubeconfig: &Path) -> Self {
+        let shipped = fs::read_to_string(project("e2e/fixtures/clusterctl.yaml")).unwrap();
+        let folder = project("e2e/fixtures").canonicalize().unwrap();
+        // clusterctl takes no relative paths.
+        Self::over(shipped.replace("url: ./", &format!("url: {}/", folder.display())), kubeconfig)
+    }
+
+    /// Over the providers of a configuration.
+    pub(super) fn over(config: String, kubeconfig: &Path) -> Self {
+        let world = world();
+        world.configure(config);
+        Self { world, kubeconfig: kubeconfig.to_owned() }
+    }
+
+    /// Takes another configuration.
+    pub(super) fn configure(&self, config: &str) {
+        self.world.configure(config);
+    }
+
+    /// Writes a file into the world of the programs.
+    pub(super) fn write(&self, path: &str, text: &str) -> PathBuf {
+        self.world.write(path, text)
+    }
+
+    pub(super) fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
+    /// Runs capstan; what it prints.
+    pub(super) fn capstan(&self, arguments: &[&str]) -> String {
+        let kubeconfig = self.kubeconfig.display().to_string();
+        let run = self.world.run([arguments, &["--kubeconfig", &kubeconfig]].concat());
+        assert_eq!(run.status, 0, "{arguments:?}: {run}");
+        run.stdout
+    }
+
+    /// capstan, ready to be started.
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+        let kubeconfig = self.kubeconfig.display().to_string();
+        self.world.command([arguments, &["--kubeconfig", &kubeconfig]].concat())
+    }
+
+    fn clusterctl(&self, peer: &Path, arguments: &[&str]) {
+        let mut command = Command::new(peer);
+        command.args(arguments).arg("--config").arg(self.world.config_file());
+        command.arg("--kubeconfig").arg(&self.kubeconfig).env("CLUSTERCTL_DISABLE_VERSIONCHECK", "true");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Plays a part; nothing becomes ready here, so nobody waits for it.
+    async fn play(&self, tool: Tool, arguments: &[&str]) {
+        match (tool, peer()) {
+            // It would stop half-way: it lists objects of kinds whose definitions it has just deleted.
+            (Clusterctl, Some(peer)) if arguments == LAST => self.clusterctl(&peer, &LAST[..2]),
+            (Clusterctl, Some(peer)) => self.clusterctl(&peer, arguments),
+            (Capstan, _) if arguments == LAST => drop(self.capstan(arguments)),
+            (Clusterctl, None) => imitation::first_installation(self).await,
+            (Capstan, _) => drop(self.capstan(&[arguments, &["--no-wait"]].concat())),
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test finds the peer through the environment")]
+fn peer() -> Option<PathBuf> {
+    std::env::var_os("CAPSTAN_TEST_PEER").map(PathBuf::from)
+}
+
+#[expect(clippy::disallowed_methods, reason = "records are made on demand")]
+fn is_recording() -> bool {
+    std::env::var_os("RECORD").is_some() && peer().is_some()
+}
+
+/// What a tool left that is to be equal: everything but what capstan keeps for itself.
+pub(super) async fn left(cluster: &Management, before: &Everything) -> String {
+    let all = Everything::settled(&client_of(cluster.kubeconfig()).await).await;
+    let is_ours = |name: &str| name.contains("/capstan.") || name.contains("/capstan-upgrade");
+    all.since(before).without(is_ours).to_string()
+}
+
+pub(super) fn check(record: &str, found: &str, tools: &[Tool]) {
+    let path = project("e2e/fixtures/peer").join(record);
+    if is_recording() && tools.iter().all(|tool| *tool == Clusterctl) {
+        fs::write(&path, found).unwrap();
+    }
+    let recorded = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(found, recorded, "{record} by {tools:?}");
+}
+
+/// Without a clusterctl only its first part can be played: what it leaves is known, what it would do to ours is not.
+async fn journey(tools: [Tool; 3]) {
+    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
+    if peer().is_none() && tools[1..].contains(&Clusterctl) {
+        return say("skipped: CAPSTAN_TEST_PEER names no clusterctl");
+    }
+    let server = ApiServer::start(&source).unwrap();
+    let cluster = Management::new(server.kubeconfig());
+    let before = Everything::of(&client_of(server.kubeconfig()).await).await;
+    let deleted = if tools[2] == Capstan { "deleted.txt" } else { "deleted-by-clusterctl.txt" };
+    let parts = [(FIRST, "installed.txt"), (SECOND, "upgraded.txt"), (LAST, deleted)];
+    for (at, (arguments, record)) in parts.into_iter().enumerate() {
+        cluster.play(tools[at], arguments).await;
+        check(record, &left(&cluster, &before).await, &tools[..=at]);
+    }
+}
+
+use Tool::{Capstan, Clusterctl};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn capstan_leaves_what_clusterctl_leaves() {
+    journey([Capstan, Capstan, Capstan]).await;
+}
+
+// Row: PRV-35
+#[tokio::test(flavor = "multi_thread")]
+async fn what_clusterctl_installed_is_upgraded_and_deleted() {
+    journey([Clusterctl, Capstan, Capstan]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clusterctl_upgrades_and_deletes_what_capstan_installed() {
+    journey([Capstan, Clusterctl, Clusterctl]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_two_take_turns() {
+    journey([Capstan, Clusterctl, Capstan]).await;
+    journey([Clusterctl, Capstan, Clusterctl]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_records_are_those_of_clusterctl() {
+    journey([Clusterctl, Clusterctl, Clusterctl]).await;
+}

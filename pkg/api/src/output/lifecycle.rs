@@ -1,0 +1,165 @@
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::ProviderId;
+
+/// Result of `plan …`, and of `init`, `upgrade apply` and `delete`: what is done, object by object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LifecycleReport {
+    /// `init`, `upgrade apply` or `delete`.
+    pub command: String,
+    /// Whether it was carried out; else it is only planned.
+    pub carried_out: bool,
+    /// Whether anything changes.
+    pub changes: bool,
+    /// What becomes of cert-manager.
+    pub cert_manager: CertManagerReport,
+    /// In the order they are worked on.
+    pub providers: Vec<ProviderReport>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+    /// What was not ready, or not gone, when the time to wait was over.
+    pub not_ready: Vec<WaitingFor>,
+}
+
+/// What becomes of cert-manager.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CertManagerReport {
+    /// What is done.
+    pub action: CertManagerAction,
+    /// The version that is there, as far as it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The version that comes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Why, where it is not plain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// What is done with cert-manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum CertManagerAction {
+    /// It is not looked at.
+    None,
+    /// Somebody else takes care of it.
+    External,
+    /// It is there as it is to be.
+    Keep,
+    /// It comes.
+    Install,
+    /// It is replaced.
+    Upgrade,
+}
+
+/// What is done with one provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderReport {
+    /// Its label, such as `infrastructure-aws`.
+    pub provider: String,
+    /// Type and name.
+    pub id: ProviderId,
+    /// Its namespace.
+    pub namespace: String,
+    /// The version that is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The version that comes; absent when it goes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// In the order they are worked on.
+    pub steps: Vec<StepReport>,
+}
+
+/// What is done with one object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StepReport {
+    /// What is done.
+    pub action: StepAction,
+    /// Which object.
+    pub object: ObjectName,
+    /// Why, where it is not plain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// The change as a unified diff of YAML, where it was asked for; values of Secrets are never in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// What is done with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum StepAction {
+    /// It is not there and comes.
+    Create,
+    /// It is there and changes.
+    Update,
+    /// It is there and is taken from its former manager.
+    Adopt,
+    /// It is deleted and comes anew, as it cannot be changed in place.
+    Recreate,
+    /// It stays as it is.
+    Keep,
+    /// It has done its work and is gone.
+    Completed,
+    /// It goes when it has done its work.
+    Purge,
+    /// It goes.
+    Delete,
+    /// It stays and is forgotten.
+    Orphan,
+}
+
+impl StepAction {
+    /// The word for people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Adopt => "adopt",
+            Self::Recreate => "recreate",
+            Self::Keep => "keep",
+            Self::Completed => "completed",
+            Self::Purge => "purge",
+            Self::Delete => "delete",
+            Self::Orphan => "orphan",
+        }
+    }
+}
+
+/// Names an object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectName {
+    /// The API group, empty for the core group.
+    pub group: String,
+    /// The kind.
+    pub kind: String,
+    /// The namespace; absent for objects of the whole cluster.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+}
+
+/// Something that is not ready, and what it waits for itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingFor {
+    /// Which object.
+    pub object: ObjectName,
+    /// Its health in a word: `InProgress`, `Failed`, `Terminating`, `NotFound`, `Unknown`.
+    pub health: String,
+    /// Why, in the words of its condition.
+    pub message: String,
+    /// Since how many seconds.
+    pub for_seconds: u64,
+    /// What it waits for itself, such as the Pods of a Deployment.
+    pub below: Vec<WaitingFor>,
+}

@@ -1,0 +1,75 @@
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{ObjectName, WaitingFor};
+
+/// A line of `--progress json`, on standard error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ProgressLine {
+    /// A step begins or is passed over.
+    Step {
+        /// Which: `fetchingProviders`, `installing`, `deleting`, `waitingForProviders` and so on.
+        step: &'static str,
+        /// The label of the provider it is about.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        provider: Option<String>,
+        /// The version that is there.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+        /// The version it is about.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
+        /// The namespace.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        namespace: Option<String>,
+    },
+    /// What an earlier run began is gone on with.
+    Resuming {
+        /// In words.
+        what: String,
+    },
+    /// An object was written.
+    Wrote {
+        /// Which one.
+        object: ObjectName,
+        /// `created`, `changed` or `unchanged`.
+        how: &'static str,
+    },
+    /// An object was told to go.
+    Deleted {
+        /// Which one.
+        object: ObjectName,
+    },
+    /// What is not ready has changed.
+    Waiting {
+        /// All that is not ready.
+        blockers: Vec<WaitingFor>,
+    },
+    /// A request is tried again.
+    Retrying {
+        /// What was to be done.
+        action: String,
+        /// Why it did not work.
+        why: String,
+        /// Since how many seconds it has been tried.
+        for_seconds: u64,
+        /// In how many milliseconds it is tried again.
+        after_milliseconds: u64,
+    },
+    /// Objects are brought to the storage version of their definition.
+    Migrating {
+        /// Its name.
+        definition: String,
+        /// How many are done.
+        done: usize,
+        /// How many there are, as far as is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        of: Option<usize>,
+    },
+    /// Something that is no error and may surprise.
+    Warning {
+        /// In words.
+        text: String,
+    },
+}

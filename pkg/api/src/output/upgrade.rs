@@ -1,0 +1,74 @@
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::CertManagerReport;
+use crate::{Contract, ProviderId};
+
+/// Result of `upgrade plan`: the versions there are to go to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UpgradePlan {
+    /// What would become of cert-manager.
+    pub cert_manager: CertManagerReport,
+    /// By contract.
+    pub contracts: Vec<ContractUpgrade>,
+    /// An upgrade that was begun and is not finished; nothing else can be upgraded before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<UnfinishedUpgrade>,
+}
+
+/// What going to one contract would mean.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ContractUpgrade {
+    /// The contract.
+    pub contract: Contract,
+    /// Whether `upgrade apply --contract` takes it.
+    pub supported: bool,
+    /// Every installed provider, by type, name and namespace.
+    pub providers: Vec<ProviderUpgrade>,
+}
+
+/// An installed provider and where it could go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderUpgrade {
+    /// Its label, such as `infrastructure-aws`.
+    pub provider: String,
+    /// Type and name.
+    pub id: ProviderId,
+    /// Its namespace.
+    pub namespace: String,
+    /// The version that is there.
+    pub current: String,
+    /// The next version; absent when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// An upgrade that was begun.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnfinishedUpgrade {
+    /// When, in RFC 3339.
+    pub begun: String,
+    /// Its providers.
+    pub providers: Vec<UnfinishedProvider>,
+}
+
+/// A provider of an upgrade that was begun.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnfinishedProvider {
+    /// Its label, such as `infrastructure-aws`.
+    pub provider: String,
+    /// The version before.
+    pub from: String,
+    /// The version after.
+    pub to: String,
+    /// Whether it is there already.
+    pub done: bool,
+}

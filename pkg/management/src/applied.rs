@@ -1,0 +1,177 @@
+//! What was applied for providers: as recorded, else as their labels tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use api::labels;
+use apply::{ApiError, ApiKind, ApplySet, Item, Kinds, List, ManagedType, ObjectKey, Phase, delete_priority};
+use futures::future::try_join_all;
+use manifest::{Object, Value};
+use provider::InstalledProvider;
+
+use crate::{ManagementCluster, cluster::definition_kind, provider_set};
+
+/// Kinds of which no provider brings objects, and which are many or carry the labels of what they were made for.
+const NEVER_BROUGHT: [(&str, &str); 9] = [
+    ("", "Endpoints"),
+    ("", "Event"),
+    ("", "Pod"),
+    ("apps", "ControllerRevision"),
+    ("apps", "ReplicaSet"),
+    ("clusterctl.cluster.x-k8s.io", "Provider"),
+    ("coordination.k8s.io", "Lease"),
+    ("discovery.k8s.io", "EndpointSlice"),
+    ("events.k8s.io", "Event"),
+];
+
+/// What was applied for one provider.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Applied {
+    /// The objects.
+    pub(crate) set: ApplySet,
+    /// Whether it was recorded; else labels tell what another tool installed.
+    pub(crate) is_recorded: bool,
+}
+
+impl ManagementCluster {
+    /// What was applied for each of some providers, in their order: its record, else, for what clusterctl installed,
+    /// whatever carries both labels in its namespace and among the objects of the whole cluster. What was not recorded of
+    /// any of them is looked for in one go: one list for each kind, metadata alone.
+    pub(crate) async fn applied_for(
+        &self,
+        installed: &[InstalledProvider],
+    ) -> Result<Vec<Applied>, ApiError> {
+        let recorded = try_join_all(installed.iter().map(|one| self.recorded_for(one))).await?;
+        let unrecorded: Vec<_> = installed.iter().zip(&recorded).filter(|(_, set)| set.is_none()).collect();
+        let unrecorded: Vec<_> = unrecorded.into_iter().map(|(one, _)| one).collect();
+        let mut labelled = self.labelled(&unrecorded).await?.into_iter();
+        let one = |set: Option<ApplySet>| match set {
+            Some(set) => Applied { set, is_recorded: true },
+            None => Applied { set: labelled.next().unwrap_or_default(), is_recorded: false },
+        };
+        Ok(recorded.into_iter().map(one).collect())
+    }
+
+    /// What somebody else wrote into a record is no reason to stop: the labels say what there is.
+    async fn recorded_for(&self, installed: &InstalledProvider) -> Result<Option<ApplySet>, ApiError> {
+        match self.recorded(&installed.id, &installed.namespace).await {
+            Ok(recorded) => Ok(recorded.map(|(set, _)| set)),
+            Err(ApiError::Answer { action, problem, .. }) => {
+                self.warn(format!(
+                    "cannot {action}, so the labels of objects tell what is installed: {problem}"
+                ));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn labelled(&self, installed: &[&InstalledProvider]) -> Result<Vec<ApplySet>, ApiError> {
+        if installed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let kinds = self.server.kinds().await?;
+        let defined = List { labels: labels::PROVIDER.to_owned(), metadata_only: true, ..List::default() };
+        let definitions = self.server.list(&definition_kind(), &defined).await?;
+        let names: BTreeSet<_> = definitions.iter().map(Object::name).collect();
+        let values: Vec<_> = installed.iter().map(|one| one.id.label()).collect();
+        let list = List {
+            labels: format!("{},{} in ({})", labels::CLUSTERCTL, labels::PROVIDER, values.join(",")),
+            metadata_only: true,
+            ..List::default()
+        };
+        let lists = kinds
+            .iter()
+            .filter(|kind| may_be_brought(kind, &names))
+            .map(|kind| self.list_if_served(kind, &list));
+        let objects: Vec<_> = try_join_all(lists).await?.into_iter().flatten().chain(definitions).collect();
+        Ok(installed
+            .iter()
+            .map(|one| ApplySet { items: items_of(objects_of(one, &objects), &kinds) })
+            .collect())
+    }
+
+    /// A kind may go, or turn out to be no collection, after it was discovered: then nothing is of it.
+    async fn list_if_served(&self, kind: &ApiKind, list: &List) -> Result<Vec<Object>, ApiError> {
+        match self.server.list(kind, list).await {
+            Err(error) if error.is_not_found() || error.code() == Some(405) => Ok(Vec::new()),
+            result => result,
+        }
+    }
+}
+
+/// Whether a provider can bring objects of a kind. Instances of definitions that providers bring are their users' own,
+/// and asking for them would call conversion webhooks that may be gone.
+fn may_be_brought(kind: &ApiKind, definitions: &BTreeSet<&str>) -> bool {
+    let can = |verb: &str| kind.verbs.iter().any(|known| known == verb);
+    let is = |(group, name): &(&str, &str)| kind.group == *group && kind.kind == *name;
+    can("list")
+        && can("delete")
+        && !NEVER_BROUGHT.iter().any(is)
+        && !definitions.contains(&*format!("{}.{}", kind.plural, kind.group))
+        && kind.kind != "CustomResourceDefinition"
+}
+
+/// The objects of one provider among those of several.
+fn objects_of<'o>(
+    installed: &InstalledProvider,
+    objects: &'o [Object],
+) -> impl Iterator<Item = &'o Object> + use<'o> {
+    let InstalledProvider { id, namespace, .. } = installed.clone();
+    let (label, record) = (id.label(), provider_set::name(&id));
+    objects.iter().filter(move |object| {
+        let is_in_place = object.namespace() == namespace
+            || object.namespace().is_empty() && (object.kind() != "Namespace" || object.name() == namespace);
+        let is_record = object.kind() == "ConfigMap" && object.name() == record;
+        object.label(labels::PROVIDER) == Some(&*label)
+            && object.label(labels::CLUSTERCTL).is_some()
+            && is_in_place
+            && !is_record
+            && !is_made_by_a_controller(object)
+    })
+}
+
+/// Whether an object is there because of another one, such as a ReplicaSet, which carries the labels of its
+/// Deployment's template.
+pub(crate) fn is_made_by_a_controller(object: &Object) -> bool {
+    let owners = object.get(&["metadata", "ownerReferences"]).and_then(Value::as_array);
+    owners.into_iter().flatten().any(|owner| owner["controller"] == true)
+}
+
+/// Items for objects that nobody recorded, in the order of deletion.
+pub(crate) fn items_of<'o>(objects: impl Iterator<Item = &'o Object>, kinds: &Kinds) -> Vec<Item> {
+    let by_key: BTreeMap<_, _> = objects.map(|object| (ObjectKey::of(object), object)).collect();
+    let mut items: Vec<_> = by_key.into_iter().map(|(key, object)| item_of(key, object, kinds)).collect();
+    items.sort_by_key(|item| delete_priority(&item.key));
+    items
+}
+
+fn item_of(key: ObjectKey, object: &Object, kinds: &Kinds) -> Item {
+    Item {
+        version: object.version().to_owned(),
+        managed_types: managed_types(&key, kinds),
+        phase: Phase::Ready,
+        key,
+        ..Item::default()
+    }
+}
+
+/// The kinds a definition brings, by its name alone: `plural.group`, or `version.group` of an APIService.
+fn managed_types(key: &ObjectKey, kinds: &Kinds) -> Vec<ManagedType> {
+    let Some((first, group)) = key.name.split_once('.') else { return Vec::new() };
+    let of = |version: &str, kind: &str| ManagedType {
+        group: group.to_owned(),
+        version: version.to_owned(),
+        kind: kind.to_owned(),
+    };
+    match &*key.kind {
+        "CustomResourceDefinition" => {
+            let served = kinds.iter().filter(|kind| kind.group == group && kind.plural == first);
+            served.map(|kind| of("*", &kind.kind)).collect()
+        }
+        "APIService" => vec![of(first, "*")],
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! Bringing one provider to what its plan says: the same for every verb that writes providers.
+
+use std::{
+    mem,
+    time::{Duration, Instant},
+};
+
+use api::ProviderId;
+use apply::{Action, Engine, EngineError, Guard, Outcome, Prune, RecordAt, Run};
+use provider::InstalledProvider;
+
+use crate::{
+    Event, InventoryError, ManagementCluster, NotReady, ProviderPlan, WaitFor,
+    provider_set::{ProviderRecord, marks, options},
+    upgrade::to_restore,
+};
+
+/// How long objects of one wave may take to be ready that the next one needs, where the user names no time.
+/// Source: clusterctl v1.14 (--wait-provider-timeout).
+const WAVE_PATIENCE: Duration = Duration::from_mins(5);
+
+/// Why a provider was not brought to its end; each verb says it in its own words.
+#[derive(Debug)]
+pub(crate) enum CarryOutError {
+    /// Its objects.
+    Apply { provider: ProviderId, source: Box<EngineError> },
+    /// Objects of one wave were not ready in time that the next one needs.
+    NotReady(NotReady),
+    /// Its entry in the inventory.
+    Inventory(InventoryError),
+}
+
+impl ManagementCluster {
+    /// Brings a provider to what is desired, in place, and notes its version in the inventory last. Writes nothing when
+    /// nothing would change.
+    pub(crate) async fn carry_out_provider(
+        &self,
+        provider: &mut ProviderPlan,
+        wait: WaitFor,
+    ) -> Result<(), CarryOutError> {
+        if provider.is_empty() {
+            return Ok(());
+        }
+        let installed = provider.as_it_becomes();
+        let InstalledProvider { id, version, namespace } = installed.clone();
+        self.tell(&Event::Installing {
+            provider: id.clone(),
+            version: version.clone(),
+            namespace: namespace.clone(),
+        });
+        let (marks, options) = (marks(&id), options(&namespace));
+        let record = ProviderRecord { cluster: self.clone(), id: id.clone(), version, namespace };
+        let patience = wait.timeout.unwrap_or(WAVE_PATIENCE);
+        let run = Run {
+            record: &record,
+            record_at: RecordAt::AfterNamespaces,
+            guard: Guard::Check,
+            until: Some(Instant::now() + patience),
+            wait_for_last: false,
+            // Controllers of two releases must not work beside each other, whoever waits.
+            prune: Prune::AtOnce,
+        };
+        let engine = Engine { server: &self.server, marks: &marks, options: &options };
+        let live = mem::take(&mut provider.live);
+        let outcome = Box::pin(engine.apply(&mut provider.set, &provider.desired, live, run)).await;
+        match outcome {
+            Ok(Outcome::Done) => {}
+            Ok(Outcome::Waiting(blockers)) => {
+                return Err(CarryOutError::NotReady(NotReady { after: patience, blockers }));
+            }
+            Err(source) => return Err(CarryOutError::Apply { provider: id, source: Box::new(source) }),
+        }
+        self.record_provider(&installed).await.map_err(CarryOutError::Inventory)
+    }
+}
+
+impl ProviderPlan {
+    /// Whether nothing would change.
+    pub fn is_empty(&self) -> bool {
+        self.plan.is_empty() && self.from == self.to
+    }
+
+    /// The provider as it is before the plan is carried out.
+    pub(crate) fn as_it_is(&self) -> InstalledProvider {
+        self.in_version(self.from.as_ref())
+    }
+
+    /// The provider as it is afterwards.
+    pub(crate) fn as_it_becomes(&self) -> InstalledProvider {
+        self.in_version(self.to.as_ref())
+    }
+
+    fn in_version(&self, version: Option<&String>) -> InstalledProvider {
+        InstalledProvider {
+            id: self.id.clone(),
+            version: version.cloned().unwrap_or_default(),
+            namespace: self.namespace.clone(),
+        }
+    }
+
+    /// Where the version stays, writes that the server says change nothing are no reason to touch the provider: objects
+    /// whose last write nobody saw arrive are planned to be written again.
+    pub(crate) fn drop_idle_updates(&mut self) {
+        if self.from != self.to {
+            return;
+        }
+        for step in self.plan.steps.iter_mut().filter(|step| step.action == Action::Update) {
+            let (live, would_be) = (self.live.present(&step.key), self.would_be.present(&step.key));
+            if let (Some(live), Some(would_be)) = (live, would_be)
+                && to_restore(live) == to_restore(would_be)
+            {
+                step.action = Action::Keep;
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+use apply::{ApplySet, Item, ObjectKey};
+use manifest::Object;
+
+use super::{super::VERSION_ANNOTATION, *};
+use crate::testing::objects;
+
+const WANTED: &str = "v1.21.1";
+
+/// Two objects of a release, and what runs in it.
+fn manifest(version: &str) -> CertManagerManifest {
+    let mut objects = objects(
+        "apiVersion: v1
+kind: Service
+metadata: {name: webhook, namespace: cert-manager}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: webhook, namespace: cert-manager}
+spec: {template: {spec: {containers: [{name: a, image: 'example.org/webhook:1'}]}}}
+",
+    );
+    for object in &mut objects {
+        object.set_annotation(VERSION_ANNOTATION, version);
+    }
+    CertManagerManifest { version: version.to_owned(), namespace: "cert-manager".to_owned(), objects }
+}
+
+/// A cert-manager that is there in all its parts and answers.
+fn found(version: &str) -> Found {
+    Found { is_served: true, live: manifest(version).objects, ..Found::default() }
+}
+
+fn recorded(objects: &[Object]) -> ApplySet {
+    let item = |object| Item { key: ObjectKey::of(object), ..Item::default() };
+    ApplySet { items: objects.iter().map(item).collect() }
+}
+
+fn extra() -> Object {
+    let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: cert-manager}\n";
+    let mut extra = objects(text).remove(0);
+    extra.set_annotation(VERSION_ANNOTATION, WANTED);
+    extra
+}
+
+/// In a word or two, for tables.
+fn words(plan: Result<CertManagerPlan, CertManagerError>) -> String {
+    match plan {
+        Ok(CertManagerPlan::None) => "none".to_owned(),
+        Ok(CertManagerPlan::External) => "external".to_owned(),
+        Ok(CertManagerPlan::Keep { version }) => format!("keep {version}"),
+        Ok(CertManagerPlan::Install { version, why }) => {
+            format!("install {version}: {}", why.unwrap_or_else(|| "it is not there".to_owned()))
+        }
+        Ok(CertManagerPlan::Upgrade { from, to }) => format!("{from} to {to}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn init(found: &Found) -> String {
+    words(for_init(found, WANTED, Some(&manifest(WANTED))))
+}
+
+fn upgrade(found: &Found, wanted: &str) -> String {
+    words(for_upgrade(found, &manifest(wanted)))
+}
+
+#[test]
+fn what_is_not_served_is_installed() {
+    assert_eq!(init(&Found::default()), "install v1.21.1: it is not there");
+}
+
+#[test]
+fn what_is_there_and_answers_is_left_alone() {
+    assert_eq!(init(&found(WANTED)), "keep v1.21.1");
+    assert_eq!(init(&found("v1.20.3")), "keep v1.20.3");
+    let foreign = Found { is_served: true, foreign_version: "v1.16.0".to_owned(), ..Found::default() };
+    assert_eq!(init(&foreign), "keep v1.16.0");
+}
+
+#[test]
+fn what_does_not_answer_is_installed_again_only_when_it_is_ours_and_not_newer() {
+    let silence = Some("failed calling webhook".to_owned());
+    let silent = |version| Found { silence: silence.clone(), ..found(version) };
+    assert_eq!(init(&silent(WANTED)), "install v1.21.1: it does not answer: failed calling webhook");
+    assert_eq!(init(&silent("v1.20.3")), "v1.20.3 to v1.21.1");
+    assert_eq!(init(&silent("v1.22.0")), "external");
+    let foreign = Found { is_served: true, silence, ..Found::default() };
+    assert_eq!(init(&foreign), "external");
+}
+
+#[test]
+fn what_is_half_deleted_is_made_whole() {
+    let mut half = found(WANTED);
+    half.live.truncate(1);
+    assert_eq!(init(&half), "install v1.21.1: Deployment cert-manager/webhook is missing");
+    let (mut older, mut newer) = (found("v1.20.3"), found("v1.22.0"));
+    for found in [&mut older, &mut newer] {
+        found.set = Some(recorded(&found.live));
+        found.live.truncate(1);
+    }
+    assert_eq!(init(&older), "v1.20.3 to v1.21.1", "the record tells, also of another version");
+    assert_eq!(init(&newer), "keep v1.22.0", "a step back is none");
+    let unrecorded = Found { set: None, ..older };
+    assert_eq!(init(&unrecorded), "keep v1.20.3", "nobody knows what belongs to another version");
+}
+
+/// Source: clusterctl v1.14 client/cluster/cert_manager_test.go (Test_shouldUpgrade), its cases.
+#[test]
+fn the_version_decides_about_an_upgrade() {
+    for (there, wanted, expected) in [
+        ("v1.21.1", "v1.21.1", "keep v1.21.1"),
+        ("v1.5.3", "v1.5.3+h4fd5", "v1.5.3 to v1.5.3+h4fd5"),
+        ("v1.5.3+h4fd5", "v1.5.3+h9a8b", "v1.5.3+h4fd5 to v1.5.3+h9a8b"),
+        ("v1.5.3+h4fd5", "v1.5.3+h4fd5", "keep v1.5.3+h4fd5"),
+        ("v1.5.3+build.2", "v1.5.3+build.1", "keep v1.5.3+build.2"),
+        ("v1.5.3+build.2", "v1.5.3+build.3", "v1.5.3+build.2 to v1.5.3+build.3"),
+        ("v0.11.0", "v1.21.1", "v0.11.0 to v1.21.1"),
+        ("v100.0.0", "v1.21.1", "keep v100.0.0"),
+        (
+            "soon",
+            "v1.21.1",
+            "cert-manager object Service cert-manager/webhook has version `soon`, which is none",
+        ),
+        ("v1.21.1", "soon", "cert-manager is to have version `soon`, which is none"),
+    ] {
+        assert_eq!(upgrade(&found(there), wanted), expected, "{there} to {wanted}");
+    }
+    assert_eq!(upgrade(&Found::default(), WANTED), "external", "nothing of ours is there");
+}
+
+#[test]
+fn objects_without_a_version_are_of_the_oldest() {
+    let live = objects("apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: cert-manager}\n");
+    assert_eq!(upgrade(&Found { live, ..Found::default() }, WANTED), "v0.11.0 to v1.21.1");
+}
+
+#[test]
+fn the_same_version_is_installed_again_when_objects_or_images_differ() {
+    let mut fewer = found(WANTED);
+    fewer.live.truncate(1);
+    let mut more = found(WANTED);
+    more.live.push(extra());
+    let mut image = found(WANTED);
+    *image.live[1].get_mut(&["spec", "template", "spec", "containers"]).unwrap() =
+        serde_json::json!([{"name": "a", "image": "mirror.lab/webhook:1"}]);
+    for found in [fewer, more, image] {
+        assert_eq!(upgrade(&found, WANTED), "v1.21.1 to v1.21.1");
+    }
+}
+
+#[test]
+fn what_a_user_labelled_is_no_reason_where_there_is_a_record() {
+    let mut found = found(WANTED);
+    found.set = Some(recorded(&found.live));
+    found.live.push(extra());
+    assert_eq!(upgrade(&found, WANTED), "keep v1.21.1");
+    found.live.remove(0);
+    assert_eq!(
+        upgrade(&found, WANTED),
+        "v1.21.1 to v1.21.1",
+        "one was deleted and one came: the count is the same"
+    );
+    let mut left_over = Found { live: manifest(WANTED).objects, ..Found::default() };
+    left_over.live.push(extra());
+    left_over.set = Some(recorded(&left_over.live));
+    assert_eq!(upgrade(&left_over, WANTED), "v1.21.1 to v1.21.1", "the release has dropped one");
+}

@@ -1,0 +1,140 @@
+//! What there is of cert-manager on a cluster.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use apply::{ApiError, ApplySet, Blocker, GroupKind, Hints, List, ObjectKey, status_of};
+use futures::future::try_join_all;
+use manifest::Object;
+
+use super::{
+    CertManagerManifest, SELECTOR,
+    decide::Found,
+    probe::{GROUP, Probe, probe},
+};
+use crate::{
+    Event, ManagementCluster,
+    applied::is_made_by_a_controller,
+    cluster::{definition_kind, served},
+};
+
+/// Namespaces that releases of cert-manager put objects into.
+/// Source: clusterctl v1.14 client/cluster/cert_manager.go (certManagerNamespaces).
+const NAMESPACES: [&str; 2] = ["cert-manager", "kube-system"];
+
+/// Kinds that releases of cert-manager have brought; a manifest and a record add theirs.
+const KINDS: [(&str, &str); 16] = [
+    ("", "ConfigMap"),
+    ("", "Namespace"),
+    ("", "Secret"),
+    ("", "Service"),
+    ("", "ServiceAccount"),
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+    ("apps", "DaemonSet"),
+    ("apps", "Deployment"),
+    ("batch", "Job"),
+    ("policy", "PodDisruptionBudget"),
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    ("rbac.authorization.k8s.io", "Role"),
+    ("rbac.authorization.k8s.io", "RoleBinding"),
+];
+
+/// What Deployments of cert-manager are called by everybody who packs it.
+/// Source: cert-manager 1.21, its charts and manifests.
+const DEPLOYMENT_LABELS: &str = "app.kubernetes.io/name in (cert-manager,cainjector,webhook),\
+    app.kubernetes.io/component in (controller,cainjector,webhook)";
+
+impl ManagementCluster {
+    /// Looks at what an installation has to know: a request or two where there is nothing, or somebody else's.
+    pub(super) async fn find_cert_manager(&self) -> Result<Found, ApiError> {
+        let probed = probe(&self.server).await?;
+        let mut found = Found { is_served: probed != Probe::Absent, ..Found::default() };
+        if !found.is_served {
+            return Ok(found);
+        }
+        found.silence = probed.silence();
+        if self.has_own_cert_manager().await? {
+            found.set = self.cert_manager_set().await?;
+            found.live = self.labelled_cert_manager(None, found.set.as_ref()).await?;
+        } else {
+            found.foreign_version = self.foreign_version().await?;
+        }
+        Ok(found)
+    }
+
+    /// Whether definitions carry our label: they are the last to go of an installation of ours.
+    pub(super) async fn has_own_cert_manager(&self) -> Result<bool, ApiError> {
+        let list = List { metadata_only: true, at_most: Some(1), ..labelled() };
+        Ok(!self.server.list(&definition_kind(), &list).await?.is_empty())
+    }
+
+    /// Objects with our label, kind by kind; in full where images are in them.
+    pub(super) async fn labelled_cert_manager(
+        &self,
+        manifest: Option<&CertManagerManifest>,
+        set: Option<&ApplySet>,
+    ) -> Result<Vec<Object>, ApiError> {
+        let kinds = self.server.kinds().await?;
+        let objects = manifest.iter().flat_map(|manifest| &manifest.objects).map(ObjectKey::of);
+        let keys: Vec<_> =
+            objects.chain(set.iter().flat_map(|set| &set.items).map(|item| item.key.clone())).collect();
+        let known = KINDS.iter().map(|(group, kind)| GroupKind::new(*group, *kind));
+        let wanted: BTreeSet<_> = keys.iter().map(ObjectKey::group_kind).chain(known).collect();
+        let lists = wanted.iter().filter_map(|kind| kinds.preferred(kind)).map(|kind| async move {
+            let list = List { metadata_only: kind.group != "apps", ..labelled() };
+            self.server.list(kind, &list).await
+        });
+        let namespaces: BTreeSet<_> =
+            keys.iter().map(|key| &*key.namespace).chain(NAMESPACES).chain([""]).collect();
+        let is_ours =
+            |object: &Object| namespaces.contains(object.namespace()) && !is_made_by_a_controller(object);
+        Ok(try_join_all(lists).await?.into_iter().flatten().filter(is_ours).collect())
+    }
+
+    /// The Deployments of a cert-manager that somebody else installed, as far as they are not ready.
+    pub(super) async fn foreign_blockers(&self) -> Result<Vec<Blocker>, ApiError> {
+        let deployments = self.foreign_deployments(false).await?;
+        let statuses =
+            deployments.iter().map(|object| (ObjectKey::of(object), status_of(object, &Hints::default())));
+        let waiting = statuses.filter(|(_, status)| !status.is_ready());
+        Ok(waiting
+            .map(|(object, status)| Blocker { object, status, since: Duration::ZERO, below: Vec::new() })
+            .collect())
+    }
+
+    /// Definitions that somebody left behind look like a cert-manager that answers: nothing refuses an Issuer.
+    pub(super) async fn warn_of_remains(&self, found: &Found) -> Result<(), ApiError> {
+        if found.live.is_empty() && self.foreign_deployments(true).await?.is_empty() {
+            self.warn(
+                "the kinds of cert-manager are served, and no Deployment looks like a cert-manager that serves them: \
+                 if it was uninstalled, delete its CustomResourceDefinitions"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    async fn foreign_deployments(&self, metadata_only: bool) -> Result<Vec<Object>, ApiError> {
+        let deployment = served("apps", "v1", "Deployment", "deployments", true);
+        let labels = DEPLOYMENT_LABELS.to_owned();
+        self.server.list(&deployment, &List { labels, metadata_only, ..List::default() }).await
+    }
+
+    async fn foreign_version(&self) -> Result<String, ApiError> {
+        let name = format!("certificates.{GROUP}");
+        let list = List { fields: format!("metadata.name={name}"), metadata_only: true, ..List::default() };
+        let found = self.server.list(&definition_kind(), &list).await?;
+        let version = found.first().and_then(|object| object.label("app.kubernetes.io/version"));
+        Ok(version.unwrap_or_default().to_owned())
+    }
+
+    pub(crate) fn warn(&self, text: String) {
+        self.events.send(&Event::Warning { text });
+    }
+}
+
+fn labelled() -> List {
+    List { labels: SELECTOR.to_owned(), ..List::default() }
+}

@@ -1,0 +1,110 @@
+//! Whether cert-manager answers.
+
+use std::time::{Duration, Instant};
+
+use apply::{ApiError, ApiKind, GroupKind, Kinds, Server, WriteMode};
+use manifest::Object;
+use serde_json::json;
+
+use crate::inventory::FIELD_MANAGER;
+
+pub(super) const GROUP: &str = "cert-manager.io";
+const VERSION: &str = "v1";
+/// The first pause between two probes; they double up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(4);
+
+/// What a probe found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Probe {
+    /// It answers.
+    Answers,
+    /// Its kinds are served and its webhook does not answer; why.
+    Silent(String),
+    /// Its kinds are not served.
+    Absent,
+}
+
+impl Probe {
+    /// Why it is not usable; none when it is.
+    pub(super) fn silence(self) -> Option<String> {
+        match self {
+            Self::Answers => None,
+            Self::Silent(why) => Some(why),
+            Self::Absent => Some(format!("the server has no kind `Issuer.{GROUP}` in {VERSION}")),
+        }
+    }
+}
+
+/// Asks once whether an Issuer could be made. Nothing is kept, so there is nothing to clean up and nothing to race with.
+/// Source: clusterctl v1.14 client/cluster/cert_manager.go (EnsureInstalled) creates objects in a namespace of its own
+/// and deletes them, and the next probe runs into that namespace's end; differs for that reason.
+pub(super) async fn probe(server: &Server) -> Result<Probe, ApiError> {
+    let kinds = server.kinds_with(|kinds| issuer_kind(kinds).is_some()).await?;
+    let Some(issuer) = issuer_kind(&kinds) else { return Ok(Probe::Absent) };
+    // Each probe is one question: whoever waits asks again, and says what the answer was.
+    let once = server.retrying_for(Duration::ZERO);
+    match once.create(&issuer, &issuer_object(), FIELD_MANAGER, WriteMode::DryRun).await {
+        Ok(_) => Ok(Probe::Answers),
+        Err(error) if error.is_not_found() => Ok(Probe::Absent),
+        Err(error) => refusal(error),
+    }
+}
+
+/// Probes until it answers or time is over; then gives what the last probe said.
+pub(super) async fn probe_until(server: &Server, until: Instant) -> Result<Option<String>, ApiError> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let found = probe(server).await?;
+        let now = Instant::now();
+        if found == Probe::Answers || now >= until {
+            return Ok(found.silence());
+        }
+        if found == Probe::Absent {
+            server.forget_kinds();
+        }
+        tokio::time::sleep(pause.min(until - now)).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Whether a definition of cert-manager is there, in whatever version.
+pub(super) fn is_defined(kinds: &Kinds) -> bool {
+    kinds.iter().any(|kind| kind.group == GROUP)
+}
+
+fn issuer_kind(kinds: &Kinds) -> Option<ApiKind> {
+    kinds.version(&GroupKind::new(GROUP, "Certificate"), VERSION)?;
+    kinds.version(&GroupKind::new(GROUP, "Issuer"), VERSION).cloned()
+}
+
+fn issuer_object() -> Object {
+    let issuer = json!({
+        "apiVersion": format!("{GROUP}/{VERSION}"),
+        "kind": "Issuer",
+        "metadata": {"name": "capstan-probe", "namespace": "default"},
+        "spec": {"selfSigned": {}},
+    });
+    Object::try_from(issuer).expect("a mapping is an object")
+}
+
+/// Tells a webhook that is not there from one that says no, which is an answer too.
+fn refusal(error: ApiError) -> Result<Probe, ApiError> {
+    let words = match &error {
+        ApiError::OutOfTime { last, .. } => words(last),
+        error => words(error),
+    };
+    match words {
+        Some(text) if text.contains("failed calling webhook") => Ok(Probe::Silent(text.to_owned())),
+        Some(text) if text.contains("denied the request") => Ok(Probe::Answers),
+        _ if error.is_already_there() => Ok(Probe::Answers),
+        _ => Err(error),
+    }
+}
+
+fn words(error: &ApiError) -> Option<&str> {
+    match error {
+        ApiError::Status { message, .. } => Some(message),
+        _ => None,
+    }
+}

@@ -1,0 +1,75 @@
+//! Whose the objects of cert-manager are, and where its apply set is kept.
+
+use api::labels;
+use apply::{ApiError, Apply, ApplySet, List, Marks, Record};
+use futures::{FutureExt as _, future::BoxFuture};
+use manifest::{Object, Value};
+use serde_json::json;
+
+use super::{CORE_LABEL, CORE_VALUE};
+use crate::{ManagementCluster, cluster::config_map_kind, inventory::FIELD_MANAGER};
+
+/// The ConfigMap in cert-manager's namespace. It has not the label of cert-manager's objects: clusterctl counts what
+/// has it.
+const NAME: &str = "capstan.cert-manager";
+/// As in the records of providers.
+const SET_KEY: &str = "applySet";
+const VERSION_KEY: &str = "version";
+
+/// Where the apply set of cert-manager is kept.
+pub(super) struct CertManagerRecord<'a> {
+    pub(super) cluster: &'a ManagementCluster,
+    pub(super) namespace: &'a str,
+    pub(super) version: &'a str,
+}
+
+impl Record for CertManagerRecord<'_> {
+    fn store<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
+        let set = serde_json::to_string(set).expect("invariant: an apply set has text keys alone");
+        let record = json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": NAME,
+                "namespace": self.namespace,
+                "labels": {labels::CLUSTERCTL: ""},
+            },
+            "data": {SET_KEY: set, VERSION_KEY: self.version},
+        });
+        let record = Object::try_from(record).expect("invariant: the literal above is a mapping");
+        async move {
+            let server = &self.cluster.server;
+            server.apply(&config_map_kind(), &record, FIELD_MANAGER, Apply::default()).await.map(drop)
+        }
+        .boxed()
+    }
+}
+
+pub(super) fn marks() -> Marks {
+    Marks {
+        label: (CORE_LABEL.to_owned(), CORE_VALUE.to_owned()),
+        reserved: Vec::new(),
+        owner: CORE_VALUE.to_owned(),
+        owner_annotation: None,
+        digest_annotation: None,
+        finalizer: None,
+    }
+}
+
+impl ManagementCluster {
+    /// What was recorded, in whatever namespace cert-manager is. What cannot be read counts as not recorded.
+    pub(super) async fn cert_manager_set(&self) -> Result<Option<ApplySet>, ApiError> {
+        let list = List { fields: format!("metadata.name={NAME}"), ..List::default() };
+        let records = self.server.list(&config_map_kind(), &list).await?;
+        let Some(record) = records.first() else { return Ok(None) };
+        let text = record.get(&["data", SET_KEY]).and_then(Value::as_str).unwrap_or_default();
+        match serde_json::from_str(text) {
+            Ok(set) => Ok(Some(set)),
+            Err(error) => {
+                let place = format!("{}/{NAME}", record.namespace());
+                self.warn(format!("key `{SET_KEY}` of ConfigMap {place} is not used: {error}"));
+                Ok(None)
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use provider::config::{Config, ConfigFile, ConfigFormat, Environment};
+use repository::{Context, Overrides};
+use sandbox::{ServiceWebhooks, Switches};
+use serde_json::{Value, json};
+use support::{
+    counter::Counter,
+    fixture::Fixture,
+    kind::{CONFIG_MAP, Kind},
+};
+use tempfile::TempDir;
+
+use super::*;
+use crate::{EventSink, testing};
+
+const ISSUER: Kind = Kind::new("cert-manager.io", "v1", "Issuer", "issuers");
+const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
+const WEBHOOKS: Kind = Kind::new(
+    "admissionregistration.k8s.io",
+    "v1",
+    "ValidatingWebhookConfiguration",
+    "validatingwebhookconfigurations",
+)
+.of_the_cluster();
+
+const OLD: &str = "v1.20.3";
+const NEW: &str = "v1.21.1";
+
+/// What asks cert-manager about Issuers.
+const WEBHOOK: &str = "---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: cert-manager-webhook}
+webhooks:
+- name: webhook.cert-manager.io
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  clientConfig: {service: {name: cert-manager-webhook, namespace: cert-manager}}
+  rules: [{apiGroups: [cert-manager.io], apiVersions: [v1], operations: ['*'], resources: ['*/*']}]
+";
+
+/// A repository with two releases of cert-manager and the configuration of one, with more lines in it.
+struct Release {
+    _folder: TempDir,
+    config: Config,
+    overrides: Overrides,
+    context: Context,
+}
+
+impl Release {
+    fn of(version: &str, more: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        for version in [OLD, NEW] {
+            let release = folder.path().join("cert-manager").join(version);
+            std::fs::create_dir_all(&release).unwrap();
+            std::fs::write(release.join("cert-manager.yaml"), manifest(version)).unwrap();
+        }
+        let url = folder.path().join(format!("cert-manager/{version}/cert-manager.yaml"));
+        let text = format!("cert-manager:\n  url: {}\n  version: {version}\n{more}", url.display());
+        let origin = "clusterctl.yaml".to_owned();
+        let file = ConfigFile { origin, folder: None, format: ConfigFormat::Yaml, text };
+        let config = Config::new(Some(file), Environment::default()).unwrap();
+        let overrides = Overrides::in_folder(folder.path().join("overrides"));
+        Self { _folder: folder, config, overrides, context: Context::default() }
+    }
+
+    fn sources(&self) -> Sources<'_> {
+        Sources { config: &self.config, overrides: &self.overrides, repositories: &self.context }
+    }
+}
+
+/// The older release has one object more.
+fn manifest(version: &str) -> String {
+    let dropped =
+        "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: dropped, namespace: cert-manager}\n";
+    let dropped = if version == OLD { dropped } else { "" };
+    format!("{}{WEBHOOK}{dropped}", testing::cert_manager(version))
+}
+
+/// cert-manager as others pack it.
+fn foreign() -> String {
+    let labels = "app.kubernetes.io/name: webhook, app.kubernetes.io/component: webhook";
+    let named = "metadata: {name: cert-manager-webhook, namespace: cert-manager";
+    manifest(NEW).replace(named, &format!("{named}, labels: {{{labels}}}"))
+}
+
+/// Events in order, as text.
+type Told = Arc<Mutex<Vec<String>>>;
+
+async fn cluster(fixture: &Fixture) -> (ManagementCluster, Told) {
+    let told = Told::default();
+    let sink = told.clone();
+    let events = EventSink::new(move |event| sink.lock().unwrap().push(format!("{event:?}")));
+    (ManagementCluster { events, ..testing::cluster(fixture).await }, told)
+}
+
+fn told(told: &Told, word: &str) -> bool {
+    told.lock().unwrap().iter().any(|event| event.contains(word))
+}
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(20)
+}
+
+/// Workloads become ready, and webhooks answer or not.
+async fn lab(webhooks: ServiceWebhooks) -> Fixture {
+    let controllers = Switches { garbage: true, workloads: true, cert_manager: true, ..Switches::none() };
+    Fixture::builder()
+        .controllers(controllers)
+        .options(|options| options.service_webhooks = webhooks)
+        .start()
+        .await
+}
+
+async fn install(cluster: &ManagementCluster, release: &Release) -> CertManagerPlan {
+    let plan = cluster.plan_cert_manager_for_init(&release.sources()).await.unwrap();
+    cluster.carry_out_cert_manager(&plan, &release.sources(), soon()).await.unwrap();
+    plan
+}
+
+#[tokio::test]
+async fn nobody_is_asked_when_it_is_switched_off() {
+    let fixture = Fixture::start().await;
+    let counter = Counter::start(fixture.sandbox());
+    let (cluster, _) = cluster(&fixture).await;
+    let release = Release::of(NEW, "  mode: none\n");
+    assert_eq!(install(&cluster, &release).await, CertManagerPlan::None);
+    let upgrade = cluster.plan_cert_manager_for_upgrade(&release.sources()).await.unwrap();
+    assert_eq!((upgrade, counter.all().total()), (CertManagerPlan::None, 0));
+}
+
+#[tokio::test]
+async fn somebody_elses_is_found_by_a_probe_that_leaves_nothing_behind_however_often() {
+    let fixture = Fixture::start().await;
+    fixture.apply(&foreign()).await;
+    let (cluster, events) = cluster(&fixture).await;
+    let counter = Counter::start(fixture.sandbox());
+    for _ in 0..2 {
+        let plan = install(&cluster, &Release::of(OLD, "")).await;
+        assert_eq!(plan, CertManagerPlan::Keep { version: String::new() });
+    }
+    assert_eq!(fixture.list(ISSUER).await, Vec::<Value>::new());
+    let writes: Vec<_> =
+        counter.requests().into_iter().filter(|one| one.verb != "list" && one.verb != "get").collect();
+    assert!(writes.iter().all(|one| one.verb == "create" && one.resource == "issuers"), "{writes:?}");
+    assert!(told(&events, "CertManagerFound") && !told(&events, "Warning"));
+}
+
+#[tokio::test]
+async fn definitions_that_were_left_behind_are_warned_of() {
+    let fixture = Fixture::start().await;
+    fixture.apply(&testing::cert_manager(NEW)).await;
+    let (cluster, events) = cluster(&fixture).await;
+    install(&cluster, &Release::of(NEW, "")).await;
+    assert!(told(&events, "no Deployment looks like a cert-manager"));
+}
+
+#[tokio::test]
+async fn somebody_elses_that_does_not_answer_is_waited_for_and_never_written_to() {
+    let fixture = lab(ServiceWebhooks::Refuse).await;
+    fixture.apply(&foreign()).await;
+    fixture.merge(DEPLOYMENT, "cert-manager/cert-manager-webhook", &json!({"spec": {"paused": true}})).await;
+    let (cluster, _) = cluster(&fixture).await;
+    let release = Release::of(NEW, "");
+    let plan = cluster.plan_cert_manager_for_init(&release.sources()).await.unwrap();
+    assert_eq!(plan, CertManagerPlan::External);
+    let waited = cluster.carry_out_cert_manager(&plan, &release.sources(), Instant::now()).await;
+    let Err(CertManagerError::Silent { last, .. }) = waited else { panic!("{waited:?}") };
+    assert!(last.contains("failed calling webhook \"webhook.cert-manager.io\""), "{last}");
+    let touched = fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await.unwrap();
+    assert_eq!(touched["metadata"]["labels"].get(CORE_LABEL), None);
+
+    let sources = release.sources();
+    let (waited, ()) = futures::join!(
+        cluster.carry_out_cert_manager(&plan, &sources, soon()),
+        fixture.delete(WEBHOOKS, "cert-manager-webhook"),
+    );
+    waited.unwrap();
+}
+
+#[tokio::test]
+async fn it_tells_what_is_not_ready_of_somebody_elses() {
+    let fixture = Fixture::builder()
+        .options(|options| options.service_webhooks = ServiceWebhooks::Refuse)
+        .start()
+        .await;
+    fixture.apply(&foreign()).await;
+    let (cluster, _) = cluster(&fixture).await;
+    let waited = cluster.wait_for_foreign_cert_manager(Instant::now()).await;
+    let Err(CertManagerError::Silent { blockers, .. }) = waited else { panic!("{waited:?}") };
+    let objects: Vec<_> = blockers.iter().map(|blocker| blocker.object.to_string()).collect();
+    assert_eq!(objects, ["Deployment cert-manager/cert-manager-webhook"]);
+}
+
+#[tokio::test]
+async fn what_is_to_be_there_and_is_not_served_is_waited_for_when_somebody_else_takes_care() {
+    let fixture = Fixture::start().await;
+    let (cluster, _) = cluster(&fixture).await;
+    let release = Release::of(NEW, "  mode: external\n");
+    let plan = cluster.plan_cert_manager_for_init(&release.sources()).await.unwrap();
+    assert_eq!(plan, CertManagerPlan::External);
+    let waited = cluster.carry_out_cert_manager(&plan, &release.sources(), Instant::now()).await;
+    assert_eq!(
+        waited.unwrap_err().to_string(),
+        "cert-manager does not answer: the server has no kind `Issuer.cert-manager.io` in v1"
+    );
+}
+
+#[tokio::test]
+async fn it_is_installed_with_labels_and_a_record_and_then_left_alone() {
+    let fixture = lab(ServiceWebhooks::Ignore).await;
+    let (cluster, _) = cluster(&fixture).await;
+    let release = Release::of(NEW, "");
+    let plan = install(&cluster, &release).await;
+    assert_eq!(plan, CertManagerPlan::Install { version: NEW.to_owned(), why: None });
+    let webhook = fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await.unwrap();
+    assert_eq!(
+        webhook["metadata"]["labels"],
+        json!({"clusterctl.cluster.x-k8s.io": "", "clusterctl.cluster.x-k8s.io/core": "cert-manager"})
+    );
+    assert_eq!(webhook["metadata"]["annotations"][VERSION_ANNOTATION], NEW);
+    let record = fixture.get(CONFIG_MAP, "cert-manager/capstan.cert-manager").await.unwrap();
+    assert_eq!(record["metadata"]["labels"].get(CORE_LABEL), None, "clusterctl counts what has it");
+
+    let again = install(&cluster, &release).await;
+    assert_eq!(again, CertManagerPlan::Keep { version: NEW.to_owned() });
+    let upgrade = cluster.plan_cert_manager_for_upgrade(&release.sources()).await.unwrap();
+    assert_eq!(upgrade, CertManagerPlan::Keep { version: NEW.to_owned() });
+}
+
+#[tokio::test]
+async fn what_was_deleted_of_it_comes_back() {
+    let fixture = lab(ServiceWebhooks::Ignore).await;
+    let (cluster, _) = cluster(&fixture).await;
+    let release = Release::of(NEW, "");
+    install(&cluster, &release).await;
+    fixture.delete(DEPLOYMENT, "cert-manager/cert-manager-cainjector").await;
+    let why = Some("Deployment cert-manager/cert-manager-cainjector is missing".to_owned());
+    assert_eq!(install(&cluster, &release).await, CertManagerPlan::Install { version: NEW.to_owned(), why });
+    assert!(fixture.get(DEPLOYMENT, "cert-manager/cert-manager-cainjector").await.is_some());
+}
+
+#[tokio::test]
+async fn it_is_replaced_in_place_and_what_the_release_dropped_goes() {
+    let fixture = lab(ServiceWebhooks::Ignore).await;
+    let (cluster, events) = cluster(&fixture).await;
+    install(&cluster, &Release::of(OLD, "")).await;
+    let release = Release::of(NEW, "");
+    let plan = cluster.plan_cert_manager_for_upgrade(&release.sources()).await.unwrap();
+    assert_eq!(plan, CertManagerPlan::Upgrade { from: OLD.to_owned(), to: NEW.to_owned() });
+    let uid = |webhook: Option<Value>| webhook.unwrap()["metadata"]["uid"].clone();
+    let before = uid(fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await);
+    cluster.carry_out_cert_manager(&plan, &release.sources(), soon()).await.unwrap();
+    let webhook = fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await;
+    assert_eq!(webhook.as_ref().unwrap()["metadata"]["annotations"][VERSION_ANNOTATION], NEW);
+    assert_eq!(uid(webhook), before, "it was never away");
+    assert_eq!(fixture.get(CONFIG_MAP, "cert-manager/dropped").await, None);
+    assert!(told(&events, "UpgradingCertManager"));
+}
+
+#[tokio::test]
+async fn one_of_ours_that_does_not_answer_in_time_is_told_with_what_is_not_ready() {
+    let fixture = Fixture::builder()
+        .options(|options| options.service_webhooks = ServiceWebhooks::Refuse)
+        .start()
+        .await;
+    let (cluster, _) = cluster(&fixture).await;
+    let release = Release::of(NEW, "");
+    let plan = CertManagerPlan::Install { version: NEW.to_owned(), why: None };
+    let until = Instant::now() + Duration::from_secs(2);
+    let waited = cluster.carry_out_cert_manager(&plan, &release.sources(), until).await;
+    let Err(CertManagerError::Silent { last, blockers }) = waited else { panic!("{waited:?}") };
+    assert!(last.contains("failed calling webhook"), "{last}");
+    assert_eq!(blockers.len(), 3, "{blockers:?}");
+}

@@ -1,0 +1,48 @@
+use apply::{ApiKind, Server};
+
+use crate::{Event, EventSink};
+
+/// A management cluster that is reached. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct ManagementCluster {
+    pub(crate) server: Server,
+    pub(crate) events: EventSink,
+}
+
+impl ManagementCluster {
+    /// Takes a server and a place for events.
+    pub fn new(server: Server, events: EventSink) -> Self {
+        Self { server, events }
+    }
+
+    /// The server.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    pub(crate) fn tell(&self, event: &Event) {
+        self.events.send(event);
+    }
+}
+
+/// CustomResourceDefinitions, which every server has: no question to discovery is needed.
+pub(crate) fn definition_kind() -> ApiKind {
+    served("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", false)
+}
+
+/// ConfigMaps.
+pub(crate) fn config_map_kind() -> ApiKind {
+    served("", "v1", "ConfigMap", "configmaps", true)
+}
+
+/// A kind that is known to be served like this.
+pub(crate) fn served(group: &str, version: &str, kind: &str, plural: &str, namespaced: bool) -> ApiKind {
+    ApiKind {
+        group: group.to_owned(),
+        version: version.to_owned(),
+        kind: kind.to_owned(),
+        plural: plural.to_owned(),
+        namespaced,
+        verbs: Vec::new(),
+    }
+}

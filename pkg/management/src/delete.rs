@@ -1,0 +1,163 @@
+//! `delete`: exactly what was applied, the inventory last.
+//!
+//! ```text
+//! inventory ─► choose ─► what was applied ─► in use? ─► plan
+//!                                                        │ add-ons first, core last; for each provider:
+//!                                                        └─► objects ─► Namespace ─► record ─► inventory entry
+//! ```
+//!
+//! What is left of a provider stays in its record, and the provider in the inventory, until all of it was told to go: the
+//! same command goes on from there.
+
+mod carry_out;
+mod choose;
+mod going;
+mod namespace;
+
+use apply::{ApiError, EngineError, InUse};
+use futures::future::try_join_all;
+use provider::InstalledProvider;
+
+use self::{
+    choose::choose,
+    going::{Going, steps},
+};
+use crate::{
+    CertManagerPlan, ContractCheck, ContractError, Event, InventoryError, LifecyclePlan, ManagementCluster,
+    NotReady, ProviderPlan, ProvidersRequest, Verb, WaitFor,
+    applied::Applied,
+    provider_set::{marks, options},
+};
+
+pub use self::{carry_out::delete_providers, choose::NotChosen};
+
+/// What a cluster may store its objects in for providers to be deleted from it; what is newer may be something this
+/// binary knows nothing of.
+const CONTRACTS: ContractCheck =
+    ContractCheck { accepted: &["v1beta2", "v1beta1", "v1alpha4", "v1alpha3"], may_be_absent: true };
+
+/// What `delete` is asked for.
+#[derive(Clone, Debug)]
+pub struct DeleteRequest {
+    /// Providers that were named; none for all.
+    pub providers: Option<ProvidersRequest>,
+    /// Whether definitions go too, and the objects of them must be gone.
+    pub include_crds: bool,
+    /// Whether namespaces go too.
+    pub include_namespaces: bool,
+    /// What to wait for in the end: that all is gone.
+    pub wait: WaitFor,
+}
+
+/// A `delete` that cannot be planned or carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum DeleteError {
+    /// Providers that are not installed, or in several namespaces, or in another version.
+    #[error("cannot tell what is to be deleted")]
+    Unknown {
+        /// All of them.
+        providers: Vec<NotChosen>,
+        /// What is installed, as `ns/label version`, for a hint.
+        installed: Vec<String>,
+    },
+    /// Objects of the kinds that are to go; nothing was deleted.
+    #[error("there are still objects of kinds that are to go")]
+    InUse {
+        /// Each provider with its definitions and examples.
+        providers: Vec<(api::ProviderId, Vec<InUse>)>,
+    },
+    /// The Cluster API on the cluster does not fit.
+    #[error(transparent)]
+    Contract(#[from] ContractError),
+    /// The inventory.
+    #[error(transparent)]
+    Inventory(#[from] InventoryError),
+    /// Objects of a provider; what is left of it stays recorded.
+    #[error("cannot delete `{provider}`")]
+    Delete {
+        /// Which provider.
+        provider: api::ProviderId,
+        /// Why.
+        #[source]
+        source: Box<EngineError>,
+    },
+    /// Not gone in time.
+    #[error(transparent)]
+    NotReady(#[from] NotReady),
+    /// The server.
+    #[error(transparent)]
+    Api(#[from] ApiError),
+}
+
+/// Finds out what would be deleted, and whether it may be. Writes nothing.
+/// # Errors
+/// `Unknown` with everything that was named and cannot be meant; `InUse` with every definition that is to go and has
+/// objects that no provider brought.
+/// Source: clusterctl v1.14 client/delete.go; differs: core goes last whatever the order of
+/// flags, and providers can be deleted without it.
+pub async fn plan_delete(
+    cluster: &ManagementCluster,
+    request: &DeleteRequest,
+) -> Result<LifecyclePlan, DeleteError> {
+    cluster.check_contract(CONTRACTS).await?;
+    let inventory = cluster.inventory().await?;
+    let chosen = choose(&inventory, request.providers.as_ref())?;
+    let applied = cluster.applied_for(&chosen).await?;
+    if request.include_crds {
+        check_use(cluster, &chosen, &applied).await?;
+    }
+    let mut warnings = Vec::new();
+    let mut going = vec![Going { definitions: request.include_crds, namespace: false }; chosen.len()];
+    if request.include_namespaces {
+        let namespaces = namespace::that_go(&inventory.providers, &chosen, &applied, &mut warnings);
+        for &index in &namespaces {
+            going[index].namespace = true;
+            warnings.extend(cluster.foreign_objects_of(&chosen[index], &applied).await?);
+        }
+    }
+    let providers = chosen.into_iter().zip(applied).zip(going);
+    Ok(LifecyclePlan {
+        verb: Verb::Delete,
+        cert_manager: CertManagerPlan::None,
+        providers: providers.map(|((one, applied), going)| provider_plan(one, applied, going)).collect(),
+        ignored: Vec::new(),
+        warnings,
+    })
+}
+
+fn provider_plan(installed: InstalledProvider, applied: Applied, going: Going) -> ProviderPlan {
+    ProviderPlan {
+        plan: steps(&applied.set, &installed.namespace, going),
+        id: installed.id,
+        namespace: installed.namespace,
+        from: Some(installed.version),
+        to: None,
+        desired: apply::DesiredSet::default(),
+        set: applied.set,
+        live: apply::Live::default(),
+        would_be: apply::Live::default(),
+    }
+}
+
+/// Looks for objects of all definitions that are to go, before anything goes.
+async fn check_use(
+    cluster: &ManagementCluster,
+    chosen: &[InstalledProvider],
+    applied: &[Applied],
+) -> Result<(), DeleteError> {
+    let checks = chosen.iter().zip(applied).map(|(installed, applied)| async move {
+        let InstalledProvider { id, version, namespace } = installed.clone();
+        let (marks, options) = (marks(&id), options(&namespace));
+        cluster.events.send(&Event::CheckingForObjects { provider: id.clone(), version, namespace });
+        let in_use = cluster.server.in_use(&applied.set, &marks, &options).await?;
+        Ok::<_, ApiError>((id, in_use))
+    });
+    let mut providers = try_join_all(checks).await?;
+    providers.retain(|(_, in_use)| !in_use.is_empty());
+    if providers.is_empty() { Ok(()) } else { Err(DeleteError::InUse { providers }) }
+}
+
+#[cfg(test)]
+mod server_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+use std::time::Duration;
+
+use api::{ProviderId, ProviderType, labels};
+use apply::{
+    ApiError, ApplySet, Blocker, DesiredSet, Detail, Engine, Guard, Item, List, Live, Marks, Outcome, Phase,
+    Record, RecordAt, Run, Sought,
+};
+use futures::{FutureExt as _, future::BoxFuture, future::try_join_all};
+use provider::InstalledProvider;
+use tokio::time::Instant;
+
+use super::{DeleteError, DeleteRequest, namespace};
+use crate::{
+    Event, LifecyclePlan, ManagementCluster, NotReady, ProviderPlan,
+    cluster::served,
+    provider_set::{PREFIX, ProviderRecord, marks, options},
+};
+
+/// How long objects may take that others have to go before.
+const BETWEEN_WAVES: Duration = Duration::from_mins(1);
+
+/// Carries a plan out. What was asked to wait for is waited for in the end, for all providers together; gives what was
+/// not gone in time where that is no failure.
+/// # Errors
+/// `Delete` with what the server said, and `NotReady` when objects could not even be told to go, as others have to go
+/// before. What is left is recorded: the same command goes on from there.
+pub async fn delete_providers(
+    cluster: &ManagementCluster,
+    request: &DeleteRequest,
+    plan: LifecyclePlan,
+) -> Result<Option<NotReady>, DeleteError> {
+    let begun = Instant::now();
+    let mut leaving = Vec::new();
+    let lives = cluster.look_at_all(&plan.providers).await?;
+    for (provider, live) in plan.providers.into_iter().zip(lives) {
+        leaving.extend(cluster.delete_provider(provider, &live).await?);
+    }
+    cluster.forget_unfinished_init().await?;
+    let Some(timeout) = request.wait.timeout else { return Ok(None) };
+    let ends = leaving.into_iter().map(|batch| cluster.run(batch, &Unrecorded, Some(begun + timeout), None));
+    let blockers: Vec<_> = try_join_all(ends).await?.into_iter().flat_map(|(blockers, _)| blockers).collect();
+    if blockers.is_empty() {
+        return Ok(None);
+    }
+    let not_gone = NotReady { after: begun.elapsed(), blockers };
+    if request.wait.must_be_ready { Err(not_gone.into()) } else { Ok(Some(not_gone)) }
+}
+
+/// Objects of one owner that are to go.
+struct Batch {
+    provider: ProviderId,
+    namespace: String,
+    marks: Marks,
+    items: Vec<Item>,
+}
+
+/// What is recorded while objects go: those that stay, too, so that a later run with more flags finds them.
+struct Remaining<'a> {
+    record: &'a ProviderRecord,
+    staying: &'a [Item],
+}
+
+impl Record for Remaining<'_> {
+    fn store<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
+        let items = set.items.iter().chain(self.staying).cloned().collect();
+        async move { self.record.store(&ApplySet { items }).await }.boxed()
+    }
+}
+
+/// Nothing is recorded: a Namespace takes its record along.
+struct Unrecorded;
+
+impl Record for Unrecorded {
+    fn store<'a>(&'a self, _: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
+        async { Ok(()) }.boxed()
+    }
+}
+
+impl ManagementCluster {
+    /// What is there of all providers, in their order.
+    async fn look_at_all(&self, providers: &[ProviderPlan]) -> Result<Vec<Live>, ApiError> {
+        let goes = |provider: &ProviderPlan| {
+            let goes = |item: &&Item| provider.plan.steps.iter().any(|step| step.key == item.key);
+            let set = ApplySet { items: provider.set.items.iter().filter(goes).cloned().collect() };
+            (marks(&provider.id), set)
+        };
+        let going: Vec<_> = providers.iter().map(goes).collect();
+        let nothing = DesiredSet::default();
+        let sought = going.iter().map(|(marks, set)| Sought { marks, set, desired: &nothing });
+        self.server.observe_all(&sought.collect::<Vec<_>>(), false, Detail::Metadata).await
+    }
+
+    /// Tells all objects of a provider to go, then its namespace, and forgets it; gives what is not gone yet.
+    async fn delete_provider(&self, provider: ProviderPlan, live: &Live) -> Result<Vec<Batch>, DeleteError> {
+        let ProviderPlan { id, namespace, from, set, plan, .. } = provider;
+        let version = from.unwrap_or_default();
+        let event = (id.clone(), version.clone(), namespace.clone());
+        self.events.send(&Event::Deleting { provider: event.0, version: event.1, namespace: event.2 });
+        let goes = |item: &Item| plan.steps.iter().any(|step| step.key == item.key);
+        let (going, mut staying): (Vec<_>, Vec<_>) = set.items.into_iter().partition(goes);
+        let (own_namespace, items): (Vec<_>, Vec<_>) =
+            going.into_iter().partition(|item| item.key == namespace::key_of(&namespace));
+        // It is told to go when all else has been, and until then a run that is cut off must find it.
+        staying.extend(own_namespace.iter().cloned());
+
+        let installed =
+            InstalledProvider { id: id.clone(), version: version.clone(), namespace: namespace.clone() };
+        let record =
+            ProviderRecord { cluster: self.clone(), id: id.clone(), version, namespace: namespace.clone() };
+        let batch = Batch { marks: marks(&id), provider: id.clone(), namespace: namespace.clone(), items };
+        let remaining = Remaining { record: &record, staying: &staying };
+        let mut leaving = vec![self.tell_to_go(batch, &remaining, Some(live)).await?];
+        if !own_namespace.is_empty() {
+            let marks = self.marks_of_namespace(&id, &namespace).await?;
+            let batch =
+                Batch { marks, provider: id.clone(), namespace: namespace.clone(), items: own_namespace };
+            leaving.push(self.tell_to_go(batch, &Unrecorded, None).await?);
+        }
+        if id.provider_type == ProviderType::Core {
+            self.delete_journal(&namespace).await?;
+        }
+        record.store(&ApplySet::default()).await?;
+        self.forget_provider(&installed).await?;
+        leaving.retain(|batch| !batch.items.is_empty());
+        Ok(leaving)
+    }
+
+    /// Tells everything to go and waits only for what must be gone before others can be told.
+    async fn tell_to_go(
+        &self,
+        batch: Batch,
+        record: &dyn Record,
+        live: Option<&Live>,
+    ) -> Result<Batch, DeleteError> {
+        let (_, batch) = self.run(batch, record, None, live).await?;
+        if batch.items.iter().all(is_told_to_go) {
+            return Ok(batch);
+        }
+        let begun = Instant::now();
+        let (blockers, batch) = self.run(batch, record, Some(begun + BETWEEN_WAVES), None).await?;
+        if batch.items.iter().all(is_told_to_go) {
+            return Ok(batch);
+        }
+        Err(NotReady { after: begun.elapsed(), blockers }.into())
+    }
+
+    /// Gives what is left, and what holds it. What was just looked at is not looked at again.
+    async fn run(
+        &self,
+        batch: Batch,
+        record: &dyn Record,
+        until: Option<Instant>,
+        live: Option<&Live>,
+    ) -> Result<(Vec<Blocker>, Batch), DeleteError> {
+        let Batch { provider, namespace, marks, items } = batch;
+        if items.is_empty() {
+            return Ok((Vec::new(), Batch { provider, namespace, marks, items }));
+        }
+        let options = options(&namespace);
+        let engine = Engine { server: &self.server, marks: &marks, options: &options };
+        let until = until.map(Instant::into_std);
+        // The plan has looked at the definitions of all providers.
+        let run = Run { record_at: RecordAt::Start, guard: Guard::Checked, until, ..Run::new(record) };
+        let mut set = ApplySet { items };
+        let outcome = match live {
+            Some(live) => Box::pin(engine.delete_seen(&mut set, live, run)).await,
+            None => Box::pin(engine.delete(&mut set, run)).await,
+        };
+        let blockers = match outcome {
+            Ok(Outcome::Done) => Vec::new(),
+            Ok(Outcome::Waiting(blockers)) => blockers,
+            Err(source) => return Err(DeleteError::Delete { provider, source: Box::new(source) }),
+        };
+        Ok((blockers, Batch { provider, namespace, marks, items: set.items }))
+    }
+
+    /// A namespace that several providers were put into carries the label of one of them.
+    async fn marks_of_namespace(&self, id: &ProviderId, namespace: &str) -> Result<Marks, ApiError> {
+        let mut marks = marks(id);
+        let live =
+            self.server.get(&served("", "v1", "Namespace", "namespaces", false), "", namespace).await?;
+        if let Some(label) = live.as_ref().and_then(|live| live.label(labels::PROVIDER)) {
+            label.clone_into(&mut marks.label.1);
+        }
+        Ok(marks)
+    }
+
+    /// An upgrade of Cluster API cannot be gone back from when it is gone.
+    async fn delete_journal(&self, namespace: &str) -> Result<(), ApiError> {
+        let secret = served("", "v1", "Secret", "secrets", true);
+        let list = List {
+            namespace: Some(namespace.to_owned()),
+            labels: format!("{PREFIX}/journal"),
+            metadata_only: true,
+            ..List::default()
+        };
+        for found in self.server.list(&secret, &list).await? {
+            self.server.delete(&secret, namespace, found.name(), None).await?;
+        }
+        Ok(())
+    }
+
+    /// A first installation that was cut off is not to be completed when all that was there of it was deleted.
+    async fn forget_unfinished_init(&self) -> Result<(), DeleteError> {
+        let left = self.inventory().await?;
+        if left.providers.is_empty() && left.unfinished.is_some() {
+            self.finish_first_installation().await?;
+        }
+        Ok(())
+    }
+}
+
+fn is_told_to_go(item: &Item) -> bool {
+    item.phase == Phase::Deleting
+}

@@ -1,0 +1,101 @@
+use std::collections::BTreeSet;
+
+use api::labels;
+use apply::{ApiError, ApiKind, List, ObjectKey};
+use futures::future::try_join_all;
+use manifest::Object;
+use provider::InstalledProvider;
+
+use crate::{
+    ManagementCluster,
+    applied::{Applied, is_made_by_a_controller},
+    cluster::{config_map_kind, served},
+    provider_set::PREFIX,
+};
+
+/// More than so many objects are not looked at: one that is foreign is enough for a warning.
+const LOOKED_AT: usize = 50;
+const NAMED: usize = 3;
+
+/// Indices of those providers with whom their namespace goes: the last of each namespace that was applied and that no
+/// other provider needs. Of those that stay it is said why.
+/// Source: clusterctl v1.14 client/cluster/components.go (Delete) deletes a namespace with whoever is in it; differs.
+pub(super) fn that_go(
+    installed: &[InstalledProvider],
+    chosen: &[InstalledProvider],
+    applied: &[Applied],
+    warnings: &mut Vec<String>,
+) -> Vec<usize> {
+    let mut going = Vec::new();
+    let namespaces: BTreeSet<_> = chosen.iter().map(|one| &one.namespace).collect();
+    for namespace in namespaces {
+        let stays = installed.iter().find(|one| one.namespace == *namespace && !chosen.contains(one));
+        let mut inside = (0..chosen.len()).filter(|&index| chosen[index].namespace == *namespace).rev();
+        let with = inside.find(|&index| applied[index].set.item(&key_of(namespace)).is_some());
+        match (stays, with) {
+            (Some(other), _) => warnings.push(format!(
+                "namespace `{namespace}` stays: `{}` is installed in it too",
+                other.id.label()
+            )),
+            (None, Some(index)) => going.push(index),
+            (None, None) => warnings.push(format!(
+                "namespace `{namespace}` stays: it was there before the provider was installed"
+            )),
+        }
+    }
+    going
+}
+
+/// The key of a Namespace.
+pub(super) fn key_of(namespace: &str) -> ObjectKey {
+    ObjectKey { kind: "Namespace".to_owned(), name: namespace.to_owned(), ..ObjectKey::default() }
+}
+
+impl ManagementCluster {
+    /// Tells of objects in a namespace that no provider brought and that go with it.
+    pub(super) async fn foreign_objects_of(
+        &self,
+        installed: &InstalledProvider,
+        applied: &[Applied],
+    ) -> Result<Option<String>, ApiError> {
+        let namespace = &installed.namespace;
+        let kinds = [
+            served("apps", "v1", "Deployment", "deployments", true),
+            served("", "v1", "Service", "services", true),
+            config_map_kind(),
+            served("", "v1", "Secret", "secrets", true),
+        ];
+        let list = List {
+            namespace: Some(namespace.clone()),
+            labels: format!("!{}", labels::PROVIDER),
+            metadata_only: true,
+            at_most: Some(LOOKED_AT),
+            ..List::default()
+        };
+        let lists = kinds.iter().map(|kind: &ApiKind| self.server.list(kind, &list));
+        let objects = try_join_all(lists).await?.into_iter().flatten();
+        let is_known = |key: &ObjectKey| applied.iter().any(|applied| applied.set.item(key).is_some());
+        let foreign: Vec<_> = objects
+            .filter(|object| !comes_by_itself(object) && !is_known(&ObjectKey::of(object)))
+            .map(|object| format!("{} `{}`", object.kind(), object.name()))
+            .collect();
+        let Some((named, others)) = foreign.split_at_checked(NAMED.min(foreign.len())) else {
+            return Ok(None);
+        };
+        let others = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+        let text = format!(
+            "namespace `{namespace}` goes with objects that no provider brought: {}{others}",
+            named.join(", ")
+        );
+        Ok((!named.is_empty()).then_some(text))
+    }
+}
+
+/// Whether it is there because a namespace is, a certificate, or an upgrade.
+fn comes_by_itself(object: &Object) -> bool {
+    object.name() == "kube-root-ca.crt"
+        || object.annotation("cert-manager.io/certificate-name").is_some()
+        || object.annotation("kubernetes.io/service-account.name").is_some()
+        || object.labels().any(|(key, _)| key.starts_with(PREFIX))
+        || is_made_by_a_controller(object)
+}

@@ -1,0 +1,59 @@
+use provider::InstalledProvider;
+
+use super::*;
+use crate::{
+    ProviderInventory,
+    testing::{asked, bootstrap, control_plane, core, docker, installed},
+};
+
+fn inventory(providers: Vec<InstalledProvider>) -> ProviderInventory {
+    ProviderInventory { providers, is_defined: true, unfinished: None }
+}
+
+fn all() -> ProviderInventory {
+    let ids = [core(), docker(), bootstrap(), control_plane()];
+    inventory(ids.iter().map(|id| installed(id, "v1.14.0")).collect())
+}
+
+fn labels(chosen: &[InstalledProvider]) -> Vec<String> {
+    chosen.iter().map(|one| one.id.label()).collect()
+}
+
+#[test]
+fn providers_go_in_the_reverse_order_of_their_installation_however_they_are_named() {
+    let everything = ["infrastructure-docker", "control-plane-kubeadm", "bootstrap-kubeadm", "cluster-api"];
+    assert_eq!(labels(&choose(&all(), None).unwrap()), everything);
+    let request = asked(&[(core(), ""), (core(), ""), (docker(), "v1.14.0")]);
+    assert_eq!(
+        labels(&choose(&all(), Some(&request)).unwrap()),
+        ["infrastructure-docker", "cluster-api"],
+        "core last, each once"
+    );
+}
+
+#[test]
+fn everything_that_cannot_be_meant_is_told_with_what_is_installed() {
+    let mut inventory = all();
+    inventory.providers.remove(2);
+    inventory
+        .providers
+        .push(InstalledProvider { namespace: "other".to_owned(), ..installed(&docker(), "v1.14.0") });
+    let request = asked(&[(bootstrap(), ""), (docker(), ""), (core(), "v1.13.5"), (control_plane(), "")]);
+    let error = choose(&inventory, Some(&request)).unwrap_err();
+    let DeleteError::Unknown { providers, installed } = error else { panic!("{error}") };
+    assert_eq!(
+        providers.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        [
+            "`bootstrap-kubeadm` is not installed",
+            "`infrastructure-docker` is installed in several namespaces: `infrastructure-docker-system`, `other`",
+            "`cluster-api` is installed in version v1.14.0, not in v1.13.5"
+        ]
+    );
+    assert_eq!(installed[0], "cluster-api-system/cluster-api v1.14.0");
+    assert_eq!(installed.len(), 4);
+}
+
+#[test]
+fn nothing_installed_is_nothing_to_delete() {
+    assert_eq!(choose(&ProviderInventory::default(), None).unwrap(), []);
+}

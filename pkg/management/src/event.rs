@@ -1,0 +1,99 @@
+use std::{fmt, sync::Arc};
+
+use api::ProviderId;
+
+/// What happens to a management cluster. What happens to single objects are events of its server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Releases are read.
+    FetchingProviders,
+    /// cert-manager is there and left alone.
+    CertManagerFound,
+    /// cert-manager is installed.
+    InstallingCertManager {
+        /// Its version.
+        version: String,
+    },
+    /// cert-manager is to answer.
+    WaitingForCertManager,
+    /// It is looked whether cert-manager is to be upgraded.
+    CheckingCertManager,
+    /// It is not.
+    CertManagerUpToDate,
+    /// It is looked for newer releases of what is installed.
+    CheckingReleases,
+    /// An upgrade begins to write.
+    PerformingUpgrade,
+    /// cert-manager is replaced.
+    UpgradingCertManager {
+        /// What is there.
+        from: String,
+        /// What comes.
+        to: String,
+    },
+    /// A provider is installed, or its new version is.
+    Installing {
+        /// Which one.
+        provider: ProviderId,
+        /// Its version.
+        version: String,
+        /// The namespace it goes to.
+        namespace: String,
+    },
+    /// A provider is deleted.
+    Deleting {
+        /// Which one.
+        provider: ProviderId,
+        /// Its version.
+        version: String,
+        /// Its namespace.
+        namespace: String,
+    },
+    /// It is looked for objects of a provider's kinds.
+    CheckingForObjects {
+        /// Which one.
+        provider: ProviderId,
+        /// Its version.
+        version: String,
+        /// Its namespace.
+        namespace: String,
+    },
+    /// Objects have been written and are to become ready.
+    WaitingForProviders,
+    /// Something was begun by an earlier run and is gone on with.
+    Resuming {
+        /// What, as `the upgrade begun at …`.
+        what: String,
+    },
+    /// Something that is no error and may surprise.
+    Warning {
+        /// In words.
+        text: String,
+    },
+}
+
+/// Where events go.
+#[derive(Clone)]
+pub struct EventSink(Arc<dyn Fn(&Event) + Send + Sync>);
+
+impl EventSink {
+    /// Sends events to a function.
+    pub fn new(sink: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(sink))
+    }
+
+    /// Sends them nowhere.
+    pub fn none() -> Self {
+        Self::new(|_| {})
+    }
+
+    pub(crate) fn send(&self, event: &Event) {
+        (self.0)(event);
+    }
+}
+
+impl fmt::Debug for EventSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EventSink")
+    }
+}

@@ -1,0 +1,193 @@
+//! Trouble in the middle of things: at every request of a verb, and what the same verb makes of it afterwards.
+
+mod killed;
+mod lasting;
+mod refused;
+mod storms;
+mod wire;
+
+use std::{fs, path::Path, time::Duration};
+
+use api::{Contract, ProviderType};
+use sandbox::{Fault, Switches};
+use support::fixture::Fixture;
+use tempfile::TempDir;
+
+use crate::{
+    DeleteRequest, InitRequest, ManagementCluster, UpgradeRequest, UpgradeTarget, WaitFor, delete_providers,
+    init, plan_delete, plan_init, plan_upgrade,
+    preflight::with_causes,
+    rollback_upgrade,
+    testing::{NEW, OLD, Releases, asked, components, core, docker},
+    upgrade,
+};
+
+use lasting::{assert_same, state};
+use wire::{Fate, Wire};
+
+/// Long, as time that is paused runs ahead of the clock.
+const WAIT: WaitFor = WaitFor { timeout: Some(Duration::from_hours(1)), must_be_ready: true };
+
+/// What is done to a cluster with core and docker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    /// The first installation, at [`OLD`].
+    Init,
+    /// To [`NEW`].
+    Upgrade,
+    /// Back from it.
+    RollBack,
+    /// Of everything, with definitions and namespaces.
+    Delete,
+}
+
+impl Work {
+    const ALL: [Self; 4] = [Self::Init, Self::Upgrade, Self::RollBack, Self::Delete];
+
+    /// What is done before it.
+    fn before(self) -> &'static [Self] {
+        match self {
+            Self::Init => &[],
+            Self::Upgrade | Self::Delete => &[Self::Init],
+            Self::RollBack => &[Self::Init, Self::Upgrade],
+        }
+    }
+
+    /// Plans it and carries it out, as the verb of this name does.
+    /// # Errors
+    /// All that is told of it.
+    async fn carry_out(self, cluster: &ManagementCluster, releases: &Releases) -> Result<(), String> {
+        let sources = releases.sources();
+        let told = |error: &dyn std::error::Error| format!("{}\n{error:?}", with_causes(error));
+        match self {
+            Self::Init => {
+                let request = first_installation();
+                let plan =
+                    Box::pin(plan_init(cluster, &sources, &request)).await.map_err(|error| told(&error))?;
+                Box::pin(init(cluster, &sources, &request, plan))
+                    .await
+                    .map(drop)
+                    .map_err(|error| told(&error))
+            }
+            Self::Upgrade => {
+                let request = to_contract();
+                let plan = Box::pin(plan_upgrade(cluster, &sources, &request))
+                    .await
+                    .map_err(|error| told(&error))?;
+                Box::pin(upgrade(cluster, &sources, &request, plan))
+                    .await
+                    .map(drop)
+                    .map_err(|error| told(&error))
+            }
+            Self::RollBack => {
+                Box::pin(rollback_upgrade(cluster, WAIT)).await.map(drop).map_err(|error| told(&error))
+            }
+            Self::Delete => {
+                let request = everything();
+                let plan = Box::pin(plan_delete(cluster, &request)).await.map_err(|error| told(&error))?;
+                Box::pin(delete_providers(cluster, &request, plan))
+                    .await
+                    .map(drop)
+                    .map_err(|error| told(&error))
+            }
+        }
+    }
+}
+
+fn first_installation() -> InitRequest {
+    InitRequest {
+        providers: asked(&[(core(), OLD), (docker(), OLD)]),
+        declined: vec![ProviderType::Bootstrap, ProviderType::ControlPlane],
+        target_namespace: None,
+        validate: true,
+        wait: WAIT,
+        thorough: false,
+    }
+}
+
+fn to_contract() -> UpgradeRequest {
+    UpgradeRequest {
+        target: UpgradeTarget::Contract(Contract::new(Contract::CURRENT)),
+        allow_downgrade: false,
+        allow_skip: false,
+        keep_replicas: true,
+        keep_placement: true,
+        skip_cert_manager: false,
+        wait: WAIT,
+        thorough: false,
+    }
+}
+
+fn everything() -> DeleteRequest {
+    DeleteRequest { providers: None, include_crds: true, include_namespaces: true, wait: WAIT }
+}
+
+/// The new docker drops one object, brings another, and its Deployment selects other Pods, so that it has to be made anew.
+fn releases() -> Releases {
+    let id = docker();
+    let extra = |name: &str| {
+        format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: {id}-system}}\n")
+    };
+    let new =
+        components(&id, NEW).replace("{provider: infrastructure-docker}", "{provider: docker, part: new}");
+    Releases::small().with(&id, OLD, &(components(&id, OLD) + &extra("dropped"))).with(
+        &id,
+        NEW,
+        &(new + &extra("added")),
+    )
+}
+
+/// A cluster on which everything was done that comes before a work, to be had as often as one likes.
+struct Start {
+    folder: TempDir,
+    releases: Releases,
+}
+
+impl Start {
+    async fn of(work: Work) -> Self {
+        let start = Self { folder: TempDir::new().unwrap(), releases: releases() };
+        let fixture = start.fixture(start.folder.path()).await;
+        for before in work.before() {
+            start.done(*before, &fixture).await;
+        }
+        start
+    }
+
+    /// A cluster of its own.
+    async fn again(&self) -> (Fixture, TempDir) {
+        let folder = TempDir::new().unwrap();
+        for entry in fs::read_dir(self.folder.path()).unwrap() {
+            let path = entry.unwrap().path();
+            fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+        }
+        (self.fixture(folder.path()).await, folder)
+    }
+
+    async fn fixture(&self, folder: &Path) -> Fixture {
+        let builder = Fixture::builder().controllers(Switches::default());
+        builder.options(|options| options.data_dir = Some(folder.to_owned())).start().await
+    }
+
+    /// Does something with nothing in its way.
+    async fn done(&self, work: Work, fixture: &Fixture) {
+        let result = self.run(work, &Wire::new(fixture, |_| Fate::Answered)).await;
+        result.unwrap_or_else(|told| panic!("{work:?}: {told}"));
+        fixture.settled().await;
+    }
+
+    async fn run(&self, work: Work, wire: &Wire) -> Result<(), String> {
+        work.carry_out(&wire.cluster().await, &self.releases).await
+    }
+
+    /// What is there when nothing disturbs a work.
+    async fn undisturbed(&self, work: Work) -> lasting::State {
+        let (fixture, _folder) = self.again().await;
+        self.done(work, &fixture).await;
+        state(&fixture).await
+    }
+}
+
+/// Has trouble from now on.
+fn strike(fixture: &Fixture, fault: &str) {
+    fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
+}

@@ -1,0 +1,137 @@
+//! A way to a sandbox that breaks, or on which requests are refused, when a test says so.
+
+use std::{
+    future::{Future, pending},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use apply::{Connection, Credentials, Server, ServerSettings};
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
+use kube::client::Body;
+use sandbox::Sandbox;
+use serde_json::json;
+use support::fixture::Fixture;
+use tokio::sync::watch;
+use tower_service::Service;
+
+use crate::{EventSink, ManagementCluster};
+
+type Cut = <Sandbox as Service<Request<Body>>>::Error;
+type Answer = Response<UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>>;
+
+/// A request that is about to be sent.
+#[derive(Debug)]
+pub(super) struct Asked<'a> {
+    /// Its place among all of this wire, from 1.
+    pub(super) number: u64,
+    /// `GET`, `PATCH` and so on.
+    pub(super) method: &'a str,
+    /// The path without the query.
+    pub(super) path: &'a str,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is answered.
+    Answered,
+    /// It is the last one that has an effect; nobody hears of it.
+    Last,
+    /// It is refused, with status, reason and message.
+    Refused(u16, &'static str, &'static str),
+}
+
+/// A way to a sandbox on which requests meet a fate.
+#[derive(Clone)]
+pub(super) struct Wire {
+    sandbox: Sandbox,
+    fate: Arc<dyn Fn(&Asked<'_>) -> Fate + Send + Sync>,
+    asked: Arc<AtomicU64>,
+    dead: watch::Sender<bool>,
+}
+
+impl Asked<'_> {
+    /// Whether it changes something.
+    pub(super) fn writes(&self) -> bool {
+        self.method != "GET" && !self.path.ends_with("accessreviews")
+    }
+}
+
+impl Wire {
+    pub(super) fn new(fixture: &Fixture, fate: impl Fn(&Asked<'_>) -> Fate + Send + Sync + 'static) -> Self {
+        let dead = watch::Sender::new(false);
+        Self { sandbox: fixture.sandbox().clone(), fate: Arc::new(fate), asked: Arc::default(), dead }
+    }
+
+    /// A wire that breaks after so many requests.
+    pub(super) fn breaking_after(fixture: &Fixture, requests: u64) -> Self {
+        Self::new(fixture, move |asked| if asked.number < requests { Fate::Answered } else { Fate::Last })
+    }
+
+    /// The cluster at its end. What can pass is tried again for as long as by users.
+    pub(super) async fn cluster(&self) -> ManagementCluster {
+        let connection = Connection {
+            credentials: Credentials::Client(kube::Client::new(self.clone(), "default")),
+            impersonation: None,
+            user_agent: "capstan-test".to_owned(),
+        };
+        let server = Server::connect(connection, ServerSettings::default()).await.unwrap();
+        ManagementCluster::new(server, EventSink::none())
+    }
+
+    /// Waits for the end of something, or until the wire is broken.
+    pub(super) async fn until_broken<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let mut dead = self.dead.subscribe();
+        tokio::select! {
+            biased;
+            _ = dead.wait_for(|dead| *dead) => None,
+            result = work => Some(result),
+        }
+    }
+}
+
+impl Service<Request<Body>> for Wire {
+    type Response = Answer;
+    type Error = Cut;
+    type Future = std::pin::Pin<Box<dyn Future<Output = Result<Answer, Cut>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Cut>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let mut wire = self.clone();
+        Box::pin(async move {
+            if *wire.dead.borrow() {
+                return pending().await;
+            }
+            let number = wire.asked.fetch_add(1, Ordering::Relaxed) + 1;
+            let asked = Asked { number, method: request.method().as_str(), path: request.uri().path() };
+            let fate = (wire.fate)(&asked);
+            if let Fate::Refused(code, reason, message) = fate {
+                return Ok(refusal(code, reason, message));
+            }
+            let answer = wire.sandbox.call(request).await;
+            if fate == Fate::Last {
+                wire.dead.send_replace(true);
+                return pending().await;
+            }
+            answer.map(|answer| answer.map(|body| body.map_err(Into::into).boxed_unsync()))
+        })
+    }
+}
+
+fn refusal(code: u16, reason: &str, message: &str) -> Answer {
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message,
+    });
+    let response = Response::builder().status(code).header("content-type", "application/json");
+    let body = Full::from(status.to_string()).map_err(|never| match never {});
+    response.body(body.boxed_unsync()).unwrap()
+}

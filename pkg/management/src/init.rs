@@ -1,0 +1,207 @@
+//! `init`: the first providers, or more of them.
+
+mod again;
+mod planning;
+mod queue;
+
+use std::time::Instant;
+
+use api::Contract;
+use apply::{ApiError, EngineError};
+use provider::InstalledProvider;
+
+use crate::{
+    CertManagerError, ContractCheck, ContractError, Event, InventoryError, LifecyclePlan, ManagementCluster,
+    NotReady, Problem, Problems, ProviderInventory, ProviderPlan, ProvidersRequest, RenderedProvider,
+    ResolveError, Sources, Verb, WaitFor,
+    carry_out::CarryOutError,
+    preflight::{Need, check_providers, with_causes},
+};
+
+use planning::Planning;
+use queue::Selection;
+
+/// What `init` is asked for.
+#[derive(Clone, Debug)]
+pub struct InitRequest {
+    /// Providers that were named. Types that were named with `-` are in `declined`.
+    pub providers: ProvidersRequest,
+    /// Types of which a first installation adds none by itself.
+    pub declined: Vec<api::ProviderType>,
+    /// Where all of them go; their own namespaces when none.
+    pub target_namespace: Option<String>,
+    /// Whether problems that can be ignored stop it.
+    pub validate: bool,
+    /// What to wait for in the end.
+    pub wait: WaitFor,
+    /// Whether every object is tried as a dry run first, and shown as it would be.
+    pub thorough: bool,
+}
+
+/// An `init` that cannot be planned or carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum InitError {
+    /// The Cluster API on the cluster does not fit.
+    #[error(transparent)]
+    Contract(#[from] ContractError),
+    /// The inventory.
+    #[error(transparent)]
+    Inventory(#[from] InventoryError),
+    /// Providers that cannot be rendered; each with its reason.
+    #[error("{} cannot be rendered", several(errors.len()))]
+    Resolve {
+        /// All of them.
+        errors: Vec<ResolveError>,
+    },
+    /// Problems found before anything was written.
+    #[error(transparent)]
+    Problems(#[from] Problems),
+    /// cert-manager.
+    #[error(transparent)]
+    CertManager(#[from] CertManagerError),
+    /// Objects of a provider.
+    #[error("cannot install `{provider}`")]
+    Apply {
+        /// Which provider.
+        provider: api::ProviderId,
+        /// Why.
+        #[source]
+        source: Box<EngineError>,
+    },
+    /// Not ready in time, where that is a failure.
+    #[error(transparent)]
+    NotReady(#[from] NotReady),
+    /// The server.
+    #[error(transparent)]
+    Api(#[from] ApiError),
+}
+
+impl From<CarryOutError> for InitError {
+    fn from(error: CarryOutError) -> Self {
+        match error {
+            CarryOutError::Apply { provider, source } => Self::Apply { provider, source },
+            CarryOutError::NotReady(late) => Self::NotReady(late),
+            CarryOutError::Inventory(error) => Self::Inventory(error),
+        }
+    }
+}
+
+/// So many providers, as a sentence begins with them.
+pub(crate) fn several(providers: usize) -> String {
+    if providers == 1 { "a provider".to_owned() } else { format!("{providers} providers") }
+}
+
+/// Fetches, renders, checks and plans. Writes nothing.
+/// # Errors
+/// Everything that stands in the way of any provider comes as one list: first what cannot be rendered, then problems.
+pub async fn plan_init(
+    cluster: &ManagementCluster,
+    sources: &Sources<'_>,
+    request: &InitRequest,
+) -> Result<LifecyclePlan, InitError> {
+    let (inventory, contract) = futures::join!(Box::pin(cluster.inventory()), Box::pin(cluster.contract()));
+    let (inventory, contract) = (inventory?, contract?);
+    accepted(&inventory).judge(contract.clone())?;
+    let Selection { wanted, mut warnings } = queue::select(&inventory, request);
+
+    cluster.tell(&Event::FetchingProviders);
+    let rendered =
+        Box::pin(sources.render_all(&wanted)).await.map_err(|errors| InitError::Resolve { errors })?;
+    let (not_whole, half_way) = Box::pin(cluster.not_whole(&inventory, &rendered)).await?;
+    warnings.extend(half_way);
+    let queue = queue::drop_installed(&inventory, &not_whole, rendered);
+    warnings.extend(queue.iter().flat_map(|provider| provider.warnings.iter().cloned()));
+
+    let mut problems = check_queue(sources, &inventory, &queue).await;
+    let is_admin = match &*queue {
+        [] => true,
+        queue => Box::pin(cluster.check_access(sources, queue, Need::Install, &mut problems)).await?,
+    };
+    let cert_manager = Box::pin(cluster.plan_cert_manager_for_init(sources)).await?;
+    let planning = Planning {
+        cluster,
+        inventory: &inventory,
+        is_fresh: !inventory.is_defined && contract.is_none(),
+        is_admin,
+        thorough: request.thorough,
+    };
+    let providers = match Box::pin(planning.plan(sources, &cert_manager, &queue, &mut problems)).await {
+        Ok(providers) => providers,
+        // What was found before says why.
+        Err(error) => return Err(ignored(problems, request.validate).err().map_or(error, InitError::from)),
+    };
+    let ignored = ignored(problems, request.validate)?;
+    Ok(LifecyclePlan { verb: Verb::Init, cert_manager, providers, ignored, warnings })
+}
+
+/// The contracts of a cluster that is added to. What was begun is also finished on one of before: a first installation
+/// of an older core provider.
+fn accepted(inventory: &ProviderInventory) -> ContractCheck {
+    let accepted: &[&str] =
+        if inventory.unfinished.is_some() { &Contract::COMPATIBLE } else { &[Contract::CURRENT] };
+    ContractCheck { accepted, may_be_absent: true }
+}
+
+async fn check_queue(
+    sources: &Sources<'_>,
+    inventory: &ProviderInventory,
+    queue: &[RenderedProvider],
+) -> Vec<Problem> {
+    if queue.is_empty() {
+        return Vec::new();
+    }
+    let others = queue::without(inventory, queue);
+    let mut problems = Vec::new();
+    let mut core_contract = None;
+    if let Some(core) = others.core() {
+        match Box::pin(sources.contract_of(&core.id, &core.version)).await {
+            Ok(contract) => core_contract = Some(contract),
+            Err(error) => problems.push(Problem::ignorable(
+                format!("cannot tell the contract of the core provider: {}", with_causes(&error)),
+                "check the url of the core provider in clusterctl.yaml",
+            )),
+        }
+    }
+    problems.extend(check_providers(&others, queue, core_contract.as_ref()));
+    problems
+}
+
+/// Gives the problems back when all of them may be ignored and are to be.
+fn ignored(problems: Vec<Problem>, validate: bool) -> Result<Vec<Problem>, Problems> {
+    let stops = problems.iter().any(|problem| validate || !problem.can_be_ignored);
+    if stops { Err(Problems { problems }) } else { Ok(problems) }
+}
+
+/// Carries a plan out. Gives whether this was the first installation, and what was not ready in time where that is none
+/// of its failures.
+///
+/// Cut off anywhere, the same command goes on: what a first installation was begun with is noted before anything else,
+/// and until it is complete.
+/// # Errors
+/// `NotReady` also when objects of one wave are not ready that the next needs.
+pub async fn init(
+    cluster: &ManagementCluster,
+    sources: &Sources<'_>,
+    request: &InitRequest,
+    mut plan: LifecyclePlan,
+) -> Result<(bool, Option<NotReady>), InitError> {
+    let inventory = cluster.inventory().await?;
+    let is_first = queue::is_first(&inventory);
+    if !plan.providers.is_empty() {
+        let begun: Vec<InstalledProvider> = plan.providers.iter().map(ProviderPlan::as_it_becomes).collect();
+        cluster.define_inventory(is_first.then_some(&begun)).await?;
+    }
+    let patience = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
+    Box::pin(cluster.carry_out_cert_manager(&plan.cert_manager, sources, Instant::now() + patience)).await?;
+    for provider in &mut plan.providers {
+        Box::pin(cluster.carry_out_provider(provider, request.wait)).await?;
+    }
+    let not_ready = cluster.wait_as_asked::<InitError>(&plan.providers, request.wait).await?;
+    if is_first {
+        cluster.finish_first_installation().await?;
+    }
+    Ok((is_first, not_ready))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! What becomes of each object of each provider.
+
+use std::collections::BTreeMap;
+
+use apply::{
+    Action, ApiError, ApiKind, ApplySet, DesiredSet, Engine, EngineError, Kinds, Live, ObjectKey, Plan, Step,
+    defined_kinds, desire, plan,
+};
+use futures::future::try_join_all;
+use manifest::Object;
+use provider::InstalledProvider;
+
+use super::InitError;
+use crate::{
+    CertManagerError, CertManagerPlan, ManagementCluster, Problem, ProviderInventory, ProviderPlan,
+    RenderedProvider, Sources,
+    cert_manager::cert_manager_manifest,
+    cluster::served,
+    preflight::with_causes,
+    provider_set::{marks, options, settle_policies},
+    status::forget_drifted,
+    upgrade::{Keep, with_kept_fields},
+};
+
+/// Kinds of cert-manager that providers bring objects of.
+const CERT_MANAGER_KINDS: [(&str, &str, bool); 3] = [
+    ("Certificate", "certificates", true),
+    ("ClusterIssuer", "clusterissuers", false),
+    ("Issuer", "issuers", true),
+];
+
+/// What decides how much is looked at.
+pub(super) struct Planning<'a> {
+    pub(super) cluster: &'a ManagementCluster,
+    pub(super) inventory: &'a ProviderInventory,
+    /// Nothing of Cluster API was ever there: what is written is new, or the write says so.
+    pub(super) is_fresh: bool,
+    /// The user may do everything: what is new will not be refused for lack of a right.
+    pub(super) is_admin: bool,
+    pub(super) thorough: bool,
+}
+
+/// A provider with its objects made ready.
+struct Ready<'q> {
+    provider: &'q RenderedProvider,
+    desired: DesiredSet,
+}
+
+impl Planning<'_> {
+    /// Plans all providers of the queue, in its order; what cannot be done of any of them joins the problems.
+    pub(super) async fn plan(
+        &self,
+        sources: &Sources<'_>,
+        cert_manager: &CertManagerPlan,
+        queue: &[RenderedProvider],
+        problems: &mut Vec<Problem>,
+    ) -> Result<Vec<ProviderPlan>, InitError> {
+        let kinds = self.kinds(sources, cert_manager).await?;
+        let (ready, kinds) = make_ready(queue, kinds, problems);
+        problems.extend(brought_twice(&ready));
+        let planned = try_join_all(ready.into_iter().map(|ready| self.plan_one(ready, &kinds))).await?;
+        let mut plans = Vec::with_capacity(planned.len());
+        for result in planned {
+            match result {
+                Ok(plan) => plans.push(plan),
+                Err(more) => problems.extend(more),
+            }
+        }
+        Ok(plans)
+    }
+
+    /// What the server serves, and what cert-manager will have brought by then.
+    /// Reading its manifest now keeps a release that cannot be read from stopping the run half-way.
+    async fn kinds(&self, sources: &Sources<'_>, cert_manager: &CertManagerPlan) -> Result<Kinds, InitError> {
+        let mut kinds = Kinds::clone(&*self.cluster.server.kinds().await?);
+        match cert_manager {
+            CertManagerPlan::Install { .. } | CertManagerPlan::Upgrade { .. } => {
+                let manifest = cert_manager_manifest(sources).await.map_err(CertManagerError::from)?;
+                add_defined(&mut kinds, &manifest.objects);
+            }
+            CertManagerPlan::External => kinds_of_cert_manager().for_each(|kind| kinds.add(kind)),
+            CertManagerPlan::None | CertManagerPlan::Keep { .. } => {}
+        }
+        Ok(kinds)
+    }
+
+    async fn plan_one(
+        &self,
+        ready: Ready<'_>,
+        kinds: &Kinds,
+    ) -> Result<Result<ProviderPlan, Vec<Problem>>, ApiError> {
+        let Ready { provider, mut desired } = ready;
+        let (id, namespace) = (&provider.id, &provider.namespace);
+        let there = self.inventory.of(id).find(|installed| installed.namespace == *namespace);
+        let mut set = self.applied(provider, there).await?;
+        let (marks, options) = (marks(id), options(namespace));
+        let engine = Engine { server: &self.cluster.server, marks: &marks, options: &options };
+        let live = self.look(&engine, &set, &desired).await?;
+        if there.is_some() {
+            forget_drifted(&mut set, &live, &options.field_manager);
+            desired = with_kept(provider, desired, &live, kinds);
+        }
+        let steps = match plan(&set, &desired, &live, &marks, &options, jiff::Timestamp::now()) {
+            Ok(plan) => plan,
+            Err(impossible) => return Ok(Err(impossible.iter().map(|why| refused(provider, why)).collect())),
+        };
+        let would_be = match engine.dry_run(&self.to_be_tried(&steps), &desired, &live).await {
+            Ok(would_be) => would_be,
+            Err(EngineError::Api(error)) => return Err(error),
+            Err(error) => return Ok(Err(refused_as_dry_run(provider, &error))),
+        };
+        let mut planned = ProviderPlan {
+            id: id.clone(),
+            namespace: namespace.clone(),
+            from: there.map(|installed| installed.version.clone()),
+            to: Some(provider.version.clone()),
+            desired,
+            set,
+            live,
+            would_be,
+            plan: steps,
+        };
+        planned.drop_idle_updates();
+        Ok(Ok(planned))
+    }
+
+    /// On a fresh cluster nothing is looked at: what is new is written as new.
+    async fn look(
+        &self,
+        engine: &Engine<'_>,
+        set: &ApplySet,
+        desired: &DesiredSet,
+    ) -> Result<Live, ApiError> {
+        match (self.is_fresh, self.thorough) {
+            (true, false) => Ok(Live::default()),
+            (_, thorough) => engine.observe(set, desired, thorough).await,
+        }
+    }
+
+    /// What was applied before: of an installed provider as far as it can be told, else by a run that was cut off.
+    async fn applied(
+        &self,
+        provider: &RenderedProvider,
+        there: Option<&InstalledProvider>,
+    ) -> Result<ApplySet, ApiError> {
+        if let Some(installed) = there {
+            let mut applied = self.cluster.applied_for(std::slice::from_ref(installed)).await?;
+            return Ok(applied.pop().map(|applied| applied.set).unwrap_or_default());
+        }
+        if self.is_fresh {
+            return Ok(ApplySet::default());
+        }
+        let recorded = self.cluster.recorded(&provider.id, &provider.namespace).await?;
+        Ok(recorded.map(|(set, _)| set).unwrap_or_default())
+    }
+
+    /// What the server is asked about beforehand: changes of what is there, and what a user of few rights creates
+    /// outside of namespaces, where rules about privileges are no question of permissions alone.
+    fn to_be_tried(&self, plan: &Plan) -> Plan {
+        let is_tried = |step: &&Step| match step.action {
+            Action::Update | Action::Adopt | Action::Recreate => true,
+            Action::Create => self.thorough || (!self.is_admin && step.key.namespace.is_empty()),
+            _ => false,
+        };
+        Plan { steps: plan.steps.iter().filter(is_tried).cloned().collect() }
+    }
+}
+
+/// Makes the objects of all providers ready; each may use kinds that those before it define. Gives all kinds too.
+fn make_ready<'q>(
+    queue: &'q [RenderedProvider],
+    mut kinds: Kinds,
+    problems: &mut Vec<Problem>,
+) -> (Vec<Ready<'q>>, Kinds) {
+    let mut all = Vec::with_capacity(queue.len());
+    for provider in queue {
+        let (marks, options) = (marks(&provider.id), options(&provider.namespace));
+        match desire(provider.objects.clone(), &kinds, &marks, &options) {
+            Ok(mut desired) => {
+                settle_policies(&mut desired);
+                all.push(Ready { provider, desired });
+            }
+            Err(bad) => problems.extend(bad.iter().map(|why| refused(provider, why))),
+        }
+        add_defined(&mut kinds, &provider.objects);
+    }
+    (all, kinds)
+}
+
+/// What is desired, with what users set on the Deployments that are there.
+fn with_kept(provider: &RenderedProvider, desired: DesiredSet, live: &Live, kinds: &Kinds) -> DesiredSet {
+    let Some(objects) = with_kept_fields(&provider.objects, &desired, live, Keep::ALL) else {
+        return desired;
+    };
+    let (marks, options) = (marks(&provider.id), options(&provider.namespace));
+    // What could be made ready before can be again: nothing but fields of Deployments was set.
+    let Ok(mut kept) = desire(objects, kinds, &marks, &options) else { return desired };
+    settle_policies(&mut kept);
+    kept
+}
+
+/// Objects that several providers bring: the second would take them from the first. A Namespace may be shared.
+fn brought_twice(ready: &[Ready<'_>]) -> Vec<Problem> {
+    let mut first: BTreeMap<&ObjectKey, &RenderedProvider> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for Ready { provider, desired } in ready {
+        for key in desired.objects.iter().map(|object| &object.key).filter(|key| !key.is("", "Namespace")) {
+            if let Some(other) = first.insert(key, provider) {
+                let RenderedProvider { id, version, .. } = provider;
+                problems.push(Problem::fatal(format!(
+                    "cannot install `{id}` {version}: `{}` brings {key} too",
+                    other.id
+                )));
+            }
+        }
+    }
+    problems
+}
+
+fn add_defined(kinds: &mut Kinds, objects: &[Object]) {
+    objects.iter().flat_map(defined_kinds).for_each(|kind| kinds.add(kind));
+}
+
+fn kinds_of_cert_manager() -> impl Iterator<Item = ApiKind> {
+    CERT_MANAGER_KINDS
+        .iter()
+        .map(|(kind, plural, namespaced)| served("cert-manager.io", "v1", kind, plural, *namespaced))
+}
+
+fn refused(provider: &RenderedProvider, why: &dyn std::error::Error) -> Problem {
+    Problem::fatal(format!("cannot install `{}` {}: {}", provider.id, provider.version, with_causes(why)))
+}
+
+fn refused_as_dry_run(provider: &RenderedProvider, error: &EngineError) -> Vec<Problem> {
+    match error {
+        EngineError::Writes { failed } => failed.iter().map(|(_, why)| refused(provider, why)).collect(),
+        EngineError::Impossible { objects } => objects.iter().map(|why| refused(provider, why)).collect(),
+        other => vec![refused(provider, other)],
+    }
+}

@@ -1,0 +1,136 @@
+use ProviderType::{Bootstrap, ControlPlane};
+
+use super::*;
+use crate::{
+    WaitFor,
+    testing::{NEW, OLD, Releases, asked, bootstrap, control_plane, core, docker, installed},
+};
+
+fn request(providers: &[(ProviderId, &str)], declined: &[ProviderType]) -> InitRequest {
+    InitRequest {
+        providers: asked(providers),
+        declined: declined.to_vec(),
+        target_namespace: None,
+        validate: true,
+        wait: WaitFor { timeout: None, must_be_ready: false },
+        thorough: false,
+    }
+}
+
+fn inventory(providers: &[ProviderId]) -> ProviderInventory {
+    let providers = providers.iter().map(|id| installed(id, OLD)).collect();
+    ProviderInventory { providers, is_defined: true, unfinished: None }
+}
+
+fn chosen(inventory: &ProviderInventory, request: &InitRequest) -> Vec<String> {
+    let short = |wanted: Wanted| match wanted.version {
+        Some(version) => format!("{}:{version}", wanted.id),
+        None => wanted.id.to_string(),
+    };
+    select(inventory, request).wanted.into_iter().map(short).collect()
+}
+
+#[test]
+fn a_first_installation_adds_what_is_not_named_or_declined() {
+    let talos = ProviderId::new(Bootstrap, "talos");
+    let cases = [
+        (request(&[], &[]), "cluster-api bootstrap-kubeadm control-plane-kubeadm"),
+        (
+            request(&[(docker(), ""), (core(), OLD)], &[]),
+            "cluster-api:v1.13.5 bootstrap-kubeadm control-plane-kubeadm infrastructure-docker",
+        ),
+        (request(&[], &[Bootstrap]), "cluster-api control-plane-kubeadm"),
+        (request(&[], &[Bootstrap, ControlPlane]), "cluster-api"),
+        (request(&[(talos.clone(), "")], &[]), "cluster-api bootstrap-talos control-plane-kubeadm"),
+        (request(&[(talos, "")], &[Bootstrap]), "cluster-api bootstrap-talos control-plane-kubeadm"),
+    ];
+    for (request, expected) in cases {
+        assert_eq!(chosen(&inventory(&[]), &request).join(" "), expected);
+        assert_eq!(chosen(&ProviderInventory::default(), &request).join(" "), expected);
+    }
+}
+
+#[test]
+fn later_nothing_is_added() {
+    let complete = inventory(&[core(), bootstrap(), control_plane()]);
+    assert_eq!(chosen(&complete, &request(&[], &[])), [""; 0]);
+    assert_eq!(chosen(&complete, &request(&[(docker(), NEW)], &[])), ["infrastructure-docker:v1.14.0"]);
+    assert!(!is_first(&complete));
+}
+
+#[test]
+fn an_unfinished_installation_is_completed_with_the_versions_it_began_with() {
+    let begun = [core(), bootstrap(), docker()].map(|id| installed(&id, OLD));
+    let mut inventory = inventory(&[core()]);
+    inventory.unfinished = Some(begun.to_vec());
+    assert!(is_first(&inventory));
+    let all = "cluster-api:v1.13.5 bootstrap-kubeadm:v1.13.5 infrastructure-docker:v1.13.5";
+    for same in
+        [request(&[], &[]), request(&[(docker(), "")], &[]), request(&[(docker(), OLD)], &[ControlPlane])]
+    {
+        let selection = select(&inventory, &same);
+        assert_eq!(chosen(&inventory, &same).join(" "), all);
+        assert_eq!(selection.warnings, [""; 0]);
+        assert_eq!(selection.wanted[2].namespace.as_deref(), Some("infrastructure-docker-system"));
+    }
+}
+
+#[test]
+fn another_choice_than_the_unfinished_one_wins_and_what_is_left_behind_is_told() {
+    let mut inventory = inventory(&[core()]);
+    inventory.unfinished = Some([core(), docker()].map(|id| installed(&id, OLD)).to_vec());
+    let aws = ProviderId::new(ProviderType::Infrastructure, "aws");
+    let other = request(&[(aws, ""), (core(), NEW)], &[]);
+    assert_eq!(chosen(&inventory, &other), ["cluster-api:v1.14.0", "infrastructure-aws"]);
+    assert_eq!(
+        select(&inventory, &other).warnings,
+        [
+            "the installation of `infrastructure-docker` v1.13.5 into namespace `infrastructure-docker-system` was begun \
+          before and is not asked for now: what was written of it stays"
+        ]
+    );
+}
+
+#[test]
+fn what_another_tool_left_half_done_is_told_with_the_flags_that_complete_it() {
+    let warnings = |there: &[ProviderId], request: &InitRequest| select(&inventory(there), request).warnings;
+    assert_eq!(
+        warnings(&[core()], &request(&[(docker(), "")], &[])),
+        [
+            "there is a core provider and no bootstrap and no control plane provider, as after a first installation that \
+          was cut off: add `--bootstrap kubeadm --control-plane kubeadm` to complete it"
+        ]
+    );
+    let one = warnings(&[core(), bootstrap()], &request(&[], &[]));
+    assert!(one[0].contains("no control plane provider,") && one[0].contains("`--control-plane kubeadm`"));
+    for told in
+        [request(&[], &[Bootstrap, ControlPlane]), request(&[(bootstrap(), ""), (control_plane(), "")], &[])]
+    {
+        assert_eq!(warnings(&[core()], &told), [""; 0]);
+    }
+}
+
+#[tokio::test]
+async fn what_is_installed_as_asked_for_is_dropped_and_another_version_is_not() {
+    let releases = Releases::small();
+    let asked = asked(&[(core(), OLD), (docker(), NEW)]);
+    let rendered = releases.sources().render(&asked, None).await.unwrap();
+    let left = |inventory: &ProviderInventory| {
+        let left = drop_installed(inventory, &BTreeSet::new(), rendered.clone());
+        left.into_iter().map(|provider| provider.id.to_string()).collect::<Vec<_>>()
+    };
+    let both = inventory(&[core(), docker()]);
+    assert_eq!(left(&both), ["infrastructure-docker"]);
+    assert_eq!(left(&inventory(&[])), ["cluster-api", "infrastructure-docker"]);
+    let unfinished = ProviderInventory { unfinished: Some(vec![installed(&core(), OLD)]), ..both };
+    assert_eq!(left(&unfinished), ["cluster-api", "infrastructure-docker"]);
+    let rest = without(&unfinished, &rendered);
+    assert_eq!(rest.providers, [installed(&docker(), OLD)]);
+}
+
+#[test]
+fn a_target_namespace_is_for_all() {
+    let request = InitRequest { target_namespace: Some("all".to_owned()), ..request(&[], &[]) };
+    let selection = select(&ProviderInventory::default(), &request);
+    assert!(selection.wanted.iter().all(|wanted| wanted.namespace.as_deref() == Some("all")));
+}

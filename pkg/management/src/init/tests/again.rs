@@ -1,0 +1,122 @@
+//! `init` of what is installed already.
+
+use super::*;
+
+const MANAGER: &str = "infrastructure-docker-system/manager";
+const WEBHOOK: &str = "infrastructure-docker-system/webhook";
+const MANAGERS_ROLE: &str = "infrastructure-docker-manager";
+
+#[tokio::test]
+async fn what_is_missing_or_was_changed_is_mended_and_nothing_else_is_written() {
+    let (fixture, releases) = (with_controllers().await, Releases::small());
+    let cluster = cluster(&fixture).await;
+    run(&cluster, &releases, &small_request("")).await.unwrap();
+    fixture.settled().await;
+    fixture.delete(SERVICE, WEBHOOK).await;
+    fixture.merge(CLUSTER_ROLE, MANAGERS_ROLE, &json!({"rules": []})).await;
+
+    let again = request(&[(docker(), "")]);
+    let again = InitRequest { declined: small_request("").declined, ..again };
+    let plan = plan_init(&cluster, &releases.sources(), &again).await.unwrap();
+    let steps: Vec<_> = plan
+        .providers
+        .iter()
+        .flat_map(|provider| &provider.plan.steps)
+        .filter(|step| step.action.writes())
+        .map(|step| format!("{:?} {}", step.action, step.key))
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            "Update ClusterRole infrastructure-docker-manager",
+            "Create Service infrastructure-docker-system/webhook"
+        ]
+    );
+    assert!(!plan.is_empty());
+    let mut counter = Counter::start(fixture.sandbox());
+    assert_eq!(run(&cluster, &releases, &again).await.unwrap(), (false, None));
+    assert!(fixture.get(SERVICE, WEBHOOK).await.is_some());
+    assert_ne!(fixture.get(CLUSTER_ROLE, MANAGERS_ROLE).await.unwrap()["rules"], json!([]));
+    let touched = written(&counter);
+    assert!(
+        touched.iter().all(|write| !write.contains("deployments") && !write.contains("certificates")),
+        "{touched:#?}"
+    );
+
+    counter.restart();
+    run(&cluster, &releases, &again).await.unwrap();
+    assert_eq!(written(&counter), [""; 0]);
+}
+
+#[tokio::test]
+async fn replicas_a_user_set_stay() {
+    let (fixture, releases) = (with_controllers().await, Releases::small());
+    let cluster = cluster(&fixture).await;
+    run(&cluster, &releases, &small_request("")).await.unwrap();
+    fixture.merge(DEPLOYMENT, MANAGER, &json!({"spec": {"replicas": 3}})).await;
+    fixture.settled().await;
+    run(&cluster, &releases, &small_request("")).await.unwrap();
+    assert_eq!(fixture.get(DEPLOYMENT, MANAGER).await.unwrap()["spec"]["replicas"], 3);
+    fixture.settled().await;
+    let counter = Counter::start(fixture.sandbox());
+    run(&cluster, &releases, &small_request("")).await.unwrap();
+    assert_eq!(written(&counter), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_provider_that_was_added_and_not_ready_in_time_is_waited_for_again() {
+    let controllers = Switches { workloads: false, ..Switches::default() };
+    let fixture = Fixture::builder().controllers(controllers).start().await;
+    fixture.apply(&cert_manager(CERT_MANAGER)).await;
+    let releases = Releases::small().with_external_cert_manager();
+    let cluster = cluster(&fixture).await;
+    let soon = WaitFor { timeout: Some(Duration::from_millis(1)), must_be_ready: false };
+    run(&cluster, &releases, &InitRequest { wait: soon, ..small_request("") }).await.unwrap();
+    let added =
+        InitRequest { wait: WaitFor { must_be_ready: true, ..soon }, ..request(&[(bootstrap(), "")]) };
+    for _ in 0..2 {
+        let error = run(&cluster, &releases, &added).await.unwrap_err();
+        let InitError::NotReady(late) = &error else { panic!("{error:?}") };
+        assert!(
+            late.blockers.iter().any(|late| late.object.namespace == "bootstrap-kubeadm-system"),
+            "{late:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_an_upgrade_left_half_way_is_left_to_it() {
+    let (fixture, releases) = (with_controllers().await, Releases::small());
+    let cluster = cluster(&fixture).await;
+    run(&cluster, &releases, &small_request(OLD)).await.unwrap();
+    let record = "infrastructure-docker-system/capstan.infrastructure-docker";
+    fixture.merge(CONFIG_MAP, record, &json!({"data": {"version": NEW}})).await;
+    let plan = plan_init(&cluster, &releases.sources(), &small_request(OLD)).await.unwrap();
+    assert!(plan.is_empty() && plan.providers.is_empty());
+    assert_eq!(
+        plan.warnings,
+        [
+            "`infrastructure-docker` was left half-way between v1.13.5 and v1.14.0: complete it with `upgrade resume` \
+          or `upgrade apply`"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn objects_without_labels_are_found_by_a_thorough_plan_and_by_the_write_itself() {
+    let (fixture, releases) = (with_controllers().await, Releases::small());
+    let role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: \
+                infrastructure-docker-manager}, rules: []}";
+    fixture.apply(role).await;
+    let cluster = cluster(&fixture).await;
+    for (thorough, expected) in [(false, apply::Action::Create), (true, apply::Action::Adopt)] {
+        let request = InitRequest { thorough, ..small_request("") };
+        let plan = plan_init(&cluster, &releases.sources(), &request).await.unwrap();
+        let steps = plan.providers.iter().flat_map(|provider| &provider.plan.steps);
+        let found = steps.filter(|step| step.key.kind == "ClusterRole" && step.key.name == MANAGERS_ROLE);
+        assert_eq!(found.map(|step| step.action).collect::<Vec<_>>(), [expected]);
+    }
+    run(&cluster, &releases, &small_request("")).await.unwrap();
+    let role = fixture.get(CLUSTER_ROLE, MANAGERS_ROLE).await.unwrap();
+    assert_ne!(role["rules"], json!([]));
+}

@@ -1,0 +1,68 @@
+mod report;
+mod saved;
+
+use api::ProviderId;
+use serde::Serialize;
+
+use crate::CertManagerPlan;
+
+pub use report::{Diffs, object_name, waiting_for};
+pub use saved::{Difference, ObjectDifference, differences};
+
+/// Which verb a plan is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verb {
+    /// `init`
+    Init,
+    /// `upgrade apply`
+    Upgrade,
+    /// `delete`
+    Delete,
+}
+
+/// What a verb is going to do to a management cluster. Holds the objects too; what is printed or saved of it are types
+/// of `api`, without values of Secrets.
+#[derive(Clone, Debug)]
+pub struct LifecyclePlan {
+    /// Of which verb.
+    pub verb: Verb,
+    /// What becomes of cert-manager.
+    pub cert_manager: CertManagerPlan,
+    /// In the order they are worked on.
+    pub providers: Vec<ProviderPlan>,
+    /// Problems that `--validate=false` let pass, for a warning.
+    pub ignored: Vec<crate::Problem>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// What happens to one provider.
+#[derive(Clone, Debug)]
+pub struct ProviderPlan {
+    /// Which one.
+    pub id: ProviderId,
+    /// The namespace.
+    pub namespace: String,
+    /// The version that is there.
+    pub from: Option<String>,
+    /// The version that comes; none when it goes.
+    pub to: Option<String>,
+    /// What is to be there.
+    pub desired: apply::DesiredSet,
+    /// What was applied so far.
+    pub set: apply::ApplySet,
+    /// What is there now.
+    pub live: apply::Live,
+    /// What would be there, as far as the server was asked.
+    pub would_be: apply::Live,
+    /// Object by object.
+    pub plan: apply::Plan,
+}
+
+impl LifecyclePlan {
+    /// Whether nothing would change.
+    pub fn is_empty(&self) -> bool {
+        self.cert_manager.is_empty() && self.providers.iter().all(ProviderPlan::is_empty)
+    }
+}

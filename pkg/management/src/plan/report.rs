@@ -1,0 +1,168 @@
+//! Plans as verbs print them: the types of `api::output`.
+
+use std::fmt;
+
+use api::output::{
+    CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction,
+    StepReport, WaitingFor,
+};
+use apply::{Action, Blocker, Change, ObjectKey, Step};
+
+use super::{LifecyclePlan, ProviderPlan, Verb};
+use crate::CertManagerPlan;
+
+/// Whether a report shows changes field by field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Diffs {
+    /// What is done with each object, and no more.
+    Hidden,
+    /// A unified diff for each object that changes.
+    Shown,
+}
+
+impl LifecyclePlan {
+    /// The plan as it is printed.
+    pub fn report(&self, diffs: Diffs) -> LifecycleReport {
+        let ignored = self.ignored.iter().map(|problem| format!("ignored: {}", problem.text));
+        LifecycleReport {
+            command: self.verb.command().to_owned(),
+            carried_out: false,
+            changes: !self.is_empty(),
+            cert_manager: self.cert_manager.report(),
+            providers: self.providers.iter().map(|provider| report_provider(provider, diffs)).collect(),
+            warnings: self.warnings.iter().cloned().chain(ignored).collect(),
+            not_ready: Vec::new(),
+        }
+    }
+}
+
+fn report_provider(provider: &ProviderPlan, diffs: Diffs) -> ProviderReport {
+    ProviderReport {
+        provider: provider.id.label(),
+        id: provider.id.clone(),
+        namespace: provider.namespace.clone(),
+        from: provider.from.clone(),
+        to: provider.to.clone(),
+        steps: provider.plan.steps.iter().map(|step| report_step(step, provider, diffs)).collect(),
+    }
+}
+
+fn report_step(step: &Step, provider: &ProviderPlan, diffs: Diffs) -> StepReport {
+    StepReport {
+        action: action_of(step.action),
+        object: object_name(&step.key),
+        why: step.why.clone(),
+        diff: (diffs == Diffs::Shown).then(|| diff_of(step, provider)).flatten(),
+    }
+}
+
+/// What the server said it would be, else the manifest. Nothing where nothing changes.
+fn diff_of(step: &Step, provider: &ProviderPlan) -> Option<String> {
+    let before = provider.live.present(&step.key).cloned();
+    let after = match step.action {
+        Action::Create | Action::Update | Action::Adopt | Action::Recreate => {
+            let asked = provider.would_be.present(&step.key);
+            let desired = || provider.desired.objects.iter().find(|desired| desired.key == step.key);
+            asked.or_else(|| desired().map(|desired| &desired.object)).cloned()
+        }
+        Action::Delete | Action::Purge => None,
+        Action::Keep | Action::Completed | Action::Orphan => return None,
+    };
+    let text = apply::diff(&Change { before, after });
+    (!text.is_empty()).then_some(text)
+}
+
+impl CertManagerPlan {
+    /// What becomes of it, as it is printed.
+    pub fn report(&self) -> CertManagerReport {
+        let report = |action, from: Option<&String>, to: Option<&String>, why: Option<&String>| {
+            CertManagerReport { action, from: from.cloned(), to: to.cloned(), why: why.cloned() }
+        };
+        match self {
+            Self::None => report(CertManagerAction::None, None, None, None),
+            Self::External => report(CertManagerAction::External, None, None, None),
+            Self::Keep { version } => {
+                let known = Some(version).filter(|version| !version.is_empty());
+                report(CertManagerAction::Keep, known, known, None)
+            }
+            Self::Install { version, why } => {
+                report(CertManagerAction::Install, None, Some(version), why.as_ref())
+            }
+            Self::Upgrade { from, to } => report(CertManagerAction::Upgrade, Some(from), Some(to), None),
+        }
+    }
+}
+
+impl fmt::Display for CertManagerPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("not looked at"),
+            Self::External => f.write_str("taken care of by somebody else"),
+            Self::Keep { version } if version.is_empty() => f.write_str("stays"),
+            Self::Keep { version } => write!(f, "stays at {version}"),
+            Self::Install { version, why: None } => write!(f, "install {version}"),
+            Self::Install { version, why: Some(why) } => write!(f, "install {version} ({why})"),
+            Self::Upgrade { from, to } => write!(f, "upgrade from {from} to {to}"),
+        }
+    }
+}
+
+impl Verb {
+    /// The words it is called by.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Init => "init",
+            Self::Upgrade => "upgrade apply",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// The action in the words of `api`.
+pub(super) fn action_of(action: Action) -> StepAction {
+    match action {
+        Action::Create => StepAction::Create,
+        Action::Update => StepAction::Update,
+        Action::Adopt => StepAction::Adopt,
+        Action::Recreate => StepAction::Recreate,
+        Action::Keep => StepAction::Keep,
+        Action::Completed => StepAction::Completed,
+        Action::Purge => StepAction::Purge,
+        Action::Delete => StepAction::Delete,
+        Action::Orphan => StepAction::Orphan,
+    }
+}
+
+/// An object's name as it is printed.
+pub fn object_name(key: &ObjectKey) -> ObjectName {
+    ObjectName {
+        group: key.group.clone(),
+        kind: key.kind.clone(),
+        namespace: key.namespace.clone(),
+        name: key.name.clone(),
+    }
+}
+
+/// What is waited for, as it is printed.
+pub fn waiting_for(blockers: &[Blocker]) -> Vec<WaitingFor> {
+    let one = |blocker: &Blocker| WaitingFor {
+        object: object_name(&blocker.object),
+        health: blocker.status.health.as_str().to_owned(),
+        message: blocker.status.message.clone(),
+        for_seconds: blocker.since.as_secs(),
+        below: waiting_for(&blocker.below),
+    };
+    blockers.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_that_is_not_known_is_absent() {
+        let kept = |version: &str| CertManagerPlan::Keep { version: version.to_owned() }.report();
+        assert_eq!((kept("").from, kept("").to), (None, None));
+        assert_eq!(kept("v1.21.1").from.as_deref(), Some("v1.21.1"));
+    }
+}

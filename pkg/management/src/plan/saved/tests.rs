@@ -1,0 +1,188 @@
+use std::collections::BTreeMap;
+
+use api::{ProviderId, ProviderType, plan::SavedReference};
+use apply::{Action, ApplySet, DesiredSet, ObjectPolicies, Plan, Stage};
+use serde_json::json;
+
+use super::*;
+use crate::{CertManagerPlan, Verb};
+
+fn object(value: Value) -> Object {
+    value.try_into().unwrap()
+}
+
+fn config_map(data: &str) -> Object {
+    object(
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}, "data": {"k": data}}),
+    )
+}
+
+fn secret(value: &str) -> Object {
+    object(json!({
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "namespace": "n"}, "stringData": {"k": value}
+    }))
+}
+
+/// As a server has it.
+fn live(of: &Object, uid: &str, resource_version: &str) -> Object {
+    let mut live = of.clone();
+    let metadata = live.get_mut(&["metadata"]).unwrap().as_object_mut().unwrap();
+    metadata.insert("uid".to_owned(), uid.into());
+    metadata.insert("resourceVersion".to_owned(), resource_version.into());
+    metadata.insert("managedFields".to_owned(), json!([{"manager": resource_version}]));
+    live.as_map_mut().insert("status".to_owned(), json!({"seen": resource_version}));
+    live
+}
+
+fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
+    let key = ObjectKey::of(manifest);
+    let action = if matches!(observation, Observation::Present(_)) { Action::Update } else { Action::Create };
+    let step = Step {
+        key: key.clone(),
+        action,
+        wave: 0,
+        stage: Stage::Regular,
+        priority: 0,
+        purge_wave: None,
+        unowned: false,
+        why: None,
+    };
+    let desired = Desired {
+        key: key.clone(),
+        version: "v1".to_owned(),
+        object: manifest.clone(),
+        policies: ObjectPolicies::default(),
+        hints: apply::Hints::default(),
+        digest: digest(&manifest.clone().into_value()),
+        defines: Vec::new(),
+    };
+    LifecyclePlan {
+        verb: Verb::Init,
+        cert_manager: CertManagerPlan::Keep { version: "v1.0.0".to_owned() },
+        providers: vec![ProviderPlan {
+            id: ProviderId::new(ProviderType::Core, "cluster-api"),
+            namespace: "n".to_owned(),
+            from: None,
+            to: Some("v1.0.0".to_owned()),
+            desired: DesiredSet { objects: vec![desired] },
+            set: ApplySet::default(),
+            live: Live { objects: BTreeMap::from([(key, observation)]) },
+            would_be: Live::default(),
+            plan: Plan { steps: vec![step] },
+        }],
+        ignored: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+fn save(plan: &LifecyclePlan) -> SavedPlan {
+    let provider = SavedReference {
+        provider: ProviderId::new(ProviderType::Core, "cluster-api"),
+        version: Some("v1.0.0".to_owned()),
+    };
+    let request = SavedRequest::Init {
+        providers: vec![provider],
+        declined: Vec::new(),
+        target_namespace: None,
+        validate: true,
+    };
+    plan.save(request, "cluster".to_owned())
+}
+
+fn told(before: &LifecyclePlan, after: &LifecyclePlan) -> Vec<String> {
+    differences(&save(before), &save(after)).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_plan_holds_while_only_counters_and_status_change() {
+    let manifest = config_map("x");
+    let observed = |version| plan(&manifest, Observation::Present(live(&manifest, "u", version)));
+    assert_eq!(told(&observed("1"), &observed("2")), Vec::<String>::new());
+}
+
+#[test]
+fn what_changed_on_the_cluster_is_named() {
+    let manifest = config_map("x");
+    let present = |object: &Object, uid| plan(&manifest, Observation::Present(live(object, uid, "1")));
+    let absent = plan(&manifest, Observation::Absent);
+    let before = present(&manifest, "u");
+    assert_eq!(told(&before, &present(&config_map("y"), "u")), ["ConfigMap n/a was changed on the cluster"]);
+    assert_eq!(
+        told(&before, &present(&manifest, "other")),
+        ["ConfigMap n/a was deleted and made anew on the cluster"]
+    );
+    assert_eq!(told(&before, &absent), ["ConfigMap n/a is gone from the cluster"]);
+    assert_eq!(told(&absent, &before), ["ConfigMap n/a is on the cluster now"]);
+}
+
+#[test]
+fn what_is_rendered_otherwise_is_named() {
+    let (before, after) = (config_map("x"), config_map("y"));
+    assert_eq!(
+        told(&plan(&before, Observation::Absent), &plan(&after, Observation::Absent)),
+        ["ConfigMap n/a has another manifest"]
+    );
+}
+
+#[test]
+fn another_cluster_is_all_that_is_told() {
+    let saved = save(&plan(&config_map("x"), Observation::Absent));
+    let other = SavedPlan { cluster: "other".to_owned(), providers: Vec::new(), ..saved.clone() };
+    assert_eq!(differences(&saved, &other), [Difference::Cluster]);
+}
+
+#[test]
+fn a_provider_in_two_namespaces_is_compared_with_itself() {
+    let mut twice = plan(&config_map("x"), Observation::Absent);
+    let other = ProviderPlan { namespace: "other".to_owned(), ..twice.providers[0].clone() };
+    twice.providers.push(other);
+    assert_eq!(told(&twice, &twice), Vec::<String>::new());
+    let mut once = twice.clone();
+    once.providers.pop();
+    assert_eq!(told(&twice, &once), ["`cluster-api`: planned nothing to v1.0.0 in `other`, now nothing"]);
+}
+
+#[test]
+fn providers_and_cert_manager_that_are_planned_otherwise_are_named() {
+    let before = plan(&config_map("x"), Observation::Absent);
+    let mut after = before.clone();
+    after.cert_manager = CertManagerPlan::Install { version: "v1.1.0".to_owned(), why: None };
+    after.providers[0].to = Some("v1.1.0".to_owned());
+    assert_eq!(
+        told(&before, &after),
+        [
+            "cert-manager: planned `stays at v1.0.0`, now `install v1.1.0`",
+            "`cluster-api`: planned nothing to v1.0.0 in `n`, now nothing to v1.1.0 in `n`"
+        ]
+    );
+    after.providers.clear();
+    assert_eq!(told(&before, &after)[1], "`cluster-api`: planned nothing to v1.0.0 in `n`, now nothing");
+}
+
+#[test]
+fn objects_only_one_plan_has_are_named() {
+    let before = plan(&config_map("x"), Observation::Absent);
+    let mut after = before.clone();
+    after.providers[0].plan.steps[0].key.name = "b".to_owned();
+    assert_eq!(
+        told(&before, &after),
+        [
+            "ConfigMap n/a is in the plan, and nothing would be done with it now",
+            "ConfigMap n/b is not in the plan"
+        ]
+    );
+}
+
+#[test]
+fn a_saved_plan_cannot_tell_two_secrets_of_one_length_apart() {
+    let saved = |value: &str| {
+        let manifest = secret(value);
+        let mut there = live(&manifest, "u", "1");
+        there.set_annotation(LAST_APPLIED, value);
+        save(&plan(&manifest, Observation::Present(there)))
+    };
+    assert_eq!(saved("hunter2"), saved("letmein"));
+    assert_ne!(saved("hunter2"), saved("hunter22"));
+    let text = serde_json::to_string(&saved("hunter2")).unwrap();
+    assert!(!text.contains("hunter2"), "{text}");
+}

@@ -1,0 +1,186 @@
+//! Every problem before the first write.
+
+mod access;
+mod plural;
+
+use std::{collections::BTreeSet, fmt};
+
+use api::{Contract, ProviderId, ProviderType, Version};
+use manifest::{Object, Value};
+use provider::contract_of;
+
+use crate::{ProviderInventory, RenderedProvider};
+
+pub(crate) use access::Need;
+
+/// On a definition: its name is as it is on purpose. Whatever the value.
+const ANY_NAME: &str = "clusterctl.cluster.x-k8s.io/skip-crd-name-preflight-check";
+
+/// Something that stands in the way of an installation or an upgrade.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What is wrong, as a sentence without a full stop.
+    pub text: String,
+    /// What to do about it, when that can be said.
+    pub hint: Option<String>,
+    /// Whether `--validate=false` lets it pass, as it does with the peer: contracts, instances, names of definitions.
+    pub can_be_ignored: bool,
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
+pub struct Problems {
+    /// In the order they were found.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.problems {
+            [only] => f.write_str(&only.text),
+            several => write!(f, "{} problems were found before anything was written", several.len()),
+        }
+    }
+}
+
+impl Problem {
+    /// One that `--validate=false` lets pass.
+    pub(crate) fn ignorable(text: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { text: text.into(), hint: Some(hint.into()), can_be_ignored: true }
+    }
+
+    /// One that nothing lets pass.
+    pub(crate) fn fatal(text: impl Into<String>) -> Self {
+        Self { text: text.into(), hint: None, can_be_ignored: false }
+    }
+}
+
+/// Checks what providers say about themselves against each other and against what is installed: one core provider, one
+/// instance of each, contracts, names of definitions.
+/// Shape: `installed_core` is the contract of the core provider of the inventory, when it is known.
+/// Source: clusterctl v1.14 client/cluster/installer.go (Validate); differs: all is told at
+/// once, not the first that is found.
+pub(crate) fn check_providers(
+    inventory: &ProviderInventory,
+    queue: &[RenderedProvider],
+    installed_core: Option<&Contract>,
+) -> Vec<Problem> {
+    let mut problems = check_instances(inventory, queue);
+    problems.extend(check_core(inventory, queue));
+    problems.extend(check_versions(queue));
+    let core = queue.iter().find(|provider| provider.id.provider_type == ProviderType::Core);
+    if let Some(contract) = core.map(|core| &core.contract).or(installed_core) {
+        problems.extend(check_contracts(queue, contract));
+    }
+    problems.extend(queue.iter().flat_map(check_definition_names));
+    problems
+}
+
+/// The text of an error with that of its sources, as a problem holds no sources.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+/// One instance of each provider, the queue and the inventory together; whatever its version.
+fn check_instances(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut seen = BTreeSet::new();
+    for provider in queue {
+        let there: Vec<String> = inventory
+            .of(&provider.id)
+            .map(|installed| format!("{} in namespace `{}`", installed.version, installed.namespace))
+            .collect();
+        if !there.is_empty() {
+            let text = format!("`{}` is installed already: {}", provider.id, there.join(", "));
+            problems.push(Problem::ignorable(text, "change its version with `upgrade apply`"));
+        } else if !seen.insert(&provider.id) {
+            let text = format!("`{}` is asked for more than once", provider.id);
+            problems.push(Problem::ignorable(text, "name it once"));
+        }
+    }
+    problems
+}
+
+fn check_core(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> Option<Problem> {
+    let ids = inventory.providers.iter().map(|installed| &installed.id);
+    let ids = ids.chain(queue.iter().map(|provider| &provider.id));
+    let cores: BTreeSet<&ProviderId> = ids.filter(|id| id.provider_type == ProviderType::Core).collect();
+    let hint = "a management cluster has one core provider";
+    match cores.len() {
+        1 => None,
+        0 => Some(Problem::ignorable("there would be no core provider", hint)),
+        _ => {
+            let names: Vec<String> = cores.iter().map(|id| format!("`{id}`")).collect();
+            Some(Problem::ignorable(
+                format!("there would be several core providers: {}", names.join(", ")),
+                hint,
+            ))
+        }
+    }
+}
+
+/// Each version is of a series its metadata lists, with a contract this binary works with.
+pub(crate) fn check_versions(queue: &[RenderedProvider]) -> Vec<Problem> {
+    let judge = |provider: &RenderedProvider| {
+        let version = Version::parse(&provider.version).ok()?;
+        let why = match &provider.metadata {
+            Ok(metadata) => contract_of(&provider.id, metadata, &version).err()?.to_string(),
+            Err(why) => format!("cannot tell the contract of `{}` {version}: {why}", provider.id),
+        };
+        let hint = "take another version of it, or a newer repository url in clusterctl.yaml";
+        Some(Problem::ignorable(why, hint))
+    };
+    queue.iter().filter_map(judge).collect()
+}
+
+/// Each provider works together with a core provider of this contract.
+pub(crate) fn check_contracts(queue: &[RenderedProvider], core: &Contract) -> Vec<Problem> {
+    let fits = compatible_with(core);
+    let judge = |provider: &RenderedProvider| {
+        // What is of no contract at all was told of by `check_versions`.
+        let unknown = !provider.contract.is_compatible();
+        if unknown || fits.contains(&provider.contract.as_str()) {
+            return None;
+        }
+        let (id, version, contract) = (&provider.id, &provider.version, &provider.contract);
+        let text = format!(
+            "`{id}` {version} implements contract {contract}; the core provider works with {}",
+            fits.join(", ")
+        );
+        Some(Problem::ignorable(text, format!("take a version of `{id}` with one of these contracts")))
+    };
+    queue.iter().filter_map(judge).collect()
+}
+
+/// The contracts of providers that work together with a core provider of one contract.
+/// Source: clusterctl v1.14: the current contract takes those of before, any other only itself.
+pub(crate) fn compatible_with(core: &Contract) -> Vec<&str> {
+    if core.as_str() == Contract::CURRENT { Contract::COMPATIBLE.to_vec() } else { vec![core.as_str()] }
+}
+
+/// Each definition is named by the plural of its kind: Cluster API finds definitions by name.
+pub(crate) fn check_definition_names(provider: &RenderedProvider) -> Vec<Problem> {
+    let judge = |object: &Object| {
+        if object.kind() != "CustomResourceDefinition" || object.annotation(ANY_NAME).is_some() {
+            return None;
+        }
+        let text = |path: &[&str]| object.get(path).and_then(Value::as_str).unwrap_or_default();
+        let kind = text(&["spec", "names", "kind"]);
+        let expected = format!("{}.{}", plural::plural(&kind.to_lowercase()), text(&["spec", "group"]));
+        let name = object.name();
+        if name == expected {
+            return None;
+        }
+        let text = format!(
+            "definition `{name}` of `{}` would have to be named `{expected}` for Cluster API to find kind {kind}",
+            provider.id
+        );
+        let hint = format!("if no object of Cluster API refers to it, annotate it with `{ANY_NAME}`");
+        Some(Problem::ignorable(text, hint))
+    };
+    provider.objects.iter().filter_map(judge).collect()
+}
+
+#[cfg(test)]
+mod tests;

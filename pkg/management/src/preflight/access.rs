@@ -1,0 +1,170 @@
+//! What the server must be and what the user must be allowed, asked before the first write.
+
+use std::collections::BTreeSet;
+
+use api::Version;
+use apply::{ApiError, Denied, Kinds, ObjectKey, Permission};
+use provider::config::Environment;
+
+use super::Problem;
+use crate::{ManagementCluster, RenderedProvider, Sources};
+
+/// The oldest Kubernetes a management cluster may run, and the oldest with managed topologies switched on.
+/// Source: clusterctl v1.14 (MinimumKubernetesVersion, MinimumKubernetesVersionClusterTopology).
+const MINIMUM: (u64, u64) = (1, 20);
+const MINIMUM_WITH_TOPOLOGY: (u64, u64) = (1, 22);
+/// Switches managed topologies on.
+const TOPOLOGY: &str = "CLUSTER_TOPOLOGY";
+
+/// What is going to be done with the objects of a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// They are written and watched.
+    Install,
+    /// Some of them are deleted too.
+    Replace,
+}
+
+impl Need {
+    /// Server-side apply asks for `patch`, and for `create` when the object is new.
+    fn verbs(self) -> &'static [&'static str] {
+        match self {
+            Self::Install => &["create", "patch", "get", "list", "watch"],
+            Self::Replace => &["create", "patch", "get", "list", "watch", "delete"],
+        }
+    }
+}
+
+impl ManagementCluster {
+    /// Checks the version of Kubernetes and the rights to do what is needed with all objects of the queue, in their
+    /// namespaces. Gives whether the user may do everything.
+    pub(crate) async fn check_access(
+        &self,
+        sources: &Sources<'_>,
+        queue: &[RenderedProvider],
+        need: Need,
+        problems: &mut Vec<Problem>,
+    ) -> Result<bool, ApiError> {
+        let (version, kinds) = futures::try_join!(self.server.version(), self.server.kinds())?;
+        problems.extend(check_kubernetes(&version.git_version, sources.config.environment()));
+        let wanted = permissions(queue, need, &kinds);
+        let access = self.server.access(&wanted).await?;
+        problems.extend(access.denied.iter().map(denied));
+        Ok(access.is_admin)
+    }
+}
+
+fn check_kubernetes(found: &str, environment: &Environment) -> Option<Problem> {
+    let topology = environment.get(TOPOLOGY).is_some_and(is_true);
+    let (major, minor) = if topology { MINIMUM_WITH_TOPOLOGY } else { MINIMUM };
+    let version = Version::parse(found).ok()?;
+    let version = version.semver();
+    if (version.major, version.minor) >= (major, minor) {
+        return None;
+    }
+    Some(Problem::fatal(format!(
+        "the cluster runs Kubernetes {found}; at least v{major}.{minor}.0 is needed"
+    )))
+}
+
+/// Source: Go 1.26 strconv (ParseBool), by which the peer reads it.
+fn is_true(text: &str) -> bool {
+    ["1", "t", "T", "true", "TRUE", "True"].contains(&text)
+}
+
+/// One permission for each verb, kind and namespace, each once.
+/// Kinds the server does not serve yet are left out: what the queue defines itself has no plural to ask about.
+fn permissions(queue: &[RenderedProvider], need: Need, kinds: &Kinds) -> Vec<Permission> {
+    let mut wanted = BTreeSet::new();
+    for object in queue.iter().flat_map(|provider| &provider.objects) {
+        let Some(kind) = kinds.preferred(&ObjectKey::of(object).group_kind()) else { continue };
+        for verb in need.verbs() {
+            wanted.insert(Permission {
+                verb: (*verb).to_owned(),
+                group: kind.group.clone(),
+                resource: kind.plural.clone(),
+                namespace: if kind.namespaced { object.namespace().to_owned() } else { String::new() },
+            });
+        }
+    }
+    wanted.into_iter().collect()
+}
+
+/// The authorizer has the last word when the object is written, so a user who knows better may go on.
+fn denied(denied: &Denied) -> Problem {
+    let Permission { verb, group, resource, namespace } = &denied.permission;
+    let resource = if group.is_empty() { resource.clone() } else { format!("{resource}.{group}") };
+    let place = if namespace.is_empty() {
+        "in the whole cluster".to_owned()
+    } else {
+        format!("in namespace `{namespace}`")
+    };
+    let why = if denied.reason.is_empty() { String::new() } else { format!(": {}", denied.reason) };
+    Problem::ignorable(
+        format!("you may not {verb} `{resource}` {place}{why}"),
+        "ask for this permission, or connect as a user who has it",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use apply::ApiKind;
+
+    use super::*;
+    use crate::testing::{NEW, Releases, asked, docker};
+
+    #[test]
+    fn an_old_kubernetes_is_refused_and_an_older_one_with_topologies() {
+        let problem = |version: &str, topology: &str| {
+            check_kubernetes(version, &Environment::new([(TOPOLOGY, topology)])).map(|problem| problem.text)
+        };
+        let text = |version: &str, minimum: &str| {
+            Some(format!("the cluster runs Kubernetes {version}; at least {minimum} is needed"))
+        };
+        assert_eq!(problem("v1.36.3", "true"), None);
+        assert_eq!(problem("v1.20.0", "false"), None);
+        assert_eq!(problem("v1.19.16", ""), text("v1.19.16", "v1.20.0"));
+        assert_eq!(problem("v1.21.4-eks-1", "T"), text("v1.21.4-eks-1", "v1.22.0"));
+    }
+
+    #[tokio::test]
+    async fn each_kind_is_asked_about_once_for_each_verb_and_namespace() {
+        let mut kinds = Kinds::default();
+        for (group, kind, plural) in
+            [("apps", "Deployment", "deployments"), ("", "Service", "services"), ("", "Pod", "pods")]
+        {
+            let (group, kind, plural) = (group.to_owned(), kind.to_owned(), plural.to_owned());
+            let version = "v1".to_owned();
+            kinds.add(ApiKind { group, version, kind, plural, namespaced: true, verbs: Vec::new() });
+        }
+        let releases = Releases::small();
+        let once = releases.sources().render(&asked(&[(docker(), NEW)]), None).await.unwrap();
+        let twice = [once.clone(), once].concat();
+        let short = |need| {
+            let one =
+                |wanted: Permission| format!("{} {} {}", wanted.verb, wanted.resource, wanted.namespace);
+            permissions(&twice, need, &kinds).into_iter().map(one).collect::<Vec<_>>()
+        };
+        let installing = short(Need::Install);
+        assert_eq!(installing.len(), 10, "{installing:#?}");
+        assert!(installing.contains(&"patch deployments infrastructure-docker-system".to_owned()));
+        assert_eq!(short(Need::Replace).len(), 12);
+    }
+
+    #[test]
+    fn what_is_denied_is_told_with_the_reason() {
+        let problem = denied(&Denied {
+            permission: Permission {
+                verb: "create".to_owned(),
+                group: "rbac.authorization.k8s.io".to_owned(),
+                resource: "clusterroles".to_owned(),
+                namespace: String::new(),
+            },
+            reason: "no rule".to_owned(),
+        });
+        assert_eq!(
+            problem.text,
+            "you may not create `clusterroles.rbac.authorization.k8s.io` in the whole cluster: no rule"
+        );
+    }
+}

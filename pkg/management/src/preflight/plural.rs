@@ -1,0 +1,125 @@
+//! Plurals, as the names of definitions are checked against them.
+
+/// Words that have a plural of their own, alone and at the end of a longer one.
+const WORDS: &[(&str, &str)] = &[
+    ("series", "series"),
+    ("chassis", "chassis"),
+    ("species", "species"),
+    ("equipment", "equipment"),
+    ("information", "information"),
+    ("news", "news"),
+    ("data", "data"),
+    ("datum", "data"),
+    ("media", "media"),
+    ("medium", "media"),
+    ("fish", "fish"),
+    ("child", "children"),
+    ("human", "humans"),
+    ("man", "men"),
+    ("foot", "feet"),
+    ("tooth", "teeth"),
+    ("mouse", "mice"),
+    ("person", "people"),
+    ("index", "indices"),
+    ("vertex", "vertices"),
+    ("vortex", "vortices"),
+    ("appendix", "appendices"),
+    ("helix", "helices"),
+    ("radius", "radii"),
+    ("focus", "foci"),
+    ("nucleus", "nuclei"),
+    ("crisis", "crises"),
+    ("thesis", "theses"),
+    ("basis", "bases"),
+    ("criterion", "criteria"),
+    ("phenomenon", "phenomena"),
+    ("alias", "aliases"),
+    ("axis", "axes"),
+    ("move", "moves"),
+    ("hive", "hives"),
+    ("thief", "thieves"),
+    ("stadium", "stadiums"),
+    ("potato", "potatoes"),
+];
+
+/// Endings in the order they are looked at. An ending that is a plural already stays.
+const ENDINGS: &[(&str, &str)] = &[
+    ("eaf", "eaves"),
+    ("oaf", "oaves"),
+    ("afe", "aves"),
+    ("arf", "arves"),
+    ("rf", "rves"),
+    ("lf", "lves"),
+    ("fe", "ves"),
+    ("ay", "ays"),
+    ("ey", "eys"),
+    ("oy", "oys"),
+    ("quy", "quies"),
+    ("uy", "uys"),
+    ("y", "ies"),
+    ("eau", "eaux"),
+    ("hedron", "hedra"),
+    ("ium", "ia"),
+    ("imum", "ima"),
+    ("trum", "tra"),
+    ("entum", "enta"),
+    ("trix", "trices"),
+    ("iasis", "iases"),
+    ("opsis", "opses"),
+    ("ysis", "yses"),
+    ("us", "uses"),
+    ("ch", "ches"),
+    ("io", "ios"),
+    ("sh", "shes"),
+    ("ss", "sses"),
+    ("ez", "ezzes"),
+    ("iz", "izzes"),
+    ("tz", "tzes"),
+    ("zz", "zzes"),
+    ("ano", "anos"),
+    ("lo", "los"),
+    ("to", "tos"),
+    ("oo", "oos"),
+    ("o", "oes"),
+    ("x", "xes"),
+];
+
+/// The plural of a kind in lower case.
+/// Shape: the words above, then the endings, then what ends in `s` as it is, then an `s` more.
+/// Source: gobuffalo/flect 1.0, measured over kinds of providers; differs: words no kind ends in are left out.
+pub(super) fn plural(kind: &str) -> String {
+    for (one, many) in WORDS.iter().chain(ENDINGS) {
+        if kind.ends_with(many) {
+            return kind.to_owned();
+        }
+        if let Some(stem) = kind.strip_suffix(one) {
+            return format!("{stem}{many}");
+        }
+    }
+    if kind.ends_with('s') { kind.to_owned() } else { format!("{kind}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Measured: what flect 1.0.3 gives.
+    const MEASURED: &str = "machine=machines cluster=clusters clusterclass=clusterclasses ippolicy=ippolicies \
+        gateway=gateways ipaddress=ipaddresses status=statuses patch=patches mesh=meshes switch=switches \
+        box=boxes index=indices matrix=matrices prefix=prefixes proxy=proxies key=keys series=series \
+        chassis=chassis info=infoes metadata=metadata quota=quotas kubernetes=kubernetes database=databases \
+        leaf=leaves self=selves radius=radii nexus=nexuses human=humans medium=media hostlease=hostleases \
+        analysis=analyses zone=zones zoo=zoos photo=photos hero=heroes io=ios bus=buses gas=gas process=processes \
+        roof=roofs safe=saves knife=knives native=natives drive=drives archive=archives cause=causes \
+        response=responses awsfargateprofile=awsfargateprofiles fabric=fabrics stadium=stadiums minimum=minima \
+        momentum=momenta spectrum=spectra datacenter=datacenters forum=forums album=albums quiz=quizzes \
+        repo=repoes auto=autos demo=demoes policies=policies machines=machines house=houses";
+
+    #[test]
+    fn kinds_have_the_plural_their_definitions_are_named_by() {
+        for pair in MEASURED.split_whitespace() {
+            let (kind, expected) = pair.split_once('=').unwrap();
+            assert_eq!(plural(kind), expected, "{kind}");
+        }
+    }
+}

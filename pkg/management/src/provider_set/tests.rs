@@ -1,0 +1,75 @@
+use apply::ObjectKey;
+use support::{fixture::Fixture, kind::CONFIG_MAP};
+
+use super::*;
+use crate::testing::{NEW, cluster, docker, namespace_of};
+
+fn set_of(phase: Phase) -> ApplySet {
+    let policies = Policies::default();
+    let item = Item {
+        key: ObjectKey { kind: "Service".to_owned(), name: "webhook".to_owned(), ..ObjectKey::default() },
+        version: "v1".to_owned(),
+        adoption_policy: policies.adoption,
+        reconcile_policy: policies.reconcile,
+        update_policy: policies.update,
+        delete_policy: policies.delete,
+        apply_order: 0,
+        delete_order: 0,
+        managed_types: Vec::new(),
+        digest: "abc".to_owned(),
+        owned: String::new(),
+        phase,
+        status: String::new(),
+        last_applied_at: None,
+    };
+    ApplySet { items: vec![item] }
+}
+
+async fn record(fixture: &Fixture) -> ProviderRecord {
+    let namespace = namespace_of(&docker());
+    ProviderRecord { cluster: cluster(fixture).await, id: docker(), version: NEW.to_owned(), namespace }
+}
+
+const NAMESPACE: &str = "{apiVersion: v1, kind: Namespace, metadata: {name: infrastructure-docker-system}}";
+
+#[tokio::test]
+async fn a_set_is_kept_under_the_labels_of_its_provider_until_it_is_empty() {
+    let fixture = Fixture::start().await;
+    fixture.apply(NAMESPACE).await;
+    let record = record(&fixture).await;
+    let set = set_of(Phase::Ready);
+    record.store(&set).await.unwrap();
+    let place = "infrastructure-docker-system/capstan.infrastructure-docker";
+    let kept = fixture.get(CONFIG_MAP, place).await.unwrap();
+    assert_eq!(kept["metadata"]["labels"]["cluster.x-k8s.io/provider"], "infrastructure-docker");
+    let read = record.cluster.recorded(&record.id, &record.namespace).await.unwrap();
+    assert_eq!(read, Some((set, NEW.to_owned())));
+
+    record.store(&ApplySet::default()).await.unwrap();
+    assert_eq!(fixture.get(CONFIG_MAP, place).await, None);
+    assert_eq!(record.cluster.recorded(&record.id, &record.namespace).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_record_without_its_namespace_matters_only_while_something_is_to_stay() {
+    let fixture = Fixture::start().await;
+    let record = record(&fixture).await;
+    assert!(record.store(&set_of(Phase::ScheduledForApplication)).await.is_err());
+    record.store(&set_of(Phase::Deleting)).await.unwrap();
+    record.store(&ApplySet::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_record_somebody_else_wrote_is_an_error_that_names_it() {
+    let fixture = Fixture::start().await;
+    fixture.apply(NAMESPACE).await;
+    fixture
+        .apply(
+            "{apiVersion: v1, kind: ConfigMap, metadata: {name: capstan.infrastructure-docker, \
+             namespace: infrastructure-docker-system}, data: {applySet: soon}}",
+        )
+        .await;
+    let record = record(&fixture).await;
+    let error = record.cluster.recorded(&record.id, &record.namespace).await.unwrap_err().to_string();
+    assert!(error.contains("infrastructure-docker-system/capstan.infrastructure-docker"), "{error}");
+}

@@ -1,0 +1,79 @@
+//! Waiting for what was installed: Deployments of the current generation, definitions established, webhooks with a
+//! certificate that answer.
+
+use std::time::{Duration, Instant};
+
+use apply::{ApiError, Blocker, Hints, ObjectKey, Waiting, wait_for_webhooks};
+
+use crate::{Event, ManagementCluster, ProviderPlan};
+
+/// Whether and how long to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitFor {
+    /// None when nothing is waited for.
+    pub timeout: Option<Duration>,
+    /// Whether not being ready in time is a failure; else a warning.
+    pub must_be_ready: bool,
+}
+
+/// What is not ready although time is over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not ready after {}s", after.as_secs())]
+pub struct NotReady {
+    /// How long was waited.
+    pub after: Duration,
+    /// What blocks.
+    pub blockers: Vec<Blocker>,
+}
+
+/// Kinds that say when they are ready, by group.
+const WAITED_FOR: [(&str, &str); 4] = [
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+    ("apps", "DaemonSet"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+];
+
+impl ManagementCluster {
+    /// Waits for all objects of providers together, under one deadline, and for their webhooks to answer.
+    pub(crate) async fn wait_for_providers(
+        &self,
+        providers: &[ProviderPlan],
+        until: Instant,
+    ) -> Result<Vec<Blocker>, ApiError> {
+        let objects = || providers.iter().flat_map(|provider| &provider.desired.objects);
+        let is_waited_for = |key: &ObjectKey| WAITED_FOR.iter().any(|(group, kind)| key.is(group, kind));
+        let waited_for = objects().map(|object| &object.key).filter(|key| is_waited_for(key));
+        let waiting = Waiting {
+            objects: waited_for.map(|key| (key.clone(), Hints::default())).collect(),
+            // All that is installed for a provider carries it, whatever its value.
+            labels: api::labels::PROVIDER.to_owned(),
+            until: Some(until),
+        };
+        let blockers = self.server.wait(&waiting).await?;
+        if !blockers.is_empty() {
+            return Ok(blockers);
+        }
+        let objects: Vec<_> = objects().map(|object| object.object.clone()).collect();
+        wait_for_webhooks(&self.server, &objects, Some(until)).await
+    }
+
+    /// Waits as a verb was told to.
+    /// Shape: what was not ready in time, where that is no failure; none when all is ready or nothing is waited for.
+    /// # Errors
+    /// `NotReady` where it is a failure.
+    pub(crate) async fn wait_as_asked<E: From<ApiError> + From<NotReady>>(
+        &self,
+        providers: &[ProviderPlan],
+        wait: WaitFor,
+    ) -> Result<Option<NotReady>, E> {
+        let Some(timeout) = wait.timeout.filter(|_| !providers.is_empty()) else { return Ok(None) };
+        self.events.send(&Event::WaitingForProviders);
+        let blockers = self.wait_for_providers(providers, Instant::now() + timeout).await?;
+        if blockers.is_empty() {
+            return Ok(None);
+        }
+        let late = NotReady { after: timeout, blockers };
+        if wait.must_be_ready { Err(late.into()) } else { Ok(Some(late)) }
+    }
+}

@@ -1,0 +1,86 @@
+//! How much the verbs ask of a server: a bound that grows with objects and providers, and with nothing else.
+
+use std::time::Duration;
+
+use apply::Action;
+use support::{
+    counter::{Counter, Tally},
+    fixture::Fixture,
+};
+
+use crate::{
+    DeleteRequest, InitRequest, LifecyclePlan, UpgradeRequest, UpgradeTarget, WaitFor, delete_providers,
+    init, plan_delete, plan_init, plan_upgrade, status,
+    testing::{OLD, Releases, asked, bootstrap, cert_manager, cluster, control_plane, core, docker},
+    upgrade,
+};
+
+const PROVIDERS: usize = 4;
+const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
+
+/// Objects that a plan writes or removes.
+fn touched(plan: &LifecyclePlan) -> usize {
+    let steps = plan.providers.iter().flat_map(|provider| &provider.plan.steps);
+    steps.filter(|step| !matches!(step.action, Action::Keep | Action::Orphan)).count()
+}
+
+fn at_most(bound: usize, tally: &Tally) {
+    assert!(tally.total() <= bound, "{} requests, not {bound}: {tally}", tally.total());
+}
+
+#[tokio::test]
+async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider() {
+    let fixture = Fixture::start().await;
+    fixture.apply(&cert_manager("v1.21.1")).await;
+    let releases = Releases::small();
+    let sources = releases.sources();
+    let mut counter = Counter::start(fixture.sandbox());
+
+    let request = InitRequest {
+        providers: asked(&[(core(), OLD), (bootstrap(), OLD), (control_plane(), OLD), (docker(), OLD)]),
+        declined: Vec::new(),
+        target_namespace: None,
+        validate: true,
+        wait: NO_WAIT,
+        thorough: false,
+    };
+    let first = cluster(&fixture).await;
+    let plan = plan_init(&first, &sources, &request).await.unwrap();
+    let objects = touched(&plan);
+    init(&first, &sources, &request, plan).await.unwrap();
+    // Beside its objects a provider has a record, written twice, and an entry.
+    at_most(objects + 3 * PROVIDERS + 20, &counter.all());
+
+    counter.restart();
+    status(&cluster(&fixture).await).await.unwrap();
+    // A record and a namespace each, and a list a kind.
+    at_most(2 * PROVIDERS + 15, &counter.all());
+
+    counter.restart();
+    let request = UpgradeRequest {
+        target: UpgradeTarget::Contract(api::Contract::new(api::Contract::CURRENT)),
+        allow_downgrade: false,
+        allow_skip: false,
+        keep_replicas: true,
+        keep_placement: true,
+        skip_cert_manager: true,
+        wait: NO_WAIT,
+        thorough: false,
+    };
+    let second = cluster(&fixture).await;
+    let plan = plan_upgrade(&second, &sources, &request).await.unwrap();
+    let changed = touched(&plan);
+    upgrade(&second, &sources, &request, plan).await.unwrap();
+    // What changes is tried before; a provider has its record, its entry and its place in the journal.
+    at_most(2 * changed + 8 * PROVIDERS + 30, &counter.all());
+
+    counter.restart();
+    let wait = WaitFor { timeout: Some(Duration::ZERO), must_be_ready: false };
+    let request = DeleteRequest { providers: None, include_crds: false, include_namespaces: false, wait };
+    let third = cluster(&fixture).await;
+    let plan = plan_delete(&third, &request).await.unwrap();
+    let going = touched(&plan);
+    delete_providers(&third, &request, plan).await.unwrap();
+    // The record is read, written once and deleted, as are the entry and the journal's part; the namespace is looked at.
+    at_most(going + 6 * PROVIDERS + 25, &counter.all());
+}

@@ -1,0 +1,94 @@
+//! CA bundles that cert-manager fills in.
+
+use manifest::{Map, Object, Value};
+
+const INJECT_PREFIX: &str = "cert-manager.io/inject-";
+const INJECT_ANNOTATIONS: [&str; 3] = ["ca-from", "ca-from-secret", "apiserver-ca"];
+
+/// Takes `caBundle` away from where cert-manager's CA injector writes it, in objects that ask for that.
+///
+/// Manifests of providers carry a placeholder there. Applied by force it would overwrite the CA that was injected, and
+/// webhooks and conversions would fail until it is injected again.
+/// Shape: webhook configurations, APIServices and conversions of definitions; nothing else of an object changes.
+/// Source: cert-manager 1.21 (cainjector), where it injects.
+pub(crate) fn leave_ca_bundles_alone(object: &mut Object) {
+    let asks = |(key, _): (&str, &str)| {
+        key.strip_prefix(INJECT_PREFIX).is_some_and(|what| INJECT_ANNOTATIONS.contains(&what))
+    };
+    if !object.annotations().any(asks) {
+        return;
+    }
+    match object.kind() {
+        "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
+            let webhooks = object.get_mut(&["webhooks"]).and_then(Value::as_array_mut);
+            for config in webhooks.into_iter().flatten().filter_map(|webhook| webhook.get_mut("clientConfig"))
+            {
+                drop_bundle(config);
+            }
+        }
+        "CustomResourceDefinition" => {
+            let conversion = ["spec", "conversion", "webhook", "clientConfig"];
+            object.get_mut(&conversion).into_iter().for_each(drop_bundle);
+        }
+        "APIService" => object.get_mut(&["spec"]).into_iter().for_each(drop_bundle),
+        _ => {}
+    }
+}
+
+fn drop_bundle(holder: &mut Value) {
+    holder.as_object_mut().and_then(|fields: &mut Map<String, Value>| fields.remove("caBundle"));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn without(kind: &str, annotation: &str, body: &Value) -> Value {
+        let mut whole = json!({"kind": kind, "metadata": {"annotations": {annotation: "a/b"}}});
+        for (key, value) in body.as_object().unwrap() {
+            whole[key] = value.clone();
+        }
+        let mut object = Object::try_from(whole).unwrap();
+        leave_ca_bundles_alone(&mut object);
+        let mut left = object.into_value();
+        left.as_object_mut().unwrap().retain(|key, _| body.get(key).is_some());
+        left
+    }
+
+    #[test]
+    fn a_placeholder_goes_wherever_a_bundle_would_be_injected() {
+        const FROM: &str = "cert-manager.io/inject-ca-from";
+        let hook = json!({"webhooks": [{"name": "a", "clientConfig": {"caBundle": "Cg==", "url": "u"}}, {"name": "b"}]});
+        for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
+            assert_eq!(
+                without(kind, FROM, &hook),
+                json!({"webhooks": [{"name": "a", "clientConfig": {"url": "u"}}, {"name": "b"}]})
+            );
+        }
+        let conversion = |config: Value| json!({"spec": {"conversion": {"strategy": "Webhook", "webhook": {"clientConfig": config}}}});
+        assert_eq!(
+            without(
+                "CustomResourceDefinition",
+                FROM,
+                &conversion(json!({"caBundle": "Cg==", "service": {}}))
+            ),
+            conversion(json!({"service": {}}))
+        );
+        let service = json!({"spec": {"caBundle": "Cg==", "group": "g"}});
+        for annotation in
+            [FROM, "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca"]
+        {
+            assert_eq!(without("APIService", annotation, &service), json!({"spec": {"group": "g"}}));
+        }
+    }
+
+    #[test]
+    fn a_bundle_nobody_injects_stays() {
+        let own = json!({"webhooks": [{"clientConfig": {"caBundle": "LS0t"}}]});
+        assert_eq!(without("ValidatingWebhookConfiguration", "cert-manager.io/other", &own), own);
+        let other_field = json!({"spec": {"caBundle": "LS0t"}});
+        assert_eq!(without("Widget", "cert-manager.io/inject-ca-from", &other_field), other_field);
+    }
+}

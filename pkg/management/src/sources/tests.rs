@@ -1,0 +1,87 @@
+use super::*;
+use crate::preflight::with_causes;
+use crate::testing::{NEW, OLD, Releases, asked, bootstrap, components, core, docker};
+
+#[tokio::test]
+async fn providers_come_rendered_in_the_order_they_were_asked_for() {
+    let releases = Releases::small();
+    let request = asked(&[(docker(), ""), (core(), OLD)]);
+    let rendered = releases.sources().render(&request, None).await.unwrap();
+    let short: Vec<_> = rendered
+        .iter()
+        .map(|it| (it.id.label(), &*it.version, it.contract.as_str(), &*it.namespace))
+        .collect();
+    assert_eq!(
+        short,
+        [
+            ("infrastructure-docker".to_owned(), NEW, "v1beta2", "infrastructure-docker-system"),
+            ("cluster-api".to_owned(), OLD, "v1beta2", "cluster-api-system"),
+        ]
+    );
+    assert_eq!(rendered[1].images, ["example.org/cluster-api:v1.13.5"]);
+}
+
+// Row: PRV-23
+// Row: PRV-24
+// Row: PRV-25
+// Row: PRV-33
+// Row: PRV-59
+#[tokio::test]
+async fn every_object_is_labelled_and_only_namespaced_ones_go_to_the_target_namespace() {
+    let releases = Releases::small();
+    let request = asked(&[(docker(), NEW)]);
+    let rendered = releases.sources().render(&request, Some("elsewhere")).await.unwrap().remove(0);
+    assert_eq!(rendered.namespace, "elsewhere");
+    for object in &rendered.objects {
+        assert_eq!(object.label(api::labels::PROVIDER), Some("infrastructure-docker"), "{}", object.name());
+        assert_eq!(object.label(api::labels::CLUSTERCTL), Some(""), "{}", object.name());
+        let whole_cluster = ["Namespace", "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding"]
+            .contains(&object.kind());
+        assert_eq!(object.namespace(), if whole_cluster { "" } else { "elsewhere" }, "{}", object.kind());
+    }
+}
+
+#[tokio::test]
+async fn everything_that_is_wrong_with_any_provider_is_told_at_once() {
+    let needs = |names: &str| components(&docker(), NEW).replace("--leader-elect", names);
+    let releases = Releases::small().with(&docker(), NEW, &needs("'${DOCKER_A}', '${DOCKER_B}'")).with(
+        &bootstrap(),
+        NEW,
+        &components(&bootstrap(), NEW).replace("--leader-elect", "'${BOOT}'"),
+    );
+    let unknown = ProviderId::new(api::ProviderType::Addon, "nobody");
+    let request =
+        asked(&[(core(), NEW), (bootstrap(), NEW), (docker(), NEW), (unknown, ""), (core(), "v9.9.9")]);
+    let errors = releases.sources().render(&request, None).await.unwrap_err();
+    let texts: Vec<String> = errors.iter().map(|error| with_causes(error)).collect();
+    let expected = [
+        &["`bootstrap-kubeadm`", "BOOT"][..],
+        &["`infrastructure-docker`", "DOCKER_A", "DOCKER_B"],
+        &["`addon-nobody`", "no AddonProvider named `nobody`"],
+        &["`cluster-api` v9.9.9"],
+    ];
+    assert_eq!(texts.len(), expected.len(), "{texts:#?}");
+    for (text, words) in texts.iter().zip(expected) {
+        assert!(words.iter().all(|word| text.contains(word)), "{text} lacks one of {words:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_series_that_is_not_listed_leaves_the_contract_empty_for_the_checks_to_say() {
+    let listed_later = crate::testing::metadata("v2.0.0", "v1beta2");
+    let releases = Releases::small().with_file(&docker(), NEW, "metadata.yaml", &listed_later);
+    let rendered = releases.sources().render(&asked(&[(docker(), NEW)]), None).await.unwrap();
+    assert_eq!(rendered[0].contract.as_str(), "");
+}
+
+// Row: PRV-28
+// Row: PRV-56
+#[tokio::test]
+async fn variables_of_the_environment_are_put_in() {
+    let text = components(&docker(), NEW).replace("--leader-elect", "'--v=${LEVEL}'");
+    let releases = Releases::small().with(&docker(), NEW, &text).with_variable("LEVEL", "5");
+    let rendered = releases.sources().render(&asked(&[(docker(), NEW)]), None).await.unwrap().remove(0);
+    let deployment = rendered.objects.iter().find(|object| object.kind() == "Deployment").unwrap();
+    let containers = deployment.get(&["spec", "template", "spec", "containers"]).unwrap();
+    assert_eq!(containers[0]["args"], serde_json::json!(["--v=5"]));
+}

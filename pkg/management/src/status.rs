@@ -1,0 +1,112 @@
+//! What is installed, how it is, and whether it is still what was applied.
+
+use std::time::Duration;
+
+use apply::{
+    ApiError, ApplySet, Blocker, DesiredSet, Detail, Health, Hints, Item, Live, ObjectKey, Sought, Status,
+    status_of,
+};
+use provider::InstalledProvider;
+
+use crate::{
+    InventoryError, ManagementCluster, applied::Applied, inventory::FIELD_MANAGER, provider_set::marks,
+};
+
+/// One provider.
+#[derive(Clone, Debug)]
+pub struct ProviderStatus {
+    /// Which one, in which version and namespace.
+    pub installed: InstalledProvider,
+    /// How it is.
+    pub health: InstalledHealth,
+    /// Whether capstan recorded what was applied; else it was installed by another tool, and drift cannot be told.
+    pub recorded: bool,
+    /// Objects that are not as they were applied, or gone.
+    pub drift: Vec<ObjectKey>,
+}
+
+/// How a provider is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InstalledHealth {
+    /// All its objects are ready.
+    Ready,
+    /// Some are not.
+    NotReady(Vec<Blocker>),
+}
+
+/// A status that cannot be told.
+#[derive(Debug, thiserror::Error)]
+pub enum StatusError {
+    /// The inventory.
+    #[error(transparent)]
+    Inventory(#[from] InventoryError),
+    /// The server.
+    #[error(transparent)]
+    Api(#[from] ApiError),
+}
+
+/// Looks at everything that is installed. Writes nothing.
+///
+/// Whether an object is as it was applied, the server tells: it takes a field out of those we own when somebody else
+/// gives it another value or takes it away, and leaves all others. The record keeps a digest of those we owned after
+/// each write, so one read of an object is enough and no manifest is needed. What others add, status and CA bundles do
+/// not count.
+/// # Errors
+/// When the inventory or objects cannot be read.
+pub async fn status(cluster: &ManagementCluster) -> Result<Vec<ProviderStatus>, StatusError> {
+    let installed = cluster.inventory().await?.providers;
+    let applied = cluster.applied_for(&installed).await?;
+    let marks: Vec<_> = installed.iter().map(|one| marks(&one.id)).collect();
+    let nothing = DesiredSet::default();
+    let sought = marks.iter().zip(&applied);
+    let sought = sought.map(|(marks, applied)| Sought { marks, set: &applied.set, desired: &nothing });
+    let lives = cluster.server.observe_all(&sought.collect::<Vec<_>>(), false, Detail::Full).await?;
+    let each = installed.into_iter().zip(applied).zip(lives);
+    Ok(each.map(|((one, applied), live)| status_of_one(one, &applied, &live)).collect())
+}
+
+/// How one provider is, by what was seen of its objects.
+pub(crate) fn status_of_one(installed: InstalledProvider, applied: &Applied, live: &Live) -> ProviderStatus {
+    let blockers = blockers(&applied.set, live);
+    let drift = if applied.is_recorded { drift(&applied.set, live, FIELD_MANAGER) } else { Vec::new() };
+    ProviderStatus {
+        installed,
+        health: if blockers.is_empty() {
+            InstalledHealth::Ready
+        } else {
+            InstalledHealth::NotReady(blockers)
+        },
+        recorded: applied.is_recorded,
+        drift,
+    }
+}
+
+fn blockers(set: &ApplySet, live: &Live) -> Vec<Blocker> {
+    let status = |item: &Item| match live.present(&item.key) {
+        Some(object) => status_of(object, &Hints::default()),
+        None => Status { health: Health::NotFound, message: "it is not there".to_owned() },
+    };
+    let statuses = set.items.iter().map(|item| (item.key.clone(), status(item)));
+    let blocking = statuses.filter(|(_, status)| !status.is_ready());
+    blocking
+        .map(|(object, status)| Blocker { object, status, since: Duration::ZERO, below: Vec::new() })
+        .collect()
+}
+
+/// Forgets what was written onto objects that somebody else has changed since, so that they are written again.
+pub(crate) fn forget_drifted(set: &mut ApplySet, live: &Live, manager: &str) {
+    let drifted = drift(set, live, manager);
+    set.items.iter_mut().filter(|item| drifted.contains(&item.key)).for_each(|item| item.digest.clear());
+}
+
+/// Objects of a set that are gone, or that somebody else has changed.
+fn drift(set: &ApplySet, live: &Live, manager: &str) -> Vec<ObjectKey> {
+    let has_changed = |item: &&Item| match live.present(&item.key) {
+        None => true,
+        Some(object) => !item.owned.is_empty() && apply::owned_fields(object, manager) != item.owned,
+    };
+    set.items.iter().filter(has_changed).map(|item| item.key.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests;

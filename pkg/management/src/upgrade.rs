@@ -1,0 +1,332 @@
+//! `upgrade`: which versions there are to go to, and going there and back.
+
+mod carry_out;
+mod choose;
+mod definitions;
+mod journal;
+mod keep;
+mod prepare;
+mod releases;
+mod request;
+mod rollback;
+mod storage;
+
+use api::Contract;
+use apply::{ApiError, EngineError};
+use provider::InstalledProvider;
+
+use crate::{
+    CertManagerError, CertManagerPlan, ContractCheck, ContractError, Event, InventoryError, LifecyclePlan,
+    ManagementCluster, NotReady, Problem, Problems, ProviderInventory, ResolveError, Sources, Verb, WaitFor,
+    carry_out::CarryOutError, preflight::Need, sources::Wanted,
+};
+
+use choose::{Choice, check_instances, choose, outlook};
+use journal::{Index, Journal, Phase};
+use prepare::{Look, Next};
+use releases::look_up;
+
+pub(crate) use journal::to_restore;
+pub(crate) use keep::Keep;
+pub(crate) use prepare::with_kept_fields;
+
+pub use choose::NextVersion;
+pub use journal::JournalState;
+pub use request::{InvalidUpgradeItem, UpgradeItem, UpgradeRequest, UpgradeTarget};
+
+/// What an upgrade starts from.
+/// Source: clusterctl v1.14 client/upgrade.go: the current contract, and the one before.
+const FROM: ContractCheck = ContractCheck { accepted: &["v1beta2", "v1beta1"], may_be_absent: false };
+
+/// What there is to go to: the result of `upgrade plan`.
+#[derive(Clone, Debug)]
+pub struct UpgradeOutlook {
+    /// What would become of cert-manager.
+    pub cert_manager: CertManagerPlan,
+    /// For each contract that can be gone to, by contract: every installed provider with its next version or the reason
+    /// why it has none.
+    pub contracts: Vec<(Contract, Vec<(InstalledProvider, NextVersion)>)>,
+    /// An upgrade that was begun and is not finished.
+    pub unfinished: Option<JournalState>,
+}
+
+/// An upgrade that cannot be planned or carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum UpgradeError {
+    /// The Cluster API on the cluster does not fit.
+    #[error(transparent)]
+    Contract(#[from] ContractError),
+    /// The inventory.
+    #[error(transparent)]
+    Inventory(#[from] InventoryError),
+    /// Providers that cannot be rendered; each with its reason.
+    #[error("{} of the new versions cannot be rendered", errors.len())]
+    Resolve {
+        /// All of them.
+        errors: Vec<ResolveError>,
+    },
+    /// Problems found before anything was written.
+    #[error(transparent)]
+    Problems(#[from] Problems),
+    /// cert-manager.
+    #[error(transparent)]
+    CertManager(#[from] CertManagerError),
+    /// An upgrade that was begun stands in the way.
+    #[error("an upgrade begun at {} is not finished", _0.begun)]
+    Unfinished(JournalState),
+    /// There is no upgrade to go on with, or to go back from.
+    #[error("there is no upgrade to {verb}")]
+    NoJournal {
+        /// `resume`, `abort` or `roll back`.
+        verb: &'static str,
+    },
+    /// What is on the cluster says of itself that it is a journal, and cannot be used.
+    #[error("the journal of the last upgrade cannot be used: {problem}")]
+    Journal {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The journal cannot be written, so nothing else was.
+    #[error("cannot keep a journal on the cluster; nothing was changed")]
+    NoJournalKept {
+        /// Why.
+        #[source]
+        source: Box<ApiError>,
+    },
+    /// Going back would lose objects, or what is installed is not what the journal is about.
+    #[error("cannot go back{}", only(reasons))]
+    NoWayBack {
+        /// Each definition and each provider that stands in the way.
+        reasons: Vec<String>,
+    },
+    /// Objects of a provider.
+    #[error("cannot upgrade `{provider}`")]
+    Apply {
+        /// Which provider.
+        provider: api::ProviderId,
+        /// Why.
+        #[source]
+        source: Box<EngineError>,
+    },
+    /// Not ready in time, where that is a failure.
+    #[error(transparent)]
+    NotReady(#[from] NotReady),
+    /// The server.
+    #[error(transparent)]
+    Api(#[from] ApiError),
+}
+
+/// The one reason; several are told one by one beside the message.
+fn only(reasons: &[String]) -> String {
+    if let [only] = reasons { format!(": {only}") } else { format!(", for {} reasons", reasons.len()) }
+}
+
+impl From<CarryOutError> for UpgradeError {
+    fn from(error: CarryOutError) -> Self {
+        match error {
+            CarryOutError::Apply { provider, source } => Self::Apply { provider, source },
+            CarryOutError::NotReady(late) => Self::NotReady(late),
+            CarryOutError::Inventory(error) => Self::Inventory(error),
+        }
+    }
+}
+
+/// Looks for versions to go to. Writes nothing.
+/// # Errors
+/// When the cluster cannot be asked; what cannot be told of one provider is part of its row.
+pub async fn upgrade_outlook(
+    cluster: &ManagementCluster,
+    sources: &Sources<'_>,
+) -> Result<UpgradeOutlook, UpgradeError> {
+    cluster.check_contract(FROM).await?;
+    let inventory = cluster.inventory().await?;
+    let unfinished = cluster.upgrade_journal(&inventory).await?.filter(Journal::is_unfinished);
+    let cert_manager = cluster.plan_cert_manager_for_upgrade(sources).await?;
+    cluster.events.send(&Event::CheckingReleases);
+    let candidates = look_up(sources, &inventory.providers, None).await;
+    Ok(UpgradeOutlook {
+        cert_manager,
+        contracts: outlook(&candidates),
+        unfinished: unfinished.map(|journal| journal.index.state()),
+    })
+}
+
+/// Fetches, renders, checks, tries as dry runs, and plans. Writes nothing.
+/// An upgrade towards the same target that was begun and is not finished is planned to its end: to the versions it had
+/// chosen then.
+/// # Errors
+/// Everything that stands in the way of any provider, as `Problems`; `Unfinished` when an upgrade towards another target was
+/// begun.
+pub async fn plan_upgrade(
+    cluster: &ManagementCluster,
+    sources: &Sources<'_>,
+    request: &UpgradeRequest,
+) -> Result<LifecyclePlan, UpgradeError> {
+    cluster.check_contract(FROM).await?;
+    let inventory = cluster.inventory().await?;
+    refuse(check_instances(&inventory))?;
+    let Choice { items, mut warnings } = Box::pin(chosen(cluster, sources, &inventory, request)).await?;
+    let queue = Box::pin(sources.render_all(&wanted(&items)))
+        .await
+        .map_err(|errors| UpgradeError::Resolve { errors })?;
+    warnings.extend(queue.iter().flat_map(|rendered| rendered.warnings.iter().cloned()));
+    let cert_manager = if request.skip_cert_manager {
+        CertManagerPlan::None
+    } else {
+        Box::pin(cluster.plan_cert_manager_for_upgrade(sources)).await?
+    };
+    if matches!(cert_manager, CertManagerPlan::Keep { .. }) {
+        cluster.events.send(&Event::CertManagerUpToDate);
+    }
+    let mut problems = Vec::new();
+    cluster.check_access(sources, &queue, Need::Replace, &mut problems).await?;
+    let keep = Keep { replicas: request.keep_replicas, placement: request.keep_placement };
+    let look = Look::Tried { keep, thorough: request.thorough };
+    let nexts = items.into_iter().zip(queue).map(|((installed, to), rendered)| Next {
+        installed,
+        to,
+        objects: rendered.objects,
+    });
+    let prepared = match Box::pin(cluster.prepare(nexts.collect(), look)).await {
+        Ok(prepared) => prepared,
+        Err(UpgradeError::Problems(more)) => {
+            problems.extend(more.problems);
+            Vec::new()
+        }
+        // What was found before may say why.
+        Err(error) => return Err(refuse(problems).err().map_or(error, UpgradeError::from)),
+    };
+    refuse(problems)?;
+    let (providers, words): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
+    warnings.extend(words.into_iter().flatten());
+    Ok(LifecyclePlan { verb: Verb::Upgrade, cert_manager, providers, ignored: Vec::new(), warnings })
+}
+
+/// What is to be upgraded: as an upgrade that was begun had chosen, else anew.
+async fn chosen(
+    cluster: &ManagementCluster,
+    sources: &Sources<'_>,
+    inventory: &ProviderInventory,
+    request: &UpgradeRequest,
+) -> Result<Choice, UpgradeError> {
+    let journal = cluster.upgrade_journal(inventory).await?.filter(Journal::is_unfinished);
+    if let Some(journal) = journal {
+        return journal.index.choice(inventory, request);
+    }
+    let candidates = look_up(sources, &inventory.providers, Some(&request.target)).await;
+    Ok(choose(&candidates, request).map_err(|problems| Problems { problems })?)
+}
+
+/// The new versions, each in the namespace its provider is in.
+fn wanted(items: &[(InstalledProvider, String)]) -> Vec<Wanted> {
+    let one = |(installed, to): &(InstalledProvider, String)| Wanted {
+        id: installed.id.clone(),
+        version: Some(to.clone()),
+        namespace: Some(installed.namespace.clone()),
+    };
+    items.iter().map(one).collect()
+}
+
+fn refuse(problems: Vec<Problem>) -> Result<(), Problems> {
+    if problems.is_empty() { Ok(()) } else { Err(Problems { problems }) }
+}
+
+/// Carries a plan out, journalled. Gives what was not ready in time, where that is no failure.
+/// # Errors
+/// What was done stays, and is in the journal: the same call with a new plan goes on, [`rollback_upgrade`] goes back.
+pub async fn upgrade(
+    cluster: &ManagementCluster,
+    sources: &Sources<'_>,
+    request: &UpgradeRequest,
+    plan: LifecyclePlan,
+) -> Result<Option<NotReady>, UpgradeError> {
+    cluster.events.send(&Event::PerformingUpgrade);
+    Box::pin(cluster.carry_out_upgrade(sources, request, plan)).await
+}
+
+/// Goes on with an upgrade that was begun, or with going back from it.
+/// # Errors
+/// `NoJournal` when there is none, or it is finished.
+pub async fn resume_upgrade(
+    cluster: &ManagementCluster,
+    sources: &Sources<'_>,
+    wait: WaitFor,
+) -> Result<Option<NotReady>, UpgradeError> {
+    let inventory = cluster.inventory().await?;
+    let journal = cluster.upgrade_journal(&inventory).await?.filter(Journal::is_unfinished);
+    let journal = journal.ok_or(UpgradeError::NoJournal { verb: "resume" })?;
+    if journal.index.phase == Phase::RollingBack {
+        return Box::pin(cluster.roll_back(wait)).await;
+    }
+    let request = journal.index.request(wait);
+    let plan = Box::pin(plan_upgrade(cluster, sources, &request)).await?;
+    upgrade(cluster, sources, &request, plan).await
+}
+
+/// Goes back to what was there before the last upgrade, finished or not. cert-manager stays as it is.
+/// # Errors
+/// `NoWayBack` before anything is changed, when objects could not be read any more.
+pub async fn rollback_upgrade(
+    cluster: &ManagementCluster,
+    wait: WaitFor,
+) -> Result<Option<NotReady>, UpgradeError> {
+    Box::pin(cluster.roll_back(wait)).await
+}
+
+/// Forgets an upgrade that was begun; what it did stays.
+/// # Errors
+/// `NoJournal` when there is none, or it is finished.
+pub async fn abort_upgrade(cluster: &ManagementCluster) -> Result<(), UpgradeError> {
+    let inventory = cluster.inventory().await?;
+    let journal = cluster.upgrade_journal(&inventory).await?;
+    if journal.is_none() {
+        cluster.clear_remains_of_journal(&inventory).await?;
+    }
+    let journal = journal.filter(Journal::is_unfinished).ok_or(UpgradeError::NoJournal { verb: "abort" })?;
+    Ok(journal.forget().await?)
+}
+
+impl Index {
+    /// What is left to do for a request towards the same target, and what the user should know.
+    fn choice(
+        &self,
+        inventory: &ProviderInventory,
+        request: &UpgradeRequest,
+    ) -> Result<Choice, UpgradeError> {
+        self.check_target(request)?;
+        let item = |entry: &journal::Entry| {
+            let installed = inventory.of(&entry.provider).next().cloned();
+            installed.map(|installed| (installed, entry.to.clone()))
+        };
+        Ok(Choice {
+            items: self.providers.iter().filter_map(item).collect(),
+            warnings: vec![format!("this goes on with the upgrade begun at {}", self.begun)],
+        })
+    }
+
+    /// Checks that a request is for this very upgrade.
+    fn check_target(&self, request: &UpgradeRequest) -> Result<(), UpgradeError> {
+        if self.phase == Phase::Upgrading && self.target.is_same_as(&request.target) {
+            Ok(())
+        } else {
+            Err(UpgradeError::Unfinished(self.state()))
+        }
+    }
+
+    /// The request it was begun with. What was allowed then need not be asked again.
+    fn request(&self, wait: WaitFor) -> UpgradeRequest {
+        UpgradeRequest {
+            target: self.target.clone(),
+            allow_downgrade: true,
+            allow_skip: true,
+            keep_replicas: self.keep_replicas,
+            keep_placement: self.keep_placement,
+            skip_cert_manager: self.skip_cert_manager,
+            wait,
+            thorough: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

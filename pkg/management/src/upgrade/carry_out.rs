@@ -1,0 +1,65 @@
+//! Changing providers one after the other, in place.
+
+use std::time::Instant;
+
+use super::{
+    UpgradeError, UpgradeRequest,
+    journal::{Before, Index, Journal, Phase, to_restore},
+    prepare::live_objects,
+};
+use crate::{CertManagerError, Event, LifecyclePlan, ManagementCluster, NotReady, ProviderPlan, Sources};
+
+impl ManagementCluster {
+    /// Carries an upgrade out, from the beginning or from where its journal says it is.
+    pub(crate) async fn carry_out_upgrade(
+        &self,
+        sources: &Sources<'_>,
+        request: &UpgradeRequest,
+        mut plan: LifecyclePlan,
+    ) -> Result<Option<NotReady>, UpgradeError> {
+        let Some(mut journal) = self.journal_for(request, &plan).await? else {
+            return self.wait_as_asked(&plan.providers, request.wait).await;
+        };
+        if !plan.cert_manager.is_empty() {
+            let patience = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
+            self.carry_out_cert_manager(&plan.cert_manager, sources, Instant::now() + patience).await?;
+        }
+        for provider in &mut plan.providers {
+            self.carry_out_provider(provider, request.wait).await?;
+            journal.step(&provider.id, true).await?;
+        }
+        let late = self.wait_as_asked::<UpgradeError>(&plan.providers, request.wait).await?;
+        journal.enter(Phase::Finished).await?;
+        Ok(late)
+    }
+
+    /// The journal of this upgrade: the one that is not finished, else a new one; none when there is nothing to do.
+    async fn journal_for(
+        &self,
+        request: &UpgradeRequest,
+        plan: &LifecyclePlan,
+    ) -> Result<Option<Journal>, UpgradeError> {
+        let inventory = self.inventory().await?;
+        let journal = self.upgrade_journal(&inventory).await?;
+        if let Some(journal) = journal.as_ref().filter(|journal| journal.index.phase != Phase::Finished) {
+            journal.index.check_target(request)?;
+            self.events
+                .send(&Event::Resuming { what: format!("the upgrade begun at {}", journal.index.begun) });
+        } else if plan.is_empty() {
+            return Ok(None);
+        } else {
+            let index = Index::begin(request, &plan.cert_manager);
+            let restore = |provider: &ProviderPlan| {
+                live_objects(&provider.set, &provider.live).map(to_restore).collect::<Vec<_>>()
+            };
+            let kept: Vec<_> = plan.providers.iter().map(restore).collect();
+            let before = plan.providers.iter().zip(&kept).map(|(provider, objects)| Before {
+                installed: provider.as_it_is(),
+                to: provider.to.clone().unwrap_or_default(),
+                objects: objects.iter().collect(),
+            });
+            return Journal::begin(self, &inventory, journal, index, before.collect()).await.map(Some);
+        }
+        Ok(journal)
+    }
+}

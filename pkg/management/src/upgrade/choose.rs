@@ -1,0 +1,361 @@
+//! Which versions there are to go to, and whether they fit together. Pure.
+
+use std::collections::BTreeSet;
+
+use api::{Contract, Metadata, ProviderType, Version};
+use provider::InstalledProvider;
+
+use crate::{
+    Problem, ProviderInventory, UpgradeItem, UpgradeRequest, UpgradeTarget, preflight::compatible_with,
+};
+
+/// The next version of an installed provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NextVersion {
+    /// This one.
+    To(String),
+    /// It is the newest that works with this contract already.
+    UpToDate,
+    /// There is none, or it cannot be told.
+    None {
+        /// Why, as `no release of contract v1beta2`.
+        why: String,
+    },
+}
+
+/// An installed provider and what its repository has.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) installed: InstalledProvider,
+    /// What there is; else why it cannot be told.
+    pub(crate) releases: Result<Releases, String>,
+}
+
+/// The releases of an installed provider.
+#[derive(Clone, Debug)]
+pub(crate) struct Releases {
+    /// The version that is installed.
+    pub(crate) current: Version,
+    /// All versions.
+    pub(crate) versions: Vec<Version>,
+    /// The metadata that was read; for a release series the first that lists it counts.
+    pub(crate) metadata: Vec<Metadata>,
+    /// What the user should know about them.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What an upgrade changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// Providers with the versions they go to, in the order they are worked on.
+    pub(crate) items: Vec<(InstalledProvider, String)>,
+    /// What the user should know.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Rows of one contract.
+pub(crate) type ContractOutlook = (Contract, Vec<(InstalledProvider, NextVersion)>);
+
+/// So many minor versions of Cluster API may be gone over at once.
+/// Source: clusterctl v1.14 client/cluster/upgrader.go (skip rule); differs: there, versions before 1.10 are not looked at.
+const MAX_MINORS: u64 = 3;
+
+/// Whether a provider of one contract works beside a core provider of another.
+fn works_with(contract: &Contract, core: &Contract) -> bool {
+    compatible_with(core).contains(&contract.as_str())
+}
+
+fn problem(text: String, hint: Option<String>) -> Problem {
+    Problem { hint, ..Problem::fatal(text) }
+}
+
+fn name_in(installed: &InstalledProvider) -> String {
+    format!("{}/{}", installed.namespace, installed.id)
+}
+
+impl Releases {
+    /// The contract of a version's release series.
+    pub(crate) fn contract_of(&self, version: &Version) -> Option<&Contract> {
+        self.metadata.iter().find_map(|metadata| metadata.series_of(version)).map(|series| &series.contract)
+    }
+
+    /// The highest release above the installed one that works with a contract. Pre-releases are passed over, and so are
+    /// releases of a series that no metadata lists.
+    fn next(&self, contract: &Contract) -> Option<&Version> {
+        let fits = |version: &&Version| {
+            !version.is_prerelease()
+                && **version > self.current
+                && self.contract_of(version).is_some_and(|of| works_with(of, contract))
+        };
+        self.versions.iter().filter(fits).max()
+    }
+
+    fn outlook(&self, contract: &Contract) -> NextVersion {
+        if let Some(next) = self.next(contract) {
+            return NextVersion::To(next.as_str().to_owned());
+        }
+        match self.contract_of(&self.current) {
+            Some(of) if works_with(of, contract) => NextVersion::UpToDate,
+            Some(of) => NextVersion::None {
+                why: format!("{} implements {of}, and no newer release works with {contract}", self.current),
+            },
+            None => NextVersion::None { why: format!("no release series of {}", self.current) },
+        }
+    }
+
+    /// The contracts of the release series from the installed version on.
+    fn contracts_ahead(&self) -> BTreeSet<Contract> {
+        let current = (self.current.semver().major, self.current.semver().minor);
+        let lists_current = |metadata: &&Metadata| metadata.series_of(&self.current).is_some();
+        let series = self
+            .metadata
+            .iter()
+            .find(lists_current)
+            .into_iter()
+            .flat_map(|metadata| &metadata.release_series);
+        series.filter(|s| (s.major, s.minor) >= current).map(|s| s.contract.clone()).collect()
+    }
+}
+
+/// Checks that every provider is installed once, and one core provider among them.
+/// Source: clusterctl v1.14 client/cluster/inventory.go (CheckSingleProviderInstance).
+pub(crate) fn check_instances(inventory: &ProviderInventory) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let ids: BTreeSet<_> = inventory.providers.iter().map(|installed| &installed.id).collect();
+    for id in ids {
+        let places: Vec<_> = inventory.of(id).map(name_in).collect();
+        if places.len() > 1 {
+            let text = format!("`{id}` is installed {} times: {}", places.len(), places.join(", "));
+            problems.push(problem(text, Some("delete all but one of them".to_owned())));
+        }
+    }
+    let cores = inventory.names(ProviderType::Core);
+    if cores.len() != 1 {
+        let text = format!("there must be one core provider, and there are {}", cores.len());
+        problems.push(problem(text, None));
+    }
+    problems
+}
+
+/// For every contract that can be gone to, in their order: each provider by type, name and namespace with its next version
+/// or the reason why there is none.
+/// Source: clusterctl v1.14 client/cluster/upgrader.go (Plan); differs: there, one provider that
+/// cannot be read stops everything, and a contract without a next version for each provider is left out.
+pub(crate) fn outlook(candidates: &[Candidate]) -> Vec<ContractOutlook> {
+    let mut rows: Vec<&Candidate> = candidates.iter().collect();
+    rows.sort_by_key(|row| {
+        (row.installed.id.provider_type.as_str(), &*row.installed.id.name, &*row.installed.namespace)
+    });
+    let next = |candidate: &Candidate, contract: &Contract| match &candidate.releases {
+        Ok(releases) => releases.outlook(contract),
+        Err(why) => NextVersion::None { why: why.clone() },
+    };
+    contracts_ahead(candidates)
+        .into_iter()
+        .map(|contract| {
+            let of = |row: &&Candidate| (row.installed.clone(), next(row, &contract));
+            let row = rows.iter().map(of).collect();
+            (contract, row)
+        })
+        .collect()
+}
+
+/// Where the core provider can go; when it cannot be asked, what this binary works with.
+fn contracts_ahead(candidates: &[Candidate]) -> BTreeSet<Contract> {
+    let ahead =
+        core_of(candidates).and_then(|core| core.releases.as_ref().ok()).map(Releases::contracts_ahead);
+    ahead
+        .filter(|contracts| !contracts.is_empty())
+        .unwrap_or_else(|| BTreeSet::from([Contract::new(Contract::CURRENT)]))
+}
+
+fn core_of(candidates: &[Candidate]) -> Option<&Candidate> {
+    candidates.iter().find(|candidate| candidate.installed.id.provider_type == ProviderType::Core)
+}
+
+/// Decides which provider goes where.
+/// Source: clusterctl v1.14 client/cluster/upgrader.go (ApplyPlan, ApplyCustomPlan).
+/// # Errors
+/// Everything that stands in the way.
+pub(crate) fn choose(candidates: &[Candidate], request: &UpgradeRequest) -> Result<Choice, Vec<Problem>> {
+    let mut choosing = Choosing { candidates, problems: Vec::new(), choice: Choice::default() };
+    match &request.target {
+        UpgradeTarget::Contract(contract) => choosing.by_contract(contract),
+        UpgradeTarget::Providers(items) => choosing.by_name(items),
+    }
+    choosing.choice.items.sort_by_key(|(installed, _)| installed.id.provider_type);
+    choosing.check_steps(request);
+    let Choosing { problems, mut choice, .. } = choosing;
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let notes =
+        candidates.iter().filter_map(|candidate| candidate.releases.as_ref().ok()).flat_map(|r| &r.notes);
+    choice.warnings.extend(notes.cloned());
+    Ok(choice)
+}
+
+struct Choosing<'a> {
+    candidates: &'a [Candidate],
+    problems: Vec<Problem>,
+    choice: Choice,
+}
+
+impl<'a> Choosing<'a> {
+    fn refuse(&mut self, text: String, hint: Option<String>) {
+        self.problems.push(problem(text, hint));
+    }
+
+    /// The providers whose releases are known; for the others the reason is a problem, as nobody can tell whether they fit.
+    fn known(&mut self) -> Vec<(&'a InstalledProvider, &'a Releases)> {
+        let mut known = Vec::new();
+        for candidate in self.candidates {
+            match &candidate.releases {
+                Ok(releases) => known.push((&candidate.installed, releases)),
+                Err(why) => {
+                    let text = format!("cannot tell the versions of `{}`: {why}", candidate.installed.id);
+                    self.refuse(text, None);
+                }
+            }
+        }
+        known
+    }
+
+    fn by_contract(&mut self, contract: &Contract) {
+        if contract.as_str() != Contract::CURRENT {
+            let hint = format!("use `--contract {}`", Contract::CURRENT);
+            return self.refuse(format!("cannot upgrade to contract {contract}"), Some(hint));
+        }
+        for (installed, releases) in self.known() {
+            match releases.outlook(contract) {
+                NextVersion::To(version) => self.choice.items.push((installed.clone(), version)),
+                NextVersion::UpToDate => {}
+                NextVersion::None { why } => {
+                    self.refuse(format!("`{}` stays behind: {why}", installed.id), None);
+                }
+            }
+        }
+    }
+
+    fn by_name(&mut self, items: &[UpgradeItem]) {
+        let mut targets: Vec<(&InstalledProvider, &Releases, Option<Version>)> =
+            self.known().into_iter().map(|(installed, releases)| (installed, releases, None)).collect();
+        for item in items {
+            self.place(item, &mut targets);
+        }
+        let core = targets.iter().find(|(installed, ..)| installed.id.provider_type == ProviderType::Core);
+        // Without it the reason is a problem already.
+        if let Some((core, releases, target)) = core {
+            let version = target.as_ref().unwrap_or(&releases.current);
+            match releases.contract_of(version) {
+                Some(contract) if contract.as_str() == Contract::CURRENT => {}
+                Some(contract) => {
+                    let text = format!("`{}` {version} implements contract {contract}", core.id);
+                    let hint = format!("take a version of contract {} for it too", Contract::CURRENT);
+                    self.refuse(text, Some(hint));
+                }
+                None => self.refuse(format!("no release series of `{}` {version}", core.id), None),
+            }
+        }
+        for (installed, releases, target) in &targets {
+            self.check_contract(installed, releases, target.as_ref());
+        }
+        let chosen = targets.into_iter().filter_map(|(installed, _, target)| {
+            target.map(|version| (installed.clone(), version.as_str().to_owned()))
+        });
+        self.choice.items.extend(chosen);
+    }
+
+    /// Finds the provider an item is about, and gives it its version.
+    fn place(
+        &mut self,
+        item: &UpgradeItem,
+        targets: &mut [(&InstalledProvider, &Releases, Option<Version>)],
+    ) {
+        let is = |installed: &InstalledProvider| {
+            installed.id == item.provider
+                && item.namespace.as_ref().is_none_or(|namespace| *namespace == installed.namespace)
+        };
+        if !self.candidates.iter().any(|candidate| is(&candidate.installed)) {
+            let named = item.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
+            let there: Vec<_> =
+                self.candidates.iter().map(|candidate| name_in(&candidate.installed)).collect();
+            let hint = format!("installed are {}", there.join(", "));
+            return self.refuse(format!("`{named}{}` is not installed", item.provider), Some(hint));
+        }
+        let version = match Version::parse(&item.version) {
+            Ok(version) => version,
+            Err(error) => return self.refuse(format!("`{}`: {error}", item.provider), None),
+        };
+        // Whose releases cannot be told is not among the targets; that is a problem already.
+        let Some((_, _, target)) = targets.iter_mut().find(|(installed, ..)| is(installed)) else { return };
+        if target.replace(version).is_some() {
+            self.refuse(format!("`{}` is named twice", item.provider), None);
+        }
+    }
+
+    /// Checks a provider, to be upgraded or not, against the contract of the core provider. That of the core provider itself
+    /// is looked at before.
+    fn check_contract(
+        &mut self,
+        installed: &InstalledProvider,
+        releases: &Releases,
+        target: Option<&Version>,
+    ) {
+        if installed.id.provider_type == ProviderType::Core {
+            return;
+        }
+        let version = target.unwrap_or(&releases.current);
+        let core = Contract::new(Contract::CURRENT);
+        let text = match releases.contract_of(version) {
+            Some(contract) if works_with(contract, &core) => return,
+            Some(contract) => {
+                format!(
+                    "`{}` {version} implements contract {contract}, which does not work with {core}",
+                    installed.id
+                )
+            }
+            None => format!("no release series of `{}` {version}", installed.id),
+        };
+        let hint = target.is_none().then(|| format!("upgrade `{}` too", installed.id));
+        self.refuse(text, hint);
+    }
+
+    /// Checks how far each provider goes, and in which direction.
+    fn check_steps(&mut self, request: &UpgradeRequest) {
+        for (installed, to) in self.choice.items.clone() {
+            let (Ok(from), Ok(target)) = (Version::parse(&installed.version), Version::parse(&to)) else {
+                continue;
+            };
+            if target < from && !request.allow_downgrade {
+                let text = format!("`{}` would go back from {from} to {target}", installed.id);
+                self.refuse(text, Some("pass `--allow-downgrade` if that is meant".to_owned()));
+            }
+            if target == from {
+                let text = format!("`{}` has version {from} already", installed.id);
+                self.choice.warnings.push(text);
+            }
+            if skips(&installed, &from, &target) && !request.allow_skip {
+                let text = format!(
+                    "`{}` would go from {from} to {target}, over more than {MAX_MINORS} minor versions",
+                    installed.id
+                );
+                self.refuse(text, Some("go there in several steps, or pass `--allow-skip`".to_owned()));
+            }
+        }
+    }
+}
+
+/// Whether a provider of Cluster API's own repository goes over too many minor versions.
+fn skips(installed: &InstalledProvider, from: &Version, to: &Version) -> bool {
+    let is_ours = match installed.id.provider_type {
+        ProviderType::Core => true,
+        ProviderType::Bootstrap | ProviderType::ControlPlane => installed.id.name == "kubeadm",
+        _ => false,
+    };
+    let (from, to) = (from.semver(), to.semver());
+    is_ours && from.major == to.major && to.minor > from.minor + MAX_MINORS
+}
+
+#[cfg(test)]
+mod tests;

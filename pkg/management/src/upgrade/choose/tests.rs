@@ -1,0 +1,317 @@
+use api::{ProviderId, ReleaseSeries};
+
+use super::*;
+use crate::WaitFor;
+
+/// `core v1.0.0: v1.0.0 v1.1.0-rc.0 | 1.0=v1beta1 1.1=v1beta2`: name, installed version, releases, series.
+/// With `!reason` behind the first colon its releases cannot be told.
+fn candidate(line: &str) -> Candidate {
+    let (installed, rest) = line.split_once(':').unwrap();
+    let (name, version) = installed.split_once(' ').unwrap();
+    let (provider_type, name) = match name {
+        "core" => (ProviderType::Core, "cluster-api"),
+        "bootstrap" => (ProviderType::Bootstrap, "kubeadm"),
+        "microk8s" => (ProviderType::Bootstrap, "microk8s"),
+        other => (ProviderType::Infrastructure, other),
+    };
+    let id = ProviderId::new(provider_type, name);
+    let installed =
+        InstalledProvider { namespace: format!("{name}-system"), id, version: version.to_owned() };
+    let releases = match rest.trim().strip_prefix('!') {
+        Some(why) => Err(why.to_owned()),
+        None => Ok(releases(version, rest)),
+    };
+    Candidate { installed, releases }
+}
+
+fn releases(current: &str, rest: &str) -> Releases {
+    let (versions, series) = rest.split_once('|').unwrap();
+    let version = |text: &str| Version::parse(text).unwrap();
+    let one = |text: &str| {
+        let (number, contract) = text.split_once('=').unwrap();
+        let (major, minor) = number.split_once('.').unwrap();
+        ReleaseSeries {
+            major: major.parse().unwrap(),
+            minor: minor.parse().unwrap(),
+            contract: Contract::new(contract),
+        }
+    };
+    Releases {
+        current: version(current),
+        versions: versions.split_whitespace().map(version).collect(),
+        metadata: vec![Metadata { release_series: series.split_whitespace().map(one).collect() }],
+        notes: Vec::new(),
+    }
+}
+
+fn candidates(lines: &[&str]) -> Vec<Candidate> {
+    lines.iter().copied().map(candidate).collect()
+}
+
+/// `v1beta2: cluster-api v1.1.0, aws -`; `-` for up to date, `(why)` for none.
+fn outlook_text(lines: &[&str]) -> Vec<String> {
+    let row = |(installed, next): &(InstalledProvider, NextVersion)| match next {
+        NextVersion::To(version) => format!("{} {version}", installed.id.name),
+        NextVersion::UpToDate => format!("{} -", installed.id.name),
+        NextVersion::None { why } => format!("{} ({why})", installed.id.name),
+    };
+    let text = |(contract, rows): &ContractOutlook| {
+        format!("{contract}: {}", rows.iter().map(row).collect::<Vec<_>>().join(", "))
+    };
+    outlook(&candidates(lines)).iter().map(text).collect()
+}
+
+#[test]
+fn the_outlook_has_the_newest_fitting_release_of_each_provider_by_contract() {
+    let cases: [(&str, &[&str], &[&str]); 7] = [
+        (
+            "within the current contract",
+            &[
+                "core v1.0.0: v1.0.0 v1.0.1 | 1.0=v1beta2",
+                "aws v2.0.0: v2.0.0 v2.0.1 v2.1.0 | 2.0=v1beta2 2.1=v1beta2",
+            ],
+            &["v1beta2: cluster-api v1.0.1, aws v2.1.0"],
+        ),
+        (
+            "an older contract that works beside it",
+            &["core v1.0.0: v1.0.0 v1.0.1 | 1.0=v1beta2", "aws v2.0.0: v2.0.0 v2.0.1 | 2.0=v1beta1"],
+            &["v1beta2: cluster-api v1.0.1, aws v2.0.1"],
+        ),
+        (
+            "pre-releases are passed over",
+            &["core v1.0.0: v1.0.0 v1.1.0-rc.0 | 1.0=v1beta2 1.1=v1beta2"],
+            &["v1beta2: cluster-api -"],
+        ),
+        (
+            "from one contract to the next, where a provider has no newer release",
+            &[
+                "core v1.10.0: v1.10.0 v1.10.1 v1.11.0 | 1.10=v1beta1 1.11=v1beta2",
+                "aws v2.0.0: v2.0.0 | 2.0=v1beta1",
+            ],
+            &["v1beta1: cluster-api v1.10.1, aws -", "v1beta2: cluster-api v1.11.0, aws -"],
+        ),
+        (
+            "a provider too old for the next contract",
+            &["core v1.0.0: v1.1.0 | 1.0=v1beta1 1.1=v1beta2", "aws v0.9.0: v0.9.1 | 0.9=v1alpha4"],
+            &[
+                "v1beta1: cluster-api -, aws (v0.9.0 implements v1alpha4, and no newer release works with v1beta1)",
+                "v1beta2: cluster-api v1.1.0, aws (v0.9.0 implements v1alpha4, and no newer release works with v1beta2)",
+            ],
+        ),
+        (
+            "a contract that is newer than this binary, and a release of a series nobody lists",
+            &["core v1.0.0: v1.0.1 v2.0.0 v3.0.0 | 1.0=v1beta2 2.0=v1beta3"],
+            &["v1beta2: cluster-api v1.0.1", "v1beta3: cluster-api v2.0.0"],
+        ),
+        (
+            "what cannot be read is a row",
+            &["core v1.0.0: !no answer", "aws v2.0.0: v2.0.1 | 2.0=v1beta1", "docker v1.0.0: !no such host"],
+            &["v1beta2: cluster-api (no answer), aws v2.0.1, docker (no such host)"],
+        ),
+    ];
+    for (name, lines, expected) in cases {
+        assert_eq!(outlook_text(lines), expected, "{name}");
+    }
+}
+
+fn request(target: &str) -> UpgradeRequest {
+    let item = |text: &str| {
+        let (name, rest) = text.rsplit_once('=').unwrap();
+        let (namespace, name) = match name.split_once('/') {
+            Some((namespace, name)) => (Some(namespace.to_owned()), name),
+            None => (None, name),
+        };
+        let provider = candidate(&format!("{name} v0.0.0: !")).installed.id;
+        UpgradeItem { provider, namespace, version: rest.to_owned() }
+    };
+    let target = match target.strip_prefix("contract ") {
+        Some(contract) => UpgradeTarget::Contract(Contract::new(contract)),
+        None => UpgradeTarget::Providers(target.split_whitespace().map(item).collect()),
+    };
+    UpgradeRequest {
+        target,
+        allow_downgrade: false,
+        allow_skip: false,
+        keep_replicas: true,
+        keep_placement: true,
+        skip_cert_manager: false,
+        wait: WaitFor { timeout: None, must_be_ready: false },
+        thorough: false,
+    }
+}
+
+/// `cluster-api v1.1.0, aws v2.1.0`, or `! ` and the problems.
+fn choice_text(candidates: &[Candidate], request: &UpgradeRequest) -> String {
+    match choose(candidates, request) {
+        Ok(choice) => {
+            let item = |(installed, to): &(InstalledProvider, String)| format!("{} {to}", installed.id.name);
+            choice.items.iter().map(item).collect::<Vec<_>>().join(", ")
+        }
+        Err(problems) => {
+            let texts: Vec<_> = problems.into_iter().map(|problem| problem.text).collect();
+            format!("! {}", texts.join("; "))
+        }
+    }
+}
+
+const CORE: &str = "core v1.10.0: v1.10.0 v1.11.0 v1.12.0-rc.0 | 1.9=v1beta1 1.10=v1beta1 1.11=v1beta2 1.12=v1beta2 2.0=v1beta3";
+const AWS: &str = "aws v2.0.0: v2.0.0 v2.1.0 | 1.0=v1alpha4 2.0=v1beta1 2.1=v1beta2 3.0=v1beta3";
+const OLD_AWS: &str = "aws v1.0.0: v1.0.0 v2.0.0 | 1.0=v1alpha4 2.0=v1beta1";
+
+#[test]
+fn providers_go_to_what_was_asked_for_when_it_fits_together() {
+    let cases: [(&str, &[&str], &str, &str); 17] = [
+        ("all of a contract", &[AWS, CORE], "contract v1beta2", "cluster-api v1.11.0, aws v2.1.0"),
+        ("nothing newer", &["core v1.11.0: v1.11.0 | 1.11=v1beta2"], "contract v1beta2", ""),
+        ("another contract", &[CORE], "contract v1beta1", "! cannot upgrade to contract v1beta1"),
+        (
+            "a provider that stays behind",
+            &[CORE, "aws v1.0.0: v1.0.0 | 1.0=v1alpha4"],
+            "contract v1beta2",
+            "! `infrastructure-aws` stays behind: v1.0.0 implements v1alpha4, and no newer release works with v1beta2",
+        ),
+        ("core alone, the other works beside it", &[CORE, AWS], "core=v1.11.0", "cluster-api v1.11.0"),
+        (
+            "both, in the order of types",
+            &[CORE, AWS],
+            "aws=v2.1.0 core=v1.11.0",
+            "cluster-api v1.11.0, aws v2.1.0",
+        ),
+        ("a pre-release that was named", &[CORE, AWS], "core=v1.12.0-rc.0", "cluster-api v1.12.0-rc.0"),
+        ("with its namespace", &[CORE], "cluster-api-system/core=v1.11.0", "cluster-api v1.11.0"),
+        (
+            "in another namespace",
+            &[CORE],
+            "default/core=v1.11.0",
+            "! `default/cluster-api` is not installed; `cluster-api` v1.10.0 implements contract v1beta1",
+        ),
+        (
+            "one that is not installed",
+            &["core v1.11.0: v1.11.0 | 1.11=v1beta2"],
+            "aws=v2.1.0",
+            "! `infrastructure-aws` is not installed",
+        ),
+        (
+            "while core stays on an old contract",
+            &[CORE, AWS],
+            "aws=v2.1.0",
+            "! `cluster-api` v1.10.0 implements contract v1beta1",
+        ),
+        (
+            "core to a contract that is too new",
+            &[CORE, AWS],
+            "core=v2.0.0 aws=v3.0.0",
+            "! `cluster-api` v2.0.0 implements contract v1beta3; \
+             `infrastructure-aws` v3.0.0 implements contract v1beta3, which does not work with v1beta2",
+        ),
+        (
+            "another that would stay behind",
+            &[CORE, OLD_AWS],
+            "core=v1.11.0",
+            "! `infrastructure-aws` v1.0.0 implements contract v1alpha4, which does not work with v1beta2",
+        ),
+        (
+            "the same taken along",
+            &[CORE, OLD_AWS],
+            "core=v1.11.0 aws=v2.0.0",
+            "cluster-api v1.11.0, aws v2.0.0",
+        ),
+        (
+            "a version of no series",
+            &[CORE, AWS],
+            "core=v1.11.0 aws=v2.7.0",
+            "! no release series of `infrastructure-aws` v2.7.0",
+        ),
+        (
+            "what is no version",
+            &[CORE],
+            "core=v1.11",
+            "! `cluster-api`: `v1.11` is not a semantic version; `cluster-api` v1.10.0 implements contract v1beta1",
+        ),
+        ("twice", &[CORE], "core=v1.11.0 core=v1.11.0", "! `cluster-api` is named twice"),
+    ];
+    for (name, lines, target, expected) in cases {
+        assert_eq!(choice_text(&candidates(lines), &request(target)), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_provider_nobody_can_ask_about_stops_an_upgrade_of_others() {
+    let candidates = candidates(&[CORE, "aws v2.0.0: !no answer"]);
+    for target in ["contract v1beta2", "core=v1.11.0", "core=v1.11.0 aws=v2.1.0"] {
+        let text = choice_text(&candidates, &request(target));
+        assert_eq!(text, "! cannot tell the versions of `infrastructure-aws`: no answer", "{target}");
+    }
+}
+
+#[test]
+fn going_back_is_refused_until_it_is_allowed() {
+    let candidates = candidates(&["core v1.11.0: v1.11.0 | 1.10=v1beta2 1.11=v1beta2"]);
+    let mut request = request("core=v1.10.3");
+    assert_eq!(choice_text(&candidates, &request), "! `cluster-api` would go back from v1.11.0 to v1.10.3");
+    request.allow_downgrade = true;
+    assert_eq!(choice_text(&candidates, &request), "cluster-api v1.10.3");
+}
+
+#[test]
+fn the_version_that_is_there_is_taken_with_a_word() {
+    let candidates = candidates(&["core v1.11.0: v1.11.0 | 1.11=v1beta2"]);
+    let choice = choose(&candidates, &request("core=v1.11.0")).unwrap();
+    assert_eq!(choice.items.len(), 1);
+    assert_eq!(choice.warnings, ["`cluster-api` has version v1.11.0 already"]);
+}
+
+#[test]
+fn more_than_three_minor_versions_of_cluster_api_are_refused_from_any_version() {
+    let series = "1.2=v1beta1 1.5=v1beta2 1.6=v1beta2 1.11=v1beta2 1.14=v1beta2 1.15=v1beta2 2.9=v1beta2";
+    let cases = [
+        ("core", "v1.11.0", "v1.14.0", true),
+        ("core", "v1.11.0", "v1.15.0", false),
+        ("core", "v1.2.0", "v1.5.9", true),
+        ("core", "v1.2.0", "v1.6.0", false),
+        ("core", "v1.2.0", "v2.9.0", true),
+        ("bootstrap", "v1.11.0", "v1.15.0", false),
+        ("microk8s", "v1.2.0", "v1.15.0", true),
+        ("aws", "v1.2.0", "v1.15.0", true),
+    ];
+    for (name, from, to, fits) in cases {
+        let mut lines = vec![format!("{name} {from}: {to} | {series}")];
+        if name != "core" {
+            lines.push("core v1.14.0: v1.14.0 | 1.14=v1beta2".to_owned());
+        }
+        let candidates: Vec<_> = lines.iter().map(|line| candidate(line)).collect();
+        let mut request = request(&format!("{name}={to}"));
+        assert_eq!(choose(&candidates, &request).is_ok(), fits, "{name} {from} {to}");
+        request.allow_skip = true;
+        assert!(choose(&candidates, &request).is_ok(), "{name} {from} {to}");
+    }
+}
+
+#[test]
+fn the_first_metadata_that_lists_a_series_counts() {
+    let mut of_aws = releases("v1.0.0", "v1.0.0 v1.1.0 | 1.0=v1beta1");
+    assert_eq!(of_aws.next(&Contract::new("v1beta2")), None);
+    of_aws.metadata.push(releases("v1.0.0", "| 1.0=v9 1.1=v1beta2").metadata.remove(0));
+    assert_eq!(of_aws.contract_of(&of_aws.current).unwrap().as_str(), "v1beta1");
+    assert_eq!(of_aws.next(&Contract::new("v1beta2")).unwrap().as_str(), "v1.1.0");
+}
+
+#[test]
+fn every_provider_is_installed_once_and_one_core_among_them() {
+    let inventory = |lines: &[&str]| ProviderInventory {
+        providers: candidates(lines).into_iter().map(|candidate| candidate.installed).collect(),
+        is_defined: true,
+        unfinished: None,
+    };
+    let texts = |lines: &[&str]| -> Vec<String> {
+        check_instances(&inventory(lines)).into_iter().map(|problem| problem.text).collect()
+    };
+    assert!(texts(&["core v1.0.0: !", "aws v1.0.0: !"]).is_empty());
+    assert_eq!(texts(&["aws v1.0.0: !"]), ["there must be one core provider, and there are 0"]);
+    assert_eq!(
+        texts(&["core v1.0.0: !", "aws v1.0.0: !", "aws v1.1.0: !"]),
+        [
+            "`infrastructure-aws` is installed 2 times: aws-system/infrastructure-aws, aws-system/infrastructure-aws"
+        ]
+    );
+}

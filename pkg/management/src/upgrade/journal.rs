@@ -1,0 +1,385 @@
+//! The journal of an upgrade: what it is to do, how far it is, and the manifests of before. Kept as Secrets in the namespace
+//! of the core provider, as manifests may hold credentials.
+//!
+//! ```text
+//! capstan-upgrade                          what was asked for, versions, how far it is ─┐ names and digests
+//! capstan-upgrade-<provider label>.<t>.<i> part i of the manifests, begun at t  ◄──────┘
+//! ```
+//!
+//! The first is written last: without it there is no journal, and what lies about is cleared away by the next upgrade.
+
+mod manifests;
+
+use api::ProviderId;
+use apply::{ApiError, ApiKind, Apply, GroupKind, List, WriteMode};
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use jiff::Timestamp;
+use manifest::{Object, Value};
+use provider::InstalledProvider;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{UpgradeError, UpgradeRequest, UpgradeTarget};
+use crate::{CertManagerPlan, ManagementCluster, ProviderInventory, provider_set::PREFIX};
+
+pub(crate) use manifests::{digest, pack, to_restore, unpack};
+
+/// What a journal on the cluster says of an upgrade.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JournalState {
+    /// When it was begun, in RFC 3339 and UTC.
+    pub begun: String,
+    /// Whether all providers are done.
+    pub finished: bool,
+    /// Whether it is being gone back from.
+    pub rolling_back: bool,
+    /// Providers with the version before, the version after, and whether they are done.
+    pub providers: Vec<(ProviderId, String, String, bool)>,
+}
+
+/// What the first Secret holds, as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Index {
+    /// [`FORMAT`].
+    pub(crate) format: u32,
+    /// When it was begun, in RFC 3339 and UTC.
+    pub(crate) begun: String,
+    pub(crate) phase: Phase,
+    pub(crate) target: UpgradeTarget,
+    pub(crate) keep_replicas: bool,
+    pub(crate) keep_placement: bool,
+    pub(crate) skip_cert_manager: bool,
+    /// In the order they are worked on.
+    pub(crate) providers: Vec<Entry>,
+    pub(crate) cert_manager: CertManagerStep,
+}
+
+/// Where an upgrade stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Phase {
+    Upgrading,
+    Finished,
+    RollingBack,
+}
+
+/// One provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Entry {
+    pub(crate) provider: ProviderId,
+    pub(crate) namespace: String,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    /// Whether all its objects are those of the new version, and the inventory says so.
+    pub(crate) done: bool,
+    /// The Secrets that hold its manifests of before, in their order.
+    pub(crate) secrets: Vec<String>,
+    /// Of what they hold together.
+    pub(crate) digest: String,
+}
+
+/// What becomes of cert-manager; for the user, as it is not gone back with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CertManagerStep {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) from: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) to: Option<String>,
+}
+
+/// The journal on the cluster.
+pub(crate) struct Journal {
+    cluster: ManagementCluster,
+    namespace: String,
+    /// What it says, as it was read or written last.
+    pub(crate) index: Index,
+    /// Only this version of it may be replaced: two runs at the same time must not get in each other's way.
+    resource_version: String,
+}
+
+/// A provider and its objects of before, for a new journal.
+pub(crate) struct Before<'a> {
+    pub(crate) installed: InstalledProvider,
+    pub(crate) to: String,
+    pub(crate) objects: Vec<&'a Object>,
+}
+
+/// The layout this binary writes and reads.
+const FORMAT: u32 = 1;
+const NAME: &str = "capstan-upgrade";
+const INDEX_KEY: &str = "journal";
+const PART_KEY: &str = "manifests";
+const MANAGER: &str = "capstan";
+
+/// The label of all its Secrets, with its value. Not that of a provider: other tools would delete them along with it.
+const LABEL: (&str, &str) = ("journal", "upgrade");
+
+fn selector() -> String {
+    format!("{PREFIX}/{}={}", LABEL.0, LABEL.1)
+}
+
+fn unusable(problem: impl Into<String>) -> UpgradeError {
+    UpgradeError::Journal { problem: problem.into() }
+}
+
+impl From<&CertManagerPlan> for CertManagerStep {
+    fn from(plan: &CertManagerPlan) -> Self {
+        match plan {
+            CertManagerPlan::Install { version, .. } => Self { from: None, to: Some(version.clone()) },
+            CertManagerPlan::Upgrade { from, to } => Self { from: Some(from.clone()), to: Some(to.clone()) },
+            CertManagerPlan::None | CertManagerPlan::External | CertManagerPlan::Keep { .. } => {
+                Self::default()
+            }
+        }
+    }
+}
+
+impl Index {
+    /// What an upgrade is to do; when it begins, and the providers with their manifests, come as it is written.
+    pub(crate) fn begin(request: &UpgradeRequest, cert_manager: &CertManagerPlan) -> Self {
+        Self {
+            format: FORMAT,
+            begun: String::new(),
+            phase: Phase::Upgrading,
+            target: request.target.clone(),
+            keep_replicas: request.keep_replicas,
+            keep_placement: request.keep_placement,
+            skip_cert_manager: request.skip_cert_manager,
+            providers: Vec::new(),
+            cert_manager: cert_manager.into(),
+        }
+    }
+
+    pub(crate) fn state(&self) -> JournalState {
+        let row = |entry: &Entry| (entry.provider.clone(), entry.from.clone(), entry.to.clone(), entry.done);
+        JournalState {
+            begun: self.begun.clone(),
+            finished: self.phase == Phase::Finished,
+            rolling_back: self.phase == Phase::RollingBack,
+            providers: self.providers.iter().map(row).collect(),
+        }
+    }
+
+    fn read(text: &[u8]) -> Result<Self, UpgradeError> {
+        /// What every layout begins with.
+        #[derive(Deserialize)]
+        struct Head {
+            format: u32,
+        }
+        let broken = |error: serde_json::Error| unusable(format!("it cannot be read: {error}"));
+        let head: Head = serde_json::from_slice(text).map_err(broken)?;
+        if head.format != FORMAT {
+            return Err(unusable(format!("it has format {}, and this binary knows {FORMAT}", head.format)));
+        }
+        serde_json::from_slice(text).map_err(broken)
+    }
+}
+
+impl ManagementCluster {
+    /// The journal of the last upgrade, finished or not. One request.
+    pub(crate) async fn upgrade_journal(
+        &self,
+        inventory: &ProviderInventory,
+    ) -> Result<Option<Journal>, UpgradeError> {
+        let Some(namespace) = namespace_of(inventory) else { return Ok(None) };
+        let found = self.server.get(&self.secrets().await?, &namespace, NAME).await?;
+        let Some(secret) = found else { return Ok(None) };
+        let index = Index::read(&data(&secret, INDEX_KEY)?)?;
+        let resource_version = resource_version(&secret);
+        Ok(Some(Journal { cluster: self.clone(), namespace, index, resource_version }))
+    }
+
+    /// Deletes manifests without an index: a run that was cut off as it began, or as it ended, leaves them behind.
+    pub(crate) async fn clear_remains_of_journal(
+        &self,
+        inventory: &ProviderInventory,
+    ) -> Result<(), ApiError> {
+        match namespace_of(inventory) {
+            Some(namespace) => self.delete_journal_parts(&namespace, &[]).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Deletes manifests but for those of these names.
+    async fn delete_journal_parts(&self, namespace: &str, keep: &[String]) -> Result<(), ApiError> {
+        let kind = self.secrets().await?;
+        let list = List {
+            namespace: Some(namespace.to_owned()),
+            labels: selector(),
+            metadata_only: true,
+            ..List::default()
+        };
+        for secret in self.server.list(&kind, &list).await? {
+            let name = secret.name();
+            if name != NAME && !keep.iter().any(|kept| kept == name) {
+                self.server.delete(&kind, namespace, name, None).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn secrets(&self) -> Result<ApiKind, ApiError> {
+        self.server.kind(&GroupKind::new("", "Secret")).await
+    }
+}
+
+/// Beside the core provider.
+fn namespace_of(inventory: &ProviderInventory) -> Option<String> {
+    let is_core = |installed: &&InstalledProvider| installed.id.provider_type == api::ProviderType::Core;
+    inventory.providers.iter().find(is_core).map(|core| core.namespace.clone())
+}
+
+impl Journal {
+    /// Whether there is something to go on with.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.index.phase != Phase::Finished
+    }
+
+    /// Writes a journal and reads back what it keeps, before the first change of anything else. One that is there must be
+    /// finished; it is replaced in one write, so that the way back from the last upgrade stays open until then.
+    pub(crate) async fn begin(
+        cluster: &ManagementCluster,
+        inventory: &ProviderInventory,
+        replaced: Option<Self>,
+        mut index: Index,
+        before: Vec<Before<'_>>,
+    ) -> Result<Self, UpgradeError> {
+        let namespace =
+            namespace_of(inventory).ok_or_else(|| unusable("there is no core provider to keep it beside"))?;
+        let now = Timestamp::now();
+        index.begun = format!("{now:.0}");
+        let stamp = now.as_millisecond();
+        let kind = cluster.secrets().await?;
+        let mut kept = Vec::new();
+        for Before { installed, to, objects } in before {
+            let parts = pack(&objects).map_err(|error| unusable(error.to_string()))?;
+            let name = |part: usize| format!("{NAME}-{}.{stamp}.{}", installed.id.label(), part + 1);
+            let entry = Entry {
+                digest: digest(&parts),
+                secrets: (0..parts.len()).map(name).collect(),
+                namespace: installed.namespace,
+                from: installed.version,
+                provider: installed.id,
+                to,
+                done: false,
+            };
+            for (name, part) in entry.secrets.iter().zip(&parts) {
+                let secret = secret(&namespace, name, PART_KEY, part);
+                cluster.server.create(&kind, &secret, MANAGER, WriteMode::Real).await.map_err(not_kept)?;
+                kept.push(name.clone());
+            }
+            index.providers.push(entry);
+        }
+        let resource_version = replaced.map(|old| old.resource_version).unwrap_or_default();
+        let mut journal = Self { cluster: cluster.clone(), namespace, index, resource_version };
+        journal.manifests().await?;
+        journal.save().await.map_err(not_kept)?;
+        cluster.delete_journal_parts(&journal.namespace, &kept).await?;
+        Ok(journal)
+    }
+
+    /// Writes what the index says now.
+    /// # Errors
+    /// A conflict when another run wrote it meanwhile.
+    pub(crate) async fn save(&mut self) -> Result<(), ApiError> {
+        let kind = self.cluster.secrets().await?;
+        let text =
+            serde_json::to_vec(&self.index).expect("an index has no maps, so no keys that are no text");
+        let secret = secret(&self.namespace, NAME, INDEX_KEY, &text);
+        let is_new = self.resource_version.is_empty();
+        let how = Apply {
+            must_be_new: is_new,
+            resource_version: (!is_new).then(|| self.resource_version.clone()),
+            mode: WriteMode::Real,
+        };
+        let written = self.cluster.server.apply(&kind, &secret, MANAGER, how).await?;
+        self.resource_version = resource_version(&written);
+        Ok(())
+    }
+
+    /// Notes that a provider is done, or with `false` that it is what it was before.
+    pub(crate) async fn step(&mut self, provider: &ProviderId, done: bool) -> Result<(), ApiError> {
+        let Some(entry) = self.index.providers.iter_mut().find(|entry| entry.provider == *provider) else {
+            return Ok(());
+        };
+        if entry.done == done {
+            return Ok(());
+        }
+        entry.done = done;
+        self.save().await
+    }
+
+    /// Notes where the upgrade stands.
+    pub(crate) async fn enter(&mut self, phase: Phase) -> Result<(), ApiError> {
+        if self.index.phase == phase {
+            return Ok(());
+        }
+        self.index.phase = phase;
+        self.save().await
+    }
+
+    /// The objects of before, provider by provider in the order of the index. One request.
+    /// # Errors
+    /// `Journal` when something is missing or not what was written.
+    pub(crate) async fn manifests(&self) -> Result<Vec<Vec<Object>>, UpgradeError> {
+        let list = List { namespace: Some(self.namespace.clone()), labels: selector(), ..List::default() };
+        let secrets = self.cluster.server.list(&self.cluster.secrets().await?, &list).await?;
+        let part = |name: &String| {
+            let found = secrets.iter().find(|secret| secret.name() == name);
+            let found =
+                found.ok_or_else(|| unusable(format!("its Secret {}/{name} is gone", self.namespace)))?;
+            data(found, PART_KEY)
+        };
+        let provider = |entry: &Entry| {
+            let parts = entry.secrets.iter().map(part).collect::<Result<Vec<_>, _>>()?;
+            if digest(&parts) != entry.digest {
+                return Err(unusable(format!(
+                    "the manifests of `{}` are not what was written",
+                    entry.provider
+                )));
+            }
+            unpack(&parts).map_err(|error| unusable(error.to_string()))
+        };
+        self.index.providers.iter().map(provider).collect()
+    }
+
+    /// Deletes it, the index first.
+    pub(crate) async fn forget(self) -> Result<(), ApiError> {
+        let kind = self.cluster.secrets().await?;
+        self.cluster.server.delete(&kind, &self.namespace, NAME, None).await?;
+        self.cluster.delete_journal_parts(&self.namespace, &[]).await
+    }
+}
+
+fn not_kept(source: ApiError) -> UpgradeError {
+    UpgradeError::NoJournalKept { source: Box::new(source) }
+}
+
+fn secret(namespace: &str, name: &str, key: &str, content: &[u8]) -> Object {
+    let value = json!({
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "namespace": namespace,
+            "name": name,
+            "labels": { format!("{PREFIX}/{}", LABEL.0): LABEL.1 },
+        },
+        "type": "Opaque",
+        "data": { key: BASE64.encode(content) },
+    });
+    Object::try_from(value).expect("a mapping is written above")
+}
+
+fn data(secret: &Object, key: &str) -> Result<Vec<u8>, UpgradeError> {
+    let text = secret.get(&["data", key]).and_then(Value::as_str);
+    let decoded = text.and_then(|text| BASE64.decode(text).ok());
+    decoded.ok_or_else(|| unusable(format!("Secret {}/{} has no `{key}`", secret.namespace(), secret.name())))
+}
+
+fn resource_version(object: &Object) -> String {
+    let version = object.get(&["metadata", "resourceVersion"]).and_then(Value::as_str);
+    version.unwrap_or_default().to_owned()
+}

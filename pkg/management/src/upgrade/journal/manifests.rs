@@ -1,0 +1,179 @@
+//! Manifests as a journal keeps them. Pure.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Read as _, Write as _},
+};
+
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use manifest::{Map, Object, Value};
+use sha2::{Digest as _, Sha256};
+
+use crate::sources::ca_bundle::leave_ca_bundles_alone;
+
+/// Bytes of one part. A Secret may hold 1 MiB; in base64 this is 0.93 of the 1.0 million a request may safely have.
+const PART_BYTES: usize = 700_000;
+
+/// No journal is larger once it is unpacked.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// What servers write into the metadata of objects, or what is between an object and others that may be gone by then.
+const OF_THE_SERVER: [&str; 9] = [
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generation",
+    "managedFields",
+    "ownerReferences",
+    "resourceVersion",
+    "uid",
+];
+
+/// A live object as it can be applied again: without what the server and controllers write into it.
+pub(crate) fn to_restore(live: &Object) -> Object {
+    let mut object = live.clone();
+    leave_ca_bundles_alone(&mut object);
+    let fields = object.as_map_mut();
+    fields.remove("status");
+    if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+        for field in OF_THE_SERVER {
+            metadata.remove(field);
+        }
+        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+            annotations.remove("deployment.kubernetes.io/revision");
+        }
+    }
+    match (live.group(), live.kind()) {
+        ("", "Namespace") => drop(fields.remove("spec")),
+        ("", "ServiceAccount") => drop(fields.remove("secrets")),
+        ("", "Service") => drop_addresses(&mut object),
+        // A controller fills them in.
+        ("rbac.authorization.k8s.io", "ClusterRole") if object.get(&["aggregationRule"]).is_some() => {
+            drop(object.as_map_mut().remove("rules"));
+        }
+        _ => {}
+    }
+    object
+}
+
+/// A Service that is created anew gets new addresses; `None` is no address but a choice.
+fn drop_addresses(service: &mut Object) {
+    let Some(Value::Object(spec)) = service.get_mut(&["spec"]) else { return };
+    if spec.get("clusterIP").and_then(Value::as_str) != Some("None") {
+        spec.remove("clusterIP");
+        spec.remove("clusterIPs");
+    }
+}
+
+/// Objects as one compressed JSON list, cut into parts.
+pub(crate) fn pack(objects: &[&Object]) -> io::Result<Vec<Vec<u8>>> {
+    let list: Vec<_> = objects.iter().map(|object| object.as_map()).collect();
+    let mut writer = GzEncoder::new(Vec::new(), Compression::default());
+    serde_json::to_writer(&mut writer, &list)?;
+    writer.flush()?;
+    let packed = writer.finish()?;
+    Ok(packed.chunks(PART_BYTES).map(<[u8]>::to_vec).collect())
+}
+
+/// The objects that were packed.
+pub(crate) fn unpack(parts: &[Vec<u8>]) -> io::Result<Vec<Object>> {
+    let packed = parts.concat();
+    let mut text = Vec::new();
+    GzDecoder::new(&*packed).take(MAX_BYTES).read_to_end(&mut text)?;
+    let list: Vec<Map<String, Value>> = serde_json::from_slice(&text)?;
+    Ok(list.into_iter().map(Object::from_map).collect())
+}
+
+/// Hex SHA-256 over all parts.
+pub(crate) fn digest(parts: &[Vec<u8>]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part);
+    }
+    hash.finalize().iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Object {
+        Object::try_from(value).unwrap()
+    }
+
+    #[test]
+    fn what_servers_and_controllers_write_is_not_restored() {
+        let cases = [
+            (
+                json!({"apiVersion": "apps/v1", "kind": "Deployment",
+                    "metadata": {"name": "m", "uid": "1", "resourceVersion": "7", "generation": 2, "managedFields": [],
+                        "annotations": {"deployment.kubernetes.io/revision": "2", "mine": "x"}},
+                    "spec": {"replicas": 2}, "status": {"replicas": 2}}),
+                json!({"apiVersion": "apps/v1", "kind": "Deployment",
+                    "metadata": {"name": "m", "annotations": {"mine": "x"}}, "spec": {"replicas": 2}}),
+            ),
+            (
+                json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"},
+                    "spec": {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"], "ports": []}}),
+                json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {"ports": []}}),
+            ),
+            (
+                json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {"clusterIP": "None"}}),
+                json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {"clusterIP": "None"}}),
+            ),
+            (
+                json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}, "spec": {"finalizers": []}}),
+                json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}),
+            ),
+            (
+                json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "r"},
+                    "aggregationRule": {}, "rules": [{"verbs": ["get"]}]}),
+                json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "r"},
+                    "aggregationRule": {}}),
+            ),
+            (
+                json!({"kind": "ValidatingWebhookConfiguration",
+                    "metadata": {"name": "w", "annotations": {"cert-manager.io/inject-ca-from": "n/c"}},
+                    "webhooks": [{"name": "a", "clientConfig": {"caBundle": "Zm9v", "url": "u"}}]}),
+                json!({"kind": "ValidatingWebhookConfiguration",
+                    "metadata": {"name": "w", "annotations": {"cert-manager.io/inject-ca-from": "n/c"}},
+                    "webhooks": [{"name": "a", "clientConfig": {"url": "u"}}]}),
+            ),
+        ];
+        for (live, expected) in cases {
+            assert_eq!(Value::from(to_restore(&object(live))), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_packed_comes_back_in_parts_small_enough_for_a_secret() {
+        let mut random = fast_random(7);
+        let noise: String = (0..2_000_000).map(|_| char::from(b'a' + (random() % 26) as u8)).collect();
+        let objects = [
+            object(json!({"kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"noise": noise}})),
+            object(json!({"kind": "ConfigMap", "metadata": {"name": "b"}})),
+        ];
+        let parts = pack(&objects.iter().collect::<Vec<_>>()).unwrap();
+        assert!(parts.len() > 1 && parts.iter().all(|part| part.len() <= PART_BYTES), "{}", parts.len());
+        assert_eq!(unpack(&parts).unwrap(), objects);
+        let cut = &parts[..parts.len() - 1];
+        assert!(unpack(cut).is_err());
+        assert_ne!(digest(cut), digest(&parts));
+    }
+
+    /// Numbers that do not compress, the same in every run.
+    fn fast_random(seed: u64) -> impl FnMut() -> u64 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 33
+        }
+    }
+}

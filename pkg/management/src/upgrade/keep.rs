@@ -1,0 +1,185 @@
+//! What users set on the Deployments of providers, and is kept through an upgrade. Pure.
+
+use manifest::{Map, Object, Value};
+
+use crate::provider_set::PREFIX;
+
+/// What is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Keep {
+    /// The number of replicas.
+    pub(crate) replicas: bool,
+    /// Where pods run.
+    pub(crate) placement: bool,
+}
+
+impl Keep {
+    /// Whatever users can set.
+    pub(crate) const ALL: Self = Self { replicas: true, placement: true };
+}
+
+const REPLICAS: &[&str] = &["spec", "replicas"];
+const POD: &[&str] = &["spec", "template", "spec"];
+const PLACEMENT: [&str; 5] =
+    ["affinity", "nodeSelector", "priorityClassName", "tolerations", "topologySpreadConstraints"];
+
+/// Who installs providers; what they wrote no user set.
+const INSTALLERS: [&str; 2] = ["capstan", "clusterctl"];
+
+/// Copies what a user set on a live Deployment into its new manifest; says whether there was anything.
+///
+/// A field is a user's when another manager than the installer wrote it. As a forced write makes it the installer's, the
+/// annotation `capstan.dev/kept` remembers it for the next time. Nobody's wish to have no replica at all is kept: that is how
+/// an upgrade of another tool leaves a Deployment behind when it fails.
+pub(crate) fn keep_user_fields(next: &mut Object, live: &Object, keep: Keep) -> bool {
+    if !(live.group() == "apps" && live.kind() == "Deployment") {
+        return false;
+    }
+    let annotation = format!("{PREFIX}/kept");
+    let earlier: Vec<&str> =
+        live.annotation(&annotation).map(|list| list.split(',').collect()).unwrap_or_default();
+    let mut kept = Vec::new();
+    for (field, path) in fields(keep) {
+        let Some(value) = live.get(&path).filter(|value| **value != 0) else { continue };
+        if earlier.contains(&field) || is_of_user(live, &path) {
+            set(next, &path, value.clone());
+            kept.push(field);
+        }
+    }
+    if !kept.is_empty() {
+        next.set_annotation(&annotation, &kept.join(","));
+    }
+    !kept.is_empty()
+}
+
+/// The fields in question, each with its name and its path.
+fn fields(keep: Keep) -> Vec<(&'static str, Vec<&'static str>)> {
+    let replicas = keep.replicas.then(|| ("replicas", REPLICAS.to_vec()));
+    let placement =
+        PLACEMENT.iter().filter(|_| keep.placement).map(|field| (*field, [POD, &[*field]].concat()));
+    replicas.into_iter().chain(placement).collect()
+}
+
+fn is_of_user(live: &Object, path: &[&str]) -> bool {
+    let entries = live.get(&["metadata", "managedFields"]).and_then(Value::as_array);
+    let entries = entries.into_iter().flatten().filter(|entry| !is_of_installer(entry));
+    entries.filter_map(|entry| entry.get("fieldsV1")).any(|fields| owned(fields, path).is_some())
+}
+
+/// Whoever wrote the images of the containers brought the whole manifest.
+fn is_of_installer(entry: &Value) -> bool {
+    let manager = entry.get("manager").and_then(Value::as_str).unwrap_or_default();
+    if INSTALLERS.contains(&manager) {
+        return true;
+    }
+    let containers = entry
+        .get("fieldsV1")
+        .and_then(|fields| owned(fields, &["spec", "template", "spec", "containers"]))
+        .and_then(Value::as_object);
+    containers
+        .is_some_and(|containers| containers.values().any(|container| container.get("f:image").is_some()))
+}
+
+fn owned<'f>(fields: &'f Value, path: &[&str]) -> Option<&'f Value> {
+    path.iter().try_fold(fields, |fields, field| fields.get(format!("f:{field}")))
+}
+
+/// Puts a value where the manifest may have nothing yet.
+fn set(object: &mut Object, path: &[&str], value: Value) {
+    let Some((last, parents)) = path.split_last() else { return };
+    let mut at = object.as_map_mut();
+    for parent in parents {
+        let inner = at.entry(*parent).or_insert_with(|| Value::Object(Map::new()));
+        // A manifest with something else there is refused by the server, in its own words.
+        let Value::Object(inner) = inner else { return };
+        at = inner;
+    }
+    at.insert((*last).to_owned(), value);
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn deployment(spec: Value, pod: &Value, managed: &Value) -> Object {
+        let mut spec = spec;
+        spec["template"] = json!({"spec": pod});
+        Object::try_from(json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "m", "namespace": "n", "managedFields": managed},
+            "spec": spec,
+        }))
+        .unwrap()
+    }
+
+    fn next() -> Object {
+        deployment(json!({"replicas": 1}), &json!({"tolerations": [{"key": "new"}]}), &json!([]))
+    }
+
+    fn by(manager: &str, fields: &Value) -> Value {
+        json!({"manager": manager, "operation": "Update", "fieldsV1": fields})
+    }
+
+    fn whole(manager: &str) -> Value {
+        by(
+            manager,
+            &json!({"f:spec": {"f:replicas": {}, "f:template": {"f:spec": {"f:tolerations": {}, "f:nodeSelector": {},
+                "f:containers": {"k:{\"name\":\"manager\"}": {"f:image": {}}}}}}}),
+        )
+    }
+
+    #[test]
+    fn what_another_manager_than_the_installer_wrote_is_kept() {
+        let scaled = by("kubectl", &json!({"f:spec": {"f:replicas": {}}}));
+        let edited = by(
+            "kubectl-edit",
+            &json!({"f:spec": {"f:template": {"f:spec": {"f:nodeSelector": {"f:a": {}}}}}}),
+        );
+        let pod = json!({"nodeSelector": {"a": "b"}, "tolerations": [{"key": "old"}]});
+        let live = deployment(json!({"replicas": 3}), &pod, &json!([whole("clusterctl"), scaled, edited]));
+        let mut kept = next();
+        assert!(keep_user_fields(&mut kept, &live, Keep::ALL));
+        assert_eq!(kept.get(&["spec", "replicas"]), Some(&json!(3)));
+        assert_eq!(
+            kept.get(POD),
+            Some(&json!({"tolerations": [{"key": "new"}], "nodeSelector": {"a": "b"}})),
+            "the installer wrote the tolerations"
+        );
+        assert_eq!(kept.annotation("capstan.dev/kept"), Some("replicas,nodeSelector"));
+
+        let mut replicas = next();
+        keep_user_fields(&mut replicas, &live, Keep { replicas: true, placement: false });
+        assert_eq!(replicas.annotation("capstan.dev/kept"), Some("replicas"));
+        let mut nothing = next();
+        assert!(!keep_user_fields(&mut nothing, &live, Keep::default()));
+        assert_eq!(nothing, next());
+    }
+
+    #[test]
+    fn what_was_kept_once_is_kept_again() {
+        let mut live = deployment(json!({"replicas": 3}), &json!({}), &json!([whole("capstan")]));
+        assert!(!keep_user_fields(&mut next(), &live, Keep::ALL));
+        live.set_annotation("capstan.dev/kept", "replicas,tolerations");
+        let mut kept = next();
+        assert!(keep_user_fields(&mut kept, &live, Keep::ALL));
+        assert_eq!(kept.annotation("capstan.dev/kept"), Some("replicas"));
+    }
+
+    #[test]
+    fn whoever_brought_the_whole_manifest_is_no_user() {
+        let live =
+            deployment(json!({"replicas": 3}), &json!({}), &json!([whole("kubectl-client-side-apply")]));
+        assert!(!keep_user_fields(&mut next(), &live, Keep::ALL));
+    }
+
+    #[test]
+    fn no_deployment_is_kept_at_no_replicas() {
+        let scaled = by("kubectl", &json!({"f:spec": {"f:replicas": {}}}));
+        let live = deployment(json!({"replicas": 0}), &json!({}), &json!([scaled]));
+        let mut kept = next();
+        assert!(!keep_user_fields(&mut kept, &live, Keep::ALL));
+        assert_eq!(kept.get(&["spec", "replicas"]), Some(&json!(1)));
+    }
+}

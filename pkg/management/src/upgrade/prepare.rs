@@ -1,0 +1,209 @@
+//! Making one provider ready to be changed: everything that can be found out without a change.
+
+use api::ProviderId;
+use apply::{
+    ApplySet, DesiredSet, Detail, Engine, EngineError, Kinds, Live, Plan, Sought, defined_kinds, desire, plan,
+};
+use futures::future::join_all;
+use manifest::Object;
+use provider::InstalledProvider;
+
+use super::{
+    UpgradeError,
+    definitions::{is_definition, versions_lost},
+    keep::{Keep, keep_user_fields},
+};
+use crate::{
+    ManagementCluster, Problem, Problems, ProviderPlan,
+    preflight::with_causes,
+    provider_set::{marks, options, settle_policies},
+};
+
+/// A provider and what it is to become.
+#[derive(Debug)]
+pub(crate) struct Next {
+    pub(crate) installed: InstalledProvider,
+    pub(crate) to: String,
+    pub(crate) objects: Vec<Object>,
+}
+
+/// What is found out about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// What is known to be there; nothing is tried.
+    Plain,
+    /// Everything is tried as a dry run, and nothing may be lost.
+    Tried {
+        /// What is kept of what users set.
+        keep: Keep,
+        /// Whether every object is looked for by name.
+        thorough: bool,
+    },
+}
+
+/// What was found, with a word about what may surprise.
+pub(crate) type Prepared = (ProviderPlan, Vec<String>);
+
+fn problem(id: &ProviderId, text: &str, hint: Option<String>) -> Problem {
+    Problem { hint, ..Problem::fatal(format!("`{id}`: {text}")) }
+}
+
+fn problems(id: &ProviderId, texts: impl IntoIterator<Item = String>) -> UpgradeError {
+    let problems = texts.into_iter().map(|text| problem(id, &text, None)).collect();
+    UpgradeError::Problems(Problems { problems })
+}
+
+impl ManagementCluster {
+    /// Plans providers, in their order. Writes nothing.
+    /// # Errors
+    /// `Problems` with everything that stands in the way of any of them, what can be applied nowhere first.
+    pub(crate) async fn prepare(&self, nexts: Vec<Next>, look: Look) -> Result<Vec<Prepared>, UpgradeError> {
+        let installed: Vec<_> = nexts.iter().map(|next| next.installed.clone()).collect();
+        let sets = self.applied_for(&installed).await?;
+        let mut kinds = Kinds::clone(&*self.server.kinds().await?);
+        // A provider may bring objects of kinds that another one defines.
+        nexts.iter().flat_map(|next| &next.objects).flat_map(defined_kinds).for_each(|kind| kinds.add(kind));
+        let desired = all_or_problems(nexts.iter().map(|next| next.desire(next.objects.clone(), &kinds)))?;
+        let marks: Vec<_> = installed.iter().map(|one| marks(&one.id)).collect();
+        let sought = marks.iter().zip(&sets).zip(&desired);
+        let sought = sought.map(|((marks, applied), desired)| Sought { marks, set: &applied.set, desired });
+        let sought: Vec<_> = sought.collect();
+        let lives = self.server.observe_all(&sought, look.is_thorough(), Detail::Full).await?;
+        let seen = desired.into_iter().zip(lives);
+        let each = nexts.into_iter().zip(sets).zip(seen);
+        let each =
+            each.map(|((next, applied), seen)| self.prepare_one(next, applied.set, seen, &kinds, look));
+        all_or_problems(join_all(each).await)
+    }
+
+    async fn prepare_one(
+        &self,
+        next: Next,
+        mut set: ApplySet,
+        (mut desired, live): (DesiredSet, Live),
+        kinds: &Kinds,
+        look: Look,
+    ) -> Result<Prepared, UpgradeError> {
+        let id = next.installed.id.clone();
+        let (marks, options) = (marks(&id), options(&next.installed.namespace));
+        let engine = Engine { server: &self.server, marks: &marks, options: &options };
+        if let Look::Tried { keep, .. } = look
+            && let Some(objects) = with_kept_fields(&next.objects, &desired, &live, keep)
+        {
+            desired = next.desire(objects, kinds)?;
+        }
+        let warnings = self.keep_used(&mut set, &desired, &id).await?;
+        let plan = plan(&set, &desired, &live, &marks, &options, jiff::Timestamp::now())
+            .map_err(|impossible| problems(&id, impossible.iter().map(ToString::to_string)))?;
+        let would_be = match look {
+            Look::Plain => Live::default(),
+            Look::Tried { .. } => try_out(&engine, &id, &plan, &desired, &live).await?,
+        };
+        let mut plan = ProviderPlan {
+            namespace: next.installed.namespace,
+            from: Some(next.installed.version),
+            to: Some(next.to),
+            id,
+            desired,
+            set,
+            live,
+            would_be,
+            plan,
+        };
+        plan.drop_idle_updates();
+        Ok((plan, warnings))
+    }
+}
+
+/// Gives all results, or everything that stands in the way of any of them.
+fn all_or_problems<T>(
+    results: impl IntoIterator<Item = Result<T, UpgradeError>>,
+) -> Result<Vec<T>, UpgradeError> {
+    let (mut all, mut problems) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(one) => all.push(one),
+            Err(UpgradeError::Problems(more)) => problems.extend(more.problems),
+            Err(error) => return Err(error),
+        }
+    }
+    if problems.is_empty() { Ok(all) } else { Err(Problems { problems }.into()) }
+}
+
+impl Next {
+    fn desire(&self, objects: Vec<Object>, kinds: &Kinds) -> Result<DesiredSet, UpgradeError> {
+        let InstalledProvider { id, namespace, .. } = &self.installed;
+        let mut desired = desire(objects, kinds, &marks(id), &options(namespace))
+            .map_err(|bad| problems(id, bad.iter().map(ToString::to_string)))?;
+        settle_policies(&mut desired);
+        Ok(desired)
+    }
+}
+
+impl Look {
+    fn is_thorough(self) -> bool {
+        matches!(self, Self::Tried { thorough: true, .. })
+    }
+}
+
+/// The objects with what users set on the live ones; none when nobody set anything. Objects and what is desired are in the
+/// same order, one to one.
+pub(crate) fn with_kept_fields(
+    objects: &[Object],
+    desired: &DesiredSet,
+    live: &Live,
+    keep: Keep,
+) -> Option<Vec<Object>> {
+    let mut objects = objects.to_vec();
+    let mut is_changed = false;
+    for (object, desired) in objects.iter_mut().zip(&desired.objects) {
+        if let Some(live) = live.present(&desired.key) {
+            is_changed |= keep_user_fields(object, live, keep);
+        }
+    }
+    is_changed.then_some(objects)
+}
+
+/// Finds versions that would be lost, and lets the server judge all objects.
+async fn try_out(
+    engine: &Engine<'_>,
+    id: &ProviderId,
+    plan: &Plan,
+    desired: &DesiredSet,
+    live: &Live,
+) -> Result<Live, UpgradeError> {
+    let lost = lost_versions(id, desired, live);
+    if !lost.is_empty() {
+        return Err(UpgradeError::Problems(Problems { problems: lost }));
+    }
+    match engine.dry_run(plan, desired, live).await {
+        Ok(would_be) => Ok(would_be),
+        Err(EngineError::Writes { failed }) => Err(problems(
+            id,
+            failed.iter().map(|(_, error)| format!("would be refused: {}", with_causes(error))),
+        )),
+        Err(source) => Err(UpgradeError::Apply { provider: id.clone(), source: Box::new(source) }),
+    }
+}
+
+fn lost_versions(id: &ProviderId, desired: &DesiredSet, live: &Live) -> Vec<Problem> {
+    let mut found = Vec::new();
+    for next in desired.objects.iter().filter(|next| is_definition(&next.object)) {
+        let Some(live) = live.present(&next.key) else { continue };
+        for version in versions_lost(live, &next.object) {
+            let text = format!(
+                "{} would no longer serve {version}, in which objects are still stored (status.storedVersions)",
+                next.key
+            );
+            let hint = "write these objects anew, then take the version out of status.storedVersions; \
+                        controllers of current releases do both by themselves";
+            found.push(problem(id, &text, Some(hint.to_owned())));
+        }
+    }
+    found
+}
+
+/// The live objects of a set, as they are before a change.
+pub(crate) fn live_objects<'a>(set: &'a ApplySet, live: &'a Live) -> impl Iterator<Item = &'a Object> {
+    set.items.iter().filter_map(|item| live.present(&item.key))
+}

@@ -1,0 +1,108 @@
+//! Asking repositories what there is to go to.
+
+use api::{Metadata, Version, VersionOrLatest};
+use futures::{StreamExt, stream};
+use provider::{InstalledProvider, ProviderReleases, ReleaseError, read_metadata};
+
+use super::choose::{Candidate, Releases};
+use crate::{Sources, UpgradeTarget, preflight::with_causes};
+
+/// So many repositories are asked side by side.
+const MAX_REPOSITORIES: usize = 8;
+
+/// Asks the repositories of all installed providers; the result is in their order. What cannot be told of one provider is
+/// part of its candidate. `target` names versions whose contract must be told too.
+pub(crate) async fn look_up(
+    sources: &Sources<'_>,
+    installed: &[InstalledProvider],
+    target: Option<&UpgradeTarget>,
+) -> Vec<Candidate> {
+    let each = installed.iter().map(|installed| async move {
+        let releases = releases(sources, installed, target).await;
+        Candidate { installed: installed.clone(), releases }
+    });
+    stream::iter(each).buffered(MAX_REPOSITORIES).collect().await
+}
+
+async fn releases(
+    sources: &Sources<'_>,
+    installed: &InstalledProvider,
+    target: Option<&UpgradeTarget>,
+) -> Result<Releases, String> {
+    let current = Version::parse(&installed.version).map_err(|error| with_causes(&error))?;
+    let repository = sources.releases(&installed.id).map_err(|error| with_causes(&error))?;
+    let versions = versions(&repository).await.map_err(|error| with_causes(&error))?;
+    let mut wanted = vec![current.clone()];
+    if let Some(UpgradeTarget::Providers(items)) = target {
+        let of_this = items.iter().filter(|item| item.provider == installed.id);
+        wanted.extend(of_this.filter_map(|item| Version::parse(&item.version).ok()));
+    }
+    let mut releases = Releases { current, versions, metadata: Vec::new(), notes: Vec::new() };
+    read_series(&repository, &mut releases, &wanted).await.map_err(|error| with_causes(&error))?;
+    Ok(releases)
+}
+
+/// The versions a repository lists; where it cannot list any, the one its url names.
+async fn versions(releases: &ProviderReleases) -> Result<Vec<Version>, repository::Error> {
+    let repository = releases.repository();
+    match repository.versions().await {
+        Err(error @ repository::Error::CannotList { .. }) => match repository.default_version() {
+            Ok(VersionOrLatest::Pinned(version)) => Ok(vec![version]),
+            Ok(VersionOrLatest::Latest) | Err(_) => Err(error),
+        },
+        listed => listed,
+    }
+}
+
+/// Reads metadata until the series of every wanted version is known: that of the newest release, then of the newest
+/// pre-release, then of the version itself.
+/// Source: clusterctl v1.14 client/cluster/upgrader_info.go; differs: there, that of the newest pre-release is all there is.
+async fn read_series(
+    repository: &ProviderReleases,
+    releases: &mut Releases,
+    wanted: &[Version],
+) -> Result<(), ReleaseError> {
+    let newest = releases.versions.iter().filter(|version| !version.is_prerelease()).max().cloned();
+    let of_all = releases.versions.iter().max().cloned();
+    let mut read: Vec<Version> = Vec::new();
+    for next in newest.into_iter().chain(of_all).chain(wanted.iter().cloned()) {
+        let missing: Vec<_> =
+            wanted.iter().filter(|version| releases.contract_of(version).is_none()).cloned().collect();
+        if !read.is_empty() && missing.is_empty() {
+            break;
+        }
+        if read.iter().any(|version| version.as_str() == next.as_str()) {
+            continue;
+        }
+        match read_one(repository, &next).await {
+            Ok(metadata) => releases.metadata.push(metadata),
+            Err(error) if read.is_empty() => return Err(error),
+            // A version that is no longer in the repository has no metadata; that its series is unknown is said later.
+            Err(_) => continue,
+        }
+        if let Some(first) = read.first() {
+            let told = missing.iter().find(|version| releases.contract_of(version).is_some());
+            releases.notes.extend(told.map(|version| {
+                let id = &repository.provider().id;
+                format!(
+                    "the metadata of `{id}` {first} does not list {version}; that of {next} is used for it"
+                )
+            }));
+        }
+        read.push(next);
+    }
+    Ok(())
+}
+
+async fn read_one(repository: &ProviderReleases, version: &Version) -> Result<Metadata, ReleaseError> {
+    let file = repository.release(version.as_str()).read(Metadata::FILE).await?;
+    let id = &repository.provider().id;
+    read_metadata(id, &file.origin.to_string(), &file.bytes).map_err(|source| ReleaseError::Metadata {
+        provider: id.clone(),
+        version: version.as_str().to_owned(),
+        source: Box::new(source),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+use api::Contract;
+
+use super::*;
+use crate::{
+    UpgradeItem,
+    testing::{NEW, OLD, Releases as Repository, components, docker, installed, metadata},
+};
+
+const PRE: &str = "v1.15.0-rc.0";
+const NEXT: &str = "v1.15.0";
+
+async fn candidate(repository: &Repository, target: Option<&UpgradeTarget>) -> Result<Releases, String> {
+    let installed = [installed(&docker(), OLD)];
+    look_up(&repository.sources(), &installed, target).await.remove(0).releases
+}
+
+/// The contract of a version, or `-`.
+fn contract(releases: &Releases, version: &str) -> String {
+    let version = Version::parse(version).unwrap();
+    releases.contract_of(&version).map_or("-", Contract::as_str).to_owned()
+}
+
+/// Metadata with the series of both versions.
+fn of_both(contracts: (&str, &str)) -> String {
+    let (one, two) = (metadata(OLD, contracts.0), metadata(NEW, contracts.1));
+    let series = two.lines().last().unwrap();
+    format!("{one}{series}\n")
+}
+
+#[tokio::test]
+async fn the_metadata_of_the_newest_release_is_enough_when_it_lists_what_is_installed() {
+    let repository = Repository::small()
+        .with_file(&docker(), NEW, Metadata::FILE, &of_both(("v1beta1", "v1beta2")))
+        .with_file(&docker(), OLD, Metadata::FILE, "a: [");
+    let found = candidate(&repository, None).await.unwrap();
+    assert_eq!((found.metadata.len(), found.notes.len()), (1, 0));
+    assert_eq!((contract(&found, OLD), contract(&found, NEW)), ("v1beta1".to_owned(), "v1beta2".to_owned()));
+}
+
+#[tokio::test]
+async fn the_newest_pre_release_is_asked_next_and_the_installed_version_last() {
+    let repository = Repository::small().with(&docker(), PRE, &components(&docker(), PRE));
+    let found = candidate(&repository, None).await.unwrap();
+    assert_eq!(found.metadata.len(), 3);
+    assert_eq!(
+        found.notes,
+        [
+            "the metadata of `infrastructure-docker` v1.14.0 does not list v1.13.5; that of v1.13.5 is used for it"
+        ]
+    );
+    let listed = repository.with_file(&docker(), PRE, Metadata::FILE, &of_both(("v1beta1", "v1beta2")));
+    let found = candidate(&listed, None).await.unwrap();
+    assert_eq!((found.metadata.len(), contract(&found, OLD).as_str()), (2, "v1beta1"));
+}
+
+#[tokio::test]
+async fn the_contract_of_a_version_that_is_asked_for_is_looked_for_too() {
+    let repository = Repository::small().with(&docker(), NEXT, &components(&docker(), NEXT)).with_file(
+        &docker(),
+        NEXT,
+        Metadata::FILE,
+        &metadata(OLD, "v1beta1"),
+    );
+    assert_eq!(contract(&candidate(&repository, None).await.unwrap(), NEW), "-");
+    let item = UpgradeItem { provider: docker(), namespace: None, version: NEW.to_owned() };
+    let target = UpgradeTarget::Providers(vec![item]);
+    let found = candidate(&repository, Some(&target)).await.unwrap();
+    assert_eq!((contract(&found, OLD), contract(&found, NEW)), ("v1beta1".to_owned(), "v1beta2".to_owned()));
+}
+
+#[tokio::test]
+async fn a_version_that_is_no_longer_in_the_repository_has_no_contract() {
+    let repository = Repository::empty().with(&docker(), NEW, &components(&docker(), NEW));
+    let found = candidate(&repository, None).await.unwrap();
+    assert_eq!((contract(&found, OLD), contract(&found, NEW)), ("-".to_owned(), "v1beta2".to_owned()));
+}
+
+#[tokio::test]
+async fn metadata_of_the_newest_release_that_cannot_be_read_is_a_reason() {
+    let repository = Repository::small().with_file(&docker(), NEW, Metadata::FILE, "a: [");
+    let why = candidate(&repository, None).await.unwrap_err();
+    assert!(why.starts_with("cannot use the metadata of `infrastructure-docker` v1.14.0: "), "{why}");
+}
+
+// Row: PRV-14
+#[tokio::test]
+async fn a_host_that_lists_no_versions_asks_for_one_by_name() {
+    let package = "https://gitlab.example.org/api/v4/projects/a%2Fb/packages/generic/capd";
+    let url = format!("{package}/latest/infrastructure-components.yaml");
+    let why = candidate(&Repository::empty().with_url(&docker(), &url), None).await.unwrap_err();
+    assert!(why.ends_with("cannot be listed; name one"), "{why}");
+}

@@ -1,0 +1,165 @@
+//! Stored versions on the way back: a definition cannot be given back while objects may be stored in a version it lacks.
+//!
+//! Where there are no objects, the list of stored versions says more than is true. The server lets a version out of it only
+//! when it is not the one it stores in, so the new definition first stores in the old version, and is then asked again.
+
+use apply::{ApiError, ApiKind, List, ObjectKey, PatchOf};
+use manifest::{Object, Value};
+use serde_json::json;
+
+use super::{
+    UpgradeError,
+    definitions::{is_definition, is_served, stored, versions_missing},
+};
+use crate::{
+    ManagementCluster, cluster::definition_kind, contract::storage_version, inventory::FIELD_MANAGER,
+};
+
+/// How often a definition may be changed by others just before it is written.
+const MAX_CONFLICTS: usize = 5;
+
+/// The strategy of definitions whose versions differ by name alone.
+const NO_CONVERSION: &str = "None";
+
+/// A definition that has to forget stored versions before the old one is applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StorageBack {
+    definition: String,
+    /// The version the old definition stores in.
+    storage: String,
+    /// Those the old definition lacks.
+    forgotten: Vec<String>,
+    /// How the old definition converts objects, as `Webhook`.
+    conversion: String,
+}
+
+impl ManagementCluster {
+    /// What has to be done about stored versions before old definitions are applied. Writes nothing.
+    /// # Errors
+    /// Inside, the reason why a definition cannot be gone back to; one for each.
+    pub(crate) async fn storage_back(
+        &self,
+        labels: String,
+        old: &[Object],
+    ) -> Result<Vec<Result<StorageBack, String>>, ApiError> {
+        let live = self.server.list(&definition_kind(), &List { labels, ..List::default() }).await?;
+        let mut found = Vec::new();
+        for old in old.iter().filter(|old| is_definition(old)) {
+            let Some(live) = live.iter().find(|live| live.name() == old.name()) else { continue };
+            let forgotten = versions_missing(live, old);
+            if !forgotten.is_empty() {
+                found.push(self.way_back(live, old, forgotten).await?);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn way_back(
+        &self,
+        live: &Object,
+        old: &Object,
+        forgotten: Vec<String>,
+    ) -> Result<Result<StorageBack, String>, ApiError> {
+        let (definition, lacks) = (live.name().to_owned(), forgotten.join(", "));
+        if let Some(example) = self.any_object_of(live).await? {
+            return Ok(Err(format!(
+                "objects of `{definition}` may be stored as {lacks}, which the old definition lacks; {example} is one"
+            )));
+        }
+        let storage = storage_version(old).unwrap_or_default().to_owned();
+        if is_served(live, &storage).is_none() {
+            return Ok(Err(format!(
+                "`{definition}` has no version {storage} any more, in which the old definition stores objects"
+            )));
+        }
+        let conversion = old.get(&["spec", "conversion", "strategy"]).and_then(Value::as_str);
+        let conversion = conversion.unwrap_or(NO_CONVERSION).to_owned();
+        Ok(Ok(StorageBack { definition, storage, forgotten, conversion }))
+    }
+
+    /// Takes versions out of those a definition is said to store, right before the old definition comes.
+    /// # Errors
+    /// `NoWayBack` when there are objects by now; what was changed so far loses nothing.
+    pub(crate) async fn forget_stored_versions(&self, back: &StorageBack) -> Result<(), UpgradeError> {
+        let mut conflicts = 0;
+        loop {
+            match self.try_to_forget(back).await {
+                Err(UpgradeError::Api(error)) if error.is_conflict() && conflicts < MAX_CONFLICTS => {
+                    conflicts += 1;
+                }
+                ended => return ended,
+            }
+        }
+    }
+
+    async fn try_to_forget(&self, back: &StorageBack) -> Result<(), UpgradeError> {
+        let StorageBack { definition, storage, forgotten, conversion } = back;
+        let kind = definition_kind();
+        let Some(mut live) = self.server.get(&kind, "", definition).await? else { return Ok(()) };
+        if storage_version(&live) != Some(storage) {
+            let mut patch = json!({
+                "metadata": {"resourceVersion": live.get(&["metadata", "resourceVersion"])},
+                "spec": {"versions": storing_in(&live, storage)},
+            });
+            if conversion == NO_CONVERSION {
+                // The certificate that was injected is another manager's: the old definition could not take it out.
+                patch["spec"]["conversion"] = json!({"strategy": NO_CONVERSION, "webhook": null});
+            }
+            live = self.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchOf::Object).await?;
+        }
+        if let Some(example) = self.any_object_of(&live).await? {
+            let reasons = vec![format!("{example} of `{definition}` was made meanwhile")];
+            return Err(UpgradeError::NoWayBack { reasons });
+        }
+        let left: Vec<_> =
+            stored(&live).filter(|version| !forgotten.iter().any(|gone| gone == version)).collect();
+        let patch = json!({
+            "metadata": {"resourceVersion": live.get(&["metadata", "resourceVersion"])},
+            "status": {"storedVersions": left},
+        });
+        self.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchOf::Status).await?;
+        Ok(())
+    }
+
+    /// One object of a definition, if there is any, whoever's it is.
+    async fn any_object_of(&self, definition: &Object) -> Result<Option<ObjectKey>, ApiError> {
+        // In the version they are stored in, nothing has to be converted.
+        let in_storage =
+            storage_version(definition).filter(|version| is_served(definition, version) == Some(true));
+        let Some(version) = in_storage.or_else(|| any_served(definition)) else { return Ok(None) };
+        let list = List { metadata_only: true, at_most: Some(1), ..List::default() };
+        match self.server.list(&kind_of(definition, version), &list).await {
+            Err(error) if error.is_not_found() => Ok(None),
+            found => Ok(found?.first().map(ObjectKey::of)),
+        }
+    }
+}
+
+fn any_served(definition: &Object) -> Option<&str> {
+    versions(definition).iter().find(|version| version["served"] == true)?["name"].as_str()
+}
+
+fn versions(definition: &Object) -> &[Value] {
+    definition.get(&["spec", "versions"]).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The versions of a definition, another one of them to store objects in.
+fn storing_in(definition: &Object, storage: &str) -> Vec<Value> {
+    let mut versions = versions(definition).to_vec();
+    for version in &mut versions {
+        version["storage"] = (version["name"] == storage).into();
+    }
+    versions
+}
+
+fn kind_of(definition: &Object, version: &str) -> ApiKind {
+    let text = |path: &[&str]| definition.get(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+    ApiKind {
+        group: text(&["spec", "group"]),
+        version: version.to_owned(),
+        kind: text(&["spec", "names", "kind"]),
+        plural: text(&["spec", "names", "plural"]),
+        namespaced: text(&["spec", "scope"]) == "Namespaced",
+        verbs: Vec::new(),
+    }
+}

@@ -1,0 +1,211 @@
+//! Upgrades on a sandbox with its controllers: core and docker, from [`OLD`] to [`NEW`].
+
+mod back;
+mod forth;
+mod kept;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use api::{Contract, ProviderId, ProviderType};
+use manifest::Object;
+use sandbox::{Fault, Switches};
+use serde_json::{Value, json};
+use support::{
+    fixture::Fixture,
+    kind::{CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, Kind, PROVIDER, SECRET},
+};
+
+use super::*;
+use crate::{
+    InitRequest, init, plan_init,
+    testing::{NEW, OLD, Releases, asked, cluster, components, core, docker, namespace_of},
+};
+
+const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
+const CLUSTER_ROLE: Kind =
+    Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles").of_the_cluster();
+const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
+const WAIT: WaitFor = WaitFor { timeout: Some(Duration::from_secs(30)), must_be_ready: true };
+
+/// A ConfigMap that one version of docker brings and the other does not.
+fn extra(name: &str) -> String {
+    format!(
+        "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: infrastructure-docker-system}}\n"
+    )
+}
+
+/// Docker's old version with one object more, its new one with another.
+fn releases() -> Releases {
+    let docker = docker();
+    Releases::small().with(&docker, OLD, &(components(&docker, OLD) + &extra("dropped"))).with(
+        &docker,
+        NEW,
+        &(components(&docker, NEW) + &extra("added")),
+    )
+}
+
+/// A cluster with core and docker in their old versions.
+struct Lab {
+    fixture: Fixture,
+    cluster: ManagementCluster,
+    releases: Releases,
+}
+
+impl Lab {
+    async fn start() -> Self {
+        Self::with(releases()).await
+    }
+
+    async fn with(releases: Releases) -> Self {
+        Self::on(Switches::default(), WAIT, releases).await
+    }
+
+    /// One on which nothing is ever ready that has to run.
+    async fn without_workloads() -> Self {
+        Self::on(Switches { workloads: false, ..Switches::default() }, NO_WAIT, releases()).await
+    }
+
+    async fn on(switches: Switches, wait: WaitFor, releases: Releases) -> Self {
+        let fixture = Fixture::builder().controllers(switches).start().await;
+        let reached = cluster(&fixture).await;
+        let server = reached.server().retrying_for(Duration::ZERO);
+        let cluster = ManagementCluster::new(server, crate::EventSink::none());
+        let lab = Self { fixture, cluster, releases };
+        lab.init(wait).await;
+        lab
+    }
+
+    async fn init(&self, wait: WaitFor) {
+        let request = InitRequest {
+            providers: asked(&[(core(), OLD), (docker(), OLD)]),
+            declined: vec![ProviderType::Bootstrap, ProviderType::ControlPlane],
+            target_namespace: None,
+            validate: true,
+            wait,
+            thorough: false,
+        };
+        let sources = self.releases.sources();
+        let plan = plan_init(&self.cluster, &sources, &request).await.unwrap();
+        init(&self.cluster, &sources, &request, plan).await.unwrap();
+        self.fixture.settled().await;
+    }
+
+    async fn upgrade(&self, request: &UpgradeRequest) -> Result<Option<NotReady>, UpgradeError> {
+        let sources = self.releases.sources();
+        let plan = plan_upgrade(&self.cluster, &sources, request).await?;
+        upgrade(&self.cluster, &sources, request, plan).await
+    }
+
+    async fn problems(&self, request: &UpgradeRequest) -> Vec<String> {
+        match plan_upgrade(&self.cluster, &self.releases.sources(), request).await {
+            Err(UpgradeError::Problems(found)) => {
+                found.problems.into_iter().map(|problem| problem.text).collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Carries a planned upgrade out until the n-th write; says whether it came to its end.
+    async fn upgrade_until(&self, at: u64, request: &UpgradeRequest) -> bool {
+        let sources = self.releases.sources();
+        let plan = plan_upgrade(&self.cluster, &sources, request).await.unwrap();
+        self.cut_off(at, upgrade(&self.cluster, &sources, request, plan)).await
+    }
+
+    /// Does something that cannot write any more from the n-th write on; says whether it came to its end.
+    async fn cut_off(
+        &self,
+        at: u64,
+        what: impl Future<Output = Result<Option<NotReady>, UpgradeError>>,
+    ) -> bool {
+        let fault = format!("cut-before,verb=write,skip={at}");
+        self.fixture.sandbox().faults().add(Fault::parse(&fault).unwrap());
+        let ended = what.await;
+        self.fixture.sandbox().faults().clear();
+        self.fixture.settled().await;
+        ended.is_ok()
+    }
+
+    /// `cluster-api v1.14.0 example.org/cluster-api:v1.14.0`: the inventory beside what runs.
+    async fn versions(&self) -> Vec<String> {
+        let mut versions = Vec::new();
+        for id in [core(), docker()] {
+            let inventory = self.fixture.get(PROVIDER, &format!("{}/{id}", namespace_of(&id))).await.unwrap();
+            let deployment = self.deployment(&id).await;
+            let image = &deployment["spec"]["template"]["spec"]["containers"][0]["image"];
+            versions.push(format!("{id} {} {}", inventory["version"], image).replace('"', ""));
+        }
+        versions
+    }
+
+    async fn deployment(&self, id: &ProviderId) -> Value {
+        self.fixture.get(DEPLOYMENT, &format!("{}/manager", namespace_of(id))).await.unwrap()
+    }
+
+    /// Names of the ConfigMaps that only one version has.
+    async fn extras(&self) -> Vec<&'static str> {
+        let mut there = Vec::new();
+        for name in ["dropped", "added"] {
+            let place = format!("{}/{name}", namespace_of(&docker()));
+            if self.fixture.get(CONFIG_MAP, &place).await.is_some() {
+                there.push(name);
+            }
+        }
+        there
+    }
+
+    /// The Secrets of journals, without their data.
+    async fn journal(&self) -> Vec<Value> {
+        let all = self.fixture.list(SECRET).await;
+        all.into_iter()
+            .filter(|secret| secret["metadata"]["name"].to_string().contains("capstan-upgrade"))
+            .collect()
+    }
+
+    /// What was installed, without what servers and controllers write.
+    async fn installed(&self) -> BTreeMap<String, Value> {
+        let mut found = BTreeMap::new();
+        for kind in [DEPLOYMENT, CLUSTER_ROLE, CUSTOM_RESOURCE_DEFINITION, CONFIG_MAP, PROVIDER] {
+            for object in self.fixture.list(kind).await {
+                let object = Object::try_from(object).unwrap();
+                // A record holds times.
+                let is_record = object.name().starts_with("capstan.");
+                if object.label(api::labels::PROVIDER).is_some() && !is_record {
+                    let key = format!("{kind:?} {}/{}", object.namespace(), object.name());
+                    found.insert(key, to_restore(&object).into_value());
+                }
+            }
+        }
+        found
+    }
+
+    fn revision(&self) -> u64 {
+        self.fixture.sandbox().revision()
+    }
+}
+
+fn to_contract() -> UpgradeRequest {
+    UpgradeRequest {
+        target: UpgradeTarget::Contract(Contract::new(Contract::CURRENT)),
+        allow_downgrade: false,
+        allow_skip: false,
+        keep_replicas: true,
+        keep_placement: true,
+        skip_cert_manager: false,
+        wait: WAIT,
+        thorough: false,
+    }
+}
+
+fn to_versions(items: &[(ProviderId, &str)]) -> UpgradeRequest {
+    let item = |(provider, version): &(ProviderId, &str)| UpgradeItem {
+        provider: provider.clone(),
+        namespace: None,
+        version: (*version).to_owned(),
+    };
+    UpgradeRequest { target: UpgradeTarget::Providers(items.iter().map(item).collect()), ..to_contract() }
+}
+
+fn all_at(version: &str) -> Vec<String> {
+    [core(), docker()].map(|id| format!("{id} {version} example.org/{id}:{version}")).to_vec()
+}

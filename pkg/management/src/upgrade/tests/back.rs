@@ -1,0 +1,173 @@
+use super::*;
+
+#[tokio::test]
+async fn going_back_restores_what_was_there_before() {
+    let lab = Lab::start().await;
+    let before = lab.installed().await;
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    assert_ne!(lab.installed().await, before);
+    assert_eq!(rollback_upgrade(&lab.cluster, WAIT).await.unwrap(), None);
+    assert_eq!(lab.versions().await, all_at(OLD));
+    assert_eq!(lab.installed().await, before);
+    assert!(lab.journal().await.is_empty());
+    let again = rollback_upgrade(&lab.cluster, WAIT).await;
+    assert!(matches!(again, Err(UpgradeError::NoJournal { verb: "roll back" })), "{again:?}");
+}
+
+#[tokio::test]
+async fn an_upgrade_cut_off_anywhere_can_be_gone_back_from() {
+    for at in [2, 3, 5, 8, 11] {
+        let lab = Lab::start().await;
+        let before = lab.installed().await;
+        assert!(!lab.upgrade_until(at, &to_contract()).await);
+        let back = rollback_upgrade(&lab.cluster, WAIT).await;
+        match back {
+            // Nothing but parts of a journal was written.
+            Err(UpgradeError::NoJournal { .. }) if at == 2 => {}
+            back => assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None),
+        }
+        assert_eq!(lab.installed().await, before, "cut off at {at}");
+    }
+}
+
+#[tokio::test]
+async fn going_back_cut_off_anywhere_is_completed_by_the_same_command() {
+    for at in [0, 1, 3, 5, 8, 11] {
+        let lab = Lab::start().await;
+        let before = lab.installed().await;
+        assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+        lab.cut_off(at, rollback_upgrade(&lab.cluster, WAIT)).await;
+        if at > 0 {
+            let forth = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await;
+            match forth {
+                Err(UpgradeError::Unfinished(state)) => assert!(state.rolling_back),
+                other => panic!("cut off at {at}: {other:?}"),
+            }
+        }
+        let back = rollback_upgrade(&lab.cluster, WAIT).await;
+        assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None);
+        assert_eq!(lab.installed().await, before, "cut off at {at}");
+    }
+}
+
+/// Docker's new version stores its machines in v1beta3, and still serves v1beta2.
+fn with_new_storage() -> Releases {
+    let moved = components(&docker(), NEW).replace(
+        "  - name: v1beta2\n    served: true\n    storage: true",
+        "  - name: v1beta2\n    served: true\n    storage: false\n    \
+         schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}\n  \
+         - name: v1beta3\n    served: true\n    storage: true",
+    );
+    Releases::small().with(&docker(), NEW, &moved)
+}
+
+const MACHINES: &str = "dockermachines.infrastructure.cluster.x-k8s.io";
+
+#[tokio::test]
+async fn a_new_storage_version_is_gone_back_from_while_there_are_no_objects() {
+    let lab = Lab::with(with_new_storage()).await;
+    let before = lab.installed().await;
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    let stored = async || {
+        let definition = lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, MACHINES).await.unwrap();
+        definition["status"]["storedVersions"].clone()
+    };
+    assert_eq!(stored().await, json!(["v1beta2", "v1beta3"]));
+    assert_eq!(rollback_upgrade(&lab.cluster, WAIT).await.unwrap(), None);
+    assert_eq!(stored().await, json!(["v1beta2"]));
+    assert_eq!(lab.installed().await, before);
+}
+
+#[tokio::test]
+async fn going_back_from_a_new_storage_version_cut_off_anywhere_is_completed_by_the_same_command() {
+    for at in [1, 2, 3, 4] {
+        let lab = Lab::with(with_new_storage()).await;
+        let before = lab.installed().await;
+        assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+        assert!(!lab.cut_off(at, rollback_upgrade(&lab.cluster, WAIT)).await, "cut off at {at}");
+        let back = rollback_upgrade(&lab.cluster, WAIT).await;
+        assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None);
+        assert_eq!(lab.installed().await, before, "cut off at {at}");
+    }
+}
+
+#[tokio::test]
+async fn there_is_no_way_back_from_a_new_storage_version_once_there_are_objects() {
+    let lab = Lab::with(with_new_storage()).await;
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    lab.fixture
+        .apply(
+            "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta3, kind: DockerMachine, \
+             metadata: {name: m, namespace: default}}",
+        )
+        .await;
+    let revision = lab.revision();
+    match rollback_upgrade(&lab.cluster, WAIT).await {
+        Err(error @ UpgradeError::NoWayBack { .. }) => assert_eq!(
+            error.to_string(),
+            format!(
+                "cannot go back: objects of `{MACHINES}` may be stored as v1beta3, which the old definition lacks; \
+                 DockerMachine default/m is one"
+            )
+        ),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(lab.revision(), revision);
+}
+
+#[tokio::test]
+async fn there_is_no_way_back_once_a_provider_went_on_or_away() {
+    let lab = Lab::start().await;
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    let place = format!("{}/{}", namespace_of(&docker()), docker());
+    lab.fixture.merge(PROVIDER, &place, &json!({"version": "v1.15.0"})).await;
+    let reasons = |result| match result {
+        Err(UpgradeError::NoWayBack { reasons }) => reasons,
+        other => panic!("{other:?}"),
+    };
+    let found: Vec<String> = reasons(rollback_upgrade(&lab.cluster, WAIT).await);
+    assert_eq!(
+        found,
+        ["`infrastructure-docker` has version v1.15.0, and the upgrade went from v1.13.5 to v1.14.0"]
+    );
+    lab.fixture.delete(PROVIDER, &place).await;
+    let found: Vec<String> = reasons(rollback_upgrade(&lab.cluster, WAIT).await);
+    assert_eq!(found, ["`infrastructure-docker` is no longer installed"]);
+}
+
+#[tokio::test]
+async fn a_journal_that_was_tampered_with_changes_nothing() {
+    let lab = Lab::start().await;
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    let secrets = lab.journal().await;
+    let part = secrets.iter().find(|secret| secret["data"]["manifests"].is_string()).unwrap();
+    let place = format!("{}/{}", namespace_of(&core()), part["metadata"]["name"].as_str().unwrap());
+    lab.fixture.merge(SECRET, &place, &json!({"data": {"manifests": "AAAA"}})).await;
+    let revision = lab.revision();
+    let result = rollback_upgrade(&lab.cluster, WAIT).await;
+    assert!(matches!(result, Err(UpgradeError::Journal { .. })), "{result:?}");
+    let index = format!("{}/capstan-upgrade", namespace_of(&core()));
+    lab.fixture.delete(SECRET, &place).await;
+    let gone = rollback_upgrade(&lab.cluster, WAIT).await.unwrap_err().to_string();
+    assert!(gone.ends_with("is gone"), "{gone}");
+    // {"format":2}
+    lab.fixture.merge(SECRET, &index, &json!({"data": {"journal": "eyJmb3JtYXQiOjJ9"}})).await;
+    let newer = rollback_upgrade(&lab.cluster, WAIT).await.unwrap_err().to_string();
+    assert!(newer.ends_with("it has format 2, and this binary knows 1"), "{newer}");
+    assert!(lab.revision() <= revision + 2, "nobody but this test wrote anything");
+}
+
+#[tokio::test]
+async fn a_journal_has_no_label_by_which_other_tools_would_delete_it() {
+    let lab = Lab::start().await;
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    let first: Vec<_> = lab.journal().await;
+    assert_eq!(first.len(), 3, "an index, and a part for each provider");
+    for secret in &first {
+        assert_eq!(secret["metadata"]["labels"], json!({"capstan.dev/journal": "upgrade"}));
+        assert_eq!(secret["metadata"]["namespace"], namespace_of(&core()));
+    }
+    let back = UpgradeRequest { allow_downgrade: true, ..to_versions(&[(docker(), OLD)]) };
+    assert_eq!(lab.upgrade(&back).await.unwrap(), None);
+    assert_eq!(lab.journal().await.len(), 2, "the next upgrade has its own");
+}

@@ -1,0 +1,231 @@
+use super::*;
+
+#[tokio::test]
+async fn an_upgrade_changes_every_provider_in_place_and_deletes_what_is_no_longer_part() {
+    let lab = Lab::start().await;
+    let before = lab.deployment(&docker()).await;
+    assert_eq!(lab.versions().await, all_at(OLD));
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    assert_eq!(lab.versions().await, all_at(NEW));
+    assert_eq!(lab.extras().await, ["added"]);
+    let after = lab.deployment(&docker()).await;
+    assert_eq!(after["metadata"]["uid"], before["metadata"]["uid"]);
+
+    lab.fixture.settled().await;
+    let revision = lab.revision();
+    let again = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
+    assert!(again.is_empty());
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    let named = to_versions(&[(core(), NEW), (docker(), NEW)]);
+    assert_eq!(lab.upgrade(&named).await.unwrap(), None);
+    assert_eq!(lab.revision(), revision, "nothing is written when nothing changes");
+}
+
+#[tokio::test]
+async fn who_does_not_wait_has_nothing_of_the_old_version_left_although_nothing_gets_ready() {
+    let lab = Lab::without_workloads().await;
+    assert_eq!(lab.extras().await, ["dropped"]);
+    let request = UpgradeRequest { wait: NO_WAIT, ..to_contract() };
+    assert_eq!(lab.upgrade(&request).await.unwrap(), None);
+    assert_eq!(lab.versions().await, all_at(NEW));
+    assert_eq!(lab.extras().await, ["added"]);
+}
+
+#[tokio::test]
+async fn the_outlook_tells_versions_and_an_upgrade_that_was_begun() {
+    let lab = Lab::start().await;
+    let sources = lab.releases.sources();
+    let outlook = upgrade_outlook(&lab.cluster, &sources).await.unwrap();
+    let (contract, rows) = &outlook.contracts[0];
+    assert_eq!((outlook.contracts.len(), contract.as_str()), (1, "v1beta2"));
+    let to_new = |(_, next): &(InstalledProvider, NextVersion)| *next == NextVersion::To(NEW.to_owned());
+    assert!(rows.len() == 2 && rows.iter().all(to_new), "{rows:?}");
+    assert_eq!(outlook.unfinished, None);
+
+    assert!(!lab.upgrade_until(8, &to_contract()).await);
+    let unfinished = upgrade_outlook(&lab.cluster, &sources).await.unwrap().unfinished.unwrap();
+    assert!(!unfinished.finished && !unfinished.rolling_back);
+    let steps: Vec<_> =
+        unfinished.providers.iter().map(|(id, from, to, _)| (id.clone(), &**from, &**to)).collect();
+    assert_eq!(steps, [(core(), OLD, NEW), (docker(), OLD, NEW)]);
+}
+
+#[tokio::test]
+async fn an_upgrade_cut_off_at_any_write_is_completed_by_the_same_command() {
+    for at in (0..).step_by(2) {
+        let lab = Lab::start().await;
+        if lab.upgrade_until(at, &to_contract()).await {
+            assert!(at > 10, "the cuts reach from the first write to behind the last");
+            break;
+        }
+        for id in [core(), docker()] {
+            let replicas = lab.deployment(&id).await["spec"]["replicas"].clone();
+            assert_eq!(replicas, 1, "{id} is never without a replica, cut off at {at}");
+        }
+        let late = lab.upgrade(&to_contract()).await;
+        assert_eq!(late.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None);
+        assert_eq!(lab.versions().await, all_at(NEW), "cut off at {at}");
+        assert_eq!(lab.extras().await, ["added"], "cut off at {at}");
+        let plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
+        assert!(
+            plan.is_empty(),
+            "cut off at {at}: {:?}",
+            plan.providers.iter().map(|p| &p.plan).collect::<Vec<_>>()
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_was_begun_is_gone_on_with_by_name_and_stands_in_the_way_of_other_targets() {
+    let lab = Lab::start().await;
+    let sources = lab.releases.sources();
+    assert!(!lab.upgrade_until(8, &to_contract()).await);
+    let other = plan_upgrade(&lab.cluster, &sources, &to_versions(&[(core(), NEW)])).await;
+    assert!(matches!(other, Err(UpgradeError::Unfinished(_))), "{other:?}");
+    assert_eq!(resume_upgrade(&lab.cluster, &sources, WAIT).await.unwrap(), None);
+    assert_eq!(lab.versions().await, all_at(NEW));
+    let again = resume_upgrade(&lab.cluster, &sources, WAIT).await;
+    assert!(matches!(again, Err(UpgradeError::NoJournal { verb: "resume" })), "{again:?}");
+}
+
+#[tokio::test]
+async fn an_upgrade_that_is_forgotten_leaves_what_it_did() {
+    let lab = Lab::start().await;
+    assert!(matches!(abort_upgrade(&lab.cluster).await, Err(UpgradeError::NoJournal { verb: "abort" })));
+    assert!(!lab.upgrade_until(9, &to_contract()).await);
+    let versions = lab.versions().await;
+    abort_upgrade(&lab.cluster).await.unwrap();
+    assert!(lab.journal().await.is_empty());
+    assert_eq!(lab.versions().await, versions);
+    assert_eq!(lab.upgrade(&to_versions(&[(docker(), NEW), (core(), NEW)])).await.unwrap(), None);
+    assert_eq!(lab.versions().await, all_at(NEW));
+}
+
+#[tokio::test]
+async fn nothing_is_touched_when_the_journal_cannot_be_kept() {
+    for fault in [
+        "403,verb=create,resource=secrets",
+        "500,verb=create,resource=secrets",
+        "403,verb=patch,resource=secrets",
+    ] {
+        let lab = Lab::start().await;
+        let before = lab.installed().await;
+        let plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
+        lab.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
+        let refused = upgrade(&lab.cluster, &lab.releases.sources(), &to_contract(), plan).await;
+        assert!(matches!(refused, Err(UpgradeError::NoJournalKept { .. })), "{fault}: {refused:?}");
+        lab.fixture.sandbox().faults().clear();
+        assert_eq!(lab.installed().await, before, "{fault}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_touched_when_the_server_would_refuse_an_object() {
+    let broken = components(&docker(), NEW).replace("image: ", "imagePullPolicy: Sometimes, image: ");
+    let lab = Lab::with(Releases::small().with(&docker(), NEW, &broken)).await;
+    let revision = lab.revision();
+    let problems = lab.problems(&to_contract()).await;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].contains("`infrastructure-docker`: would be refused"), "{problems:?}");
+    assert_eq!(lab.revision(), revision);
+}
+
+#[tokio::test]
+async fn every_variable_that_is_missing_is_told_before_anything_is_touched() {
+    let with = |id: &ProviderId, name: &str| {
+        components(id, NEW).replace("--leader-elect", &format!("'${{{name}}}'"))
+    };
+    let releases = Releases::small();
+    let (of_core, of_docker) = (with(&core(), "CORE_SECRET"), with(&docker(), "DOCKER_SECRET"));
+    let lab = Lab::with(releases.with(&core(), NEW, &of_core).with(&docker(), NEW, &of_docker)).await;
+    let revision = lab.revision();
+    match lab.upgrade(&to_contract()).await {
+        Err(UpgradeError::Resolve { errors }) => assert_eq!(errors.len(), 2, "{errors:?}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(lab.revision(), revision);
+}
+
+#[tokio::test]
+async fn a_version_in_which_objects_are_stored_must_stay_served() {
+    let unserved = components(&docker(), NEW).replace(
+        "  - name: v1beta2\n    served: true\n    storage: true",
+        "  - name: v1beta3\n    served: true\n    storage: true",
+    );
+    let lab = Lab::with(Releases::small().with(&docker(), NEW, &unserved)).await;
+    let revision = lab.revision();
+    assert_eq!(
+        lab.problems(&to_contract()).await,
+        [
+            "`infrastructure-docker`: CustomResourceDefinition dockermachines.infrastructure.cluster.x-k8s.io would no longer \
+          serve v1beta2, in which objects are still stored (status.storedVersions)"
+        ]
+    );
+    assert_eq!(lab.revision(), revision);
+}
+
+#[tokio::test]
+async fn what_is_not_ready_in_time_is_waited_for_again_by_the_same_command() {
+    let lab = Lab::without_workloads().await;
+    let at_once = UpgradeRequest {
+        wait: WaitFor { timeout: Some(Duration::ZERO), must_be_ready: true },
+        ..to_contract()
+    };
+    for run in ["the first", "the same again"] {
+        match lab.upgrade(&at_once).await {
+            Err(UpgradeError::NotReady(late)) => assert!(!late.blockers.is_empty(), "{run}"),
+            other => panic!("{run}: {other:?}"),
+        }
+        assert_eq!(lab.versions().await, all_at(NEW));
+    }
+}
+
+#[tokio::test]
+async fn what_another_tool_installed_is_upgraded_by_its_labels() {
+    let lab = Lab::start().await;
+    for id in [core(), docker()] {
+        lab.fixture.delete(CONFIG_MAP, &format!("{}/capstan.{id}", namespace_of(&id))).await;
+    }
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    assert_eq!(lab.versions().await, all_at(NEW));
+    assert_eq!(lab.extras().await, ["added"]);
+    assert_eq!(rollback_upgrade(&lab.cluster, WAIT).await.unwrap(), None);
+    assert_eq!(lab.extras().await, ["dropped"]);
+}
+
+#[tokio::test]
+async fn a_provider_that_is_installed_twice_is_not_upgraded() {
+    let lab = Lab::start().await;
+    let mut second =
+        lab.fixture.get(PROVIDER, "infrastructure-docker-system/infrastructure-docker").await.unwrap();
+    second["metadata"] = json!({"name": "infrastructure-docker", "namespace": "default"});
+    lab.fixture.apply(&second.to_string()).await;
+    let problems = lab.problems(&to_contract()).await;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].starts_with("`infrastructure-docker` is installed 2 times"), "{problems:?}");
+}
+
+#[tokio::test]
+async fn cert_manager_is_upgraded_along_with_the_providers_and_not_when_that_is_declined() {
+    let older = releases().with_cert_manager("v1.20.3").at_cert_manager("v1.20.3");
+    let mut lab = Lab::with(older).await;
+    lab.releases = releases();
+    let image = async |lab: &Lab| {
+        let deployment = lab.fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await.unwrap();
+        deployment["spec"]["template"]["spec"]["containers"][0]["image"].clone()
+    };
+    let (there, comes) =
+        ("quay.io/jetstack/cert-manager-webhook:v1.20.3", "quay.io/jetstack/cert-manager-webhook:v1.21.1");
+    let declined = UpgradeRequest { skip_cert_manager: true, ..to_versions(&[(core(), NEW)]) };
+    assert_eq!(lab.upgrade(&declined).await.unwrap(), None);
+    assert_eq!(image(&lab).await, there);
+
+    let plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
+    let (from, to) = ("v1.20.3".to_owned(), "v1.21.1".to_owned());
+    assert_eq!(plan.cert_manager, CertManagerPlan::Upgrade { from, to });
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    assert_eq!(image(&lab).await, comes);
+    assert_eq!(lab.versions().await, all_at(NEW));
+    let again = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
+    assert!(again.is_empty());
+}

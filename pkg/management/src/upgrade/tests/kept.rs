@@ -1,0 +1,84 @@
+use super::*;
+
+async fn scale(lab: &Lab, replicas: u32) {
+    let place = format!("{}/manager", namespace_of(&docker()));
+    lab.fixture.merge(DEPLOYMENT, &place, &json!({"spec": {"replicas": replicas}})).await;
+}
+
+async fn replicas(lab: &Lab) -> Value {
+    lab.deployment(&docker()).await["spec"]["replicas"].clone()
+}
+
+#[tokio::test]
+async fn replicas_a_user_set_are_kept_through_one_upgrade_and_the_next() {
+    let newer = "v1.14.1";
+    let lab = Lab::with(releases().with(&docker(), newer, &components(&docker(), newer))).await;
+    scale(&lab, 3).await;
+    assert_eq!(lab.upgrade(&to_versions(&[(docker(), NEW)])).await.unwrap(), None);
+    assert_eq!(replicas(&lab).await, 3);
+    assert_eq!(lab.upgrade(&to_versions(&[(docker(), newer)])).await.unwrap(), None);
+    assert_eq!(replicas(&lab).await, 3);
+    let reset = UpgradeRequest { keep_replicas: false, ..to_versions(&[(docker(), newer)]) };
+    assert_eq!(lab.upgrade(&reset).await.unwrap(), None);
+    assert_eq!(replicas(&lab).await, 1);
+    assert_eq!(lab.deployment(&docker()).await["metadata"]["annotations"]["capstan.dev/kept"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_deployment_that_was_left_without_replicas_gets_them_back() {
+    let lab = Lab::start().await;
+    scale(&lab, 0).await;
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    assert_eq!(replicas(&lab).await, 1);
+}
+
+/// Docker's new version without its definition.
+fn without_definition() -> Releases {
+    let all = components(&docker(), NEW);
+    let documents =
+        all.split("---\n").filter(|document| !document.contains("kind: CustomResourceDefinition"));
+    releases().with(&docker(), NEW, &documents.collect::<Vec<_>>().join("---\n"))
+}
+
+const DEFINITION: &str = "dockermachines.infrastructure.cluster.x-k8s.io";
+
+#[tokio::test]
+async fn a_definition_that_is_no_longer_part_goes_only_when_nobody_uses_it() {
+    let lab = Lab::with(without_definition()).await;
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    assert!(lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, DEFINITION).await.is_none());
+
+    let lab = Lab::with(without_definition()).await;
+    let machine = json!({"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "DockerMachine",
+        "metadata": {"name": "a", "namespace": "default"}});
+    lab.fixture.apply(&machine.to_string()).await;
+    let plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
+    assert!(plan.warnings.iter().any(|text| text.contains("it is kept")), "{:?}", plan.warnings);
+    assert_eq!(upgrade(&lab.cluster, &lab.releases.sources(), &to_contract(), plan).await.unwrap(), None);
+    assert!(lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, DEFINITION).await.is_some());
+}
+
+#[tokio::test]
+async fn a_definition_that_only_the_new_version_has_stays_when_it_is_used_before_going_back() {
+    let more = components(&docker(), NEW)
+        + "---\n"
+        + &components(&docker(), NEW)
+            .split("---\n")
+            .find(|document| document.contains("kind: CustomResourceDefinition"))
+            .unwrap()
+            .replace("dockermachine", "dockerthing")
+            .replace("DockerMachine", "DockerThing");
+    for is_used in [false, true] {
+        let lab = Lab::with(releases().with(&docker(), NEW, &more)).await;
+        assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+        if is_used {
+            let thing = json!({"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "DockerThing",
+                "metadata": {"name": "a", "namespace": "default"}});
+            lab.fixture.apply(&thing.to_string()).await;
+        }
+        assert_eq!(rollback_upgrade(&lab.cluster, WAIT).await.unwrap(), None);
+        let name = "dockerthings.infrastructure.cluster.x-k8s.io";
+        let definition = lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, name).await;
+        assert_eq!(definition.is_some(), is_used);
+    }
+}

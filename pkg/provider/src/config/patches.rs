@@ -1,0 +1,183 @@
+use std::collections::BTreeMap;
+
+use api::{ProviderId, near_names};
+use manifest::{Limits, Map, Value, patch::Patch, type_name, yaml};
+
+use super::{Config, ConfigError};
+use crate::customise::{Change, ControllerSettings, Customisation, Target};
+
+/// Keys of an entry.
+const PATCH: [&str; 3] = ["target", "patch", "type"];
+const SETTINGS: [&str; 8] = [
+    "target",
+    "container",
+    "replicas",
+    "arguments",
+    "featureGates",
+    "resources",
+    "tolerations",
+    "nodeSelector",
+];
+
+impl Config {
+    /// What the configuration changes about the components of a provider: `patches` of its entry, in file order.
+    /// Shape: empty for providers without an entry. Keys inside `patches` mind case, unlike those around them.
+    /// # Errors
+    /// `Patches` with everything that is wrong in any entry.
+    pub fn customisations(&self, id: &ProviderId) -> Result<Vec<Customisation>, ConfigError> {
+        let entries = match self.section("providers") {
+            Some(Value::Array(entries)) => entries.as_slice(),
+            Some(entry @ Value::Object(_)) => std::slice::from_ref(entry),
+            _ => &[],
+        };
+        let is_ours = |entry: &Value| {
+            let text = |key| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+            text("name") == id.name && text("type") == id.provider_type.as_str()
+        };
+        // Of two equal entries the later one counts, as for the url.
+        let Some((index, entry)) = entries.iter().enumerate().rfind(|(_, entry)| is_ours(entry)) else {
+            return Ok(Vec::new());
+        };
+        let place = format!("providers[{index}].patches");
+        let patches = match entry.get("patches") {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(patches)) => patches,
+            Some(other) => return Err(self.shape(place, "a list of patches", other)),
+        };
+        let mut customisations = Vec::new();
+        let mut problems = Vec::new();
+        for (index, patch) in patches.iter().enumerate() {
+            match read(format!("{place}[{index}]"), patch) {
+                Ok(customisation) => customisations.push(customisation),
+                Err(problem) => problems.push(format!("{place}[{index}]: {problem}")),
+            }
+        }
+        if problems.is_empty() {
+            Ok(customisations)
+        } else {
+            Err(ConfigError::Patches { origin: self.shown_origin(), problems })
+        }
+    }
+}
+
+fn read(place: String, entry: &Value) -> Result<Customisation, String> {
+    let fields =
+        entry.as_object().ok_or("an entry has the keys target and patch, or settings such as replicas")?;
+    let target = fields.get("target").map_or(Ok(Target::default()), read_target)?;
+    if let Some(patch) = fields.get("patch") {
+        check_keys(fields, &PATCH)?;
+        let patch = read_patch(patch, fields.get("type"))?;
+        let target = if target.is_empty() { target_of(&patch)? } else { target };
+        return Ok(Customisation { place, target, change: Change::Patch(patch) });
+    }
+    check_keys(fields, &SETTINGS)?;
+    let settings = Box::new(read_settings(fields)?);
+    Ok(Customisation { place, target, change: Change::Settings(settings) })
+}
+
+fn check_keys(fields: &Map<String, Value>, known: &[&'static str]) -> Result<(), String> {
+    match fields.keys().find(|key| !known.contains(&key.as_str())) {
+        None => Ok(()),
+        Some(key) => Err(match near_names(key, known.iter().copied()).first() {
+            Some(near) => format!("`{key}` is not known, did you mean `{near}`?"),
+            None => format!("`{key}` is not known; there are {}", known.join(", ")),
+        }),
+    }
+}
+
+fn read_target(target: &Value) -> Result<Target, String> {
+    let fields = target.as_object().ok_or("`target` has the keys kind, name and so on")?;
+    fields.iter().try_fold(Target::default(), |target, (field, value)| {
+        let text = value.as_str().ok_or_else(|| format!("`target.{field}` is {}", type_name(value)))?;
+        target.with(field, text).map_err(|error| error.to_string())
+    })
+}
+
+/// The object a patch names itself.
+fn target_of(patch: &Patch) -> Result<Target, String> {
+    let (Patch::Strategic(fields) | Patch::Merge(fields)) = patch else {
+        return Err("a list of operations needs a `target`".to_owned());
+    };
+    let kind = fields.get("kind").and_then(Value::as_str);
+    let name = fields.pointer("/metadata/name").and_then(Value::as_str);
+    match (kind, name) {
+        (Some(kind), Some(name)) => Ok(Target::of(kind, name)),
+        _ => Err("without a `target` the patch must have kind and metadata.name".to_owned()),
+    }
+}
+
+fn read_patch(patch: &Value, form: Option<&Value>) -> Result<Patch, String> {
+    let patch = match patch {
+        Value::String(text) => yaml::read_value(text, &Limits::default())
+            .map_err(|error| format!("the text of `patch` is not valid YAML: {error}"))?,
+        other => other.clone(),
+    };
+    match (form.map(Value::as_str), &patch) {
+        (None, _) => Patch::of_form(patch).map_err(|error| error.to_string()),
+        (Some(Some("strategic")), Value::Object(_)) => Ok(Patch::Strategic(patch)),
+        (Some(Some("merge")), Value::Object(_)) => Ok(Patch::Merge(patch)),
+        (Some(Some("json")), Value::Array(_)) => Ok(Patch::Json(patch)),
+        (Some(Some(form @ ("strategic" | "merge" | "json"))), other) => {
+            Err(format!("a patch of type {form} cannot be {}", type_name(other)))
+        }
+        _ => Err("`type` is strategic, merge or json".to_owned()),
+    }
+}
+
+fn read_settings(fields: &Map<String, Value>) -> Result<ControllerSettings, String> {
+    let settings = ControllerSettings {
+        container: match fields.get("container") {
+            None => ControllerSettings::CONTAINER.to_owned(),
+            Some(name) => name.as_str().ok_or("`container` is the name of a container")?.to_owned(),
+        },
+        replicas: match fields.get("replicas") {
+            None => None,
+            Some(number) => Some(number.as_u64().ok_or("`replicas` is a whole number")?),
+        },
+        arguments: texts(fields, "arguments")?,
+        feature_gates: gates(fields)?,
+        resources: mapping(fields, "resources")?,
+        tolerations: list(fields, "tolerations")?.to_vec(),
+        node_selector: mapping(fields, "nodeSelector")?,
+    };
+    let nothing =
+        ControllerSettings { container: settings.container.clone(), ..ControllerSettings::default() };
+    if settings == nothing {
+        return Err(format!("it changes nothing; give `patch`, or one of {}", SETTINGS[2..].join(", ")));
+    }
+    Ok(settings)
+}
+
+fn list<'f>(fields: &'f Map<String, Value>, key: &str) -> Result<&'f [Value], String> {
+    match fields.get(key) {
+        None => Ok(&[]),
+        Some(Value::Array(list)) => Ok(list),
+        Some(other) => Err(format!("`{key}` is a list, not {}", type_name(other))),
+    }
+}
+
+fn texts(fields: &Map<String, Value>, key: &str) -> Result<Vec<String>, String> {
+    let text = |item: &Value| {
+        item.as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| format!("`{key}` is a list of texts, not of {}", type_name(item)))
+    };
+    list(fields, key)?.iter().map(text).collect()
+}
+
+fn mapping(fields: &Map<String, Value>, key: &str) -> Result<Option<Value>, String> {
+    match fields.get(key) {
+        None => Ok(None),
+        Some(value @ Value::Object(_)) => Ok(Some(value.clone())),
+        Some(other) => Err(format!("`{key}` has keys with values, it cannot be {}", type_name(other))),
+    }
+}
+
+fn gates(fields: &Map<String, Value>) -> Result<BTreeMap<String, bool>, String> {
+    let Some(Value::Object(gates)) = mapping(fields, "featureGates")? else { return Ok(BTreeMap::new()) };
+    let gate = |(name, value): (String, Value)| match value {
+        Value::Bool(on) => Ok((name, on)),
+        _ => Err(format!("`featureGates.{name}` is true or false")),
+    };
+    gates.into_iter().map(gate).collect()
+}

@@ -1,0 +1,138 @@
+use std::fmt;
+
+use manifest::Object;
+use regex::Regex;
+
+/// Which objects an entry is about. A field that is not given matches everything.
+/// Source: kustomize (patch targets): regular expressions that match the whole of a field.
+#[derive(Clone, Debug, Default)]
+pub struct Target {
+    fields: Vec<(Field, Regex, String)>,
+    labels: Vec<(String, String)>,
+}
+
+/// What of an object is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Group,
+    Version,
+    Kind,
+    Name,
+    Namespace,
+}
+
+/// A target that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidTarget {
+    /// A field nobody knows.
+    #[error(
+        "`{field}` is no field of a target; there are group, version, kind, name, namespace and labelSelector"
+    )]
+    Field {
+        /// As it is written.
+        field: String,
+    },
+    /// No regular expression.
+    #[error("`{field}: {text}` is no regular expression")]
+    Expression {
+        /// The field.
+        field: String,
+        /// As it is written.
+        text: String,
+    },
+    /// A selector of another form.
+    #[error("`labelSelector: {text}` is not of the form `key=value,key=value`")]
+    Labels {
+        /// As it is written.
+        text: String,
+    },
+}
+
+impl Target {
+    /// Whether it matches everything.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.labels.is_empty()
+    }
+
+    /// Adds a condition.
+    /// # Errors
+    /// When there is no such field, or the text is none for it.
+    pub fn with(mut self, field: &str, text: &str) -> Result<Self, InvalidTarget> {
+        let known = match field {
+            "group" => Field::Group,
+            "version" => Field::Version,
+            "kind" => Field::Kind,
+            "name" => Field::Name,
+            "namespace" => Field::Namespace,
+            "labelSelector" => {
+                for pair in text.split(',') {
+                    let Some((key, value)) = pair.split_once('=') else {
+                        return Err(InvalidTarget::Labels { text: text.to_owned() });
+                    };
+                    self.labels
+                        .push((key.trim().to_owned(), value.trim_start_matches('=').trim().to_owned()));
+                }
+                return Ok(self);
+            }
+            _ => return Err(InvalidTarget::Field { field: field.to_owned() }),
+        };
+        let expression = Regex::new(&format!("^(?:{text})$"))
+            .map_err(|_| InvalidTarget::Expression { field: field.to_owned(), text: text.to_owned() })?;
+        self.fields.push((known, expression, text.to_owned()));
+        Ok(self)
+    }
+
+    /// The object of exactly this kind and name.
+    pub(crate) fn of(kind: &str, name: &str) -> Self {
+        let exactly = |field, text: &str| {
+            let expression = Regex::new(&format!("^{}$", regex::escape(text)));
+            (field, expression.expect("escaped text is an expression"), text.to_owned())
+        };
+        Self { fields: vec![exactly(Field::Kind, kind), exactly(Field::Name, name)], labels: Vec::new() }
+    }
+
+    /// Whether an object is meant.
+    pub fn matches(&self, object: &Object) -> bool {
+        self.fields.iter().all(|(field, expression, _)| expression.is_match(field.of(object)))
+            && self.labels.iter().all(|(key, value)| object.label(key) == Some(value))
+    }
+
+    /// Whether its kind is meant, whatever its name.
+    pub(super) fn matches_kind(&self, object: &Object) -> bool {
+        let kind = self.fields.iter().filter(|(field, ..)| *field == Field::Kind);
+        kind.into_iter().all(|(field, expression, _)| expression.is_match(field.of(object)))
+    }
+}
+
+impl Field {
+    fn of(self, object: &Object) -> &str {
+        match self {
+            Self::Group => object.group(),
+            Self::Version => object.version(),
+            Self::Kind => object.kind(),
+            Self::Name => object.name(),
+            Self::Namespace => object.namespace(),
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Group => "group",
+            Self::Version => "version",
+            Self::Kind => "kind",
+            Self::Name => "name",
+            Self::Namespace => "namespace",
+        }
+    }
+}
+
+/// As in messages: `kind Deployment, name capa-.*`.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = self.fields.iter().map(|(field, _, text)| format!("{} {text}", field.word()));
+        let labels = self.labels.iter().map(|(key, value)| format!("label {key}={value}"));
+        let words: Vec<String> = fields.chain(labels).collect();
+        f.write_str(if words.is_empty() { "any object" } else { "" })?;
+        f.write_str(&words.join(", "))
+    }
+}
