@@ -49,8 +49,8 @@ struct Look<'a> {
 }
 
 impl Server {
-    /// Looks at the objects of several owners as [`Engine::observe`] does at those of one, and asks as little: one list
-    /// for each kind is about all of them.
+    /// Looks at the objects of several owners as [`observe`](crate::Engine::observe) does at those of one, and asks as
+    /// little: one list for each kind is about all of them.
     /// Shape: in the order of the owners.
     pub async fn observe_all(
         &self,
