@@ -5,12 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use api::ProviderId;
-use apply::{Action, Engine, EngineError, Guard, Outcome, Prune, RecordAt, Run};
+use apply::{Action, Engine, Guard, Outcome, Prune, RecordAt, Run};
 use provider::InstalledProvider;
 
 use crate::{
-    Event, InventoryError, ManagementCluster, NotReady, ProviderPlan, WaitFor,
+    Event, LifecycleError, ManagementCluster, NotReady, ProviderPlan, Verb, WaitFor,
     provider_set::{ProviderRecord, marks, options},
     upgrade::to_restore,
 };
@@ -19,25 +18,15 @@ use crate::{
 /// Source: clusterctl v1.14 (--wait-provider-timeout).
 const WAVE_PATIENCE: Duration = Duration::from_mins(5);
 
-/// Why a provider was not brought to its end; each verb says it in its own words.
-#[derive(Debug)]
-pub(crate) enum CarryOutError {
-    /// Its objects.
-    Apply { provider: ProviderId, source: Box<EngineError> },
-    /// Objects of one wave were not ready in time that the next one needs.
-    NotReady(NotReady),
-    /// Its entry in the inventory.
-    Inventory(InventoryError),
-}
-
 impl ManagementCluster {
     /// Brings a provider to what is desired, in place, and notes its version in the inventory last. Writes nothing when
     /// nothing would change.
     pub(crate) async fn carry_out_provider(
         &self,
+        verb: Verb,
         provider: &mut ProviderPlan,
         wait: WaitFor,
-    ) -> Result<(), CarryOutError> {
+    ) -> Result<(), LifecycleError> {
         if provider.is_empty() {
             return Ok(());
         }
@@ -66,11 +55,11 @@ impl ManagementCluster {
         match outcome {
             Ok(Outcome::Done) => {}
             Ok(Outcome::Waiting(blockers)) => {
-                return Err(CarryOutError::NotReady(NotReady { after: patience, blockers }));
+                return Err(NotReady { after: patience, blockers }.into());
             }
-            Err(source) => return Err(CarryOutError::Apply { provider: id, source: Box::new(source) }),
+            Err(source) => return Err(LifecycleError::objects(verb, id, source)),
         }
-        self.record_provider(&installed).await.map_err(CarryOutError::Inventory)
+        Ok(self.record_provider(&installed).await?)
     }
 }
 

@@ -14,7 +14,7 @@ mod choose;
 mod going;
 mod namespace;
 
-use apply::{ApiError, EngineError, InUse};
+use apply::{ApiError, InUse};
 use futures::future::try_join_all;
 use provider::InstalledProvider;
 
@@ -23,8 +23,8 @@ use self::{
     going::{Going, steps},
 };
 use crate::{
-    CertManagerPlan, ContractCheck, ContractError, Event, InventoryError, LifecyclePlan, ManagementCluster,
-    NotReady, ProviderPlan, ProvidersRequest, Verb, WaitFor,
+    CertManagerPlan, ContractCheck, Event, LifecycleError, LifecyclePlan, ManagementCluster, ProviderPlan,
+    ProvidersRequest, Verb, WaitFor,
     applied::Applied,
     provider_set::{marks, options},
 };
@@ -49,7 +49,7 @@ pub struct DeleteRequest {
     pub wait: WaitFor,
 }
 
-/// A `delete` that cannot be planned or carried out.
+/// What only a deletion runs into.
 #[derive(Debug, thiserror::Error)]
 pub enum DeleteError {
     /// Providers that are not installed, or in several namespaces, or in another version.
@@ -66,27 +66,6 @@ pub enum DeleteError {
         /// Each provider with its definitions and examples.
         providers: Vec<(api::ProviderId, Vec<InUse>)>,
     },
-    /// The Cluster API on the cluster does not fit.
-    #[error(transparent)]
-    Contract(#[from] ContractError),
-    /// The inventory.
-    #[error(transparent)]
-    Inventory(#[from] InventoryError),
-    /// Objects of a provider; what is left of it stays recorded.
-    #[error("cannot delete `{provider}`")]
-    Delete {
-        /// Which provider.
-        provider: api::ProviderId,
-        /// Why.
-        #[source]
-        source: Box<EngineError>,
-    },
-    /// Not gone in time.
-    #[error(transparent)]
-    NotReady(#[from] NotReady),
-    /// The server.
-    #[error(transparent)]
-    Api(#[from] ApiError),
 }
 
 /// Finds out what would be deleted, and whether it may be. Writes nothing.
@@ -98,7 +77,7 @@ pub enum DeleteError {
 pub async fn plan_delete(
     cluster: &ManagementCluster,
     request: &DeleteRequest,
-) -> Result<LifecyclePlan, DeleteError> {
+) -> Result<LifecyclePlan, LifecycleError> {
     cluster.check_contract(CONTRACTS).await?;
     let inventory = cluster.inventory().await?;
     let chosen = choose(&inventory, request.providers.as_ref())?;
@@ -144,7 +123,7 @@ async fn check_use(
     cluster: &ManagementCluster,
     chosen: &[InstalledProvider],
     applied: &[Applied],
-) -> Result<(), DeleteError> {
+) -> Result<(), LifecycleError> {
     let checks = chosen.iter().zip(applied).map(|(installed, applied)| async move {
         let InstalledProvider { id, version, namespace } = installed.clone();
         let (marks, options) = (marks(&id), options(&namespace));
@@ -154,7 +133,7 @@ async fn check_use(
     });
     let mut providers = try_join_all(checks).await?;
     providers.retain(|(_, in_use)| !in_use.is_empty());
-    if providers.is_empty() { Ok(()) } else { Err(DeleteError::InUse { providers }) }
+    if providers.is_empty() { Ok(()) } else { Err(DeleteError::InUse { providers }.into()) }
 }
 
 #[cfg(test)]

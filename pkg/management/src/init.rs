@@ -7,14 +7,12 @@ mod queue;
 use std::time::Instant;
 
 use api::Contract;
-use apply::{ApiError, EngineError};
 use provider::InstalledProvider;
 
 use crate::{
-    CertManagerError, ContractCheck, ContractError, Event, InventoryError, LifecyclePlan, ManagementCluster,
-    NotReady, Problem, Problems, ProviderInventory, ProviderPlan, ProvidersRequest, RenderedProvider,
-    ResolveError, Sources, Verb, WaitFor,
-    carry_out::CarryOutError,
+    CertManagerError, ContractCheck, Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady,
+    Problem, Problems, ProviderInventory, ProviderPlan, ProvidersRequest, RenderedProvider, Sources, Verb,
+    WaitFor,
     preflight::{Need, check_providers, with_causes},
 };
 
@@ -38,59 +36,6 @@ pub struct InitRequest {
     pub thorough: bool,
 }
 
-/// An `init` that cannot be planned or carried out.
-#[derive(Debug, thiserror::Error)]
-pub enum InitError {
-    /// The Cluster API on the cluster does not fit.
-    #[error(transparent)]
-    Contract(#[from] ContractError),
-    /// The inventory.
-    #[error(transparent)]
-    Inventory(#[from] InventoryError),
-    /// Providers that cannot be rendered; each with its reason.
-    #[error("{} cannot be rendered", several(errors.len()))]
-    Resolve {
-        /// All of them.
-        errors: Vec<ResolveError>,
-    },
-    /// Problems found before anything was written.
-    #[error(transparent)]
-    Problems(#[from] Problems),
-    /// cert-manager.
-    #[error(transparent)]
-    CertManager(#[from] CertManagerError),
-    /// Objects of a provider.
-    #[error("cannot install `{provider}`")]
-    Apply {
-        /// Which provider.
-        provider: api::ProviderId,
-        /// Why.
-        #[source]
-        source: Box<EngineError>,
-    },
-    /// Not ready in time, where that is a failure.
-    #[error(transparent)]
-    NotReady(#[from] NotReady),
-    /// The server.
-    #[error(transparent)]
-    Api(#[from] ApiError),
-}
-
-impl From<CarryOutError> for InitError {
-    fn from(error: CarryOutError) -> Self {
-        match error {
-            CarryOutError::Apply { provider, source } => Self::Apply { provider, source },
-            CarryOutError::NotReady(late) => Self::NotReady(late),
-            CarryOutError::Inventory(error) => Self::Inventory(error),
-        }
-    }
-}
-
-/// So many providers, as a sentence begins with them.
-pub(crate) fn several(providers: usize) -> String {
-    if providers == 1 { "a provider".to_owned() } else { format!("{providers} providers") }
-}
-
 /// Fetches, renders, checks and plans. Writes nothing.
 /// # Errors
 /// Everything that stands in the way of any provider comes as one list: first what cannot be rendered, then problems.
@@ -98,15 +43,16 @@ pub async fn plan_init(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
     request: &InitRequest,
-) -> Result<LifecyclePlan, InitError> {
+) -> Result<LifecyclePlan, LifecycleError> {
     let (inventory, contract) = futures::join!(Box::pin(cluster.inventory()), Box::pin(cluster.contract()));
     let (inventory, contract) = (inventory?, contract?);
     accepted(&inventory).judge(contract.clone())?;
     let Selection { wanted, mut warnings } = queue::select(&inventory, request);
 
     cluster.tell(&Event::FetchingProviders);
-    let rendered =
-        Box::pin(sources.render_all(&wanted)).await.map_err(|errors| InitError::Resolve { errors })?;
+    let rendered = Box::pin(sources.render_all(&wanted))
+        .await
+        .map_err(|errors| LifecycleError::Resolve { verb: Verb::Init, errors })?;
     let (not_whole, half_way) = Box::pin(cluster.not_whole(&inventory, &rendered)).await?;
     warnings.extend(half_way);
     let queue = queue::drop_installed(&inventory, &not_whole, rendered);
@@ -128,7 +74,9 @@ pub async fn plan_init(
     let providers = match Box::pin(planning.plan(sources, &cert_manager, &queue, &mut problems)).await {
         Ok(providers) => providers,
         // What was found before says why.
-        Err(error) => return Err(ignored(problems, request.validate).err().map_or(error, InitError::from)),
+        Err(error) => {
+            return Err(ignored(problems, request.validate).err().map_or(error, LifecycleError::from));
+        }
     };
     let ignored = ignored(problems, request.validate)?;
     Ok(LifecyclePlan { verb: Verb::Init, cert_manager, providers, ignored, warnings })
@@ -184,7 +132,7 @@ pub async fn init(
     sources: &Sources<'_>,
     request: &InitRequest,
     mut plan: LifecyclePlan,
-) -> Result<(bool, Option<NotReady>), InitError> {
+) -> Result<(bool, Option<NotReady>), LifecycleError> {
     let inventory = cluster.inventory().await?;
     let is_first = queue::is_first(&inventory);
     if !plan.providers.is_empty() {
@@ -194,9 +142,9 @@ pub async fn init(
     let patience = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
     Box::pin(cluster.carry_out_cert_manager(&plan.cert_manager, sources, Instant::now() + patience)).await?;
     for provider in &mut plan.providers {
-        Box::pin(cluster.carry_out_provider(provider, request.wait)).await?;
+        Box::pin(cluster.carry_out_provider(plan.verb, provider, request.wait)).await?;
     }
-    let not_ready = cluster.wait_as_asked::<InitError>(&plan.providers, request.wait).await?;
+    let not_ready = cluster.wait_as_asked(&plan.providers, request.wait).await?;
     if is_first {
         cluster.finish_first_installation().await?;
     }

@@ -25,6 +25,7 @@ mod cert_manager;
 mod cluster;
 mod contract;
 mod delete;
+mod error;
 mod event;
 #[cfg(test)]
 mod faults;
@@ -50,8 +51,9 @@ pub use cert_manager::{
 pub use cluster::ManagementCluster;
 pub use contract::{ContractCheck, ContractError};
 pub use delete::{DeleteError, DeleteRequest, NotChosen, delete_providers, plan_delete};
+pub use error::LifecycleError;
 pub use event::{Event, EventSink};
-pub use init::{InitError, InitRequest, init, plan_init};
+pub use init::{InitRequest, init, plan_init};
 pub use inventory::{InventoryError, ProviderInventory};
 pub use plan::{
     Difference, Diffs, LifecyclePlan, ObjectDifference, ProviderPlan, Verb, differences, object_name,

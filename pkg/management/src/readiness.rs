@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use apply::{ApiError, Blocker, Hints, ObjectKey, Waiting, wait_for_webhooks};
 
-use crate::{Event, ManagementCluster, ProviderPlan};
+use crate::{Event, LifecycleError, ManagementCluster, ProviderPlan};
 
 /// Whether and how long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,11 +62,11 @@ impl ManagementCluster {
     /// Shape: what was not ready in time, where that is no failure; none when all is ready or nothing is waited for.
     /// # Errors
     /// `NotReady` where it is a failure.
-    pub(crate) async fn wait_as_asked<E: From<ApiError> + From<NotReady>>(
+    pub(crate) async fn wait_as_asked(
         &self,
         providers: &[ProviderPlan],
         wait: WaitFor,
-    ) -> Result<Option<NotReady>, E> {
+    ) -> Result<Option<NotReady>, LifecycleError> {
         let Some(timeout) = wait.timeout.filter(|_| !providers.is_empty()) else { return Ok(None) };
         self.events.send(&Event::WaitingForProviders);
         let blockers = self.wait_for_providers(providers, Instant::now() + timeout).await?;

@@ -8,7 +8,7 @@ use provider::{
 
 use crate::{
     CertManagerManifestError, Problems, ProviderInventory, ProvidersRequest, ResolveError, Sources,
-    cert_manager_manifest, init::several, inventory, preflight::check_providers,
+    cert_manager_manifest, error::several, inventory, preflight::check_providers,
 };
 
 /// Objects that belong together.

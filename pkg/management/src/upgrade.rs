@@ -12,13 +12,12 @@ mod rollback;
 mod storage;
 
 use api::Contract;
-use apply::{ApiError, EngineError};
+use apply::ApiError;
 use provider::InstalledProvider;
 
 use crate::{
-    CertManagerError, CertManagerPlan, ContractCheck, ContractError, Event, InventoryError, LifecyclePlan,
-    ManagementCluster, NotReady, Problem, Problems, ProviderInventory, ResolveError, Sources, Verb, WaitFor,
-    carry_out::CarryOutError, preflight::Need, sources::Wanted,
+    CertManagerPlan, ContractCheck, Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady,
+    Problem, Problems, ProviderInventory, Sources, Verb, WaitFor, preflight::Need, sources::Wanted,
 };
 
 use choose::{Choice, check_instances, choose, outlook};
@@ -50,27 +49,9 @@ pub struct UpgradeOutlook {
     pub unfinished: Option<JournalState>,
 }
 
-/// An upgrade that cannot be planned or carried out.
+/// What only an upgrade runs into: the journal of the last one, and the way back.
 #[derive(Debug, thiserror::Error)]
 pub enum UpgradeError {
-    /// The Cluster API on the cluster does not fit.
-    #[error(transparent)]
-    Contract(#[from] ContractError),
-    /// The inventory.
-    #[error(transparent)]
-    Inventory(#[from] InventoryError),
-    /// Providers that cannot be rendered; each with its reason.
-    #[error("{} of the new versions cannot be rendered", errors.len())]
-    Resolve {
-        /// All of them.
-        errors: Vec<ResolveError>,
-    },
-    /// Problems found before anything was written.
-    #[error(transparent)]
-    Problems(#[from] Problems),
-    /// cert-manager.
-    #[error(transparent)]
-    CertManager(#[from] CertManagerError),
     /// An upgrade that was begun stands in the way.
     #[error("an upgrade begun at {} is not finished", _0.begun)]
     Unfinished(JournalState),
@@ -99,36 +80,11 @@ pub enum UpgradeError {
         /// Each definition and each provider that stands in the way.
         reasons: Vec<String>,
     },
-    /// Objects of a provider.
-    #[error("cannot upgrade `{provider}`")]
-    Apply {
-        /// Which provider.
-        provider: api::ProviderId,
-        /// Why.
-        #[source]
-        source: Box<EngineError>,
-    },
-    /// Not ready in time, where that is a failure.
-    #[error(transparent)]
-    NotReady(#[from] NotReady),
-    /// The server.
-    #[error(transparent)]
-    Api(#[from] ApiError),
 }
 
 /// The one reason; several are told one by one beside the message.
 fn only(reasons: &[String]) -> String {
     if let [only] = reasons { format!(": {only}") } else { format!(", for {} reasons", reasons.len()) }
-}
-
-impl From<CarryOutError> for UpgradeError {
-    fn from(error: CarryOutError) -> Self {
-        match error {
-            CarryOutError::Apply { provider, source } => Self::Apply { provider, source },
-            CarryOutError::NotReady(late) => Self::NotReady(late),
-            CarryOutError::Inventory(error) => Self::Inventory(error),
-        }
-    }
 }
 
 /// Looks for versions to go to. Writes nothing.
@@ -137,7 +93,7 @@ impl From<CarryOutError> for UpgradeError {
 pub async fn upgrade_outlook(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
-) -> Result<UpgradeOutlook, UpgradeError> {
+) -> Result<UpgradeOutlook, LifecycleError> {
     cluster.check_contract(FROM).await?;
     let inventory = cluster.inventory().await?;
     let unfinished = cluster.upgrade_journal(&inventory).await?.filter(Journal::is_unfinished);
@@ -161,14 +117,14 @@ pub async fn plan_upgrade(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
     request: &UpgradeRequest,
-) -> Result<LifecyclePlan, UpgradeError> {
+) -> Result<LifecyclePlan, LifecycleError> {
     cluster.check_contract(FROM).await?;
     let inventory = cluster.inventory().await?;
     refuse(check_instances(&inventory))?;
     let Choice { items, mut warnings } = Box::pin(chosen(cluster, sources, &inventory, request)).await?;
     let queue = Box::pin(sources.render_all(&wanted(&items)))
         .await
-        .map_err(|errors| UpgradeError::Resolve { errors })?;
+        .map_err(|errors| LifecycleError::Resolve { verb: Verb::Upgrade, errors })?;
     warnings.extend(queue.iter().flat_map(|rendered| rendered.warnings.iter().cloned()));
     let cert_manager = if request.skip_cert_manager {
         CertManagerPlan::None
@@ -189,12 +145,12 @@ pub async fn plan_upgrade(
     });
     let prepared = match Box::pin(cluster.prepare(nexts.collect(), look)).await {
         Ok(prepared) => prepared,
-        Err(UpgradeError::Problems(more)) => {
+        Err(LifecycleError::Problems(more)) => {
             problems.extend(more.problems);
             Vec::new()
         }
         // What was found before may say why.
-        Err(error) => return Err(refuse(problems).err().map_or(error, UpgradeError::from)),
+        Err(error) => return Err(refuse(problems).err().map_or(error, LifecycleError::from)),
     };
     refuse(problems)?;
     let (providers, words): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
@@ -208,7 +164,7 @@ async fn chosen(
     sources: &Sources<'_>,
     inventory: &ProviderInventory,
     request: &UpgradeRequest,
-) -> Result<Choice, UpgradeError> {
+) -> Result<Choice, LifecycleError> {
     let journal = cluster.upgrade_journal(inventory).await?.filter(Journal::is_unfinished);
     if let Some(journal) = journal {
         return journal.index.choice(inventory, request);
@@ -239,7 +195,7 @@ pub async fn upgrade(
     sources: &Sources<'_>,
     request: &UpgradeRequest,
     plan: LifecyclePlan,
-) -> Result<Option<NotReady>, UpgradeError> {
+) -> Result<Option<NotReady>, LifecycleError> {
     cluster.events.send(&Event::PerformingUpgrade);
     Box::pin(cluster.carry_out_upgrade(sources, request, plan)).await
 }
@@ -251,7 +207,7 @@ pub async fn resume_upgrade(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
     wait: WaitFor,
-) -> Result<Option<NotReady>, UpgradeError> {
+) -> Result<Option<NotReady>, LifecycleError> {
     let inventory = cluster.inventory().await?;
     let journal = cluster.upgrade_journal(&inventory).await?.filter(Journal::is_unfinished);
     let journal = journal.ok_or(UpgradeError::NoJournal { verb: "resume" })?;
@@ -269,14 +225,14 @@ pub async fn resume_upgrade(
 pub async fn rollback_upgrade(
     cluster: &ManagementCluster,
     wait: WaitFor,
-) -> Result<Option<NotReady>, UpgradeError> {
+) -> Result<Option<NotReady>, LifecycleError> {
     Box::pin(cluster.roll_back(wait)).await
 }
 
 /// Forgets an upgrade that was begun; what it did stays.
 /// # Errors
 /// `NoJournal` when there is none, or it is finished.
-pub async fn abort_upgrade(cluster: &ManagementCluster) -> Result<(), UpgradeError> {
+pub async fn abort_upgrade(cluster: &ManagementCluster) -> Result<(), LifecycleError> {
     let inventory = cluster.inventory().await?;
     let journal = cluster.upgrade_journal(&inventory).await?;
     if journal.is_none() {
@@ -292,7 +248,7 @@ impl Index {
         &self,
         inventory: &ProviderInventory,
         request: &UpgradeRequest,
-    ) -> Result<Choice, UpgradeError> {
+    ) -> Result<Choice, LifecycleError> {
         self.check_target(request)?;
         let item = |entry: &journal::Entry| {
             let installed = inventory.of(&entry.provider).next().cloned();

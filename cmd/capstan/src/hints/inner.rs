@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use apply::{EngineError, WriteError};
-use management::{DeleteError, InitError, RenderError, ResolveError, StatusError, UpgradeError};
+use management::{LifecycleError, RenderError, ResolveError, StatusError};
 
 use super::rules::as_error;
 
@@ -12,10 +12,8 @@ pub(super) fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error 
 }
 
 fn passed_on<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
-    as_error::<InitError>(error)
-        .and_then(of_init)
-        .or_else(|| as_error::<UpgradeError>(error).and_then(of_upgrade))
-        .or_else(|| as_error::<DeleteError>(error).and_then(of_deletion))
+    as_error::<LifecycleError>(error)
+        .and_then(of_lifecycle)
         .or_else(|| as_error::<StatusError>(error).map(of_status))
         .or_else(|| as_error::<RenderError>(error).and_then(of_rendering))
         .or_else(|| as_error::<WriteError>(error).map(of_write))
@@ -29,37 +27,17 @@ fn passed_on<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 's
         })
 }
 
-fn of_init(error: &InitError) -> Option<&(dyn Error + 'static)> {
+fn of_lifecycle(error: &LifecycleError) -> Option<&(dyn Error + 'static)> {
     match error {
-        InitError::Contract(inner) => Some(inner),
-        InitError::Inventory(inner) => Some(inner),
-        InitError::Problems(inner) => Some(inner),
-        InitError::CertManager(inner) => Some(inner),
-        InitError::NotReady(inner) => Some(inner),
-        InitError::Api(inner) => Some(inner),
-        _ => None,
-    }
-}
-
-fn of_upgrade(error: &UpgradeError) -> Option<&(dyn Error + 'static)> {
-    match error {
-        UpgradeError::Contract(inner) => Some(inner),
-        UpgradeError::Inventory(inner) => Some(inner),
-        UpgradeError::Problems(inner) => Some(inner),
-        UpgradeError::CertManager(inner) => Some(inner),
-        UpgradeError::NotReady(inner) => Some(inner),
-        UpgradeError::Api(inner) => Some(inner),
-        _ => None,
-    }
-}
-
-fn of_deletion(error: &DeleteError) -> Option<&(dyn Error + 'static)> {
-    match error {
-        DeleteError::Contract(inner) => Some(inner),
-        DeleteError::Inventory(inner) => Some(inner),
-        DeleteError::NotReady(inner) => Some(inner),
-        DeleteError::Api(inner) => Some(inner),
-        _ => None,
+        LifecycleError::Contract(inner) => Some(inner),
+        LifecycleError::Inventory(inner) => Some(inner),
+        LifecycleError::Problems(inner) => Some(inner),
+        LifecycleError::CertManager(inner) => Some(inner),
+        LifecycleError::Upgrade(inner) => Some(inner),
+        LifecycleError::Delete(inner) => Some(inner),
+        LifecycleError::NotReady(inner) => Some(inner),
+        LifecycleError::Api(inner) => Some(inner),
+        LifecycleError::Resolve { .. } | LifecycleError::Objects { .. } => None,
     }
 }
 
@@ -96,14 +74,14 @@ mod tests {
 
     #[test]
     fn facts_of_an_error_that_is_only_passed_on_are_found() {
-        let absent = InitError::Contract(ContractError::Absent);
+        let absent = LifecycleError::Contract(ContractError::Absent);
         assert_eq!(for_error(&absent), ["`init` installs it"]);
         let problem = |text: &str| Problem {
             text: text.to_owned(),
             hint: Some(format!("mend {text}")),
             can_be_ignored: false,
         };
-        let problems = UpgradeError::Problems(Problems { problems: vec![problem("one"), problem("two")] });
+        let problems = LifecycleError::Problems(Problems { problems: vec![problem("one"), problem("two")] });
         assert_eq!(members(&problems), ["one", "two"]);
         assert_eq!(for_error(&problems), ["mend one", "mend two"]);
     }

@@ -16,7 +16,7 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
     let one = as_error::<ContractError>(error)
         .and_then(contract)
         .or_else(|| as_error::<UpgradeError>(error).and_then(upgrade))
-        .or_else(|| as_error::<DeleteError>(error).and_then(deletion))
+        .or_else(|| as_error::<DeleteError>(error).map(deletion))
         .or_else(|| as_error::<CertManagerError>(error).and_then(cert_manager));
     one.into_iter().collect()
 }
@@ -49,16 +49,15 @@ fn upgrade(error: &UpgradeError) -> Option<String> {
     }
 }
 
-fn deletion(error: &DeleteError) -> Option<String> {
+fn deletion(error: &DeleteError) -> String {
     match error {
         DeleteError::Unknown { installed, .. } if installed.is_empty() => {
-            Some("no provider is installed".to_owned())
+            "no provider is installed".to_owned()
         }
-        DeleteError::Unknown { installed, .. } => Some(format!("installed are {}", installed.join(", "))),
+        DeleteError::Unknown { installed, .. } => format!("installed are {}", installed.join(", ")),
         DeleteError::InUse { .. } => {
-            Some("delete these objects first, or keep the definitions: leave `--include-crd` out".to_owned())
+            "delete these objects first, or keep the definitions: leave `--include-crd` out".to_owned()
         }
-        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use apply::EngineError;
-use management::{DeleteError, InitError, NotReady, Problems, RenderError, UpgradeError};
+use management::{DeleteError, LifecycleError, NotReady, Problems, RenderError, UpgradeError};
 
 use super::{inner::innermost, rules::as_error};
 use crate::{events::in_one_line, failure::chain};
@@ -56,19 +56,15 @@ fn of<'a>(error: &'a (dyn Error + 'static)) -> Vec<Member<'a>> {
         let several = problems.iter().filter(|_| problems.len() > 1);
         return several.map(|problem| Member::Text(problem.text.clone())).collect();
     }
-    if let Some(InitError::Resolve { errors }) = as_error(error) {
+    if let Some(LifecycleError::Resolve { errors, .. }) = as_error(error) {
         return each(errors);
     }
     if let Some(RenderError::Resolve { errors }) = as_error(error) {
         return each(errors);
     }
-    match as_error(error) {
-        Some(UpgradeError::Resolve { errors }) => return each(errors),
+    if let Some(UpgradeError::NoWayBack { reasons }) = as_error(error) {
         // A single one is the message itself.
-        Some(UpgradeError::NoWayBack { reasons }) if reasons.len() > 1 => {
-            return texts(reasons.iter().cloned());
-        }
-        _ => {}
+        return texts(reasons.iter().filter(|_| reasons.len() > 1).cloned());
     }
     match as_error(error) {
         Some(DeleteError::Unknown { providers, .. }) => return each(providers),

@@ -9,9 +9,9 @@ use futures::{FutureExt as _, future::BoxFuture, future::try_join_all};
 use provider::InstalledProvider;
 use tokio::time::Instant;
 
-use super::{DeleteError, DeleteRequest, namespace};
+use super::{DeleteRequest, namespace};
 use crate::{
-    Event, LifecyclePlan, ManagementCluster, NotReady, ProviderPlan,
+    Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady, ProviderPlan, Verb,
     cluster::served,
     provider_set::{PREFIX, ProviderRecord, marks, options},
 };
@@ -22,13 +22,13 @@ const BETWEEN_WAVES: Duration = Duration::from_mins(1);
 /// Carries a plan out. What was asked to wait for is waited for in the end, for all providers together; gives what was
 /// not gone in time where that is no failure.
 /// # Errors
-/// `Delete` with what the server said, and `NotReady` when objects could not even be told to go, as others have to go
+/// `Objects` with what the server said, and `NotReady` when objects could not even be told to go, as others have to go
 /// before. What is left is recorded: the same command goes on from there.
 pub async fn delete_providers(
     cluster: &ManagementCluster,
     request: &DeleteRequest,
     plan: LifecyclePlan,
-) -> Result<Option<NotReady>, DeleteError> {
+) -> Result<Option<NotReady>, LifecycleError> {
     let begun = Instant::now();
     let mut leaving = Vec::new();
     let lives = cluster.look_at_all(&plan.providers).await?;
@@ -91,7 +91,11 @@ impl ManagementCluster {
     }
 
     /// Tells all objects of a provider to go, then its namespace, and forgets it; gives what is not gone yet.
-    async fn delete_provider(&self, provider: ProviderPlan, live: &Live) -> Result<Vec<Batch>, DeleteError> {
+    async fn delete_provider(
+        &self,
+        provider: ProviderPlan,
+        live: &Live,
+    ) -> Result<Vec<Batch>, LifecycleError> {
         let ProviderPlan { id, namespace, from, set, plan, .. } = provider;
         let version = from.unwrap_or_default();
         let event = (id.clone(), version.clone(), namespace.clone());
@@ -131,7 +135,7 @@ impl ManagementCluster {
         batch: Batch,
         record: &dyn Record,
         live: Option<&Live>,
-    ) -> Result<Batch, DeleteError> {
+    ) -> Result<Batch, LifecycleError> {
         let (_, batch) = self.run(batch, record, None, live).await?;
         if batch.items.iter().all(is_told_to_go) {
             return Ok(batch);
@@ -151,7 +155,7 @@ impl ManagementCluster {
         record: &dyn Record,
         until: Option<Instant>,
         live: Option<&Live>,
-    ) -> Result<(Vec<Blocker>, Batch), DeleteError> {
+    ) -> Result<(Vec<Blocker>, Batch), LifecycleError> {
         let Batch { provider, namespace, marks, items } = batch;
         if items.is_empty() {
             return Ok((Vec::new(), Batch { provider, namespace, marks, items }));
@@ -169,7 +173,7 @@ impl ManagementCluster {
         let blockers = match outcome {
             Ok(Outcome::Done) => Vec::new(),
             Ok(Outcome::Waiting(blockers)) => blockers,
-            Err(source) => return Err(DeleteError::Delete { provider, source: Box::new(source) }),
+            Err(source) => return Err(LifecycleError::objects(Verb::Delete, provider, source)),
         };
         Ok((blockers, Batch { provider, namespace, marks, items: set.items }))
     }
@@ -201,7 +205,7 @@ impl ManagementCluster {
     }
 
     /// A first installation that was cut off is not to be completed when all that was there of it was deleted.
-    async fn forget_unfinished_init(&self) -> Result<(), DeleteError> {
+    async fn forget_unfinished_init(&self) -> Result<(), LifecycleError> {
         let left = self.inventory().await?;
         if left.providers.is_empty() && left.unfinished.is_some() {
             self.finish_first_installation().await?;

@@ -15,7 +15,7 @@ use support::{
 
 use super::*;
 use crate::{
-    InitRequest, init, plan_init,
+    InitRequest, NotReady, init, plan_init,
     testing::{NEW, Releases, asked, cluster, components, core, docker, installed, namespace_of},
 };
 
@@ -81,7 +81,10 @@ fn unlike_others(id: &ProviderId) -> String {
     ["manager", "webhook", "selfsigned", "serving"].iter().fold(components(id, NEW), name)
 }
 
-async fn run(cluster: &ManagementCluster, request: &DeleteRequest) -> Result<Option<NotReady>, DeleteError> {
+async fn run(
+    cluster: &ManagementCluster,
+    request: &DeleteRequest,
+) -> Result<Option<NotReady>, LifecycleError> {
     let plan = plan_delete(cluster, request).await?;
     delete_providers(cluster, request, plan).await
 }
@@ -169,7 +172,7 @@ async fn nothing_is_deleted_of_any_provider_while_objects_of_its_kinds_are_there
         .await;
     let before = objects_on(&cluster).await;
     let error = run(&cluster, &everything()).await.unwrap_err();
-    let DeleteError::InUse { providers } = error else { panic!("{error}") };
+    let LifecycleError::Delete(DeleteError::InUse { providers }) = error else { panic!("{error}") };
     assert_eq!(
         providers
             .iter()
@@ -192,7 +195,7 @@ async fn a_contract_nobody_here_knows_is_left_alone() {
     let versions = json!({"spec": {"versions": [version("v1beta2", false), version("v1", true)]}});
     fixture.merge(CUSTOM_RESOURCE_DEFINITION, "clusters.cluster.x-k8s.io", &versions).await;
     let error = plan_delete(&cluster, &everything()).await.unwrap_err();
-    assert!(matches!(error, DeleteError::Contract(_)), "{error}");
+    assert!(matches!(error, LifecycleError::Contract(_)), "{error}");
 }
 
 #[tokio::test]
@@ -202,7 +205,7 @@ async fn what_was_cut_off_is_gone_on_with_by_the_same_command() {
     let fault = sandbox::Fault::parse("403,verb=delete,resource=services").unwrap();
     let fault = fixture.sandbox().faults().add(fault);
     let error = run(&cluster, &everything()).await.unwrap_err();
-    assert!(matches!(&error, DeleteError::Delete { provider, .. } if *provider == docker()), "{error}");
+    assert_eq!(error.to_string(), "cannot delete `infrastructure-docker`");
     let record =
         fixture.get(CONFIG_MAP, "infrastructure-docker-system/capstan.infrastructure-docker").await.unwrap();
     let set = record["data"]["applySet"].as_str().unwrap();

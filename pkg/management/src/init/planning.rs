@@ -10,10 +10,9 @@ use futures::future::try_join_all;
 use manifest::Object;
 use provider::InstalledProvider;
 
-use super::InitError;
 use crate::{
-    CertManagerError, CertManagerPlan, ManagementCluster, Problem, ProviderInventory, ProviderPlan,
-    RenderedProvider, Sources,
+    CertManagerError, CertManagerPlan, LifecycleError, ManagementCluster, Problem, ProviderInventory,
+    ProviderPlan, RenderedProvider, Sources,
     cert_manager::cert_manager_manifest,
     cluster::served,
     preflight::with_causes,
@@ -54,7 +53,7 @@ impl Planning<'_> {
         cert_manager: &CertManagerPlan,
         queue: &[RenderedProvider],
         problems: &mut Vec<Problem>,
-    ) -> Result<Vec<ProviderPlan>, InitError> {
+    ) -> Result<Vec<ProviderPlan>, LifecycleError> {
         let kinds = self.kinds(sources, cert_manager).await?;
         let (ready, kinds) = make_ready(queue, kinds, problems);
         problems.extend(brought_twice(&ready));
@@ -71,7 +70,11 @@ impl Planning<'_> {
 
     /// What the server serves, and what cert-manager will have brought by then.
     /// Reading its manifest now keeps a release that cannot be read from stopping the run half-way.
-    async fn kinds(&self, sources: &Sources<'_>, cert_manager: &CertManagerPlan) -> Result<Kinds, InitError> {
+    async fn kinds(
+        &self,
+        sources: &Sources<'_>,
+        cert_manager: &CertManagerPlan,
+    ) -> Result<Kinds, LifecycleError> {
         let mut kinds = Kinds::clone(&*self.cluster.server.kinds().await?);
         match cert_manager {
             CertManagerPlan::Install { .. } | CertManagerPlan::Upgrade { .. } => {

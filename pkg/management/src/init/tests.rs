@@ -53,7 +53,7 @@ async fn run(
     cluster: &ManagementCluster,
     releases: &Releases,
     request: &InitRequest,
-) -> Result<(bool, Option<NotReady>), InitError> {
+) -> Result<(bool, Option<NotReady>), LifecycleError> {
     let sources = releases.sources();
     let plan = plan_init(cluster, &sources, request).await?;
     init(cluster, &sources, request, plan).await
@@ -225,7 +225,7 @@ async fn what_is_not_ready_in_time_is_named_and_fails_only_where_that_was_asked_
         ..small_request("")
     };
     let error = run(&cluster, &releases, &waiting(true)).await.unwrap_err();
-    let InitError::NotReady(late) = &error else { panic!("{error:?}") };
+    let LifecycleError::NotReady(late) = &error else { panic!("{error:?}") };
     let names: Vec<_> = late.blockers.iter().map(|blocker| blocker.object.to_string()).collect();
     assert!(names.contains(&"Deployment cluster-api-system/manager".to_owned()), "{names:#?}");
     assert!(cluster.inventory().await.unwrap().unfinished.is_some(), "it is not complete");

@@ -3,11 +3,14 @@
 use std::time::Instant;
 
 use super::{
-    UpgradeError, UpgradeRequest,
+    UpgradeRequest,
     journal::{Before, Index, Journal, Phase, to_restore},
     prepare::live_objects,
 };
-use crate::{CertManagerError, Event, LifecyclePlan, ManagementCluster, NotReady, ProviderPlan, Sources};
+use crate::{
+    CertManagerError, Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady, ProviderPlan,
+    Sources,
+};
 
 impl ManagementCluster {
     /// Carries an upgrade out, from the beginning or from where its journal says it is.
@@ -16,7 +19,7 @@ impl ManagementCluster {
         sources: &Sources<'_>,
         request: &UpgradeRequest,
         mut plan: LifecyclePlan,
-    ) -> Result<Option<NotReady>, UpgradeError> {
+    ) -> Result<Option<NotReady>, LifecycleError> {
         let Some(mut journal) = self.journal_for(request, &plan).await? else {
             return self.wait_as_asked(&plan.providers, request.wait).await;
         };
@@ -25,10 +28,10 @@ impl ManagementCluster {
             self.carry_out_cert_manager(&plan.cert_manager, sources, Instant::now() + patience).await?;
         }
         for provider in &mut plan.providers {
-            self.carry_out_provider(provider, request.wait).await?;
+            self.carry_out_provider(plan.verb, provider, request.wait).await?;
             journal.step(&provider.id, true).await?;
         }
-        let late = self.wait_as_asked::<UpgradeError>(&plan.providers, request.wait).await?;
+        let late = self.wait_as_asked(&plan.providers, request.wait).await?;
         journal.enter(Phase::Finished).await?;
         Ok(late)
     }
@@ -38,7 +41,7 @@ impl ManagementCluster {
         &self,
         request: &UpgradeRequest,
         plan: &LifecyclePlan,
-    ) -> Result<Option<Journal>, UpgradeError> {
+    ) -> Result<Option<Journal>, LifecycleError> {
         let inventory = self.inventory().await?;
         let journal = self.upgrade_journal(&inventory).await?;
         if let Some(journal) = journal.as_ref().filter(|journal| journal.index.phase != Phase::Finished) {

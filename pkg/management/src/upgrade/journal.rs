@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{UpgradeError, UpgradeRequest, UpgradeTarget};
-use crate::{CertManagerPlan, ManagementCluster, ProviderInventory, provider_set::PREFIX};
+use crate::{CertManagerPlan, LifecycleError, ManagementCluster, ProviderInventory, provider_set::PREFIX};
 
 pub(crate) use manifests::{digest, pack, to_restore, unpack};
 
@@ -183,7 +183,7 @@ impl ManagementCluster {
     pub(crate) async fn upgrade_journal(
         &self,
         inventory: &ProviderInventory,
-    ) -> Result<Option<Journal>, UpgradeError> {
+    ) -> Result<Option<Journal>, LifecycleError> {
         let Some(namespace) = namespace_of(inventory) else { return Ok(None) };
         let found = self.server.get(&self.secrets().await?, &namespace, NAME).await?;
         let Some(secret) = found else { return Ok(None) };
@@ -246,7 +246,7 @@ impl Journal {
         replaced: Option<Self>,
         mut index: Index,
         before: Vec<Before<'_>>,
-    ) -> Result<Self, UpgradeError> {
+    ) -> Result<Self, LifecycleError> {
         let namespace =
             namespace_of(inventory).ok_or_else(|| unusable("there is no core provider to keep it beside"))?;
         let now = Timestamp::now();
@@ -324,7 +324,7 @@ impl Journal {
     /// The objects of before, provider by provider in the order of the index. One request.
     /// # Errors
     /// `Journal` when something is missing or not what was written.
-    pub(crate) async fn manifests(&self) -> Result<Vec<Vec<Object>>, UpgradeError> {
+    pub(crate) async fn manifests(&self) -> Result<Vec<Vec<Object>>, LifecycleError> {
         let list = List { namespace: Some(self.namespace.clone()), labels: selector(), ..List::default() };
         let secrets = self.cluster.server.list(&self.cluster.secrets().await?, &list).await?;
         let part = |name: &String| {
@@ -343,7 +343,7 @@ impl Journal {
             }
             unpack(&parts).map_err(|error| unusable(error.to_string()))
         };
-        self.index.providers.iter().map(provider).collect()
+        Ok(self.index.providers.iter().map(provider).collect::<Result<_, _>>()?)
     }
 
     /// Deletes it, the index first.

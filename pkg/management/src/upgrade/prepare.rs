@@ -9,12 +9,11 @@ use manifest::Object;
 use provider::InstalledProvider;
 
 use super::{
-    UpgradeError,
     definitions::{is_definition, versions_lost},
     keep::{Keep, keep_user_fields},
 };
 use crate::{
-    ManagementCluster, Problem, Problems, ProviderPlan,
+    LifecycleError, ManagementCluster, Problem, Problems, ProviderPlan, Verb,
     preflight::with_causes,
     provider_set::{marks, options, settle_policies},
 };
@@ -48,16 +47,20 @@ fn problem(id: &ProviderId, text: &str, hint: Option<String>) -> Problem {
     Problem { hint, ..Problem::fatal(format!("`{id}`: {text}")) }
 }
 
-fn problems(id: &ProviderId, texts: impl IntoIterator<Item = String>) -> UpgradeError {
+fn problems(id: &ProviderId, texts: impl IntoIterator<Item = String>) -> LifecycleError {
     let problems = texts.into_iter().map(|text| problem(id, &text, None)).collect();
-    UpgradeError::Problems(Problems { problems })
+    LifecycleError::Problems(Problems { problems })
 }
 
 impl ManagementCluster {
     /// Plans providers, in their order. Writes nothing.
     /// # Errors
     /// `Problems` with everything that stands in the way of any of them, what can be applied nowhere first.
-    pub(crate) async fn prepare(&self, nexts: Vec<Next>, look: Look) -> Result<Vec<Prepared>, UpgradeError> {
+    pub(crate) async fn prepare(
+        &self,
+        nexts: Vec<Next>,
+        look: Look,
+    ) -> Result<Vec<Prepared>, LifecycleError> {
         let installed: Vec<_> = nexts.iter().map(|next| next.installed.clone()).collect();
         let sets = self.applied_for(&installed).await?;
         let mut kinds = Kinds::clone(&*self.server.kinds().await?);
@@ -83,7 +86,7 @@ impl ManagementCluster {
         (mut desired, live): (DesiredSet, Live),
         kinds: &Kinds,
         look: Look,
-    ) -> Result<Prepared, UpgradeError> {
+    ) -> Result<Prepared, LifecycleError> {
         let id = next.installed.id.clone();
         let (marks, options) = (marks(&id), options(&next.installed.namespace));
         let engine = Engine { server: &self.server, marks: &marks, options: &options };
@@ -117,13 +120,13 @@ impl ManagementCluster {
 
 /// Gives all results, or everything that stands in the way of any of them.
 fn all_or_problems<T>(
-    results: impl IntoIterator<Item = Result<T, UpgradeError>>,
-) -> Result<Vec<T>, UpgradeError> {
+    results: impl IntoIterator<Item = Result<T, LifecycleError>>,
+) -> Result<Vec<T>, LifecycleError> {
     let (mut all, mut problems) = (Vec::new(), Vec::new());
     for result in results {
         match result {
             Ok(one) => all.push(one),
-            Err(UpgradeError::Problems(more)) => problems.extend(more.problems),
+            Err(LifecycleError::Problems(more)) => problems.extend(more.problems),
             Err(error) => return Err(error),
         }
     }
@@ -131,7 +134,7 @@ fn all_or_problems<T>(
 }
 
 impl Next {
-    fn desire(&self, objects: Vec<Object>, kinds: &Kinds) -> Result<DesiredSet, UpgradeError> {
+    fn desire(&self, objects: Vec<Object>, kinds: &Kinds) -> Result<DesiredSet, LifecycleError> {
         let InstalledProvider { id, namespace, .. } = &self.installed;
         let mut desired = desire(objects, kinds, &marks(id), &options(namespace))
             .map_err(|bad| problems(id, bad.iter().map(ToString::to_string)))?;
@@ -171,10 +174,10 @@ async fn try_out(
     plan: &Plan,
     desired: &DesiredSet,
     live: &Live,
-) -> Result<Live, UpgradeError> {
+) -> Result<Live, LifecycleError> {
     let lost = lost_versions(id, desired, live);
     if !lost.is_empty() {
-        return Err(UpgradeError::Problems(Problems { problems: lost }));
+        return Err(LifecycleError::Problems(Problems { problems: lost }));
     }
     match engine.dry_run(plan, desired, live).await {
         Ok(would_be) => Ok(would_be),
@@ -182,7 +185,7 @@ async fn try_out(
             id,
             failed.iter().map(|(_, error)| format!("would be refused: {}", with_causes(error))),
         )),
-        Err(source) => Err(UpgradeError::Apply { provider: id.clone(), source: Box::new(source) }),
+        Err(source) => Err(LifecycleError::objects(Verb::Upgrade, id.clone(), source)),
     }
 }
 

@@ -8,18 +8,18 @@ use super::{
     prepare::{Look, Next},
     storage::StorageBack,
 };
-use crate::{Event, ManagementCluster, NotReady, ProviderInventory, WaitFor};
+use crate::{Event, LifecycleError, ManagementCluster, NotReady, ProviderInventory, Verb, WaitFor};
 
 /// What every provider was before, the last one first, and what definitions of each have to forget for that.
 type StepsBack = (Vec<Next>, Vec<Vec<StorageBack>>);
 
 impl ManagementCluster {
     /// Goes back, or on with going back. The journal is forgotten in the end, so that it is done once.
-    pub(crate) async fn roll_back(&self, wait: WaitFor) -> Result<Option<NotReady>, UpgradeError> {
+    pub(crate) async fn roll_back(&self, wait: WaitFor) -> Result<Option<NotReady>, LifecycleError> {
         let inventory = self.inventory().await?;
         let Some(mut journal) = self.upgrade_journal(&inventory).await? else {
             self.clear_remains_of_journal(&inventory).await?;
-            return Err(UpgradeError::NoJournal { verb: "roll back" });
+            return Err(UpgradeError::NoJournal { verb: "roll back" }.into());
         };
         let (steps, storage) = self.steps_back(&journal, &inventory).await?;
         let prepared = self.prepare(steps, Look::Plain).await?;
@@ -37,11 +37,11 @@ impl ManagementCluster {
             for back in &storage {
                 self.forget_stored_versions(back).await?;
             }
-            self.carry_out_provider(&mut provider, wait).await?;
+            self.carry_out_provider(Verb::Upgrade, &mut provider, wait).await?;
             journal.step(&provider.id, false).await?;
             providers.push(provider);
         }
-        let late = self.wait_as_asked::<UpgradeError>(&providers, wait).await?;
+        let late = self.wait_as_asked(&providers, wait).await?;
         if let Some(version) = &journal.index.cert_manager.to {
             self.warn(format!("cert-manager stays at {version}"));
         }
@@ -55,7 +55,7 @@ impl ManagementCluster {
         &self,
         journal: &Journal,
         inventory: &ProviderInventory,
-    ) -> Result<StepsBack, UpgradeError> {
+    ) -> Result<StepsBack, LifecycleError> {
         let manifests = journal.manifests().await?;
         let mut reasons = Vec::new();
         let (mut steps, mut storage) = (Vec::new(), Vec::new());
@@ -72,7 +72,11 @@ impl ManagementCluster {
                 Err(reason) => reasons.push(reason),
             }
         }
-        if reasons.is_empty() { Ok((steps, storage)) } else { Err(UpgradeError::NoWayBack { reasons }) }
+        if reasons.is_empty() {
+            Ok((steps, storage))
+        } else {
+            Err(UpgradeError::NoWayBack { reasons }.into())
+        }
     }
 }
 

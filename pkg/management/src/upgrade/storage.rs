@@ -12,7 +12,8 @@ use super::{
     definitions::{is_definition, is_served, stored, versions_missing},
 };
 use crate::{
-    ManagementCluster, cluster::definition_kind, contract::storage_version, inventory::FIELD_MANAGER,
+    LifecycleError, ManagementCluster, cluster::definition_kind, contract::storage_version,
+    inventory::FIELD_MANAGER,
 };
 
 /// How often a definition may be changed by others just before it is written.
@@ -80,11 +81,11 @@ impl ManagementCluster {
     /// Takes versions out of those a definition is said to store, right before the old definition comes.
     /// # Errors
     /// `NoWayBack` when there are objects by now; what was changed so far loses nothing.
-    pub(crate) async fn forget_stored_versions(&self, back: &StorageBack) -> Result<(), UpgradeError> {
+    pub(crate) async fn forget_stored_versions(&self, back: &StorageBack) -> Result<(), LifecycleError> {
         let mut conflicts = 0;
         loop {
             match self.try_to_forget(back).await {
-                Err(UpgradeError::Api(error)) if error.is_conflict() && conflicts < MAX_CONFLICTS => {
+                Err(LifecycleError::Api(error)) if error.is_conflict() && conflicts < MAX_CONFLICTS => {
                     conflicts += 1;
                 }
                 ended => return ended,
@@ -92,7 +93,7 @@ impl ManagementCluster {
         }
     }
 
-    async fn try_to_forget(&self, back: &StorageBack) -> Result<(), UpgradeError> {
+    async fn try_to_forget(&self, back: &StorageBack) -> Result<(), LifecycleError> {
         let StorageBack { definition, storage, forgotten, conversion } = back;
         let kind = definition_kind();
         let Some(mut live) = self.server.get(&kind, "", definition).await? else { return Ok(()) };
@@ -109,7 +110,7 @@ impl ManagementCluster {
         }
         if let Some(example) = self.any_object_of(&live).await? {
             let reasons = vec![format!("{example} of `{definition}` was made meanwhile")];
-            return Err(UpgradeError::NoWayBack { reasons });
+            return Err(UpgradeError::NoWayBack { reasons }.into());
         }
         let left: Vec<_> =
             stored(&live).filter(|version| !forgotten.iter().any(|gone| gone == version)).collect();

@@ -90,7 +90,7 @@ impl Lab {
         self.fixture.settled().await;
     }
 
-    async fn upgrade(&self, request: &UpgradeRequest) -> Result<Option<NotReady>, UpgradeError> {
+    async fn upgrade(&self, request: &UpgradeRequest) -> Result<Option<NotReady>, LifecycleError> {
         let sources = self.releases.sources();
         let plan = plan_upgrade(&self.cluster, &sources, request).await?;
         upgrade(&self.cluster, &sources, request, plan).await
@@ -98,7 +98,7 @@ impl Lab {
 
     async fn problems(&self, request: &UpgradeRequest) -> Vec<String> {
         match plan_upgrade(&self.cluster, &self.releases.sources(), request).await {
-            Err(UpgradeError::Problems(found)) => {
+            Err(LifecycleError::Problems(found)) => {
                 found.problems.into_iter().map(|problem| problem.text).collect()
             }
             other => panic!("{other:?}"),
@@ -116,7 +116,7 @@ impl Lab {
     async fn cut_off(
         &self,
         at: u64,
-        what: impl Future<Output = Result<Option<NotReady>, UpgradeError>>,
+        what: impl Future<Output = Result<Option<NotReady>, LifecycleError>>,
     ) -> bool {
         let fault = format!("cut-before,verb=write,skip={at}");
         self.fixture.sandbox().faults().add(Fault::parse(&fault).unwrap());

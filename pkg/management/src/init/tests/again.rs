@@ -76,7 +76,7 @@ async fn a_provider_that_was_added_and_not_ready_in_time_is_waited_for_again() {
         InitRequest { wait: WaitFor { must_be_ready: true, ..soon }, ..request(&[(bootstrap(), "")]) };
     for _ in 0..2 {
         let error = run(&cluster, &releases, &added).await.unwrap_err();
-        let InitError::NotReady(late) = &error else { panic!("{error:?}") };
+        let LifecycleError::NotReady(late) = &error else { panic!("{error:?}") };
         assert!(
             late.blockers.iter().any(|late| late.object.namespace == "bootstrap-kubeadm-system"),
             "{late:?}"

@@ -4,7 +4,9 @@ use super::*;
 
 async fn problems(cluster: &ManagementCluster, releases: &Releases, request: &InitRequest) -> Vec<String> {
     match plan_init(cluster, &releases.sources(), request).await {
-        Err(InitError::Problems(found)) => found.problems.into_iter().map(|problem| problem.text).collect(),
+        Err(LifecycleError::Problems(found)) => {
+            found.problems.into_iter().map(|problem| problem.text).collect()
+        }
         Err(error) => panic!("{error:?}"),
         Ok(plan) => panic!("{} providers can be installed", plan.providers.len()),
     }

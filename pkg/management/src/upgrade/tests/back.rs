@@ -11,7 +11,10 @@ async fn going_back_restores_what_was_there_before() {
     assert_eq!(lab.installed().await, before);
     assert!(lab.journal().await.is_empty());
     let again = rollback_upgrade(&lab.cluster, WAIT).await;
-    assert!(matches!(again, Err(UpgradeError::NoJournal { verb: "roll back" })), "{again:?}");
+    assert!(
+        matches!(again, Err(LifecycleError::Upgrade(UpgradeError::NoJournal { verb: "roll back" }))),
+        "{again:?}"
+    );
 }
 
 #[tokio::test]
@@ -23,7 +26,7 @@ async fn an_upgrade_cut_off_anywhere_can_be_gone_back_from() {
         let back = rollback_upgrade(&lab.cluster, WAIT).await;
         match back {
             // Nothing but parts of a journal was written.
-            Err(UpgradeError::NoJournal { .. }) if at == 2 => {}
+            Err(LifecycleError::Upgrade(UpgradeError::NoJournal { .. })) if at == 2 => {}
             back => assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None),
         }
         assert_eq!(lab.installed().await, before, "cut off at {at}");
@@ -40,7 +43,7 @@ async fn going_back_cut_off_anywhere_is_completed_by_the_same_command() {
         if at > 0 {
             let forth = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await;
             match forth {
-                Err(UpgradeError::Unfinished(state)) => assert!(state.rolling_back),
+                Err(LifecycleError::Upgrade(UpgradeError::Unfinished(state))) => assert!(state.rolling_back),
                 other => panic!("cut off at {at}: {other:?}"),
             }
         }
@@ -103,7 +106,7 @@ async fn there_is_no_way_back_from_a_new_storage_version_once_there_are_objects(
         .await;
     let revision = lab.revision();
     match rollback_upgrade(&lab.cluster, WAIT).await {
-        Err(error @ UpgradeError::NoWayBack { .. }) => assert_eq!(
+        Err(error @ LifecycleError::Upgrade(UpgradeError::NoWayBack { .. })) => assert_eq!(
             error.to_string(),
             format!(
                 "cannot go back: objects of `{MACHINES}` may be stored as v1beta3, which the old definition lacks; \
@@ -122,7 +125,7 @@ async fn there_is_no_way_back_once_a_provider_went_on_or_away() {
     let place = format!("{}/{}", namespace_of(&docker()), docker());
     lab.fixture.merge(PROVIDER, &place, &json!({"version": "v1.15.0"})).await;
     let reasons = |result| match result {
-        Err(UpgradeError::NoWayBack { reasons }) => reasons,
+        Err(LifecycleError::Upgrade(UpgradeError::NoWayBack { reasons })) => reasons,
         other => panic!("{other:?}"),
     };
     let found: Vec<String> = reasons(rollback_upgrade(&lab.cluster, WAIT).await);
@@ -145,7 +148,7 @@ async fn a_journal_that_was_tampered_with_changes_nothing() {
     lab.fixture.merge(SECRET, &place, &json!({"data": {"manifests": "AAAA"}})).await;
     let revision = lab.revision();
     let result = rollback_upgrade(&lab.cluster, WAIT).await;
-    assert!(matches!(result, Err(UpgradeError::Journal { .. })), "{result:?}");
+    assert!(matches!(result, Err(LifecycleError::Upgrade(UpgradeError::Journal { .. }))), "{result:?}");
     let index = format!("{}/capstan-upgrade", namespace_of(&core()));
     lab.fixture.delete(SECRET, &place).await;
     let gone = rollback_upgrade(&lab.cluster, WAIT).await.unwrap_err().to_string();

@@ -81,17 +81,23 @@ async fn what_was_begun_is_gone_on_with_by_name_and_stands_in_the_way_of_other_t
     let sources = lab.releases.sources();
     assert!(!lab.upgrade_until(8, &to_contract()).await);
     let other = plan_upgrade(&lab.cluster, &sources, &to_versions(&[(core(), NEW)])).await;
-    assert!(matches!(other, Err(UpgradeError::Unfinished(_))), "{other:?}");
+    assert!(matches!(other, Err(LifecycleError::Upgrade(UpgradeError::Unfinished(_)))), "{other:?}");
     assert_eq!(resume_upgrade(&lab.cluster, &sources, WAIT).await.unwrap(), None);
     assert_eq!(lab.versions().await, all_at(NEW));
     let again = resume_upgrade(&lab.cluster, &sources, WAIT).await;
-    assert!(matches!(again, Err(UpgradeError::NoJournal { verb: "resume" })), "{again:?}");
+    assert!(
+        matches!(again, Err(LifecycleError::Upgrade(UpgradeError::NoJournal { verb: "resume" }))),
+        "{again:?}"
+    );
 }
 
 #[tokio::test]
 async fn an_upgrade_that_is_forgotten_leaves_what_it_did() {
     let lab = Lab::start().await;
-    assert!(matches!(abort_upgrade(&lab.cluster).await, Err(UpgradeError::NoJournal { verb: "abort" })));
+    assert!(matches!(
+        abort_upgrade(&lab.cluster).await,
+        Err(LifecycleError::Upgrade(UpgradeError::NoJournal { verb: "abort" }))
+    ));
     assert!(!lab.upgrade_until(9, &to_contract()).await);
     let versions = lab.versions().await;
     abort_upgrade(&lab.cluster).await.unwrap();
@@ -113,7 +119,10 @@ async fn nothing_is_touched_when_the_journal_cannot_be_kept() {
         let plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
         lab.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
         let refused = upgrade(&lab.cluster, &lab.releases.sources(), &to_contract(), plan).await;
-        assert!(matches!(refused, Err(UpgradeError::NoJournalKept { .. })), "{fault}: {refused:?}");
+        assert!(
+            matches!(refused, Err(LifecycleError::Upgrade(UpgradeError::NoJournalKept { .. }))),
+            "{fault}: {refused:?}"
+        );
         lab.fixture.sandbox().faults().clear();
         assert_eq!(lab.installed().await, before, "{fault}");
     }
@@ -140,7 +149,7 @@ async fn every_variable_that_is_missing_is_told_before_anything_is_touched() {
     let lab = Lab::with(releases.with(&core(), NEW, &of_core).with(&docker(), NEW, &of_docker)).await;
     let revision = lab.revision();
     match lab.upgrade(&to_contract()).await {
-        Err(UpgradeError::Resolve { errors }) => assert_eq!(errors.len(), 2, "{errors:?}"),
+        Err(LifecycleError::Resolve { errors, .. }) => assert_eq!(errors.len(), 2, "{errors:?}"),
         other => panic!("{other:?}"),
     }
     assert_eq!(lab.revision(), revision);
@@ -173,7 +182,7 @@ async fn what_is_not_ready_in_time_is_waited_for_again_by_the_same_command() {
     };
     for run in ["the first", "the same again"] {
         match lab.upgrade(&at_once).await {
-            Err(UpgradeError::NotReady(late)) => assert!(!late.blockers.is_empty(), "{run}"),
+            Err(LifecycleError::NotReady(late)) => assert!(!late.blockers.is_empty(), "{run}"),
             other => panic!("{run}: {other:?}"),
         }
         assert_eq!(lab.versions().await, all_at(NEW));

@@ -1,0 +1,108 @@
+//! What stands in the way of a verb that changes what is installed.
+
+use apply::{ApiError, EngineError};
+
+use crate::{
+    CertManagerError, ContractError, DeleteError, InventoryError, NotReady, Problems, ResolveError,
+    UpgradeError, Verb,
+};
+
+/// An `init`, an `upgrade` or a `delete` that cannot be planned or carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum LifecycleError {
+    /// The Cluster API on the cluster does not fit.
+    #[error(transparent)]
+    Contract(#[from] ContractError),
+    /// The inventory.
+    #[error(transparent)]
+    Inventory(#[from] InventoryError),
+    /// Providers that cannot be rendered; each with its reason.
+    #[error("{} cannot be rendered", verb.rendered(errors.len()))]
+    Resolve {
+        /// For what.
+        verb: Verb,
+        /// All of them.
+        errors: Vec<ResolveError>,
+    },
+    /// Problems found before anything was written.
+    #[error(transparent)]
+    Problems(#[from] Problems),
+    /// cert-manager.
+    #[error(transparent)]
+    CertManager(#[from] CertManagerError),
+    /// What only an upgrade runs into.
+    #[error(transparent)]
+    Upgrade(#[from] UpgradeError),
+    /// What only a deletion runs into.
+    #[error(transparent)]
+    Delete(#[from] DeleteError),
+    /// Objects of a provider; what was done is recorded.
+    #[error("cannot {} `{provider}`", verb.of_one())]
+    Objects {
+        /// What was to become of it.
+        verb: Verb,
+        /// Which provider.
+        provider: api::ProviderId,
+        /// Why.
+        #[source]
+        source: Box<EngineError>,
+    },
+    /// Not ready in time, or not gone, where that is a failure.
+    #[error(transparent)]
+    NotReady(#[from] NotReady),
+    /// The server.
+    #[error(transparent)]
+    Api(#[from] ApiError),
+}
+
+impl LifecycleError {
+    pub(crate) fn objects(verb: Verb, provider: api::ProviderId, source: EngineError) -> Self {
+        Self::Objects { verb, provider, source: Box::new(source) }
+    }
+}
+
+impl Verb {
+    /// What it does to a single provider.
+    fn of_one(self) -> &'static str {
+        match self {
+            Self::Init => "install",
+            Self::Upgrade => "upgrade",
+            Self::Delete => "delete",
+        }
+    }
+
+    /// So many of what it renders.
+    fn rendered(self, providers: usize) -> String {
+        match self {
+            Self::Upgrade => format!("{providers} of the new versions"),
+            Self::Init | Self::Delete => several(providers),
+        }
+    }
+}
+
+/// So many providers, as a sentence begins with them.
+pub(crate) fn several(providers: usize) -> String {
+    if providers == 1 { "a provider".to_owned() } else { format!("{providers} providers") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::docker;
+
+    #[test]
+    fn each_verb_tells_in_its_own_words_what_it_could_not_do() {
+        let unrendered = |verb, count| {
+            let error = || ResolveError::Config { provider: docker(), source: "unknown".into() };
+            let errors = std::iter::repeat_with(error).take(count).collect();
+            LifecycleError::Resolve { verb, errors }.to_string()
+        };
+        assert_eq!(unrendered(Verb::Init, 1), "a provider cannot be rendered");
+        assert_eq!(unrendered(Verb::Init, 2), "2 providers cannot be rendered");
+        assert_eq!(unrendered(Verb::Upgrade, 1), "1 of the new versions cannot be rendered");
+        for (verb, text) in [(Verb::Init, "install"), (Verb::Upgrade, "upgrade"), (Verb::Delete, "delete")] {
+            let refused = LifecycleError::objects(verb, docker(), EngineError::Writes { failed: Vec::new() });
+            assert_eq!(refused.to_string(), format!("cannot {text} `infrastructure-docker`"));
+        }
+    }
+}
