@@ -67,13 +67,12 @@ pub enum Written {
     Unchanged,
 }
 
-/// Where events go.
-#[derive(Clone)]
-pub struct EventSink(Arc<dyn Fn(&Event) + Send + Sync>);
+/// Where events of one sort go. Cheap to clone.
+pub struct EventSink<E>(Arc<dyn Fn(&E) + Send + Sync>);
 
-impl EventSink {
+impl<E> EventSink<E> {
     /// Sends events to a function.
-    pub fn new(sink: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+    pub fn new(sink: impl Fn(&E) + Send + Sync + 'static) -> Self {
         Self(Arc::new(sink))
     }
 
@@ -82,12 +81,19 @@ impl EventSink {
         Self::new(|_| {})
     }
 
-    pub(crate) fn send(&self, event: &Event) {
+    /// Tells one.
+    pub fn send(&self, event: &E) {
         (self.0)(event);
     }
 }
 
-impl fmt::Debug for EventSink {
+impl<E> Clone for EventSink<E> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<E> fmt::Debug for EventSink<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("EventSink")
     }

@@ -26,7 +26,7 @@ impl Lab {
 
     pub(crate) async fn on(fixture: Fixture) -> Self {
         let (sender, events) = unbounded_channel();
-        let sink = EventSink::new(move |event| drop(sender.send(event.clone())));
+        let sink = EventSink::new(move |event: &Event| drop(sender.send(event.clone())));
         let settings = ServerSettings { events: sink, ..ServerSettings::default() };
         let server = Server::connect(connection(fixture.client()), settings).await.unwrap();
         Self { fixture, server, events: Mutex::new(events) }

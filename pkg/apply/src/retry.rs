@@ -34,13 +34,13 @@ impl Backoff {
 /// The tries of one request.
 #[derive(Debug)]
 pub(crate) struct Tries {
-    events: EventSink,
+    events: EventSink<Event>,
     started: Instant,
     failures: u32,
 }
 
 impl Tries {
-    pub(crate) fn new(events: EventSink) -> Self {
+    pub(crate) fn new(events: EventSink<Event>) -> Self {
         Self { events, started: Instant::now(), failures: 0 }
     }
 

@@ -7,7 +7,9 @@ use std::{
 
 use manifest::Object;
 
-use crate::{ApiError, ApiKind, ConnectError, Connection, EventSink, GroupKind, Kinds, discovery::discover};
+use crate::{
+    ApiError, ApiKind, ConnectError, Connection, Event, EventSink, GroupKind, Kinds, discovery::discover,
+};
 
 mod answer;
 pub(crate) mod call;
@@ -32,7 +34,7 @@ pub struct ServerSettings {
     /// How long one try may take; writes of large objects get more.
     pub request_timeout: Duration,
     /// Where events go.
-    pub events: EventSink,
+    pub events: EventSink<Event>,
 }
 
 impl Default for ServerSettings {
@@ -129,7 +131,7 @@ impl Server {
     }
 
     /// Where events go.
-    pub fn events(&self) -> &EventSink {
+    pub fn events(&self) -> &EventSink<Event> {
         &self.shared.settings.events
     }
 

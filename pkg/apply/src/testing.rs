@@ -137,7 +137,7 @@ impl Lab {
     pub(crate) async fn new(client: kube::Client, settings: ServerSettings) -> Self {
         let events: Arc<Mutex<Vec<Event>>> = Arc::default();
         let sink = events.clone();
-        let events_to = EventSink::new(move |event| sink.lock().unwrap().push(event.clone()));
+        let events_to = EventSink::new(move |event: &Event| sink.lock().unwrap().push(event.clone()));
         let settings = ServerSettings { events: events_to, ..settings };
         let server = Server::connect(connection(client), settings).await.unwrap();
         Self { server, events }

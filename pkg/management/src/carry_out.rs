@@ -32,7 +32,7 @@ impl ManagementCluster {
         }
         let installed = provider.as_it_becomes();
         let InstalledProvider { id, version, namespace } = installed.clone();
-        self.tell(&Event::Installing {
+        self.events.send(&Event::Installing {
             provider: id.clone(),
             version: version.clone(),
             namespace: namespace.clone(),

@@ -1,17 +1,17 @@
-use apply::{ApiKind, Server};
+use apply::{ApiKind, EventSink, Server};
 
-use crate::{Event, EventSink};
+use crate::Event;
 
 /// A management cluster that is reached. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ManagementCluster {
     pub(crate) server: Server,
-    pub(crate) events: EventSink,
+    pub(crate) events: EventSink<Event>,
 }
 
 impl ManagementCluster {
     /// Takes a server and a place for events.
-    pub fn new(server: Server, events: EventSink) -> Self {
+    pub fn new(server: Server, events: EventSink<Event>) -> Self {
         Self { server, events }
     }
 
@@ -20,8 +20,8 @@ impl ManagementCluster {
         &self.server
     }
 
-    pub(crate) fn tell(&self, event: &Event) {
-        self.events.send(event);
+    pub(crate) fn warn(&self, text: String) {
+        self.events.send(&Event::Warning { text });
     }
 }
 

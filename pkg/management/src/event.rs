@@ -1,5 +1,3 @@
-use std::{fmt, sync::Arc};
-
 use api::ProviderId;
 
 /// What happens to a management cluster. What happens to single objects are events of its server.
@@ -70,30 +68,4 @@ pub enum Event {
         /// In words.
         text: String,
     },
-}
-
-/// Where events go.
-#[derive(Clone)]
-pub struct EventSink(Arc<dyn Fn(&Event) + Send + Sync>);
-
-impl EventSink {
-    /// Sends events to a function.
-    pub fn new(sink: impl Fn(&Event) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(sink))
-    }
-
-    /// Sends them nowhere.
-    pub fn none() -> Self {
-        Self::new(|_| {})
-    }
-
-    pub(crate) fn send(&self, event: &Event) {
-        (self.0)(event);
-    }
-}
-
-impl fmt::Debug for EventSink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("EventSink")
-    }
 }

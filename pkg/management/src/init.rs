@@ -49,7 +49,7 @@ pub async fn plan_init(
     accepted(&inventory).judge(contract.clone())?;
     let Selection { wanted, mut warnings } = queue::select(&inventory, request);
 
-    cluster.tell(&Event::FetchingProviders);
+    cluster.events.send(&Event::FetchingProviders);
     let rendered = Box::pin(sources.render_all(&wanted))
         .await
         .map_err(|errors| LifecycleError::Resolve { verb: Verb::Init, errors })?;

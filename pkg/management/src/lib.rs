@@ -52,7 +52,7 @@ pub use cluster::ManagementCluster;
 pub use contract::{ContractCheck, ContractError};
 pub use delete::{DeleteError, DeleteRequest, NotChosen, delete_providers, plan_delete};
 pub use error::LifecycleError;
-pub use event::{Event, EventSink};
+pub use event::Event;
 pub use init::{InitRequest, init, plan_init};
 pub use inventory::{InventoryError, ProviderInventory};
 pub use plan::{

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use api::{Metadata, ProviderId, ProviderType};
-use apply::{Connection, Credentials, Server, ServerSettings};
+use apply::{Connection, Credentials, EventSink, Server, ServerSettings};
 use manifest::{Limits, Object, read_stream};
 use provider::{
     InstalledProvider,
@@ -13,7 +13,7 @@ use repository::{Context, Overrides};
 use support::fixture::Fixture;
 use tempfile::TempDir;
 
-use crate::{EventSink, ManagementCluster, ProvidersRequest, Sources};
+use crate::{ManagementCluster, ProvidersRequest, Sources};
 
 /// The two versions every provider of [`Releases::small`] has.
 pub(crate) const OLD: &str = "v1.13.5";

@@ -34,15 +34,15 @@ impl ClusterEvents {
     }
 
     /// The place for events of a server.
-    pub(crate) fn of_server(&self) -> apply::EventSink {
+    pub(crate) fn of_server(&self) -> apply::EventSink<apply::Event> {
         let this = self.clone();
         apply::EventSink::new(move |event| this.server_event(event))
     }
 
     /// The place for events of a management cluster.
-    pub(crate) fn of_cluster(&self) -> management::EventSink {
+    pub(crate) fn of_cluster(&self) -> apply::EventSink<management::Event> {
         let this = self.clone();
-        management::EventSink::new(move |event| this.cluster_event(event))
+        apply::EventSink::new(move |event| this.cluster_event(event))
     }
 
     /// What the user should know, said by the verb itself.

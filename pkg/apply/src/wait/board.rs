@@ -113,7 +113,7 @@ impl Board {
     }
 
     /// Tells what blocks, when it is not what was told last. The first time waits until all was heard of.
-    pub(super) fn tell_changes(&mut self, events: &EventSink) {
+    pub(super) fn tell_changes(&mut self, events: &EventSink<Event>) {
         if self.rows.iter().any(|row| row.state.is_none()) {
             return;
         }

@@ -74,7 +74,7 @@ impl Lab {
         let events: Arc<Mutex<Vec<Event>>> = Arc::default();
         let sink = events.clone();
         let settings = ServerSettings {
-            events: EventSink::new(move |event| sink.lock().unwrap().push(event.clone())),
+            events: EventSink::new(move |event: &Event| sink.lock().unwrap().push(event.clone())),
             ..ServerSettings::default()
         };
         let server = connect(&fixture, settings).await;

@@ -12,7 +12,7 @@ use super::{
     probe::{GROUP, Probe, probe},
 };
 use crate::{
-    Event, ManagementCluster,
+    ManagementCluster,
     applied::is_made_by_a_controller,
     cluster::{definition_kind, served},
 };
@@ -128,10 +128,6 @@ impl ManagementCluster {
         let found = self.server.list(&definition_kind(), &list).await?;
         let version = found.first().and_then(|object| object.label("app.kubernetes.io/version"));
         Ok(version.unwrap_or_default().to_owned())
-    }
-
-    pub(crate) fn warn(&self, text: String) {
-        self.events.send(&Event::Warning { text });
     }
 }
 

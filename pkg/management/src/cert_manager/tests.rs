@@ -3,6 +3,7 @@ use std::{
     time::Duration,
 };
 
+use apply::EventSink;
 use provider::config::{Config, ConfigFile, ConfigFormat, Environment};
 use repository::{Context, Overrides};
 use sandbox::{ServiceWebhooks, Switches};
@@ -15,7 +16,7 @@ use support::{
 use tempfile::TempDir;
 
 use super::*;
-use crate::{EventSink, testing};
+use crate::testing;
 
 const ISSUER: Kind = Kind::new("cert-manager.io", "v1", "Issuer", "issuers");
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
@@ -94,7 +95,7 @@ type Told = Arc<Mutex<Vec<String>>>;
 async fn cluster(fixture: &Fixture) -> (ManagementCluster, Told) {
     let told = Told::default();
     let sink = told.clone();
-    let events = EventSink::new(move |event| sink.lock().unwrap().push(format!("{event:?}")));
+    let events = EventSink::new(move |event: &Event| sink.lock().unwrap().push(format!("{event:?}")));
     (ManagementCluster { events, ..testing::cluster(fixture).await }, told)
 }
 

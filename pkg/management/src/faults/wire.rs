@@ -9,7 +9,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use apply::{Connection, Credentials, Server, ServerSettings};
+use apply::{Connection, Credentials, EventSink, Server, ServerSettings};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
@@ -20,7 +20,7 @@ use support::fixture::Fixture;
 use tokio::sync::watch;
 use tower_service::Service;
 
-use crate::{EventSink, ManagementCluster};
+use crate::ManagementCluster;
 
 type Cut = <Sandbox as Service<Request<Body>>>::Error;
 type Answer = Response<UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>>;

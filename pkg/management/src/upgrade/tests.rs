@@ -69,7 +69,7 @@ impl Lab {
         let fixture = Fixture::builder().controllers(switches).start().await;
         let reached = cluster(&fixture).await;
         let server = reached.server().retrying_for(Duration::ZERO);
-        let cluster = ManagementCluster::new(server, crate::EventSink::none());
+        let cluster = ManagementCluster::new(server, apply::EventSink::none());
         let lab = Self { fixture, cluster, releases };
         lab.init(wait).await;
         lab
