@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 
-pub use self::observe::{Detail, Sought};
+pub use self::observe::{ByName, Detail, Sought};
 use self::{ledger::Ledger, pass::Pass, remove::Remover};
 use crate::{
     Action, ApiError, ApplySet, BadObject, Blocker, DesiredSet, Impossible, InUse, Item, Live, Marks,
@@ -158,7 +158,7 @@ impl<'a> Run<'a> {
 
 impl Engine<'_> {
     /// Looks at everything a plan needs: what carries the owner's label, kind by kind and without the rest of the
-    /// cluster, and the items of the set by name. With `thorough` what was not found so is asked for by name too.
+    /// cluster; and by name what no list shows.
     ///
     /// Where a set is installed for the first time, next to nothing is asked: what was not seen must be new when it is
     /// written.
@@ -166,9 +166,9 @@ impl Engine<'_> {
         &self,
         set: &ApplySet,
         desired: &DesiredSet,
-        thorough: bool,
+        by_name: ByName,
     ) -> Result<Live, ApiError> {
-        self.look(Sought { marks: self.marks, set, desired }, thorough, Detail::Full).await
+        self.look(Sought { marks: self.marks, set, desired }, by_name, Detail::Full).await
     }
 
     /// Carries a plan out: records the set, writes wave by wave, purges, deletes what is redundant.
@@ -226,7 +226,7 @@ impl Engine<'_> {
             |item: &&Item| !item.delete_policy.orphans_all() || self.marks.finalizer_for(&item.key).is_some();
         let matters = ApplySet { items: set.items.iter().filter(matters).cloned().collect() };
         let sought = Sought { marks: self.marks, set: &matters, desired: &DesiredSet::default() };
-        let live = self.look(sought, false, Detail::Metadata).await?;
+        let live = self.look(sought, ByName::Applied, Detail::Metadata).await?;
         self.dismiss(set, &live, run).await
     }
 
@@ -243,8 +243,8 @@ impl Engine<'_> {
         self.dismiss(set, live, run).await
     }
 
-    async fn look(&self, sought: Sought<'_>, thorough: bool, detail: Detail) -> Result<Live, ApiError> {
-        let all = self.server.observe_all(&[sought], thorough, detail).await?;
+    async fn look(&self, sought: Sought<'_>, by_name: ByName, detail: Detail) -> Result<Live, ApiError> {
+        let all = self.server.observe_all(&[sought], by_name, detail).await?;
         Ok(all.into_iter().next().unwrap_or_default())
     }
 

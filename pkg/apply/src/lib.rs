@@ -56,7 +56,9 @@ pub use apply_set::{ApplySet, Item, ManagedType, Phase, Record};
 pub use connect::{ConnectError, Connection, Credentials, Impersonation};
 pub use desire::{BadObject, Desired, DesiredSet, defined_kinds, desire};
 pub use diff::{Change, diff};
-pub use engine::{Detail, Engine, EngineError, Guard, Outcome, Prune, RecordAt, Run, Sought, WriteError};
+pub use engine::{
+    ByName, Detail, Engine, EngineError, Guard, Outcome, Prune, RecordAt, Run, Sought, WriteError,
+};
 pub use error::{ApiError, Cause, NoAnswer};
 pub use event::{Event, EventSink, Written};
 pub use guard::InUse;

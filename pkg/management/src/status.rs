@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use apply::{
-    ApiError, ApplySet, Blocker, DesiredSet, Detail, Health, Hints, Item, Live, ObjectKey, Sought, Status,
-    status_of,
+    ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Health, Hints, Item, Live, ObjectKey, Sought,
+    Status, status_of,
 };
 use provider::InstalledProvider;
 
@@ -60,7 +60,8 @@ pub async fn status(cluster: &ManagementCluster) -> Result<Vec<ProviderStatus>, 
     let nothing = DesiredSet::default();
     let sought = marks.iter().zip(&applied);
     let sought = sought.map(|(marks, applied)| Sought { marks, set: &applied.set, desired: &nothing });
-    let lives = cluster.server.observe_all(&sought.collect::<Vec<_>>(), false, Detail::Full).await?;
+    let lives =
+        cluster.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, Detail::Full).await?;
     let each = installed.into_iter().zip(applied).zip(lives);
     Ok(each.map(|((one, applied), live)| status_of_one(one, &applied, &live)).collect())
 }

@@ -12,7 +12,7 @@ mod rollback;
 mod storage;
 
 use api::Contract;
-use apply::ApiError;
+use apply::{ApiError, ByName};
 use provider::InstalledProvider;
 
 use crate::{
@@ -137,7 +137,8 @@ pub async fn plan_upgrade(
     let mut problems = Vec::new();
     cluster.check_access(sources, &queue, Need::Replace, &mut problems).await?;
     let keep = Keep { replicas: request.keep_replicas, placement: request.keep_placement };
-    let look = Look::Tried { keep, thorough: request.thorough };
+    let by_name = if request.thorough { ByName::All } else { ByName::Applied };
+    let look = Look::Tried { keep, by_name };
     let nexts = items.into_iter().zip(queue).map(|((installed, to), rendered)| Next {
         installed,
         to,

@@ -19,6 +19,15 @@ pub enum Detail {
     Metadata,
 }
 
+/// What is asked for by its name when no list shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByName {
+    /// What was applied and has not done its work yet.
+    Applied,
+    /// Everything, so that what somebody else put in the place of what is new is seen too.
+    All,
+}
+
 /// What is asked of a server, decided before anything is.
 #[derive(Debug, Default)]
 struct Questions {
@@ -55,7 +64,7 @@ impl Server {
     pub async fn observe_all(
         &self,
         sought: &[Sought<'_>],
-        thorough: bool,
+        by_name: ByName,
         detail: Detail,
     ) -> Result<Vec<Live>, ApiError> {
         let keys = || {
@@ -77,7 +86,7 @@ impl Server {
                 look.saw(&key, &object);
             }
         }
-        let named: Vec<_> = looks.iter().map(|look| self.look_by_name(look, thorough)).collect();
+        let named: Vec<_> = looks.iter().map(|look| self.look_by_name(look, by_name)).collect();
         let named = try_join_all(named).await?;
         for (look, found) in looks.iter_mut().zip(named) {
             look.live.objects.extend(found);
@@ -125,15 +134,13 @@ impl Server {
     async fn look_by_name(
         &self,
         look: &Look<'_>,
-        thorough: bool,
+        by_name: ByName,
     ) -> Result<Vec<(ObjectKey, Observation)>, ApiError> {
-        let by_name = |key: &ObjectKey| match look.sought.set.item(key) {
-            // Whatever is there now, it has done its work.
-            Some(item) if item.phase == Phase::Completed => thorough,
-            Some(_) => true,
-            None => thorough,
+        let is_asked_for = |key: &ObjectKey| {
+            let item = look.sought.set.item(key);
+            by_name == ByName::All || item.is_some_and(|item| item.phase != Phase::Completed)
         };
-        let named = look.questions.asked.iter().filter(|(key, _)| by_name(key));
+        let named = look.questions.asked.iter().filter(|(key, _)| is_asked_for(key));
         try_join_all(named.map(|(key, kind)| self.look_at(kind, key))).await
     }
 }

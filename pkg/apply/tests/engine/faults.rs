@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use apply::{ApplySet, Outcome, RecordAt, Run};
+use apply::{ApplySet, ByName, Outcome, RecordAt, Run};
 use serde_json::json;
 use support::kind::{CONFIG_MAP, NAMESPACE};
 
@@ -140,7 +140,7 @@ async fn an_object_that_somebody_changes_meanwhile_is_looked_at_again() {
         lab.applied(&config_map("a", &annotations, "1")).await;
         let next = config_map("a", &annotations, "2");
         let desired = lab.desired(&next).await;
-        let live = lab.engine().observe(&lab.set, &desired, false).await.unwrap();
+        let live = lab.engine().observe(&lab.set, &desired, ByName::Applied).await.unwrap();
         lab.fixture.merge(CONFIG_MAP, "default/a", &json!({"data": {"other": "1"}})).await;
         let (record, mut set) = (InConfigMap::of(&lab.server), lab.set.clone());
         let counter = lab.count();
@@ -215,7 +215,7 @@ async fn a_record_may_live_in_a_namespace_of_its_set() {
     let record = InConfigMap { server: &lab.server, namespace: "home" };
     let until = std::time::Instant::now().checked_add(Duration::from_mins(1));
     let run = Run { record_at: RecordAt::AfterNamespaces, until, ..Run::new(&record) };
-    let live = lab.engine().observe(&set, &desired, false).await.unwrap();
+    let live = lab.engine().observe(&set, &desired, ByName::Applied).await.unwrap();
     let counter = lab.count();
     assert_eq!(lab.engine().apply(&mut set, &desired, live, run).await.unwrap(), Outcome::Done);
     let order: Vec<_> = counter.requests().iter().map(|request| request.resource.clone()).collect();

@@ -6,9 +6,9 @@ use std::{
 };
 
 use apply::{
-    ApiError, Apply, ApplySet, Connection, Credentials, DesiredSet, Engine, EngineError, Event, EventSink,
-    GroupKind, Item, Marks, MissingNamespaces, ObjectKey, Options, Outcome, PatchOf, Phase, Policies, Prune,
-    Record, Run, Server, ServerSettings, WriteError, desire,
+    ApiError, Apply, ApplySet, ByName, Connection, Credentials, DesiredSet, Engine, EngineError, Event,
+    EventSink, GroupKind, Item, Marks, MissingNamespaces, ObjectKey, Options, Outcome, PatchOf, Phase,
+    Policies, Prune, Record, Run, Server, ServerSettings, WriteError, desire,
 };
 use futures::future::BoxFuture;
 use manifest::{Limits, Value, read_stream};
@@ -123,7 +123,7 @@ impl Lab {
     pub(crate) async fn apply(&mut self, yaml: &str) -> Result<Outcome, EngineError> {
         let desired = self.desired(yaml).await;
         let mut set = self.set.clone();
-        let live = self.engine().observe(&set, &desired, false).await?;
+        let live = self.engine().observe(&set, &desired, ByName::Applied).await?;
         let record = InConfigMap::of(&self.server);
         let run = Run {
             until: self.until.map(|time| Instant::now() + time),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use apply::{Engine, Event, Live, ReconcilePolicy, UpdatePolicy, WriteMode, Written};
+use apply::{ByName, Engine, Event, Live, ReconcilePolicy, UpdatePolicy, WriteMode, Written};
 use serde_json::{Value, json};
 use support::kind::{CONFIG_MAP, NAMESPACE};
 
@@ -207,7 +207,7 @@ async fn a_dry_run_collects_what_is_refused_and_writes_nothing() {
     let set = config_map("kept", &[], "2") + &unjudged;
     let plan_of = async |yaml: &str| {
         let desired = lab.desired(yaml).await;
-        let live = lab.engine().observe(&lab.set, &desired, true).await.unwrap();
+        let live = lab.engine().observe(&lab.set, &desired, ByName::All).await.unwrap();
         let now = "2026-01-01T00:00:00Z".parse().unwrap();
         let plan = apply::plan(&lab.set, &desired, &live, &lab.marks, &lab.options, now).unwrap();
         (plan, desired, live)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use apply::{Prune, Run};
+use apply::{ByName, Prune, Run};
 use serde_json::json;
 use support::kind::CONFIG_MAP;
 
@@ -45,7 +45,7 @@ async fn what_gets_a_finalizer_while_it_is_told_to_go_is_not_gone() {
     let mut lab = Lab::start().await;
     lab.applied(&config_map("a", &[], "1")).await;
     let (desired, mut set) = (lab.desired("").await, lab.set.clone());
-    let live = lab.engine().observe(&set, &desired, false).await.unwrap();
+    let live = lab.engine().observe(&set, &desired, ByName::Applied).await.unwrap();
     let held = json!({"metadata": {"finalizers": ["example.org/held"]}});
     lab.fixture.merge(CONFIG_MAP, "default/a", &held).await;
     let record = InConfigMap::of(&lab.server);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use apply::{Outcome, Phase};
+use apply::{ByName, Outcome, Phase};
 use serde_json::json;
 use support::kind::{CONFIG_MAP, Kind};
 
@@ -56,7 +56,7 @@ async fn a_wave_is_waited_for_until_it_is_ready_or_time_is_over() {
     let release = lab.make_available("default/first");
     let desired = lab.desired(&set).await;
     let mut known = lab.set.clone();
-    let live = lab.engine().observe(&known, &desired, false).await.unwrap();
+    let live = lab.engine().observe(&known, &desired, ByName::Applied).await.unwrap();
     let record = InConfigMap::of(&lab.server);
     let until = std::time::Instant::now().checked_add(Duration::from_mins(1));
     let run = apply::Run { until, ..apply::Run::new(&record) };

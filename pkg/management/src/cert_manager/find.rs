@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use apply::{ApiError, ApplySet, Blocker, GroupKind, Hints, List, ObjectKey, status_of};
+use apply::{ApiError, ApplySet, Blocker, Detail, GroupKind, Hints, List, ObjectKey, status_of};
 use futures::future::try_join_all;
 use manifest::Object;
 
@@ -95,7 +95,7 @@ impl ManagementCluster {
 
     /// The Deployments of a cert-manager that somebody else installed, as far as they are not ready.
     pub(super) async fn foreign_blockers(&self) -> Result<Vec<Blocker>, ApiError> {
-        let deployments = self.foreign_deployments(false).await?;
+        let deployments = self.foreign_deployments(Detail::Full).await?;
         let statuses =
             deployments.iter().map(|object| (ObjectKey::of(object), status_of(object, &Hints::default())));
         let waiting = statuses.filter(|(_, status)| !status.is_ready());
@@ -106,7 +106,7 @@ impl ManagementCluster {
 
     /// Definitions that somebody left behind look like a cert-manager that answers: nothing refuses an Issuer.
     pub(super) async fn warn_of_remains(&self, found: &Found) -> Result<(), ApiError> {
-        if found.live.is_empty() && self.foreign_deployments(true).await?.is_empty() {
+        if found.live.is_empty() && self.foreign_deployments(Detail::Metadata).await?.is_empty() {
             self.warn(
                 "the kinds of cert-manager are served, and no Deployment looks like a cert-manager that serves them: \
                  if it was uninstalled, delete its CustomResourceDefinitions"
@@ -116,10 +116,14 @@ impl ManagementCluster {
         Ok(())
     }
 
-    async fn foreign_deployments(&self, metadata_only: bool) -> Result<Vec<Object>, ApiError> {
+    async fn foreign_deployments(&self, detail: Detail) -> Result<Vec<Object>, ApiError> {
         let deployment = served("apps", "v1", "Deployment", "deployments", true);
-        let labels = DEPLOYMENT_LABELS.to_owned();
-        self.server.list(&deployment, &List { labels, metadata_only, ..List::default() }).await
+        let list = List {
+            labels: DEPLOYMENT_LABELS.to_owned(),
+            metadata_only: detail == Detail::Metadata,
+            ..List::default()
+        };
+        self.server.list(&deployment, &list).await
     }
 
     async fn foreign_version(&self) -> Result<String, ApiError> {

@@ -3,10 +3,9 @@
 use std::time::Instant;
 
 use apply::{
-    ApiError, ApplySet, DesiredSet, Engine, EngineError, Guard, Hints, Outcome, Prune, RecordAt, Run,
+    ApiError, ApplySet, ByName, DesiredSet, Engine, EngineError, Guard, Hints, Outcome, Prune, RecordAt, Run,
     Waiting, desire,
 };
-
 use futures::future::{Either, select};
 
 use super::{
@@ -45,7 +44,7 @@ impl ManagementCluster {
         let desired = desire(objects, &kinds, &marks, &options)
             .map_err(|objects| failed(EngineError::Bad { objects }))?;
         let engine = Engine { server: &self.server, marks: &marks, options: &options };
-        let live = engine.observe(&set, &desired, false).await?;
+        let live = engine.observe(&set, &desired, ByName::Applied).await?;
         let record = CertManagerRecord { cluster: self, namespace: &namespace, version: &version };
         let run = Run {
             record: &record,

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use api::{ProviderId, ProviderType, labels};
 use apply::{
-    ApiError, ApplySet, Blocker, DesiredSet, Detail, Engine, Guard, Item, List, Live, Marks, Outcome, Phase,
-    Record, RecordAt, Run, Sought,
+    ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Engine, Guard, Item, List, Live, Marks, Outcome,
+    Phase, Record, RecordAt, Run, Sought,
 };
 use futures::{FutureExt as _, future::BoxFuture, future::try_join_all};
 use provider::InstalledProvider;
@@ -87,7 +87,7 @@ impl ManagementCluster {
         let going: Vec<_> = providers.iter().map(goes).collect();
         let nothing = DesiredSet::default();
         let sought = going.iter().map(|(marks, set)| Sought { marks, set, desired: &nothing });
-        self.server.observe_all(&sought.collect::<Vec<_>>(), false, Detail::Metadata).await
+        self.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, Detail::Metadata).await
     }
 
     /// Tells all objects of a provider to go, then its namespace, and forgets it; gives what is not gone yet.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use api::ProviderId;
-use apply::{ApiError, ApplySet, DesiredSet, Engine, Phase};
+use apply::{ApiError, ApplySet, ByName, DesiredSet, Engine, Phase};
 use futures::future::try_join_all;
 use provider::InstalledProvider;
 
@@ -68,7 +68,7 @@ impl ManagementCluster {
         let is_complete = is_complete(&set);
         let (marks, options) = (marks(id), options(namespace));
         let engine = Engine { server: &self.server, marks: &marks, options: &options };
-        let live = engine.observe(&set, &DesiredSet::default(), false).await?;
+        let live = engine.observe(&set, &DesiredSet::default(), ByName::Applied).await?;
         let status = status_of_one(installed.clone(), &Applied { set, is_recorded: true }, &live);
         let is_whole = is_complete && status.drift.is_empty() && status.health == InstalledHealth::Ready;
         Ok(if is_whole { Left::Nothing } else { Left::Something })

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use apply::{
-    Action, ApiError, ApiKind, ApplySet, DesiredSet, Engine, EngineError, Kinds, Live, ObjectKey, Plan, Step,
-    defined_kinds, desire, plan,
+    Action, ApiError, ApiKind, ApplySet, ByName, DesiredSet, Engine, EngineError, Kinds, Live, ObjectKey,
+    Plan, Step, defined_kinds, desire, plan,
 };
 use futures::future::try_join_all;
 use manifest::Object;
@@ -136,7 +136,8 @@ impl Planning<'_> {
     ) -> Result<Live, ApiError> {
         match (self.is_fresh, self.thorough) {
             (true, false) => Ok(Live::default()),
-            (_, thorough) => engine.observe(set, desired, thorough).await,
+            (false, false) => engine.observe(set, desired, ByName::Applied).await,
+            (_, true) => engine.observe(set, desired, ByName::All).await,
         }
     }
 

@@ -29,7 +29,7 @@ impl ManagementCluster {
         }
         for provider in &mut plan.providers {
             self.carry_out_provider(plan.verb, provider, request.wait).await?;
-            journal.step(&provider.id, true).await?;
+            journal.arrived(&provider.id).await?;
         }
         let late = self.wait_as_asked(&plan.providers, request.wait).await?;
         journal.enter(Phase::Finished).await?;

@@ -300,8 +300,9 @@ impl Journal {
         Ok(())
     }
 
-    /// Notes that a provider is done, or with `false` that it is what it was before.
-    pub(crate) async fn step(&mut self, provider: &ProviderId, done: bool) -> Result<(), ApiError> {
+    /// Notes that a provider is where the phase leads to: at its new version, or back at the one of before.
+    pub(crate) async fn arrived(&mut self, provider: &ProviderId) -> Result<(), ApiError> {
+        let done = self.index.phase != Phase::RollingBack;
         let Some(entry) = self.index.providers.iter_mut().find(|entry| entry.provider == *provider) else {
             return Ok(());
         };

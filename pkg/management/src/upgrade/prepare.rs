@@ -2,7 +2,8 @@
 
 use api::ProviderId;
 use apply::{
-    ApplySet, DesiredSet, Detail, Engine, EngineError, Kinds, Live, Plan, Sought, defined_kinds, desire, plan,
+    ApplySet, ByName, DesiredSet, Detail, Engine, EngineError, Kinds, Live, Plan, Sought, defined_kinds,
+    desire, plan,
 };
 use futures::future::join_all;
 use manifest::Object;
@@ -35,8 +36,8 @@ pub(crate) enum Look {
     Tried {
         /// What is kept of what users set.
         keep: Keep,
-        /// Whether every object is looked for by name.
-        thorough: bool,
+        /// What is looked for by name.
+        by_name: ByName,
     },
 }
 
@@ -71,7 +72,7 @@ impl ManagementCluster {
         let sought = marks.iter().zip(&sets).zip(&desired);
         let sought = sought.map(|((marks, applied), desired)| Sought { marks, set: &applied.set, desired });
         let sought: Vec<_> = sought.collect();
-        let lives = self.server.observe_all(&sought, look.is_thorough(), Detail::Full).await?;
+        let lives = self.server.observe_all(&sought, look.by_name(), Detail::Full).await?;
         let seen = desired.into_iter().zip(lives);
         let each = nexts.into_iter().zip(sets).zip(seen);
         let each =
@@ -144,8 +145,11 @@ impl Next {
 }
 
 impl Look {
-    fn is_thorough(self) -> bool {
-        matches!(self, Self::Tried { thorough: true, .. })
+    fn by_name(self) -> ByName {
+        match self {
+            Self::Plain => ByName::Applied,
+            Self::Tried { by_name, .. } => by_name,
+        }
     }
 }
 

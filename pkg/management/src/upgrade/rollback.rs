@@ -38,7 +38,7 @@ impl ManagementCluster {
                 self.forget_stored_versions(back).await?;
             }
             self.carry_out_provider(Verb::Upgrade, &mut provider, wait).await?;
-            journal.step(&provider.id, false).await?;
+            journal.arrived(&provider.id).await?;
             providers.push(provider);
         }
         let late = self.wait_as_asked(&providers, wait).await?;
