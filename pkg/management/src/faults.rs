@@ -8,17 +8,16 @@ mod wire;
 
 use std::{fs, path::Path, time::Duration};
 
-use api::{Contract, ProviderType};
 use sandbox::{Fault, Switches};
 use support::fixture::Fixture;
 use tempfile::TempDir;
 
 use crate::{
-    DeleteRequest, InitRequest, ManagementCluster, UpgradeRequest, UpgradeTarget, WaitFor, delete_providers,
-    init, plan_delete, plan_init, plan_upgrade,
+    DeleteRequest, InitRequest, LifecycleError, ManagementCluster, Sources, WaitFor, delete_providers, init,
+    plan_delete, plan_init, plan_upgrade,
     preflight::with_causes,
     rollback_upgrade,
-    testing::{NEW, OLD, Releases, asked, components, core, docker},
+    testing::{NEW, OLD, Releases, components, docker, small_init, upgrade_to_contract},
     upgrade,
 };
 
@@ -57,65 +56,34 @@ impl Work {
     /// # Errors
     /// All that is told of it.
     async fn carry_out(self, cluster: &ManagementCluster, releases: &Releases) -> Result<(), String> {
-        let sources = releases.sources();
-        let told = |error: &dyn std::error::Error| format!("{}\n{error:?}", with_causes(error));
+        let told = |error| format!("{}\n{error:?}", with_causes(&error));
+        self.try_on(cluster, &releases.sources()).await.map_err(told)
+    }
+
+    async fn try_on(self, cluster: &ManagementCluster, sources: &Sources<'_>) -> Result<(), LifecycleError> {
         match self {
             Self::Init => {
                 let request = first_installation();
-                let plan =
-                    Box::pin(plan_init(cluster, &sources, &request)).await.map_err(|error| told(&error))?;
-                Box::pin(init(cluster, &sources, &request, plan))
-                    .await
-                    .map(drop)
-                    .map_err(|error| told(&error))
+                let plan = Box::pin(plan_init(cluster, sources, &request)).await?;
+                Box::pin(init(cluster, sources, &request, plan)).await.map(drop)
             }
             Self::Upgrade => {
-                let request = to_contract();
-                let plan = Box::pin(plan_upgrade(cluster, &sources, &request))
-                    .await
-                    .map_err(|error| told(&error))?;
-                Box::pin(upgrade(cluster, &sources, &request, plan))
-                    .await
-                    .map(drop)
-                    .map_err(|error| told(&error))
+                let request = upgrade_to_contract(WAIT);
+                let plan = Box::pin(plan_upgrade(cluster, sources, &request)).await?;
+                Box::pin(upgrade(cluster, sources, &request, plan)).await.map(drop)
             }
-            Self::RollBack => {
-                Box::pin(rollback_upgrade(cluster, WAIT)).await.map(drop).map_err(|error| told(&error))
-            }
+            Self::RollBack => Box::pin(rollback_upgrade(cluster, WAIT)).await.map(drop),
             Self::Delete => {
                 let request = everything();
-                let plan = Box::pin(plan_delete(cluster, &request)).await.map_err(|error| told(&error))?;
-                Box::pin(delete_providers(cluster, &request, plan))
-                    .await
-                    .map(drop)
-                    .map_err(|error| told(&error))
+                let plan = Box::pin(plan_delete(cluster, &request)).await?;
+                Box::pin(delete_providers(cluster, &request, plan)).await.map(drop)
             }
         }
     }
 }
 
 fn first_installation() -> InitRequest {
-    InitRequest {
-        providers: asked(&[(core(), OLD), (docker(), OLD)]),
-        declined: vec![ProviderType::Bootstrap, ProviderType::ControlPlane],
-        target_namespace: None,
-        validate: true,
-        wait: WAIT,
-        thorough: false,
-    }
-}
-
-fn to_contract() -> UpgradeRequest {
-    UpgradeRequest {
-        target: UpgradeTarget::Contract(Contract::new(Contract::CURRENT)),
-        allow_downgrade: false,
-        allow_skip: false,
-        keep_replicas: true,
-        keep_placement: true,
-        skip_cert_manager: false,
-        wait: WAIT,
-        thorough: false,
-    }
+    small_init(OLD, WAIT)
 }
 
 fn everything() -> DeleteRequest {
@@ -124,17 +92,9 @@ fn everything() -> DeleteRequest {
 
 /// The new docker drops one object, brings another, and its Deployment selects other Pods, so that it has to be made anew.
 fn releases() -> Releases {
-    let id = docker();
-    let extra = |name: &str| {
-        format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: {id}-system}}\n")
-    };
-    let new =
-        components(&id, NEW).replace("{provider: infrastructure-docker}", "{provider: docker, part: new}");
-    Releases::small().with(&id, OLD, &(components(&id, OLD) + &extra("dropped"))).with(
-        &id,
-        NEW,
-        &(new + &extra("added")),
-    )
+    let new = components(&docker(), NEW);
+    let new = new.replace("{provider: infrastructure-docker}", "{provider: docker, part: new}");
+    Releases::small().with_changing_docker(&new)
 }
 
 /// A cluster on which everything was done that comes before a work, to be had as often as one likes.

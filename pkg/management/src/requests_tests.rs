@@ -9,9 +9,12 @@ use support::{
 };
 
 use crate::{
-    DeleteRequest, InitRequest, LifecyclePlan, UpgradeRequest, UpgradeTarget, WaitFor, delete_providers,
-    init, plan_delete, plan_init, plan_upgrade, status,
-    testing::{OLD, Releases, asked, bootstrap, cert_manager, cluster, control_plane, core, docker},
+    DeleteRequest, LifecyclePlan, UpgradeRequest, WaitFor, delete_providers, init, plan_delete, plan_init,
+    plan_upgrade, status,
+    testing::{
+        OLD, Releases, bootstrap, cert_manager, cluster, control_plane, core, docker, init_of,
+        upgrade_to_contract,
+    },
     upgrade,
 };
 
@@ -36,14 +39,8 @@ async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider()
     let sources = releases.sources();
     let mut counter = Counter::start(fixture.sandbox());
 
-    let request = InitRequest {
-        providers: asked(&[(core(), OLD), (bootstrap(), OLD), (control_plane(), OLD), (docker(), OLD)]),
-        declined: Vec::new(),
-        target_namespace: None,
-        validate: true,
-        wait: NO_WAIT,
-        thorough: false,
-    };
+    let providers = [(core(), OLD), (bootstrap(), OLD), (control_plane(), OLD), (docker(), OLD)];
+    let request = init_of(&providers, NO_WAIT);
     let first = cluster(&fixture).await;
     let plan = plan_init(&first, &sources, &request).await.unwrap();
     let objects = touched(&plan);
@@ -57,16 +54,7 @@ async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider()
     at_most(2 * PROVIDERS + 15, &counter.all());
 
     counter.restart();
-    let request = UpgradeRequest {
-        target: UpgradeTarget::Contract(api::Contract::new(api::Contract::CURRENT)),
-        allow_downgrade: false,
-        allow_skip: false,
-        keep_replicas: true,
-        keep_placement: true,
-        skip_cert_manager: true,
-        wait: NO_WAIT,
-        thorough: false,
-    };
+    let request = UpgradeRequest { skip_cert_manager: true, ..upgrade_to_contract(NO_WAIT) };
     let second = cluster(&fixture).await;
     let plan = plan_upgrade(&second, &sources, &request).await.unwrap();
     let changed = touched(&plan);

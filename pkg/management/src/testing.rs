@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use api::{Metadata, ProviderId, ProviderType};
+use api::{Contract, Metadata, ProviderId, ProviderType};
 use apply::{Connection, Credentials, EventSink, Server, ServerSettings};
 use manifest::{Limits, Object, read_stream};
 use provider::{
@@ -13,7 +13,9 @@ use repository::{Context, Overrides};
 use support::fixture::Fixture;
 use tempfile::TempDir;
 
-use crate::{ManagementCluster, ProvidersRequest, Sources};
+use crate::{
+    InitRequest, ManagementCluster, ProvidersRequest, Sources, UpgradeRequest, UpgradeTarget, WaitFor,
+};
 
 /// The two versions every provider of [`Releases::small`] has.
 pub(crate) const OLD: &str = "v1.13.5";
@@ -124,6 +126,18 @@ impl Releases {
         self
     }
 
+    /// Has docker bring ConfigMap `dropped` with its old version, and `added` with its new one, of these components.
+    pub(crate) fn with_changing_docker(self, new: &str) -> Self {
+        let id = docker();
+        let extra = |name: &str| {
+            format!(
+                "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: {id}-system}}\n"
+            )
+        };
+        let old = components(&id, OLD) + &extra("dropped");
+        self.with(&id, OLD, &old).with(&id, NEW, &(new.to_owned() + &extra("added")))
+    }
+
     pub(crate) fn sources(&self) -> Sources<'_> {
         Sources { config: &self.parsed, overrides: &self.overrides, repositories: &self.context }
     }
@@ -175,6 +189,38 @@ pub(crate) fn asked(providers: &[(ProviderId, &str)]) -> ProvidersRequest {
         (id.clone(), (!version.is_empty()).then(|| (*version).to_owned()))
     };
     ProvidersRequest { providers: providers.iter().map(one).collect() }
+}
+
+/// An `init` of these providers that says no more.
+pub(crate) fn init_of(providers: &[(ProviderId, &str)], wait: WaitFor) -> InitRequest {
+    InitRequest {
+        providers: asked(providers),
+        declined: Vec::new(),
+        target_namespace: None,
+        validate: true,
+        wait,
+        thorough: false,
+    }
+}
+
+/// An `init` of core and docker alone: enough to see an order.
+pub(crate) fn small_init(version: &str, wait: WaitFor) -> InitRequest {
+    let declined = vec![ProviderType::Bootstrap, ProviderType::ControlPlane];
+    InitRequest { declined, ..init_of(&[(core(), version), (docker(), version)], wait) }
+}
+
+/// An upgrade to the current contract that says no more.
+pub(crate) fn upgrade_to_contract(wait: WaitFor) -> UpgradeRequest {
+    UpgradeRequest {
+        target: UpgradeTarget::Contract(Contract::new(Contract::CURRENT)),
+        allow_downgrade: false,
+        allow_skip: false,
+        keep_replicas: true,
+        keep_placement: true,
+        skip_cert_manager: false,
+        wait,
+        thorough: false,
+    }
 }
 
 /// Metadata with the series of one version.

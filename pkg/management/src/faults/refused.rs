@@ -99,7 +99,7 @@ async fn a_definition_that_is_never_established_is_told_at_the_deadline() {
     let sources = releases.sources();
     let plan = Box::pin(plan_init(&cluster, &sources, &request)).await.unwrap();
     let error = Box::pin(init(&cluster, &sources, &request, plan)).await.unwrap_err();
-    let crate::LifecycleError::NotReady(late) = &error else { panic!("{error:?}") };
+    let LifecycleError::NotReady(late) = &error else { panic!("{error:?}") };
     let names: Vec<_> = late.blockers.iter().map(|blocker| blocker.object.to_string()).collect();
     assert_eq!(names, ["CustomResourceDefinition dockermachines.infrastructure.cluster.x-k8s.io"]);
     for plural in ["others", "dockermachines"] {

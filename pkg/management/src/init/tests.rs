@@ -15,8 +15,8 @@ use support::{
 
 use super::*;
 use crate::testing::{
-    CERT_MANAGER, NEW, OLD, Releases, asked, bootstrap, cert_manager, cluster, components, control_plane,
-    core, docker, installed, namespace_of,
+    CERT_MANAGER, NEW, OLD, Releases, bootstrap, cert_manager, cluster, components, control_plane, core,
+    docker, init_of, installed, namespace_of, small_init,
 };
 
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
@@ -28,25 +28,19 @@ const CLUSTER_ROLE_BINDING: Kind =
     Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings")
         .of_the_cluster();
 
+const WAIT: WaitFor = WaitFor { timeout: Some(Duration::from_secs(30)), must_be_ready: true };
+
 async fn with_controllers() -> Fixture {
     Fixture::builder().controllers(Switches::default()).start().await
 }
 
 fn request(providers: &[(ProviderId, &str)]) -> InitRequest {
-    InitRequest {
-        providers: asked(providers),
-        declined: Vec::new(),
-        target_namespace: None,
-        validate: true,
-        wait: WaitFor { timeout: Some(Duration::from_secs(30)), must_be_ready: true },
-        thorough: false,
-    }
+    init_of(providers, WAIT)
 }
 
 /// Core and docker alone: enough to see an order.
 fn small_request(version: &str) -> InitRequest {
-    let declined = vec![ProviderType::Bootstrap, ProviderType::ControlPlane];
-    InitRequest { declined, ..request(&[(core(), version), (docker(), version)]) }
+    small_init(version, WAIT)
 }
 
 async fn run(

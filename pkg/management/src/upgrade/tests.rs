@@ -6,7 +6,7 @@ mod kept;
 
 use std::{collections::BTreeMap, time::Duration};
 
-use api::{Contract, ProviderId, ProviderType};
+use api::ProviderId;
 use manifest::Object;
 use sandbox::{Fault, Switches};
 use serde_json::{Value, json};
@@ -17,8 +17,10 @@ use support::{
 
 use super::*;
 use crate::{
-    InitRequest, init, plan_init,
-    testing::{NEW, OLD, Releases, asked, cluster, components, core, docker, namespace_of},
+    init, plan_init,
+    testing::{
+        NEW, OLD, Releases, cluster, components, core, docker, namespace_of, small_init, upgrade_to_contract,
+    },
 };
 
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
@@ -27,21 +29,9 @@ const CLUSTER_ROLE: Kind =
 const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
 const WAIT: WaitFor = WaitFor { timeout: Some(Duration::from_secs(30)), must_be_ready: true };
 
-/// A ConfigMap that one version of docker brings and the other does not.
-fn extra(name: &str) -> String {
-    format!(
-        "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: infrastructure-docker-system}}\n"
-    )
-}
-
 /// Docker's old version with one object more, its new one with another.
 fn releases() -> Releases {
-    let docker = docker();
-    Releases::small().with(&docker, OLD, &(components(&docker, OLD) + &extra("dropped"))).with(
-        &docker,
-        NEW,
-        &(components(&docker, NEW) + &extra("added")),
-    )
+    Releases::small().with_changing_docker(&components(&docker(), NEW))
 }
 
 /// A cluster with core and docker in their old versions.
@@ -76,14 +66,7 @@ impl Lab {
     }
 
     async fn init(&self, wait: WaitFor) {
-        let request = InitRequest {
-            providers: asked(&[(core(), OLD), (docker(), OLD)]),
-            declined: vec![ProviderType::Bootstrap, ProviderType::ControlPlane],
-            target_namespace: None,
-            validate: true,
-            wait,
-            thorough: false,
-        };
+        let request = small_init(OLD, wait);
         let sources = self.releases.sources();
         let plan = plan_init(&self.cluster, &sources, &request).await.unwrap();
         init(&self.cluster, &sources, &request, plan).await.unwrap();
@@ -185,16 +168,7 @@ impl Lab {
 }
 
 fn to_contract() -> UpgradeRequest {
-    UpgradeRequest {
-        target: UpgradeTarget::Contract(Contract::new(Contract::CURRENT)),
-        allow_downgrade: false,
-        allow_skip: false,
-        keep_replicas: true,
-        keep_placement: true,
-        skip_cert_manager: false,
-        wait: WAIT,
-        thorough: false,
-    }
+    upgrade_to_contract(WAIT)
 }
 
 fn to_versions(items: &[(ProviderId, &str)]) -> UpgradeRequest {

@@ -1,7 +1,7 @@
 use api::{ProviderId, ReleaseSeries};
 
 use super::*;
-use crate::WaitFor;
+use crate::{WaitFor, testing::upgrade_to_contract};
 
 /// `core v1.0.0: v1.0.0 v1.1.0-rc.0 | 1.0=v1beta1 1.1=v1beta2`: name, installed version, releases, series.
 /// With `!reason` behind the first colon its releases cannot be told.
@@ -128,16 +128,7 @@ fn request(target: &str) -> UpgradeRequest {
         Some(contract) => UpgradeTarget::Contract(Contract::new(contract)),
         None => UpgradeTarget::Providers(target.split_whitespace().map(item).collect()),
     };
-    UpgradeRequest {
-        target,
-        allow_downgrade: false,
-        allow_skip: false,
-        keep_replicas: true,
-        keep_placement: true,
-        skip_cert_manager: false,
-        wait: WaitFor { timeout: None, must_be_ready: false },
-        thorough: false,
-    }
+    UpgradeRequest { target, ..upgrade_to_contract(WaitFor { timeout: None, must_be_ready: false }) }
 }
 
 /// `cluster-api v1.1.0, aws v2.1.0`, or `! ` and the problems.
