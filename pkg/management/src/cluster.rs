@@ -35,6 +35,11 @@ pub(crate) fn config_map_kind() -> ApiKind {
     served("", "v1", "ConfigMap", "configmaps", true)
 }
 
+/// Secrets.
+pub(crate) fn secret_kind() -> ApiKind {
+    served("", "v1", "Secret", "secrets", true)
+}
+
 /// A kind that is known to be served like this.
 pub(crate) fn served(group: &str, version: &str, kind: &str, plural: &str, namespaced: bool) -> ApiKind {
     ApiKind {

@@ -21,7 +21,7 @@ use crate::{
 };
 
 use choose::{Choice, check_instances, choose, outlook};
-use journal::{Index, Journal, Phase};
+use journal::{Journal, Phase};
 use prepare::{Look, Next};
 use releases::look_up;
 
@@ -96,7 +96,7 @@ pub async fn upgrade_outlook(
 ) -> Result<UpgradeOutlook, LifecycleError> {
     cluster.check_contract(FROM).await?;
     let inventory = cluster.inventory().await?;
-    let unfinished = cluster.upgrade_journal(&inventory).await?.filter(Journal::is_unfinished);
+    let unfinished = cluster.unfinished_upgrade(&inventory).await?;
     let cert_manager = cluster.plan_cert_manager_for_upgrade(sources).await?;
     cluster.events.send(&Event::CheckingReleases);
     let candidates = look_up(sources, &inventory.providers, None).await;
@@ -150,8 +150,11 @@ pub async fn plan_upgrade(
             problems.extend(more.problems);
             Vec::new()
         }
-        // What was found before may say why.
-        Err(error) => return Err(refuse(problems).err().map_or(error, LifecycleError::from)),
+        Err(error) => {
+            // What was found before may say why.
+            refuse(problems)?;
+            return Err(error);
+        }
     };
     refuse(problems)?;
     let (providers, words): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
@@ -166,9 +169,9 @@ async fn chosen(
     inventory: &ProviderInventory,
     request: &UpgradeRequest,
 ) -> Result<Choice, LifecycleError> {
-    let journal = cluster.upgrade_journal(inventory).await?.filter(Journal::is_unfinished);
+    let journal = cluster.unfinished_upgrade(inventory).await?;
     if let Some(journal) = journal {
-        return journal.index.choice(inventory, request);
+        return Ok(journal.index.choice(inventory, request)?);
     }
     let candidates = look_up(sources, &inventory.providers, Some(&request.target)).await;
     Ok(choose(&candidates, request).map_err(|problems| Problems { problems })?)
@@ -210,7 +213,7 @@ pub async fn resume_upgrade(
     wait: WaitFor,
 ) -> Result<Option<NotReady>, LifecycleError> {
     let inventory = cluster.inventory().await?;
-    let journal = cluster.upgrade_journal(&inventory).await?.filter(Journal::is_unfinished);
+    let journal = cluster.unfinished_upgrade(&inventory).await?;
     let journal = journal.ok_or(UpgradeError::NoJournal { verb: "resume" })?;
     if journal.index.phase == Phase::RollingBack {
         return Box::pin(cluster.roll_back(wait)).await;
@@ -241,48 +244,6 @@ pub async fn abort_upgrade(cluster: &ManagementCluster) -> Result<(), LifecycleE
     }
     let journal = journal.filter(Journal::is_unfinished).ok_or(UpgradeError::NoJournal { verb: "abort" })?;
     Ok(journal.forget().await?)
-}
-
-impl Index {
-    /// What is left to do for a request towards the same target, and what the user should know.
-    fn choice(
-        &self,
-        inventory: &ProviderInventory,
-        request: &UpgradeRequest,
-    ) -> Result<Choice, LifecycleError> {
-        self.check_target(request)?;
-        let item = |entry: &journal::Entry| {
-            let installed = inventory.of(&entry.provider).next().cloned();
-            installed.map(|installed| (installed, entry.to.clone()))
-        };
-        Ok(Choice {
-            items: self.providers.iter().filter_map(item).collect(),
-            warnings: vec![format!("this goes on with the upgrade begun at {}", self.begun)],
-        })
-    }
-
-    /// Checks that a request is for this very upgrade.
-    fn check_target(&self, request: &UpgradeRequest) -> Result<(), UpgradeError> {
-        if self.phase == Phase::Upgrading && self.target.is_same_as(&request.target) {
-            Ok(())
-        } else {
-            Err(UpgradeError::Unfinished(self.state()))
-        }
-    }
-
-    /// The request it was begun with. What was allowed then need not be asked again.
-    fn request(&self, wait: WaitFor) -> UpgradeRequest {
-        UpgradeRequest {
-            target: self.target.clone(),
-            allow_downgrade: true,
-            allow_skip: true,
-            keep_replicas: self.keep_replicas,
-            keep_placement: self.keep_placement,
-            skip_cert_manager: self.skip_cert_manager,
-            wait,
-            thorough: false,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -43,26 +43,27 @@ impl ManagementCluster {
         plan: &LifecyclePlan,
     ) -> Result<Option<Journal>, LifecycleError> {
         let inventory = self.inventory().await?;
-        let journal = self.upgrade_journal(&inventory).await?;
-        if let Some(journal) = journal.as_ref().filter(|journal| journal.index.phase != Phase::Finished) {
-            journal.index.check_target(request)?;
-            self.events
-                .send(&Event::Resuming { what: format!("the upgrade begun at {}", journal.index.begun) });
-        } else if plan.is_empty() {
-            return Ok(None);
-        } else {
-            let index = Index::begin(request, &plan.cert_manager);
-            let restore = |provider: &ProviderPlan| {
-                live_objects(&provider.set, &provider.live).map(to_restore).collect::<Vec<_>>()
-            };
-            let kept: Vec<_> = plan.providers.iter().map(restore).collect();
-            let before = plan.providers.iter().zip(&kept).map(|(provider, objects)| Before {
-                installed: provider.as_it_is(),
-                to: provider.to.clone().unwrap_or_default(),
-                objects: objects.iter().collect(),
-            });
-            return Journal::begin(self, &inventory, journal, index, before.collect()).await.map(Some);
+        match self.upgrade_journal(&inventory).await? {
+            Some(journal) if journal.is_unfinished() => {
+                journal.index.check_target(request)?;
+                self.events
+                    .send(&Event::Resuming { what: format!("the upgrade begun at {}", journal.index.begun) });
+                Ok(Some(journal))
+            }
+            _ if plan.is_empty() => Ok(None),
+            replaced => {
+                let index = Index::begin(request, &plan.cert_manager);
+                let restore = |provider: &ProviderPlan| {
+                    live_objects(&provider.set, &provider.live).map(to_restore).collect::<Vec<_>>()
+                };
+                let kept: Vec<_> = plan.providers.iter().map(restore).collect();
+                let before = plan.providers.iter().zip(&kept).map(|(provider, objects)| Before {
+                    installed: provider.as_it_is(),
+                    to: provider.to.clone().unwrap_or_default(),
+                    objects: objects.iter().collect(),
+                });
+                Journal::begin(self, &inventory, replaced, index, before.collect()).await.map(Some)
+            }
         }
-        Ok(journal)
     }
 }

@@ -8,87 +8,28 @@
 //!
 //! The first is written last: without it there is no journal, and what lies about is cleared away by the next upgrade.
 
+mod index;
 mod manifests;
 
 use api::ProviderId;
-use apply::{ApiError, ApiKind, Apply, GroupKind, List, WriteMode};
+use apply::{ApiError, Apply, List, WriteMode};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use jiff::Timestamp;
 use manifest::{Object, Value};
 use provider::InstalledProvider;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{UpgradeError, UpgradeRequest, UpgradeTarget};
-use crate::{CertManagerPlan, LifecycleError, ManagementCluster, ProviderInventory, provider_set::PREFIX};
+use super::UpgradeError;
+use crate::{
+    LifecycleError, ManagementCluster, ProviderInventory, cluster::secret_kind, inventory::FIELD_MANAGER,
+    provider_set::PREFIX,
+};
 
-pub(crate) use manifests::{digest, pack, to_restore, unpack};
+use manifests::{digest, pack, unpack};
 
-/// What a journal on the cluster says of an upgrade.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JournalState {
-    /// When it was begun, in RFC 3339 and UTC.
-    pub begun: String,
-    /// Whether all providers are done.
-    pub finished: bool,
-    /// Whether it is being gone back from.
-    pub rolling_back: bool,
-    /// Providers with the version before, the version after, and whether they are done.
-    pub providers: Vec<(ProviderId, String, String, bool)>,
-}
-
-/// What the first Secret holds, as JSON.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Index {
-    /// [`FORMAT`].
-    pub(crate) format: u32,
-    /// When it was begun, in RFC 3339 and UTC.
-    pub(crate) begun: String,
-    pub(crate) phase: Phase,
-    pub(crate) target: UpgradeTarget,
-    pub(crate) keep_replicas: bool,
-    pub(crate) keep_placement: bool,
-    pub(crate) skip_cert_manager: bool,
-    /// In the order they are worked on.
-    pub(crate) providers: Vec<Entry>,
-    pub(crate) cert_manager: CertManagerStep,
-}
-
-/// Where an upgrade stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum Phase {
-    Upgrading,
-    Finished,
-    RollingBack,
-}
-
-/// One provider.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Entry {
-    pub(crate) provider: ProviderId,
-    pub(crate) namespace: String,
-    pub(crate) from: String,
-    pub(crate) to: String,
-    /// Whether all its objects are those of the new version, and the inventory says so.
-    pub(crate) done: bool,
-    /// The Secrets that hold its manifests of before, in their order.
-    pub(crate) secrets: Vec<String>,
-    /// Of what they hold together.
-    pub(crate) digest: String,
-}
-
-/// What becomes of cert-manager; for the user, as it is not gone back with.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CertManagerStep {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) from: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) to: Option<String>,
-}
+pub use index::JournalState;
+pub(crate) use index::{Entry, Index, Phase};
+pub(crate) use manifests::to_restore;
 
 /// The journal on the cluster.
 pub(crate) struct Journal {
@@ -107,12 +48,9 @@ pub(crate) struct Before<'a> {
     pub(crate) objects: Vec<&'a Object>,
 }
 
-/// The layout this binary writes and reads.
-const FORMAT: u32 = 1;
 const NAME: &str = "capstan-upgrade";
 const INDEX_KEY: &str = "journal";
 const PART_KEY: &str = "manifests";
-const MANAGER: &str = "capstan";
 
 /// The label of all its Secrets, with its value. Not that of a provider: other tools would delete them along with it.
 const LABEL: (&str, &str) = ("journal", "upgrade");
@@ -125,59 +63,6 @@ fn unusable(problem: impl Into<String>) -> UpgradeError {
     UpgradeError::Journal { problem: problem.into() }
 }
 
-impl From<&CertManagerPlan> for CertManagerStep {
-    fn from(plan: &CertManagerPlan) -> Self {
-        match plan {
-            CertManagerPlan::Install { version, .. } => Self { from: None, to: Some(version.clone()) },
-            CertManagerPlan::Upgrade { from, to } => Self { from: Some(from.clone()), to: Some(to.clone()) },
-            CertManagerPlan::None | CertManagerPlan::External | CertManagerPlan::Keep { .. } => {
-                Self::default()
-            }
-        }
-    }
-}
-
-impl Index {
-    /// What an upgrade is to do; when it begins, and the providers with their manifests, come as it is written.
-    pub(crate) fn begin(request: &UpgradeRequest, cert_manager: &CertManagerPlan) -> Self {
-        Self {
-            format: FORMAT,
-            begun: String::new(),
-            phase: Phase::Upgrading,
-            target: request.target.clone(),
-            keep_replicas: request.keep_replicas,
-            keep_placement: request.keep_placement,
-            skip_cert_manager: request.skip_cert_manager,
-            providers: Vec::new(),
-            cert_manager: cert_manager.into(),
-        }
-    }
-
-    pub(crate) fn state(&self) -> JournalState {
-        let row = |entry: &Entry| (entry.provider.clone(), entry.from.clone(), entry.to.clone(), entry.done);
-        JournalState {
-            begun: self.begun.clone(),
-            finished: self.phase == Phase::Finished,
-            rolling_back: self.phase == Phase::RollingBack,
-            providers: self.providers.iter().map(row).collect(),
-        }
-    }
-
-    fn read(text: &[u8]) -> Result<Self, UpgradeError> {
-        /// What every layout begins with.
-        #[derive(Deserialize)]
-        struct Head {
-            format: u32,
-        }
-        let broken = |error: serde_json::Error| unusable(format!("it cannot be read: {error}"));
-        let head: Head = serde_json::from_slice(text).map_err(broken)?;
-        if head.format != FORMAT {
-            return Err(unusable(format!("it has format {}, and this binary knows {FORMAT}", head.format)));
-        }
-        serde_json::from_slice(text).map_err(broken)
-    }
-}
-
 impl ManagementCluster {
     /// The journal of the last upgrade, finished or not. One request.
     pub(crate) async fn upgrade_journal(
@@ -185,11 +70,19 @@ impl ManagementCluster {
         inventory: &ProviderInventory,
     ) -> Result<Option<Journal>, LifecycleError> {
         let Some(namespace) = namespace_of(inventory) else { return Ok(None) };
-        let found = self.server.get(&self.secrets().await?, &namespace, NAME).await?;
+        let found = self.server.get(&secret_kind(), &namespace, NAME).await?;
         let Some(secret) = found else { return Ok(None) };
         let index = Index::read(&data(&secret, INDEX_KEY)?)?;
         let resource_version = resource_version(&secret);
         Ok(Some(Journal { cluster: self.clone(), namespace, index, resource_version }))
+    }
+
+    /// The same, when there is something to go on with.
+    pub(crate) async fn unfinished_upgrade(
+        &self,
+        inventory: &ProviderInventory,
+    ) -> Result<Option<Journal>, LifecycleError> {
+        Ok(self.upgrade_journal(inventory).await?.filter(Journal::is_unfinished))
     }
 
     /// Deletes manifests without an index: a run that was cut off as it began, or as it ended, leaves them behind.
@@ -205,7 +98,7 @@ impl ManagementCluster {
 
     /// Deletes manifests but for those of these names.
     async fn delete_journal_parts(&self, namespace: &str, keep: &[String]) -> Result<(), ApiError> {
-        let kind = self.secrets().await?;
+        let kind = secret_kind();
         let list = List {
             namespace: Some(namespace.to_owned()),
             labels: selector(),
@@ -219,10 +112,6 @@ impl ManagementCluster {
             }
         }
         Ok(())
-    }
-
-    async fn secrets(&self) -> Result<ApiKind, ApiError> {
-        self.server.kind(&GroupKind::new("", "Secret")).await
     }
 }
 
@@ -252,7 +141,7 @@ impl Journal {
         let now = Timestamp::now();
         index.begun = format!("{now:.0}");
         let stamp = now.as_millisecond();
-        let kind = cluster.secrets().await?;
+        let kind = secret_kind();
         let mut kept = Vec::new();
         for Before { installed, to, objects } in before {
             let parts = pack(&objects).map_err(|error| unusable(error.to_string()))?;
@@ -268,7 +157,11 @@ impl Journal {
             };
             for (name, part) in entry.secrets.iter().zip(&parts) {
                 let secret = secret(&namespace, name, PART_KEY, part);
-                cluster.server.create(&kind, &secret, MANAGER, WriteMode::Real).await.map_err(not_kept)?;
+                cluster
+                    .server
+                    .create(&kind, &secret, FIELD_MANAGER, WriteMode::Real)
+                    .await
+                    .map_err(not_kept)?;
                 kept.push(name.clone());
             }
             index.providers.push(entry);
@@ -285,7 +178,7 @@ impl Journal {
     /// # Errors
     /// A conflict when another run wrote it meanwhile.
     pub(crate) async fn save(&mut self) -> Result<(), ApiError> {
-        let kind = self.cluster.secrets().await?;
+        let kind = secret_kind();
         let text =
             serde_json::to_vec(&self.index).expect("an index has no maps, so no keys that are no text");
         let secret = secret(&self.namespace, NAME, INDEX_KEY, &text);
@@ -295,7 +188,7 @@ impl Journal {
             resource_version: (!is_new).then(|| self.resource_version.clone()),
             mode: WriteMode::Real,
         };
-        let written = self.cluster.server.apply(&kind, &secret, MANAGER, how).await?;
+        let written = self.cluster.server.apply(&kind, &secret, FIELD_MANAGER, how).await?;
         self.resource_version = resource_version(&written);
         Ok(())
     }
@@ -327,7 +220,7 @@ impl Journal {
     /// `Journal` when something is missing or not what was written.
     pub(crate) async fn manifests(&self) -> Result<Vec<Vec<Object>>, LifecycleError> {
         let list = List { namespace: Some(self.namespace.clone()), labels: selector(), ..List::default() };
-        let secrets = self.cluster.server.list(&self.cluster.secrets().await?, &list).await?;
+        let secrets = self.cluster.server.list(&secret_kind(), &list).await?;
         let part = |name: &String| {
             let found = secrets.iter().find(|secret| secret.name() == name);
             let found =
@@ -349,7 +242,7 @@ impl Journal {
 
     /// Deletes it, the index first.
     pub(crate) async fn forget(self) -> Result<(), ApiError> {
-        let kind = self.cluster.secrets().await?;
+        let kind = secret_kind();
         self.cluster.server.delete(&kind, &self.namespace, NAME, None).await?;
         self.cluster.delete_journal_parts(&self.namespace, &[]).await
     }

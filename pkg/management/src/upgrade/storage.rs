@@ -3,7 +3,7 @@
 //! Where there are no objects, the list of stored versions says more than is true. The server lets a version out of it only
 //! when it is not the one it stores in, so the new definition first stores in the old version, and is then asked again.
 
-use apply::{ApiError, ApiKind, List, ObjectKey, PatchOf};
+use apply::{ApiError, List, ObjectKey, PatchOf, defined_kinds};
 use manifest::{Object, Value};
 use serde_json::json;
 
@@ -124,20 +124,16 @@ impl ManagementCluster {
 
     /// One object of a definition, if there is any, whoever's it is.
     async fn any_object_of(&self, definition: &Object) -> Result<Option<ObjectKey>, ApiError> {
+        let kinds = defined_kinds(definition);
         // In the version they are stored in, nothing has to be converted.
-        let in_storage =
-            storage_version(definition).filter(|version| is_served(definition, version) == Some(true));
-        let Some(version) = in_storage.or_else(|| any_served(definition)) else { return Ok(None) };
+        let in_storage = kinds.iter().find(|kind| storage_version(definition) == Some(&kind.version));
+        let Some(kind) = in_storage.or(kinds.first()) else { return Ok(None) };
         let list = List { metadata_only: true, at_most: Some(1), ..List::default() };
-        match self.server.list(&kind_of(definition, version), &list).await {
+        match self.server.list(kind, &list).await {
             Err(error) if error.is_not_found() => Ok(None),
             found => Ok(found?.first().map(ObjectKey::of)),
         }
     }
-}
-
-fn any_served(definition: &Object) -> Option<&str> {
-    versions(definition).iter().find(|version| version["served"] == true)?["name"].as_str()
 }
 
 fn versions(definition: &Object) -> &[Value] {
@@ -151,16 +147,4 @@ fn storing_in(definition: &Object, storage: &str) -> Vec<Value> {
         version["storage"] = (version["name"] == storage).into();
     }
     versions
-}
-
-fn kind_of(definition: &Object, version: &str) -> ApiKind {
-    let text = |path: &[&str]| definition.get(path).and_then(Value::as_str).unwrap_or_default().to_owned();
-    ApiKind {
-        group: text(&["spec", "group"]),
-        version: version.to_owned(),
-        kind: text(&["spec", "names", "kind"]),
-        plural: text(&["spec", "names", "plural"]),
-        namespaced: text(&["spec", "scope"]) == "Namespaced",
-        verbs: Vec::new(),
-    }
 }
