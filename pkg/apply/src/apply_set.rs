@@ -168,22 +168,12 @@ impl ApplySet {
         self.items.retain(|item| item.key != *key);
     }
 
-    /// Whether a kind is brought into being by an item.
-    pub fn manages(&self, kind: &GroupKind) -> bool {
-        let is = |managed: &ManagedType| {
-            managed.group == kind.group && (managed.kind == "*" || managed.kind == kind.kind)
-        };
-        self.items.iter().any(|item| item.managed_types.iter().any(is))
-    }
-
     /// Notes what a plan is going to do: what it writes is scheduled for application, what it removes for deletion, and
     /// policies and orders become those of the manifests. Items are put in the order of deletion.
     ///
-    /// Gives whether anything is different now: then the set must be stored before the first write. Otherwise a run that
-    /// was cut off could leave objects nobody knows of, or a half-written change that looks like the recorded one.
-    #[must_use = "what was scheduled must be stored before the first write"]
-    pub fn schedule(&mut self, desired: &DesiredSet, plan: &Plan) -> bool {
-        let before = self.items.clone();
+    /// What is different then must be stored before the first write. Otherwise a run that was cut off could leave objects
+    /// nobody knows of, or a half-written change that looks like the recorded one.
+    pub(crate) fn schedule(&mut self, desired: &DesiredSet, plan: &Plan) {
         // A namespace that was dropped and stays may be missing, and made for nobody: that step is about no item.
         let own = plan.steps.iter().filter(|step| !step.unowned);
         let steps: BTreeMap<_, _> = own.map(|step| (&step.key, step.action)).collect();
@@ -202,15 +192,12 @@ impl ApplySet {
         }
         self.items = items.into_values().collect();
         self.sort_for_deletion();
-        self.items != before
     }
 
-    /// Notes that all of it is to be deleted. Gives whether anything is different now.
-    pub fn schedule_deletion(&mut self) -> bool {
-        let before = self.items.clone();
+    /// Notes that all of it is to be deleted.
+    pub(crate) fn schedule_deletion(&mut self) {
         self.items.iter_mut().for_each(Item::schedule_deletion);
         self.sort_for_deletion();
-        self.items != before
     }
 
     fn sort_for_deletion(&mut self) {

@@ -13,7 +13,7 @@ use self::{
     normalise::{normalise, problems_of_shape},
     scope::{Scopes, defined_types},
 };
-use crate::{Annotations, Hints, Kinds, ManagedType, Marks, ObjectKey, ObjectPolicies, Options};
+use crate::{Hints, Kinds, ManagedType, Marks, ObjectKey, ObjectPolicies, Options};
 
 pub use scope::defined_kinds;
 
@@ -89,7 +89,7 @@ fn prepare(
 ) -> Result<Desired, Vec<BadObject>> {
     let mut problems = problems_of_shape(&object);
     problems.extend(normalise(&mut object, &marks.reserved));
-    let policies = Annotations { prefix: &options.prefix }.read(&object, options).unwrap_or_else(|wrong| {
+    let policies = ObjectPolicies::of(&object, options).unwrap_or_else(|wrong| {
         problems.extend(wrong);
         ObjectPolicies::default()
     });

@@ -192,8 +192,8 @@ impl Engine<'_> {
         let server = self.server.retrying_until(run.until);
         let engine = Engine { server: &server, ..*self };
         engine.guard_redundant(set, &plan, &live).await?;
-        let mut ledger = Ledger::open(set, run.record);
-        ledger.schedule(desired, &plan);
+        let ledger = Ledger::open(set, run.record);
+        ledger.set.schedule(desired, &plan);
         let mut pass = Pass::prepare(engine, run, ledger, desired, live).await?;
         let ended = pass.carry_out(&plan).await;
         pass.end(ended).await
@@ -259,7 +259,7 @@ impl Engine<'_> {
     async fn dismiss(&self, set: &mut ApplySet, live: &Live, run: Run<'_>) -> Result<Outcome, EngineError> {
         let plan = plan_delete(set, live, self.marks, self.options);
         let mut ledger = Ledger::open(set, run.record);
-        ledger.schedule_deletion();
+        ledger.set.schedule_deletion();
         let mut remover = Remover { engine: *self, ledger: &mut ledger, live, until: run.until };
         match remover.remove(&plan.steps).await {
             Ok(blockers) if blockers.is_empty() => Ok(Outcome::Done),

@@ -173,7 +173,7 @@ impl World {
     }
 
     pub(crate) fn carry_out(&mut self, plan: &Plan, desired: &DesiredSet) {
-        let _ = self.set.schedule(desired, plan);
+        self.set.schedule(desired, plan);
         for step in &plan.steps {
             if step.action.writes() {
                 self.write(&step.key, desired);

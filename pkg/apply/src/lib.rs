@@ -67,12 +67,12 @@ pub use kinds::{ApiKind, Kinds};
 pub use live::{Live, Observation};
 pub use marks::Marks;
 pub use migrate::{Migrated, MigrationError};
-pub use order::{apply_priority, delete_priority};
+pub use order::delete_priority;
 pub use owned::owned_fields;
 pub use plan::{Action, Impossible, Plan, Stage, Step, plan, plan_delete};
 pub use policy::{
-    AdoptionPolicy, Annotations, DeletePolicy, MissingNamespaces, ObjectPolicies, Options, Policies,
-    ReconcilePolicy, UpdatePolicy,
+    AdoptionPolicy, DeletePolicy, MissingNamespaces, ObjectPolicies, Options, Policies, ReconcilePolicy,
+    UpdatePolicy,
 };
 pub use readiness::{wait_for_webhooks, webhooks_answer};
 pub use server::{

@@ -9,7 +9,7 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 
 /// The place of a kind inside a wave of writes; lower first.
 /// Source: component-operator-runtime (apply order inside a wave).
-pub fn apply_priority(key: &ObjectKey) -> i8 {
+pub(crate) fn apply_priority(key: &ObjectKey) -> i8 {
     match (key.group.as_str(), key.kind.as_str()) {
         ("", "Namespace") => -4,
         (ADMISSION, "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => -3,

@@ -133,8 +133,8 @@ pub enum Impossible {
 /// as it was found and the plan is made again; what was scheduled and never written is still judged by its adoption
 /// policy.
 /// Shape: every desired object and every item of the set gets one step, and every missing namespace one more; steps come
-/// in the order of execution, see [`Plan::groups`]. Pure: the same input gives the same plan. `now` is what reapply
-/// intervals are measured against.
+/// in the order of execution, those of one wave, stage and priority side by side. Pure: the same input gives the same
+/// plan. `now` is what reapply intervals are measured against.
 /// # Errors
 /// Everything that stands in the way.
 pub fn plan(
@@ -216,17 +216,6 @@ impl Plan {
     /// Whether nothing would change.
     pub fn is_empty(&self) -> bool {
         self.steps.iter().all(|step| matches!(step.action, Action::Keep | Action::Completed))
-    }
-
-    /// How many steps have an action.
-    pub fn count(&self, action: Action) -> usize {
-        self.steps.iter().filter(|step| step.action == action).count()
-    }
-
-    /// The steps in groups: one group after the other, the steps of a group side by side. A wave is over when all its
-    /// groups are; waves of deletions come last.
-    pub fn groups(&self) -> impl Iterator<Item = &[Step]> {
-        self.steps.chunk_by(|a, b| a.place() == b.place())
     }
 }
 

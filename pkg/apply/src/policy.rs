@@ -137,25 +137,18 @@ pub struct Options {
     pub reapply_after: Option<Duration>,
 }
 
-/// Reads policy annotations under one prefix.
-#[derive(Clone, Copy, Debug)]
-pub struct Annotations<'a> {
-    /// What stands before the `/`.
-    pub prefix: &'a str,
-}
-
-impl Annotations<'_> {
+impl ObjectPolicies {
     /// The policies of an object. Values are accepted in kebab case and in CamelCase.
     ///
     /// A default of [`DeletePolicy::Orphan`] is about the deletion of the whole set; only the annotation `orphan` also
     /// keeps what is no longer part of it.
     /// # Errors
     /// Every annotation that cannot be read, as ``annotation `K`: what is wrong with V``.
-    pub fn read(self, object: &Object, defaults: &Options) -> Result<ObjectPolicies, Vec<String>> {
-        let mut reader = Reader { object, prefix: self.prefix, problems: Vec::new() };
-        let Policies { adoption, reconcile, update, delete } = defaults.defaults;
+    pub(crate) fn of(object: &Object, options: &Options) -> Result<Self, Vec<String>> {
+        let mut reader = Reader { object, prefix: &options.prefix, problems: Vec::new() };
+        let Policies { adoption, reconcile, update, delete } = options.defaults;
         let delete = if delete == DeletePolicy::Orphan { DeletePolicy::OrphanOnDelete } else { delete };
-        let policies = ObjectPolicies {
+        let policies = Self {
             policies: Policies {
                 adoption: reader.word("adoption-policy", ADOPTION).unwrap_or(adoption),
                 reconcile: reader.word("reconcile-policy", RECONCILE).unwrap_or(reconcile),
@@ -165,7 +158,7 @@ impl Annotations<'_> {
             apply_order: reader.value("apply-order", order).unwrap_or_default(),
             purge_order: reader.value("purge-order", order),
             delete_order: reader.value("delete-order", order).unwrap_or_default(),
-            reapply_after: reader.value("reapply-interval", interval).or(defaults.reapply_after),
+            reapply_after: reader.value("reapply-interval", interval).or(options.reapply_after),
         };
         if reader.problems.is_empty() { Ok(policies) } else { Err(reader.problems) }
     }

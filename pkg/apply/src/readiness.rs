@@ -96,15 +96,11 @@ async fn look_at(server: &Server, key: ObjectKey) -> Result<Option<Blocker>, Api
     let kind = server.kind(&key.group_kind()).await?;
     let live = server.get(&kind, &key.namespace, &key.name).await?;
     let status = live.map_or_else(Status::not_found, |live| trust_of(&live));
-    Ok((!status.is_ready()).then(|| blocker(key, status)))
+    Ok((!status.is_ready()).then(|| Blocker::new(key, status)))
 }
 
 fn callers(objects: &[Object]) -> impl Iterator<Item = ObjectKey> {
     objects.iter().filter(|object| clients::calls(object)).map(ObjectKey::of)
-}
-
-fn blocker(object: ObjectKey, status: Status) -> Blocker {
-    Blocker { object, status, since: Duration::ZERO, below: Vec::new() }
 }
 
 /// A selector of the labels that all objects carry; empty when there are none.

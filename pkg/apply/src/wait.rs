@@ -37,6 +37,13 @@ pub struct Blocker {
     pub below: Vec<Blocker>,
 }
 
+impl Blocker {
+    /// An object as it was just seen, with nothing known of what it waits for.
+    pub fn new(object: ObjectKey, status: Status) -> Self {
+        Self { object, status, since: Duration::ZERO, below: Vec::new() }
+    }
+}
+
 /// What is to become ready.
 #[derive(Clone, Debug)]
 pub struct Waiting {
@@ -51,8 +58,9 @@ pub struct Waiting {
 impl Server {
     /// Waits until all objects are ready at the same time; tells what blocks whenever that changes.
     ///
-    /// One watch for each kind, or for each namespace of it where no label says which objects are meant. An object that failed is waited for like any other: its controller may
-    /// get over it. Pods of workloads that are not ready after some seconds are watched too, for what they say.
+    /// One watch for each kind, or for each namespace of it where no label says which objects are meant. An object that
+    /// failed is waited for like any other: its controller may get over it. Pods of workloads that are not ready after
+    /// some seconds are watched too, for what they say.
     /// Shape: empty when all are ready, else what was not when time was over; in the order of the objects.
     /// # Errors
     /// What stops a watch for good, such as a missing permission.

@@ -73,9 +73,10 @@ pub async fn plan_init(
     };
     let providers = match Box::pin(planning.plan(sources, &cert_manager, &queue, &mut problems)).await {
         Ok(providers) => providers,
-        // What was found before says why.
         Err(error) => {
-            return Err(ignored(problems, request.validate).err().map_or(error, LifecycleError::from));
+            // What was found before says why.
+            ignored(problems, request.validate)?;
+            return Err(error);
         }
     };
     let ignored = ignored(problems, request.validate)?;

@@ -64,10 +64,12 @@ fn nonsense_is_refused_with_what_is_wrong() {
     }
 }
 
+/// Schedules a plan for objects; says whether the set is another then and must be stored.
 fn scheduled(world: &mut World, objects: &[manifest::Object]) -> bool {
-    let plan = world.plan(objects).unwrap();
+    let (plan, before) = (world.plan(objects).unwrap(), world.set.clone());
     let desired = world.desire(objects).unwrap();
-    world.set.schedule(&desired, &plan)
+    world.set.schedule(&desired, &plan);
+    world.set != before
 }
 
 fn phases(world: &World) -> Vec<String> {
@@ -123,20 +125,21 @@ fn items_are_in_the_order_of_deletion() {
     ]);
     let names = |world: &World| world.set.items.iter().map(|item| item.key.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&world), ["first", "d", "a", "b", "n", "last"]);
-    assert!(world.set.schedule_deletion());
+    world.set.schedule_deletion();
     assert_eq!(names(&world), ["first", "d", "a", "b", "n", "last"]);
+    assert!(world.set.items.iter().all(|item| item.phase == Phase::ScheduledForDeletion));
     world.set.items[0].phase = Phase::Deleting;
-    assert!(!world.set.schedule_deletion(), "what is being deleted is not scheduled again");
+    let going = world.set.clone();
+    world.set.schedule_deletion();
+    assert_eq!(world.set, going, "what is being deleted is not scheduled again");
     assert!(world.set.items.iter().all(|item| item.digest.is_empty() && item.status == "Terminating"));
 }
 
 #[test]
-fn a_set_knows_its_items_and_the_kinds_they_define() {
+fn a_set_knows_its_items() {
     let item: Item = serde_json::from_value(full()).unwrap();
     let key = item.key.clone();
     let mut set = ApplySet { items: vec![item] };
-    assert!(set.manages(&GroupKind::new("example.org", "Widget")));
-    assert!(!set.manages(&GroupKind::new("example.org", "Gadget")));
     assert!(set.item(&key).is_some() && set.item_mut(&key).is_some());
     set.forget(&key);
     assert!(set.item(&key).is_none());

@@ -1,6 +1,6 @@
 //! What has to be there, or ready, before a run goes on.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::time::sleep;
 
@@ -43,7 +43,7 @@ impl Pass<'_> {
             return Ok(Vec::new());
         }
         let Some(until) = self.run.until else {
-            let blocker = |key: &ObjectKey| Some(blocker(key, self.unready.get(key)?.clone()));
+            let blocker = |key: &ObjectKey| Some(Blocker::new(key.clone(), self.unready.get(key)?.clone()));
             return Ok(keys.into_iter().filter_map(blocker).collect());
         };
         let waiting = Waiting {
@@ -54,8 +54,8 @@ impl Pass<'_> {
         let blockers = self.engine.server.wait(&waiting).await?;
         for key in keys {
             let blocker = blockers.iter().find(|blocker| blocker.object == *key);
-            let current = Status { health: Health::Current, message: String::new() };
-            let status = blocker.map_or(current, |blocker| blocker.status.clone());
+            let status =
+                blocker.map_or_else(|| Status::of(Health::Current, ""), |blocker| blocker.status.clone());
             self.ledger.saw(key, &status);
             if status.is_ready() {
                 self.unready.remove(key);
@@ -65,11 +65,7 @@ impl Pass<'_> {
     }
 }
 
-fn blocker(key: &ObjectKey, status: Status) -> Blocker {
-    Blocker { object: key.clone(), status, since: Duration::ZERO, below: Vec::new() }
-}
-
 fn unserved(key: &ObjectKey, since: Instant) -> Blocker {
     let message = format!("the server does not serve `{}` yet", key.group_kind());
-    Blocker { since: since.elapsed(), ..blocker(key, Status { health: Health::NotFound, message }) }
+    Blocker { since: since.elapsed(), ..Blocker::new(key.clone(), Status::of(Health::NotFound, message)) }
 }

@@ -55,13 +55,11 @@ impl Server {
         }
         let groups = groups.into_values().map(|group| Group::new(self, group, labels).outlast(until));
         let left: Vec<_> = try_join_all(groups).await?.into_iter().flatten().collect();
-        let blockers = left.into_iter().map(|(one, object)| Blocker {
-            object: one.key.clone(),
-            status: holding(&object),
+        let blocker = |(one, object): (&Leaving, Object)| Blocker {
             since: since.elapsed(),
-            below: Vec::new(),
-        });
-        Ok(blockers.collect())
+            ..Blocker::new(one.key.clone(), holding(&object))
+        };
+        Ok(left.into_iter().map(blocker).collect())
     }
 }
 
@@ -141,12 +139,7 @@ impl<'a> Group<'a> {
     }
 
     fn tell(&self, left: &[(&Leaving, Object)]) {
-        let blockers = left.iter().map(|(one, object)| Blocker {
-            object: one.key.clone(),
-            status: holding(object),
-            since: Duration::ZERO,
-            below: Vec::new(),
-        });
+        let blockers = left.iter().map(|(one, object)| Blocker::new(one.key.clone(), holding(object)));
         self.server.events().send(&Event::Waiting { blockers: blockers.collect() });
     }
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::{ApiError, ApplySet, DesiredSet, Health, ObjectKey, Phase, Plan, Record, Status, Written};
+use crate::{ApiError, ApplySet, Health, ObjectKey, Phase, Record, Status, Written};
 
 /// A set, and what of it is recorded.
 pub(super) struct Ledger<'a> {
@@ -15,17 +15,6 @@ impl<'a> Ledger<'a> {
     /// What comes in counts as recorded.
     pub(super) fn open(set: &'a mut ApplySet, record: &'a dyn Record) -> Self {
         Self { recorded: set.clone(), set, record }
-    }
-
-    /// Notes what a plan is going to do.
-    pub(super) fn schedule(&mut self, desired: &DesiredSet, plan: &Plan) {
-        // Whether it must be stored is seen by comparison, once for all changes.
-        let _ = self.set.schedule(desired, plan);
-    }
-
-    /// Notes that everything goes.
-    pub(super) fn schedule_deletion(&mut self) {
-        self.set.schedule_deletion();
     }
 
     /// Records the set, when it is not what is recorded.

@@ -188,10 +188,9 @@ impl Remover<'_, '_> {
                 break;
             }
             if self.until.is_none_or(|until| Instant::now() >= until) {
-                let message = "instances of it are still there".to_owned();
-                let status = Status { health: Health::Terminating, message };
-                let (object, below) = (leaving.key.clone(), Vec::new());
-                return Ok(Some(Blocker { object, status, since: since.elapsed(), below }));
+                let status = Status::of(Health::Terminating, "instances of it are still there");
+                let blocker = Blocker::new(leaving.key.clone(), status);
+                return Ok(Some(Blocker { since: since.elapsed(), ..blocker }));
             }
             sleep(Backoff::default().pause(tries, None)).await;
         }

@@ -5,7 +5,7 @@ use crate::fixtures::options;
 
 fn read(annotations: &Value, options: &Options) -> Result<ObjectPolicies, Vec<String>> {
     let object = json!({"metadata": {"name": "a", "annotations": annotations}});
-    Annotations { prefix: "x" }.read(&object.try_into().unwrap(), options)
+    ObjectPolicies::of(&object.try_into().unwrap(), options)
 }
 
 fn policies(annotations: &Value) -> Policies {

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::clients::{self, Endpoint};
 use crate::{
     ApiError, ApiKind, Blocker, GroupKind, Health, Kinds, List, ObjectKey, Server, Status, WriteMode,
+    defined_kinds,
 };
 
 /// The name of objects that are never kept.
@@ -89,7 +90,7 @@ impl Probe {
         };
         match answer {
             Err(error) if error.can_pass() => {
-                Ok(Some(super::blocker(self.object.clone(), Status::of(Health::InProgress, error.why()))))
+                Ok(Some(Blocker::new(self.object.clone(), Status::of(Health::InProgress, error.why()))))
             }
             Ok(()) | Err(ApiError::Status { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -126,17 +127,9 @@ fn conversions(objects: &[Object], is_probed: impl Fn(&Endpoint) -> bool) -> Vec
 
 /// The kind of a definition in a version that is served and not stored.
 fn converted_kind(definition: &Object) -> Option<ApiKind> {
-    let text = |path: &[&str]| definition.get(path).and_then(Value::as_str).map(str::to_owned);
     let versions = definition.get(&["spec", "versions"])?.as_array()?;
-    let version = versions.iter().find(|version| version["served"] == true && version["storage"] != true)?;
-    Some(ApiKind {
-        group: text(&["spec", "group"])?,
-        version: version["name"].as_str()?.to_owned(),
-        kind: text(&["spec", "names", "kind"])?,
-        plural: text(&["spec", "names", "plural"])?,
-        namespaced: definition.get(&["spec", "scope"])? == "Namespaced",
-        verbs: Vec::new(),
-    })
+    let stored = versions.iter().find(|version| version["storage"] == true)?["name"].as_str()?;
+    defined_kinds(definition).into_iter().find(|kind| kind.version != stored)
 }
 
 /// A kind whose creation a rule is about.

@@ -173,12 +173,7 @@ impl State {
     }
 
     fn blocker(&self, key: &ObjectKey) -> Blocker {
-        Blocker {
-            object: key.clone(),
-            status: self.status.clone(),
-            since: self.since.elapsed(),
-            below: Vec::new(),
-        }
+        Blocker { since: self.since.elapsed(), ..Blocker::new(key.clone(), self.status.clone()) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What there is of cert-manager on a cluster.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
 use apply::{ApiError, ApplySet, Blocker, Detail, GroupKind, Hints, List, ObjectKey, status_of};
 use futures::future::try_join_all;
@@ -99,9 +99,7 @@ impl ManagementCluster {
         let statuses =
             deployments.iter().map(|object| (ObjectKey::of(object), status_of(object, &Hints::default())));
         let waiting = statuses.filter(|(_, status)| !status.is_ready());
-        Ok(waiting
-            .map(|(object, status)| Blocker { object, status, since: Duration::ZERO, below: Vec::new() })
-            .collect())
+        Ok(waiting.map(|(object, status)| Blocker::new(object, status)).collect())
     }
 
     /// Definitions that somebody left behind look like a cert-manager that answers: nothing refuses an Issuer.

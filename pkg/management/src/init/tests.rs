@@ -115,7 +115,8 @@ async fn a_plan_says_what_would_be_done_and_writes_nothing() {
             .providers
             .iter()
             .map(|it| {
-                (it.id.clone(), it.from.clone(), it.to.as_deref(), it.plan.count(apply::Action::Create))
+                let new = it.plan.steps.iter().filter(|step| step.action == apply::Action::Create);
+                (it.id.clone(), it.from.clone(), it.to.as_deref(), new.count())
             })
             .collect();
         assert_eq!(short, [(core(), None, Some(NEW), 9), (docker(), None, Some(NEW), 9)]);
