@@ -30,9 +30,9 @@ pub enum ByName {
 
 /// What is asked of a server, decided before anything is.
 #[derive(Debug, Default)]
-struct Questions {
+struct Questions<'k> {
     /// What is served, each with the kind to ask in.
-    asked: BTreeMap<ObjectKey, ApiKind>,
+    asked: BTreeMap<ObjectKey, &'k ApiKind>,
     /// What cannot be there: its kind is not served.
     absent: Vec<ObjectKey>,
     /// Namespaces that matter.
@@ -53,7 +53,7 @@ pub struct Sought<'a> {
 /// What is asked, and has been answered, about the objects of one owner.
 struct Look<'a> {
     sought: Sought<'a>,
-    questions: Questions,
+    questions: Questions<'a>,
     live: Live,
 }
 
@@ -146,7 +146,7 @@ impl Server {
 }
 
 impl<'a> Look<'a> {
-    fn new(sought: Sought<'a>, kinds: &Kinds) -> Self {
+    fn new(sought: Sought<'a>, kinds: &'a Kinds) -> Self {
         let mut questions = Questions::of(sought.set, sought.desired, kinds);
         let mut live = Live::default();
         live.objects.extend(questions.absent.drain(..).map(|key| (key, Observation::Absent)));
@@ -174,13 +174,13 @@ impl<'a> Look<'a> {
     }
 }
 
-impl Questions {
-    fn of(set: &ApplySet, desired: &DesiredSet, kinds: &Kinds) -> Self {
+impl<'k> Questions<'k> {
+    fn of(set: &ApplySet, desired: &DesiredSet, kinds: &'k Kinds) -> Self {
         let mut questions = Self::default();
         // What is wanted comes first: it says in which version to read.
         let wanted = desired.objects.iter().map(|object| (&object.key, object.version.as_str()));
         let known = set.items.iter().map(|item| (&item.key, item.version.as_str()));
-        let mut versions: BTreeMap<GroupKind, &ApiKind> = BTreeMap::new();
+        let mut versions: BTreeMap<GroupKind, &'k ApiKind> = BTreeMap::new();
         for (key, version) in wanted.chain(known) {
             let group_kind = key.group_kind();
             if !versions.contains_key(&group_kind)
@@ -196,13 +196,13 @@ impl Questions {
         questions
     }
 
-    fn ask(&mut self, key: &ObjectKey, kind: &ApiKind) {
+    fn ask(&mut self, key: &ObjectKey, kind: &'k ApiKind) {
         if key.is_namespace() {
             self.namespaces.insert(key.clone());
         } else if !key.namespace.is_empty() {
             self.namespaces.insert(ObjectKey::of_namespace(&key.namespace));
         }
-        self.asked.insert(key.clone(), kind.clone());
+        self.asked.insert(key.clone(), kind);
     }
 
     fn drop_what_has_no_namespace(&mut self, live: &mut Live) {
