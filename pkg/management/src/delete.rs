@@ -1,9 +1,9 @@
 //! `delete`: exactly what was applied, the inventory last.
 //!
 //! ```text
-//! inventory ─► choose ─► what was applied ─► in use? ─► plan
-//!                                                        │ add-ons first, core last; for each provider:
-//!                                                        └─► objects ─► Namespace ─► record ─► inventory entry
+//! inventory ─► choose ─► what was applied ─► allowed? ─► in use? ─► plan
+//!                                                                    │ add-ons first, core last; for each provider:
+//!                                                                    └─► objects ─► Namespace ─► record ─► inventory entry
 //! ```
 //!
 //! What is left of a provider stays in its record, and the provider in the inventory, until all of it was told to go: the
@@ -13,8 +13,9 @@ mod carry_out;
 mod choose;
 mod going;
 mod namespace;
+mod rights;
 
-use apply::{ApiError, InUse};
+use apply::{ApiError, InUse, Plan};
 use futures::future::try_join_all;
 use provider::InstalledProvider;
 
@@ -70,7 +71,7 @@ pub enum DeleteError {
 
 /// Finds out what would be deleted, and whether it may be. Writes nothing.
 /// # Errors
-/// `Unknown` with everything that was named and cannot be meant; `InUse` with every definition that is to go and has
+/// `Unknown` with everything that was named and cannot be meant; `Problems` with every right that is missing; `InUse` with every definition that is to go and has
 /// objects that no provider brought.
 /// Source: clusterctl v1.14 client/delete.go; differs: core goes last whatever the order of
 /// flags, and providers can be deleted without it.
@@ -82,31 +83,36 @@ pub async fn plan_delete(
     let inventory = cluster.inventory().await?;
     let chosen = choose(&inventory, request.providers.as_ref())?;
     let applied = cluster.applied_for(&chosen).await?;
-    if request.include_crds {
-        check_use(cluster, &chosen, &applied).await?;
-    }
     let mut warnings = Vec::new();
     let mut going = vec![Going { definitions: request.include_crds, namespace: false }; chosen.len()];
     if request.include_namespaces {
-        let namespaces = namespace::that_go(&inventory.providers, &chosen, &applied, &mut warnings);
-        for &index in &namespaces {
+        for index in namespace::that_go(&inventory.providers, &chosen, &applied, &mut warnings) {
             going[index].namespace = true;
-            warnings.extend(cluster.foreign_objects_of(&chosen[index], &applied).await?);
         }
     }
-    let providers = chosen.into_iter().zip(applied).zip(going);
+    let each = chosen.iter().zip(&applied).zip(&going);
+    let plans: Vec<Plan> =
+        each.map(|((one, applied), going)| steps(&applied.set, &one.namespace, *going)).collect();
+    cluster.check_rights(request, &chosen, &plans).await?;
+    if request.include_crds {
+        check_use(cluster, &chosen, &applied).await?;
+    }
+    for (one, _) in chosen.iter().zip(&going).filter(|(_, going)| going.namespace) {
+        warnings.extend(cluster.foreign_objects_of(one, &applied).await?);
+    }
+    let providers = chosen.into_iter().zip(applied).zip(plans);
     Ok(LifecyclePlan {
         verb: Verb::Delete,
         cert_manager: CertManagerPlan::None,
-        providers: providers.map(|((one, applied), going)| provider_plan(one, applied, going)).collect(),
+        providers: providers.map(|((one, applied), plan)| provider_plan(one, applied, plan)).collect(),
         ignored: Vec::new(),
         warnings,
     })
 }
 
-fn provider_plan(installed: InstalledProvider, applied: Applied, going: Going) -> ProviderPlan {
+fn provider_plan(installed: InstalledProvider, applied: Applied, plan: Plan) -> ProviderPlan {
     ProviderPlan {
-        plan: steps(&applied.set, &installed.namespace, going),
+        plan,
         id: installed.id,
         namespace: installed.namespace,
         from: Some(installed.version),

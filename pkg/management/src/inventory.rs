@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use crate::{ManagementCluster, cluster::definition_kind};
 
 pub(crate) use definition::DEFINITION;
+pub(crate) use entry::kind as entry_kind;
 
 /// What every write of ours is made as.
 pub(crate) const FIELD_MANAGER: &str = "capstan";

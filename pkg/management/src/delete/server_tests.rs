@@ -185,6 +185,43 @@ async fn nothing_is_deleted_of_any_provider_while_objects_of_its_kinds_are_there
 }
 
 #[tokio::test]
+async fn rights_that_are_missing_are_told_together_before_anything_is_deleted() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    for fault in [
+        "forbid,verb=delete,resource=rbac.authorization.k8s.io/clusterroles",
+        "forbid,verb=delete,resource=services,namespace=cluster-api-system",
+        "forbid,verb=delete,resource=namespaces",
+        "forbid,verb=delete,resource=apiextensions.k8s.io/customresourcedefinitions",
+    ] {
+        fixture.sandbox().faults().add(sandbox::Fault::parse(fault).unwrap());
+    }
+    let before = objects_on(&cluster).await;
+    let missing = async |request: &DeleteRequest| match run(&cluster, request).await.unwrap_err() {
+        DeleteError::Problems(found) => {
+            found.problems.into_iter().map(|problem| problem.text).collect::<Vec<_>>()
+        }
+        error => panic!("{error}"),
+    };
+    let all = missing(&everything()).await;
+    assert_eq!(all.len(), 7, "{all:#?}");
+    assert!(all[0].starts_with("you may not delete `namespaces` in namespace `bootstrap-kubeadm-system`"));
+    let kept = DeleteRequest { include_crds: false, include_namespaces: false, ..everything() };
+    let kept = missing(&kept).await;
+    assert_eq!(kept.len(), 2, "{kept:#?}");
+    assert!(
+        kept[0].starts_with("you may not delete `services` in namespace `cluster-api-system`"),
+        "{kept:#?}"
+    );
+    assert!(
+        kept[1]
+            .starts_with("you may not delete `clusterroles.rbac.authorization.k8s.io` in the whole cluster"),
+        "{kept:#?}"
+    );
+    assert_eq!(objects_on(&cluster).await, before);
+}
+
+#[tokio::test]
 async fn a_contract_nobody_here_knows_is_left_alone() {
     let fixture = lab().await;
     let cluster = install(&fixture).await;

@@ -19,7 +19,7 @@ pub(super) const PART_LABEL: &str = "clusterctl.cluster.x-k8s.io/core";
 pub(super) const PART: &str = "inventory";
 
 /// The kind `Provider`; discovery would know it no better.
-pub(super) fn kind() -> ApiKind {
+pub(crate) fn kind() -> ApiKind {
     served(GROUP, VERSION, "Provider", "providers", true)
 }
 

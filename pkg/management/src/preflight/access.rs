@@ -47,10 +47,18 @@ impl ManagementCluster {
     ) -> Result<bool, ApiError> {
         let (version, kinds) = futures::try_join!(self.server.version(), self.server.kinds())?;
         problems.extend(check_kubernetes(&version.git_version, sources.config.environment()));
-        let wanted = permissions(queue, need, &kinds);
-        let access = self.server.access(&wanted).await?;
-        problems.extend(access.denied.iter().map(denied));
-        Ok(access.is_admin)
+        let (is_admin, missing) = self.check_permissions(&permissions(queue, need, &kinds)).await?;
+        problems.extend(missing);
+        Ok(is_admin)
+    }
+
+    /// Gives whether the user may do everything, and a problem for each permission that is missing.
+    pub(crate) async fn check_permissions(
+        &self,
+        wanted: &[Permission],
+    ) -> Result<(bool, Vec<Problem>), ApiError> {
+        let access = self.server.access(wanted).await?;
+        Ok((access.is_admin, access.denied.iter().map(denied).collect()))
     }
 }
 

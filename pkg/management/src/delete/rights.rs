@@ -1,0 +1,197 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use api::ProviderType;
+use apply::{Action, ApiKind, GroupKind, Kinds, ObjectKey, Permission, Plan};
+use provider::InstalledProvider;
+
+use super::DeleteRequest;
+use crate::{
+    LifecycleError, ManagementCluster, Problems,
+    cluster::{config_map_kind, served},
+    inventory::entry_kind,
+};
+
+/// What a user must be allowed.
+struct Rights<'k> {
+    kinds: &'k Kinds,
+    /// Each once.
+    wanted: BTreeSet<Permission>,
+    /// Where objects of each kind are: they are looked at in one list of one namespace, else of all.
+    looked_at: BTreeMap<GroupKind, BTreeSet<String>>,
+}
+
+impl ManagementCluster {
+    /// Checks that the user may do everything that is planned, before anything of it is done.
+    /// # Errors
+    /// `Problems` with every right that is missing.
+    pub(super) async fn check_rights(
+        &self,
+        request: &DeleteRequest,
+        chosen: &[InstalledProvider],
+        plans: &[Plan],
+    ) -> Result<(), LifecycleError> {
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        let kinds = self.server.kinds().await?;
+        let wanted = wanted(request, chosen, plans, &kinds);
+        let (_, problems) = self.check_permissions(&wanted).await?;
+        if problems.is_empty() { Ok(()) } else { Err(Problems { problems }.into()) }
+    }
+}
+
+fn wanted(
+    request: &DeleteRequest,
+    chosen: &[InstalledProvider],
+    plans: &[Plan],
+    kinds: &Kinds,
+) -> Vec<Permission> {
+    let mut rights = Rights { kinds, wanted: BTreeSet::new(), looked_at: BTreeMap::new() };
+    for (installed, plan) in chosen.iter().zip(plans) {
+        let going = plan.steps.iter().filter(|step| step.action == Action::Delete);
+        going.for_each(|step| rights.delete(&step.key));
+        rights.forget(installed);
+    }
+    rights.look(request.wait.timeout.is_some());
+    rights.wanted.into_iter().collect()
+}
+
+impl Rights<'_> {
+    fn want(&mut self, verbs: &[&str], kind: &ApiKind, namespace: &str) {
+        self.wanted.extend(verbs.iter().map(|verb| Permission {
+            verb: (*verb).to_owned(),
+            group: kind.group.clone(),
+            resource: kind.plural.clone(),
+            namespace: namespace.to_owned(),
+        }));
+    }
+
+    /// An object of a kind that is not served is gone already.
+    fn delete(&mut self, key: &ObjectKey) {
+        let Some(kind) = self.kinds.preferred(&key.group_kind()) else { return };
+        // What a role in a namespace allows, it allows for the Namespace too.
+        let within = if key.is("", "Namespace") { &key.name } else { &key.namespace };
+        self.want(&["delete"], kind, within);
+        self.looked_at.entry(key.group_kind()).or_default().insert(within.clone());
+        if key.is("apiextensions.k8s.io", "CustomResourceDefinition")
+            && let Some((plural, group)) = key.name.split_once('.')
+        {
+            // It may only go when there are no objects of it.
+            self.want(&["list"], &served(group, "", "", plural, true), "");
+        }
+    }
+
+    /// The record and the entry of a provider, and the journal of upgrades, which goes with the core provider.
+    fn forget(&mut self, InstalledProvider { id, namespace, .. }: &InstalledProvider) {
+        self.want(&["get"], &served("", "v1", "Namespace", "namespaces", false), namespace);
+        self.want(&["create", "patch", "delete"], &config_map_kind(), namespace);
+        self.want(&["delete"], &entry_kind(), namespace);
+        if id.provider_type == ProviderType::Core {
+            self.want(&["list", "delete"], &served("", "v1", "Secret", "secrets", true), namespace);
+        }
+    }
+
+    fn look(&mut self, is_waited: bool) {
+        let verbs: &[&str] = if is_waited { &["list", "watch"] } else { &["list"] };
+        for (kind, namespaces) in std::mem::take(&mut self.looked_at) {
+            let Some(kind) = self.kinds.preferred(&kind) else { continue };
+            let only = namespaces.first().filter(|_| namespaces.len() == 1);
+            self.want(verbs, kind, only.map_or("", String::as_str));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        WaitFor,
+        delete::going::{Going, steps},
+        testing::{core, docker, installed},
+    };
+    use apply::{ApplySet, Item};
+
+    /// A kind, its plural, and whether it lives in namespaces.
+    const KINDS: [(&str, &str, &str, bool); 4] = [
+        ("", "Namespace", "namespaces", false),
+        ("", "Service", "services", true),
+        ("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", false),
+        ("rbac.authorization.k8s.io", "ClusterRole", "clusterroles", false),
+    ];
+
+    fn set(namespace: &str) -> ApplySet {
+        let item = |(group, kind, _, namespaced): &(&str, &str, &str, bool)| {
+            let name = match *kind {
+                "Namespace" => namespace,
+                "CustomResourceDefinition" => "things.example.org",
+                _ => "a",
+            };
+            let within = if *namespaced { namespace } else { "" };
+            let [group, kind, namespace, name] = [group, kind, within, name].map(str::to_owned);
+            Item { key: ObjectKey { group, kind, namespace, name }, ..Item::default() }
+        };
+        ApplySet { items: KINDS.iter().map(item).collect() }
+    }
+
+    fn shown(
+        providers: &[InstalledProvider],
+        going: Going,
+        timeout: Option<std::time::Duration>,
+    ) -> Vec<String> {
+        let mut kinds = Kinds::default();
+        for (group, kind, plural, namespaced) in KINDS {
+            kinds.add(served(group, "v1", kind, plural, namespaced));
+        }
+        let request = DeleteRequest {
+            providers: None,
+            include_crds: going.definitions,
+            include_namespaces: going.namespace,
+            wait: WaitFor { timeout, must_be_ready: false },
+        };
+        let plan = |one: &InstalledProvider| steps(&set(&one.namespace), &one.namespace, going);
+        let plans: Vec<_> = providers.iter().map(plan).collect();
+        wanted(&request, providers, &plans, &kinds).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn definitions_and_namespaces_are_asked_about_only_when_they_go() {
+        let one = [installed(&docker(), "v1.14.0")];
+        let kept = shown(&one, Going::default(), None);
+        assert_eq!(
+            kept,
+            [
+                "create configmaps in namespace infrastructure-docker-system",
+                "delete configmaps in namespace infrastructure-docker-system",
+                "delete services in namespace infrastructure-docker-system",
+                "delete providers.clusterctl.cluster.x-k8s.io in namespace infrastructure-docker-system",
+                "delete clusterroles.rbac.authorization.k8s.io",
+                "get namespaces in namespace infrastructure-docker-system",
+                "list services in namespace infrastructure-docker-system",
+                "list clusterroles.rbac.authorization.k8s.io",
+                "patch configmaps in namespace infrastructure-docker-system",
+            ]
+        );
+        let all = shown(&one, Going { definitions: true, namespace: true }, None);
+        let more: Vec<_> = all.iter().filter(|right| !kept.contains(right)).collect();
+        assert_eq!(
+            more,
+            [
+                "delete namespaces in namespace infrastructure-docker-system",
+                "delete customresourcedefinitions.apiextensions.k8s.io",
+                "list namespaces in namespace infrastructure-docker-system",
+                "list customresourcedefinitions.apiextensions.k8s.io",
+                "list things.example.org",
+            ]
+        );
+    }
+
+    #[test]
+    fn objects_in_several_namespaces_are_looked_at_in_all_and_watched_when_they_are_waited_for() {
+        let two = [installed(&docker(), "v1.14.0"), installed(&core(), "v1.14.0")];
+        let rights = shown(&two, Going::default(), Some(std::time::Duration::ZERO));
+        assert!(rights.contains(&"list services".to_owned()), "{rights:#?}");
+        assert!(rights.contains(&"watch services".to_owned()), "{rights:#?}");
+        assert!(rights.contains(&"delete secrets in namespace cluster-api-system".to_owned()), "{rights:#?}");
+        assert_eq!(rights.iter().filter(|right| right.contains(" secrets")).count(), 2, "{rights:#?}");
+    }
+}
