@@ -321,8 +321,17 @@ fn ctrl_c_says_how_much_was_written_and_what_goes_on() {
     assert_eq!(status, Some(130), "{rest}");
     assert!(rest.contains("error: interrupted after ") && rest.contains(" writes\n"), "{rest}");
     assert!(rest.contains("hint: the same command completes what was begun\n"), "{rest}");
-    lab.done(INIT);
+    let begun = lab.done("status").stdout;
+    assert!(
+        begun.contains(
+            "an `init` was begun and is not finished:\n  cluster-api v1.0.0 in cluster-api-system\n"
+        )
+    );
+    let begun = json(&lab.done("status -o json").stdout);
+    assert_eq!(begun["unfinishedInit"][3]["provider"], "infrastructure-own");
+    lab.done("init");
     assert_eq!(lab.done("status").stdout.matches(" ready ").count(), 4);
+    assert!(!lab.done("status").stdout.contains("not finished"));
 
     let upgrade = "upgrade apply --contract v1beta2";
     let (status, rest) = interrupted(&lab, upgrade, "Installing provider=\"bootstrap-kubeadm\"");
@@ -331,6 +340,15 @@ fn ctrl_c_says_how_much_was_written_and_what_goes_on() {
         rest.contains("hint: `capstan upgrade resume` goes on, `capstan upgrade rollback` goes back\n"),
         "{rest}"
     );
+    let begun = lab.done("status").stdout;
+    assert!(begun.contains(
+        " is not finished:\n  cluster-api: v1.0.0 to v1.1.0, done\n  bootstrap-kubeadm: v1.0.0 to v1.1.0\n"
+    ));
+    assert!(begun.contains(
+        "`capstan upgrade resume` goes on, `capstan upgrade rollback` goes back, `capstan upgrade abort`"
+    ));
+    let begun = json(&lab.done("status -o json").stdout);
+    assert_eq!(begun["unfinishedUpgrade"]["providers"][0]["done"].as_bool(), Some(true));
     let refused = lab.run("upgrade apply -i own:v1.0.0");
     assert!(refused.stderr.contains("`upgrade resume` goes on with it"), "{refused}");
     lab.done("upgrade resume");

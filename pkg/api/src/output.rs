@@ -16,7 +16,7 @@ pub use lifecycle::{
     StepReport, WaitingFor,
 };
 pub use progress::ProgressLine;
-pub use status::{ProviderHealth, StatusReport};
+pub use status::{ProviderHealth, StatusReport, UnfinishedInstallation};
 pub use upgrade::{ContractUpgrade, ProviderUpgrade, UnfinishedProvider, UnfinishedUpgrade, UpgradePlan};
 
 /// Result of `generate … --list-variables -o json`.

@@ -63,7 +63,7 @@ pub use preflight::{Problem, Problems};
 pub use readiness::{NotReady, WaitFor};
 pub use render::{RenderError, RenderedPart, render_installation};
 pub use sources::{ProvidersRequest, RenderedProvider, ResolveError, Sources};
-pub use status::{InstalledHealth, ProviderStatus, StatusError, status};
+pub use status::{ClusterStatus, InstalledHealth, ProviderStatus, StatusError, status};
 pub use upgrade::{
     InvalidUpgradeItem, JournalState, NextVersion, UpgradeError, UpgradeItem, UpgradeOutlook, UpgradeRequest,
     UpgradeTarget, abort_upgrade, plan_upgrade, resume_upgrade, rollback_upgrade, upgrade, upgrade_outlook,

@@ -9,8 +9,20 @@ use apply::{
 use provider::InstalledProvider;
 
 use crate::{
-    InventoryError, ManagementCluster, applied::Applied, inventory::FIELD_MANAGER, provider_set::marks,
+    InventoryError, JournalState, ManagementCluster, ProviderInventory, applied::Applied,
+    inventory::FIELD_MANAGER, preflight::with_causes, provider_set::marks,
 };
+
+/// What is installed on a management cluster, and what was begun.
+#[derive(Clone, Debug)]
+pub struct ClusterStatus {
+    /// By namespace and name.
+    pub providers: Vec<ProviderStatus>,
+    /// What a first installation was begun with that is not finished.
+    pub unfinished_init: Option<Vec<InstalledProvider>>,
+    /// An upgrade that was begun and is not finished.
+    pub unfinished_upgrade: Option<JournalState>,
+}
 
 /// One provider.
 #[derive(Clone, Debug)]
@@ -53,17 +65,42 @@ pub enum StatusError {
 /// not count.
 /// # Errors
 /// When the inventory or objects cannot be read.
-pub async fn status(cluster: &ManagementCluster) -> Result<Vec<ProviderStatus>, StatusError> {
-    let installed = cluster.inventory().await?.providers;
-    let applied = cluster.applied_for(&installed).await?;
-    let marks: Vec<_> = installed.iter().map(|one| marks(&one.id)).collect();
-    let nothing = DesiredSet::default();
-    let sought = marks.iter().zip(&applied);
-    let sought = sought.map(|(marks, applied)| Sought { marks, set: &applied.set, desired: &nothing });
-    let lives =
-        cluster.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, Detail::Full).await?;
-    let each = installed.into_iter().zip(applied).zip(lives);
-    Ok(each.map(|((one, applied), live)| status_of_one(one, &applied, &live)).collect())
+pub async fn status(cluster: &ManagementCluster) -> Result<ClusterStatus, StatusError> {
+    let inventory = cluster.inventory().await?;
+    let unfinished_upgrade = cluster.upgrade_under_way(&inventory).await;
+    Ok(ClusterStatus {
+        providers: cluster.status_of_all(inventory.providers).await?,
+        unfinished_init: inventory.unfinished,
+        unfinished_upgrade,
+    })
+}
+
+impl ManagementCluster {
+    /// Who may not read Secrets is told how providers are all the same.
+    async fn upgrade_under_way(&self, inventory: &ProviderInventory) -> Option<JournalState> {
+        match self.unfinished_upgrade(inventory).await {
+            Ok(journal) => journal.map(|journal| journal.index.state()),
+            Err(error) => {
+                let why = with_causes(&error);
+                self.warn(format!("cannot tell whether an upgrade was begun and is not finished: {why}"));
+                None
+            }
+        }
+    }
+
+    async fn status_of_all(
+        &self,
+        installed: Vec<InstalledProvider>,
+    ) -> Result<Vec<ProviderStatus>, StatusError> {
+        let applied = self.applied_for(&installed).await?;
+        let marks: Vec<_> = installed.iter().map(|one| marks(&one.id)).collect();
+        let nothing = DesiredSet::default();
+        let sought = marks.iter().zip(&applied);
+        let sought = sought.map(|(marks, applied)| Sought { marks, set: &applied.set, desired: &nothing });
+        let lives = self.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, Detail::Full).await?;
+        let each = installed.into_iter().zip(applied).zip(lives);
+        Ok(each.map(|((one, applied), live)| status_of_one(one, &applied, &live)).collect())
+    }
 }
 
 /// How one provider is, by what was seen of its objects.

@@ -2,18 +2,20 @@ use std::fmt::Write as _;
 
 use api::output::{ObjectName, ProviderHealth, StatusReport, WaitingFor};
 use apply::Health;
-use management::{InstalledHealth, ProviderStatus};
+use management::{ClusterStatus, InstalledHealth, ProviderStatus};
 
 use crate::{
     Failure,
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
     ui::{clean, table},
+    verbs::lifecycle,
 };
 
 /// Show what is installed on a management cluster, and how it is
 ///
-/// Tells versions, what is not ready and why, and what is no longer as it was applied. Nothing is written.
+/// Tells versions, what is not ready and why, what is no longer as it was applied, and what was begun and is not finished.
+/// Nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} status
@@ -30,15 +32,20 @@ pub(crate) struct Status {
 pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    let statuses = session.block_on(management::status(&cluster))?;
-    let text = format.render(&printed(statuses), text)?;
+    let status = session.block_on(management::status(&cluster))?;
+    let program = session.program().name();
+    let text = format.render(&printed(status), |report| text(report, program))?;
     session.printer().data(text)
 }
 
-fn printed(statuses: Vec<ProviderStatus>) -> StatusReport {
-    let mut providers: Vec<ProviderHealth> = statuses.into_iter().map(printed_provider).collect();
+fn printed(status: ClusterStatus) -> StatusReport {
+    let mut providers: Vec<ProviderHealth> = status.providers.into_iter().map(printed_provider).collect();
     providers.sort_by(|a, b| (&a.id, &a.namespace).cmp(&(&b.id, &b.namespace)));
-    StatusReport { providers }
+    StatusReport {
+        providers,
+        unfinished_init: lifecycle::unfinished_init(&status.unfinished_init.unwrap_or_default()),
+        unfinished_upgrade: status.unfinished_upgrade.as_ref().map(lifecycle::unfinished_upgrade),
+    }
 }
 
 fn printed_provider(status: ProviderStatus) -> ProviderHealth {
@@ -58,10 +65,21 @@ fn printed_provider(status: ProviderStatus) -> ProviderHealth {
     }
 }
 
-fn text(report: &StatusReport) -> String {
-    if report.providers.is_empty() {
-        return "no providers are installed\n".to_owned();
+fn text(report: &StatusReport, program: &str) -> String {
+    let mut text = match &*report.providers {
+        [] => "no providers are installed\n".to_owned(),
+        _ => providers_text(report),
+    };
+    if !report.unfinished_init.is_empty() {
+        let _ = write!(text, "\n{}", lifecycle::init_text(&report.unfinished_init, program));
     }
+    if let Some(upgrade) = &report.unfinished_upgrade {
+        let _ = write!(text, "\n{}", lifecycle::upgrade_text(upgrade, program));
+    }
+    clean(&text).into_owned()
+}
+
+fn providers_text(report: &StatusReport) -> String {
     let drift: Vec<String> = report.providers.iter().map(drift).collect();
     let rows: Vec<[&str; 5]> = report
         .providers
@@ -80,7 +98,7 @@ fn text(report: &StatusReport) -> String {
             let _ = writeln!(text, "  {}: not as it was applied", shown(object));
         }
     }
-    clean(&text).into_owned()
+    text
 }
 
 fn drift(provider: &ProviderHealth) -> String {
@@ -119,6 +137,7 @@ mod tests {
 
     use api::{ProviderId, ProviderType};
     use apply::{Blocker, ObjectKey};
+    use management::JournalState;
     use provider::InstalledProvider;
     use snapbox::{assert_data_eq, str};
 
@@ -131,6 +150,11 @@ mod tests {
             namespace: format!("{name}-system"),
         };
         ProviderStatus { installed, health, recorded: true, drift: Vec::new() }
+    }
+
+    fn shown(providers: Vec<ProviderStatus>) -> String {
+        let status = ClusterStatus { providers, unfinished_init: None, unfinished_upgrade: None };
+        text(&printed(status), "capstan")
     }
 
     fn key(kind: &str, name: &str) -> ObjectKey {
@@ -158,7 +182,7 @@ mod tests {
         foreign.recorded = false;
         let statuses = vec![status(ProviderType::Infrastructure, "aws", not_ready), drifted, foreign];
         assert_data_eq!(
-            text(&printed(statuses)),
+            shown(statuses),
             str![[r"
 NAME                 VERSION   NAMESPACE            HEALTH      DRIFT
 cluster-api          v1.14.0   cluster-api-system   ready       1 object
@@ -182,13 +206,38 @@ infrastructure-aws
         gone.status.health = Health::NotFound;
         let mut of = status(ProviderType::Core, "cluster-api", InstalledHealth::NotReady(vec![gone.clone()]));
         of.drift = vec![gone.object, key("Role", "changed")];
-        assert!(text(&printed(vec![of])).ends_with(
+        assert!(shown(vec![of]).ends_with(
             "\ncluster-api\n  Service ns/manager: it is not there\n  Role ns/changed: not as it was applied\n"
         ));
     }
 
     #[test]
     fn an_empty_cluster_is_no_failure() {
-        assert_eq!(text(&printed(Vec::new())), "no providers are installed\n");
+        assert_eq!(shown(Vec::new()), "no providers are installed\n");
+    }
+
+    #[test]
+    fn going_back_from_an_upgrade_tells_what_is_back_already() {
+        let row = |name: &str, done| {
+            let id = ProviderId::new(ProviderType::Infrastructure, name);
+            (id, "v1.0.0".to_owned(), "v1.1.0".to_owned(), done)
+        };
+        let journal = JournalState {
+            begun: "2026-11-21T20:48:49Z".to_owned(),
+            finished: false,
+            rolling_back: true,
+            providers: vec![row("aws", true), row("docker", false)],
+        };
+        let status =
+            ClusterStatus { providers: Vec::new(), unfinished_init: None, unfinished_upgrade: Some(journal) };
+        assert_data_eq!(text(&printed(status), "capstan"), str![[r#"
+no providers are installed
+
+going back from the upgrade begun at 2026-11-21T20:48:49Z is not finished:
+  infrastructure-aws: v1.1.0 to v1.0.0
+  infrastructure-docker: v1.1.0 to v1.0.0, done
+`capstan upgrade resume` goes on with that, `capstan upgrade abort` leaves things as they are
+
+"#]]);
     }
 }

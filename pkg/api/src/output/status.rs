@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ObjectName, WaitingFor};
+use super::{ObjectName, UnfinishedUpgrade, WaitingFor};
 use crate::ProviderId;
 
 /// Result of `status`: what is installed, and how it is.
@@ -10,6 +10,24 @@ use crate::ProviderId;
 pub struct StatusReport {
     /// By type, then by name.
     pub providers: Vec<ProviderHealth>,
+    /// What a first installation was begun with that is not finished; empty when there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfinished_init: Vec<UnfinishedInstallation>,
+    /// An upgrade that was begun and is not finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished_upgrade: Option<UnfinishedUpgrade>,
+}
+
+/// A provider of a first installation that was begun.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnfinishedInstallation {
+    /// Its label, such as `infrastructure-aws`.
+    pub provider: String,
+    /// Its version.
+    pub version: String,
+    /// The namespace it goes to.
+    pub namespace: String,
 }
 
 /// One installed provider.

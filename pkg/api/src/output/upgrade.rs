@@ -55,6 +55,8 @@ pub struct ProviderUpgrade {
 pub struct UnfinishedUpgrade {
     /// When, in RFC 3339.
     pub begun: String,
+    /// Whether it is being gone back from.
+    pub rolling_back: bool,
     /// Its providers.
     pub providers: Vec<UnfinishedProvider>,
 }

@@ -198,7 +198,7 @@ async fn rights_that_are_missing_are_told_together_before_anything_is_deleted() 
     }
     let before = objects_on(&cluster).await;
     let missing = async |request: &DeleteRequest| match run(&cluster, request).await.unwrap_err() {
-        DeleteError::Problems(found) => {
+        LifecycleError::Problems(found) => {
             found.problems.into_iter().map(|problem| problem.text).collect::<Vec<_>>()
         }
         error => panic!("{error}"),

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use api::ProviderType;
 use sandbox::Switches;
 use serde_json::{Value, json};
 use support::{
@@ -9,8 +10,9 @@ use support::{
 
 use super::*;
 use crate::{
-    InitRequest, WaitFor, init, plan_init,
-    testing::{NEW, Releases, asked, cluster, docker, installed},
+    InitRequest, UpgradeRequest, UpgradeTarget, WaitFor, init, plan_init, plan_upgrade,
+    testing::{NEW, OLD, Releases, asked, cert_manager, cluster, core, docker, installed},
+    upgrade,
 };
 
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
@@ -36,7 +38,7 @@ async fn install() -> (Fixture, ManagementCluster) {
 }
 
 async fn of_docker(cluster: &ManagementCluster) -> ProviderStatus {
-    let all = status(cluster).await.unwrap();
+    let all = status(cluster).await.unwrap().providers;
     assert_eq!(all.len(), 4);
     all.into_iter().find(|one| one.installed.id == docker()).unwrap()
 }
@@ -101,4 +103,58 @@ async fn a_record_that_cannot_be_read_counts_as_none() {
     fixture.merge(CONFIG_MAP, "infrastructure-docker-system/capstan.infrastructure-docker", &broken).await;
     let status = of_docker(&cluster).await;
     assert_eq!((status.recorded, status.health), (false, InstalledHealth::Ready));
+}
+
+fn small() -> InitRequest {
+    InitRequest {
+        providers: asked(&[(core(), OLD), (docker(), OLD)]),
+        declined: vec![ProviderType::Bootstrap, ProviderType::ControlPlane],
+        target_namespace: None,
+        validate: true,
+        wait: WaitFor { timeout: None, must_be_ready: false },
+        thorough: false,
+    }
+}
+
+#[tokio::test]
+async fn what_was_begun_is_told_until_it_is_finished() {
+    let fixture = Fixture::start().await;
+    fixture.apply(&cert_manager("v1.21.1")).await;
+    let (cluster, releases) = (cluster(&fixture).await, Releases::small());
+    let sources = releases.sources();
+    let begun = |status: &ClusterStatus| {
+        let upgrade = status.unfinished_upgrade.as_ref();
+        let steps = upgrade.map(|journal| journal.providers.iter().map(|row| row.3).collect::<Vec<_>>());
+        (status.providers.len(), status.unfinished_init.clone(), steps)
+    };
+
+    let cut = |what: &str| fixture.sandbox().faults().add(sandbox::Fault::parse(what).unwrap());
+    cut("403,verb=patch,resource=apps/deployments");
+    let plan = plan_init(&cluster, &sources, &small()).await.unwrap();
+    init(&cluster, &sources, &small(), plan).await.unwrap_err();
+    let noted = vec![installed(&core(), OLD), installed(&docker(), OLD)];
+    assert_eq!(begun(&status(&cluster).await.unwrap()), (0, Some(noted), None));
+    fixture.sandbox().faults().clear();
+    let plan = plan_init(&cluster, &sources, &small()).await.unwrap();
+    init(&cluster, &sources, &small(), plan).await.unwrap();
+    assert_eq!(begun(&status(&cluster).await.unwrap()), (2, None, None));
+
+    let request = UpgradeRequest {
+        target: UpgradeTarget::Contract(api::Contract::new(api::Contract::CURRENT)),
+        allow_downgrade: false,
+        allow_skip: false,
+        keep_replicas: true,
+        keep_placement: true,
+        skip_cert_manager: true,
+        wait: WaitFor { timeout: None, must_be_ready: false },
+        thorough: false,
+    };
+    let plan = plan_upgrade(&cluster, &sources, &request).await.unwrap();
+    cut("403,verb=patch,resource=apps/deployments,namespace=infrastructure-docker-system");
+    upgrade(&cluster, &sources, &request, plan).await.unwrap_err();
+    fixture.sandbox().faults().clear();
+    assert_eq!(begun(&status(&cluster).await.unwrap()), (2, None, Some(vec![true, false])));
+
+    cut("403,verb=get,resource=secrets");
+    assert_eq!(begun(&status(&cluster).await.unwrap()), (2, None, None), "the rest is told all the same");
 }

@@ -1,11 +1,8 @@
 use api::{
     Contract,
-    output::{
-        CertManagerAction, ContractUpgrade, ProviderUpgrade, UnfinishedProvider, UnfinishedUpgrade,
-        UpgradePlan,
-    },
+    output::{CertManagerAction, ContractUpgrade, ProviderUpgrade, UpgradePlan},
 };
-use management::{JournalState, NextVersion, UpgradeOutlook};
+use management::{NextVersion, UpgradeOutlook};
 use provider::InstalledProvider;
 
 use crate::{
@@ -13,7 +10,7 @@ use crate::{
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
     ui::table,
-    verbs::lifecycle::OwnedSources,
+    verbs::lifecycle::{OwnedSources, unfinished_upgrade},
 };
 
 /// Show which newer versions there are
@@ -63,7 +60,7 @@ fn printed(outlook: &UpgradeOutlook) -> UpgradePlan {
     UpgradePlan {
         cert_manager: outlook.cert_manager.report(),
         contracts: contracts.collect(),
-        unfinished: outlook.unfinished.as_ref().map(printed_journal),
+        unfinished: outlook.unfinished.as_ref().map(unfinished_upgrade),
     }
 }
 
@@ -85,19 +82,6 @@ fn printed_provider(installed: &InstalledProvider, next: &NextVersion) -> Provid
         current: installed.version.clone(),
         next,
         why,
-    }
-}
-
-fn printed_journal(journal: &JournalState) -> UnfinishedUpgrade {
-    let provider = |(id, from, to, done): &(api::ProviderId, String, String, bool)| UnfinishedProvider {
-        provider: id.label(),
-        from: from.clone(),
-        to: to.clone(),
-        done: *done,
-    };
-    UnfinishedUpgrade {
-        begun: journal.begun.clone(),
-        providers: journal.providers.iter().map(provider).collect(),
     }
 }
 
