@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use apply::{
-    ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Health, Hints, Item, Live, ObjectKey, Sought,
-    Status, status_of,
+    Action, ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Health, Hints, Item, Live, ObjectKey, Plan,
+    Sought, Status, Step, status_of,
 };
 use provider::InstalledProvider;
 
@@ -131,10 +131,20 @@ fn blockers(set: &ApplySet, live: &Live) -> Vec<Blocker> {
         .collect()
 }
 
-/// Forgets what was written onto objects that somebody else has changed since, so that they are written again.
-pub(crate) fn forget_drifted(set: &mut ApplySet, live: &Live, manager: &str) {
+/// Forgets what was written onto objects that somebody else has changed since, so that they are written again; gives
+/// which ones.
+pub(crate) fn forget_drifted(set: &mut ApplySet, live: &Live, manager: &str) -> Vec<ObjectKey> {
     let drifted = drift(set, live, manager);
     set.items.iter_mut().filter(|item| drifted.contains(&item.key)).for_each(|item| item.digest.clear());
+    drifted
+}
+
+/// Says of objects that were forgotten why they are written.
+pub(crate) fn explain_drifted(plan: &mut Plan, drifted: &[ObjectKey]) {
+    let mended = |step: &&mut Step| step.action == Action::Update && drifted.contains(&step.key);
+    for step in plan.steps.iter_mut().filter(mended) {
+        step.why = Some("is not as it was applied".to_owned());
+    }
 }
 
 /// Objects of a set that are gone, or that somebody else has changed.

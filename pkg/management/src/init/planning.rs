@@ -17,7 +17,7 @@ use crate::{
     cluster::served,
     preflight::with_causes,
     provider_set::{marks, options, settle_policies},
-    status::forget_drifted,
+    status::{explain_drifted, forget_drifted},
     upgrade::{Keep, with_kept_fields},
 };
 
@@ -99,14 +99,16 @@ impl Planning<'_> {
         let (marks, options) = (marks(id), options(namespace));
         let engine = Engine { server: &self.cluster.server, marks: &marks, options: &options };
         let live = self.look(&engine, &set, &desired).await?;
+        let mut drifted = Vec::new();
         if there.is_some() {
-            forget_drifted(&mut set, &live, &options.field_manager);
+            drifted = forget_drifted(&mut set, &live, &options.field_manager);
             desired = with_kept(provider, desired, &live, kinds);
         }
-        let steps = match plan(&set, &desired, &live, &marks, &options, jiff::Timestamp::now()) {
+        let mut steps = match plan(&set, &desired, &live, &marks, &options, jiff::Timestamp::now()) {
             Ok(plan) => plan,
             Err(impossible) => return Ok(Err(impossible.iter().map(|why| refused(provider, why)).collect())),
         };
+        explain_drifted(&mut steps, &drifted);
         let would_be = match engine.dry_run(&self.to_be_tried(&steps), &desired, &live).await {
             Ok(would_be) => would_be,
             Err(EngineError::Api(error)) => return Err(error),

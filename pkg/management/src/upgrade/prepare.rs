@@ -17,6 +17,7 @@ use crate::{
     LifecycleError, ManagementCluster, Problem, Problems, ProviderPlan, Verb,
     preflight::with_causes,
     provider_set::{marks, options, settle_policies},
+    status::{explain_drifted, forget_drifted},
 };
 
 /// A provider and what it is to become.
@@ -91,14 +92,17 @@ impl ManagementCluster {
         let id = next.installed.id.clone();
         let (marks, options) = (marks(&id), options(&next.installed.namespace));
         let engine = Engine { server: &self.server, marks: &marks, options: &options };
-        if let Look::Tried { keep, .. } = look
-            && let Some(objects) = with_kept_fields(&next.objects, &desired, &live, keep)
-        {
-            desired = next.desire(objects, kinds)?;
+        let mut drifted = Vec::new();
+        if let Look::Tried { keep, .. } = look {
+            if let Some(objects) = with_kept_fields(&next.objects, &desired, &live, keep) {
+                desired = next.desire(objects, kinds)?;
+            }
+            drifted = forget_drifted(&mut set, &live, &options.field_manager);
         }
         let warnings = self.keep_used(&mut set, &desired, &id).await?;
-        let plan = plan(&set, &desired, &live, &marks, &options, jiff::Timestamp::now())
+        let mut plan = plan(&set, &desired, &live, &marks, &options, jiff::Timestamp::now())
             .map_err(|impossible| problems(&id, impossible.iter().map(ToString::to_string)))?;
+        explain_drifted(&mut plan, &drifted);
         let would_be = match look {
             Look::Plain => Live::default(),
             Look::Tried { .. } => try_out(&engine, &id, &plan, &desired, &live).await?,

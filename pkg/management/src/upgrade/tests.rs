@@ -1,6 +1,7 @@
 //! Upgrades on a sandbox with its controllers: core and docker, from [`OLD`] to [`NEW`].
 
 mod back;
+mod drift;
 mod forth;
 mod kept;
 

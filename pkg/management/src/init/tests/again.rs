@@ -23,13 +23,13 @@ async fn what_is_missing_or_was_changed_is_mended_and_nothing_else_is_written() 
         .iter()
         .flat_map(|provider| &provider.plan.steps)
         .filter(|step| step.action.writes())
-        .map(|step| format!("{:?} {}", step.action, step.key))
+        .map(|step| format!("{:?} {} {:?}", step.action, step.key, step.why))
         .collect();
     assert_eq!(
         steps,
         [
-            "Update ClusterRole infrastructure-docker-manager",
-            "Create Service infrastructure-docker-system/webhook"
+            "Update ClusterRole infrastructure-docker-manager Some(\"is not as it was applied\")",
+            "Create Service infrastructure-docker-system/webhook None"
         ]
     );
     assert!(!plan.is_empty());

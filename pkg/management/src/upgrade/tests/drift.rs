@@ -1,0 +1,61 @@
+//! Objects that somebody changed since they were applied.
+
+use super::*;
+
+const ROLE: &str = "infrastructure-docker-manager";
+
+/// Whether the rules of docker's role, which no version changes, are those it was applied with.
+async fn has_rules(lab: &Lab) -> bool {
+    lab.fixture.get(CLUSTER_ROLE, ROLE).await.unwrap()["rules"][0]["verbs"][0] == "*"
+}
+
+async fn take_rules_away(lab: &Lab) {
+    lab.fixture.merge(CLUSTER_ROLE, ROLE, &json!({"rules": []})).await;
+    assert!(!has_rules(lab).await);
+}
+
+#[tokio::test]
+async fn what_was_changed_comes_back_with_a_new_version_and_with_the_one_that_is_there() {
+    let lab = Lab::start().await;
+    take_rules_away(&lab).await;
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    assert!(has_rules(&lab).await, "no version brings other rules");
+
+    take_rules_away(&lab).await;
+    let named = to_versions(&[(core(), NEW), (docker(), NEW)]);
+    let plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &named).await.unwrap();
+    let written: Vec<_> = plan
+        .providers
+        .iter()
+        .flat_map(|provider| &provider.plan.steps)
+        .filter(|step| step.action.writes())
+        .map(|step| format!("{}: {}", step.key, step.why.as_deref().unwrap_or_default()))
+        .collect();
+    assert_eq!(written, [format!("ClusterRole {ROLE}: is not as it was applied")]);
+    assert_eq!(lab.upgrade(&named).await.unwrap(), None);
+    assert!(has_rules(&lab).await);
+    assert!(plan_upgrade(&lab.cluster, &lab.releases.sources(), &named).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_provider_without_a_newer_version_is_left_alone_unless_it_is_named() {
+    let lab = Lab::start().await;
+    lab.upgrade(&to_versions(&[(docker(), NEW)])).await.unwrap();
+    take_rules_away(&lab).await;
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    assert_eq!(lab.versions().await, all_at(NEW));
+    assert!(!has_rules(&lab).await);
+}
+
+#[tokio::test]
+async fn replicas_that_were_changed_stay_only_where_that_is_asked_for() {
+    let lab = Lab::start().await;
+    let place = format!("{}/manager", namespace_of(&docker()));
+    lab.fixture.merge(DEPLOYMENT, &place, &json!({"spec": {"replicas": 3}})).await;
+    lab.fixture.settled().await;
+    let named = to_versions(&[(docker(), OLD)]);
+    lab.upgrade(&named).await.unwrap();
+    assert_eq!(lab.deployment(&docker()).await["spec"]["replicas"], 3);
+    lab.upgrade(&UpgradeRequest { keep_replicas: false, ..named }).await.unwrap();
+    assert_eq!(lab.deployment(&docker()).await["spec"]["replicas"], 1);
+}
