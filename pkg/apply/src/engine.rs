@@ -8,6 +8,7 @@
 mod answer;
 mod barrier;
 mod complete;
+mod conversion;
 mod dry_run;
 mod gone;
 mod ledger;

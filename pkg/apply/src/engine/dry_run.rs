@@ -8,6 +8,7 @@ use manifest::Object;
 use super::{
     Engine, EngineError, WriteError,
     answer::{Next, Write},
+    conversion::loses_webhook,
 };
 use crate::{
     Action, ApiError, ApiKind, Apply, Desired, DesiredSet, Kinds, Live, ObjectKey, Observation, Plan, Step,
@@ -26,7 +27,17 @@ impl Engine<'_> {
         let judged = plan.steps.iter().filter_map(|step| {
             let desired = *desired.get(&step.key)?;
             let kind = can_be_judged(step, desired, live, &kinds)?;
-            Some(async move { (&step.key, self.judge(kind, desired, step.action).await) })
+            let loses_webhook =
+                live.present(&step.key).is_some_and(|live| loses_webhook(&desired.object, live));
+            Some(async move {
+                // That takes two writes, and the second cannot be tried without the first.
+                let answer = if loses_webhook {
+                    Ok(desired.object.clone())
+                } else {
+                    self.judge(kind, desired, step.action).await
+                };
+                (&step.key, answer)
+            })
         });
         let (mut would_be, mut failed) = (Live::default(), Vec::new());
         for (key, answer) in join_all(judged).await {

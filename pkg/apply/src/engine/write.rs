@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{
     WriteError,
     answer::{Next, Write},
+    conversion::loses_webhook,
     gone::{Leaving, uid},
 };
 use crate::{
@@ -171,11 +172,16 @@ impl Writer<'_> {
         };
         let key = &desired.key;
         let mut onto = version(live).to_owned();
-        if let Some(managed_fields) = taken {
-            let patch = json!([
-                {"op": "replace", "path": "/metadata/managedFields", "value": managed_fields},
-                {"op": "replace", "path": "/metadata/resourceVersion", "value": onto},
-            ]);
+        let replace = |path, value: &Value| json!({"op": "replace", "path": path, "value": value});
+        let mut before: Vec<_> =
+            taken.iter().map(|fields| replace("/metadata/managedFields", fields)).collect();
+        if loses_webhook(&desired.object, live) {
+            // All of it at once: versions and their conversion belong together.
+            before.extend(desired.object.get(&["spec"]).map(|spec| replace("/spec", spec)));
+        }
+        if !before.is_empty() {
+            before.push(replace("/metadata/resourceVersion", &json!(onto)));
+            let patch = Value::Array(before);
             let patched =
                 self.server.patch(kind, &key.namespace, &key.name, &patch, manager, PatchOf::Object).await?;
             version(&patched).clone_into(&mut onto);

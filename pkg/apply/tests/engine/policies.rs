@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use apply::{ByName, Engine, Event, Live, ReconcilePolicy, UpdatePolicy, WriteMode, Written};
 use serde_json::{Value, json};
-use support::kind::{CONFIG_MAP, NAMESPACE};
+use support::kind::{CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE};
 
 use crate::lab::*;
 
@@ -229,4 +229,46 @@ async fn a_dry_run_collects_what_is_refused_and_writes_nothing() {
     assert!(would_be.present(&key("example.org", "Widget", "default/one")).is_none());
     assert!(revision.requests().iter().all(|request| request.dry_run || !request.verb.contains("patch")));
     assert_eq!(lab.fixture.get(CONFIG_MAP, "default/kept").await.unwrap()["data"]["key"], "1");
+}
+
+/// A definition with a conversion, or without one.
+fn converted(conversion: &str) -> String {
+    widgets(&[]).replace("  versions:", &format!("{conversion}  versions:"))
+}
+
+const BY_WEBHOOK: &str = "  conversion:
+    strategy: Webhook
+    webhook: {conversionReviewVersions: [v1], clientConfig: {service: {namespace: default, name: w}}}
+";
+
+#[tokio::test]
+async fn a_definition_loses_its_conversion_webhook_with_the_bundle_that_was_injected() {
+    for (next, installed_by) in
+        [("", "engine"), ("  conversion: {strategy: None}\n", "engine"), ("", "kubectl-create")]
+    {
+        let mut lab = Lab::start().await;
+        lab.options.defaults.update = UpdatePolicy::SsaOverride;
+        if installed_by == "engine" {
+            lab.applied(&converted(BY_WEBHOOK)).await;
+        } else {
+            let object = lab.desired(&converted(BY_WEBHOOK)).await.objects.remove(0).object;
+            let kind = apply::GroupKind::new(object.group(), object.kind());
+            let kind = lab.server.kind(&kind).await.unwrap();
+            lab.server.create(&kind, &object, installed_by, WriteMode::Real).await.unwrap();
+        }
+        let bundle = json!({"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": "YQ=="}}}}});
+        lab.fixture.merge(CUSTOM_RESOURCE_DEFINITION, "widgets.example.org", &bundle).await;
+
+        let desired = lab.desired(&converted(next)).await;
+        let live = lab.engine().observe(&lab.set, &desired, ByName::All).await.unwrap();
+        let now = jiff::Timestamp::now();
+        let steps = apply::plan(&lab.set, &desired, &live, &lab.marks, &lab.options, now).unwrap();
+        lab.engine().dry_run(&steps, &desired, &live).await.unwrap();
+        lab.applied(&converted(next)).await;
+        let live = lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, "widgets.example.org").await.unwrap();
+        assert_eq!(live["spec"]["conversion"], json!({"strategy": "None"}), "{installed_by}: {next}");
+        lab.applied(&converted(BY_WEBHOOK)).await;
+        let live = lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, "widgets.example.org").await.unwrap();
+        assert_eq!(live["spec"]["conversion"]["strategy"], "Webhook");
+    }
 }
