@@ -59,9 +59,10 @@ impl Server {
     /// Waits until all objects are ready at the same time; tells what blocks whenever that changes.
     ///
     /// One watch for each kind, or for each namespace of it where no label says which objects are meant. An object that
-    /// failed is waited for like any other: its controller may get over it. Pods of workloads that are not ready after
-    /// some seconds are watched too, for what they say.
-    /// Shape: empty when all are ready, else what was not when time was over; in the order of the objects.
+    /// failed is waited for like any other: its controller may get over it. A definition whose names the server refuses is
+    /// not: after some seconds the wait is over for all. Pods of workloads that are not ready after some seconds are
+    /// watched too, for what they say.
+    /// Shape: empty when all are ready, else what was not when the wait was over; in the order of the objects.
     /// # Errors
     /// What stops a watch for good, such as a missing permission.
     pub async fn wait(&self, waiting: &Waiting) -> Result<Vec<Blocker>, ApiError> {
@@ -86,6 +87,9 @@ impl Server {
                 () = &mut over => break,
                 _ = look.tick() => {
                     board.miss_unseen();
+                    if board.has_refused_definition() {
+                        break;
+                    }
                     for (workload, pods) in board.workloads_to_look_below() {
                         watches.add_below(self, workload, &pods);
                     }

@@ -39,12 +39,12 @@ impl ManagementCluster {
         });
         let (marks, options) = (marks(&id), options(&namespace));
         let record = ProviderRecord { cluster: self.clone(), id: id.clone(), version, namespace };
-        let patience = wait.timeout.unwrap_or(WAVE_PATIENCE);
+        let (begun, patience) = (Instant::now(), wait.timeout.unwrap_or(WAVE_PATIENCE));
         let run = Run {
             record: &record,
             record_at: RecordAt::AfterNamespaces,
             guard: Guard::Check,
-            until: Some(Instant::now() + patience),
+            until: Some(begun + patience),
             wait_for_last: false,
             // Controllers of two releases must not work beside each other, whoever waits.
             prune: Prune::AtOnce,
@@ -55,7 +55,7 @@ impl ManagementCluster {
         match outcome {
             Ok(Outcome::Done) => {}
             Ok(Outcome::Waiting(blockers)) => {
-                return Err(NotReady { after: patience, blockers }.into());
+                return Err(NotReady { after: begun.elapsed(), blockers }.into());
             }
             Err(source) => return Err(LifecycleError::objects(verb, id, source)),
         }

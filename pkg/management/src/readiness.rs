@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use apply::{ApiError, Blocker, Hints, ObjectKey, Waiting, wait_for_webhooks};
+use apply::{ApiError, Blocker, Health, Hints, ObjectKey, Waiting, wait_for_webhooks};
 
 use crate::{Event, LifecycleError, ManagementCluster, ProviderPlan};
 
@@ -61,7 +61,7 @@ impl ManagementCluster {
     /// Waits as a verb was told to.
     /// Shape: what was not ready in time, where that is no failure; none when all is ready or nothing is waited for.
     /// # Errors
-    /// `NotReady` where it is a failure.
+    /// `NotReady` where it is a failure; always when the server refuses a definition, which no time will mend.
     pub(crate) async fn wait_as_asked(
         &self,
         providers: &[ProviderPlan],
@@ -69,11 +69,17 @@ impl ManagementCluster {
     ) -> Result<Option<NotReady>, LifecycleError> {
         let Some(timeout) = wait.timeout.filter(|_| !providers.is_empty()) else { return Ok(None) };
         self.events.send(&Event::WaitingForProviders);
-        let blockers = self.wait_for_providers(providers, Instant::now() + timeout).await?;
+        let begun = Instant::now();
+        let blockers = self.wait_for_providers(providers, begun + timeout).await?;
         if blockers.is_empty() {
             return Ok(None);
         }
-        let late = NotReady { after: timeout, blockers };
-        if wait.must_be_ready { Err(late.into()) } else { Ok(Some(late)) }
+        let is_refused = blockers.iter().any(is_refused_definition);
+        let late = NotReady { after: begun.elapsed(), blockers };
+        if wait.must_be_ready || is_refused { Err(late.into()) } else { Ok(Some(late)) }
     }
+}
+
+fn is_refused_definition(blocker: &Blocker) -> bool {
+    blocker.object.kind == "CustomResourceDefinition" && blocker.status.health == Health::Failed
 }

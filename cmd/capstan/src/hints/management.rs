@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use api::Contract;
-use apply::{Blocker, GroupKind};
+use apply::{Blocker, GroupKind, Health, ObjectKey};
 use management::{CertManagerError, ContractError, DeleteError, NotReady, Problems, UpgradeError};
 
 use super::rules::as_error;
@@ -77,7 +77,24 @@ fn cert_manager(error: &CertManagerError) -> Option<String> {
 }
 
 fn of_not_ready(not_ready: &NotReady) -> Vec<String> {
-    not_ready.blockers.first().map(look_at).into_iter().collect()
+    let blockers = &not_ready.blockers;
+    match blockers.iter().find(|blocker| is_refused_definition(blocker)) {
+        Some(refused) => vec![look_at(refused), other_definition(&refused.object)],
+        None => blockers.first().map(look_at).into_iter().collect(),
+    }
+}
+
+fn is_refused_definition(blocker: &Blocker) -> bool {
+    blocker.object.kind == "CustomResourceDefinition" && blocker.status.health == Health::Failed
+}
+
+/// Names of definitions clash inside of a group.
+fn other_definition(refused: &ObjectKey) -> String {
+    let group = refused.name.split_once('.').map_or("its group", |(_, group)| group);
+    format!(
+        "another definition of `{group}` has a name that this one needs; if nobody uses it, delete it and run the same \
+         command again"
+    )
 }
 
 /// The command that shows most of the innermost thing that is waited for.
@@ -101,7 +118,7 @@ fn look_at(blocker: &Blocker) -> String {
 mod tests {
     use std::time::Duration;
 
-    use apply::{Health, ObjectKey, Status};
+    use apply::Status;
 
     use super::*;
 
@@ -128,5 +145,18 @@ mod tests {
             ["`kubectl describe pod -n ns manager` shows more, `status` how all of it is"]
         );
         assert_eq!(not_ready(vec![]), Vec::<String>::new());
+        let mut refused = blocker("apiextensions.k8s.io", "CustomResourceDefinition", vec![]);
+        refused.object.namespace.clear();
+        refused.object.name = "widgets.example.org".to_owned();
+        refused.status.health = Health::Failed;
+        assert_eq!(
+            not_ready(vec![blocker("apps", "Deployment", vec![]), refused]),
+            [
+                "`kubectl describe customresourcedefinition.apiextensions.k8s.io widgets.example.org` shows more, `status` \
+                 how all of it is",
+                "another definition of `example.org` has a name that this one needs; if nobody uses it, delete it and run \
+                 the same command again"
+            ]
+        );
     }
 }

@@ -1,6 +1,9 @@
 //! What is known of everything that is waited for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
 
 use manifest::Object;
 use tokio::time::Instant;
@@ -13,6 +16,9 @@ use crate::{Event, EventSink, Health, Hints, ObjectKey, Status, WatchEvent, read
 
 /// Pods that are shown below one workload, the worst first.
 const MAX_BELOW: usize = 5;
+
+/// How long names of a definition may be in use elsewhere: the other definition may be on its way out.
+const REFUSED_FOR: Duration = Duration::from_secs(10);
 
 /// What an object is to be.
 pub(crate) enum Goal {
@@ -66,6 +72,13 @@ impl Board {
 
     pub(super) fn is_done(&self) -> bool {
         self.rows.iter().all(Row::is_ready)
+    }
+
+    /// Whether the server refuses the names of a definition for good: nobody but a user can help then.
+    pub(super) fn has_refused_definition(&self) -> bool {
+        let is_refused =
+            |state: &State| state.status.health == Health::Failed && state.since.elapsed() >= REFUSED_FOR;
+        self.rows.iter().any(|row| row.key.is_crd() && row.state.as_ref().is_some_and(is_refused))
     }
 
     /// Takes in what a watch tells of an object; of those nobody waits for, nothing.

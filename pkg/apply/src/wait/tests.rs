@@ -126,6 +126,31 @@ async fn at_the_deadline_what_blocks_comes_with_what_is_below_it() {
     ");
 }
 
+fn definition(plural: &str) -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.example.org"), "labels": {"set": "one"}},
+        "spec": {
+            "group": "example.org", "scope": "Namespaced",
+            "names": {"kind": "Widget", "listKind": "WidgetList", "plural": plural, "singular": plural},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}]
+        }
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_whose_names_are_in_use_ends_the_wait() {
+    let lab = Lab::start().await;
+    let (theirs, ours) = (definition("widgets"), definition("gadgets"));
+    lab.create(&theirs).await;
+    lab.create(&ours).await;
+    let blockers = lab.server.wait(&waiting_for(&[ours, deployment("missing")], 600)).await.unwrap();
+    insta::assert_snapshot!(lines(&blockers, ""), @r#"
+    CustomResourceDefinition gadgets.example.org Failed 10s: NamesAccepted: "WidgetList" is already in use (ListKindConflict)
+    Deployment default/missing NotFound 10s: is not there
+    "#);
+}
+
 #[tokio::test(start_paused = true)]
 async fn pods_that_may_not_be_seen_are_left_out() {
     let lab = Lab::on(Fixture::builder().fault("403,resource=pods").start().await).await;

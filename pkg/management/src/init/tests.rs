@@ -229,3 +229,30 @@ async fn what_is_not_ready_in_time_is_named_and_fails_only_where_that_was_asked_
     assert!(is_first && late.is_some());
     assert_eq!(cluster.inventory().await.unwrap().unfinished, None);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_whose_names_are_in_use_is_named_with_its_reason_long_before_time_is_over() {
+    let fixture = Fixture::builder().controllers(Switches::none()).start().await;
+    fixture.apply(&cert_manager(CERT_MANAGER)).await;
+    fixture
+        .apply(
+            "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: \
+             others.infrastructure.cluster.x-k8s.io}, spec: {group: infrastructure.cluster.x-k8s.io, scope: Namespaced, \
+             names: {kind: Other, listKind: DockerMachineList, plural: others, singular: other}, versions: [{name: v1, \
+             served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}",
+        )
+        .await;
+    let releases = Releases::small().with_external_cert_manager();
+    let wait = WaitFor { timeout: Some(Duration::from_hours(1)), must_be_ready: false };
+    let request = InitRequest { wait, ..small_request("") };
+    let error = run(&cluster(&fixture).await, &releases, &request).await.unwrap_err();
+    let LifecycleError::NotReady(late) = &error else { panic!("{error:?}") };
+    assert!(late.after < Duration::from_mins(1), "{late}");
+    let definitions = late.blockers.iter().filter(|late| late.object.kind == "CustomResourceDefinition");
+    let told = definitions.map(|late| format!("{}: {}", late.object, late.status.message));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        ["CustomResourceDefinition dockermachines.infrastructure.cluster.x-k8s.io: NamesAccepted: \
+             \"DockerMachineList\" is already in use (ListKindConflict)"]
+    );
+}
