@@ -2,7 +2,7 @@ use std::error::Error;
 
 use api::ExitStatus;
 
-use crate::hints;
+use crate::{events::Writes, hints};
 
 /// Why a verb did not do what was asked, ready to be shown: what failed, why, and what to do next.
 ///
@@ -81,16 +81,22 @@ impl Failure {
     }
 
     /// Says that it ended half-way: how many objects were written, and what goes on from there. What wrote nothing ended
-    /// nowhere.
+    /// nowhere. Ctrl-C waits for no answer, so what was under way may have arrived too.
     #[must_use]
-    pub(crate) fn after_writes(mut self, writes: usize, goes_on: &str) -> Self {
-        if writes == 0 {
-            return self;
-        }
-        let count = if writes == 1 { "one write".to_owned() } else { format!("{writes} writes") };
-        if self.kind == Kind::Interrupted {
-            self.message = format!("interrupted after {count}");
+    pub(crate) fn after_writes(mut self, writes: &Writes, goes_on: &str) -> Self {
+        let count = match writes.count() {
+            1 => "one write".to_owned(),
+            several => format!("{several} writes"),
+        };
+        if self.kind == Kind::Interrupted && writes.any_sent() {
+            self.message = match writes.count() {
+                0 => "interrupted while the first write was under way".to_owned(),
+                _ => format!("interrupted after at least {count}"),
+            };
             return self.hint(goes_on);
+        }
+        if writes.count() == 0 {
+            return self;
         }
         self.hint(format!("it ended after {count}: {goes_on}"))
     }
@@ -184,12 +190,15 @@ mod tests {
 
     #[test]
     fn what_ended_half_way_says_so_and_what_goes_on() {
-        let interrupted = |writes| Failure::interrupted().after_writes(writes, "run it again");
-        assert_eq!(interrupted(0).message(), "interrupted, nothing was written");
-        assert_eq!(interrupted(1).message(), "interrupted after one write");
-        assert_eq!(interrupted(7).message(), "interrupted after 7 writes");
-        assert_eq!(interrupted(7).distinct_hints().collect::<Vec<_>>(), ["run it again"]);
-        let failed = Failure::new(Kind::Environment, "cannot install").after_writes(2, "run it again");
+        let interrupted = |writes: &Writes| Failure::interrupted().after_writes(writes, "run it again");
+        assert_eq!(interrupted(&Writes::default()).message(), "interrupted, nothing was written");
+        let under_way = "interrupted while the first write was under way";
+        assert_eq!(interrupted(&Writes::of(0)).message(), under_way);
+        assert_eq!(interrupted(&Writes::of(1)).message(), "interrupted after at least one write");
+        assert_eq!(interrupted(&Writes::of(7)).message(), "interrupted after at least 7 writes");
+        assert_eq!(interrupted(&Writes::of(0)).distinct_hints().collect::<Vec<_>>(), ["run it again"]);
+        let failed = Failure::new(Kind::Environment, "cannot install");
+        let failed = failed.after_writes(&Writes::of(2), "run it again");
         assert_eq!(failed.message(), "cannot install");
         assert_eq!(failed.distinct_hints().collect::<Vec<_>>(), ["it ended after 2 writes: run it again"]);
     }

@@ -111,7 +111,7 @@ impl Session {
         future: impl Future<Output = Result<T, E>>,
         goes_on: &str,
     ) -> Result<T, Failure> {
-        self.block_on(future).map_err(|failure| failure.after_writes(self.writes.count(), goes_on))
+        self.block_on(future).map_err(|failure| failure.after_writes(&self.writes, goes_on))
     }
 
     /// Reads stdin to its end.

@@ -63,6 +63,7 @@ impl ClusterEvents {
             Event::Wrote { how: Written::Created | Written::Changed, .. } | Event::Deleted { .. } => {
                 self.writes.add();
             }
+            Event::Requested { request } => self.writes.sent(request),
             _ => {}
         }
         if self.format == ProgressFormat::Json
