@@ -12,6 +12,7 @@
 mod carry_out;
 mod choose;
 mod going;
+mod left;
 mod namespace;
 mod rights;
 
@@ -96,6 +97,8 @@ pub async fn plan_delete(
     cluster.check_rights(request, &chosen, &plans).await?;
     if request.include_crds {
         check_use(cluster, &chosen, &applied).await?;
+    } else {
+        warnings.extend(cluster.objects_left_by(&chosen, &applied).await);
     }
     for (one, _) in chosen.iter().zip(&going).filter(|(_, going)| going.namespace) {
         warnings.extend(cluster.foreign_objects_of(one, &applied).await?);

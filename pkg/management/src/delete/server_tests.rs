@@ -152,6 +152,37 @@ async fn definitions_and_namespaces_stay_unless_they_are_named() {
 }
 
 #[tokio::test]
+async fn objects_that_are_left_without_controllers_are_told_of_and_stop_nothing() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    assert_eq!(plan_delete(&cluster, &only(&core())).await.unwrap().warnings, [""; 0]);
+    for name in ["a", "b", "c", "d"] {
+        fixture
+            .apply(&format!(
+                "{{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {{name: {name}, namespace: default}}}}"
+            ))
+            .await;
+    }
+    let warnings = plan_delete(&cluster, &only(&core())).await.unwrap().warnings;
+    assert_eq!(
+        warnings,
+        [
+            "`cluster-api` leaves objects without their controllers: Cluster default/a, Cluster default/b, Cluster \
+             default/c and at least 1 more"
+        ]
+    );
+    assert_eq!(plan_delete(&cluster, &only(&docker())).await.unwrap().warnings, [""; 0]);
+
+    let forbidden = sandbox::Fault::parse("403,resource=cluster.x-k8s.io/clusters").unwrap();
+    fixture.sandbox().faults().add(forbidden);
+    let plan = plan_delete(&cluster, &only(&core())).await.unwrap();
+    let unknown = "cannot tell whether `cluster-api` leaves objects without their controllers: ";
+    assert!(plan.warnings[0].starts_with(unknown), "{:?}", plan.warnings);
+    delete_providers(&cluster, &only(&core()), plan).await.unwrap();
+    assert_eq!(cluster.inventory().await.unwrap().of(&core()).count(), 0);
+}
+
+#[tokio::test]
 async fn others_can_be_deleted_after_core() {
     let fixture = lab().await;
     let cluster = install(&fixture).await;

@@ -1,0 +1,48 @@
+use apply::{ApiError, InUse};
+use futures::future::join_all;
+use provider::InstalledProvider;
+
+use crate::{
+    ManagementCluster,
+    applied::Applied,
+    preflight::with_causes,
+    provider_set::{marks, options},
+};
+
+/// So many objects are named.
+const NAMED: usize = 3;
+
+impl ManagementCluster {
+    /// Tells of objects that stay without the controllers that look after them, such as clusters that still run. What
+    /// cannot be asked stops nothing: nothing of it is to be deleted.
+    pub(super) async fn objects_left_by(
+        &self,
+        chosen: &[InstalledProvider],
+        applied: &[Applied],
+    ) -> Vec<String> {
+        let each = chosen.iter().zip(applied).map(|(one, applied)| async move {
+            let (marks, options) = (marks(&one.id), options(&one.namespace));
+            words(one, self.server.in_use(&applied.set, &marks, &options).await)
+        });
+        join_all(each).await.into_iter().flatten().collect()
+    }
+}
+
+fn words(installed: &InstalledProvider, in_use: Result<Vec<InUse>, ApiError>) -> Option<String> {
+    let id = &installed.id;
+    let in_use = match in_use {
+        Ok(in_use) => in_use,
+        Err(error) => {
+            let why = with_causes(&error);
+            return Some(format!(
+                "cannot tell whether `{id}` leaves objects without their controllers: {why}"
+            ));
+        }
+    };
+    let all: Vec<_> = in_use.iter().flat_map(|used| &used.examples).map(String::as_str).collect();
+    let (named, others) = all.split_at_checked(NAMED).unwrap_or((&all, &[]));
+    let others = others.len() + in_use.iter().map(|used| used.others).sum::<usize>();
+    let more = if others == 0 { String::new() } else { format!(" and at least {others} more") };
+    let named = named.join(", ");
+    (!all.is_empty()).then(|| format!("`{id}` leaves objects without their controllers: {named}{more}"))
+}
