@@ -232,7 +232,7 @@ infrastructure-aws
             ClusterStatus { providers: Vec::new(), unfinished_init: None, unfinished_upgrade: Some(journal) };
         assert_data_eq!(
             text(&printed(status), "capstan"),
-            str![[r#"
+            str![[r"
 no providers are installed
 
 going back from the upgrade begun at 2026-11-21T20:48:49Z is not finished:
@@ -240,7 +240,7 @@ going back from the upgrade begun at 2026-11-21T20:48:49Z is not finished:
   infrastructure-docker: v1.1.0 to v1.0.0, done
 `capstan upgrade resume` goes on with that, `capstan upgrade abort` leaves things as they are
 
-"#]]
+"]]
         );
     }
 }
