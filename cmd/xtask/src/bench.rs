@@ -1,8 +1,12 @@
+mod figures;
 mod input;
+mod judge;
 mod lifecycle;
+mod providers;
 mod sample;
 mod sandbox;
 mod table;
+mod unrelated;
 
 use std::{
     path::{Path, PathBuf},
@@ -14,6 +18,7 @@ use tempfile::TempDir;
 
 pub(crate) use sample::{Measure, measure};
 
+use self::{judge::Target, table::Row};
 use crate::{environment, golden, say::say};
 
 /// Measure a built binary, beside clusterctl where it is there. Nothing is asserted.
@@ -25,79 +30,97 @@ pub(crate) struct Bench {
     #[arg(long)]
     peer: Option<PathBuf>,
     /// Runs of each command; the median counts.
-    #[arg(long, default_value_t = 15)]
+    #[arg(long, default_value_t = 5)]
     runs: usize,
 }
 
-/// A command line that both programs understand, and what capstan may take of the peer's.
+/// What is measured.
+struct Programs {
+    ours: PathBuf,
+    theirs: Option<PathBuf>,
+}
+
+/// A command line that both programs understand, and what the design promises of it.
 struct Case {
     name: &'static str,
     arguments: Vec<String>,
-    target: Option<Target>,
+    targets: Vec<Target>,
 }
 
-/// What the design promises.
-struct Target {
-    /// Share of the peer's processor time, as one in so many.
-    cpu: u32,
-    /// Peak, in MiB.
-    memory: u32,
-}
-
-/// Runs every case that its input is there for, and prints a table.
+/// Runs every case that its input is there for, and prints tables.
 pub(crate) fn run(args: &Bench) -> Result<bool> {
-    let Some(binary) = args.binary.clone().or_else(golden::built_binary) else {
-        bail!("no binary is built; run `cargo build --profile ci --bin capstan`");
-    };
-    // Each run has a working folder of its own.
-    let binary =
-        binary.canonicalize().with_context(|| format!("there is no binary `{}`", binary.display()))?;
-    let peer = args.peer.clone().or_else(|| on_path("clusterctl"));
+    let programs = programs(args)?;
     let folder = TempDir::new().context("cannot make a temporary folder")?;
-    let cases = cases(folder.path())?;
-    say(&format!("capstan:    {}", binary.display()));
-    say(&peer.as_ref().map_or("clusterctl: not found; name one with --peer".to_owned(), |peer| {
-        format!("clusterctl: {}", peer.display())
-    }));
-    let floor = sample::median_of(Path::new("true"), &[], folder.path(), 3)?.memory;
-    let mut rows = Vec::new();
-    for case in &cases {
-        let measured = |program: &Path| sample::median_of(program, &case.arguments, folder.path(), args.runs);
-        let ours = measured(&binary).with_context(|| format!("`{}` with capstan", case.name))?;
-        let theirs = peer.as_deref().map(measured).transpose();
-        rows.push(table::Row {
-            case,
-            ours,
-            theirs: theirs.with_context(|| format!("`{}` with clusterctl", case.name))?,
-        });
-    }
-    say(&table::render(&rows));
+    let folder = folder.path();
+    say(&format!("capstan:    {} {}", version(&programs.ours, folder)?, programs.ours.display()));
+    say(&match &programs.theirs {
+        Some(peer) => format!("clusterctl: {} {}", version(peer, folder)?, peer.display()),
+        None => "clusterctl: not found; name one with --peer".to_owned(),
+    });
+    say(&table::render(&measure_cases(&programs, folder, args.runs)?));
+    let floor = sample::median_of(Path::new("true"), &[], folder, 3)?.memory;
     say(&format!(
-        "median of {} runs; cpu is user and system time; memory is the peak, and below {} MiB it cannot be told apart",
+        "capstan first, then clusterctl; median of {} runs; processor time is that of user and system;\n\
+         memory is the peak, and below {} it cannot be told apart",
         args.runs,
         table::mib(floor)
     ));
-    let start = sandbox::median_start(&binary, folder.path(), args.runs)?;
+    let start = sandbox::median_start(&programs.ours, folder, args.runs)?;
     say(&format!(
-        "a sandbox answers {} ms after the start of its process, and holds {} MiB then",
-        start.ready.as_millis(),
-        start.memory.map_or_else(|| "?".to_owned(), table::mib)
+        "a sandbox answers {} after the start of its process, and holds {} then",
+        table::span(start.ready),
+        start.memory.map_or_else(|| "an unknown amount".to_owned(), table::mib)
     ));
-    if let Some(text) = lifecycle::run(&binary, peer.as_deref(), folder.path())? {
+    if let Some(text) = lifecycle::run(&programs, folder, args.runs)? {
         say(&text);
     }
     Ok(true)
 }
 
+fn programs(args: &Bench) -> Result<Programs> {
+    let Some(binary) = args.binary.clone().or_else(golden::built_binary) else {
+        bail!("no binary is built; run `cargo build --profile ci --bin capstan`");
+    };
+    // Each run has a working folder of its own.
+    let whole = |path: PathBuf| {
+        path.canonicalize().with_context(|| format!("there is no binary `{}`", path.display()))
+    };
+    let theirs = args.peer.clone().or_else(|| on_path("clusterctl")).map(whole).transpose()?;
+    Ok(Programs { ours: whole(binary)?, theirs })
+}
+
+/// What a program says it is; capstan names the release it stands for too.
+fn version(program: &Path, folder: &Path) -> Result<String> {
+    let output = scrubbed(program, folder).args(["version", "--output", "json"]).output()?;
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .with_context(|| format!("`{}` does not tell its version", program.display()))?;
+    let field = |name: &str| report["clusterctl"][name].as_str();
+    let version = field("capstan").or_else(|| field("gitVersion"));
+    Ok(version.context("a version is text")?.to_owned())
+}
+
+fn measure_cases(programs: &Programs, folder: &Path, runs: usize) -> Result<Vec<Row>> {
+    let one = |case: Case| {
+        let measured = |program: &Path| {
+            sample::median_of(program, &case.arguments, folder, runs)
+                .with_context(|| format!("`{}` with `{}`", case.name, program.display()))
+        };
+        let ours = measured(&programs.ours)?;
+        let theirs = programs.theirs.as_deref().map(measured).transpose()?;
+        Ok(Row { name: case.name.to_owned(), ours, theirs, alone: None, targets: case.targets })
+    };
+    cases(folder)?.into_iter().map(one).collect()
+}
+
 /// Small, usual and large work.
 fn cases(folder: &Path) -> Result<Vec<Case>> {
-    let case = |name, parts: &[&[&str]], target| Case {
+    let case = |name, parts: &[&[&str]], targets| Case {
         name,
         arguments: parts.concat().into_iter().map(str::to_owned).collect(),
-        target,
+        targets,
     };
-    let target = |cpu, memory| Some(Target { cpu, memory });
-    let mut cases = vec![case("version", &[&["version"]], target(5, 8))];
+    let targets = |cpu, memory| vec![Target::CpuShare(cpu), Target::Memory(memory)];
+    let mut cases = vec![case("version", &[&["version"]], targets(5, 8))];
     let Some(input) = input::prepare(folder)? else {
         say("the corpus is not there; only `version` is measured");
         return Ok(cases);
@@ -107,9 +130,9 @@ fn cases(folder: &Path) -> Result<Vec<Case>> {
         &["generate", "cluster", "demo", "-i", "docker:v1.14.0", "-f", "development", "-n", "default"];
     let version: &[&str] = &["--kubernetes-version", "v1.35.0"];
     let core: &[&str] = &["generate", "provider", "--core"];
-    cases.push(case("generate cluster, ClusterClass", &[cluster, version, config], target(6, 14)));
-    cases.push(case("generate provider --core", &[core, &["cluster-api:v1.14.0"], config], target(6, 30)));
-    cases.push(case("the same, 10 times as large", &[core, &["cluster-api:v9.0.0"], config], None));
+    cases.push(case("generate cluster, ClusterClass", &[cluster, version, config], targets(6, 14)));
+    cases.push(case("generate provider --core", &[core, &["cluster-api:v1.14.0"], config], targets(6, 30)));
+    cases.push(case("the same, 10 times as large", &[core, &["cluster-api:v9.0.0"], config], Vec::new()));
     Ok(cases)
 }
 

@@ -11,7 +11,6 @@ use std::{
 };
 
 use jiff::{SignedDuration, Timestamp};
-use manifest::Limits;
 use sandbox::{Clock, Fault, Identity, Listener, Options, Sandbox, Switches, kubeconfig};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -97,10 +96,7 @@ impl Fixture {
     /// Applies all documents of a YAML text in their order, server-side and by force, under the field manager `test`.
     /// What names no namespace goes to `default`.
     pub async fn apply(&self, yaml: &str) {
-        let stream = manifest::read_stream(yaml.as_bytes(), &Limits::default());
-        for object in stream.unwrap_or_else(|error| panic!("{error}")).objects {
-            self.client.apply(&object).await;
-        }
+        self.client.apply_all(yaml).await;
     }
 
     /// Applies all documents of a file.
@@ -143,6 +139,14 @@ impl Fixture {
     pub async fn delete(&self, kind: Kind, place: &str) {
         self.client.delete(kind, place).await;
     }
+}
+
+/// Applies all documents of a YAML text as `Fixture::apply` does, to the server of a client.
+///
+/// # Panics
+/// When one of them is refused.
+pub async fn apply(client: &kube::Client, yaml: &str) {
+    request::Objects(client.clone()).apply_all(yaml).await;
 }
 
 impl Builder {

@@ -1,40 +1,59 @@
 //! A management cluster from its first provider to its last, by both programs, on sandboxes of their own.
 
-use std::{fs, path::Path};
+use std::{fmt::Write as _, path::Path};
 
 use anyhow::{Context as _, Result};
-use sandbox::Switches;
-use serde_json::json;
-use support::fixture::Fixture;
+use tokio::runtime::Runtime;
 
 use super::{
-    sample::{self, Sample},
-    table::{mib, milliseconds},
+    Programs,
+    figures::Figures,
+    judge::Target,
+    providers, sample,
+    sandbox::Running,
+    table::{self, Row},
+    unrelated,
 };
 use crate::beside;
 
 /// What the verbs are run on.
-#[derive(Clone, Copy)]
-struct World {
-    name: &'static str,
-    fault: Option<&'static str>,
-    /// Definitions and Secrets that have nothing to do with providers.
-    unrelated: (usize, usize),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum World {
+    Plain,
+    /// Each request takes 20 ms.
+    Slow,
+    /// Beside definitions and Secrets that have nothing to do with providers.
+    Crowded,
 }
 
-const WORLDS: [World; 3] = [
-    World { name: "", fault: None, unrelated: (0, 0) },
-    World { name: ", 20 ms a request", fault: Some("latency:20ms"), unrelated: (0, 0) },
-    World { name: ", beside 300 CRDs and 5,000 Secrets", fault: None, unrelated: (300, 5_000) },
-];
+const WORLDS: [World; 3] = [World::Plain, World::Slow, World::Crowded];
+
+impl World {
+    fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::Slow => &["--fault", "latency:20ms"],
+            Self::Plain | Self::Crowded => &[],
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Plain => "An empty cluster",
+            Self::Slow => "Each request takes 20 ms longer",
+            Self::Crowded => "Beside 300 CRDs and 5,000 Secrets that have nothing to do with providers",
+        }
+    }
+}
 
 /// A command line of a journey.
 struct Verb {
     name: &'static str,
-    arguments: &'static [&'static str],
+    arguments: Vec<String>,
     waits: Waits,
-    /// Share of the peer's time, and requests.
-    target: &'static str,
+    /// At most so many requests, in every world.
+    requests: Option<usize>,
+    /// At most one in so many of the peer's time, in a world.
+    share: Option<(World, u32)>,
 }
 
 /// Whether a verb ends before what it wrote is ready. The two programs do different things when they are told nothing.
@@ -47,219 +66,174 @@ enum Waits {
 }
 
 impl Waits {
-    fn flag(self, is_peer: bool) -> Option<&'static str> {
-        match (self, is_peer) {
-            (Self::No, false) => Some("--no-wait"),
-            (Self::Yes, true) => Some("--wait-providers"),
+    fn flag(self, program: Program<'_>) -> Option<&'static str> {
+        match (self, program) {
+            (Self::No, Program::Ours(_)) => Some("--no-wait"),
+            (Self::Yes, Program::Theirs(_)) => Some("--wait-providers"),
             _ => None,
         }
     }
 }
 
-const INIT_4: &[&str] = &[
-    "init",
-    "--core",
-    "cluster-api:v1.13.5",
-    "--bootstrap",
-    "kubeadm:v1.13.5",
-    "--control-plane",
-    "kubeadm:v1.13.5",
-    "--infrastructure",
-    "docker:v1.13.5",
-];
-const INIT_5: &[&str] = &[
-    "init",
-    "--core",
-    "cluster-api:v1.13.5",
-    "--bootstrap",
-    "kubeadm:v1.13.5",
-    "--control-plane",
-    "kubeadm:v1.13.5",
-    "--infrastructure",
-    "docker:v1.13.5,aws:v2.11.1",
-];
-const UPGRADE: &[&str] = &["upgrade", "apply", "--contract", "v1beta2"];
-
-/// Each on a cluster of its own.
-const JOURNEYS: [&[Verb]; 3] = [
-    &[
-        Verb { name: "init, 4 providers", arguments: INIT_4, waits: Waits::No, target: "1/4, 180" },
-        Verb { name: "upgrade plan", arguments: &["upgrade", "plan"], waits: Waits::AsEver, target: "-" },
-        Verb { name: "upgrade, 4 providers", arguments: UPGRADE, waits: Waits::No, target: "1/4, 300" },
-    ],
-    &[
-        Verb { name: "init, 5 providers", arguments: INIT_5, waits: Waits::No, target: "1/5 at 20 ms" },
-        Verb {
-            name: "delete, 5 providers",
-            arguments: &["delete", "--all"],
-            waits: Waits::AsEver,
-            target: "1/3, 150",
-        },
-    ],
-    &[
-        Verb { name: "init, 4 providers, until ready", arguments: INIT_4, waits: Waits::Yes, target: "-" },
-        Verb {
-            name: "upgrade, 4 providers, until ready",
-            arguments: UPGRADE,
-            waits: Waits::Yes,
-            target: "-",
-        },
-    ],
-];
-
 /// Who is measured.
 #[derive(Clone, Copy)]
-struct Program<'a> {
-    path: &'a Path,
-    is_peer: bool,
+enum Program<'a> {
+    Ours(&'a Path),
+    Theirs(&'a Path),
 }
 
-/// What a verb took of the program and of the server.
-struct Figures {
-    sample: Sample,
-    requests: usize,
+impl Verb {
+    fn new(name: &'static str, arguments: Vec<String>, waits: Waits) -> Self {
+        Self { name, arguments, waits, requests: None, share: None }
+    }
+
+    /// With what the design promises of it.
+    fn within(self, requests: Option<usize>, world: World, share: u32) -> Self {
+        Self { requests, share: Some((world, share)), ..self }
+    }
+
+    fn targets(&self, world: World) -> Vec<Target> {
+        let share =
+            self.share.filter(|(promised, _)| *promised == world).map(|(_, of)| Target::TimeShare(of));
+        let requests = self.requests.map(Target::Requests);
+        let alone = (world == World::Crowded).then_some(Target::AsAlone);
+        share.into_iter().chain(requests).chain(alone).collect()
+    }
 }
 
-/// Measures every verb of the journey in every world; none where there is no corpus.
+/// Each on a cluster of its own.
+fn journeys() -> [Vec<Verb>; 3] {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let upgrade = || words("upgrade apply --contract v1beta2");
+    let there = vec![
+        Verb::new("init, 4 providers", providers::init(4), Waits::No).within(Some(180), World::Plain, 4),
+        Verb::new("upgrade plan", words("upgrade plan"), Waits::AsEver),
+        Verb::new("upgrade, 4 providers", upgrade(), Waits::No).within(Some(300), World::Plain, 4),
+    ];
+    let and_back = vec![
+        Verb::new("init, 5 providers", providers::init(5), Waits::No).within(None, World::Slow, 5),
+        Verb::new("delete, 5 providers", words("delete --all"), Waits::AsEver).within(
+            Some(150),
+            World::Plain,
+            3,
+        ),
+    ];
+    let until_ready = vec![
+        Verb::new("init, 4 providers, until ready", providers::init(4), Waits::Yes),
+        Verb::new("upgrade, 4 providers, until ready", upgrade(), Waits::Yes),
+    ];
+    [there, and_back, until_ready]
+}
+
+/// Where the journeys are made.
+struct Bench<'a> {
+    programs: &'a Programs,
+    folder: &'a Path,
+    config: String,
+    runtime: Runtime,
+    runs: usize,
+}
+
+/// Measures every verb of every journey in every world, a table for each; none where there is no corpus.
 ///
 /// # Errors
 /// When a verb fails: a figure for half of the work would be worthless.
-pub(super) fn run(binary: &Path, peer: Option<&Path>, folder: &Path) -> Result<Option<String>> {
+pub(super) fn run(programs: &Programs, folder: &Path, runs: usize) -> Result<Option<String>> {
     let corpus = beside("CAPSTAN_CORPUS", "corpus").join("providers");
     if !corpus.is_dir() {
         return Ok(None);
     }
-    let config = configuration(&corpus.canonicalize()?, folder)?;
+    let config = providers::configuration(&corpus.canonicalize()?, folder)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let mut text = format!(
-        "\n{:<66} {:>24} {:>22} {:>22} {:>14}   target\n",
-        "", "wall: ours, theirs", "cpu: ours, theirs", "memory: ours, theirs", "requests"
-    );
-    let ours = Program { path: binary, is_peer: false };
-    let peer = peer.map(|path| Program { path, is_peer: true });
+    let bench = Bench { programs, folder, config, runtime, runs: runs.max(1) };
+    let journeys = journeys();
+    let mut alone = Vec::new();
+    let mut text = String::new();
     for world in WORLDS {
-        for verbs in JOURNEYS {
-            let measured = |program| runtime.block_on(journey(program, world, verbs, &config, folder));
-            let ours = measured(ours)?;
-            let theirs = peer.map(measured).transpose()?;
-            for (index, (verb, ours)) in verbs.iter().zip(&ours).enumerate() {
-                let theirs = theirs.as_ref().map(|figures| &figures[index]);
-                text.push_str(&row(verb, world, ours, theirs));
+        let mut rows = Vec::new();
+        for (journey, verbs) in journeys.iter().enumerate() {
+            let (ours, theirs) = bench.both(world, verbs)?;
+            if world == World::Plain {
+                alone.push(ours.clone());
             }
+            rows.extend(verbs.iter().enumerate().map(|(verb, Verb { name, .. })| Row {
+                name: (*name).to_owned(),
+                ours: ours[verb],
+                theirs: theirs.as_ref().map(|theirs| theirs[verb]),
+                alone: Some(alone[journey][verb]),
+                targets: verbs[verb].targets(world),
+            }));
         }
+        let _ = write!(text, "\n{}:\n{}", world.title(), table::render(&rows));
     }
     Ok(Some(text))
 }
 
-fn row(verb: &Verb, world: World, ours: &Figures, theirs: Option<&Figures>) -> String {
-    let pair =
-        |of: &dyn Fn(&Figures) -> String| format!("{}, {}", of(ours), theirs.map_or("-".to_owned(), of));
-    format!(
-        "{:<66} {:>24} {:>22} {:>22} {:>14}   {}\n",
-        format!("{}{}", verb.name, world.name),
-        pair(&|figures| milliseconds(figures.sample.wall)),
-        pair(&|figures| milliseconds(figures.sample.cpu)),
-        pair(&|figures| format!("{} MiB", mib(figures.sample.memory))),
-        pair(&|figures| figures.requests.to_string()),
-        verb.target
-    )
-}
-
-/// Runs the verbs one after the other on a fresh sandbox in this process.
-async fn journey(
-    program: Program<'_>,
-    world: World,
-    verbs: &[Verb],
-    config: &str,
-    folder: &Path,
-) -> Result<Vec<Figures>> {
-    let mut builder = Fixture::builder().controllers(Switches::default());
-    if let Some(fault) = world.fault {
-        builder = builder.fault(fault);
+impl Bench<'_> {
+    fn both(&self, world: World, verbs: &[Verb]) -> Result<(Vec<Figures>, Option<Vec<Figures>>)> {
+        let ours = self.measure(Program::Ours(&self.programs.ours), world, verbs)?;
+        let theirs = self.programs.theirs.as_deref();
+        let theirs = theirs.map(|path| self.measure(Program::Theirs(path), world, verbs)).transpose()?;
+        Ok((ours, theirs))
     }
-    let fixture = builder.start().await;
-    fill(&fixture, world.unrelated).await;
-    let kubeconfig = fixture.kubeconfig().await.display().to_string();
-    let mut figures = Vec::new();
-    for verb in verbs {
-        let flags = verb.arguments.iter().copied().chain(verb.waits.flag(program.is_peer));
-        let settings = ["--config", config, "--kubeconfig", &kubeconfig];
-        let arguments: Vec<_> = flags.chain(settings).map(str::to_owned).collect();
-        let before = requests_of_clients(&fixture);
-        let (path, folder) = (program.path.to_owned(), folder.to_owned());
-        let run = move || sample::once(&path, &arguments, &folder);
-        let sample = tokio::task::spawn_blocking(run).await?;
-        let sample = sample.with_context(|| format!("`{}`{}", verb.name, world.name))?;
-        figures.push(Figures { sample, requests: requests_of_clients(&fixture) - before });
-        fixture.settled().await;
-    }
-    Ok(figures)
-}
 
-/// How many requests have come through the wire, the controllers' own apart.
-fn requests_of_clients(fixture: &Fixture) -> usize {
-    let is_theirs = |client: &str| ["capstan/", "clusterctl/"].iter().any(|name| client.starts_with(name));
-    fixture.sandbox().audit().since(0).iter().filter(|request| is_theirs(&request.client)).count()
-}
-
-async fn fill(fixture: &Fixture, (definitions, secrets): (usize, usize)) {
-    for index in 0..definitions {
-        fixture.apply(&definition(index)).await;
+    /// The median of each verb.
+    fn measure(&self, program: Program<'_>, world: World, verbs: &[Verb]) -> Result<Vec<Figures>> {
+        let runs: Vec<Vec<Figures>> =
+            (0..self.runs).map(|_| self.journey(program, world, verbs)).collect::<Result<_>>()?;
+        let of_verb = |index: usize| runs.iter().map(|run| run[index]).collect::<Vec<_>>();
+        Ok((0..verbs.len()).map(|index| Figures::median(&of_verb(index))).collect())
     }
-    for index in 0..secrets {
-        let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": format!("unrelated-{index}")},
-            "data": {"value": "A".repeat(2_000)}});
-        fixture.apply(&secret.to_string()).await;
+
+    /// Runs the verbs one after the other on a fresh sandbox.
+    fn journey(&self, program: Program<'_>, world: World, verbs: &[Verb]) -> Result<Vec<Figures>> {
+        let sandbox = Running::start(&self.programs.ours, self.folder, world.flags())?;
+        if world == World::Crowded {
+            self.runtime.block_on(unrelated::fill(&sandbox.kubeconfig));
+        }
+        let mut figures = Vec::new();
+        for verb in verbs {
+            let before = sandbox.requests()?;
+            let taken = self
+                .once(program, verb, &sandbox)
+                .with_context(|| format!("`{}` ({})", verb.name, world.title()))?;
+            figures.push(Figures { requests: Some(sandbox.requests()? - before), ..taken });
+            sandbox.settle()?;
+        }
+        Ok(figures)
+    }
+
+    fn once(&self, program: Program<'_>, verb: &Verb, sandbox: &Running<'_>) -> Result<Figures> {
+        let (Program::Ours(path) | Program::Theirs(path)) = program;
+        let kubeconfig = sandbox.kubeconfig.display().to_string();
+        let settings = ["--config", &self.config, "--kubeconfig", &kubeconfig];
+        let flags = verb.waits.flag(program).into_iter().chain(settings).map(str::to_owned);
+        let arguments: Vec<String> = verb.arguments.iter().cloned().chain(flags).collect();
+        sample::once(path, &arguments, self.folder)
     }
 }
 
-fn definition(index: usize) -> String {
-    let group = format!("g{}.example.org", index % 30);
-    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("unrelated{index}s.{group}")},
-        "spec": {"group": group, "scope": "Namespaced",
-            "names": {"plural": format!("unrelated{index}s"), "singular": format!("unrelated{index}"),
-                "kind": format!("Unrelated{index}"), "listKind": format!("Unrelated{index}List")},
-            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
-                "type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}})
-    .to_string()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Writes a configuration over the corpus for both programs.
-fn configuration(corpus: &Path, folder: &Path) -> Result<String> {
-    let provider = |label: &str, name: &str, provider_type: &str, version: &str, file: &str| {
-        let corpus = corpus.display();
-        format!("- {{name: {name}, type: {provider_type}, url: {corpus}/{label}/{version}/{file}}}\n")
-    };
-    let text = [
-        "providers:\n".to_owned(),
-        provider("cluster-api", "cluster-api", "CoreProvider", "v1.14.0", "core-components.yaml"),
-        provider("bootstrap-kubeadm", "kubeadm", "BootstrapProvider", "v1.14.0", "bootstrap-components.yaml"),
-        provider(
-            "control-plane-kubeadm",
-            "kubeadm",
-            "ControlPlaneProvider",
-            "v1.14.0",
-            "control-plane-components.yaml",
-        ),
-        provider(
-            "infrastructure-docker",
-            "docker",
-            "InfrastructureProvider",
-            "v1.14.0",
-            "infrastructure-components.yaml",
-        ),
-        provider(
-            "infrastructure-aws",
-            "aws",
-            "InfrastructureProvider",
-            "v2.11.1",
-            "infrastructure-components.yaml",
-        ),
-        format!("cert-manager: {{url: {}/cert-manager/v1.21.1/cert-manager.yaml}}\n", corpus.display()),
-        "AWS_B64ENCODED_CREDENTIALS: bm9uZQ==\n".to_owned(),
-    ];
-    let path = folder.join("lifecycle.yaml");
-    fs::write(&path, text.concat())?;
-    Ok(path.display().to_string())
+    #[test]
+    fn every_promise_of_the_life_cycle_is_held_against_a_row() {
+        let all = journeys();
+        let promised = |world| {
+            let verbs = all.iter().flatten();
+            verbs
+                .filter(|verb| !verb.targets(world).is_empty())
+                .map(|verb| format!("{} {:?}", verb.name, verb.targets(world)))
+                .collect::<Vec<_>>()
+        };
+        let plain = [
+            "init, 4 providers [TimeShare(4), Requests(180)]",
+            "upgrade, 4 providers [TimeShare(4), Requests(300)]",
+            "delete, 5 providers [TimeShare(3), Requests(150)]",
+        ];
+        assert_eq!(promised(World::Plain), plain);
+        assert!(promised(World::Slow).contains(&"init, 5 providers [TimeShare(5)]".to_owned()));
+        assert!(promised(World::Crowded).iter().all(|row| row.ends_with("AsAlone]")));
+    }
 }

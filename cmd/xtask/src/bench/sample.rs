@@ -7,18 +7,8 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
-use super::scrubbed;
+use super::{figures::Figures, scrubbed};
 use crate::say::say;
-
-/// What one run took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sample {
-    pub(super) wall: Duration,
-    /// User and system time.
-    pub(super) cpu: Duration,
-    /// Peak, in KiB.
-    pub(super) memory: u64,
-}
 
 /// Used by `bench`: run a command and print what it took.
 ///
@@ -62,21 +52,17 @@ fn used_by_children() -> Result<(Duration, u64)> {
 ///
 /// # Errors
 /// When a run fails: a figure for half of the work would be worthless.
-pub(super) fn median_of(program: &Path, arguments: &[String], folder: &Path, runs: usize) -> Result<Sample> {
-    let samples: Vec<Sample> =
+pub(super) fn median_of(program: &Path, arguments: &[String], folder: &Path, runs: usize) -> Result<Figures> {
+    let runs: Vec<Figures> =
         (0..runs.max(1)).map(|_| once(program, arguments, folder)).collect::<Result<_>>()?;
-    Ok(Sample {
-        wall: median(samples.iter().map(|sample| sample.wall)),
-        cpu: median(samples.iter().map(|sample| sample.cpu)),
-        memory: median(samples.iter().map(|sample| sample.memory)),
-    })
+    Ok(Figures::median(&runs))
 }
 
 /// Runs a command once.
 ///
 /// # Errors
 /// When it fails, with what it said.
-pub(super) fn once(program: &Path, arguments: &[String], folder: &Path) -> Result<Sample> {
+pub(super) fn once(program: &Path, arguments: &[String], folder: &Path) -> Result<Figures> {
     let own = std::env::current_exe().context("cannot tell the path of this program")?;
     let output = scrubbed(&own, folder).args(["measure", "--"]).arg(program).args(arguments).output()?;
     if !output.status.success() {
@@ -85,17 +71,16 @@ pub(super) fn once(program: &Path, arguments: &[String], folder: &Path) -> Resul
     parse(&String::from_utf8_lossy(&output.stdout)).context("a run told no figures")
 }
 
-fn parse(line: &str) -> Option<Sample> {
+fn parse(line: &str) -> Option<Figures> {
     let mut numbers = line.split_whitespace().map(str::parse::<u64>);
     let mut next = || numbers.next()?.ok();
     let (wall, cpu, memory) = (next()?, next()?, next()?);
-    Some(Sample { wall: Duration::from_micros(wall), cpu: Duration::from_micros(cpu), memory })
-}
-
-pub(super) fn median<T: Ord + Copy + Default>(values: impl Iterator<Item = T>) -> T {
-    let mut values: Vec<T> = values.collect();
-    values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or_default()
+    Some(Figures {
+        wall: Duration::from_micros(wall),
+        cpu: Duration::from_micros(cpu),
+        memory,
+        requests: None,
+    })
 }
 
 #[cfg(test)]
@@ -103,16 +88,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_is_not_moved_by_one_slow_run() {
-        assert_eq!(median([3, 1, 900].into_iter()), 3);
-        assert_eq!(median(std::iter::empty::<u64>()), 0);
-    }
-
-    #[test]
     fn figures_are_read_back_as_they_are_printed() {
-        let sample =
-            Sample { wall: Duration::from_micros(1500), cpu: Duration::from_micros(900), memory: 4096 };
-        assert_eq!(parse("1500 900 4096\n"), Some(sample));
+        let (wall, cpu) = (Duration::from_micros(1500), Duration::from_micros(900));
+        let figures = Figures { wall, cpu, memory: 4096, requests: None };
+        assert_eq!(parse("1500 900 4096\n"), Some(figures));
         assert_eq!(parse("1500\n"), None);
     }
 }

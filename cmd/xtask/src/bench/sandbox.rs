@@ -1,14 +1,21 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader},
-    path::Path,
-    process::Stdio,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{sample::median, scrubbed};
+use super::{figures::median, scrubbed};
+
+const NAME: &str = "bench";
+
+/// How long what was installed may take to become ready, and how often that is looked at.
+const PATIENCE: Duration = Duration::from_mins(2);
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// What a sandbox takes.
 #[derive(Clone, Copy, Debug)]
@@ -24,34 +31,123 @@ pub(super) struct Start {
 /// # Errors
 /// When one does not start.
 pub(super) fn median_start(program: &Path, folder: &Path, runs: usize) -> Result<Start> {
-    let samples = (0..runs.max(1)).map(|_| start(program, folder)).collect::<Result<Vec<_>>>()?;
+    let starts = (0..runs.max(1)).map(|_| Ok(Running::start(program, folder, &[])?.start));
+    let starts = starts.collect::<Result<Vec<_>>>()?;
     Ok(Start {
-        ready: median(samples.iter().map(|sample| sample.ready)),
-        memory: median(samples.iter().map(|sample| sample.memory)),
+        ready: median(starts.iter().map(|start| start.ready)),
+        memory: median(starts.iter().map(|start| start.memory)),
     })
 }
 
-fn start(program: &Path, folder: &Path) -> Result<Start> {
-    let mut command = scrubbed(program, folder);
-    command.args(["sandbox", "start", "bench", "--foreground", "--in-memory", "--quiet"]);
-    let start = Instant::now();
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-    let stdout = child.stdout.take().context("stdout is piped")?;
-    let mut line = String::new();
-    // It is printed once connections are taken.
-    let read = BufReader::new(stdout).read_line(&mut line);
-    let ready = start.elapsed();
-    let memory = resident(child.id());
-    child.kill()?;
-    child.wait()?;
-    if read? == 0 {
-        bail!("the sandbox did not start");
+/// A sandbox in a process of its own: an optimised one, as the binary that is measured. It ends with the value.
+pub(super) struct Running<'a> {
+    program: &'a Path,
+    folder: &'a Path,
+    process: Child,
+    pub(super) kubeconfig: PathBuf,
+    pub(super) start: Start,
+}
+
+impl<'a> Running<'a> {
+    /// Starts one that keeps its objects in memory.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub(super) fn start(program: &'a Path, folder: &'a Path, flags: &[&str]) -> Result<Self> {
+        let mut command = scrubbed(program, folder);
+        command.args(["sandbox", "start", NAME, "--foreground", "--in-memory", "--quiet"]).args(flags);
+        let start = Instant::now();
+        let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+        let stdout = process.stdout.take().context("stdout is piped")?;
+        let mut line = String::new();
+        // It is printed once connections are taken.
+        let read = BufReader::new(stdout).read_line(&mut line);
+        let start = Start { ready: start.elapsed(), memory: resident(process.id()) };
+        let running = Self { program, folder, process, kubeconfig: PathBuf::from(line.trim_end()), start };
+        if read? == 0 {
+            bail!("the sandbox did not start");
+        }
+        Ok(running)
     }
-    Ok(Start { ready, memory })
+
+    /// How many requests of the measured programs it has answered.
+    ///
+    /// # Errors
+    /// When it does not tell.
+    pub(super) fn requests(&self) -> Result<usize> {
+        let log = self.said(&["sandbox", "logs", NAME, "--requests"])?;
+        Ok(log.lines().filter(|line| is_measured(line)).count())
+    }
+
+    /// Waits until all providers on it are ready, so that one verb does not pay for what the one before has left to do.
+    ///
+    /// # Errors
+    /// When they do not become ready.
+    pub(super) fn settle(&self) -> Result<()> {
+        let kubeconfig = self.kubeconfig.display().to_string();
+        let started = Instant::now();
+        loop {
+            let status = self.said(&["status", "-o", "json", "--kubeconfig", &kubeconfig])?;
+            let status: serde_json::Value = serde_json::from_str(&status)?;
+            let providers = status["providers"].as_array().context("a status lists providers")?;
+            if providers.iter().all(|provider| provider["ready"] == true) {
+                return Ok(());
+            }
+            if started.elapsed() > PATIENCE {
+                bail!("the providers do not become ready: {status:#}");
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    fn said(&self, arguments: &[&str]) -> Result<String> {
+        let output = self.command(arguments).output()?;
+        if !output.status.success() {
+            bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = scrubbed(self.program, self.folder);
+        command.args(arguments);
+        command
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        // One that has ended already needs no end.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Whether a line of the log, `number code verb path client`, is a request of one of the programs.
+fn is_measured(line: &str) -> bool {
+    let client = line.rsplit('\t').next().unwrap_or_default();
+    let name = client.split('/').next().unwrap_or_default();
+    ["capstan", "clusterctl"].contains(&name)
 }
 
 /// What a process holds in memory, in KiB.
 fn resident(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_of_both_programs_count_and_no_others() {
+        let line = |client: &str| format!("7\t200\tpatch\t/api/v1/namespaces/a?fieldManager=x\t{client}");
+        for client in ["capstan", "capstan/0.1.0", "clusterctl/v1.14.0", "clusterctl"] {
+            assert!(is_measured(&line(client)), "{client}");
+        }
+        for client in ["test", "sandbox", "capstan-controller", ""] {
+            assert!(!is_measured(&line(client)), "{client}");
+        }
+    }
 }

@@ -1,72 +1,120 @@
 use std::{fmt::Write as _, time::Duration};
 
-use super::{Case, sample::Sample};
+use super::{
+    figures::Figures,
+    judge::{Against, Target},
+};
 
-/// One line of the result.
-pub(super) struct Row<'a> {
-    pub(super) case: &'a Case,
-    pub(super) ours: Sample,
-    pub(super) theirs: Option<Sample>,
+/// One line of a table.
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) ours: Figures,
+    pub(super) theirs: Option<Figures>,
+    /// The same work where nothing unrelated is.
+    pub(super) alone: Option<Figures>,
+    pub(super) targets: Vec<Target>,
 }
 
-/// Both programs side by side, with the share of the peer's processor time and the target.
-pub(super) fn render(rows: &[Row<'_>]) -> String {
-    let mut text = format!(
-        "\n{:<32} {:>22} {:>22} {:>8} {:>22}   target\n",
-        "", "wall: ours, theirs", "cpu: ours, theirs", "share", "memory: ours, theirs"
-    );
-    for row in rows {
-        let pair = |of: &dyn Fn(&Sample) -> String| {
-            let theirs = row.theirs.as_ref().map_or("-".to_owned(), of);
-            format!("{}, {theirs}", of(&row.ours))
+/// Both programs side by side, and how the targets stand, as Markdown for `docs/performance.md`.
+pub(super) fn render(rows: &[Row]) -> String {
+    let with_requests = rows.iter().any(|row| row.ours.requests.is_some());
+    let mut head = vec!["Work", "Time", "Processor time", "Peak memory"];
+    head.extend(with_requests.then_some("Requests"));
+    head.push("Target");
+    let cells: Vec<Vec<String>> = rows.iter().map(|row| row.cells(with_requests)).collect();
+    markdown(&head, &cells)
+}
+
+impl Row {
+    fn cells(&self, with_requests: bool) -> Vec<String> {
+        let pair = |of: &dyn Fn(&Figures) -> String| match &self.theirs {
+            Some(theirs) => format!("{}, {}", of(&self.ours), of(theirs)),
+            None => of(&self.ours),
         };
-        let share = row.theirs.map_or("-".to_owned(), |theirs| {
-            format!("1/{:.1}", theirs.cpu.as_secs_f64() / row.ours.cpu.as_secs_f64().max(1e-6))
-        });
-        let target = row
-            .case
-            .target
-            .as_ref()
-            .map_or("-".to_owned(), |target| format!("1/{}, {} MiB", target.cpu, target.memory));
-        let _ = writeln!(
-            text,
-            "{:<32} {:>22} {:>22} {share:>8} {:>22}   {target}",
-            row.case.name,
-            pair(&|sample| milliseconds(sample.wall)),
-            pair(&|sample| milliseconds(sample.cpu)),
-            pair(&|sample| format!("{} MiB", mib(sample.memory))),
-        );
+        let mut cells = vec![
+            self.name.clone(),
+            pair(&|figures| span(figures.wall)),
+            pair(&|figures| span(figures.cpu)),
+            pair(&|figures| mib(figures.memory)),
+        ];
+        if with_requests {
+            cells.push(pair(&|figures| {
+                figures.requests.map_or_else(|| "-".to_owned(), |asked| asked.to_string())
+            }));
+        }
+        let against = Against { theirs: self.theirs.as_ref(), alone: self.alone.as_ref() };
+        let judged: Vec<String> =
+            self.targets.iter().map(|target| target.judge(&self.ours, against)).collect();
+        cells.push(if judged.is_empty() { "none".to_owned() } else { judged.join("; ") });
+        cells
+    }
+}
+
+fn markdown(head: &[&str], rows: &[Vec<String>]) -> String {
+    let widths: Vec<usize> = head
+        .iter()
+        .enumerate()
+        .map(|(at, name)| rows.iter().map(|row| row[at].len()).max().unwrap_or_default().max(name.len()))
+        .collect();
+    let mut text = String::from("\n");
+    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
+        for (cell, width) in cells.zip(&widths) {
+            let _ = write!(text, "| {cell:width$} ");
+        }
+        text.push_str("|\n");
+    };
+    line(&mut head.iter().copied());
+    line(&mut widths.iter().map(|_| "---"));
+    for row in rows {
+        line(&mut row.iter().map(String::as_str));
     }
     text
 }
 
-pub(super) fn milliseconds(duration: Duration) -> String {
-    format!("{:.1} ms", duration.as_secs_f64() * 1e3)
+/// A span of time with three digits or so.
+pub(super) fn span(span: Duration) -> String {
+    let seconds = span.as_secs_f64();
+    if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.2} s") }
 }
 
 /// KiB as MiB with one digit.
 pub(super) fn mib(kib: u64) -> String {
-    format!("{}.{}", kib / 1024, kib % 1024 * 10 / 1024)
+    format!("{}.{} MiB", kib / 1024, kib % 1024 * 10 / 1024)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Target, *};
+    use super::*;
+
+    fn figures(millis: u64, memory: u64) -> Figures {
+        let time = Duration::from_millis(millis);
+        Figures { wall: time, cpu: time, memory, requests: None }
+    }
+
+    fn row(theirs: Option<Figures>) -> Row {
+        let targets = vec![Target::CpuShare(5), Target::Memory(8)];
+        Row { name: "version".to_owned(), ours: figures(2, 5120), theirs, alone: None, targets }
+    }
 
     #[test]
-    fn both_programs_stand_in_one_line_with_the_share_of_their_processor_time() {
-        let case =
-            Case { name: "version", arguments: Vec::new(), target: Some(Target { cpu: 5, memory: 8 }) };
-        let sample = |millis, memory| Sample {
-            wall: Duration::from_millis(millis),
-            cpu: Duration::from_millis(millis),
-            memory,
-        };
-        let text = render(&[Row { case: &case, ours: sample(2, 5120), theirs: Some(sample(20, 30 * 1024)) }]);
-        let line = text.lines().last().unwrap();
-        for part in ["2.0 ms, 20.0 ms", "1/10.0", "5.0 MiB, 30.0 MiB", "1/5, 8 MiB"] {
-            assert!(line.contains(part), "{part} is not in {line}");
-        }
-        assert!(render(&[Row { case: &case, ours: sample(2, 0), theirs: None }]).contains("2.0 ms, -"));
+    fn both_programs_stand_in_one_line_with_how_the_targets_stand() {
+        let text = render(&[row(Some(figures(2_000, 30 * 1024)))]);
+        let lines: Vec<Vec<&str>> = text
+            .lines()
+            .skip(1)
+            .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+            .collect();
+        assert_eq!(lines[0], ["Work", "Time", "Processor time", "Peak memory", "Target"]);
+        assert_eq!(lines[1], ["---"; 5]);
+        let targets = "1/5 of the processor time: met (1/1000.0); 8 MiB: met (5.0 MiB)";
+        assert_eq!(lines[2], ["version", "2.0 ms, 2.00 s", "2.0 ms, 2.00 s", "5.0 MiB, 30.0 MiB", targets]);
+    }
+
+    #[test]
+    fn requests_stand_where_a_server_was_asked() {
+        let mut asked = row(None);
+        asked.ours.requests = Some(161);
+        let text = render(&[asked]);
+        assert!(text.contains("| Requests |") && text.contains("| 161 "), "{text}");
     }
 }

@@ -1,0 +1,70 @@
+use std::{fmt::Write as _, fs, path::Path};
+
+use anyhow::Result;
+use api::{ProviderId, ProviderType};
+
+/// A provider of the corpus: what an installation takes, and the newest there.
+struct Entry {
+    provider_type: ProviderType,
+    name: &'static str,
+    first: &'static str,
+    newest: &'static str,
+}
+
+const fn entry(
+    provider_type: ProviderType,
+    name: &'static str,
+    first: &'static str,
+    newest: &'static str,
+) -> Entry {
+    Entry { provider_type, name, first, newest }
+}
+
+const PROVIDERS: [Entry; 5] = [
+    entry(ProviderType::Core, "cluster-api", "v1.13.5", "v1.14.0"),
+    entry(ProviderType::Bootstrap, "kubeadm", "v1.13.5", "v1.14.0"),
+    entry(ProviderType::ControlPlane, "kubeadm", "v1.13.5", "v1.14.0"),
+    entry(ProviderType::Infrastructure, "docker", "v1.13.5", "v1.14.0"),
+    entry(ProviderType::Infrastructure, "aws", "v2.11.1", "v2.11.1"),
+];
+
+/// The command line that installs the first so many of them.
+pub(super) fn init(count: usize) -> Vec<String> {
+    let flags = PROVIDERS[..count].iter().flat_map(|Entry { provider_type, name, first, .. }| {
+        [format!("--{}", provider_type.flag()), format!("{name}:{first}")]
+    });
+    std::iter::once("init".to_owned()).chain(flags).collect()
+}
+
+/// Writes a configuration of all of them over the corpus, for both programs; its path.
+///
+/// # Errors
+/// When the file cannot be written.
+pub(super) fn configuration(corpus: &Path, folder: &Path) -> Result<String> {
+    let corpus = corpus.display();
+    let mut text = format!(
+        "cert-manager: {{url: {corpus}/cert-manager/v1.21.1/cert-manager.yaml}}\n\
+         AWS_B64ENCODED_CREDENTIALS: bm9uZQ==\nproviders:\n"
+    );
+    for Entry { provider_type, name, newest, .. } in &PROVIDERS {
+        let (kind, file) = (provider_type.as_str(), provider_type.components_file());
+        let label = ProviderId::new(*provider_type, *name).label();
+        writeln!(text, "- {{name: {name}, type: {kind}, url: {corpus}/{label}/{newest}/{file}}}")?;
+    }
+    let path = folder.join("lifecycle.yaml");
+    fs::write(&path, text)?;
+    Ok(path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_installation_names_each_of_its_providers_with_a_version() {
+        let four = "init --core cluster-api:v1.13.5 --bootstrap kubeadm:v1.13.5 \
+                    --control-plane kubeadm:v1.13.5 --infrastructure docker:v1.13.5";
+        assert_eq!(init(4).join(" "), four);
+        assert_eq!(init(5).join(" "), format!("{four} --infrastructure aws:v2.11.1"));
+    }
+}
