@@ -244,17 +244,6 @@ fn results_for_scripts_say_what_was_done() {
 }
 
 #[test]
-fn progress_for_scripts_is_one_object_a_line() {
-    let lab = Lab::start(&[]);
-    let run = lab.done(&format!("{INIT} --progress json"));
-    let lines: Vec<serde_json::Value> =
-        run.stderr.lines().filter(|line| line.starts_with('{')).map(json).collect();
-    let steps: Vec<&str> = lines.iter().filter_map(|line| line["step"].as_str()).collect();
-    assert_eq!(steps[..2], ["fetchingProviders", "installingCertManager"]);
-    assert!(lines.iter().any(|line| line["event"] == "wrote" && line["how"] == "created"), "{run}");
-}
-
-#[test]
 fn providers_that_do_not_become_ready_are_a_warning_unless_it_is_insisted() {
     let lab = Lab::start(&["--without", "workloads"]);
     let world = lab.world();
@@ -374,15 +363,21 @@ fn templates_come_from_the_provider_that_is_installed_or_from_a_config_map() {
 }
 
 #[test]
-fn progress_as_json_is_one_object_a_line_warnings_included() {
+fn progress_for_scripts_is_one_object_a_line_warnings_included() {
     let lab = Lab::start(&[]);
-    let all_json = |run: &support::binary::Outcome| run.stderr.lines().map(json).count();
-    assert!(all_json(&lab.done(&format!("{INIT} --progress json"))) > 5);
-    let upgraded = lab.done("upgrade apply --contract v1beta2 --progress json");
-    assert!(all_json(&upgraded) > 5);
-    let same = lab.done("upgrade apply -i own:v1.1.0 --progress json");
-    assert!(same.stderr.contains(r#"{"event":"warning","text":"`infrastructure-own` has version"#), "{same}");
-    assert!(all_json(&same) > 1);
+    let progress = |arguments: &str| -> Vec<serde_json::Value> {
+        lab.done(&format!("{arguments} --progress json")).stderr.lines().map(json).collect()
+    };
+    let installed = progress(INIT);
+    let steps: Vec<&str> = installed.iter().filter_map(|line| line["step"].as_str()).collect();
+    assert_eq!(steps[..2], ["fetchingProviders", "installingCertManager"]);
+    assert!(installed.iter().any(|line| line["event"] == "wrote" && line["how"] == "created"));
+    assert!(progress("upgrade apply --contract v1beta2").len() > 5);
+    let same = progress("upgrade apply -i own:v1.1.0");
+    let warning = same.iter().find(|line| line["event"] == "warning").expect("it says what is there already");
+    let text = warning["text"].as_str().unwrap();
+    assert!(text.starts_with("`infrastructure-own` has version"), "{text}");
+    assert!(same.len() > 1);
 }
 
 #[cfg(target_os = "linux")]

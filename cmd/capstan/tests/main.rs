@@ -23,6 +23,7 @@ mod plugin;
 mod provider_add;
 mod provider_list;
 mod provider_show;
+mod releases;
 mod render;
 mod repository;
 mod sandbox;

@@ -2,16 +2,10 @@
 
 use support::binary::World;
 
-use crate::world;
-
-const CONFIG: &str = "providers:
-- {name: cluster-api, type: CoreProvider, url: ../repository/cluster-api/v1.0.0/core-components.yaml}
-- {name: kubeadm, type: BootstrapProvider, url: ../repository/bootstrap-kubeadm/v1.0.0/bootstrap-components.yaml}
-- {name: kubeadm, type: ControlPlaneProvider, url: ../repository/control-plane-kubeadm/v1.0.0/control-plane-components.yaml}
-- {name: own, type: InfrastructureProvider, url: ../repository/infrastructure-own/latest/infrastructure-components.yaml}
-cert-manager: {url: ../repository/cert-manager/v1.0.0/cert-manager.yaml, version: v1.0.0}
-FROM_CONFIG: configured
-";
+use crate::{
+    releases::{self, CONFIG, ROOT},
+    world,
+};
 
 const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
 kind: Metadata
@@ -61,32 +55,20 @@ stringData: {{token: \"${{TOKEN}}\"}}
     )
 }
 
-/// A world with releases v1.0.0 and v1.1.0 of four providers and cert-manager, and a configuration that names them by
-/// paths relative to itself.
+/// A world with releases v1.0.0 and v1.1.0 of four providers and cert-manager, and a configuration of them.
 pub(crate) fn with_repository() -> World {
     let world = world();
-    let root = "../home/.config/repository";
-    for (label, file) in [
-        ("cluster-api", "core-components.yaml"),
-        ("bootstrap-kubeadm", "bootstrap-components.yaml"),
-        ("control-plane-kubeadm", "control-plane-components.yaml"),
-        ("infrastructure-own", "infrastructure-components.yaml"),
-    ] {
-        for version in ["v0.9.0", "v1.0.0", "v1.1.0"] {
-            world.write(format!("{root}/{label}/{version}/metadata.yaml"), METADATA);
-            world.write(format!("{root}/{label}/{version}/{file}"), components(label));
-        }
-    }
+    releases::write(&world, &["v0.9.0", "v1.0.0", "v1.1.0"], METADATA, |label, _| components(label));
     for version in ["v1.0.0", "v1.1.0"] {
-        let folder = format!("{root}/infrastructure-own/{version}");
+        let folder = format!("{ROOT}/infrastructure-own/{version}");
         world.write(format!("{folder}/cluster-template.yaml"), TEMPLATE);
         world.write(format!("{folder}/cluster-template-big.yaml"), TEMPLATE.replace("eu", "us"));
         world.write(format!("{folder}/clusterclass-small.yaml"), CLASS);
     }
     world.write(
-        format!("{root}/cert-manager/v1.0.0/cert-manager.yaml"),
+        format!("{ROOT}/cert-manager/v1.0.0/cert-manager.yaml"),
         components("cert-manager").replace("${TOKEN}", "none"),
     );
-    world.configure(CONFIG);
+    world.configure(format!("{CONFIG}FROM_CONFIG: configured\n"));
     world
 }

@@ -2,15 +2,10 @@
 
 use support::binary::World;
 
-use crate::world;
-
-const CONFIG: &str = "providers:
-- {name: cluster-api, type: CoreProvider, url: ../repository/cluster-api/v1.0.0/core-components.yaml}
-- {name: kubeadm, type: BootstrapProvider, url: ../repository/bootstrap-kubeadm/v1.0.0/bootstrap-components.yaml}
-- {name: kubeadm, type: ControlPlaneProvider, url: ../repository/control-plane-kubeadm/v1.0.0/control-plane-components.yaml}
-- {name: own, type: InfrastructureProvider, url: ../repository/infrastructure-own/latest/infrastructure-components.yaml}
-cert-manager: {url: ../repository/cert-manager/v1.0.0/cert-manager.yaml, version: v1.0.0}
-";
+use crate::{
+    releases::{self, CONFIG, ROOT},
+    world,
+};
 
 const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
 kind: Metadata
@@ -92,20 +87,9 @@ fn cert_manager() -> String {
 /// A world with releases v1.0.0 and v1.1.0 of four providers, and cert-manager.
 pub(crate) fn with_small_providers() -> World {
     let world = world();
-    let root = "../home/.config/repository";
-    for (label, file) in [
-        ("cluster-api", "core-components.yaml"),
-        ("bootstrap-kubeadm", "bootstrap-components.yaml"),
-        ("control-plane-kubeadm", "control-plane-components.yaml"),
-        ("infrastructure-own", "infrastructure-components.yaml"),
-    ] {
-        for version in ["v1.0.0", "v1.1.0"] {
-            world.write(format!("{root}/{label}/{version}/metadata.yaml"), METADATA);
-            world.write(format!("{root}/{label}/{version}/{file}"), components(label, version));
-        }
-    }
-    world.write(format!("{root}/infrastructure-own/v1.0.0/cluster-template.yaml"), TEMPLATE);
-    world.write(format!("{root}/cert-manager/v1.0.0/cert-manager.yaml"), cert_manager());
+    releases::write(&world, &["v1.0.0", "v1.1.0"], METADATA, components);
+    world.write(format!("{ROOT}/infrastructure-own/v1.0.0/cluster-template.yaml"), TEMPLATE);
+    world.write(format!("{ROOT}/cert-manager/v1.0.0/cert-manager.yaml"), cert_manager());
     world.configure(CONFIG);
     world.env("TOKEN", "not-to-be-shown")
 }
