@@ -178,6 +178,16 @@ hint: carry it out with `capstan delete --plan deletion.json`
 
 "#]]
     );
+    world.write(
+        "upgrade.json",
+        r#"{"format": 1, "cluster": "u", "certManager": "stays", "providers": [],
+            "request": {"verb": "upgrade", "contract": null,
+                "providers": [{"provider": {"type": "InfrastructureProvider", "name": "own"}, "version": null}],
+                "options": {"allowDowngrade": false, "allowSkip": false, "keepReplicas": false,
+                    "keepPlacement": false, "skipCertManager": false}}}"#,
+    );
+    let no_version = world.run(["upgrade", "apply", "--plan", "upgrade.json"]).stderr;
+    assert_eq!(no_version, "error: the plan names no version for `infrastructure-own`\n");
     let both = world.run(["delete", "--all", "--plan", "deletion.json"]);
     assert!(both.stderr.starts_with("error: `--plan` says it all"), "{both}");
 }

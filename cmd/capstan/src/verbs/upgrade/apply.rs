@@ -84,12 +84,7 @@ impl Apply {
         let saved = self.plan.saved("upgrade apply", session)?;
         let named = self.providers.upgrade_items()?;
         let request = self.request(named, saved.as_ref())?;
-        let options = match &saved {
-            Some(SavedPlan { request: SavedRequest::Upgrade { options, .. }, .. }) => *options,
-            _ => self.switches.saved(),
-        };
-        let (sources, program) = (OwnedSources::of(session)?, session.program());
-        let change = Upgrade { sources, request, options, program };
+        let change = Upgrade { sources: OwnedSources::of(session)?, request, program: session.program() };
         let server = (&self.server.kube, &self.server.pace);
         lifecycle::run(&change, saved.as_ref(), &self.plan, server, session)?;
         Ok(())
@@ -159,27 +154,38 @@ fn request(
     }
 }
 
+fn options(request: &UpgradeRequest) -> SavedUpgradeOptions {
+    SavedUpgradeOptions {
+        allow_downgrade: request.allow_downgrade,
+        allow_skip: request.allow_skip,
+        keep_replicas: request.keep_replicas,
+        keep_placement: request.keep_placement,
+        skip_cert_manager: request.skip_cert_manager,
+    }
+}
+
 fn from_saved(saved: &SavedRequest, wait: WaitFor) -> Result<UpgradeRequest, Failure> {
     let SavedRequest::Upgrade { contract, providers, options } = saved else {
         return Err(lifecycle::plan_of_another(saved));
     };
     let target = match contract {
         Some(contract) => UpgradeTarget::Contract(Contract::new(contract)),
-        None => UpgradeTarget::Providers(providers.iter().filter_map(item).collect()),
+        None => UpgradeTarget::Providers(providers.iter().map(item).collect::<Result<_, _>>()?),
     };
     Ok(request(target, *options, wait, true))
 }
 
-fn item(saved: &SavedReference) -> Option<UpgradeItem> {
-    let version = saved.version.clone()?;
-    Some(UpgradeItem { provider: saved.provider.clone(), namespace: None, version })
+fn item(saved: &SavedReference) -> Result<UpgradeItem, Failure> {
+    let SavedReference { provider, version } = saved.clone();
+    let Some(version) = version else {
+        return Err(Failure::user(format!("the plan names no version for `{provider}`")));
+    };
+    Ok(UpgradeItem { provider, namespace: None, version })
 }
 
 struct Upgrade {
     sources: OwnedSources,
     request: UpgradeRequest,
-    /// Those of the request, as they are saved.
-    options: SavedUpgradeOptions,
     program: Program,
 }
 
@@ -201,7 +207,7 @@ impl Change for Upgrade {
             UpgradeTarget::Contract(contract) if providers.is_empty() => Some(contract.to_string()),
             _ => None,
         };
-        SavedRequest::Upgrade { contract, providers, options: self.options }
+        SavedRequest::Upgrade { contract, providers, options: options(&self.request) }
     }
 
     fn goes_on(&self) -> String {

@@ -13,8 +13,19 @@ pub(crate) use apply::Apply;
 pub(crate) enum Upgrade {
     Plan(plan::UpgradePlanFlags),
     Apply(Box<Apply>),
-    Resume(resume::Resume),
-    Rollback(resume::Rollback),
+    /// Go on with an upgrade that was begun
+    ///
+    /// It ends at the versions it was begun for.
+    #[command(after_help = "Examples:
+  {bin} upgrade resume")]
+    Resume(resume::ToTheEnd),
+    /// Go back to what was there before the last upgrade
+    ///
+    /// Works for one that is finished and for one that is not, as long as no object is stored in a version that the
+    /// older definitions do not have.
+    #[command(after_help = "Examples:
+  {bin} upgrade rollback")]
+    Rollback(resume::ToTheEnd),
     Abort(resume::Abort),
 }
 
