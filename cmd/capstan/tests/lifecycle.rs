@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 
 use snapbox::{assert_data_eq, str};
 
-use crate::{lab::Lab, sandbox::signal};
+use crate::{lab::Lab, releases::ROOT, sandbox::signal};
 
 /// The first installation, at the older versions.
 const INIT: &str = "init --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0 -i own:v1.0.0";
@@ -378,6 +378,41 @@ fn progress_for_scripts_is_one_object_a_line_warnings_included() {
     let text = warning["text"].as_str().unwrap();
     assert!(text.starts_with("`infrastructure-own` has version"), "{text}");
     assert!(same.len() > 1);
+}
+
+/// A lab whose infrastructure provider has a definition with something else in it.
+fn lab_with_definition(what: &str, replacement: &str) -> Lab {
+    let lab = Lab::start(&[]);
+    let file = format!("{ROOT}/infrastructure-own/v1.0.0/infrastructure-components.yaml");
+    let sound = lab.world().read(&file);
+    assert!(sound.contains(what), "{sound}");
+    lab.world().write(&file, sound.replace(what, replacement));
+    lab
+}
+
+#[test]
+fn definitions_are_deleted_without_a_word_about_deprecated_versions() {
+    let lab = lab_with_definition("    served: true\n", "    served: true\n    deprecated: true\n");
+    lab.done(INIT);
+    let deleted = lab.done("delete -i own --include-crd");
+    assert!(!deleted.stderr.contains("warning"), "{deleted}");
+}
+
+#[test]
+fn a_refused_object_is_named_once() {
+    let lab = lab_with_definition("{type: object,", "{type: strange,");
+    let refused = lab.run(INIT);
+    let (_, error) = refused.stderr.split_once("error: ").expect("it is refused");
+    assert_data_eq!(
+        error,
+        str![[r#"
+cannot install `infrastructure-own`
+  cause: an object could not be written
+  cause: cannot apply CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io: [spec.validation.openAPIV3Schema.type: Invalid value: "strange": must be object at the root, spec.validation.openAPIV3Schema.type: Unsupported value: "strange": supported values: "array", "boolean", "integer", "number", "object", "string"]
+hint: it ended after 21 writes: the same command completes what was begun
+
+"#]]
+    );
 }
 
 #[cfg(target_os = "linux")]

@@ -128,7 +128,7 @@ pub enum EngineError {
     Api(#[from] ApiError),
 }
 
-/// Why one object could not be written.
+/// Why one object could not be written. Its text names the object.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The server said no, or nothing.

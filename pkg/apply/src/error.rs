@@ -8,7 +8,7 @@ use crate::ConnectError;
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
     /// The server said no.
-    #[error("cannot {action}: {message}")]
+    #[error("cannot {action}: {}", without_object(reason, message))]
     Status {
         /// What was to be done, such as `apply Deployment ns/name`.
         action: String,
@@ -234,6 +234,14 @@ fn status_can_pass(code: u16, reason: &str, message: &str, retry_after: bool) ->
         // All other conflicts are the caller's, who knows what to write onto the newest version.
         409 => storage_is_busy,
         _ => false,
+    }
+}
+
+/// The server's words about an invalid object without the object, `Kind.group "name" is invalid: `, which the action names.
+fn without_object<'a>(reason: &str, message: &'a str) -> &'a str {
+    match message.split_once("\" is invalid: ") {
+        Some((object, rest)) if reason == "Invalid" && object.matches('"').count() == 1 => rest,
+        _ => message,
     }
 }
 

@@ -13,7 +13,6 @@ const SHOWN: usize = 20;
 enum Member<'a> {
     Text(String),
     Error(&'a (dyn Error + 'static)),
-    Of(String, &'a (dyn Error + 'static)),
 }
 
 /// What an error that holds several is made of, each in one line; nothing for all other errors.
@@ -31,18 +30,15 @@ pub(crate) fn members(error: &(dyn Error + 'static)) -> Vec<String> {
 pub(super) fn errors<'a>(error: &'a (dyn Error + 'static)) -> Vec<&'a (dyn Error + 'static)> {
     let error_of = |member: Member<'a>| match member {
         Member::Text(_) => None,
-        Member::Error(error) | Member::Of(_, error) => Some(error),
+        Member::Error(error) => Some(error),
     };
     of(error).into_iter().filter_map(error_of).collect()
 }
 
 fn line(member: &Member<'_>) -> String {
-    let whole =
-        |error: &(dyn Error + 'static)| chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ");
     match member {
         Member::Text(text) => text.clone(),
-        Member::Error(error) => whole(*error),
-        Member::Of(object, error) => format!("{object}: {}", whole(*error)),
+        Member::Error(error) => chain(*error).map(ToString::to_string).collect::<Vec<_>>().join(": "),
     }
 }
 
@@ -86,9 +82,7 @@ fn of_engine(error: &EngineError) -> Vec<Member<'_>> {
         EngineError::Bad { objects } => each(objects),
         EngineError::Impossible { objects } => each(objects),
         EngineError::InUse { definitions } => each(definitions),
-        EngineError::Writes { failed } => {
-            failed.iter().map(|(object, error)| Member::Of(object.to_string(), error)).collect()
-        }
+        EngineError::Writes { failed } => failed.iter().map(|(_, error)| Member::Error(error)).collect(),
         EngineError::Api(_) => Vec::new(),
     }
 }
@@ -109,13 +103,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_write_that_failed_is_told_with_its_object() {
+    fn each_write_that_failed_names_its_object_once() {
         let object = ObjectKey { kind: "Namespace".to_owned(), name: "a".to_owned(), ..ObjectKey::default() };
         let theirs = Impossible::Owned { object: object.clone(), theirs: "other".to_owned() };
         let failed = (0..25).map(|_| (object.clone(), WriteError::Impossible(theirs.clone()))).collect();
         let lines = members(&EngineError::Writes { failed });
         assert_eq!(lines.len(), SHOWN + 1);
-        assert_eq!(lines[0], "Namespace a: Namespace a belongs to `other`");
+        assert_eq!(lines[0], "Namespace a belongs to `other`");
         assert_eq!(lines[SHOWN], "and 5 more");
     }
 

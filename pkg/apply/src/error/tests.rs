@@ -83,3 +83,18 @@ fn conflicts_are_told_from_what_is_there_already() {
     assert_eq!((there.is_conflict(), there.is_already_there()), (false, true));
     assert!(status(404, "NotFound", "").is_not_found() && !conflict.is_not_found());
 }
+
+#[test]
+fn an_object_that_is_refused_is_named_once() {
+    let invalid = |message| status(422, "Invalid", message).to_string();
+    for (message, expected) in [
+        (r#"Thing.example.org "a" is invalid: spec.size: Required value"#, "spec.size: Required value"),
+        (r#"Thing "" is invalid: : Invalid value: "x": no"#, r#": Invalid value: "x": no"#),
+        (r#"spec.a: "b" and "c" is invalid: d"#, r#"spec.a: "b" and "c" is invalid: d"#),
+        ("no", "no"),
+    ] {
+        assert_eq!(invalid(message), format!("cannot apply Thing a: {expected}"));
+    }
+    let refused = r#"admission webhook "a" denied the request: Thing "b" is invalid: no"#;
+    assert_eq!(status(403, "Forbidden", refused).to_string(), format!("cannot apply Thing a: {refused}"));
+}

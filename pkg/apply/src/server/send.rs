@@ -3,7 +3,7 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response, header};
+use http::{HeaderMap, Method, Request, Response, header};
 use http_body_util::{BodyExt as _, Collected};
 use kube::client::Body;
 use tokio::time::{Instant, timeout};
@@ -121,10 +121,14 @@ impl Server {
         let request = request.body(body).map_err(|error| asked.lost(&error))?;
         let response = line.connected.client.send(request).await.map_err(|error| asked.lost(&error))?;
         self.shared.answered.store(true, Ordering::Relaxed);
-        self.warn(response.headers());
+        if call.method != Method::GET {
+            self.warn(response.headers());
+        }
         Ok(response)
     }
 
+    /// Passes warnings on. Those of reads are left out: they can only be about the version that was asked for, which is
+    /// not the user's choice.
     fn warn(&self, headers: &HeaderMap) {
         for value in headers.get_all(header::WARNING) {
             let text = value.to_str().ok().and_then(warning);

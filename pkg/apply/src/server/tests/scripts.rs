@@ -58,6 +58,19 @@ async fn every_warning_is_told_once() {
     assert_eq!(found, expected);
 }
 
+#[tokio::test]
+async fn a_read_warns_of_nothing() {
+    let script = Scripted::default();
+    let good = Reply::json(200, &json!({"metadata": {}, "items": []}));
+    script.on(
+        "GET /api/v1/configmaps",
+        [Reply::With("warning", r#"299 - "v1 ConfigMap is deprecated""#, Box::new(good))],
+    );
+    let lab = script.lab().await;
+    assert_eq!(lab.server.list(&config_maps(), &List::default()).await.unwrap(), []);
+    assert!(!lab.events().iter().any(|event| matches!(event, Event::Warning { .. })));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_large_object_gets_more_time_and_is_looked_for_before_it_is_sent_again() {
     let script = Scripted::default();
