@@ -77,6 +77,11 @@ impl Kinds {
         self.served.get(kind)?.first()
     }
 
+    /// Of some versions the one the server prefers.
+    pub fn preferred_among(&self, kind: &GroupKind, some: impl Fn(&str) -> bool) -> Option<&ApiKind> {
+        self.served.get(kind)?.iter().find(|served| some(&served.version))
+    }
+
     /// One version of a kind.
     pub fn version(&self, kind: &GroupKind, version: &str) -> Option<&ApiKind> {
         self.served.get(kind)?.iter().find(|served| served.version == version)

@@ -15,6 +15,7 @@ mod answer;
 pub(crate) mod call;
 mod conceal;
 mod gate;
+mod pages;
 mod read;
 mod send;
 mod sent;
@@ -22,6 +23,7 @@ mod shared;
 mod watch;
 mod write;
 
+pub use pages::{Page, Pages};
 use shared::Shared;
 
 /// How a server is worked on.

@@ -1,4 +1,4 @@
-//! Reading: one object, or all of a kind, page by page.
+//! Reading: one object, or all of a kind.
 
 use bytes::Bytes;
 use manifest::{Map, Object, Value};
@@ -11,24 +11,7 @@ use super::{
 };
 use crate::{ApiError, ApiKind};
 
-/// Objects a server is asked for at once.
-const PAGE: usize = 500;
 const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-
-/// A page of objects. What is of no use here is never made.
-#[derive(Debug, Deserialize)]
-struct Page {
-    #[serde(default)]
-    metadata: PageMetadata,
-    items: Option<Vec<Map<String, Value>>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct PageMetadata {
-    resource_version: String,
-    r#continue: String,
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -61,37 +44,16 @@ impl Server {
         }
     }
 
-    /// Reads objects of a kind, page by page. The objects carry `apiVersion` and `kind`.
+    /// Reads objects of a kind, page by page, and holds them all; [`Server::pages`] does not. They carry `apiVersion` and
+    /// `kind`.
     pub async fn list(&self, kind: &ApiKind, list: &List) -> Result<Vec<Object>, ApiError> {
         Ok(self.list_with_version(kind, list).await?.objects)
     }
 
     pub(super) async fn list_with_version(&self, kind: &ApiKind, list: &List) -> Result<Listed, ApiError> {
-        match self.pages(kind, list).await {
-            // The first pages are forgotten by the server. Another go has all its time before it.
-            Err((ApiError::Status { code: 410, .. }, true)) => self.pages(kind, list).await,
-            listed => listed,
-        }
-        .map_err(|(error, _)| error)
-    }
-
-    /// An error comes with whether it is about a page behind the first.
-    async fn pages(&self, kind: &ApiKind, list: &List) -> Result<Listed, (ApiError, bool)> {
-        let (mut objects, mut next) = (Vec::new(), String::new());
-        loop {
-            let limit = list.at_most.map_or(PAGE, |most| (most - objects.len()).clamp(1, PAGE));
-            let call = list_call(kind, list).with("limit", &limit.to_string()).with("continue", &next);
-            let page = async { self.parse::<Page>(&call, &self.send(&call).await?) }.await;
-            let page = page.map_err(|error| (error, !next.is_empty()))?;
-            let items = page.items.unwrap_or_default().into_iter();
-            objects.extend(items.map(|fields| typed(kind, fields)));
-            next = page.metadata.r#continue;
-            let enough = list.at_most.is_some_and(|most| objects.len() >= most);
-            if next.is_empty() || enough {
-                objects.truncate(list.at_most.unwrap_or(usize::MAX));
-                return Ok(Listed { objects, version: page.metadata.resource_version });
-            }
-        }
+        let mut pages = self.pages(kind, list);
+        let objects = pages.gather(|objects: &mut Vec<Object>, object| objects.push(object)).await?;
+        Ok(Listed { objects, version: pages.version })
     }
 
     pub(super) fn object(&self, call: &Call, bytes: &Bytes) -> Result<Object, ApiError> {

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::{
-    ApiError, ApiKind, Apply, Event, List, NoAnswer, ServerSettings,
+    ApiError, ApiKind, Apply, Event, List, NoAnswer, Page, ServerSettings,
     testing::{Lab, MANAGER, Reply, Scripted, config_map, config_maps, object},
 };
 
@@ -16,6 +16,12 @@ const ONE: &str = "/api/v1/namespaces/default/configmaps/a";
 
 fn patch(path: &str) -> String {
     format!("PATCH {path}")
+}
+
+/// A page of ConfigMaps, and where the next one is.
+fn page(next: &str, names: &[&str]) -> Reply {
+    let items: Vec<Value> = names.iter().map(|name| json!({"metadata": {"name": name}})).collect();
+    Reply::json(200, &json!({"metadata": {"continue": next, "resourceVersion": "1"}, "items": items}))
 }
 
 async fn applied(lab: &Lab, object: &Object) -> Result<Object, ApiError> {
@@ -103,10 +109,6 @@ async fn a_small_object_is_sent_again_after_a_while() {
 #[tokio::test(start_paused = true)]
 async fn pages_that_were_forgotten_are_read_from_the_beginning_once() {
     let script = Scripted::default();
-    let page = |next: &str, names: &[&str]| {
-        let items: Vec<Value> = names.iter().map(|name| json!({"metadata": {"name": name}})).collect();
-        Reply::json(200, &json!({"metadata": {"continue": next, "resourceVersion": "1"}, "items": items}))
-    };
     let expired = Reply::status(410, "Expired", "too old");
     let list = "GET /api/v1/configmaps";
     script.on(list, [page("x", &["a"]), expired.clone(), page("y", &["b"]), page("", &["c"])]);
@@ -117,6 +119,43 @@ async fn pages_that_were_forgotten_are_read_from_the_beginning_once() {
     assert_eq!(asked[3], "GET /api/v1/configmaps?limit=500&continue=y");
     script.on(list, [page("x", &["a"]), expired.clone(), page("y", &["b"]), expired]);
     assert_eq!(lab.server.list(&config_maps(), &List::default()).await.unwrap_err().code(), Some(410));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_of_pages_is_told_when_they_begin_anew_and_holds_one_at_a_time() {
+    let script = Scripted::default();
+    let replies = || {
+        let expired = Reply::status(410, "Expired", "too old");
+        [page("x", &["a", "b"]), expired, page("y", &["a", "c"]), page("", &["d"])]
+    };
+    let list = "GET /api/v1/configmaps";
+    script.on(list, replies());
+    let lab = script.lab().await;
+    let mut pages = lab.server.pages(&config_maps(), &List::default()).of(2);
+    let mut told = Vec::new();
+    while let Some(page) = pages.next().await.unwrap() {
+        let (place, objects) = match page {
+            Page::First(objects) => ("first", objects),
+            Page::Next(objects) => ("next", objects),
+        };
+        told.push(format!("{place}: {}", objects.iter().map(Object::name).collect::<String>()));
+    }
+    assert_eq!(told, ["first: ab", "first: ac", "next: d"]);
+    assert!(pages.next().await.unwrap().is_none());
+    assert_eq!(script.received()[3], "GET /api/v1/configmaps?limit=2&continue=y");
+    script.on(list, replies());
+    let mut pages = lab.server.pages(&config_maps(), &List::default());
+    let names = pages.gather(|names: &mut Vec<_>, object| names.push(object.name().to_owned())).await;
+    assert_eq!(names.unwrap(), ["a", "c", "d"], "nothing is taken twice");
+    script.on(list, [page("x", &["a", "b"]), page("z", &["c", "d"])]);
+    let mut some = lab.server.pages(&config_maps(), &List { at_most: Some(3), ..List::default() }).of(2);
+    let count = some.gather(|count: &mut usize, _| *count += 1).await;
+    assert_eq!(
+        (count.unwrap(), script.received().len()),
+        (3, 10),
+        "no page is asked for beyond what is wanted"
+    );
+    assert_eq!(script.received()[9], "GET /api/v1/configmaps?limit=1&continue=x");
 }
 
 #[tokio::test]
