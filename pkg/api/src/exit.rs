@@ -9,6 +9,8 @@ pub enum ExitStatus {
     Success = 0,
     /// Something was not done; stderr says what, why and what to do next.
     Failure = 1,
+    /// What was looked at is not well; only on request.
+    Unhealthy = 3,
     /// A defect of capstan itself: nothing the user can mend.
     Bug = 70,
     /// Ended by Ctrl-C.
@@ -17,9 +19,10 @@ pub enum ExitStatus {
 
 impl ExitStatus {
     /// All codes with their meaning, for the reference pages.
-    pub const TABLE: [(ExitStatus, &'static str); 4] = [
+    pub const TABLE: [(ExitStatus, &'static str); 5] = [
         (ExitStatus::Success, "all that was asked was done"),
         (ExitStatus::Failure, "something was not done; stderr says what, why and what to do next"),
+        (ExitStatus::Unhealthy, "what was looked at is not well; only where `--exit-status` asks for it"),
         (ExitStatus::Bug, "a defect of capstan itself"),
         (ExitStatus::Interrupted, "ended by Ctrl-C"),
     ];

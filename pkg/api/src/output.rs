@@ -1,7 +1,12 @@
 //! What verbs print with `-o json` or `-o yaml`. Fields are added, never renamed or removed.
 
+mod describe;
+mod graph;
 mod lifecycle;
+mod move_plan;
+mod move_state;
 mod progress;
+mod rollout;
 mod status;
 mod upgrade;
 
@@ -11,11 +16,19 @@ use serde_json::Value;
 
 use crate::ProviderType;
 
+pub use describe::{
+    ClusterDescription, ClusterHealth, ClusterPart, PartCondition, PartObject, PartRole, PartState,
+    ReplicaCounts, UnreadablePart,
+};
+pub use graph::{GraphCondition, GraphFate, GraphObject, GraphOwner, GraphState, GraphTie, OwnerGraph};
 pub use lifecycle::{
     CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction,
     StepReport, WaitingFor,
 };
+pub use move_plan::{MoveAction, MovePlan, MoveReport, MoveState, MovedObject, MovingObject, StayingObject};
+pub use move_state::{MoveAborted, MoveProgress, MoveStatus};
 pub use progress::ProgressLine;
+pub use rollout::{RolloutReport, RolloutStatus};
 pub use status::{ProviderHealth, StatusReport, UnfinishedInstallation};
 pub use upgrade::{ContractUpgrade, ProviderUpgrade, UnfinishedProvider, UnfinishedUpgrade, UpgradePlan};
 

@@ -1,4 +1,7 @@
 use api::ProviderId;
+use apply::ObjectKey;
+
+use crate::MovePhase;
 
 /// What happens to a management cluster. What happens to single objects are events of its server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +65,27 @@ pub enum Event {
     Resuming {
         /// What, as `the upgrade begun at …`.
         what: String,
+    },
+    /// A move is so far.
+    Moving {
+        /// In this phase.
+        phase: MovePhase,
+        /// Objects that are done.
+        done: usize,
+        /// Of so many.
+        of: usize,
+    },
+    /// A save has read so much.
+    Saving {
+        /// Objects that were read.
+        done: usize,
+        /// Of so many.
+        of: usize,
+    },
+    /// A move waits for providers to let these objects go.
+    MoveBlocked {
+        /// Which ones.
+        objects: Vec<ObjectKey>,
     },
     /// Something that is no error and may surprise.
     Warning {

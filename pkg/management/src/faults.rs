@@ -4,7 +4,7 @@ mod killed;
 mod lasting;
 mod refused;
 mod storms;
-mod wire;
+pub(crate) mod wire;
 
 use std::{fs, path::Path, time::Duration};
 
@@ -148,6 +148,6 @@ impl Start {
 }
 
 /// Has trouble from now on.
-fn strike(fixture: &Fixture, fault: &str) {
+pub(crate) fn strike(fixture: &Fixture, fault: &str) {
     fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
 }

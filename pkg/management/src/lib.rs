@@ -1,4 +1,4 @@
-//! The life of a management cluster: what is installed on it, and how providers come, change and go.
+//! A management cluster: how its providers come, change and go, and what there is of the workload clusters it looks after.
 //!
 //! ```text
 //! Sources (configuration, repositories, variables) ─► resolve ─► RenderedProvider (version, contract, objects)
@@ -10,6 +10,12 @@
 //!        └── apply::Server ◄── carry out: cert-manager, provider by provider, inventory last ◄┘
 //!                                     │
 //!                                     └─► Journal (upgrade): resume, abort, rollback
+//! ```
+//!
+//! ```text
+//! ManagementCluster ─► discover ─► Facts ─► Graph (owners) ─► Selection ─► groups ─► move, with a journal on both sides
+//!        │                                    └──────────────────────────────────► drawing
+//!        └── describe, rollout, workload kubeconfig: objects of one Cluster, kind by kind
 //! ```
 //!
 //! - The inventory, labels and namespaces are those every tool of Cluster API knows; an [`apply::ApplySet`] per provider
@@ -25,12 +31,17 @@ mod cert_manager;
 mod cluster;
 mod contract;
 mod delete;
+mod describe;
+mod discover;
+mod drawing;
 mod error;
 mod event;
 #[cfg(test)]
 mod faults;
+mod graph;
 mod init;
 mod inventory;
+mod mover;
 mod plan;
 mod preflight;
 mod provider_questions;
@@ -39,11 +50,13 @@ mod readiness;
 mod render;
 #[cfg(test)]
 mod requests_tests;
+mod rollout;
 mod sources;
 mod status;
 #[cfg(test)]
 mod testing;
 mod upgrade;
+mod workload_kubeconfig;
 
 pub use cert_manager::{
     CertManagerError, CertManagerManifest, CertManagerManifestError, CertManagerPlan, cert_manager_manifest,
@@ -51,10 +64,29 @@ pub use cert_manager::{
 pub use cluster::ManagementCluster;
 pub use contract::{ContractCheck, ContractError};
 pub use delete::{DeleteError, DeleteRequest, NotChosen, delete_providers, plan_delete};
+pub use describe::{
+    BadChoice, Cell, ClusterHealth, ClusterTree, Condition, ConditionSet, DescribeError, DescribeRequest,
+    Echo, Grouping, MachineCounts, MachineGroup, Part, SeenObject, ShownConditions, Span, Subject, Tone,
+    TreeNode, TreeRole, TreeTable, Unreadable, describe_cluster,
+};
+pub use discover::{DiscoverError, Discovered, Scope};
+pub use drawing::{Drawing, Fates, NoSuchCluster, draw, owner_graph};
 pub use error::LifecycleError;
 pub use event::Event;
+pub use graph::{
+    Choice, ClusterFacts, ConditionFacts, Content, Excluded, Facts, Fate, Graph, Included, KeptBecause, Node,
+    NodeId, OwnerRef, Replicas, Selection, TypeFacts,
+};
 pub use init::{InitRequest, init, plan_init};
 pub use inventory::{InventoryError, ProviderInventory};
+pub use mover::{
+    Aborted, ArchiveError, ArchiveWriter, Backup, BackupAbout, BackupManifest, BackupObject, BackupProvider,
+    ClusterChoice, ClusterIdentity, Holder, JournalError, JournalKeeper, JournalStore, KeepSaved, MoveError,
+    MoveJournal, MoveOutcome, MovePhase, MovePlan, MoveReport, MoveRequest, MoveSide, OnDifference, OnTarget,
+    PausedObject, Restored, Route, SaveInto, SaveRest, Saved, SavedFile, SavedObject, SavedObjects,
+    abort_move, carry_out_move, move_report, move_state, plan_move, plan_restore, plan_save, read_archive,
+    restore_objects, resume_saved, save_objects,
+};
 pub use plan::{
     Difference, Diffs, LifecyclePlan, ObjectDifference, ProviderPlan, Verb, differences, object_name,
     waiting_for,
@@ -62,9 +94,16 @@ pub use plan::{
 pub use preflight::{Problem, Problems};
 pub use readiness::{NotReady, WaitFor};
 pub use render::{RenderError, RenderedPart, render_installation};
+pub use rollout::{
+    InvalidResource, ResourceRef, RolloutChange, RolloutError, RolloutProgress, RolloutResource,
+    RolloutState, change_rollout, rollout_names, rollout_progress, rollout_resources, watch_rollouts,
+};
 pub use sources::{ProvidersRequest, RenderedProvider, ResolveError, Sources};
 pub use status::{ClusterStatus, InstalledHealth, ProviderStatus, StatusError, status};
 pub use upgrade::{
     InvalidUpgradeItem, JournalState, NextVersion, UpgradeError, UpgradeItem, UpgradeOutlook, UpgradeRequest,
     UpgradeTarget, abort_upgrade, plan_upgrade, resume_upgrade, rollback_upgrade, upgrade, upgrade_outlook,
+};
+pub use workload_kubeconfig::{
+    KubeconfigOf, KubeconfigRequest, WorkloadKubeconfigError, cluster_names, workload_kubeconfig,
 };

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use apply::{
-    Action, ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Health, Hints, Item, Live, ObjectKey, Plan,
-    Sought, Status, Step, status_of,
+    Action, ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Health, Hints, Item, Live, ObjectKey,
+    Plan, Sought, Status, Step, status_of,
 };
 use provider::InstalledProvider;
 
@@ -97,7 +97,8 @@ impl ManagementCluster {
         let nothing = DesiredSet::default();
         let sought = marks.iter().zip(&applied);
         let sought = sought.map(|(marks, applied)| Sought { marks, set: &applied.set, desired: &nothing });
-        let lives = self.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, Detail::Full).await?;
+        let lives =
+            self.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, Detail::Full).await?;
         let each = installed.into_iter().zip(applied).zip(lives);
         Ok(each.map(|((one, applied), live)| status_of_one(one, &applied, &live)).collect())
     }

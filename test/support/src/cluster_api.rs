@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub(crate) use self::object::Owner;
 pub use self::{
     cluster::{ClusterBuilder, cluster},
-    definitions::{definition, install},
+    definitions::{define, definition, install, objects_in},
     object::{Object, object},
     outline::outline,
     roots::{cluster_class, provider, resource_set},

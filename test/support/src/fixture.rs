@@ -5,7 +5,6 @@
 mod request;
 
 use std::{
-    collections::BTreeSet,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -16,10 +15,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
-use crate::{
-    cluster_api::{Object, split},
-    kind::Kind,
-};
+use crate::{cluster_api::Object, kind::Kind};
 
 /// Controllers of the sandbox that have more to do after this time never settle.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -109,15 +105,7 @@ impl Fixture {
     /// Creates objects in their order: their namespaces when they are missing, references to their owners with the
     /// uids these have, and what they say about their status.
     pub async fn create(&self, objects: impl IntoIterator<Item = Object>) {
-        let mut namespaces = BTreeSet::new();
-        for object in objects {
-            let place = object.place();
-            let namespace = split(&place).0;
-            if !namespace.is_empty() && namespaces.insert(namespace.to_owned()) {
-                self.client.ensure_namespace(namespace).await;
-            }
-            self.client.create(object).await;
-        }
+        self.client.create_all(objects).await;
     }
 
     /// The object at `namespace/name`, or at `name` for those of the whole cluster.
@@ -127,12 +115,17 @@ impl Fixture {
 
     /// All objects of a kind, in all namespaces.
     pub async fn list(&self, kind: Kind) -> Vec<Value> {
-        self.client.list(kind).await
+        self.client.list(kind, "").await
     }
 
     /// Changes an object by a merge patch.
     pub async fn merge(&self, kind: Kind, place: &str, patch: &Value) {
         self.client.merge(kind, place, patch).await;
+    }
+
+    /// Changes the status of an object by a merge patch, as a controller would.
+    pub async fn merge_status(&self, kind: Kind, place: &str, patch: &Value) {
+        self.client.merge_status(kind, place, patch).await;
     }
 
     /// Deletes an object, in the background.
@@ -147,6 +140,46 @@ impl Fixture {
 /// When one of them is refused.
 pub async fn apply(client: &kube::Client, yaml: &str) {
     request::Objects(client.clone()).apply_all(yaml).await;
+}
+
+/// Creates objects as `Fixture::create` does, on the server of a client.
+///
+/// # Panics
+/// When one of them is refused.
+pub async fn create(client: &kube::Client, objects: impl IntoIterator<Item = Object>) {
+    request::Objects(client.clone()).create_all(objects).await;
+}
+
+/// Writes the statuses of objects that are there.
+///
+/// # Panics
+/// When one of them is refused.
+pub async fn write_statuses(client: &kube::Client, objects: impl IntoIterator<Item = Object>) {
+    let client = request::Objects(client.clone());
+    for object in objects {
+        client.write_status(object).await;
+    }
+}
+
+/// All objects of a kind in a namespace, or in all for the empty one.
+///
+/// # Panics
+/// When the server does not answer.
+pub async fn list(client: &kube::Client, kind: Kind, namespace: &str) -> Vec<Value> {
+    request::Objects(client.clone()).list(kind, namespace).await
+}
+
+/// Whether objects of a kind can be asked for by now.
+pub(crate) async fn is_served(client: &kube::Client, kind: Kind) -> bool {
+    request::Objects(client.clone()).is_served(kind).await
+}
+
+/// Changes an object on the server of a client by a merge patch.
+///
+/// # Panics
+/// When it is refused.
+pub async fn merge(client: &kube::Client, kind: Kind, place: &str, patch: &Value) {
+    request::Objects(client.clone()).merge(kind, place, patch).await;
 }
 
 impl Builder {

@@ -89,6 +89,10 @@ pub const MACHINE: Kind = cluster_api("Machine", "machines");
 pub const MACHINE_SET: Kind = cluster_api("MachineSet", "machinesets");
 /// A MachineDeployment.
 pub const MACHINE_DEPLOYMENT: Kind = cluster_api("MachineDeployment", "machinedeployments");
+/// A MachinePool.
+pub const MACHINE_POOL: Kind = cluster_api("MachinePool", "machinepools");
+/// A MachineHealthCheck.
+pub const MACHINE_HEALTH_CHECK: Kind = cluster_api("MachineHealthCheck", "machinehealthchecks");
 /// A ClusterResourceSet.
 pub const CLUSTER_RESOURCE_SET: Kind = addons("ClusterResourceSet", "clusterresourcesets");
 /// What ClusterResourceSets did to one Cluster.

@@ -67,6 +67,27 @@ pub enum ProgressLine {
         #[serde(skip_serializing_if = "Option::is_none")]
         of: Option<usize>,
     },
+    /// A move is so far.
+    Moving {
+        /// `pausing`, `creating`, `verifying`, `deleting`, `resuming` or `aborting`.
+        phase: &'static str,
+        /// Objects that are done.
+        done: usize,
+        /// Of so many.
+        of: usize,
+    },
+    /// A save has read so much.
+    Saving {
+        /// Objects that were read.
+        done: usize,
+        /// Of so many.
+        of: usize,
+    },
+    /// A move waits for providers to let these objects go.
+    MoveBlocked {
+        /// Which ones.
+        objects: Vec<ObjectName>,
+    },
     /// Something that is no error and may surprise.
     Warning {
         /// In words.

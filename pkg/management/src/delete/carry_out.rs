@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::{DeleteRequest, namespace};
 use crate::{
     Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady, ProviderPlan, Verb,
-    cluster::served,
+    cluster::{config_map_kind, served},
     provider_set::{PREFIX, ProviderRecord, marks, options},
 };
 
@@ -121,7 +121,7 @@ impl ManagementCluster {
             leaving.push(self.tell_to_go(batch, &Unrecorded, None).await?);
         }
         if id.provider_type == ProviderType::Core {
-            self.delete_journal(&namespace).await?;
+            self.delete_journals(&namespace).await?;
         }
         record.store(&ApplySet::default()).await?;
         self.forget_provider(&installed).await?;
@@ -189,17 +189,18 @@ impl ManagementCluster {
         Ok(marks)
     }
 
-    /// An upgrade of Cluster API cannot be gone back from when it is gone.
-    async fn delete_journal(&self, namespace: &str) -> Result<(), ApiError> {
-        let secret = served("", "v1", "Secret", "secrets", true);
+    /// An upgrade of Cluster API cannot be gone back from when it is gone, nor a move gone on with.
+    async fn delete_journals(&self, namespace: &str) -> Result<(), ApiError> {
         let list = List {
             namespace: Some(namespace.to_owned()),
             labels: format!("{PREFIX}/journal"),
             metadata_only: true,
             ..List::default()
         };
-        for found in self.server.list(&secret, &list).await? {
-            self.server.delete(&secret, namespace, found.name(), None).await?;
+        for kind in [served("", "v1", "Secret", "secrets", true), config_map_kind()] {
+            for found in self.server.list(&kind, &list).await? {
+                self.server.delete(&kind, namespace, found.name(), None).await?;
+            }
         }
         Ok(())
     }

@@ -142,13 +142,17 @@ async fn definitions_and_namespaces_stay_unless_they_are_named() {
             "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: a, namespace: default}}",
         )
         .await;
+    let journal = "{name: capstan-move, namespace: cluster-api-system, labels: {capstan.dev/journal: move}}";
+    fixture.apply(&format!("{{apiVersion: v1, kind: ConfigMap, metadata: {journal}}}")).await;
     assert_eq!(run(&cluster, &only(&core())).await.unwrap(), None);
     assert_eq!(cluster.inventory().await.unwrap().of(&core()).count(), 0);
     assert!(fixture.get(CLUSTER, "default/a").await.is_some());
     assert!(fixture.get(NAMESPACE, &namespace_of(&core())).await.is_some());
     assert_eq!(fixture.get(CLUSTER_ROLE, "cluster-api-manager").await, None);
     assert!(fixture.get(CLUSTER_ROLE, "infrastructure-docker-manager").await.is_some());
-    assert_eq!(fixture.get(CONFIG_MAP, "cluster-api-system/capstan.cluster-api").await, None);
+    for record in ["capstan.cluster-api", "capstan-move"] {
+        assert_eq!(fixture.get(CONFIG_MAP, &format!("cluster-api-system/{record}")).await, None, "{record}");
+    }
 }
 
 #[tokio::test]

@@ -27,18 +27,20 @@ type Answer = Response<UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + S
 
 /// A request that is about to be sent.
 #[derive(Debug)]
-pub(super) struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     /// Its place among all of this wire, from 1.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// `GET`, `PATCH` and so on.
-    pub(super) method: &'a str,
+    pub(crate) method: &'a str,
     /// The path without the query.
-    pub(super) path: &'a str,
+    pub(crate) path: &'a str,
+    /// The query; empty where there is none.
+    pub(crate) query: &'a str,
 }
 
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     /// It is answered.
     Answered,
     /// It is the last one that has an effect; nobody hears of it.
@@ -49,7 +51,7 @@ pub(super) enum Fate {
 
 /// A way to a sandbox on which requests meet a fate.
 #[derive(Clone)]
-pub(super) struct Wire {
+pub(crate) struct Wire {
     sandbox: Sandbox,
     fate: Arc<dyn Fn(&Asked<'_>) -> Fate + Send + Sync>,
     asked: Arc<AtomicU64>,
@@ -58,24 +60,24 @@ pub(super) struct Wire {
 
 impl Asked<'_> {
     /// Whether it changes something.
-    pub(super) fn writes(&self) -> bool {
+    pub(crate) fn writes(&self) -> bool {
         self.method != "GET" && !self.path.ends_with("accessreviews")
     }
 }
 
 impl Wire {
-    pub(super) fn new(fixture: &Fixture, fate: impl Fn(&Asked<'_>) -> Fate + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(fixture: &Fixture, fate: impl Fn(&Asked<'_>) -> Fate + Send + Sync + 'static) -> Self {
         let dead = watch::Sender::new(false);
         Self { sandbox: fixture.sandbox().clone(), fate: Arc::new(fate), asked: Arc::default(), dead }
     }
 
     /// A wire that breaks after so many requests.
-    pub(super) fn breaking_after(fixture: &Fixture, requests: u64) -> Self {
+    pub(crate) fn breaking_after(fixture: &Fixture, requests: u64) -> Self {
         Self::new(fixture, move |asked| if asked.number < requests { Fate::Answered } else { Fate::Last })
     }
 
     /// The cluster at its end. What can pass is tried again for as long as by users.
-    pub(super) async fn cluster(&self) -> ManagementCluster {
+    pub(crate) async fn cluster(&self) -> ManagementCluster {
         let connection = Connection {
             credentials: Credentials::Client(kube::Client::new(self.clone(), "default")),
             impersonation: None,
@@ -86,7 +88,7 @@ impl Wire {
     }
 
     /// Waits for the end of something, or until the wire is broken.
-    pub(super) async fn until_broken<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+    pub(crate) async fn until_broken<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let mut dead = self.dead.subscribe();
         tokio::select! {
             biased;
@@ -112,7 +114,12 @@ impl Service<Request<Body>> for Wire {
                 return pending().await;
             }
             let number = wire.asked.fetch_add(1, Ordering::Relaxed) + 1;
-            let asked = Asked { number, method: request.method().as_str(), path: request.uri().path() };
+            let asked = Asked {
+                number,
+                method: request.method().as_str(),
+                path: request.uri().path(),
+                query: request.uri().query().unwrap_or_default(),
+            };
             let fate = (wire.fate)(&asked);
             if let Fate::Refused(code, reason, message) = fate {
                 return Ok(refusal(code, reason, message));

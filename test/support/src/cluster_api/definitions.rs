@@ -1,12 +1,17 @@
 //! Definitions of the kinds: names, versions and labels of the real ones over a schema that takes everything.
 
-use serde_json::json;
+use std::{collections::BTreeMap, time::Duration};
+
+use serde_json::{Value, json};
 
 use super::{Object, object};
 use crate::{
-    fixture::Fixture,
+    fixture::{Fixture, create, is_served, list},
     kind::{self, Kind},
 };
+
+const PATIENCE: Duration = Duration::from_mins(1);
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Everything the builders make, in the order in which it is told about.
 pub(super) const KINDS: [Kind; 17] = [
@@ -31,7 +36,46 @@ pub(super) const KINDS: [Kind; 17] = [
 
 /// Defines all kinds that the builders make.
 pub async fn install(lab: &Fixture) {
-    lab.create(KINDS.map(definition)).await;
+    lab.create(definitions()).await;
+}
+
+/// The same on any server, which may need a moment to serve them.
+///
+/// # Panics
+/// When one of them is not served after a minute.
+pub async fn define(client: &kube::Client) {
+    create(client, definitions()).await;
+    let served = async {
+        for kind in KINDS {
+            while !is_served(client, kind).await {
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    };
+    assert!(tokio::time::timeout(PATIENCE, served).await.is_ok(), "a definition is not served");
+}
+
+fn definitions() -> [Object; 17] {
+    KINDS.map(definition)
+}
+
+/// All objects in a namespace of the kinds that the builders make, Secrets and ConfigMaps, by kind and name. What every
+/// namespace has is not among them.
+///
+/// # Panics
+/// When the server does not answer.
+pub async fn objects_in(client: &kube::Client, namespace: &str) -> BTreeMap<String, Value> {
+    let mut objects = BTreeMap::new();
+    let kinds = KINDS.iter().chain(&[kind::CONFIG_MAP, kind::SECRET]).filter(|kind| kind.namespaced);
+    for kind in kinds {
+        for object in list(client, *kind, namespace).await {
+            let name = object["metadata"]["name"].as_str().unwrap_or_default();
+            if name != "kube-root-ca.crt" {
+                objects.insert(format!("{} {name}", kind.kind), object);
+            }
+        }
+    }
+    objects
 }
 
 /// The definition of a kind, with the labels that clusterctl and the contracts ask for.

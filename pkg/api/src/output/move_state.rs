@@ -1,0 +1,57 @@
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{MoveState, ObjectName};
+
+/// Result of `move status`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MoveStatus {
+    /// The last move out of or into the clusters that were looked at; absent when there was none.
+    #[serde(rename = "move", skip_serializing_if = "Option::is_none")]
+    pub last: Option<MoveProgress>,
+}
+
+/// A move, how far it is, and what is to be done about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MoveProgress {
+    /// Which one: the value of the annotation `capstan.dev/move` on what it has paused.
+    pub run: String,
+    /// Its ends and how far it is.
+    pub state: MoveState,
+    /// Whether there is something to go on with.
+    pub unfinished: bool,
+    /// The namespaces it moves out of.
+    pub namespaces: Vec<String>,
+    /// The Clusters it moves, as `namespace/name`; absent for all of the namespaces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<Vec<String>>,
+    /// Objects that move; 0 until they are created.
+    pub objects: usize,
+    /// Clusters and ClusterClasses that rest, but for those the user had paused.
+    pub paused: Vec<ObjectName>,
+    /// The machine it was worked on last.
+    pub host: String,
+    /// The process on it.
+    pub process: String,
+    /// What is to be done, in words.
+    pub next: String,
+    /// The command that goes on with it; absent when nothing is left to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+/// Result of `move --abort`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MoveAborted {
+    /// Objects that were removed from the target.
+    pub removed: usize,
+    /// Clusters and ClusterClasses that go on on the source.
+    pub resumed: Vec<ObjectName>,
+    /// Objects that were on the target before and may have been overwritten; a Cluster among them stays paused there.
+    pub overwritten: Vec<ObjectName>,
+    /// Namespaces that were made on the target and hold other things by now.
+    pub namespaces_left: Vec<String>,
+}

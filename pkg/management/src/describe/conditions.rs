@@ -1,0 +1,170 @@
+use jiff::Timestamp;
+use manifest::{Object, Value};
+
+/// Which of the conditions that an object carries are meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ConditionSet {
+    /// Those of contract v1beta2.
+    #[default]
+    V1Beta2,
+    /// Those of contract v1beta1, as far as objects still carry them.
+    V1Beta1,
+}
+
+/// A condition as an object tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    /// Its type, such as `Ready`.
+    pub condition_type: String,
+    /// `True`, `False` or `Unknown`; core objects are taken at their word.
+    pub status: String,
+    /// How bad it is that it does not hold: of contract v1beta1 alone, else empty.
+    pub severity: String,
+    /// Why, in a word.
+    pub reason: String,
+    /// Why, in words; may have several lines.
+    pub message: String,
+    /// When it last changed; none when it does not say.
+    pub since: Option<Timestamp>,
+}
+
+/// What a condition without a reason is told with.
+/// Source: clusterctl v1.14, util/conditions (NoReasonReported).
+const NO_REASON: &str = "NoReasonReported";
+
+impl Condition {
+    /// Whether it holds.
+    pub fn is_true(&self) -> bool {
+        self.status == "True"
+    }
+
+    /// Whether both say the same, but for when and in which words; two that say nothing do.
+    pub(super) fn agree(one: Option<&Self>, other: Option<&Self>) -> bool {
+        one.map(Self::gist) == other.map(Self::gist)
+    }
+
+    /// What it says in words that can be compared: status, severity and reason.
+    pub(super) fn gist(&self) -> [&str; 3] {
+        [&self.status, &self.severity, &self.reason]
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let fields = value.as_object()?;
+        let text = |name: &str| match fields.get(name) {
+            None | Some(Value::Null) => Some(String::new()),
+            Some(value) => value.as_str().map(str::to_owned),
+        };
+        let since = text("lastTransitionTime")?;
+        Some(Self {
+            condition_type: text("type")?,
+            status: text("status")?,
+            severity: text("severity")?,
+            reason: text("reason")?,
+            message: text("message")?,
+            since: if since.is_empty() { None } else { Some(since.parse().ok()?) },
+        })
+    }
+
+    /// Contract v1beta2 knows no severity.
+    fn without_severity(mut self) -> Self {
+        self.severity.clear();
+        self
+    }
+
+    /// Fills in what providers may leave out; none when it is no condition at all.
+    fn of_provider(mut self) -> Option<Self> {
+        let is_valid =
+            !self.condition_type.is_empty() && matches!(&*self.status, "True" | "False" | "Unknown");
+        if self.reason.is_empty() {
+            NO_REASON.clone_into(&mut self.reason);
+        }
+        is_valid.then(|| self.without_severity())
+    }
+}
+
+/// Conditions of an object of Cluster API itself.
+pub(super) fn of_core(object: &Object, set: ConditionSet) -> Vec<Condition> {
+    let read = |path: &[&str]| listed(object, path).into_iter().flatten().filter_map(Condition::read);
+    match set {
+        ConditionSet::V1Beta2 => read(&["status", "conditions"]).map(Condition::without_severity).collect(),
+        ConditionSet::V1Beta1 => read(&["status", "deprecated", "v1beta1", "conditions"]).collect(),
+    }
+}
+
+/// Conditions of an object of a provider, whatever contract it keeps. One that is no condition makes all of them void.
+/// Source: clusterctl v1.14, util/conditions (UnstructuredGetAll): those of contract v1beta2 first, else whatever is
+/// there; for contract v1beta1 only `status.conditions`.
+pub(super) fn of_provider(object: &Object, set: ConditionSet) -> Vec<Condition> {
+    let plain = || listed(object, &["status", "conditions"]);
+    let all: Option<Vec<Condition>> = match set {
+        ConditionSet::V1Beta1 => {
+            plain().and_then(|conditions| conditions.iter().map(Condition::read).collect())
+        }
+        ConditionSet::V1Beta2 => {
+            listed(object, &["status", "v1beta2", "conditions"]).or_else(plain).and_then(|conditions| {
+                let objects = conditions.iter().filter(|condition| condition.is_object());
+                objects.map(|condition| Condition::read(condition)?.of_provider()).collect()
+            })
+        }
+    };
+    all.unwrap_or_default()
+}
+
+fn listed<'o>(object: &'o Object, path: &[&str]) -> Option<&'o Vec<Value>> {
+    object.get(path)?.as_array()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(status: &Value) -> Object {
+        Object::try_from(json!({"apiVersion": "a/v1", "kind": "A", "status": status})).unwrap()
+    }
+
+    fn told(conditions: &[Condition]) -> Vec<String> {
+        let told = |c: &Condition| format!("{}={} {}{}", c.condition_type, c.status, c.severity, c.reason);
+        conditions.iter().map(told).collect()
+    }
+
+    #[test]
+    fn a_provider_may_keep_any_contract() {
+        let ready = |reason: &str| json!([{"type": "Ready", "status": "True", "reason": reason}]);
+        let newer = object(&json!({"conditions": ready("Old"), "v1beta2": {"conditions": ready("New")}}));
+        assert_eq!(told(&of_provider(&newer, ConditionSet::V1Beta2)), ["Ready=True New"]);
+        assert_eq!(told(&of_provider(&newer, ConditionSet::V1Beta1)), ["Ready=True Old"]);
+        let older =
+            object(&json!({"conditions": [{"type": "Ready", "status": "False", "severity": "Error"}]}));
+        assert_eq!(told(&of_provider(&older, ConditionSet::V1Beta2)), ["Ready=False NoReasonReported"]);
+        assert_eq!(told(&of_provider(&older, ConditionSet::V1Beta1)), ["Ready=False Error"]);
+    }
+
+    #[test]
+    fn one_that_is_no_condition_makes_all_of_a_provider_void() {
+        let good = json!({"type": "Ready", "status": "True"});
+        for bad in [
+            json!({"type": "", "status": "True"}),
+            json!({"type": "X", "status": "Maybe"}),
+            json!({"type": "X", "status": 7}),
+            json!({"type": "X", "status": "True", "lastTransitionTime": "yesterday"}),
+        ] {
+            let object = object(&json!({"conditions": [good, bad]}));
+            assert_eq!(of_provider(&object, ConditionSet::V1Beta2), [], "{bad}");
+        }
+        let foreign = object(&json!({"conditions": [good, "no object"]}));
+        assert_eq!(told(&of_provider(&foreign, ConditionSet::V1Beta2)), ["Ready=True NoReasonReported"]);
+        assert_eq!(of_provider(&object(&json!({"conditions": "none"})), ConditionSet::V1Beta2), []);
+    }
+
+    #[test]
+    fn objects_of_cluster_api_keep_older_conditions_apart() {
+        let both = object(&json!({
+            "conditions": [{"type": "Ready", "status": "True"}],
+            "deprecated": {"v1beta1": {"conditions": [{"type": "Ready", "status": "False", "severity": "Info"}]}},
+        }));
+        assert_eq!(told(&of_core(&both, ConditionSet::V1Beta2)), ["Ready=True "]);
+        assert_eq!(told(&of_core(&both, ConditionSet::V1Beta1)), ["Ready=False Info"]);
+    }
+}

@@ -1,0 +1,162 @@
+use std::collections::HashMap;
+
+use manifest::Object;
+
+use super::{
+    conditions::{Condition, ConditionSet},
+    tree::{MachineGroup, SeenObject, TreeRole},
+};
+
+/// A machine, or several.
+#[derive(Debug)]
+pub(super) enum Member<'f> {
+    Machine(Machine<'f>),
+    Group(MachineGroup),
+}
+
+/// A machine and what is shown of it.
+#[derive(Debug)]
+pub(super) struct Machine<'f> {
+    pub(super) object: &'f Object,
+    pub(super) seen: SeenObject,
+}
+
+/// What machines of a group have in common.
+type Gist = Vec<Option<[String; 3]>>;
+
+impl<'f> Machine<'f> {
+    pub(super) fn new(object: &'f Object, set: ConditionSet) -> Self {
+        Self { object, seen: SeenObject::of(object, TreeRole::Machine, set) }
+    }
+}
+
+/// Puts machines together that say the same of what counts in the table.
+/// Source: clusterctl v1.14 client/tree/tree.go (Add), where a group forms around the first that another one equals.
+pub(super) fn alike<'f>(machines: impl Iterator<Item = Machine<'f>>, set: ConditionSet) -> Vec<Member<'f>> {
+    let mut places: HashMap<Gist, usize> = HashMap::new();
+    let mut alike: Vec<Vec<Machine<'f>>> = Vec::new();
+    for machine in machines {
+        let gist = |kind: &&str| Some(machine.seen.condition(kind)?.gist().map(str::to_owned));
+        let place = *places.entry(deciding(set).iter().map(gist).collect()).or_insert(alike.len());
+        match alike.get_mut(place) {
+            Some(others) => others.push(machine),
+            None => alike.push(vec![machine]),
+        }
+    }
+    alike.into_iter().filter_map(|machines| one_of(machines, set)).collect()
+}
+
+/// Conditions that must agree for machines to be shown as one.
+fn deciding(set: ConditionSet) -> &'static [&'static str] {
+    match set {
+        ConditionSet::V1Beta2 => &["Available", "Ready", "UpToDate"],
+        ConditionSet::V1Beta1 => &["Ready"],
+    }
+}
+
+/// Makes one of those that say the same.
+fn one_of(mut machines: Vec<Machine<'_>>, set: ConditionSet) -> Option<Member<'_>> {
+    if machines.len() < 2 {
+        return machines.pop().map(Member::Machine);
+    }
+    let mut names: Vec<String> = machines.iter().map(|machine| machine.seen.key.name.clone()).collect();
+    names.sort_unstable();
+    // With the older conditions the peer looks at the times of the first two alone.
+    let timed = if set == ConditionSet::V1Beta1 { 2 } else { machines.len() };
+    let since =
+        machines.iter().take(timed).filter_map(|machine| machine.seen.condition("Ready")?.since).min();
+    let first = &machines[0].seen;
+    let holds = |kind: &str| first.condition(kind).is_some_and(Condition::is_true);
+    let ready = first.condition("Ready").cloned();
+    Some(Member::Group(MachineGroup {
+        ready: ready.map(|ready| Condition { message: String::new(), since, ..ready }),
+        are_available: holds("Available"),
+        are_up_to_date: holds("UpToDate"),
+        names,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// `name: Type=Status/Reason@day, …`
+    fn machine(text: &str) -> Object {
+        let (name, conditions) = text.split_once(": ").unwrap();
+        let condition = |text: &str| {
+            let (kind, rest) = text.split_once('=').unwrap();
+            let (gist, day) = rest.split_once('@').unwrap_or((rest, "1"));
+            let (status, reason) = gist.split_once('/').unwrap_or((gist, "R"));
+            json!({
+                "type": kind, "status": status, "reason": reason, "message": name, "severity": "Info",
+                "lastTransitionTime": format!("2026-01-0{day}T00:00:00Z"),
+            })
+        };
+        let all: Vec<Value> = conditions.split(", ").filter(|text| !text.is_empty()).map(condition).collect();
+        let status = json!({"conditions": all, "deprecated": {"v1beta1": {"conditions": all}}});
+        let fields =
+            json!({"apiVersion": "c/v1", "kind": "Machine", "metadata": {"name": name}, "status": status});
+        Object::try_from(fields).unwrap()
+    }
+
+    fn shown(machines: &[&str], set: ConditionSet) -> Vec<String> {
+        let objects: Vec<Object> = machines.iter().map(|text| machine(text)).collect();
+        let members = alike(objects.iter().map(|object| Machine::new(object, set)), set);
+        let told = |member: Member<'_>| match member {
+            Member::Machine(machine) => machine.seen.key.name,
+            Member::Group(group) => {
+                let ready = group.ready.map(|ready| {
+                    assert_eq!(ready.message, "");
+                    format!("{} since {:.10}", ready.status, ready.since.unwrap().to_string())
+                });
+                format!(
+                    "[{}] available {} ready {} up to date {}",
+                    group.names.join(" "),
+                    group.are_available,
+                    ready.as_deref().unwrap_or("-"),
+                    group.are_up_to_date
+                )
+            }
+        };
+        members.into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn machines_that_say_the_same_become_one_since_the_first_of_them_said_so() {
+        let set = ConditionSet::V1Beta2;
+        assert_eq!(
+            shown(&["c: Ready=True@3", "a: Ready=True@2", "b: Ready=True@1", "d: Ready=True/Other"], set),
+            ["[a b c] available false ready True since 2026-01-01 up to date false", "d"]
+        );
+        assert_eq!(shown(&["a: ", "b: "], set), ["[a b] available false ready - up to date false"]);
+    }
+
+    #[test]
+    fn available_ready_and_up_to_date_must_agree_and_nothing_else() {
+        let all = "Available=True, Ready=True, UpToDate=True";
+        let same = [&*format!("a: {all}, Paused=True"), &format!("b: {all}, Paused=False")];
+        assert_eq!(
+            shown(&same, ConditionSet::V1Beta2),
+            ["[a b] available true ready True since 2026-01-01 up to date true"]
+        );
+        for other in
+            ["Available=False, Ready=True, UpToDate=True", "Available=True, Ready=True", "Ready=True"]
+        {
+            let machines = [&*format!("a: {all}"), &format!("b: {other}")];
+            assert_eq!(shown(&machines, ConditionSet::V1Beta2), ["a", "b"], "{other}");
+            // Of contract v1beta1 there is `Ready` alone.
+            assert_eq!(shown(&machines, ConditionSet::V1Beta1).len(), 1, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_group_of_older_conditions_has_the_time_of_its_first_two() {
+        let machines = ["a: Ready=True@3", "b: Ready=True@2", "c: Ready=True@1"];
+        assert_eq!(
+            shown(&machines, ConditionSet::V1Beta1),
+            ["[a b c] available false ready True since 2026-01-02 up to date false"]
+        );
+    }
+}

@@ -1,0 +1,65 @@
+/// Longer lines are broken between words, in bytes.
+const WIDTH: usize = 100;
+
+/// Breaks the lines of a message. Blanks before a line stay, those between words become one; the lines of a bullet
+/// point are indented.
+/// Source: clusterctl v1.14 internal/util/tree/tree.go (formatParagraph), to the byte: the blank before a word is not
+/// counted, and a word that is too long for a line leaves an empty one before it.
+pub(super) fn paragraph(message: &str) -> Vec<String> {
+    message.split('\n').flat_map(broken).collect()
+}
+
+fn broken(line: &str) -> Vec<String> {
+    let mut current: String = line.chars().take_while(|c| *c == ' ').collect();
+    let is_point = line.trim().starts_with("* ");
+    let indent = format!("{current}{}", if is_point { "  " } else { "" });
+    let mut lines = Vec::new();
+    for word in words(line) {
+        if current.len() + word.len() < WIDTH {
+            if !current.trim().is_empty() {
+                current.push(' ');
+            }
+            current.push_str(word);
+        } else {
+            lines.push(std::mem::replace(&mut current, format!("{indent}{word}")));
+        }
+    }
+    lines.push(current);
+    lines
+}
+
+/// What stands between runs of white space; before a run at the beginning and behind one at the end stands nothing.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    const WHITE: [char; 4] = ['\t', '\u{c}', '\r', ' '];
+    let count = line.split(WHITE).count();
+    let inner = move |(at, word): (usize, &str)| !word.is_empty() || at == 0 || at + 1 == count;
+    line.split(WHITE).enumerate().filter(move |part| inner(*part)).map(|(_, word)| word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_between_words_and_keep_their_indent() {
+        let long = "word ".repeat(25);
+        for (message, lines) in [
+            ("", vec![String::new()]),
+            ("one  \t two", vec!["one two".into()]),
+            ("one\n\n  two\n", vec!["one".into(), String::new(), "  two".into(), String::new()]),
+            ("one ", vec!["one ".into()]),
+            (&*format!("{long}end"), vec![long[..99].to_owned() + "", "word word word word word end".into()]),
+            (
+                &*format!("  * {}", long.trim()),
+                vec![
+                    format!("  * {}", "word ".repeat(19).trim()),
+                    format!("    {}", "word ".repeat(6).trim()),
+                ],
+            ),
+            (&*"x".repeat(100), vec![String::new(), "x".repeat(100)]),
+            (&*format!("a {}", "x".repeat(120)), vec!["a".into(), "x".repeat(120)]),
+        ] {
+            assert_eq!(paragraph(message), lines, "{message:?}");
+        }
+    }
+}

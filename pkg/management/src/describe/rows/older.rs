@@ -1,0 +1,91 @@
+//! The table of conditions of contract v1beta1.
+
+use super::{Look, Place, behind, members};
+use crate::describe::{
+    age::age,
+    conditions::Condition,
+    table::{Cell, Tone, TreeTable},
+    tree::{Subject, TreeNode, Unreadable},
+};
+
+const COLUMNS: [&str; 6] = ["NAME", "READY", "SEVERITY", "REASON", "SINCE", "MESSAGE"];
+/// Longer messages are cut, in bytes.
+const MESSAGE_BYTES: usize = 100;
+
+pub(super) fn table(root: &TreeNode, look: &Look<'_>) -> TreeTable {
+    let mut lines = Vec::new();
+    Place { node: root, prefix: "", ends_tree: true }.walk(&mut |place| add(place, look, &mut lines));
+    TreeTable { columns: &COLUMNS, gap: 1, lines }
+}
+
+fn add(place: Place<'_>, look: &Look<'_>, lines: &mut Vec<Vec<Cell>>) {
+    let of = |ready: Option<&Condition>| ready.map_or_else(Default::default, |ready| cells(ready, look));
+    let [status, severity, reason, since, message] = match &place.node.subject {
+        Subject::Object(seen) => of(seen.condition("Ready")),
+        Subject::Group(group) => {
+            let [status, severity, reason, since, _] = of(group.ready.as_ref());
+            [status, severity, reason, since, members(&group.names)]
+        }
+        Subject::Unreadable(unreadable) => of_unreadable(unreadable),
+        Subject::Named(_) | Subject::Heading => Default::default(),
+    };
+    push([place.name(), status, severity, reason, since, message], lines);
+    if let (Some(_), Subject::Object(seen)) = (place.shown(look), &place.node.subject) {
+        let mut others: Vec<_> =
+            seen.conditions.iter().filter(|condition| condition.condition_type != "Ready").collect();
+        others.sort_by_key(|condition| &condition.condition_type);
+        let count = others.len();
+        for (at, condition) in others.into_iter().enumerate() {
+            let prefix = place.condition_prefix(at + 1 == count);
+            let name = behind(&prefix, Cell::toned(&*condition.condition_type, Tone::Topic));
+            let [status, severity, reason, since, message] = cells(condition, look);
+            push([name, status, severity, reason, since, message], lines);
+        }
+    }
+}
+
+fn cells(condition: &Condition, look: &Look<'_>) -> [Cell; 5] {
+    let tone = match (&*condition.status, &*condition.severity) {
+        ("True", _) => Tone::Good,
+        ("False" | "Unknown", "Error") => Tone::Bad,
+        ("False" | "Unknown", "Warning") => Tone::Doubtful,
+        ("False" | "Unknown", _) => Tone::Plain,
+        _ => Tone::Faint,
+    };
+    [
+        Cell::toned(&*condition.status, tone),
+        Cell::toned(&*condition.severity, tone),
+        Cell::toned(&*condition.reason, tone),
+        Cell::plain(age(condition.since, look.now)),
+        Cell::plain(cut(&condition.message)),
+    ]
+}
+
+fn of_unreadable(unreadable: &Unreadable) -> [Cell; 5] {
+    let toned = |text: &str| Cell::toned(text, Tone::Doubtful);
+    let message = Cell::plain(cut(&unreadable.message));
+    [toned("Unknown"), Cell::default(), toned(&unreadable.reason), Cell::default(), message]
+}
+
+/// Differs from the peer where its cut goes through a character.
+fn cut(message: &str) -> String {
+    if message.len() <= MESSAGE_BYTES {
+        return message.to_owned();
+    }
+    format!("{} ...", &message[..message.floor_char_boundary(MESSAGE_BYTES)])
+}
+
+/// Adds a line, and one more with nothing else in it for each further line of the message.
+fn push(mut cells: [Cell; 6], lines: &mut Vec<Vec<Cell>>) {
+    let message = std::mem::take(&mut cells[COLUMNS.len() - 1]);
+    let tone = message.0.first().map(|span| span.tone).unwrap_or_default();
+    let text = message.text();
+    let mut texts = text.split('\n');
+    cells[COLUMNS.len() - 1] = Cell::toned(texts.next().unwrap_or_default(), tone);
+    lines.push(cells.into());
+    lines.extend(texts.map(|text| {
+        let mut line = vec![Cell::default(); COLUMNS.len()];
+        line[COLUMNS.len() - 1] = Cell::toned(text, tone);
+        line
+    }));
+}

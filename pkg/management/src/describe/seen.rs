@@ -1,0 +1,137 @@
+use apply::ObjectKey;
+use manifest::{Object, Value};
+
+use super::{
+    conditions::{self, ConditionSet},
+    tree::{MachineCounts, SeenObject, TreeRole},
+};
+
+impl SeenObject {
+    /// Takes what is shown of an object.
+    pub(super) fn of(object: &Object, role: TreeRole, set: ConditionSet) -> Self {
+        let of = if role.is_core() { conditions::of_core } else { conditions::of_provider };
+        Self {
+            key: ObjectKey::of(object),
+            api_version: object.api_version().to_owned(),
+            version: version(object, role),
+            is_going: object.get(&["metadata", "deletionTimestamp"]).is_some_and(|time| !time.is_null()),
+            replicas: MachineCounts::of(object, role),
+            conditions: of(object, set),
+        }
+    }
+}
+
+/// The Kubernetes version in the place where a kind has it.
+fn version(object: &Object, role: TreeRole) -> Option<String> {
+    let text = |path: &[&str]| object.get(path)?.as_str().map(str::to_owned);
+    match role {
+        TreeRole::Cluster => {
+            let topology = object.get(&["spec", "topology"])?.as_object()?;
+            let has_one = !topology.is_empty();
+            has_one.then(|| text(&["spec", "topology", "version"]).unwrap_or_default())
+        }
+        TreeRole::ControlPlane => text(&["spec", "version"]),
+        TreeRole::Machine => Some(text(&["spec", "version"]).unwrap_or_default()),
+        TreeRole::MachineDeployment | TreeRole::MachineSet | TreeRole::MachinePool => {
+            Some(text(&["spec", "template", "spec", "version"]).unwrap_or_default())
+        }
+        _ => None,
+    }
+}
+
+impl MachineCounts {
+    fn of(object: &Object, role: TreeRole) -> Self {
+        let number = |path: &[&str]| object.get(path).and_then(Value::as_i64);
+        let status = |field: &str| number(&["status", field]);
+        match role {
+            TreeRole::Cluster => {
+                let sum = |field: &str| {
+                    let parts = ["controlPlane", "workers"].map(|part| number(&["status", part, field]));
+                    parts.into_iter().flatten().reduce(i64::saturating_add)
+                };
+                Self {
+                    desired: sum("desiredReplicas"),
+                    current: sum("replicas"),
+                    available: sum("availableReplicas"),
+                    ready: sum("readyReplicas"),
+                    up_to_date: sum("upToDateReplicas"),
+                }
+            }
+            TreeRole::ControlPlane
+            | TreeRole::MachineDeployment
+            | TreeRole::MachineSet
+            | TreeRole::MachinePool => Self {
+                desired: number(&["spec", "replicas"]),
+                current: status("replicas"),
+                available: status("availableReplicas"),
+                ready: status("readyReplicas"),
+                up_to_date: status("upToDateReplicas"),
+            },
+            TreeRole::MachineHealthCheck => Self {
+                desired: status("expectedMachines"),
+                current: status("currentHealthy"),
+                ..Self::default()
+            },
+            _ => Self::default(),
+        }
+    }
+
+    /// Counts of a control plane that keeps contract v1beta1, where one of them has another name.
+    pub(super) fn of_older_control_plane(object: &Object) -> Self {
+        let up_to_date = object.get(&["status", "updatedReplicas"]).and_then(Value::as_i64);
+        Self { up_to_date, ..Self::of(object, TreeRole::ControlPlane) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(spec: &Value, status: &Value) -> Object {
+        Object::try_from(json!({
+            "apiVersion": "a.b/v1", "kind": "A", "metadata": {"name": "n"}, "spec": spec, "status": status
+        }))
+        .unwrap()
+    }
+
+    fn seen(spec: &Value, status: &Value, role: TreeRole) -> SeenObject {
+        SeenObject::of(&object(spec, status), role, ConditionSet::V1Beta2)
+    }
+
+    #[test]
+    fn a_cluster_sums_its_parts_and_has_a_version_only_with_a_topology() {
+        let status = json!({
+            "controlPlane": {"desiredReplicas": 3, "replicas": 2, "readyReplicas": 1},
+            "workers": {"desiredReplicas": 4, "readyReplicas": 0},
+        });
+        let cluster = seen(&json!({"topology": {}}), &status, TreeRole::Cluster);
+        let counts =
+            MachineCounts { desired: Some(7), current: Some(2), ready: Some(1), ..Default::default() };
+        assert_eq!((cluster.replicas, cluster.version), (counts, None));
+        let topology = json!({"topology": {"classRef": {"name": "c"}}});
+        assert_eq!(seen(&topology, &json!({}), TreeRole::Cluster).version.as_deref(), Some(""));
+    }
+
+    #[test]
+    fn a_version_is_where_the_kind_has_it() {
+        for (role, spec, version) in [
+            (TreeRole::ControlPlane, json!({"version": "v1"}), Some("v1")),
+            (TreeRole::ControlPlane, json!({}), None),
+            (TreeRole::Machine, json!({}), Some("")),
+            (TreeRole::MachinePool, json!({"template": {"spec": {"version": "v2"}}}), Some("v2")),
+            (TreeRole::MachineInfrastructure, json!({"version": "v1"}), None),
+        ] {
+            assert_eq!(seen(&spec, &json!({}), role).version.as_deref(), version, "{role:?}");
+        }
+    }
+
+    #[test]
+    fn an_older_control_plane_counts_what_is_up_to_date_by_another_name() {
+        let both = object(&json!({"replicas": 3}), &json!({"updatedReplicas": 1, "upToDateReplicas": 2}));
+        assert_eq!(MachineCounts::of(&both, TreeRole::ControlPlane).up_to_date, Some(2));
+        let older = MachineCounts::of_older_control_plane(&both);
+        assert_eq!((older.desired, older.up_to_date), (Some(3), Some(1)));
+    }
+}

@@ -1,0 +1,45 @@
+use apply::ObjectKey;
+
+use super::{
+    table::{Cell, Span, Tone},
+    tree::{Subject, TreeNode, TreeRole},
+};
+
+/// What stands in the column NAME, behind the branches.
+/// Source: clusterctl v1.14 internal/util/tree/tree.go (getRowName).
+pub(super) fn title(node: &TreeNode) -> Cell {
+    match &node.subject {
+        Subject::Heading => Cell::plain(heading(node.role)),
+        Subject::Group(group) => {
+            Cell(vec![Span::new(format!("{} Machines...", group.names.len()), Tone::Strong)])
+        }
+        Subject::Named(key) => Cell(object(key).into()),
+        Subject::Unreadable(of) if of.key.name.is_empty() => Cell::plain(format!("{}s", of.key.kind)),
+        Subject::Unreadable(of) => Cell(object(&of.key).into()),
+        Subject::Object(seen) => {
+            let mut spans = Vec::new();
+            if seen.is_going {
+                spans.extend([Span::new("!! DELETED !!", Tone::Bad), Span::new(" ", Tone::Plain)]);
+            }
+            spans.extend(object(&seen.key));
+            spans.extend(seen.version.iter().map(|version| Span::new(format!(", {version}"), Tone::Plain)));
+            Cell(spans)
+        }
+    }
+}
+
+fn object(key: &ObjectKey) -> [Span; 2] {
+    let name =
+        if key.namespace.is_empty() { key.name.clone() } else { format!("{}/{}", key.namespace, key.name) };
+    [Span::new(format!("{} ", key.kind), Tone::Plain), Span::new(name, Tone::Strong)]
+}
+
+fn heading(role: TreeRole) -> &'static str {
+    match role {
+        TreeRole::Templates => "Templates",
+        TreeRole::ResourceSets => "ClusterResourceSets",
+        TreeRole::MachineHealthChecks => "MachineHealthChecks",
+        TreeRole::Other => "Other",
+        _ => "Workers",
+    }
+}

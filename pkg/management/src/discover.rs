@@ -1,0 +1,157 @@
+//! What there is of Cluster API on a management cluster: kinds, and facts of their objects.
+
+mod classes;
+mod definitions;
+mod facts;
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use api::ProviderType;
+use apply::{ApiError, List};
+use futures::future::try_join_all;
+use manifest::Object;
+use provider::InstalledProvider;
+
+pub(crate) use facts::facts_of;
+
+use crate::{
+    Facts, Graph, InventoryError, ManagementCluster, ProviderInventory, TypeFacts, cluster::secret_kind,
+};
+
+/// Objects asked for at once where they are wanted in full.
+const FULL_PAGE: usize = 250;
+
+/// Where objects are looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// These namespaces; all when empty.
+    pub namespaces: BTreeSet<String>,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Discovered {
+    /// The kinds: those of definitions that carry label `clusterctl.cluster.x-k8s.io`, and Secrets and ConfigMaps.
+    pub types: Vec<Arc<TypeFacts>>,
+    /// Their objects.
+    pub graph: Graph,
+    /// What is installed.
+    pub inventory: ProviderInventory,
+}
+
+/// A discovery that is not complete.
+#[derive(Debug, thiserror::Error)]
+pub enum DiscoverError {
+    /// The inventory.
+    #[error(transparent)]
+    Inventory(#[from] InventoryError),
+    /// A definition that says nothing usable.
+    #[error("definition `{name}` has {problem}")]
+    Definition {
+        /// Which one.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The server.
+    #[error(transparent)]
+    Api(#[from] ApiError),
+}
+
+impl ManagementCluster {
+    /// Looks at everything in scope. One list for each kind (and namespace, where several but not all are in scope), in
+    /// pages, side by side; of kinds whose content does not matter only metadata, so Secrets and ConfigMaps are never held.
+    /// Facts are taken from each page and the page is dropped.
+    ///
+    /// Beside the scope, as the peer does: Secrets of the namespaces of infrastructure providers, all Clusters (to know
+    /// who uses a ClusterClass), and ClusterClasses of other namespaces that Clusters in scope use, with the templates they own.
+    /// Source: clusterctl v1.14 client/cluster/objectgraph.go (Discovery).
+    /// # Errors
+    /// Nothing is left out: a kind that cannot be listed is an error.
+    pub async fn discover(&self, scope: &Scope) -> Result<Discovered, DiscoverError> {
+        let (types, inventory) =
+            futures::join!(Box::pin(self.types_to_discover()), Box::pin(self.inventory()));
+        let (types, inventory) = (types?, inventory?);
+        let graph = Box::pin(self.look_at(scope, &types, &inventory)).await?;
+        Ok(Discovered { types, graph, inventory })
+    }
+
+    /// The same with kinds and inventory that are known already.
+    pub(crate) async fn discover_again(
+        &self,
+        scope: &Scope,
+        known: &Discovered,
+    ) -> Result<Discovered, DiscoverError> {
+        let (types, inventory) = (known.types.clone(), known.inventory.clone());
+        let graph = Box::pin(self.look_at(scope, &types, &inventory)).await?;
+        Ok(Discovered { types, graph, inventory })
+    }
+
+    async fn look_at(
+        &self,
+        scope: &Scope,
+        types: &[Arc<TypeFacts>],
+        inventory: &ProviderInventory,
+    ) -> Result<Graph, ApiError> {
+        let lists = types
+            .iter()
+            .flat_map(|of| places(scope, of, inventory).into_iter().map(move |place| (of, place)));
+        let lists = lists.map(async |(of, namespace)| {
+            let list = List { namespace, metadata_only: !facts::needs_content(of), ..List::default() };
+            self.facts(of, &list).await
+        });
+        let mut found: Vec<Facts> = try_join_all(lists).await?.into_iter().flatten().collect();
+        found.extend(self.foreign_classes(scope, types, &found).await?);
+        let known = classes::classes(&found);
+        found.retain(|facts| !classes::is_unrelated(scope, &known, facts));
+        Ok(Graph::new(found))
+    }
+
+    async fn facts(&self, of: &Arc<TypeFacts>, list: &List) -> Result<Vec<Facts>, ApiError> {
+        self.gather(of, list, |facts: &mut Vec<_>, object| facts.push(facts_of(&object, of))).await
+    }
+
+    /// Takes what is needed of every object of a kind. One whose definition went meanwhile has none.
+    async fn gather<T: Default>(
+        &self,
+        of: &TypeFacts,
+        list: &List,
+        take: impl FnMut(&mut T, Object),
+    ) -> Result<T, ApiError> {
+        let pages = self.server.pages(&of.kind, list);
+        let mut pages = if list.metadata_only { pages } else { pages.of(FULL_PAGE) };
+        match pages.gather(take).await {
+            Err(error) if error.is_not_found() => Ok(T::default()),
+            gathered => gathered,
+        }
+    }
+}
+
+impl Scope {
+    fn has(&self, namespace: &str) -> bool {
+        self.namespaces.is_empty() || namespace.is_empty() || self.namespaces.contains(namespace)
+    }
+}
+
+/// Where objects of a kind are listed: in a namespace each, or with none in all of them at once.
+fn places(scope: &Scope, of: &TypeFacts, inventory: &ProviderInventory) -> Vec<Option<String>> {
+    if scope.namespaces.is_empty() || !of.kind.namespaced || is_of(of, "Cluster") {
+        return vec![None];
+    }
+    let mut namespaces = scope.namespaces.clone();
+    if of.kind == secret_kind() {
+        let infrastructure =
+            |installed: &&InstalledProvider| installed.id.provider_type == ProviderType::Infrastructure;
+        let providers = inventory.providers.iter().filter(infrastructure);
+        namespaces.extend(providers.map(|installed| installed.namespace.clone()));
+    }
+    namespaces.into_iter().map(Some).collect()
+}
+
+/// Whether a kind is this one of Cluster API itself.
+fn is_of(of: &TypeFacts, kind: &str) -> bool {
+    of.kind.group == facts::CORE && of.kind.kind == kind
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! Drawings of the owner graph.
+//!
+//! ```text
+//! Graph ─► owner_graph: what is shown, states, fates ─► api::output::OwnerGraph ─► draw: text, DOT, Mermaid, one HTML page
+//! ```
+//!
+//! All drawings, and what `json` prints, show the same objects and the same owners. Pure; the same graph gives the same
+//! text. Names are data: quoted or escaped so that none can be more than a name where it is shown.
+
+mod dot;
+mod fate;
+mod forest;
+mod frames;
+mod html;
+mod mermaid;
+mod show;
+mod text;
+
+use api::output::{GraphObject, OwnerGraph};
+
+pub use show::{NoSuchCluster, owner_graph};
+
+/// A form of drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drawing {
+    /// A tree for terminals: what is owned is indented below its owner.
+    Text(Fates),
+    /// A digraph for Graphviz.
+    Dot,
+    /// A flowchart for Mermaid.
+    Mermaid,
+    /// A page of its own: nothing is loaded, and nothing runs but its own script.
+    Html,
+}
+
+/// Whether a tree tells what a move would do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fates {
+    /// It does not.
+    #[default]
+    Untold,
+    /// It does, object by object, with the reason.
+    Told,
+}
+
+/// Draws a graph. Ends in a newline.
+pub fn draw(graph: &OwnerGraph, drawing: Drawing) -> String {
+    match drawing {
+        Drawing::Text(fates) => text::draw(graph, fates),
+        Drawing::Dot => dot::draw(graph),
+        Drawing::Mermaid => mermaid::draw(graph),
+        Drawing::Html => html::draw(graph),
+    }
+}
+
+/// What a drawing is of.
+fn title(graph: &OwnerGraph) -> String {
+    let of = match &graph.cluster {
+        Some(cluster) => format!("Cluster {cluster}"),
+        None => "Cluster API".to_owned(),
+    };
+    match &*graph.namespaces {
+        [] => format!("Owners of {of}"),
+        [only] => format!("Owners of {of} in namespace {only}"),
+        several => format!("Owners of {of} in namespaces {}", several.join(", ")),
+    }
+}
+
+/// How an object is, in a few words each: its condition, whether it is paused or going, owners that are not there.
+fn remarks(object: &GraphObject) -> Vec<String> {
+    let condition = object.condition.as_ref().map(|condition| {
+        let told = match &*condition.status {
+            "True" => condition.kind.clone(),
+            "False" => format!("not {}", condition.kind),
+            _ => format!("{} unknown", condition.kind),
+        };
+        let says_more = condition.status != "True" && !condition.reason.is_empty();
+        if says_more { format!("{told}: {}", condition.reason) } else { told }
+    });
+    let missing = object.owners.iter().filter(|owner| owner.position.is_none());
+    let flag = |is: bool, word: &str| is.then(|| word.to_owned());
+    condition
+        .into_iter()
+        .chain(flag(object.paused, "paused"))
+        .chain(flag(object.deleting, "deleting"))
+        .chain(missing.map(|owner| format!("owner {} {} was not found", owner.kind, owner.name)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

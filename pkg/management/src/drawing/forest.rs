@@ -1,0 +1,68 @@
+//! A forest out of a graph: of several owners an object is drawn below one.
+
+use std::collections::VecDeque;
+
+use api::output::{GraphObject, GraphTie, OwnerGraph};
+
+/// Objects by position: below which owner each is drawn, and all it owns.
+#[derive(Debug)]
+pub(super) struct Forest {
+    /// The owner it is drawn below: one that is farthest from the roots, so that all owners are above it; of these the
+    /// controller, else the first it names. Never in a circle.
+    pub(super) parents: Vec<Option<usize>>,
+    /// What it owns, once each, in the order of positions.
+    pub(super) owned: Vec<Vec<(usize, GraphTie)>>,
+}
+
+/// Its owners that are shown, once each, the controller first.
+fn owners(object: &GraphObject) -> Vec<(usize, GraphTie)> {
+    let mut owners: Vec<_> = object
+        .owners
+        .iter()
+        .filter_map(|owner| Some((owner.position?, owner.tie, owner.controller)))
+        .collect();
+    owners.sort_by_key(|(.., controller)| !controller);
+    let mut once: Vec<(usize, GraphTie)> = Vec::new();
+    for (position, tie, _) in owners {
+        if once.iter().all(|(known, _)| *known != position) {
+            once.push((position, tie));
+        }
+    }
+    once
+}
+
+/// Makes the forest. Near-linear; what is in a circle, or below one, hangs from the first object of it.
+pub(super) fn forest(graph: &OwnerGraph) -> Forest {
+    let owners: Vec<_> = graph.objects.iter().map(owners).collect();
+    let mut owned = vec![Vec::new(); owners.len()];
+    for (position, (owner, tie)) in
+        owners.iter().enumerate().flat_map(|(at, owners)| owners.iter().map(move |it| (at, it)))
+    {
+        owned[*owner].push((position, *tie));
+    }
+    let mut waits_for: Vec<usize> = owners.iter().map(Vec::len).collect();
+    let mut depth: Vec<Option<usize>> = vec![None; owners.len()];
+    let mut parents = vec![None; owners.len()];
+    let mut ready: VecDeque<usize> = (0..owners.len()).filter(|at| waits_for[*at] == 0).collect();
+    let mut rest = graph.cycles.iter().flatten().copied().chain(0..owners.len());
+    while let Some(at) = ready.pop_front().or_else(|| rest.find(|at| depth[*at].is_none())) {
+        if depth[at].is_some() {
+            continue;
+        }
+        let mut above = None;
+        for (owner, _) in &owners[at] {
+            if depth[*owner].is_some() && above.is_none_or(|known: usize| depth[known] < depth[*owner]) {
+                above = Some(*owner);
+            }
+        }
+        depth[at] = Some(above.and_then(|owner| depth[owner]).map_or(0, |depth| depth + 1));
+        parents[at] = above;
+        for (below, _) in &owned[at] {
+            waits_for[*below] -= 1;
+            if waits_for[*below] == 0 {
+                ready.push_back(*below);
+            }
+        }
+    }
+    Forest { parents, owned }
+}

@@ -1,0 +1,202 @@
+"use strict";
+// Where every box goes: owners above what they own, a block around each owner and all below it, blocks side by side.
+// Each object is visited a few times: near-linear. Nothing here touches the page.
+
+const BOX = { width: 208, height: 44 };
+const GAP = { x: 20, y: 40, stack: 10, trunk: 16 };
+const FRAME = { pad: 26, title: 40 };
+/** Boxes one above the other, and how wide a row of blocks may become before the next one begins. */
+const STACK = 6;
+const ROW = 2000;
+/** Of more than so many equal neighbours only the first are shown. */
+const EQUAL = { most: 6, shown: 3 };
+
+/** Objects by the owner they are drawn below; -1 holds those below none. */
+function childrenOf(parents) {
+  const children = new Map();
+  parents.forEach((parent, at) => {
+    const key = parent === null ? -1 : parent;
+    if (!children.has(key)) children.set(key, []);
+    children.get(key).push(at);
+  });
+  return children;
+}
+
+/** Neighbours that look the same: a fold stands for all but the first of them. */
+function equals(graph, owner, siblings) {
+  const groups = new Map();
+  for (const at of siblings) {
+    const { object, state, paused, deleting } = graph.objects[at];
+    const key = JSON.stringify([owner, object.namespace, object.kind, object.group, state, paused, deleting]);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(at);
+  }
+  return groups;
+}
+
+/** The fold each object may be hidden behind, by position; to unfold the way to an object. */
+function foldKeys(graph, children) {
+  const keys = new Array(graph.objects.length).fill(null);
+  for (const [owner, siblings] of children) {
+    for (const [key, group] of equals(graph, owner, siblings)) {
+      if (group.length > EQUAL.most) group.slice(EQUAL.shown).forEach((at) => { keys[at] = key; });
+    }
+  }
+  return keys;
+}
+
+/** What is shown of some neighbours: objects and folds. */
+function items(graph, owner, siblings, unfolded) {
+  const shown = [];
+  for (const [key, group] of equals(graph, owner, siblings)) {
+    const { kind } = graph.objects[group[0]].object;
+    const item = (at) => ({ at, fold: null, children: [] });
+    if (group.length <= EQUAL.most) {
+      shown.push(...group.map(item));
+      continue;
+    }
+    const rest = group.length - EQUAL.shown;
+    const open = unfolded.has(key);
+    shown.push(...(open ? group : group.slice(0, EQUAL.shown)).map(item));
+    const label = (open ? "− fold " : "+ ") + rest + " " + kind + (rest === 1 ? "" : plural(kind));
+    shown.push({ at: null, fold: { key, open, label, hidden: open ? [] : group.slice(EQUAL.shown) }, children: [] });
+  }
+  return shown.sort((a, b) => (a.at === null) - (b.at === null) || a.at - b.at);
+}
+
+function plural(kind) {
+  return /(s|x|ch|sh)$/.test(kind) ? "es" : "s";
+}
+
+/** Puts leaves one above the other, and all other blocks beside them. */
+function units(children) {
+  const others = children.filter((child) => child.children.length > 0);
+  const isLast = (child) => child.fold !== null && others.length > 0;
+  const leaves = children.filter((child) => child.children.length === 0 && !isLast(child));
+  const made = [];
+  if (leaves.length === 1 && others.length === 0) return [{ stack: null, block: leaves[0], width: BOX.width, height: BOX.height }];
+  for (let from = 0; from < leaves.length; from += STACK) {
+    const stack = leaves.slice(from, from + STACK);
+    const height = stack.length * (BOX.height + GAP.stack) - GAP.stack;
+    made.push({ stack, block: null, width: GAP.trunk + BOX.width, height });
+  }
+  for (const block of [...others, ...children.filter(isLast)]) made.push({ stack: null, block, width: block.width, height: block.height });
+  return made;
+}
+
+/** Units in rows; the rows know how large they are. */
+function rows(made) {
+  const area = made.reduce((sum, unit) => sum + (unit.width + GAP.x) * (unit.height + GAP.y), 0);
+  const most = Math.max(ROW, Math.sqrt(area) * 1.5);
+  const done = [];
+  let row = null;
+  for (const unit of made) {
+    if (!row || row.width + GAP.x + unit.width > most) {
+      row = { units: [], width: -GAP.x, height: 0 };
+      done.push(row);
+    }
+    row.units.push(unit);
+    row.width += GAP.x + unit.width;
+    row.height = Math.max(row.height, unit.height);
+  }
+  return done;
+}
+
+/** How large a block is with what is below it. */
+function measure(item) {
+  item.rows = rows(units(item.children));
+  item.gutter = item.rows.length > 1 ? GAP.x : 0;
+  const widest = Math.max(0, ...item.rows.map((row) => row.width));
+  item.width = Math.max(BOX.width, widest + item.gutter);
+  item.height = BOX.height + item.rows.reduce((sum, row) => sum + GAP.y + row.height, 0);
+}
+
+/** Places what is in rows; `below` is the item they hang from, if any. Returns what is to be placed further. */
+function placeRows(inside, left, top, lines, below) {
+  const open = [];
+  let y = top;
+  inside.forEach((row, number) => {
+    let x = left;
+    for (const unit of row.units) {
+      if (unit.stack) {
+        unit.stack.forEach((item, place) => {
+          item.x = x + GAP.trunk;
+          item.y = y + place * (BOX.height + GAP.stack);
+          if (below) lines.push({ item, below, number, lane: y - GAP.y / 2, trunk: x + GAP.trunk / 2 });
+        });
+      } else {
+        open.push([unit.block, x, y]);
+        if (below) lines.push({ item: unit.block, below, number, lane: y - GAP.y / 2, trunk: null });
+      }
+      x += unit.width + GAP.x;
+    }
+    y += row.height + GAP.y;
+  });
+  return open;
+}
+
+/** The way from an owner to what is drawn below it. */
+function way({ item, below, number, lane, trunk }) {
+  const from = below.x + BOX.width / 2;
+  const bottom = below.y + BOX.height;
+  const first = bottom + GAP.y / 2;
+  const around = number === 0 ? "" : "V" + first + "H" + (below.left + GAP.x / 2);
+  const start = "M" + from + " " + bottom + around + "V" + lane;
+  return trunk === null
+    ? start + "H" + (item.x + BOX.width / 2) + "V" + item.y
+    : start + "H" + trunk + "V" + (item.y + BOX.height / 2) + "H" + item.x;
+}
+
+/** Lays everything out. Returns boxes, frames, lines as paths, and which box stands for each object. */
+function layOut(graph, parents, children, unfolded) {
+  const all = [];
+  const frames = new Map();
+  for (const root of children.get(-1) || []) {
+    const { namespace } = graph.objects[root].object;
+    if (!frames.has(namespace)) frames.set(namespace, []);
+    frames.get(namespace).push(root);
+  }
+  const grow = (owner, siblings, above) => items(graph, owner, siblings, unfolded).map((item) => {
+    item.above = above;
+    item.number = all.push(item) - 1;
+    return item;
+  });
+  const byName = ([a], [b]) => (a === "") - (b === "") || (a < b ? -1 : 1);
+  const drawn = [...frames].sort(byName).map(([namespace, roots]) => ({ namespace, items: grow("namespace " + namespace, roots, null) }));
+  for (let next = 0; next < all.length; next += 1) {
+    const item = all[next];
+    if (item.at !== null && children.has(item.at)) item.children = grow(item.at, children.get(item.at), item);
+  }
+  for (let last = all.length - 1; last >= 0; last -= 1) measure(all[last]);
+  const lines = [];
+  const open = [];
+  const blocks = drawn.map((frame) => {
+    frame.rows = rows(units(frame.items));
+    frame.width = Math.max(260, ...frame.rows.map((row) => row.width)) + 2 * FRAME.pad;
+    frame.height = frame.rows.reduce((sum, row) => sum + row.height + GAP.y, 0) - GAP.y + FRAME.title + 2 * FRAME.pad;
+    return { stack: null, block: frame, width: frame.width, height: frame.height };
+  });
+  for (const [frame, x, y] of placeRows(rows(blocks), 0, 0, lines, null)) {
+    frame.x = x;
+    frame.y = y;
+    open.push(...placeRows(frame.rows, x + FRAME.pad, y + FRAME.pad + FRAME.title, lines, null));
+  }
+  while (open.length > 0) {
+    const [item, left, top] = open.pop();
+    item.left = left;
+    item.x = left + item.gutter / 2 + (item.width - item.gutter - BOX.width) / 2;
+    item.y = top;
+    for (const next of placeRows(item.rows, left + item.gutter, top + BOX.height + GAP.y, lines, item)) open.push(next);
+  }
+  return { items: all, frames: drawn, lines, ...boxesOf(graph, all) };
+}
+
+/** The box of each object, or the fold it is behind, or null where an owner of it is. */
+function boxesOf(graph, all) {
+  const boxOf = new Array(graph.objects.length).fill(null);
+  for (const item of all) {
+    if (item.at !== null) boxOf[item.at] = item;
+    else item.fold.hidden.forEach((at) => { boxOf[at] = item; });
+  }
+  return { boxOf };
+}

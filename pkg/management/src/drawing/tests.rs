@@ -1,0 +1,33 @@
+//! Every drawing of small graphs, and what must hold for all drawings of all graphs.
+
+mod broken;
+mod forms;
+mod hostile;
+mod random;
+mod server;
+
+use api::output::OwnerGraph;
+
+use super::{Drawing, Fates, draw, owner_graph};
+use crate::{ConditionFacts, Facts, Graph, Scope, graph::tests::builder};
+
+/// The drawing of objects that are told a line each, as the tests of the graph tell them.
+fn graph(lines: &str) -> OwnerGraph {
+    of(builder::facts(lines))
+}
+
+fn of(facts: Vec<Facts>) -> OwnerGraph {
+    owner_graph(&Graph::new(facts), &Scope::default(), None).unwrap()
+}
+
+fn only(lines: &str, cluster: &str) -> OwnerGraph {
+    owner_graph(&Graph::new(builder::facts(lines)), &Scope::default(), Some(cluster)).unwrap()
+}
+
+fn text(graph: &OwnerGraph) -> String {
+    draw(graph, Drawing::Text(Fates::Untold))
+}
+
+fn ready(status: &str, reason: &str) -> ConditionFacts {
+    ConditionFacts { kind: "Ready".to_owned(), status: status.to_owned(), reason: reason.to_owned() }
+}

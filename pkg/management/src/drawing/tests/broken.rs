@@ -1,0 +1,48 @@
+//! Graphs that are not as they should be.
+
+use super::{Graph, Scope, builder, graph, owner_graph, text};
+
+#[test]
+fn an_owner_that_is_not_there_is_named() {
+    insta::assert_snapshot!(text(&graph("Machine a/m < Cluster gone")), @"Machine a/m  [owner Cluster gone was not found]");
+}
+
+#[test]
+fn circles_are_drawn_once_and_told() {
+    insta::assert_snapshot!(text(&graph(
+        "Thing a/x < Thing z
+         Thing a/y < Thing x
+         Thing a/z < Thing y
+         Thing a/below < Thing z
+         Thing a/self < Thing self"
+    )), @"
+    Thing a/self
+    └─ Thing self  [shown by itself]
+    Thing a/x
+    └─ Thing y
+       └─ Thing z
+          ├─ Thing below
+          └─ Thing x  [shown by itself]
+
+    owners in a circle: Thing a/self
+    owners in a circle: Thing a/x is owned by Thing a/z is owned by Thing a/y
+    ");
+}
+
+#[test]
+fn a_chain_of_any_length_is_drawn() {
+    let lines: Vec<String> = (1..3_000).map(|n| format!("Thing a/t{n} < Thing t{}", n - 1)).collect();
+    let drawn = text(&graph(&format!("Thing a/t0\n{}", lines.join("\n"))));
+    assert_eq!(drawn.lines().count(), 3_000);
+}
+
+#[test]
+fn a_cluster_that_is_not_there_is_refused_with_near_names() {
+    let graph = Graph::new(builder::facts("Cluster a/production\nCluster b/other"));
+    let near = |scope: &Scope, name: &str| owner_graph(&graph, scope, Some(name)).unwrap_err().near;
+    let all = Scope::default();
+    assert_eq!(near(&all, "prodution"), ["a/production"]);
+    assert_eq!(near(&all, "b/production"), ["a/production"]);
+    let one = Scope { namespaces: ["b".to_owned()].into() };
+    assert_eq!(near(&one, "production"), ["b/other"]);
+}

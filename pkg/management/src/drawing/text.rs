@@ -1,0 +1,148 @@
+use std::fmt::Write as _;
+
+use api::output::{GraphObject, GraphTie, ObjectName, OwnerGraph};
+
+use super::{
+    Fates,
+    forest::{Forest, forest},
+    remarks,
+};
+
+/// A tree: what is owned is indented below its owner; what has several owners is shown in full below one of them, and named
+/// below the others. A dashed branch is a soft owner.
+pub(super) fn draw(graph: &OwnerGraph, fates: Fates) -> String {
+    let mut tree = Tree { graph, forest: forest(graph), fates, text: String::new() };
+    for root in tree.roots() {
+        tree.add_root(root);
+    }
+    if graph.objects.is_empty() {
+        tree.text.push_str("there are no objects of Cluster API\n");
+    }
+    tree.add_foot();
+    tree.text
+}
+
+/// A line that is still to be written.
+struct Open {
+    at: usize,
+    /// The owner it hangs from.
+    below: Option<(usize, GraphTie)>,
+    /// What stands before its branch.
+    indent: String,
+    is_last: bool,
+}
+
+struct Tree<'g> {
+    graph: &'g OwnerGraph,
+    forest: Forest,
+    fates: Fates,
+    text: String,
+}
+
+impl Tree<'_> {
+    /// What hangs from nothing: by namespace, those that own something first.
+    fn roots(&self) -> Vec<usize> {
+        let parents = self.forest.parents.iter().enumerate();
+        let mut roots: Vec<usize> =
+            parents.filter(|(_, parent)| parent.is_none()).map(|(at, _)| at).collect();
+        roots.sort_by_key(|at| {
+            (&self.graph.objects[*at].object.namespace, self.forest.owned[*at].is_empty(), *at)
+        });
+        roots
+    }
+
+    fn add_root(&mut self, root: usize) {
+        let mut open = vec![Open { at: root, below: None, indent: String::new(), is_last: true }];
+        while let Some(line) = open.pop() {
+            self.add_line(&line);
+            if line.below.is_some_and(|(owner, _)| self.forest.parents[line.at] != Some(owner)) {
+                continue;
+            }
+            let indent = match line.below {
+                None => String::new(),
+                Some(_) => line.indent + if line.is_last { "   " } else { "│  " },
+            };
+            let owned = self.forest.owned[line.at].iter().rev().enumerate();
+            open.extend(owned.map(|(from_last, (at, tie))| Open {
+                at: *at,
+                below: Some((line.at, *tie)),
+                indent: indent.clone(),
+                is_last: from_last == 0,
+            }));
+        }
+    }
+
+    fn add_line(&mut self, line: &Open) {
+        let object = &self.graph.objects[line.at];
+        let branch = match (line.below, line.is_last) {
+            (None, _) => "",
+            (Some((_, GraphTie::Hard)), false) => "├─ ",
+            (Some((_, GraphTie::Hard)), true) => "└─ ",
+            (Some((_, GraphTie::Soft)), false) => "├╌ ",
+            (Some((_, GraphTie::Soft)), true) => "└╌ ",
+        };
+        let namespace = line.below.map_or("", |(owner, _)| &self.graph.objects[owner].object.namespace);
+        let _ = write!(self.text, "{}{branch}{}", line.indent, shown(&object.object, namespace));
+        self.add_remarks(line, object);
+        self.text.push('\n');
+    }
+
+    fn add_remarks(&mut self, line: &Open, object: &GraphObject) {
+        let is_soft = line.below.is_some_and(|(_, tie)| tie == GraphTie::Soft);
+        let mut told: Vec<String> = is_soft.then(|| "soft owner".to_owned()).into_iter().collect();
+        let parent = self.forest.parents[line.at];
+        let elsewhere = line.below.is_some_and(|(owner, _)| parent != Some(owner));
+        match parent.filter(|_| elsewhere) {
+            Some(parent) => {
+                told.push(format!(
+                    "see {}",
+                    shown(&self.graph.objects[parent].object, &object.object.namespace)
+                ));
+            }
+            // The first of a circle: its owner is below it.
+            None if elsewhere => told.push("shown by itself".to_owned()),
+            None => told.extend(remarks(object)),
+        }
+        if !told.is_empty() {
+            let _ = write!(self.text, "  [{}]", told.join(", "));
+        }
+        if self.fates == Fates::Told && !elsewhere {
+            let fate = &object.fate;
+            let verb = if fate.moves { "moves" } else { "stays" };
+            let _ = match fate.why.strip_prefix(verb) {
+                Some(how) => write!(self.text, "  -> {verb}{how}"),
+                None => write!(self.text, "  -> {verb}: {}", fate.why),
+            };
+            if let Some(kept) = &fate.kept {
+                let _ = write!(self.text, "; stays as well: {kept}");
+            }
+        }
+    }
+
+    fn add_foot(&mut self) {
+        let separator = if self.graph.left_out > 0 || !self.graph.cycles.is_empty() { "\n" } else { "" };
+        self.text.push_str(separator);
+        for ring in &self.graph.cycles {
+            let names: Vec<String> =
+                ring.iter().map(|at| shown(&self.graph.objects[*at].object, "")).collect();
+            let _ = writeln!(self.text, "owners in a circle: {}", names.join(" is owned by "));
+        }
+        match self.graph.left_out {
+            0 => {}
+            1 => self.text.push_str("left out: a Secret or ConfigMap that nothing links\n"),
+            several => {
+                let _ = writeln!(self.text, "left out: {several} Secrets and ConfigMaps that nothing links");
+            }
+        }
+    }
+}
+
+/// An object as it is named where things are of a namespace.
+fn shown(object: &ObjectName, beside: &str) -> String {
+    let ObjectName { kind, namespace, name, .. } = object;
+    if namespace.is_empty() || namespace == beside {
+        format!("{kind} {name}")
+    } else {
+        format!("{kind} {namespace}/{name}")
+    }
+}

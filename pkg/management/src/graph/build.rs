@@ -1,0 +1,81 @@
+//! Who owns whom.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Content, Facts, Graph, Node, NodeId};
+
+/// What a Secret without owners is for, after the name of its Cluster and a dash.
+/// Source: Cluster API v1.14 util/secret (Purpose), as far as users bring such Secrets.
+const PURPOSES: [&str; 6] = ["apiserver-etcd-client", "ca", "etcd", "kubeconfig", "proxy", "sa"];
+
+/// Objects of one kind, by namespace and name.
+type Places<'f> = HashMap<(&'f str, &'f str), NodeId>;
+
+pub(super) fn build(mut objects: Vec<Facts>) -> Graph {
+    let mut seen = HashSet::new();
+    // An object without a uid was never on a server: it is nobody's double.
+    objects.retain(|facts| facts.uid.is_empty() || seen.insert(facts.uid.clone()));
+    objects.sort_by(|a, b| place(a).cmp(&place(b)));
+    let soft = soft_owners(&objects);
+    let by_uid: HashMap<_, _> = ids(&objects).map(|(id, facts)| (facts.uid.clone(), id)).collect();
+    let nodes = objects.into_iter().zip(soft).map(|(facts, soft)| {
+        let owner = |uid: &String| by_uid.get(uid).copied().filter(|_| !uid.is_empty());
+        let owners: Vec<_> =
+            facts.owners.iter().map(|written| (written.clone(), owner(&written.uid))).collect();
+        let is_hard = |owner: &NodeId| owners.iter().any(|(_, known)| *known == Some(*owner));
+        let soft_owners = soft.filter(|owner| !is_hard(owner)).into_iter().collect();
+        Node { facts, owners, soft_owners, owned: Vec::new() }
+    });
+    let mut graph = Graph { nodes: nodes.collect() };
+    link(&mut graph);
+    graph
+}
+
+/// In this order nodes are.
+fn place(facts: &Facts) -> (&str, &str, &str, &str) {
+    let key = &facts.key;
+    (&key.kind, &key.namespace, &key.name, &key.group)
+}
+
+fn ids(objects: &[Facts]) -> impl Iterator<Item = (NodeId, &Facts)> {
+    (0..).map(NodeId).zip(objects)
+}
+
+/// Tells every owner what it owns, once.
+fn link(graph: &mut Graph) {
+    let mut links: Vec<_> =
+        graph.iter().flat_map(|(id, node)| node.all_owners().map(move |owner| (owner, id))).collect();
+    links.sort_unstable();
+    links.dedup();
+    for (owner, owned) in links {
+        graph.nodes[owner.index()].owned.push(owned);
+    }
+}
+
+/// For every object the one it belongs to without a reference.
+fn soft_owners(objects: &[Facts]) -> Vec<Option<NodeId>> {
+    let places = |is: fn(&Content) -> bool| -> Places<'_> {
+        let of_kind = ids(objects).filter(|(_, facts)| is(&facts.content));
+        of_kind.map(|(id, facts)| ((&*facts.key.namespace, &*facts.key.name), id)).collect()
+    };
+    let clusters = places(|content| matches!(content, Content::Cluster(_)));
+    let classes = places(|content| matches!(content, Content::ClusterClass));
+    let soft = |facts: &Facts| match &facts.content {
+        Content::Cluster(cluster) => {
+            let (namespace, name) = cluster.class.as_ref()?;
+            classes.get(&(&**namespace, &**name)).copied()
+        }
+        Content::Binding { cluster } => clusters.get(&(&*facts.key.namespace, &**cluster)).copied(),
+        _ if facts.key.is("", "Secret") && facts.owners.is_empty() => of_certificate(facts, &clusters),
+        _ => None,
+    };
+    objects.iter().map(soft).collect()
+}
+
+/// The Cluster a user's certificate is for, by its name.
+fn of_certificate(facts: &Facts, clusters: &Places<'_>) -> Option<NodeId> {
+    PURPOSES.iter().find_map(|purpose| {
+        let cluster = facts.key.name.strip_suffix(purpose)?.strip_suffix('-')?;
+        clusters.get(&(&*facts.key.namespace, cluster)).copied()
+    })
+}

@@ -1,0 +1,98 @@
+//! What moves and stays on the source as well.
+
+use std::collections::BTreeSet;
+
+use super::{Candidates, Choice, Fate, Included, KeptBecause};
+use crate::graph::{Graph, Node, NodeId};
+
+/// Notes for everything that moves whether it is kept, and why.
+pub(super) fn mark(graph: &Graph, choice: &Choice, candidates: &Candidates, fates: &mut [Fate]) {
+    let global: Vec<_> = moving(graph, fates).filter(|(_, node, _)| !node.facts.of.kind.namespaced).collect();
+    for (id, _, why) in global {
+        if why == Included::Root {
+            // A root takes its whole hierarchy with it.
+            spread(id, fates, KeptBecause::Global, |id| graph.node(id).owned.clone());
+        }
+        keep(&mut fates[id.index()], KeptBecause::Global);
+    }
+    let users = Users { graph, choice, candidates, staying: namespaces_of_staying_clusters(graph, fates) };
+    let used: Vec<_> = moving(graph, fates).filter(|one| users.keep(one, fates)).map(|(id, ..)| id).collect();
+    for id in used {
+        spread(id, fates, KeptBecause::StillUsed, |id| owned_for_good(graph, id));
+    }
+}
+
+/// What is of use where its owner stays: the bindings of a ClusterResourceSet go with their Clusters.
+fn owned_for_good(graph: &Graph, owner: NodeId) -> Vec<NodeId> {
+    let is_hard = |node: &Node| node.owners.iter().any(|(_, known)| *known == Some(owner));
+    let owned = graph.node(owner).owned.iter().copied();
+    owned.filter(|id| is_hard(graph.node(*id)) && !graph.node(*id).is_binding()).collect()
+}
+
+fn moving<'g>(graph: &'g Graph, fates: &[Fate]) -> impl Iterator<Item = (NodeId, &'g Node, Included)> {
+    graph.iter().filter_map(|(id, node)| match &fates[id.index()] {
+        Fate::Moves { why, kept: None } => Some((id, node, why.clone())),
+        _ => None,
+    })
+}
+
+/// Keeps an object and what follows from it; what is kept already has been gone over.
+fn spread(root: NodeId, fates: &mut [Fate], because: KeptBecause, below: impl Fn(NodeId) -> Vec<NodeId>) {
+    let mut open = vec![root];
+    while let Some(id) = open.pop() {
+        if keep(&mut fates[id.index()], because) {
+            open.extend(below(id));
+        }
+    }
+}
+
+/// Whether there was something to note.
+fn keep(fate: &mut Fate, because: KeptBecause) -> bool {
+    match fate {
+        Fate::Moves { kept, .. } if kept.is_none() => {
+            *kept = Some(because);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Who uses what moves.
+struct Users<'g> {
+    graph: &'g Graph,
+    choice: &'g Choice,
+    candidates: &'g Candidates,
+    staying: BTreeSet<String>,
+}
+
+impl Users<'_> {
+    fn keep(&self, (id, node, why): &(NodeId, &Node, Included), fates: &[Fate]) -> bool {
+        if node.is_class() || node.is_resource_set() {
+            return !self.choice.has_namespace(node) || self.is_used_by_what_stays(node, fates);
+        }
+        // With a choice of Clusters, nothing says of what was labelled which of them use it.
+        let is_anybodys =
+            !matches!(why, Included::BelongsTo(_)) && self.candidates.chosen[id.index()].is_none();
+        let is_out_of_scope = !self.choice.has_namespace(node);
+        let has_users = is_out_of_scope || self.staying.contains(&node.facts.key.namespace);
+        self.choice.clusters.is_some() && is_anybodys && has_users
+    }
+
+    /// Whether a Cluster that stays uses a ClusterClass or a ClusterResourceSet, or none that moves does: then it only
+    /// came along with something else.
+    fn is_used_by_what_stays(&self, node: &Node, fates: &[Fate]) -> bool {
+        let users = node.owned.iter().filter(|id| {
+            let owned = self.graph.node(**id);
+            owned.is_cluster() || owned.is_binding()
+        });
+        let moves = |id: &&NodeId| matches!(fates[id.index()], Fate::Moves { .. });
+        let (all, moving) = (users.clone().count(), users.filter(moves).count());
+        moving < all || (self.choice.clusters.is_some() && moving == 0)
+    }
+}
+
+fn namespaces_of_staying_clusters(graph: &Graph, fates: &[Fate]) -> BTreeSet<String> {
+    let stays = |id: NodeId, node: &Node| node.is_cluster() && matches!(fates[id.index()], Fate::Stays(_));
+    let clusters = graph.iter().filter(|(id, node)| stays(*id, node));
+    clusters.map(|(_, node)| node.facts.key.namespace.clone()).collect()
+}

@@ -1,0 +1,197 @@
+//! Graphs in words: an object a line, with its owners behind `<`.
+//!
+//! ```text
+//! Cluster a/one class=a/small
+//! Machine a/m < Cluster one
+//! Secret a/credentials move
+//! ```
+//!
+//! An owner is looked for in the namespace of what it owns, or is of the whole cluster.
+
+use std::{collections::BTreeSet, fmt::Write as _, sync::Arc};
+
+use apply::{ApiKind, ObjectKey};
+
+use crate::{
+    Choice, ClusterFacts, Content, Excluded, Facts, Fate, Graph, Included, KeptBecause, NodeId, OwnerRef,
+    Selection, TypeFacts,
+};
+
+/// What a kind is when it is no namespaced one of an infrastructure provider.
+struct OfKind {
+    group: &'static str,
+    namespaced: bool,
+    is_to_move: bool,
+    is_hierarchy: bool,
+}
+
+fn of_kind(kind: &str) -> OfKind {
+    let (group, namespaced, is_to_move, is_hierarchy) = match kind {
+        "Cluster" | "ClusterClass" => ("cluster.x-k8s.io", true, false, true),
+        "ClusterResourceSet" => ("addons.cluster.x-k8s.io", true, false, true),
+        "ClusterResourceSetBinding" => ("addons.cluster.x-k8s.io", true, false, false),
+        "Secret" | "ConfigMap" => ("", true, false, false),
+        "Identity" => ("infrastructure.cluster.x-k8s.io", false, false, true),
+        "LocalIdentity" => ("infrastructure.cluster.x-k8s.io", true, false, true),
+        "Global" => ("infrastructure.cluster.x-k8s.io", false, false, false),
+        "Pool" => ("ipam.cluster.x-k8s.io", true, true, false),
+        _ => ("infrastructure.cluster.x-k8s.io", true, false, false),
+    };
+    OfKind { group, namespaced, is_to_move, is_hierarchy }
+}
+
+/// Facts of objects that are told a line each.
+pub(crate) fn facts(text: &str) -> Vec<Facts> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(one).collect()
+}
+
+/// The graph of such objects.
+pub(super) fn graph(text: &str) -> Graph {
+    Graph::new(facts(text))
+}
+
+fn one(line: &str) -> Facts {
+    let mut words = line.split_whitespace();
+    let (kind, place) = (words.next().unwrap(), words.next().unwrap());
+    let mut facts = bare(kind, place);
+    while let Some(word) = words.next() {
+        match word.split_once('=') {
+            Some(("class", class)) => {
+                let (namespace, name) = class.split_once('/').unwrap();
+                let class = Some((namespace.to_owned(), name.to_owned()));
+                facts.content = Content::Cluster(ClusterFacts { class, ..ClusterFacts::default() });
+            }
+            Some(("for", cluster)) => facts.content = Content::Binding { cluster: cluster.to_owned() },
+            _ if word == "<" => {
+                let owner = owner(&facts.key.namespace, words.next().unwrap(), words.next().unwrap());
+                facts.owners.push(owner);
+            }
+            _ if word == "move" => facts.is_to_move = true,
+            _ if word == "move-hierarchy" => facts.is_hierarchy = true,
+            _ => panic!("`{word}` in `{line}`"),
+        }
+    }
+    facts
+}
+
+fn bare(kind: &str, place: &str) -> Facts {
+    let OfKind { group, namespaced, is_to_move, is_hierarchy } = of_kind(kind);
+    let (namespace, name) = place.split_once('/').unwrap_or(("", place));
+    let api_kind = ApiKind {
+        group: group.to_owned(),
+        version: "v1".to_owned(),
+        kind: kind.to_owned(),
+        plural: format!("{}s", kind.to_lowercase()),
+        namespaced,
+        verbs: Vec::new(),
+    };
+    let key = ObjectKey {
+        group: group.to_owned(),
+        kind: kind.to_owned(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    };
+    let content = match kind {
+        "Cluster" => Content::Cluster(ClusterFacts::default()),
+        "ClusterClass" => Content::ClusterClass,
+        _ => Content::Plain,
+    };
+    Facts {
+        uid: key.to_string(),
+        key,
+        of: Arc::new(TypeFacts { kind: api_kind, is_to_move, is_hierarchy, has_status: true }),
+        resource_version: "1".to_owned(),
+        owners: Vec::new(),
+        is_to_move: false,
+        is_hierarchy: false,
+        blocks_move: false,
+        is_going: false,
+        is_deleted_for_move: false,
+        paused_by: None,
+        is_paused: false,
+        gitops: None,
+        cluster_name: None,
+        condition: None,
+        content,
+    }
+}
+
+fn owner(namespace: &str, kind: &str, name: &str) -> OwnerRef {
+    let of = of_kind(kind);
+    let namespace = if of.namespaced { format!("{namespace}/") } else { String::new() };
+    OwnerRef {
+        api_version: format!("{}/v1", of.group),
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        uid: format!("{kind} {namespace}{name}"),
+        controller: None,
+        block_owner_deletion: None,
+    }
+}
+
+/// Out of these namespaces; of all when empty.
+pub(super) fn from(namespaces: &[&str]) -> Choice {
+    let namespaces: BTreeSet<_> = namespaces.iter().map(|name| (*name).to_owned()).collect();
+    Choice { namespaces, clusters: None }
+}
+
+/// Out of namespace `a`, these Clusters.
+pub(super) fn only(clusters: &[&str]) -> Choice {
+    let clusters = clusters.iter().map(|name| ("a".to_owned(), (*name).to_owned())).collect();
+    Choice { clusters: Some(clusters), ..from(&["a"]) }
+}
+
+/// What becomes of every object, and what was found beside; an object a line.
+pub(super) fn told(graph: &Graph, choice: &Choice) -> String {
+    let selection = graph.select(choice);
+    let name = |id: NodeId| graph.node(id).facts.key.to_string();
+    let mut told = String::new();
+    for (id, _) in graph.iter() {
+        let _ = writeln!(told, "{}: {}", name(id), fate(selection.fate(id), &name));
+    }
+    for (cluster, object) in &selection.shared {
+        let _ = writeln!(told, "shared with {}: {}", name(*cluster), name(*object));
+    }
+    for ring in &selection.cycles {
+        let names: Vec<_> = ring.iter().map(|id| name(*id)).collect();
+        let _ = writeln!(told, "ring: {}", names.join(" < "));
+    }
+    told
+}
+
+fn fate(fate: &Fate, name: &impl Fn(NodeId) -> String) -> String {
+    match fate {
+        Fate::Moves { why, kept } => {
+            let why = match why {
+                Included::Root => "moves".to_owned(),
+                Included::BelongsTo(root) => format!("moves with {}", name(*root)),
+                Included::Labelled => "moves by its label".to_owned(),
+                Included::KindLabelled => "moves by its kind's label".to_owned(),
+            };
+            let kept = match kept {
+                None => "",
+                Some(KeptBecause::Global) => ", kept as global",
+                Some(KeptBecause::StillUsed) => ", kept as used",
+            };
+            why + kept
+        }
+        Fate::Stays(why) => match why {
+            Excluded::NotLinked => "stays".to_owned(),
+            Excluded::OtherNamespace => "stays, elsewhere".to_owned(),
+            Excluded::NotChosen(cluster) => format!("stays with {}", name(*cluster)),
+            Excluded::OwnerStays(owner) => format!("stays as {} does", name(*owner)),
+            Excluded::OwnerMissing(owner) => format!("stays without {owner}"),
+            Excluded::Cycle => "stays in a ring".to_owned(),
+        },
+    }
+}
+
+/// The groups of what moves, a line each.
+pub(super) fn grouped(graph: &Graph, selection: &Selection) -> String {
+    let groups = graph.groups(selection).into_iter();
+    let names = groups.map(|group| {
+        let names: Vec<_> = group.iter().map(|id| graph.node(*id).facts.key.to_string()).collect();
+        names.join(", ") + "\n"
+    });
+    names.collect()
+}

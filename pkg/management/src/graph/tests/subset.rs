@@ -1,0 +1,139 @@
+//! Moves of some Clusters of a namespace.
+
+use super::builder::{graph, only, told};
+
+#[test]
+fn chosen_clusters_move_with_what_is_theirs_and_leave_the_others_as_they_are() {
+    let graph = graph(
+        "Cluster a/one
+         Machine a/m < Cluster one
+         Secret a/one-ca
+         Cluster a/two
+         Machine a/n < Cluster two
+         Secret a/two-ca
+         Thing a/two-root < Cluster two move-hierarchy
+         Thing a/two-labelled < Cluster two move
+         Secret a/stray
+         Cluster b/three",
+    );
+    insta::assert_snapshot!(told(&graph, &only(&["one"])), @"
+    Cluster a/one: moves
+    Cluster a/two: stays with Cluster a/two
+    Cluster b/three: stays, elsewhere
+    Machine a/m: moves with Cluster a/one
+    Machine a/n: stays with Cluster a/two
+    Secret a/one-ca: moves with Cluster a/one
+    Secret a/stray: stays
+    Secret a/two-ca: stays with Cluster a/two
+    Thing a/two-labelled: stays with Cluster a/two
+    Thing a/two-root: stays with Cluster a/two
+    ");
+}
+
+#[test]
+fn classes_and_resource_sets_are_copied_when_others_use_them_and_go_when_nobody_does() {
+    let graph = graph(
+        "ClusterClass a/both
+         Template a/both < ClusterClass both
+         ClusterClass a/mine
+         Template a/mine < ClusterClass mine
+         ClusterClass a/theirs
+         Template a/theirs < ClusterClass theirs
+         ClusterClass a/unused
+         Cluster a/one class=a/both
+         Cluster a/two class=a/both
+         Cluster a/three class=a/mine
+         Cluster a/four class=a/theirs
+         ClusterResourceSet a/all
+         ConfigMap a/all < ClusterResourceSet all
+         ClusterResourceSetBinding a/one < ClusterResourceSet all < ClusterResourceSet some for=one
+         ClusterResourceSetBinding a/two < ClusterResourceSet all for=two
+         ClusterResourceSetBinding a/gone < ClusterResourceSet all for=gone
+         ClusterResourceSet a/some
+         Secret a/some < ClusterResourceSet some
+         Secret a/joint < ClusterResourceSet some < ClusterResourceSet further
+         ClusterResourceSet a/further
+         ClusterResourceSet a/unused",
+    );
+    insta::assert_snapshot!(told(&graph, &only(&["one", "three"])), @"
+    Cluster a/four: stays with Cluster a/four
+    Cluster a/one: moves
+    Cluster a/three: moves
+    Cluster a/two: stays with Cluster a/two
+    ClusterClass a/both: moves, kept as used
+    ClusterClass a/mine: moves
+    ClusterClass a/theirs: stays
+    ClusterClass a/unused: stays
+    ClusterResourceSet a/all: moves, kept as used
+    ClusterResourceSet a/further: moves, kept as used
+    ClusterResourceSet a/some: moves
+    ClusterResourceSet a/unused: stays
+    ClusterResourceSetBinding a/gone: stays
+    ClusterResourceSetBinding a/one: moves with Cluster a/one
+    ClusterResourceSetBinding a/two: stays with Cluster a/two
+    ConfigMap a/all: moves with ClusterResourceSet a/all, kept as used
+    Secret a/joint: moves with ClusterResourceSet a/some, kept as used
+    Secret a/some: moves with ClusterResourceSet a/some
+    Template a/both: moves with ClusterClass a/both, kept as used
+    Template a/mine: moves with ClusterClass a/mine
+    Template a/theirs: stays
+    ");
+}
+
+#[test]
+fn other_objects_that_are_shared_are_told_with_all_who_share_them() {
+    let graph = graph(
+        "Cluster a/one
+         Cluster a/two
+         Cluster a/three
+         Template a/shared < Cluster one < Cluster two < Cluster three
+         Deep a/below < Template shared
+         Template a/mine < Cluster one",
+    );
+    insta::assert_snapshot!(told(&graph, &only(&["one"])), @"
+    Cluster a/one: moves
+    Cluster a/three: stays with Cluster a/three
+    Cluster a/two: stays with Cluster a/two
+    Deep a/below: stays with Cluster a/three
+    Template a/mine: moves with Cluster a/one
+    Template a/shared: stays with Cluster a/three
+    shared with Cluster a/three: Template a/shared
+    shared with Cluster a/two: Template a/shared
+    ");
+    insta::assert_snapshot!(told(&graph, &only(&["one", "two", "three"])), @"
+    Cluster a/one: moves
+    Cluster a/three: moves
+    Cluster a/two: moves
+    Deep a/below: moves with Cluster a/one
+    Template a/mine: moves with Cluster a/one
+    Template a/shared: moves with Cluster a/one
+    ");
+}
+
+#[test]
+fn what_is_labelled_and_of_no_cluster_is_copied_as_others_may_use_it() {
+    let text = "Cluster a/one
+         Cluster a/two
+         Identity who
+         Secret a/who < Identity who
+         LocalIdentity a/who
+         Secret a/local < LocalIdentity who
+         Secret a/labelled move
+         Pool a/all
+         Secret a/mine < Cluster one move
+         Secret provider-system/labelled move";
+    insta::assert_snapshot!(told(&graph(text), &only(&["one"])), @"
+    Cluster a/one: moves
+    Cluster a/two: stays with Cluster a/two
+    Identity who: moves, kept as global
+    LocalIdentity a/who: moves, kept as used
+    Pool a/all: moves by its kind's label, kept as used
+    Secret a/labelled: moves by its label, kept as used
+    Secret a/local: moves with LocalIdentity a/who, kept as used
+    Secret a/mine: moves with Cluster a/one
+    Secret a/who: moves with Identity who, kept as global
+    Secret provider-system/labelled: moves by its label, kept as used
+    ");
+    let all = told(&graph(text), &only(&["one", "two"]));
+    assert!(all.contains("Secret a/labelled: moves by its label\n"), "nobody is left to use it: {all}");
+}

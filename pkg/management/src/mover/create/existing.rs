@@ -1,0 +1,95 @@
+use std::collections::BTreeMap;
+
+use apply::{ApiError, GroupKind, List, ObjectKey};
+
+use super::{
+    compare::essence,
+    copy::managers_of,
+    read::{CLUSTER_NAME, FEW, is_read_apart},
+};
+use crate::{
+    NodeId, TypeFacts,
+    mover::{
+        MoveError, MoveSide,
+        run::{Work, at},
+        target::{TargetView, kind_on_target},
+    },
+};
+
+/// What was on the target before this run wrote anything.
+#[derive(Debug, Default)]
+pub(in crate::mover) struct Existing {
+    there: BTreeMap<ObjectKey, Before>,
+}
+
+/// An object that was there.
+#[derive(Debug)]
+pub(in crate::mover) struct Before {
+    pub(in crate::mover) uid: String,
+    /// What it holds and who wrote it, when it was read.
+    pub(super) content: Option<(u64, Vec<[String; 3]>)>,
+}
+
+impl Existing {
+    /// Looks at what is there of what moves: its metadata, and its content where a list gives much of it at once. On the
+    /// target of a move from the beginning there is nothing to look at.
+    pub(in crate::mover) async fn look(work: &Work<'_>) -> Result<Self, MoveError> {
+        if work.existed.is_empty() {
+            return Ok(Self::default());
+        }
+        let nodes = work.plan.selection.moving();
+        let keys = nodes.map(|node| (node, work.plan.key_on_target(node, work.request)));
+        let keys: BTreeMap<_, _> = keys.filter(|(_, key)| work.existed.contains(key)).collect();
+        let view = TargetView::look(&work.target, &keys).await.map_err(at(MoveSide::Target))?;
+        let there =
+            view.there.into_iter().map(|(key, there)| (key, Before { uid: there.uid, content: None }));
+        let mut existing = Self { there: there.collect() };
+        if !work.is_past_return() {
+            existing.read(work, &keys).await.map_err(at(MoveSide::Target))?;
+        }
+        Ok(existing)
+    }
+
+    pub(in crate::mover) fn get(&self, key: &ObjectKey) -> Option<&Before> {
+        self.there.get(key)
+    }
+
+    async fn read(&mut self, work: &Work<'_>, keys: &BTreeMap<NodeId, ObjectKey>) -> Result<(), ApiError> {
+        for ((kind, namespace), of) in self.worth_a_list(work, keys) {
+            let kind = kind_on_target(&work.target, &kind, &of.kind.version).await?;
+            let labels = if is_read_apart(&kind.group_kind()) { CLUSTER_NAME } else { "" };
+            let namespace = (!namespace.is_empty()).then_some(namespace);
+            let list = List { namespace, labels: labels.to_owned(), ..List::default() };
+            let mut pages = work.target.server.pages(&kind, &list);
+            let read = pages.gather(|read: &mut Vec<_>, object| {
+                let key = ObjectKey::of(&object);
+                if self.there.contains_key(&key) {
+                    read.push((key, (essence(&object), managers_of(&object))));
+                }
+            });
+            for (key, content) in read.await? {
+                if let Some(there) = self.there.get_mut(&key) {
+                    there.content = Some(content);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Kinds and namespaces with much to compare. Secrets and ConfigMaps that name no Cluster are compared one by one.
+    fn worth_a_list<'w>(
+        &self,
+        work: &'w Work<'_>,
+        keys: &BTreeMap<NodeId, ObjectKey>,
+    ) -> BTreeMap<(GroupKind, String), &'w TypeFacts> {
+        let mut counts: BTreeMap<(GroupKind, String), (usize, &TypeFacts)> = BTreeMap::new();
+        for (node, key) in keys.iter().filter(|(_, key)| self.there.contains_key(key)) {
+            let facts = &work.plan.discovered.graph.node(*node).facts;
+            if !is_read_apart(&key.group_kind()) || facts.cluster_name.is_some() {
+                counts.entry((key.group_kind(), key.namespace.clone())).or_insert((0, &facts.of)).0 += 1;
+            }
+        }
+        let many = counts.into_iter().filter(|(_, (count, _))| *count >= FEW);
+        many.map(|(place, (_, of))| (place, of)).collect()
+    }
+}

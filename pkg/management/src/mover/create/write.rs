@@ -1,0 +1,243 @@
+//! Writing one object onto the target.
+
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
+
+use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchOf, WriteMode};
+use manifest::{Object, Value};
+use serde_json::json;
+
+use super::{
+    compare::{difference, essence},
+    copy::{Copying, UnknownOwner, copy_of, field_managers_of, managers_of},
+    existing::Before,
+    refused,
+};
+use crate::{
+    Facts, Fate, KeptBecause, NodeId,
+    inventory::FIELD_MANAGER,
+    mover::{
+        BLOCK_MOVE, DELETE_FOR_MOVE,
+        pause::Resting,
+        run::{Copied, Copies, Work},
+        target::kind_on_target,
+    },
+};
+
+type Failure = (ObjectKey, ApiError);
+
+/// Writes copies.
+pub(in crate::mover) struct Writer<'w> {
+    work: &'w Work<'w>,
+    /// On the target, by kind and version on the source.
+    kinds: BTreeMap<(GroupKind, String), ApiKind>,
+}
+
+/// What came of an object.
+#[derive(Debug)]
+pub(in crate::mover) enum Written {
+    /// The target has it.
+    Copy {
+        /// Of the source.
+        source_uid: String,
+        /// What the target has.
+        copied: Copied,
+        /// The key there, and the path of what is another.
+        difference: Option<(ObjectKey, String)>,
+    },
+    /// It is not what it was discovered to be: gone, held up by a provider, or with other owners.
+    Changed,
+}
+
+/// An object and its copy that is to be.
+struct Pair<'o> {
+    facts: &'o Facts,
+    kind: &'o ApiKind,
+    key: ObjectKey,
+    source: &'o Object,
+    copy: Object,
+    /// Whether it stays as it is where it is there already.
+    is_left_alone: bool,
+}
+
+impl Pair<'_> {
+    /// Whether the object was about to be deleted by a run of before: the target has it, and it may have lost what the
+    /// target must keep.
+    fn is_half_gone(&self) -> bool {
+        self.source.annotation(DELETE_FOR_MOVE).is_some()
+    }
+}
+
+impl<'w> Writer<'w> {
+    /// Finds out in which form each kind that moves is written.
+    pub(in crate::mover) async fn new(work: &'w Work<'w>) -> Result<Self, ApiError> {
+        let mut kinds = BTreeMap::new();
+        for node in work.plan.selection.moving() {
+            let kind = &work.plan.discovered.graph.node(node).facts.of.kind;
+            let place = (kind.group_kind(), kind.version.clone());
+            if let Entry::Vacant(vacant) = kinds.entry(place) {
+                let (kind, version) = vacant.key();
+                let on_target = kind_on_target(&work.target, kind, version).await?;
+                vacant.insert(on_target);
+            }
+        }
+        Ok(Self { work, kinds })
+    }
+
+    /// Reads an object of the source anew; none when it is gone or another by now.
+    pub(in crate::mover) async fn read(&self, node: NodeId) -> Result<Option<Object>, Failure> {
+        let facts = self.facts(node);
+        let read = self.work.source.server.get(&facts.of.kind, &facts.key.namespace, &facts.key.name).await;
+        read.map_err(|error| (facts.key.clone(), error))
+    }
+
+    /// Makes the target hold an object as it was read.
+    pub(in crate::mover) async fn write(
+        &self,
+        node: NodeId,
+        source: &Object,
+        copies: &Copies,
+    ) -> Result<Written, Failure> {
+        let facts = self.facts(node);
+        if text(source, "uid") != facts.uid || source.annotation(BLOCK_MOVE).is_some() {
+            return Ok(Written::Changed);
+        }
+        let Ok(pair) = self.pair(node, source, copies) else { return Ok(Written::Changed) };
+        let failed = |error| (facts.key.clone(), error);
+        let (uid, difference) = self.settle(&pair).await.map_err(failed)?;
+        let copied = Copied { uid, version: text(source, "resourceVersion").to_owned() };
+        let difference = difference.map(|path| (pair.key, path));
+        Ok(Written::Copy { source_uid: facts.uid.clone(), copied, difference })
+    }
+
+    fn existing(&self, key: &ObjectKey) -> Option<&Before> {
+        self.work.existing.as_ref()?.get(key)
+    }
+
+    fn facts(&self, node: NodeId) -> &Facts {
+        &self.work.plan.discovered.graph.node(node).facts
+    }
+
+    fn pair<'o>(
+        &'o self,
+        node: NodeId,
+        source: &'o Object,
+        copies: &Copies,
+    ) -> Result<Pair<'o>, UnknownOwner> {
+        let (work, facts) = (self.work, self.facts(node));
+        let key = work.plan.key_on_target(node, work.request);
+        let of = &facts.of.kind;
+        let kind = &self.kinds[&(of.group_kind(), of.version.clone())];
+        let paused = &work.held.journal.paused;
+        let is_users = || paused.iter().any(|paused| paused.was_paused && paused.object == facts.key);
+        let how = Copying {
+            api_version: &kind.api_version(),
+            namespace: &key.namespace,
+            rest: Resting::of(&facts.key).filter(|_| !is_users()).map(|rest| (rest, &*work.held.journal.run)),
+            has_status: facts.of.has_status,
+        };
+        let copy = copy_of(source, &how, |uid| copies.get(uid).map(|copied| copied.uid.clone()))?;
+        let fate = work.plan.selection.fate(node);
+        let is_global = matches!(fate, Fate::Moves { kept: Some(KeptBecause::Global), .. });
+        // What a run of before has made is gone on with.
+        let is_ours = || self.existing(&key).is_some() && !work.held.journal.existed.contains(&key);
+        let is_left_alone = is_global && !is_ours();
+        Ok(Pair { facts, kind, key, source, copy, is_left_alone })
+    }
+
+    /// Gives the uid on the target, and what is another there.
+    async fn settle(&self, pair: &Pair<'_>) -> Result<(String, Option<String>), ApiError> {
+        if let Some(before) = self.existing(&pair.key) {
+            return self.settle_with(pair, before).await;
+        }
+        if !text(pair.source, "deletionTimestamp").is_empty() {
+            return Err(refused("create", &pair.key, "it is being deleted on the source"));
+        }
+        match self.work.target.server.create(pair.kind, &pair.copy, FIELD_MANAGER, WriteMode::Real).await {
+            Ok(answer) => self.finish(pair, &answer).await,
+            Err(error) if error.is_already_there() => self.settle_with_unread(pair).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn settle_with(
+        &self,
+        pair: &Pair<'_>,
+        before: &Before,
+    ) -> Result<(String, Option<String>), ApiError> {
+        if pair.is_left_alone || pair.is_half_gone() {
+            return Ok((before.uid.clone(), None));
+        }
+        match &before.content {
+            Some((content, managers)) if *content == essence(&pair.copy) => {
+                if *managers != managers_of(pair.source) {
+                    self.repair(pair).await?;
+                }
+                Ok((before.uid.clone(), None))
+            }
+            _ => self.settle_with_unread(pair).await,
+        }
+    }
+
+    /// The object is there: it is left alone, right already, or replaced.
+    async fn settle_with_unread(&self, pair: &Pair<'_>) -> Result<(String, Option<String>), ApiError> {
+        let server = &self.work.target.server;
+        let Some(there) = server.get(pair.kind, &pair.key.namespace, &pair.key.name).await? else {
+            let gone = "it was there and is gone while the move goes on";
+            return Err(refused("update", &pair.key, gone));
+        };
+        let uid = text(&there, "uid").to_owned();
+        if pair.is_left_alone || pair.is_half_gone() {
+            return Ok((uid, None));
+        }
+        if !text(&there, "deletionTimestamp").is_empty() {
+            return Err(refused("update", &pair.key, "it is being deleted on the target"));
+        }
+        if difference(&pair.copy, &there).is_none() {
+            if managers_of(&there) != managers_of(pair.source) {
+                self.repair(pair).await?;
+            }
+            return Ok((uid, None));
+        }
+        let mut copy = pair.copy.clone();
+        if let Some(metadata) = copy.get_mut(&["metadata"]).and_then(Value::as_object_mut) {
+            metadata.insert("uid".to_owned(), uid.into());
+            metadata.insert("resourceVersion".to_owned(), text(&there, "resourceVersion").into());
+        }
+        let answer = server.replace(pair.kind, &copy, FIELD_MANAGER).await?;
+        self.finish(pair, &answer).await
+    }
+
+    async fn finish(&self, pair: &Pair<'_>, answer: &Object) -> Result<(String, Option<String>), ApiError> {
+        self.repair(pair).await?;
+        Ok((text(answer, "uid").to_owned(), difference(&pair.copy, answer)))
+    }
+
+    /// Takes the status along where that is wanted, and then our name off what was written.
+    async fn repair(&self, pair: &Pair<'_>) -> Result<(), ApiError> {
+        let (server, ObjectKey { namespace, name, .. }) = (&self.work.target.server, &pair.key);
+        let status = pair
+            .source
+            .as_map()
+            .get("status")
+            .filter(|_| takes_status(pair.facts, &self.work.request.include_status));
+        if let Some(status) = status {
+            let patch = json!({"status": status});
+            server.patch(pair.kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Status).await?;
+        }
+        let patch = field_managers_of(pair.source);
+        server.patch(pair.kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Object).await?;
+        Ok(())
+    }
+}
+
+/// Whether the status of an object is taken along: its kind is among those that are wanted.
+pub(in crate::mover) fn takes_status(facts: &Facts, wanted: &BTreeSet<String>) -> bool {
+    let kind = facts.key.kind.to_lowercase();
+    let full = format!("{kind}.{}", facts.key.group);
+    facts.of.has_status && (wanted.contains(&kind) || wanted.contains(&full))
+}
+
+/// A text of metadata, empty when it is not there.
+fn text<'o>(object: &'o Object, field: &str) -> &'o str {
+    object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default()
+}

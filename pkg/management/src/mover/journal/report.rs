@@ -1,0 +1,49 @@
+//! What became of every object of a move, kept beside its journal.
+
+use apply::ObjectKey;
+use futures::try_join;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    JournalError, MoveSide,
+    copy::{Copy, pack, unpack},
+};
+use crate::ManagementCluster;
+
+/// What became of every object of a finished move.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MoveReport {
+    /// Which move.
+    pub run: String,
+    /// Objects of the scope by their keys on the source, each with what became of it in words.
+    pub objects: Vec<(ObjectKey, String)>,
+}
+
+/// The report of the last finished move out of or into the clusters that are given; of two moves, that of the source.
+/// # Errors
+/// As [`super::move_state`].
+pub async fn move_report(
+    source: Option<&ManagementCluster>,
+    target: Option<&ManagementCluster>,
+) -> Result<Option<MoveReport>, JournalError> {
+    let (source, target) = try_join!(read(source, MoveSide::Source), read(target, MoveSide::Target))?;
+    Ok(source.or(target))
+}
+
+async fn read(
+    cluster: Option<&ManagementCluster>,
+    side: MoveSide,
+) -> Result<Option<MoveReport>, JournalError> {
+    let Some(cluster) = cluster else { return Ok(None) };
+    let copy = Copy::read(cluster, side).await?;
+    let Some(packed) = &copy.report else { return Ok(None) };
+    let bytes = unpack(packed).map_err(|problem| copy.unusable(problem))?;
+    let report = serde_json::from_slice(&bytes);
+    report.map(Some).map_err(|error| copy.unusable(format!("its report cannot be read: {error}")))
+}
+
+impl MoveReport {
+    pub(super) fn packed(&self) -> Vec<u8> {
+        pack(&serde_json::to_string(self).expect("invariant: a report has no maps"))
+    }
+}

@@ -1,0 +1,203 @@
+//! What a move is going to do: both sides looked at, everything checked, nothing written.
+
+mod choose;
+mod look;
+mod report;
+mod restore;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use api::Contract;
+use apply::ObjectKey;
+use futures::future::try_join;
+
+pub use self::restore::plan_restore;
+use self::{choose::choose, look::Looked};
+use super::{
+    ClusterIdentity, MoveError, MoveJournal, MoveRequest, MoveSide, move_state,
+    preflight::{Findings, Stage, check_half_deleted, check_objects, check_selection},
+    save::check_marks,
+};
+use crate::{
+    Choice, ContractCheck, Discovered, Facts, Fate, KeptBecause, ManagementCluster, NodeId, Problem,
+    Problems, Scope, Selection,
+};
+
+/// What a move is going to do.
+#[derive(Clone, Debug)]
+pub struct MovePlan {
+    /// What there is on the source.
+    pub discovered: Discovered,
+    /// The Clusters that were chosen, by `namespace/name`; none for all.
+    pub clusters: Option<BTreeSet<String>>,
+    /// What becomes of each object of it.
+    pub selection: Selection,
+    /// What moves, in groups.
+    pub groups: Vec<Vec<NodeId>>,
+    /// For what moves: what becomes of it on the target; empty without a target.
+    pub on_target: BTreeMap<NodeId, OnTarget>,
+    /// Namespaces that have to be made on the target.
+    pub new_namespaces: Vec<String>,
+    /// A move of before that this one goes on with.
+    pub unfinished: Option<MoveJournal>,
+    /// What may surprise: objects that are referred to and stay, GitOps owners, and so on.
+    pub warnings: Vec<Problem>,
+}
+
+/// What becomes of an object on the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnTarget {
+    /// It is not there.
+    Create,
+    /// It is there and takes the content of the source.
+    Update,
+    /// It is there and is left alone: it is of the whole cluster.
+    LeaveAlone,
+}
+
+/// Both sides must store objects as this binary knows them.
+/// Source: clusterctl v1.14 client/move.go (getClusterClient, CheckCAPIContract without options).
+const CURRENT: ContractCheck = ContractCheck { accepted: &[Contract::CURRENT], may_be_absent: false };
+
+/// Looks at both sides and checks everything. Writes nothing.
+///
+/// Without a target (a dry run as the peer has it, or a move to a directory) only the source is checked.
+/// An unfinished move between the same two clusters and with the same scope is planned to its end: what its own pause
+/// and half-way deletions look like is then no problem.
+/// # Errors
+/// `Problems` with everything that stands in the way, on both sides. `SameCluster`. `Journal` when another move is under
+/// way, or an unfinished one has another scope or target.
+pub async fn plan_move(
+    source: &ManagementCluster,
+    target: Option<&ManagementCluster>,
+    request: &MoveRequest,
+) -> Result<MovePlan, MoveError> {
+    let unfinished = Box::pin(begun(source, target, request)).await?;
+    check_contracts(source, target).await?;
+    let scope = Scope { namespaces: request.namespaces.clone() };
+    let discovered = Box::pin(source.discover(&scope)).await;
+    let discovered = discovered.map_err(|source| MoveError::discover(MoveSide::Source, source))?;
+    let stage = Stage::of(unfinished.as_ref());
+    let mut found = Findings::default();
+    let choice = choose(source, &discovered.graph, request, stage, &mut found).await?;
+    let mut plan = MovePlan::of(discovered, &choice);
+    plan.check_source(request, stage, &mut found);
+    if let Some(target) = target {
+        let moving: Vec<&Facts> = plan.selection.moving().map(|node| plan.facts(node)).collect();
+        found.problems.extend(check_marks(&moving));
+        let looked = Looked { source, target, request, stage };
+        Box::pin(looked.fill(&mut plan, &mut found)).await?;
+    } else {
+        found.add(check_half_deleted(&plan.half_deleted(|_| None)));
+    }
+    if !found.problems.is_empty() {
+        return Err(Problems { problems: found.problems }.into());
+    }
+    plan.warnings = found.warnings;
+    plan.unfinished = unfinished;
+    Ok(plan)
+}
+
+/// An unfinished move that is the one that is asked for. Refuses to move a cluster onto itself.
+async fn begun(
+    source: &ManagementCluster,
+    target: Option<&ManagementCluster>,
+    request: &MoveRequest,
+) -> Result<Option<MoveJournal>, MoveError> {
+    let Some(target) = target else { return Ok(None) };
+    let (here, there) =
+        try_join(identity(source, MoveSide::Source), identity(target, MoveSide::Target)).await?;
+    if here.uid == there.uid {
+        return Err(MoveError::SameCluster);
+    }
+    let Some(journal) = move_state(Some(source), Some(target)).await?.filter(MoveJournal::is_unfinished)
+    else {
+        return Ok(None);
+    };
+    journal.check(&here, &there, request)?;
+    Ok(Some(journal))
+}
+
+async fn identity(cluster: &ManagementCluster, side: MoveSide) -> Result<ClusterIdentity, MoveError> {
+    cluster.identity().await.map_err(|source| MoveError::Api { side, source })
+}
+
+async fn check_contracts(
+    source: &ManagementCluster,
+    target: Option<&ManagementCluster>,
+) -> Result<(), MoveError> {
+    let check = |cluster: ManagementCluster, side| async move {
+        cluster.check_contract(CURRENT).await.map_err(|source| MoveError::Contract { side, source })
+    };
+    let of_target = async {
+        match target {
+            Some(target) => check(target.clone(), MoveSide::Target).await,
+            None => Ok(()),
+        }
+    };
+    try_join(check(source.clone(), MoveSide::Source), of_target).await?;
+    Ok(())
+}
+
+impl MovePlan {
+    /// The key of an object on the target: its namespace may be another there.
+    pub fn key_on_target(&self, node: NodeId, request: &MoveRequest) -> ObjectKey {
+        request.on_target(&self.facts(node).key)
+    }
+
+    /// What was chosen, once the Clusters are known.
+    pub(super) fn choice(&self, request: &MoveRequest) -> Choice {
+        let pair = |place: &String| {
+            let (namespace, name) = place.split_once('/').unwrap_or(("", place));
+            (namespace.to_owned(), name.to_owned())
+        };
+        Choice {
+            namespaces: request.namespaces.clone(),
+            clusters: self.clusters.as_ref().map(|clusters| clusters.iter().map(pair).collect()),
+        }
+    }
+
+    /// What a choice means for the source; nothing is known of the target yet.
+    fn of(discovered: Discovered, choice: &Choice) -> Self {
+        let selection = discovered.graph.select(choice);
+        let place = |(namespace, name): &(String, String)| format!("{namespace}/{name}");
+        Self {
+            groups: discovered.graph.groups(&selection),
+            clusters: choice.clusters.as_ref().map(|clusters| clusters.iter().map(place).collect()),
+            discovered,
+            selection,
+            on_target: BTreeMap::new(),
+            new_namespaces: Vec::new(),
+            unfinished: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// What is known of an object.
+    pub(crate) fn facts(&self, node: NodeId) -> &Facts {
+        &self.discovered.graph.node(node).facts
+    }
+
+    /// Whether an object is left alone where it is on the target already.
+    fn is_global(&self, node: NodeId) -> bool {
+        matches!(self.selection.fate(node), Fate::Moves { kept: Some(KeptBecause::Global), .. })
+    }
+
+    fn check_source(&self, request: &MoveRequest, stage: Stage<'_>, found: &mut Findings) {
+        let moving: Vec<&Facts> = self.selection.moving().map(|node| self.facts(node)).collect();
+        found.add(check_objects(&moving, stage));
+        found.add(check_selection(&self.discovered.graph, &self.selection));
+        if matches!(stage, Stage::New) {
+            found.problems.extend(choose::check_status_kinds(&moving, &request.include_status));
+        }
+    }
+
+    /// What moves and carries the mark of a deletion, with whether it is on the target.
+    fn half_deleted(&self, is_there: impl Fn(NodeId) -> Option<bool>) -> Vec<(&Facts, Option<bool>)> {
+        let moving = self.selection.moving().filter(|node| self.facts(*node).is_deleted_for_move);
+        moving.map(|node| (self.facts(node), is_there(node))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

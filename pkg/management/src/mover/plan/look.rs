@@ -1,0 +1,261 @@
+//! The target, as far as a plan has to know it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use apply::{ApiError, Kinds, ObjectKey, Permission};
+use futures::try_join;
+
+use super::{MovePlan, OnTarget};
+use crate::{
+    Content, Facts, ManagementCluster, NodeId, Problem, ProviderInventory,
+    mover::{
+        MoveError, MoveRequest, MoveSide,
+        preflight::{
+            Among, Findings, Stage, check_half_deleted, check_kinds, check_namespaces, check_places,
+            check_providers, check_there, denied, listed, problem, remark, wanted,
+        },
+        target::{NamespaceState, TargetView, Trial, Tried, namespaces_on_target},
+    },
+    preflight::with_causes,
+};
+
+/// Both sides of a plan.
+pub(super) struct Looked<'a> {
+    pub(super) source: &'a ManagementCluster,
+    pub(super) target: &'a ManagementCluster,
+    pub(super) request: &'a MoveRequest,
+    pub(super) stage: Stage<'a>,
+}
+
+/// What is on the target.
+struct Target {
+    inventory: ProviderInventory,
+    kinds: Arc<Kinds>,
+    namespaces: BTreeMap<String, NamespaceState>,
+    view: TargetView,
+}
+
+impl Looked<'_> {
+    /// Says in the plan what becomes of each object on the target, and finds everything there that stands in the way.
+    pub(super) async fn fill(&self, plan: &mut MovePlan, found: &mut Findings) -> Result<(), MoveError> {
+        let keys: BTreeMap<NodeId, ObjectKey> =
+            plan.selection.moving().map(|node| (node, plan.key_on_target(node, self.request))).collect();
+        let target = Box::pin(self.ask(&keys)).await?;
+        plan.on_target = becomes(plan, &keys, &target.view);
+        let missing = target.namespaces.iter().filter(|(_, state)| **state == NamespaceState::Missing);
+        plan.new_namespaces = missing.map(|(name, _)| name.clone()).collect();
+        self.check(plan, &keys, &target, found);
+        let foreign = self.check_clusters(plan, &keys).await?;
+        found.problems.extend(foreign);
+        found.problems.extend(self.check_access(plan, &keys, &target).await?);
+        if self.request.thorough {
+            Box::pin(self.try_objects(plan, &keys, &target, found)).await?;
+        }
+        Ok(())
+    }
+
+    async fn ask(&self, keys: &BTreeMap<NodeId, ObjectKey>) -> Result<Target, MoveError> {
+        let names: BTreeSet<&str> =
+            keys.values().map(|key| key.namespace.as_str()).filter(|name| !name.is_empty()).collect();
+        let inventory = async {
+            let inventory = self.target.inventory().await;
+            inventory.map_err(|source| MoveError::discover(MoveSide::Target, source))
+        };
+        let rest = async {
+            let kinds = self.target.server.kinds();
+            let namespaces = namespaces_on_target(self.target, names);
+            try_join!(kinds, namespaces, TargetView::look(self.target, keys)).map_err(at(MoveSide::Target))
+        };
+        let (inventory, (kinds, namespaces, view)) = try_join!(inventory, rest)?;
+        Ok(Target { inventory, kinds, namespaces, view })
+    }
+
+    fn check(
+        &self,
+        plan: &MovePlan,
+        keys: &BTreeMap<NodeId, ObjectKey>,
+        target: &Target,
+        found: &mut Findings,
+    ) {
+        if !matches!(self.stage, Stage::Deleting(_)) {
+            found.problems.extend(check_providers(&plan.discovered.inventory, &target.inventory));
+        }
+        let types = keys.keys().map(|node| &*plan.facts(*node).of);
+        found.problems.extend(check_kinds(types, &target.kinds));
+        found.problems.extend(check_namespaces(&target.namespaces));
+        let places: Vec<(&ObjectKey, ObjectKey)> =
+            keys.iter().map(|(node, key)| (&plan.facts(*node).key, key.clone())).collect();
+        found.problems.extend(check_places(&places, &self.request.namespace_map, self.stage));
+        let updated = keys.iter().filter(|(node, _)| plan.on_target.get(node) == Some(&OnTarget::Update));
+        let updated: Vec<ObjectKey> = updated.map(|(_, key)| key.clone()).collect();
+        found.add(check_there(&updated, &target.view, self.stage));
+        if matches!(self.stage, Stage::New) {
+            let is_there = |node| {
+                let there = keys.get(&node).and_then(|key| target.view.there.get(key));
+                Some(there.is_some_and(|there| !there.is_going))
+            };
+            found.add(check_half_deleted(&plan.half_deleted(is_there)));
+        }
+    }
+
+    /// A Cluster that is on both sides must be one cluster: overwriting another would take its machines from it.
+    async fn check_clusters(
+        &self,
+        plan: &MovePlan,
+        keys: &BTreeMap<NodeId, ObjectKey>,
+    ) -> Result<Vec<Problem>, MoveError> {
+        let mut problems = Vec::new();
+        for (node, key) in keys {
+            let facts = plan.facts(*node);
+            let is_cluster = matches!(facts.content, Content::Cluster(_));
+            if !is_cluster || plan.on_target.get(node) != Some(&OnTarget::Update) {
+                continue;
+            }
+            let here = endpoint(self.source, facts, &facts.key).await.map_err(at(MoveSide::Source))?;
+            let there = endpoint(self.target, facts, key).await.map_err(at(MoveSide::Target))?;
+            if let (Some(here), Some(there)) = (here, there)
+                && here != there
+            {
+                problems.push(problem(
+                    format!(
+                        "{key} on the target is another cluster: its endpoint is {there}, here it is {here}"
+                    ),
+                    "take this one to another namespace with `--map-namespace`",
+                ));
+            }
+        }
+        Ok(problems)
+    }
+
+    async fn check_access(
+        &self,
+        plan: &MovePlan,
+        keys: &BTreeMap<NodeId, ObjectKey>,
+        target: &Target,
+    ) -> Result<Vec<Problem>, MoveError> {
+        let among = |node: &NodeId, key: &ObjectKey| {
+            let kind = &plan.facts(*node).of.kind;
+            Among {
+                group: kind.group.clone(),
+                resource: kind.plural.clone(),
+                namespace: key.namespace.clone(),
+            }
+        };
+        let here: BTreeSet<Among> = keys.keys().map(|node| among(node, &plan.facts(*node).key)).collect();
+        let there: BTreeSet<Among> = keys.iter().map(|(node, key)| among(node, key)).collect();
+        let journal = |inventory: &ProviderInventory| inventory.core().map(|core| core.namespace.clone());
+        let source_journal = journal(&plan.discovered.inventory);
+        let target_journal = journal(&target.inventory);
+        let on_source = wanted(MoveSide::Source, &here, source_journal.as_deref(), &[]);
+        let on_target = wanted(MoveSide::Target, &there, target_journal.as_deref(), &plan.new_namespaces);
+        let (source, target) = try_join!(
+            access(self.source, MoveSide::Source, on_source),
+            access(self.target, MoveSide::Target, on_target)
+        )?;
+        Ok([source, target].concat())
+    }
+
+    /// Tries what is to be created. What goes to a namespace that is not there yet cannot be tried.
+    async fn try_objects(
+        &self,
+        plan: &MovePlan,
+        keys: &BTreeMap<NodeId, ObjectKey>,
+        target: &Target,
+        found: &mut Findings,
+    ) -> Result<(), MoveError> {
+        let mut trials: BTreeMap<(String, String), Trial> = BTreeMap::new();
+        let mut homeless = Vec::new();
+        for (node, key) in keys {
+            let facts = plan.facts(*node);
+            let kind = &facts.of.kind;
+            let is_served = target.kinds.version(&kind.group_kind(), &kind.version).is_some();
+            if plan.on_target.get(node) != Some(&OnTarget::Create) || !is_served || facts.is_going {
+                continue;
+            }
+            if target.namespaces.get(&key.namespace).is_some_and(|state| *state != NamespaceState::There) {
+                homeless.push(key);
+                continue;
+            }
+            let place = (kind.group_kind().to_string(), facts.key.namespace.clone());
+            let trial = trials.entry(place).or_insert_with(|| Trial {
+                of: Arc::clone(&facts.of),
+                namespace: facts.key.namespace.clone(),
+                objects: BTreeMap::new(),
+            });
+            trial.objects.insert(facts.key.name.clone(), key.clone());
+        }
+        let mut tried = Tried::default();
+        for trial in trials.values() {
+            let run = trial.run(self.source, self.target, &mut tried).await;
+            run.map_err(|(side, source)| MoveError::Api { side, source })?;
+        }
+        found.add(told(&tried, &homeless));
+        Ok(())
+    }
+}
+
+fn at(side: MoveSide) -> impl Fn(ApiError) -> MoveError {
+    move |source| MoveError::Api { side, source }
+}
+
+fn becomes(
+    plan: &MovePlan,
+    keys: &BTreeMap<NodeId, ObjectKey>,
+    view: &TargetView,
+) -> BTreeMap<NodeId, OnTarget> {
+    let becomes = |node: NodeId, key| match view.there.contains_key(key) {
+        false => OnTarget::Create,
+        true if plan.is_global(node) => OnTarget::LeaveAlone,
+        true => OnTarget::Update,
+    };
+    keys.iter().map(|(node, key)| (*node, becomes(*node, key))).collect()
+}
+
+/// Where a Cluster's API server is reached, as `host:port`; none while it is not known.
+async fn endpoint(
+    cluster: &ManagementCluster,
+    facts: &Facts,
+    key: &ObjectKey,
+) -> Result<Option<String>, ApiError> {
+    let found = cluster.server.get(&facts.of.kind, &key.namespace, &key.name).await?;
+    let field = |name: &str| found.as_ref()?.get(&["spec", "controlPlaneEndpoint", name]).cloned();
+    let host =
+        field("host").and_then(|host| host.as_str().map(str::to_owned)).filter(|host| !host.is_empty());
+    let port = field("port").and_then(|port| port.as_u64()).unwrap_or_default();
+    Ok(host.map(|host| format!("{host}:{port}")))
+}
+
+pub(super) async fn access(
+    cluster: &ManagementCluster,
+    side: MoveSide,
+    wanted: Vec<Permission>,
+) -> Result<Vec<Problem>, MoveError> {
+    let access = cluster.server.access(&wanted).await.map_err(at(side))?;
+    Ok(denied(side, &access.denied))
+}
+
+pub(super) fn told(tried: &Tried, homeless: &[&ObjectKey]) -> Findings {
+    let refused = tried
+        .refused
+        .iter()
+        .map(|(_, error)| Problem::fatal(format!("tried on the target: {}", with_causes(error))));
+    let mut found = Findings { problems: refused.collect(), warnings: Vec::new() };
+    if !tried.untried.is_empty() {
+        let text = format!(
+            "cannot be tried, as a webhook of the target has side effects: {}",
+            listed(&tried.untried)
+        );
+        found.warnings.push(remark(text));
+    }
+    if !homeless.is_empty() {
+        let text = format!(
+            "cannot be tried, as the namespace is not on the target yet: {}",
+            listed(homeless.iter().copied())
+        );
+        found.warnings.push(remark(text));
+    }
+    found
+}

@@ -1,0 +1,124 @@
+//! Deleting on the source what the target was seen to hold: children before their owners.
+
+use apply::{ApiError, Deletion, ObjectKey, PatchOf};
+use manifest::Value;
+use serde_json::json;
+
+use super::{
+    DELETE_FOR_MOVE, MoveError, MovePhase, MoveSide, OnDifference,
+    create::{Writer, Written, refused},
+    run::{Work, at, no_failures, side_by_side},
+};
+use crate::{Facts, Fate, ManagementCluster, NodeId, inventory::FIELD_MANAGER};
+
+/// How often an object may change under our hands.
+const CHANGES: usize = 5;
+
+impl Work<'_> {
+    /// Deletes what leaves the source, groups in reverse. Everything of the graph was verified.
+    pub(super) async fn remove(&self) -> Result<(), MoveError> {
+        let of = self.leaving().count();
+        let mut done = 0;
+        let writer = Writer::new(self).await.map_err(at(MoveSide::Target))?;
+        for group in self.plan.groups.iter().rev() {
+            let leaves =
+                |node: &NodeId| matches!(self.plan.selection.fate(*node), Fate::Moves { kept: None, .. });
+            let leaving = group.iter().copied().filter(leaves);
+            let at_most = self.source.server.max_in_flight();
+            let writer = &writer;
+            let (removed, failures) = side_by_side(at_most, leaving, |node| async move {
+                let key = self.key(node);
+                self.remove_one(writer, node).await.map_err(|error| (key.clone(), error))
+            })
+            .await;
+            no_failures("deleted", failures)?;
+            done += removed.len();
+            self.tell(MovePhase::Deleting, done, of);
+        }
+        Ok(())
+    }
+
+    /// Marks an object and takes its finalizers off in the version that was copied, and deletes it.
+    async fn remove_one(&self, writer: &Writer<'_>, node: NodeId) -> Result<(), ApiError> {
+        let facts = &self.plan.discovered.graph.node(node).facts;
+        let copied = self.copies.get(&facts.uid);
+        let mut version =
+            copied.map_or_else(|| facts.resource_version.clone(), |copied| copied.version.clone());
+        for _ in 0..CHANGES {
+            match strip(&self.source, facts, Some(&version)).await {
+                Ok(()) => return delete(&self.source, facts).await,
+                Err(error) if error.is_not_found() => return Ok(()),
+                Err(error) if !error.is_conflict() => return Err(error),
+                Err(_) => match self.copy_again(writer, node).await? {
+                    Some(newer) => version = newer,
+                    None => return Ok(()),
+                },
+            }
+        }
+        Err(refused("delete", &facts.key, "it changes all the time"))
+    }
+
+    /// Gives the target what the object has become since it was copied, and the version of that; none when the object is
+    /// gone, or another by now.
+    async fn copy_again(&self, writer: &Writer<'_>, node: NodeId) -> Result<Option<String>, ApiError> {
+        let Some(object) = writer.read(node).await.map_err(|(_, error)| error)? else { return Ok(None) };
+        match writer.write(node, &object, &self.copies).await.map_err(|(_, error)| error)? {
+            Written::Copy { difference: Some((key, path)), .. }
+                if self.request.on_difference == OnDifference::Stop =>
+            {
+                Err(refused(
+                    "delete",
+                    &key,
+                    &format!("it was changed, and the target keeps another `{path}`"),
+                ))
+            }
+            Written::Copy { copied, .. } => Ok(Some(copied.version)),
+            // It is found again when all is looked at once more.
+            Written::Changed => Ok(None),
+        }
+    }
+}
+
+/// The patch that tells webhooks why an object is deleted, and lets it go at once. Another object of its name is no more
+/// meant than another version.
+fn parting(uid: &str, version: Option<&str>) -> Value {
+    let mut metadata = json!({"uid": uid, "annotations": {DELETE_FOR_MOVE: ""}, "finalizers": null});
+    if let Some(version) = version {
+        metadata["resourceVersion"] = version.into();
+    }
+    json!({"metadata": metadata})
+}
+
+async fn strip(source: &ManagementCluster, facts: &Facts, version: Option<&str>) -> Result<(), ApiError> {
+    let ObjectKey { namespace, name, .. } = &facts.key;
+    let patch = parting(&facts.uid, version);
+    source.server.patch(&facts.of.kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Object).await?;
+    Ok(())
+}
+
+/// Deletes an object; when it does not go, something has put a finalizer on it in between.
+pub(super) async fn delete(source: &ManagementCluster, facts: &Facts) -> Result<(), ApiError> {
+    let ObjectKey { namespace, name, .. } = &facts.key;
+    let deletion = source.server.delete(&facts.of.kind, namespace, name, Some(&facts.uid)).await?;
+    if deletion == Deletion::Going {
+        match strip(source, facts, None).await {
+            Err(error) if !error.is_not_found() && !error.is_conflict() => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_marked_and_let_go_by_one_patch_of_one_version() {
+        let expected = json!({
+            "metadata": {"uid": "u", "annotations": {DELETE_FOR_MOVE: ""}, "finalizers": null, "resourceVersion": "7"}
+        });
+        assert_eq!(parting("u", Some("7")), expected);
+        assert_eq!(parting("u", None)["metadata"].get("resourceVersion"), None);
+    }
+}

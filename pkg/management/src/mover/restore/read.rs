@@ -1,0 +1,167 @@
+//! Documents of files as objects.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use apply::ObjectKey;
+use manifest::{Limits, Object, Value, read_stream};
+use provider::InstalledProvider;
+
+use super::{SavedContent, SavedFile, SavedObjects};
+use crate::{
+    Problem, Problems,
+    mover::{
+        preflight::problem,
+        save::{go_json, is_users_pause},
+    },
+};
+
+impl SavedObjects {
+    /// Reads files: each may hold several documents. An object without a uid gets one of its own, and is found by owners that
+    /// name it without a uid, too.
+    /// # Errors
+    /// Everything that cannot be read, and objects that are there twice. No value is in a message: it may be secret.
+    pub fn read(files: impl IntoIterator<Item = SavedFile>) -> Result<Self, Problems> {
+        let (mut objects, mut problems) = (Vec::new(), Vec::new());
+        for SavedFile { name, content } in files {
+            match documents(&content) {
+                Ok(found) => objects.extend(found.into_iter().map(|object| (name.clone(), object))),
+                Err(why) => problems.push(Problem::fatal(format!("cannot read `{name}`: {why}"))),
+            }
+        }
+        problems.extend(objects.iter().filter_map(|(file, object)| incomplete(file, object)));
+        if problems.is_empty() {
+            make_up_uids(&mut objects);
+            problems = doubles(&objects);
+        }
+        if !problems.is_empty() {
+            return Err(Problems { problems });
+        }
+        let objects = objects.into_iter().map(|(_, object)| SavedContent::of(object));
+        let mut objects: Vec<SavedContent> = objects.collect();
+        objects.sort_unstable_by(|a, b| a.uid.cmp(&b.uid));
+        Ok(Self { objects, providers: Vec::new() })
+    }
+
+    /// The same with what was installed where they come from, and what the user had paused there.
+    #[must_use]
+    pub fn with(mut self, providers: Vec<InstalledProvider>, paused: &BTreeSet<ObjectKey>) -> Self {
+        self.providers = providers;
+        for object in &mut self.objects {
+            object.stays_paused = paused.contains(&object.key);
+        }
+        self
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    pub(in crate::mover) fn iter(&self) -> impl Iterator<Item = &SavedContent> {
+        self.objects.iter()
+    }
+
+    /// The object of a uid.
+    pub(in crate::mover) fn by_uid(&self, uid: &str) -> Option<&SavedContent> {
+        let at = self.objects.binary_search_by(|object| object.uid.as_str().cmp(uid)).ok()?;
+        self.objects.get(at)
+    }
+}
+
+impl SavedContent {
+    fn of(object: Object) -> Self {
+        Self {
+            key: ObjectKey::of(&object),
+            api_version: object.api_version().to_owned(),
+            uid: uid_of(&object).to_owned(),
+            stays_paused: is_users_pause(&object),
+            json: go_json(&object.into_value()),
+        }
+    }
+
+    /// The object; there always is one, as one was read.
+    pub(in crate::mover) fn object(&self) -> Option<Object> {
+        let value: Value = serde_json::from_slice(&self.json).ok()?;
+        value.try_into().ok()
+    }
+}
+
+fn documents(content: &[u8]) -> Result<Vec<Object>, String> {
+    // What this program and the peer write is one line of JSON; a stream of YAML is any other text.
+    if content.first() == Some(&b'{')
+        && let Ok(value) = serde_json::from_slice::<Value>(content)
+    {
+        return match value.try_into() {
+            Ok(object) => Ok(vec![object]),
+            Err(_) => Err("it holds no object".to_owned()),
+        };
+    }
+    match read_stream(content, &Limits::default()) {
+        Ok(stream) => Ok(stream.objects),
+        Err(error) => {
+            let all: Vec<String> = error.documents.iter().map(ToString::to_string).collect();
+            Err(all.join("; "))
+        }
+    }
+}
+
+fn incomplete(file: &str, object: &Object) -> Option<Problem> {
+    let lacks = [("apiVersion", object.api_version()), ("kind", object.kind()), ("name", object.name())];
+    let (field, _) = lacks.into_iter().find(|(_, value)| value.is_empty())?;
+    let hint = "take the file out of the folder, or complete it";
+    Some(problem(format!("an object in `{file}` has no {field}"), hint))
+}
+
+/// Gives uids to objects without one, and to owner references without one the uid of the object they name.
+fn make_up_uids(objects: &mut [(String, Object)]) {
+    let mut made_up: BTreeMap<(String, String, String), String> = BTreeMap::new();
+    for (number, (_, object)) in objects.iter_mut().enumerate() {
+        if uid_of(object).is_empty() {
+            let uid = format!("made-up-{number}");
+            if let Some(metadata) = object.get_mut(&["metadata"]).and_then(Value::as_object_mut) {
+                metadata.insert("uid".to_owned(), uid.into());
+            }
+        }
+        let place = (object.kind().to_owned(), object.namespace().to_owned(), object.name().to_owned());
+        made_up.insert(place, uid_of(object).to_owned());
+    }
+    for (_, object) in objects {
+        let namespace = object.namespace().to_owned();
+        let owners = object.get_mut(&["metadata", "ownerReferences"]).and_then(Value::as_array_mut);
+        for owner in owners.into_iter().flatten().filter_map(Value::as_object_mut) {
+            let text = |field: &str| owner.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+            if text("uid").is_empty() {
+                let beside = made_up.get(&(text("kind"), namespace.clone(), text("name")));
+                let uid = beside.or_else(|| made_up.get(&(text("kind"), String::new(), text("name"))));
+                if let Some(uid) = uid {
+                    owner.insert("uid".to_owned(), uid.as_str().into());
+                }
+            }
+        }
+    }
+}
+
+/// What is there twice.
+fn doubles(objects: &[(String, Object)]) -> Vec<Problem> {
+    let (mut keys, mut uids) = (BTreeMap::new(), BTreeMap::new());
+    let mut problems = Vec::new();
+    for (file, object) in objects {
+        let key = ObjectKey::of(object);
+        let hint = "keep the one that is meant";
+        if let Some(other) = keys.insert(key.clone(), file) {
+            problems.push(problem(format!("{key} is in `{other}` and in `{file}`"), hint));
+        } else if let Some((other, there)) = uids.insert(uid_of(object), (key.clone(), file)) {
+            problems.push(problem(format!("{other} in `{there}` and {key} in `{file}` have one uid"), hint));
+        }
+    }
+    problems
+}
+
+fn uid_of(object: &Object) -> &str {
+    object.get(&["metadata", "uid"]).and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,105 @@
+//! Taking up a move: a new one, one that was cut off, or one whose journal is lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use apply::{ApiError, GroupKind, List, ObjectKey};
+
+use super::{Copies, Work, at, patient};
+use crate::{
+    Content, ManagementCluster,
+    mover::{
+        ClusterChoice, JournalKeeper, MARK, MoveError, MoveJournal, MovePlan, MoveRequest, MoveSide,
+        OnTarget, Route, journal::HeldJournal,
+    },
+};
+
+impl<'a> Work<'a> {
+    /// Takes the journals of both sides.
+    pub(super) async fn begin(
+        route: Route<'_>,
+        request: &'a MoveRequest,
+        mut plan: MovePlan,
+        keeper: &JournalKeeper,
+    ) -> Result<Self, MoveError> {
+        let (source, target) =
+            (patient(route.source, request.timeout), patient(route.target, request.timeout));
+        let journal = match plan.unfinished.take() {
+            Some(journal) => journal,
+            None => new_journal(&source, &target, request, &plan, keeper).await?,
+        };
+        let held = HeldJournal::take(&source, &target, journal, keeper).await?;
+        let there = plan.on_target.iter().filter(|(_, there)| **there != OnTarget::Create);
+        let existed = there.map(|(node, _)| plan.key_on_target(*node, request)).collect();
+        let (copies, words) = (Copies::default(), BTreeMap::new());
+        Ok(Self { source, target, request, plan, held, existed, existing: None, copies, words })
+    }
+}
+
+async fn new_journal(
+    source: &ManagementCluster,
+    target: &ManagementCluster,
+    request: &MoveRequest,
+    plan: &MovePlan,
+    keeper: &JournalKeeper,
+) -> Result<MoveJournal, MoveError> {
+    let here = source.identity().await.map_err(at(MoveSide::Source))?;
+    let there = target.identity().await.map_err(at(MoveSide::Target))?;
+    let mut journal = MoveJournal::begin(here, there, request, chosen(request, plan), keeper);
+    if let Some(run) = lost_run(target, request, plan).await? {
+        journal.run = run;
+    }
+    Ok(journal)
+}
+
+/// The chosen Clusters by name, as what was chosen by labels may no longer be there to be chosen.
+fn chosen(request: &MoveRequest, plan: &MovePlan) -> Option<BTreeSet<String>> {
+    if request.clusters == ClusterChoice::All {
+        return None;
+    }
+    let facts = plan.selection.moving().map(|node| &plan.discovered.graph.node(node).facts);
+    let clusters = facts.filter(|facts| matches!(facts.content, Content::Cluster(_)));
+    Some(clusters.map(|facts| format!("{}/{}", facts.key.namespace, facts.key.name)).collect())
+}
+
+/// The run of a move whose journal is lost: it is on what it has paused, here or there. On the target only what is no longer
+/// on the source counts: the rest may be of another move.
+async fn lost_run(
+    target: &ManagementCluster,
+    request: &MoveRequest,
+    plan: &MovePlan,
+) -> Result<Option<String>, MoveError> {
+    let graph = &plan.discovered.graph;
+    let here = plan.selection.moving().find_map(|node| graph.node(node).facts.paused_by.clone());
+    if here.is_some() {
+        return Ok(here);
+    }
+    let places: BTreeSet<&String> =
+        request.namespaces.iter().map(|name| request.namespace_map.get(name).unwrap_or(name)).collect();
+    let on_source: BTreeSet<ObjectKey> =
+        graph.iter().map(|(node, _)| plan.key_on_target(node, request)).collect();
+    let marked = marked(target).await.map_err(at(MoveSide::Target))?;
+    let mut orphans =
+        marked.into_iter().filter(|(key, _)| places.contains(&key.namespace) && !on_source.contains(key));
+    Ok(orphans.next().map(|(_, run)| run))
+}
+
+/// What carries the mark of a move, with the run.
+pub(in crate::mover) async fn marked(
+    cluster: &ManagementCluster,
+) -> Result<Vec<(ObjectKey, String)>, ApiError> {
+    let list = List { metadata_only: true, ..List::default() };
+    let mut marked = Vec::new();
+    for kind in ["ClusterClass", "Cluster"] {
+        let kind = match cluster.server.kind(&GroupKind::new("cluster.x-k8s.io", kind)).await {
+            Err(error) if error.is_not_found() => continue,
+            kind => kind?,
+        };
+        let mut pages = cluster.server.pages(&kind, &list);
+        let found = pages.gather(|found: &mut Vec<_>, object| {
+            let run = object.annotation(MARK).map(str::to_owned);
+            found.extend(run.map(|run| (ObjectKey::of(&object), run)));
+        });
+        marked.extend(found.await?);
+    }
+    Ok(marked)
+}

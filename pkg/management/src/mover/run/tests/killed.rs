@@ -1,0 +1,75 @@
+//! A move that is cut off after any of its requests, and the same one again.
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use super::world::{State, World, moved, moves, request, state};
+
+/// Revisions of both sides at which a move was gone on with already.
+type Seen = Mutex<HashSet<(u64, u64)>>;
+
+/// Cuts a move off after so many requests to both sides, and does it again. Tells whether it was cut off at all.
+async fn killed_after(requests: u64, world: &World, expected: &State, seen: &Seen) -> bool {
+    let started = world.start().await;
+    let lab = &started.lab;
+    let lines = lab.breaking_after(requests);
+    let (source, target) = (lines.source().await, lines.target().await);
+    if let Some(ended) = lines.until_broken(moved(&source, &target, &request(), "1")).await {
+        ended.unwrap();
+        return false;
+    }
+    let when = format!("killed after {requests} requests");
+    // A request that wrote nothing leaves what the one before it left.
+    let (here, there) = (lab.source.sandbox().revision(), lab.target.sandbox().revision());
+    if !seen.lock().unwrap().insert((here, there)) {
+        return true;
+    }
+    // Garbage is collected before anybody comes back.
+    futures::join!(lab.source.settled(), lab.target.settled());
+    moves(lab, &request(), "2").await.unwrap_or_else(|error| panic!("{when}: {error:?}"));
+    let found = state(lab).await;
+    found.check(&when);
+    found.assert_same(expected, &when);
+    true
+}
+
+/// All points together take three minutes of processor time; so many apart they fall into all phases and on every kind of
+/// write. With 1 here every single request is tried.
+const STEP: u64 = 3;
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
+}
+
+#[test]
+fn a_move_killed_after_any_request_is_completed_by_the_same_command() {
+    let world = runtime().block_on(World::build());
+    let expected = runtime().block_on(async {
+        let started = world.start().await;
+        moves(&started.lab, &request(), "1").await.unwrap();
+        state(&started.lab).await
+    });
+    let seen = Seen::default();
+    let (next, last) = (AtomicU64::new(1), AtomicU64::new(u64::MAX));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let requests = next.fetch_add(STEP, Ordering::Relaxed);
+                    if requests >= last.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    if !runtime().block_on(killed_after(requests, &world, &expected, &seen)) {
+                        last.fetch_min(requests, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    assert!(last.into_inner() > 100);
+}

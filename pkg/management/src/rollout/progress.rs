@@ -1,0 +1,268 @@
+//! How far a rollout is, judged by what its object says.
+
+use apply::ObjectKey;
+use jiff::Timestamp;
+use manifest::{Object, Value};
+
+use super::{
+    RolloutResource,
+    change::{is_paused, rollout_after},
+};
+
+/// How far a rollout is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RolloutProgress {
+    /// Of which object.
+    pub object: ObjectKey,
+    /// In a word.
+    pub state: RolloutState,
+    /// In a sentence: what is still to come, or when the next one begins; empty when there is nothing to say.
+    pub message: String,
+    /// How many machines there are to be; none where the kind does not count any.
+    pub desired: Option<u64>,
+    /// How many there are, old ones included.
+    pub replicas: Option<u64>,
+    /// How many are as they are to be.
+    pub up_to_date: Option<u64>,
+    /// How many are available.
+    pub available: Option<u64>,
+}
+
+/// The state of a rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RolloutState {
+    /// All machines are as they are to be, and available.
+    Complete,
+    /// They are not yet.
+    Progressing,
+    /// They are not, and nothing is done about it.
+    Paused,
+    /// The object is going.
+    Deleting,
+}
+
+impl RolloutState {
+    /// The word for people and scripts.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Progressing => "progressing",
+            Self::Paused => "paused",
+            Self::Deleting => "deleting",
+        }
+    }
+}
+
+impl RolloutProgress {
+    /// Whether nothing is left to do.
+    pub fn is_complete(&self) -> bool {
+        self.state == RolloutState::Complete
+    }
+
+    pub(super) fn of(resource: &RolloutResource, object: &Object, now: Timestamp) -> Self {
+        let counts = Counts::of(object);
+        let is_paused = is_paused(resource, object) || condition(object, "Paused").is_some();
+        let (state, message) = if object.get(&["metadata", "deletionTimestamp"]).is_some() {
+            (RolloutState::Deleting, "it is being deleted".to_owned())
+        } else {
+            match (outstanding(object, &counts), is_paused) {
+                (None, _) => (RolloutState::Complete, next(object, now)),
+                (Some(message), false) => (RolloutState::Progressing, message),
+                (Some(message), true) => (RolloutState::Paused, format!("it is paused; {message}")),
+            }
+        };
+        let Counts { desired, replicas, up_to_date, available } = counts;
+        Self { object: resource.key(), state, message, desired, replicas, up_to_date, available }
+    }
+}
+
+/// Machines, as far as an object counts them.
+struct Counts {
+    desired: Option<u64>,
+    replicas: Option<u64>,
+    up_to_date: Option<u64>,
+    available: Option<u64>,
+}
+
+impl Counts {
+    /// Objects of contract v1beta1 have other names for some.
+    fn of(object: &Object) -> Self {
+        let count = |path: &[&str]| object.get(path).and_then(Value::as_u64);
+        let status = |field, older| count(&["status", field]).or_else(|| count(&["status", older]));
+        Self {
+            desired: count(&["spec", "replicas"]),
+            replicas: count(&["status", "replicas"]),
+            up_to_date: status("upToDateReplicas", "updatedReplicas"),
+            available: status("availableReplicas", "readyReplicas"),
+        }
+    }
+}
+
+/// The first thing that is still to come; none when all is done.
+fn outstanding(object: &Object, counts: &Counts) -> Option<String> {
+    if !is_observed(object) {
+        return Some("its controller has not seen the newest change yet".to_owned());
+    }
+    if let Some(desired) = counts.desired {
+        let lacks = |count: Option<u64>, what| {
+            let count = count.filter(|count| *count < desired)?;
+            Some(format!("{count} of {} {what}", machines(desired)))
+        };
+        // A status that does not count at all counts none.
+        let there = Some(counts.replicas.unwrap_or(0));
+        let outstanding = lacks(counts.up_to_date, "up to date").or_else(|| lacks(there, "there"));
+        if let Some(message) = outstanding {
+            return Some(message);
+        }
+        let surplus = counts.replicas.unwrap_or(0).saturating_sub(desired);
+        if surplus > 0 {
+            return Some(format!("{} still to go", machines(surplus)));
+        }
+        if let Some(message) = lacks(counts.available, "available") {
+            return Some(message);
+        }
+    }
+    if let Some(message) = condition(object, "RollingOut") {
+        return Some(if message.is_empty() { "it is rolling out".to_owned() } else { in_one_line(message) });
+    }
+    let text = |path: &[&str]| object.get(path).and_then(Value::as_str).filter(|text| !text.is_empty());
+    match (text(&["spec", "version"]), text(&["status", "version"])) {
+        (Some(wanted), Some(runs)) if plain(wanted) != plain(runs) => {
+            Some(format!("it runs Kubernetes {runs} and is to run {wanted}"))
+        }
+        _ => None,
+    }
+}
+
+/// A controller that does not tell what it has seen is believed to have seen all.
+fn is_observed(object: &Object) -> bool {
+    let number = |path: &[&str]| object.get(path).and_then(Value::as_i64);
+    match (number(&["metadata", "generation"]), number(&["status", "observedGeneration"])) {
+        (Some(newest), Some(observed)) => observed >= newest,
+        _ => true,
+    }
+}
+
+/// The message of a condition that is true; in both forms that contract v1beta1 has them.
+fn condition<'a>(object: &'a Object, kind: &str) -> Option<&'a str> {
+    let places: [&[&str]; 2] = [&["status", "conditions"], &["status", "v1beta2", "conditions"]];
+    let conditions = places.iter().filter_map(|place| object.get(place)?.as_array()).flatten();
+    let mut holding =
+        conditions.filter(|condition| condition["type"] == kind && condition["status"] == "True");
+    holding.next().map(|condition| condition["message"].as_str().unwrap_or_default())
+}
+
+/// When the next rollout begins by itself.
+fn next(object: &Object, now: Timestamp) -> String {
+    match rollout_after(object) {
+        Some((after, time)) if time > now => format!("the next one begins at {after}"),
+        _ => String::new(),
+    }
+}
+
+fn machines(count: u64) -> String {
+    if count == 1 { "1 machine".to_owned() } else { format!("{count} machines") }
+}
+
+/// Providers of managed control planes leave the `v` out on one side or the other.
+fn plain(version: &str) -> &str {
+    version.trim_start_matches('v')
+}
+
+fn in_one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use apply::ApiKind;
+    use serde_json::json;
+
+    use super::*;
+
+    fn progress(mut object: Value) -> (RolloutState, String) {
+        object["apiVersion"] = json!("cluster.x-k8s.io/v1beta2");
+        object["kind"] = json!("MachineDeployment");
+        let kind = ApiKind {
+            group: "cluster.x-k8s.io".to_owned(),
+            version: "v1beta2".to_owned(),
+            kind: "MachineDeployment".to_owned(),
+            plural: "machinedeployments".to_owned(),
+            namespaced: true,
+            verbs: Vec::new(),
+        };
+        let resource = RolloutResource { kind, namespace: "n".to_owned(), name: "a".to_owned() };
+        let object = Object::try_from(object).unwrap();
+        let found = RolloutProgress::of(&resource, &object, "2026-01-01T00:00:00Z".parse().unwrap());
+        (found.state, found.message)
+    }
+
+    fn of_three(replicas: u64, up_to_date: u64, available: u64) -> Value {
+        json!({"metadata": {"generation": 2}, "spec": {"replicas": 3}, "status": {
+            "observedGeneration": 2, "replicas": replicas, "upToDateReplicas": up_to_date, "availableReplicas": available,
+        }})
+    }
+
+    fn with(mut object: Value, pointer: &str, field: &str, value: Value) -> Value {
+        object.pointer_mut(pointer).unwrap()[field] = value;
+        object
+    }
+
+    #[test]
+    fn the_first_thing_that_is_still_to_come_is_told() {
+        use RolloutState::{Complete, Deleting, Paused, Progressing};
+        let rolling = json!([{"type": "RollingOut", "status": "True", "message": "Rolling out\n* one"}]);
+        let held = json!([{"type": "Paused", "status": "True", "message": "by its Cluster"}]);
+        for (object, state, message) in [
+            (of_three(3, 3, 3), Complete, ""),
+            (of_three(4, 2, 4), Progressing, "2 of 3 machines up to date"),
+            (of_three(4, 3, 3), Progressing, "1 machine still to go"),
+            (of_three(3, 3, 2), Progressing, "2 of 3 machines available"),
+            (
+                with(of_three(3, 3, 3), "/status", "observedGeneration", json!(1)),
+                Progressing,
+                "its controller has not seen the newest change yet",
+            ),
+            (with(of_three(3, 3, 3), "/status", "conditions", rolling), Progressing, "Rolling out * one"),
+            (
+                with(of_three(4, 2, 4), "/spec", "paused", json!(true)),
+                Paused,
+                "it is paused; 2 of 3 machines up to date",
+            ),
+            (
+                with(of_three(4, 3, 3), "/status", "conditions", held),
+                Paused,
+                "it is paused; 1 machine still to go",
+            ),
+            (
+                with(of_three(3, 3, 3), "/metadata", "deletionTimestamp", json!("2026-01-01T00:00:00Z")),
+                Deleting,
+                "it is being deleted",
+            ),
+            (
+                with(of_three(3, 3, 3), "/spec", "rollout", json!({"after": "2027-01-01T00:00:00Z"})),
+                Complete,
+                "the next one begins at 2027-01-01T00:00:00Z",
+            ),
+            (json!({"spec": {"replicas": 1}}), Progressing, "0 of 1 machine there"),
+        ] {
+            assert_eq!(progress(object.clone()), (state, message.to_owned()), "{object}");
+        }
+    }
+
+    #[test]
+    fn a_control_plane_that_counts_no_machines_is_judged_by_its_version() {
+        let runs = |version| json!({"spec": {"version": "v1.36.0"}, "status": {"version": version}});
+        assert_eq!(progress(runs("1.36.0")).0, RolloutState::Complete);
+        assert_eq!(
+            progress(runs("v1.35.0")),
+            (RolloutState::Progressing, "it runs Kubernetes v1.35.0 and is to run v1.36.0".to_owned())
+        );
+    }
+
+    #[test]
+    fn counts_of_the_older_contract_are_understood() {
+        let object = json!({"spec": {"replicas": 2}, "status": {"replicas": 2, "updatedReplicas": 1, "readyReplicas": 2}});
+        assert_eq!(progress(object).1, "1 of 2 machines up to date");
+    }
+}
