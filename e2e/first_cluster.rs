@@ -65,6 +65,20 @@ impl Readme {
 impl Drop for Readme {
     fn drop(&mut self) {
         self.world.run(["sandbox", "delete", "lab"]);
+        self.world.run(["quickstart", "--remove"]);
+    }
+}
+
+#[test]
+fn the_first_command_of_the_readme_shows_everything_once() {
+    let readme = Readme::open();
+    let commands = readme.text.lines().filter(|line| line.starts_with("cargo "));
+    let commands: Vec<_> = commands.take(2).collect();
+    assert_eq!(commands, ["cargo run --release -- quickstart", "cargo test --workspace"]);
+    let tour = readme.run(commands[0]);
+    let shown = readme.text.split_once("```text\n# ").unwrap().1.split_once("```").unwrap().0;
+    for line in shown.lines() {
+        assert!(tour.stdout.contains(line) || tour.stderr.contains(line), "the tour does not print `{line}`");
     }
 }
 
@@ -74,9 +88,8 @@ impl Drop for Readme {
 #[test]
 fn the_commands_of_the_readme_go_from_nothing_to_a_management_cluster_and_back() {
     let readme = Readme::open();
-    let init = readme.run(
-        "cargo run --release -- init --sandbox lab --infrastructure sandbox --config e2e/fixtures/clusterctl.yaml",
-    );
+    let init = readme
+        .run("capstan init --sandbox lab --infrastructure sandbox --config e2e/fixtures/clusterctl.yaml");
     assert!(init.stderr.contains("Your management cluster has been initialized successfully!"), "{init}");
     let status = readme.run("capstan status --sandbox lab");
     for line in status.stdout.lines() {

@@ -5,6 +5,7 @@ mod corpus;
 mod first_cluster;
 mod hosts;
 mod management;
+mod moves;
 
 use std::path::PathBuf;
 

@@ -3,3 +3,5 @@
 mod faults;
 mod journey;
 mod peer;
+
+pub(crate) use peer::{is_recording, peer};

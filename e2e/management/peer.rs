@@ -113,12 +113,12 @@ impl Management {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test finds the peer through the environment")]
-fn peer() -> Option<PathBuf> {
+pub(crate) fn peer() -> Option<PathBuf> {
     std::env::var_os("CAPSTAN_TEST_PEER").map(PathBuf::from)
 }
 
 #[expect(clippy::disallowed_methods, reason = "records are made on demand")]
-fn is_recording() -> bool {
+pub(crate) fn is_recording() -> bool {
     std::env::var_os("RECORD").is_some() && peer().is_some()
 }
 

@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Environment,
     /// Something else is there already.
     Conflict,
+    /// Everything was done, and what was looked at is not well.
+    Unhealthy,
     /// A defect of capstan.
     Bug,
     /// Ctrl-C.
@@ -101,6 +103,15 @@ impl Failure {
         self.hint(format!("it ended after {count}: {goes_on}"))
     }
 
+    /// Says that it ended half-way: at what, as `while it …`, and what goes on from there.
+    #[must_use]
+    pub(crate) fn half_way(mut self, at: &str, goes_on: impl Into<String>) -> Self {
+        if self.kind == Kind::Interrupted {
+            self.message = format!("interrupted {at}");
+        }
+        self.hint(goes_on)
+    }
+
     /// Shows the help of a verb on stdout after the message.
     /// Source: clusterctl v1.14 prints the help when the number of arguments is wrong, not for other usage errors.
     #[must_use]
@@ -137,6 +148,7 @@ impl Failure {
     pub(crate) fn exit_status(&self) -> ExitStatus {
         match self.kind {
             Kind::User | Kind::Environment | Kind::Conflict => ExitStatus::Failure,
+            Kind::Unhealthy => ExitStatus::Unhealthy,
             Kind::Bug => ExitStatus::Bug,
             Kind::Interrupted => ExitStatus::Interrupted,
         }

@@ -34,6 +34,8 @@ struct Interrupts {
     watched: AtomicBool,
     /// Whether somebody listens to `happened`; else the process ends at once, as it does without a handler.
     waiting: AtomicBool,
+    /// Whether what happens when nobody listens is kept, once, for whoever waits next.
+    held: AtomicBool,
     happened: Notify,
 }
 
@@ -43,6 +45,12 @@ impl Runtime {
     pub(crate) fn new(progress: Progress) -> io::Result<Self> {
         let tokio = Builder::new_current_thread().enable_all().build()?;
         Ok(Self { tokio, progress, interrupts: Arc::default() })
+    }
+
+    /// Keeps a Ctrl-C for the next wait when nothing is waited for; a second one ends the process.
+    pub(crate) fn hold_interrupts(&self) {
+        self.interrupts.held.store(true, Ordering::SeqCst);
+        Interrupts::watch(&self.interrupts, &self.progress);
     }
 
     /// Runs a future to its end. Ctrl-C drops it.
@@ -104,7 +112,7 @@ impl Interrupts {
     }
 
     fn interrupted(&self, progress: &Progress) {
-        if self.waiting.swap(false, Ordering::SeqCst) {
+        if self.waiting.swap(false, Ordering::SeqCst) || self.held.swap(false, Ordering::SeqCst) {
             self.happened.notify_one();
         } else {
             progress.end();

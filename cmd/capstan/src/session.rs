@@ -1,4 +1,4 @@
-use std::{cell::OnceCell, future::Future, rc::Rc};
+use std::{cell::OnceCell, future::Future, mem, rc::Rc};
 
 use provider::config::Config;
 
@@ -132,12 +132,37 @@ impl Session {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Failure> {
+        self.runtime()?.block_on(future)
+    }
+
+    /// Lets a run that has something to undo end by itself: from now on a Ctrl-C that comes while nothing is waited for
+    /// is `interrupted` at the next wait.
+    /// # Errors
+    /// When no runtime can be had.
+    pub(crate) fn hold_interrupts(&self) -> Result<(), Failure> {
+        self.runtime().map(Runtime::hold_interrupts)
+    }
+
+    /// Runs a command line inside this one: with its own flags and configuration, on the same streams.
+    pub(crate) fn within<T>(&mut self, globals: Globals, run: impl FnOnce(&mut Self) -> T) -> T {
+        let globals = mem::replace(&mut self.globals, globals);
+        let (config, repositories) = (self.config.take(), self.repositories.take());
+        let writes = mem::take(&mut self.writes);
+        let result = run(self);
+        self.globals = globals;
+        self.config = config.map(OnceCell::from).unwrap_or_default();
+        self.repositories = repositories.map(OnceCell::from).unwrap_or_default();
+        self.writes = writes;
+        result
+    }
+
+    fn runtime(&self) -> Result<&Runtime, Failure> {
         if let Some(runtime) = self.runtime.get() {
-            return runtime.block_on(future);
+            return Ok(runtime);
         }
         let runtime = Runtime::new(self.messages().progress().clone()).map_err(|error| {
             Failure::new(Kind::Environment, "cannot start waiting for files and hosts").because(&error)
         })?;
-        self.runtime.get_or_init(|| runtime).block_on(future)
+        Ok(self.runtime.get_or_init(|| runtime))
     }
 }

@@ -1,6 +1,6 @@
 use crate::world;
 
-fn candidates(world: &support::binary::World, words: &[&str]) -> Vec<String> {
+pub(crate) fn candidates(world: &support::binary::World, words: &[&str]) -> Vec<String> {
     let mut command = world.command(["--"].iter().chain(words));
     let index = (words.len() - 1).to_string();
     let output = command.env("CAPSTAN_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", index).output().unwrap();

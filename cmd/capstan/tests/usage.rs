@@ -32,22 +32,6 @@ hint: `capstan --help` lists the commands
 }
 
 #[test]
-fn a_verb_that_is_not_there_yet_is_no_slip() {
-    assert_data_eq!(
-        output(&["move", "--to-kubeconfig", "other"]),
-        str![[r#"
-exit 1
---- stderr
-error: `move` is not there yet
-hint: clusterctl v1.14 of the Cluster API project does it, on clusters initialized by capstan too; `capstan --help` lists what is there
-
-"#]]
-    );
-    let get = output(&["get", "kubeconfig", "demo"]);
-    assert!(get.contains("hint: `kubectl get secret NAME-kubeconfig"), "{get}");
-}
-
-#[test]
 fn an_unknown_flag_is_told_and_where_it_belongs() {
     assert_data_eq!(
         output(&["version", "--outptu", "short"]),

@@ -2,6 +2,8 @@ mod figures;
 mod input;
 mod judge;
 mod lifecycle;
+mod moves;
+mod population;
 mod providers;
 mod sample;
 mod sandbox;
@@ -32,6 +34,25 @@ pub(crate) struct Bench {
     /// Runs of each command; the median counts.
     #[arg(long, default_value_t = 5)]
     runs: usize,
+    /// Only this part; the fleet, which takes minutes, is measured only when it is named.
+    #[arg(long, value_name = "PART")]
+    only: Option<Part>,
+}
+
+/// What can be measured apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    Commands,
+    Lifecycle,
+    Moves,
+    /// A thousand clusters.
+    Fleet,
+}
+
+impl Bench {
+    fn measures(&self, part: Part) -> bool {
+        self.only.map_or(part != Part::Fleet, |only| only == part)
+    }
 }
 
 /// What is measured.
@@ -57,24 +78,40 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
         Some(peer) => format!("clusterctl: {} {}", version(peer, folder)?, peer.display()),
         None => "clusterctl: not found; name one with --peer".to_owned(),
     });
-    say(&table::render(&measure_cases(&programs, folder, args.runs)?));
+    if args.measures(Part::Commands) {
+        run_commands(&programs, folder, args.runs)?;
+    }
+    if args.measures(Part::Lifecycle)
+        && let Some(text) = lifecycle::run(&programs, folder, args.runs)?
+    {
+        say(&text);
+    }
+    if args.measures(Part::Moves) {
+        say(&moves::run(&programs, folder, args.runs)?);
+    }
+    if args.measures(Part::Fleet) {
+        say(&moves::run_fleet(&programs, folder)?);
+    }
+    Ok(true)
+}
+
+/// What asks no server, and the start of one.
+fn run_commands(programs: &Programs, folder: &Path, runs: usize) -> Result<()> {
+    say(&table::render(&measure_cases(programs, folder, runs)?));
     let floor = sample::median_of(Path::new("true"), &[], folder, 3)?.memory;
     say(&format!(
         "capstan first, then clusterctl; median of {} runs; processor time is that of user and system;\n\
          memory is the peak, and below {} it cannot be told apart",
-        args.runs,
+        runs,
         table::mib(floor)
     ));
-    let start = sandbox::median_start(&programs.ours, folder, args.runs)?;
+    let start = sandbox::median_start(&programs.ours, folder, runs)?;
     say(&format!(
         "a sandbox answers {} after the start of its process, and holds {} then",
         table::span(start.ready),
         start.memory.map_or_else(|| "an unknown amount".to_owned(), table::mib)
     ));
-    if let Some(text) = lifecycle::run(&programs, folder, args.runs)? {
-        say(&text);
-    }
-    Ok(true)
+    Ok(())
 }
 
 fn programs(args: &Bench) -> Result<Programs> {

@@ -17,7 +17,28 @@ pub(super) fn verbs_first(tree: &Command, argv: &[OsString]) -> Vec<OsString> {
         verbs.push(rest.remove(at));
         path.push(found);
     }
+    let rest = if verbs.is_empty() { rest } else { with_colour_joined(rest) };
     std::iter::once(program.clone()).chain(verbs).chain(rest).collect()
+}
+
+/// Writes `--color WHEN` as `--color=WHEN`: where `--color` is a switch, as the peer has it in `describe cluster`, the
+/// word behind it may be an argument.
+fn with_colour_joined(words: Vec<OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
+    let mut words = words.into_iter().peekable();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            joined.push(word);
+            break;
+        }
+        let is_when = |next: &OsString| ["auto", "always", "never"].iter().any(|when| next == when);
+        match words.next_if(|next| word == "--color" && is_when(next)) {
+            Some(when) => joined.push(format!("--color={}", when.to_string_lossy()).into()),
+            None => joined.push(word),
+        }
+    }
+    joined.extend(words);
+    joined
 }
 
 /// Where the first word stands that is neither a flag nor the value of one.
@@ -37,7 +58,7 @@ fn first_word(path: &[&Command], words: &[OsString]) -> Option<usize> {
 }
 
 fn takes_next(path: &[&Command], flag: &str) -> bool {
-    let is_switch = |arg: &Arg| matches!(arg.get_action(), ArgAction::SetTrue);
+    let is_switch = |arg: &Arg| matches!(arg.get_action(), ArgAction::SetTrue) || arg.is_require_equals_set();
     let find = |matches: &dyn Fn(&Arg) -> bool| {
         let known = path.iter().flat_map(|command| command.get_arguments()).find(|arg| matches(arg));
         known.is_none_or(|arg| !is_switch(arg))
@@ -75,6 +96,19 @@ mod tests {
             "capstan config repositories -v3 --quiet"
         );
         assert_eq!(hoisted("capstan --config=c version"), "capstan version --config=c");
+    }
+
+    #[test]
+    fn a_colour_is_told_from_an_argument_behind_the_switch() {
+        assert_eq!(
+            hoisted("capstan --color never describe cluster c"),
+            "capstan describe cluster --color=never c"
+        );
+        for as_it_is in
+            ["describe cluster --color c", "describe cluster -- --color never", "foo --color never"]
+        {
+            assert_eq!(hoisted(&format!("capstan {as_it_is}")), format!("capstan {as_it_is}"));
+        }
     }
 
     #[test]

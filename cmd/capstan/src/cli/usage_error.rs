@@ -104,15 +104,8 @@ pub(super) fn flag_before_plugin(program: Program, flag: &OsString, word: &str) 
     ))
 }
 
-/// Verbs of the peer that work on a management cluster.
-/// Source: clusterctl v1.14 `--help`.
-const NOT_THERE_YET: [&str; 4] = ["alpha", "describe", "get", "move"];
-
 /// A first word that is neither a verb nor a plugin.
 pub(crate) fn unknown_command(program: Program, word: &str) -> Failure {
-    if NOT_THERE_YET.contains(&word) {
-        return not_there_yet(program, word);
-    }
     let tree = named(program);
     let names = || tree.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
     let mut near = near_names(word, names());
@@ -125,25 +118,6 @@ pub(crate) fn unknown_command(program: Program, word: &str) -> Failure {
         near => failure.hint(format!("did you mean {}?", quoted(near))),
     };
     failure.hint(format!("`{} --help` lists the commands", program.name()))
-}
-
-fn not_there_yet(program: Program, word: &str) -> Failure {
-    let program = program.name();
-    let failure = Failure::user(format!("`{word}` is not there yet"));
-    let failure = match word {
-        "get" => failure.hint(
-            "`kubectl get secret NAME-kubeconfig -o jsonpath='{.data.value}' | base64 -d` prints the kubeconfig of a \
-             workload cluster",
-        ),
-        "describe" => failure.hint(format!(
-            "`kubectl get cluster,machinedeployment,machine -A` shows workload clusters, `{program} status` the providers"
-        )),
-        _ => failure,
-    };
-    failure.hint(format!(
-        "clusterctl v1.14 of the Cluster API project does it, on clusters initialized by {program} too; \
-         `{program} --help` lists what is there"
-    ))
 }
 
 fn quoted(names: &[&str]) -> String {

@@ -35,14 +35,14 @@ fn with_candidates(command: Command, words: &Arc<[OsString]>, candidates: &Arc<d
         .mut_subcommands(|subcommand| with_candidates(subcommand, words, candidates))
 }
 
-/// A flag means the same in every verb, so its name tells what it takes.
+/// A flag means the same in every verb, so its name tells what it takes; of arguments their id does.
 fn completer(
     arg: &Arg,
     words: &Arc<[OsString]>,
     candidates: &Arc<dyn Candidates>,
 ) -> Option<ArgValueCompleter> {
-    let long = arg.get_long()?;
     let candidates = Arc::clone(candidates);
+    let Some(long) = arg.get_long() else { return argument(arg.get_id().as_str(), candidates) };
     if let Some(provider_type) = ProviderType::ALL.into_iter().find(|known| known.flag() == long) {
         let complete =
             move |typed: &std::ffi::OsStr| providers(&*candidates, provider_type, &typed.to_string_lossy());
@@ -53,19 +53,22 @@ fn completer(
         "flavor" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
             starting_with(&current.to_string_lossy(), flavors(&*candidates, &words))
         })),
-        "kubeconfig-context" | "to-kubeconfig-context" => {
-            Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
-                starting_with(&current.to_string_lossy(), candidates.contexts())
-            }))
-        }
-        "sandbox" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
+        "kubeconfig-context" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
+            starting_with(&current.to_string_lossy(), candidates.contexts())
+        })),
+        "to-kubeconfig-context" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
+            starting_with(&current.to_string_lossy(), candidates.target_contexts())
+        })),
+        "sandbox" | "to-sandbox" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
             starting_with(&current.to_string_lossy(), candidates.sandboxes())
         })),
         "contract" => Some(ArgValueCompleter::new(|current: &std::ffi::OsStr| {
             starting_with(&current.to_string_lossy(), [Contract::CURRENT.to_owned()])
         })),
-        "output-dir" => Some(ArgValueCompleter::new(PathCompleter::dir())),
-        "config" | "kubeconfig" | "from" | "write-to" | "plan" | "out" => {
+        "output-dir" | "to-directory" | "from-directory" => {
+            Some(ArgValueCompleter::new(PathCompleter::dir()))
+        }
+        "config" | "kubeconfig" | "to-kubeconfig" | "from" | "write-to" | "plan" | "out" => {
             Some(ArgValueCompleter::new(PathCompleter::file()))
         }
         "type" => Some(ArgValueCompleter::new(|current: &std::ffi::OsStr| {
@@ -73,6 +76,29 @@ fn completer(
         })),
         _ => None,
     }
+}
+
+fn argument(id: &str, candidates: Arc<dyn Candidates>) -> Option<ArgValueCompleter> {
+    match id {
+        "workload_cluster" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
+            starting_with(&current.to_string_lossy(), candidates.clusters())
+        })),
+        "rollouts" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
+            rollouts(&*candidates, &current.to_string_lossy())
+        })),
+        _ => None,
+    }
+}
+
+/// Types first; behind `type/` the names.
+fn rollouts(candidates: &dyn Candidates, typed: &str) -> Vec<CompletionCandidate> {
+    let names: Vec<String> = match typed.split_once('/') {
+        Some((resource, _)) => {
+            candidates.rollouts(resource).into_iter().map(|name| format!("{resource}/{name}")).collect()
+        }
+        None => ["kubeadmcontrolplane/", "machinedeployment/", "machinepool/"].map(str::to_owned).into(),
+    };
+    starting_with(typed, names)
 }
 
 /// Names first; behind `name:` the versions; a comma begins the next one.

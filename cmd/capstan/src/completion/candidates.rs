@@ -3,9 +3,11 @@ use std::{
     ffi::{OsStr, OsString},
     fs,
     path::PathBuf,
+    time::Duration,
 };
 
 use api::{ProviderId, ProviderType};
+use management::ManagementCluster;
 use provider::config::Config;
 use repository::Location;
 
@@ -25,24 +27,40 @@ pub(crate) trait Candidates: Send + Sync {
     fn flavors(&self, provider: &ProviderId, version: Option<&str>) -> Vec<String>;
     /// Contexts of the kubeconfig.
     fn contexts(&self) -> Vec<String>;
+    /// Contexts of the kubeconfig of a target.
+    fn target_contexts(&self) -> Vec<String>;
     /// Names of the sandboxes of this machine.
     fn sandboxes(&self) -> Vec<String>;
+    /// Names of the workload clusters of the namespace that has been typed, or of the context's.
+    fn clusters(&self) -> Vec<String>;
+    /// Names of the objects of a type that can be rolled out, there.
+    fn rollouts(&self, resource: &str) -> Vec<String>;
 }
 
-/// What this machine knows: the configuration, and the repositories that are local folders.
+/// What this machine knows: the configuration, and the repositories that are local folders; and names of objects on the
+/// management cluster, when it answers at once.
 /// Anything that cannot be read gives no candidates: completion is no place for errors.
 pub(crate) struct LocalCandidates {
     environment: Environment,
     config: Option<String>,
-    kubeconfig: Option<PathBuf>,
+    kube: KubeFlags,
+    namespace: Option<String>,
+    target_kubeconfig: Option<PathBuf>,
 }
 
 impl LocalCandidates {
     /// Takes note of the flags among the words that say where to look.
     pub(crate) fn new(environment: Environment, words: &[OsString]) -> Self {
         let config = typed(words, "config", None).map(str::to_owned);
-        let kubeconfig = typed(words, "kubeconfig", None).map(PathBuf::from);
-        Self { environment, config, kubeconfig }
+        let of = |long| typed(words, long, None).map(str::to_owned);
+        let kube = KubeFlags {
+            kubeconfig: of("kubeconfig").map(PathBuf::from),
+            kubeconfig_context: of("kubeconfig-context"),
+            sandbox: of("sandbox"),
+        };
+        let target_kubeconfig = of("to-kubeconfig").map(PathBuf::from);
+        let namespace = typed(words, "namespace", Some('n')).map(str::to_owned);
+        Self { environment, config, kube, namespace, target_kubeconfig }
     }
 
     fn config(&self) -> Option<Config> {
@@ -61,6 +79,25 @@ impl LocalCandidates {
             Location::Local(local) => Some(local.base.join(local.label)),
             _ => None,
         }
+    }
+
+    /// Asks the management cluster, and waits for its answer no longer than somebody at a prompt does.
+    fn ask(&self, names: impl AsyncFnOnce(&ManagementCluster, &str) -> Option<Vec<String>>) -> Vec<String> {
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let asked = async {
+            let namespace = self.kube.namespace(self.namespace.as_deref(), &self.environment).ok()?;
+            let cluster = settings::silent_cluster(&self.kube, &self.environment, PATIENCE).await.ok()?;
+            names(&cluster, &namespace).await
+        };
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+            return Vec::new();
+        };
+        let answer = runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await });
+        // A plugin that is still asking for a password is not waited for.
+        runtime.shutdown_background();
+        let mut names = answer.ok().flatten().unwrap_or_default();
+        names.sort_unstable();
+        names
     }
 }
 
@@ -91,11 +128,26 @@ impl Candidates for LocalCandidates {
     }
 
     fn contexts(&self) -> Vec<String> {
-        KubeFlags { kubeconfig: self.kubeconfig.clone(), ..KubeFlags::default() }.contexts(&self.environment)
+        KubeFlags { kubeconfig_context: None, ..self.kube.clone() }.contexts(&self.environment)
+    }
+
+    fn target_contexts(&self) -> Vec<String> {
+        let kubeconfig = self.target_kubeconfig.clone();
+        KubeFlags { kubeconfig, ..KubeFlags::default() }.contexts(&self.environment)
     }
 
     fn sandboxes(&self) -> Vec<String> {
         Home::of(&self.environment).and_then(|home| home.names()).unwrap_or_default()
+    }
+
+    fn clusters(&self) -> Vec<String> {
+        self.ask(async |cluster, namespace| management::cluster_names(cluster, namespace).await.ok())
+    }
+
+    fn rollouts(&self, resource: &str) -> Vec<String> {
+        self.ask(async |cluster, namespace| {
+            management::rollout_names(cluster, namespace, resource).await.ok()
+        })
     }
 }
 

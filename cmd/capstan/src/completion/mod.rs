@@ -4,7 +4,8 @@
 //! `completion bash` ─► script ─► shell ─► this binary with CAPSTAN_COMPLETE=bash -- words ─► candidates
 //! ```
 //!
-//! Answering never waits for the network: what is not on this machine is not offered.
+//! Answering never waits for a repository: what is not on this machine is not offered. Names of objects are asked of the
+//! management cluster, for two seconds at most.
 
 mod answer;
 mod candidates;

@@ -1,7 +1,7 @@
 use apply::{Blocker, Written};
 
 use super::{
-    Writes, json,
+    ApiWarnings, Writes, json,
     patient::{PATIENCE, Patient},
     tree, words,
 };
@@ -26,11 +26,17 @@ pub(crate) struct ClusterEvents {
     format: ProgressFormat,
     writes: Writes,
     patient: Patient,
+    hidden: ApiWarnings,
 }
 
 impl ClusterEvents {
     pub(crate) fn new(messages: Messages, format: ProgressFormat, writes: Writes) -> Self {
-        Self { messages, format, writes, patient: Patient::default() }
+        Self { messages, format, writes, patient: Patient::default(), hidden: ApiWarnings::default() }
+    }
+
+    /// The same without some of the warnings of servers.
+    pub(crate) fn hiding(self, hidden: ApiWarnings) -> Self {
+        Self { hidden, ..self }
     }
 
     /// The place for events of a server.
@@ -64,6 +70,7 @@ impl ClusterEvents {
                 self.writes.add();
             }
             Event::Requested { request } => self.writes.sent(request),
+            Event::Warning { text } if self.hidden.hides(text) => return,
             _ => {}
         }
         if self.format == ProgressFormat::Json
@@ -99,6 +106,10 @@ impl ClusterEvents {
             words::Said::Status(text) => {
                 self.messages.progress().begin(&text);
                 self.messages.status(text);
+            }
+            words::Said::Part(text) => {
+                self.messages.progress().begin(&text);
+                self.messages.log(1, text);
             }
             words::Said::Warning(text) => self.messages.warning(text),
         }

@@ -63,6 +63,13 @@ pub(super) fn of_cluster(event: &Event) -> ProgressLine {
             of_provider("checkingForObjects", provider, version, namespace)
         }
         Event::Resuming { what } => ProgressLine::Resuming { what: what.clone() },
+        Event::Moving { phase, done, of } => {
+            ProgressLine::Moving { phase: phase.as_str(), done: *done, of: *of }
+        }
+        Event::Saving { done, of } => ProgressLine::Saving { done: *done, of: *of },
+        Event::MoveBlocked { objects } => {
+            ProgressLine::MoveBlocked { objects: objects.iter().map(object_name).collect() }
+        }
         Event::Warning { text } => ProgressLine::Warning { text: text.clone() },
     }
 }

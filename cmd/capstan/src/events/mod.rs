@@ -8,6 +8,7 @@
 //!                                  └─► Writes: how much has been done when it ends early
 //! ```
 
+mod api_warnings;
 mod cluster_events;
 mod json;
 mod patient;
@@ -15,6 +16,7 @@ mod tree;
 mod words;
 mod writes;
 
+pub(crate) use api_warnings::ApiWarnings;
 pub(crate) use cluster_events::{ClusterEvents, ProgressFormat};
 pub(crate) use tree::in_one_line;
 pub(crate) use writes::Writes;

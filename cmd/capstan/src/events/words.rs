@@ -1,11 +1,13 @@
 use std::time::Duration;
 
 use apply::{ObjectKey, Written};
-use management::Event;
+use management::{Event, MovePhase};
 
 /// What is said of an event.
 pub(super) enum Said {
     Status(String),
+    /// Part of a step; what counts is said at its end.
+    Part(String),
     Warning(String),
 }
 
@@ -40,8 +42,41 @@ pub(super) fn of_cluster(event: &Event) -> Said {
         }
         Event::WaitingForProviders => "Waiting for providers to be available...".to_owned(),
         Event::Resuming { what } => format!("going on with {what}"),
+        Event::Moving { phase, done, of } if done < of || *of == 0 => {
+            return Said::Part(moving(*phase, *done, *of));
+        }
+        Event::Moving { phase, done, of } => moving(*phase, *done, *of),
+        Event::Saving { done, of } => return Said::Part(format!("read {done} of {of} objects")),
+        Event::MoveBlocked { objects } => blocked(objects),
         Event::Warning { text } => return Said::Warning(text.clone()),
     })
+}
+
+/// How far a phase of a move is.
+fn moving(phase: MovePhase, done: usize, of: usize) -> String {
+    let count = if done < of { format!("{done} of {of}") } else { of.to_string() };
+    let resting = if of == 1 { "Cluster or ClusterClass" } else { "Clusters and ClusterClasses" };
+    let objects = if of == 1 { "object" } else { "objects" };
+    match phase {
+        MovePhase::Pausing => format!("paused {count} {resting}"),
+        MovePhase::Creating => format!("created {count} {objects} on the target"),
+        MovePhase::Verifying => format!("verified {count} {objects} on the target"),
+        MovePhase::Deleting => format!("deleted {count} {objects} on the source"),
+        MovePhase::Resuming => format!("resumed {count} {resting}"),
+        MovePhase::Aborting => format!("took {count} {objects} away from the target"),
+        MovePhase::Finished | MovePhase::Aborted => phase.as_str().to_owned(),
+    }
+}
+
+fn blocked(objects: &[ObjectKey]) -> String {
+    /// So many are named; the rest is counted.
+    const NAMED: usize = 5;
+    let named: Vec<String> = objects.iter().take(NAMED).map(ToString::to_string).collect();
+    let more = match objects.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("waiting until providers let go of {}{more}", named.join(", "))
 }
 
 fn reference(label: &str, version: &str, namespace: &str) -> String {
@@ -102,6 +137,25 @@ mod tests {
             text,
             r#"Deleting Provider={"name":"cluster-api","namespace":"capi-system"} providerVersion="v1.14.0""#
         );
+    }
+
+    #[test]
+    fn a_move_tells_how_far_it_is_and_at_the_end_of_a_phase_what_was_done() {
+        let said = |phase, done, of| of_cluster(&Event::Moving { phase, done, of });
+        assert!(matches!(
+            said(MovePhase::Creating, 3, 12),
+            Said::Part(text) if text == "created 3 of 12 objects on the target"
+        ));
+        assert!(matches!(
+            said(MovePhase::Deleting, 1, 1),
+            Said::Status(text) if text == "deleted 1 object on the source"
+        ));
+        let key = |name: String| ObjectKey { kind: "Host".to_owned(), name, ..ObjectKey::default() };
+        let objects = (0..7).map(|number| key(number.to_string())).collect();
+        assert!(matches!(
+            of_cluster(&Event::MoveBlocked { objects }),
+            Said::Status(text) if text == "waiting until providers let go of Host 0, Host 1, Host 2, Host 3, Host 4 and 2 more"
+        ));
     }
 
     #[test]

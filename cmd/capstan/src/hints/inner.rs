@@ -1,7 +1,10 @@
 use std::error::Error;
 
 use apply::{EngineError, WriteError};
-use management::{LifecycleError, RenderError, ResolveError, StatusError};
+use management::{
+    DiscoverError, LifecycleError, MoveError, RenderError, ResolveError, RolloutError, StatusError,
+    WorkloadKubeconfigError,
+};
 
 use super::rules::as_error;
 
@@ -14,9 +17,13 @@ pub(super) fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error 
 fn passed_on<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     as_error::<LifecycleError>(error)
         .and_then(of_lifecycle)
+        .or_else(|| as_error::<MoveError>(error).and_then(of_move))
+        .or_else(|| as_error::<DiscoverError>(error).and_then(of_discovery))
         .or_else(|| as_error::<StatusError>(error).map(of_status))
         .or_else(|| as_error::<RenderError>(error).and_then(of_rendering))
         .or_else(|| as_error::<WriteError>(error).map(of_write))
+        .or_else(|| as_error::<WorkloadKubeconfigError>(error).and_then(of_workload))
+        .or_else(|| as_error::<RolloutError>(error).and_then(of_rollout))
         .or_else(|| match as_error(error) {
             Some(EngineError::Api(inner)) => Some(inner),
             _ => None,
@@ -41,6 +48,22 @@ fn of_lifecycle(error: &LifecycleError) -> Option<&(dyn Error + 'static)> {
     }
 }
 
+fn of_move(error: &MoveError) -> Option<&(dyn Error + 'static)> {
+    match error {
+        MoveError::Problems(inner) => Some(inner),
+        MoveError::Journal(inner) => Some(inner),
+        _ => None,
+    }
+}
+
+fn of_discovery(error: &DiscoverError) -> Option<&(dyn Error + 'static)> {
+    match error {
+        DiscoverError::Inventory(inner) => Some(inner),
+        DiscoverError::Api(inner) => Some(inner),
+        DiscoverError::Definition { .. } => None,
+    }
+}
+
 fn of_status(error: &StatusError) -> &(dyn Error + 'static) {
     match error {
         StatusError::Inventory(inner) => inner,
@@ -61,6 +84,22 @@ fn of_write(error: &WriteError) -> &(dyn Error + 'static) {
     match error {
         WriteError::Api(inner) => inner,
         WriteError::Impossible(inner) => inner,
+    }
+}
+
+fn of_workload(error: &WorkloadKubeconfigError) -> Option<&(dyn Error + 'static)> {
+    match error {
+        WorkloadKubeconfigError::Contract(inner) => Some(inner),
+        WorkloadKubeconfigError::Api(inner) => Some(inner),
+        _ => None,
+    }
+}
+
+fn of_rollout(error: &RolloutError) -> Option<&(dyn Error + 'static)> {
+    match error {
+        RolloutError::Contract(inner) => Some(inner),
+        RolloutError::Api(inner) => Some(inner),
+        _ => None,
     }
 }
 

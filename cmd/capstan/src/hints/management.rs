@@ -2,9 +2,12 @@ use std::error::Error;
 
 use api::Contract;
 use apply::{Blocker, GroupKind, Health, ObjectKey};
-use management::{CertManagerError, ContractError, DeleteError, NotReady, Problems, UpgradeError};
+use management::{
+    CertManagerError, ContractError, DeleteError, DescribeError, JournalError, MoveError, MovePhase,
+    NotReady, Problems, UpgradeError,
+};
 
-use super::rules::as_error;
+use super::rules::{as_error, one_of};
 
 pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
     if let Some(problems) = as_error::<Problems>(error) {
@@ -17,7 +20,10 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
         .and_then(contract)
         .or_else(|| as_error::<UpgradeError>(error).and_then(upgrade))
         .or_else(|| as_error::<DeleteError>(error).map(deletion))
-        .or_else(|| as_error::<CertManagerError>(error).and_then(cert_manager));
+        .or_else(|| as_error::<DescribeError>(error).and_then(description))
+        .or_else(|| as_error::<CertManagerError>(error).and_then(cert_manager))
+        .or_else(|| as_error::<MoveError>(error).and_then(movement))
+        .or_else(|| as_error::<JournalError>(error).and_then(journal));
     one.into_iter().collect()
 }
 
@@ -30,6 +36,19 @@ fn contract(error: &ContractError) -> Option<String> {
             Some(format!("go to the newer contract first: `upgrade apply --contract {}`", Contract::CURRENT))
         }
         ContractError::Contract { .. } | ContractError::Api(_) => None,
+    }
+}
+
+fn description(error: &DescribeError) -> Option<String> {
+    match error {
+        DescribeError::NoSuchCluster { near, .. } if !near.is_empty() => {
+            Some(format!("did you mean {}?", one_of(near)))
+        }
+        DescribeError::NoSuchCluster { elsewhere, .. } if !elsewhere.is_empty() => {
+            Some(format!("there is one in namespace {}: name it with `--namespace`", one_of(elsewhere)))
+        }
+        DescribeError::NoSuchCluster { .. } => Some("`kubectl get clusters -A` lists them".to_owned()),
+        DescribeError::Contract(_) | DescribeError::Api(_) => None,
     }
 }
 
@@ -59,6 +78,54 @@ fn deletion(error: &DeleteError) -> String {
             "delete these objects first, or keep the definitions: leave `--include-crd` out".to_owned()
         }
     }
+}
+
+fn movement(error: &MoveError) -> Option<String> {
+    let hint = match error {
+        MoveError::SameCluster => {
+            "name the target with `--to-kubeconfig` and `--to-kubeconfig-context`; `--kubeconfig` is the source"
+        }
+        MoveError::Blocked { .. } => {
+            "the provider of these objects takes the annotation off when they may go; more time: `--timeout`"
+        }
+        MoveError::Differs { .. } => {
+            "see what changes them on the target, such as a webhook; `--accept-differences` goes on with what it keeps"
+        }
+        MoveError::Unsettled { .. } => {
+            "find out what writes these objects, stop it, and run the command again; it goes on"
+        }
+        MoveError::Saving { .. } => {
+            "wait until it is done; if that process is on another machine and was cut off there, take the annotation `capstan.dev/move` off the Clusters and resume them"
+        }
+        MoveError::Awake { .. } => "find out who has resumed them, and run the command again",
+        MoveError::TooLate => "the command that began the move goes on with it",
+        MoveError::NoMove { .. } => {
+            "`move status` looks at both clusters; name the target with `--to-kubeconfig`"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+fn journal(error: &JournalError) -> Option<String> {
+    let hint = match error {
+        JournalError::UnderWay { .. } => {
+            "wait until it is done; `move status` tells how far it is".to_owned()
+        }
+        JournalError::Another { journal, .. } if journal.phase == MovePhase::Aborting => {
+            "`move --abort` with the same ends undoes the rest of it".to_owned()
+        }
+        JournalError::Another { .. } => {
+            "go on with that move first, or undo it with `--abort`; `move status` tells what it is".to_owned()
+        }
+        JournalError::Unusable { place, .. } => {
+            let (namespace, name) = place.split_once('/').unwrap_or(("default", place));
+            format!("`kubectl get configmap -n {namespace} {name} -o yaml` shows it")
+        }
+        JournalError::TakenOver => "`move status` tells how far it is".to_owned(),
+        JournalError::Place { .. } | JournalError::NotKept { .. } | JournalError::Disk(_) => return None,
+    };
+    Some(hint)
 }
 
 fn cert_manager(error: &CertManagerError) -> Option<String> {

@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use apply::EngineError;
-use management::{DeleteError, LifecycleError, NotReady, Problems, RenderError, UpgradeError};
+use management::{DeleteError, LifecycleError, MoveError, NotReady, Problems, RenderError, UpgradeError};
 
 use super::{inner::innermost, rules::as_error};
 use crate::{events::in_one_line, failure::chain};
@@ -71,6 +71,9 @@ fn of<'a>(error: &'a (dyn Error + 'static)) -> Vec<Member<'a>> {
         }
         _ => {}
     }
+    if let Some(error) = as_error::<MoveError>(error) {
+        return of_move(error);
+    }
     if let Some(NotReady { blockers, .. }) = as_error(error) {
         return texts(blockers.iter().map(in_one_line));
     }
@@ -84,6 +87,27 @@ fn of_engine(error: &EngineError) -> Vec<Member<'_>> {
         EngineError::InUse { definitions } => each(definitions),
         EngineError::Writes { failed } => failed.iter().map(|(_, error)| Member::Error(error)).collect(),
         EngineError::Api(_) => Vec::new(),
+    }
+}
+
+fn of_move(error: &MoveError) -> Vec<Member<'_>> {
+    match error {
+        // Each names its object itself.
+        MoveError::Objects { failures, .. } => {
+            failures.iter().map(|(_, error)| Member::Error(error)).collect()
+        }
+        MoveError::Differs { differences } => {
+            texts(differences.iter().map(|(object, what)| format!("{object}: {what}")))
+        }
+        // A single one is named in the message itself.
+        MoveError::Blocked { objects, .. }
+        | MoveError::Unsettled { objects }
+        | MoveError::Awake { objects }
+            if objects.len() > 1 =>
+        {
+            texts(objects.iter().map(ToString::to_string))
+        }
+        _ => Vec::new(),
     }
 }
 

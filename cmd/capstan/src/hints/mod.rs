@@ -6,9 +6,11 @@ mod management;
 mod members;
 mod provider;
 mod repository;
+mod rollout;
 mod rules;
 mod sandbox;
 mod settings;
+mod workload;
 
 pub(crate) use members::members;
 pub(crate) use rules::for_error;

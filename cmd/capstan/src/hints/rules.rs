@@ -1,6 +1,8 @@
 use std::error::Error;
 
-use super::{apply, inner::innermost, management, members, provider, repository, sandbox, settings};
+use super::{
+    apply, inner::innermost, management, members, provider, repository, rollout, sandbox, settings, workload,
+};
 use crate::failure::chain;
 
 /// The hints of every error in a chain, outermost first, those of an error that holds several behind its own.
@@ -12,6 +14,8 @@ pub(crate) fn for_error(error: &(dyn Error + 'static)) -> Vec<String> {
         sandbox::hints,
         apply::hints,
         management::hints,
+        rollout::hints,
+        workload::hints,
     ];
     let of_one = |error| -> Vec<String> {
         let error = innermost(error);

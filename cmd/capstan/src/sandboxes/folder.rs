@@ -66,6 +66,11 @@ impl Home {
         Ok(Self(state.join("capstan").join("sandboxes")))
     }
 
+    /// A folder of this name for what else is kept, beside that of all sandboxes.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.0.with_file_name(name)
+    }
+
     /// The names of all sandboxes, sorted.
     /// # Errors
     /// When the folder cannot be listed.
@@ -152,6 +157,19 @@ impl Folder {
         }
     }
 
+    /// Notes that the tour made it, and may remove it.
+    /// # Errors
+    /// When the note cannot be written.
+    pub(crate) fn mark_as_of_tour(&self) -> Result<(), Failure> {
+        let path = self.tour_file();
+        fs::write(&path, "").map_err(|error| cannot("write", &path, &error))
+    }
+
+    /// Whether the tour made it. What a user makes has no such note, whatever its name.
+    pub(crate) fn is_of_tour(&self) -> bool {
+        self.tour_file().is_file()
+    }
+
     /// Removes it with all that is in it, while holding the lock.
     /// # Errors
     /// When something in it cannot be removed.
@@ -214,6 +232,14 @@ impl Folder {
         if self.is_running()? { files::read(&self.process_file()) } else { Ok(None) }
     }
 
+    /// Where it listens, or listened last.
+    /// # Errors
+    /// When its files cannot be read.
+    pub(crate) fn last_server(&self) -> Result<Option<String>, Failure> {
+        let port = self.settings()?.and_then(|last| last.port);
+        Ok(port.map(|port| format!("https://127.0.0.1:{port}")))
+    }
+
     /// Whether some process holds its lock.
     /// # Errors
     /// When its files cannot be read.
@@ -261,6 +287,10 @@ impl Folder {
 
     fn lock_file(&self) -> PathBuf {
         self.path.join("lock")
+    }
+
+    fn tour_file(&self) -> PathBuf {
+        self.path.join("tour")
     }
 
     fn process_file(&self) -> PathBuf {

@@ -9,6 +9,7 @@
 //!   process.json    who holds the lock, and where it listens
 //!   log             what the process had to say
 //!   data/           the objects, unless they are kept in memory or elsewhere
+//!   tour            there when `quickstart` made it, and may remove it
 //! ```
 
 mod files;

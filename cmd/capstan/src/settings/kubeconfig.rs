@@ -113,15 +113,35 @@ impl KubeFlags {
     /// As for the context.
     pub(crate) fn credentials(&self, environment: &Environment) -> Result<Credentials, KubeconfigError> {
         let config = match self.read(environment) {
-            Err(KubeconfigError::NotFound { .. })
-                if !self.is_given() && environment.text(POD_VARIABLE).is_some() =>
-            {
-                return Ok(Credentials::InCluster);
-            }
+            Err(error) if self.leads_to_pod(&error, environment) => return Ok(Credentials::InCluster),
             read => read?,
         };
         let context = self.chosen(&config)?.name;
         Ok(Credentials::Kubeconfig { config: Box::new(config), context })
+    }
+
+    /// The namespace a verb works in: the one that is given, else that of the context, else `default`.
+    /// # Errors
+    /// As for the context, where no namespace is given.
+    pub(crate) fn namespace(
+        &self,
+        given: Option<&str>,
+        environment: &Environment,
+    ) -> Result<String, KubeconfigError> {
+        if let Some(given) = given.filter(|given| !given.is_empty()) {
+            return Ok(given.to_owned());
+        }
+        let of_context = match self.context(environment) {
+            Err(error) if self.leads_to_pod(&error, environment) => None,
+            context => context?.namespace,
+        };
+        Ok(of_context.unwrap_or_else(|| "default".to_owned()))
+    }
+
+    /// Whether the account of a pod is taken where a kubeconfig cannot be.
+    fn leads_to_pod(&self, error: &KubeconfigError, environment: &Environment) -> bool {
+        let is_missing = matches!(error, KubeconfigError::NotFound { .. });
+        is_missing && !self.is_given() && environment.text(POD_VARIABLE).is_some()
     }
 
     fn chosen(&self, config: &Kubeconfig) -> Result<KubeContext, KubeconfigError> {
@@ -271,6 +291,17 @@ contexts:
         let found = context("one", &KubeFlags::default()).unwrap();
         assert_eq!(found, KubeContext { name: "prod".into(), namespace: Some("team-a".into()) });
         assert_eq!(context("one", &with_context("staging")).unwrap().namespace, None);
+    }
+
+    #[test]
+    fn a_namespace_that_is_given_counts_before_that_of_the_context() {
+        let namespace = |flags: &KubeFlags, given| {
+            let (_folder, environment) = world("one");
+            flags.namespace(given, &environment).unwrap()
+        };
+        assert_eq!(namespace(&KubeFlags::default(), Some("mine")), "mine");
+        assert_eq!(namespace(&KubeFlags::default(), Some("")), "team-a");
+        assert_eq!(namespace(&with_context("staging"), None), "default");
     }
 
     #[test]

@@ -64,12 +64,14 @@ pub(crate) fn unmerge_kubeconfig(ours: &Path, environment: &Environment) -> Resu
     Ok(Some(theirs))
 }
 
-fn empty() -> Map<String, Value> {
+/// A kubeconfig with nothing in it.
+pub(super) fn empty() -> Map<String, Value> {
     let document = json!({"apiVersion": "v1", "kind": "Config", "preferences": {}});
     document.as_object().cloned().unwrap_or_default()
 }
 
-fn read(path: &Path) -> Result<Option<Map<String, Value>>, Failure> {
+/// Reads a kubeconfig as data; none when it is not there, or is empty.
+pub(super) fn read(path: &Path) -> Result<Option<Map<String, Value>>, Failure> {
     let cannot_read =
         || Failure::new(Kind::Environment, format!("cannot read the kubeconfig `{}`", path.display()));
     let text = match fs::read(path) {
@@ -87,7 +89,7 @@ fn read(path: &Path) -> Result<Option<Map<String, Value>>, Failure> {
 }
 
 /// The list of this name, made when it is not there.
-fn entries_mut<'a>(
+pub(super) fn entries_mut<'a>(
     document: &'a mut Map<String, Value>,
     list: &str,
     path: &Path,
@@ -102,7 +104,8 @@ fn entries_mut<'a>(
     })
 }
 
-fn write(path: &Path, document: Map<String, Value>) -> Result<(), Failure> {
+/// Writes it whole or not at all, for its owner alone when it is new.
+pub(super) fn write(path: &Path, document: Map<String, Value>) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| {
             Failure::new(Kind::Environment, format!("cannot make `{}`", folder.display())).because(&error)

@@ -1,10 +1,15 @@
 use std::time::Duration;
 
-use apply::{Connection, Server, ServerSettings};
+use apply::{Connection, EventSink, Server, ServerSettings};
 use management::ManagementCluster;
 
-use super::{KubeFlags, kubeconfig::CLUSTER_HEADING};
-use crate::{Failure, events::ProgressFormat, platform, session::Session};
+use super::{KubeFlags, KubeconfigError, kubeconfig::CLUSTER_HEADING};
+use crate::{
+    Environment, Failure,
+    events::{ApiWarnings, ClusterEvents, ProgressFormat},
+    platform,
+    session::Session,
+};
 
 /// The flags that say how a management cluster is worked on, for verbs that change it.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -57,7 +62,20 @@ pub(crate) fn management_cluster(
     pace: &PaceFlags,
     session: &Session,
 ) -> Result<ManagementCluster, Failure> {
-    connect(kube, pace, session, pace.settings()?)
+    management_cluster_hiding(kube, pace, ApiWarnings::default(), session)
+}
+
+/// The same without some of the warnings of its server.
+/// # Errors
+/// As for the other.
+pub(crate) fn management_cluster_hiding(
+    kube: &KubeFlags,
+    pace: &PaceFlags,
+    hidden: ApiWarnings,
+    session: &Session,
+) -> Result<ManagementCluster, Failure> {
+    let events = session.cluster_events(pace.progress).hiding(hidden);
+    connect(kube, &events, session, pace.settings()?)
 }
 
 /// The same for a verb that can do without: it is not waited for long.
@@ -71,17 +89,38 @@ pub(crate) fn management_cluster_if_near(
     const PATIENCE: Duration = Duration::from_secs(5);
     let pace = PaceFlags::default();
     let settings = ServerSettings { request_timeout: PATIENCE, retry_for: PATIENCE, ..pace.settings()? };
-    connect(kube, &pace, session, settings)
+    connect(kube, &session.cluster_events(pace.progress), session, settings)
 }
 
 fn connect(
     kube: &KubeFlags,
-    pace: &PaceFlags,
+    events: &ClusterEvents,
     session: &Session,
     mut settings: ServerSettings,
 ) -> Result<ManagementCluster, Failure> {
-    let connection = Connection {
-        credentials: kube.credentials(session.environment())?,
+    let connection = connection(kube, session.environment())?;
+    settings.events = events.of_server();
+    let server = session.block_on(Box::pin(Server::connect(connection, settings)))?;
+    Ok(ManagementCluster::new(server, events.of_cluster()))
+}
+
+/// The same for completion, which says nothing and waits for nobody.
+/// # Errors
+/// As for the others.
+pub(crate) async fn silent_cluster(
+    kube: &KubeFlags,
+    environment: &Environment,
+    patience: Duration,
+) -> Result<ManagementCluster, Failure> {
+    let settings =
+        ServerSettings { request_timeout: patience, retry_for: Duration::ZERO, ..ServerSettings::default() };
+    let server = Server::connect(connection(kube, environment)?, settings).await?;
+    Ok(ManagementCluster::new(server, EventSink::none()))
+}
+
+fn connection(kube: &KubeFlags, environment: &Environment) -> Result<Connection, KubeconfigError> {
+    Ok(Connection {
+        credentials: kube.credentials(environment)?,
         impersonation: None,
         user_agent: format!(
             "capstan/{} ({}/{})",
@@ -89,9 +128,5 @@ fn connect(
             platform::operating_system(),
             platform::architecture()
         ),
-    };
-    let events = session.cluster_events(pace.progress);
-    settings.events = events.of_server();
-    let server = session.block_on(Box::pin(Server::connect(connection, settings)))?;
-    Ok(ManagementCluster::new(server, events.of_cluster()))
+    })
 }

@@ -20,6 +20,7 @@ mod output_format;
 mod releases;
 mod repositories;
 mod verbosity;
+mod workload_context;
 mod xdg;
 
 pub(crate) use config_file::{Source, from_path, source};
@@ -28,9 +29,13 @@ pub(crate) use error::SettingsError;
 pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError};
 pub(crate) use kubeconfig_merge::{merge_kubeconfig, unmerge_kubeconfig};
 pub(crate) use load::load;
-pub(crate) use management_cluster::{PaceFlags, ServerFlags, management_cluster, management_cluster_if_near};
+pub(crate) use management_cluster::{
+    PaceFlags, ServerFlags, management_cluster, management_cluster_hiding, management_cluster_if_near,
+    silent_cluster,
+};
 pub(crate) use output_format::{OutputFormat, to_json, to_yaml};
 pub(crate) use releases::provider_releases;
 pub(crate) use repositories::{overrides, repositories};
 pub(crate) use verbosity::verbosity;
+pub(crate) use workload_context::{WorkloadContext, WorkloadContextError, merge_workload};
 pub(crate) use xdg::{config_home, state_home};

@@ -43,6 +43,8 @@ pub(crate) enum Label {
     Cause,
     /// A line of the log.
     Log,
+    /// A command as it is typed.
+    Command,
 }
 
 impl Label {
@@ -51,7 +53,7 @@ impl Label {
             Self::Error => AnsiColor::Red.on_default().bold(),
             Self::Warning => AnsiColor::Yellow.on_default().bold(),
             Self::Hint => AnsiColor::Cyan.on_default().bold(),
-            Self::Cause => Style::new().bold(),
+            Self::Cause | Self::Command => Style::new().bold(),
             Self::Log => Style::new().dimmed(),
         }
     }

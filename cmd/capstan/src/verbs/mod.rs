@@ -1,19 +1,27 @@
 //! One verb, one file: its flags with their help, and the call that does it. This file is the list.
 
+mod alpha;
+mod backup;
 mod completion;
 mod config;
 mod convert;
 mod delete;
+mod describe;
 mod explain;
 mod generate;
+mod get;
+mod graph;
 pub(crate) mod help;
 mod init;
 mod lifecycle;
+mod r#move;
 mod plan;
 mod plugin;
 mod provider;
 mod provider_flags;
+mod quickstart;
 mod render;
+mod restore;
 mod sandbox;
 mod status;
 mod upgrade;
@@ -26,15 +34,26 @@ use crate::{Failure, session::Session};
 /// Every command of the first level.
 #[derive(clap::Subcommand)]
 pub(crate) enum Verb {
+    Quickstart(Box<quickstart::Quickstart>),
     #[command(subcommand)]
     Generate(generate::Generate),
     Init(Box<init::Init>),
     #[command(subcommand)]
     Upgrade(upgrade::Upgrade),
     Delete(Box<delete::Delete>),
+    Move(Box<r#move::Move>),
+    Backup(Box<backup::Backup>),
+    Restore(Box<restore::Restore>),
     #[command(subcommand)]
     Plan(plan::Plan),
     Status(status::Status),
+    #[command(subcommand)]
+    Describe(describe::Describe),
+    Graph(Box<graph::Graph>),
+    #[command(subcommand)]
+    Get(get::Get),
+    #[command(subcommand)]
+    Alpha(alpha::Alpha),
     Render(Box<render::Render>),
     #[command(subcommand)]
     Explain(explain::Explain),
@@ -56,12 +75,20 @@ pub(crate) enum Verb {
 impl Verb {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
+            Self::Quickstart(args) => quickstart::run(&args, session),
             Self::Generate(verb) => verb.run(session),
             Self::Init(args) => init::run(*args, session),
             Self::Upgrade(verb) => verb.run(session),
             Self::Delete(args) => args.run(session),
+            Self::Move(args) => r#move::run(*args, session),
+            Self::Backup(args) => backup::run(&args, session),
+            Self::Restore(args) => restore::run(&args, session),
             Self::Plan(verb) => verb.run(session),
+            Self::Describe(verb) => verb.run(session),
             Self::Status(args) => status::run(&args, session),
+            Self::Graph(args) => graph::run(&args, session),
+            Self::Get(verb) => verb.run(session),
+            Self::Alpha(verb) => verb.run(session),
             Self::Render(args) => render::run(&args, session),
             Self::Explain(verb) => verb.run(session),
             Self::Config(verb) => verb.run(session),

@@ -161,6 +161,12 @@ impl SeveralProviders {
         resolve_all(lists)
     }
 
+    /// The flags as they are typed, each with all its values.
+    pub(crate) fn as_typed(&self) -> Vec<String> {
+        let given = self.lists().into_iter().filter(|(_, values)| !values.is_empty());
+        given.flat_map(|(of, values)| [format!("--{}", of.flag()), values.join(",")]).collect()
+    }
+
     fn lists(&self) -> [(ProviderType, Vec<String>); 7] {
         let core = self.core.iter().filter(|core| !core.is_empty()).cloned().collect();
         [

@@ -17,6 +17,13 @@ pub(super) enum Target {
     Requests(usize),
     /// At most a tenth more time and memory than where nothing unrelated is.
     AsAlone,
+    /// A peak of at most the peer's.
+    NoMoreMemory,
+    /// At most a fifth more time and requests for each object than where fewer are.
+    EachAsAlone {
+        objects: usize,
+        alone: usize,
+    },
 }
 
 /// What a target is held against.
@@ -40,6 +47,13 @@ impl Target {
                 format!("{most} requests: {}", verdict(asked <= most, &asked.to_string()))
             }
             Self::AsAlone => as_alone(ours, against.alone),
+            Self::NoMoreMemory => match against.theirs {
+                None => "no more memory: nothing to compare with".to_owned(),
+                Some(theirs) => {
+                    format!("no more memory: {}", verdict(ours.memory <= theirs.memory, &mib(ours.memory)))
+                }
+            },
+            Self::EachAsAlone { objects, alone } => each_as_alone(ours, against.alone, objects, alone),
         }
     }
 }
@@ -62,6 +76,21 @@ fn as_alone(ours: &Figures, alone: Option<&Figures>) -> String {
     let Some(alone) = alone else { return format!("{target}: nothing to compare with") };
     let is_met = ours.wall * 10 <= alone.wall * 11 && ours.memory * 10 <= alone.memory * 11;
     format!("{target}: {}", verdict(is_met, &format!("{}, {} there", span(alone.wall), mib(alone.memory))))
+}
+
+fn each_as_alone(ours: &Figures, alone: Option<&Figures>, objects: usize, of_alone: usize) -> String {
+    let target = "each object as where fewer are, within a fifth";
+    let Some(alone) = alone else { return format!("{target}: nothing to compare with") };
+    let growth = |now: f64, then: f64| {
+        let scale = |count: usize| u32::try_from(count.max(1)).map_or(f64::MAX, f64::from);
+        now / scale(objects) / (then / scale(of_alone)).max(1e-9)
+    };
+    let asked =
+        |figures: &Figures| u32::try_from(figures.requests.unwrap_or_default()).map_or(f64::MAX, f64::from);
+    let time = growth(ours.wall.as_secs_f64(), alone.wall.as_secs_f64());
+    let requests = growth(asked(ours), asked(alone));
+    let is_met = time <= 1.2 && requests <= 1.2;
+    format!("{target}: {}", verdict(is_met, &format!("{time:.2} of the time, {requests:.2} of the requests")))
 }
 
 fn verdict(is_met: bool, found: &str) -> String {
@@ -89,6 +118,15 @@ mod tests {
             (Target::Requests(180), "180 requests: met (180)"),
             (Target::Requests(179), "179 requests: not met (180)"),
             (Target::AsAlone, "as without them, within a tenth: not met (90.0 ms, 20.0 MiB there)"),
+            (Target::NoMoreMemory, "no more memory: met (20.0 MiB)"),
+            (
+                Target::EachAsAlone { objects: 20, alone: 10 },
+                "each object as where fewer are, within a fifth: met (0.56 of the time, 0.50 of the requests)",
+            ),
+            (
+                Target::EachAsAlone { objects: 1, alone: 1 },
+                "each object as where fewer are, within a fifth: met (1.11 of the time, 1.00 of the requests)",
+            ),
         ];
         for (target, expected) in cases {
             assert_eq!(target.judge(&ours, against), expected, "{target:?}");
@@ -99,7 +137,10 @@ mod tests {
     #[test]
     fn a_share_of_nothing_is_not_judged() {
         let nothing = Against { theirs: None, alone: None };
-        for target in [Target::CpuShare(3), Target::TimeShare(4), Target::AsAlone] {
+        let each = Target::EachAsAlone { objects: 2, alone: 1 };
+        let compared =
+            [Target::CpuShare(3), Target::TimeShare(4), Target::AsAlone, Target::NoMoreMemory, each];
+        for target in compared {
             assert!(target.judge(&figures(1, 1, 1), nothing).ends_with("nothing to compare with"));
         }
     }

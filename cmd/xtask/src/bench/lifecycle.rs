@@ -10,7 +10,7 @@ use super::{
     figures::Figures,
     judge::Target,
     providers, sample,
-    sandbox::Running,
+    sandbox::{Running, Setup},
     table::{self, Row},
     unrelated,
 };
@@ -187,7 +187,8 @@ impl Bench<'_> {
 
     /// Runs the verbs one after the other on a fresh sandbox.
     fn journey(&self, program: Program<'_>, world: World, verbs: &[Verb]) -> Result<Vec<Figures>> {
-        let sandbox = Running::start(&self.programs.ours, self.folder, world.flags())?;
+        let setup = Setup { flags: world.flags(), ..Setup::default() };
+        let sandbox = Running::start(&self.programs.ours, self.folder, &setup)?;
         if world == World::Crowded {
             self.runtime.block_on(unrelated::fill(&sandbox.kubeconfig));
         }

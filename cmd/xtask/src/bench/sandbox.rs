@@ -11,8 +11,6 @@ use anyhow::{Context as _, Result, bail};
 
 use super::{figures::median, scrubbed};
 
-const NAME: &str = "bench";
-
 /// How long what was installed may take to become ready, and how often that is looked at.
 const PATIENCE: Duration = Duration::from_mins(2);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -31,7 +29,7 @@ pub(super) struct Start {
 /// # Errors
 /// When one does not start.
 pub(super) fn median_start(program: &Path, folder: &Path, runs: usize) -> Result<Start> {
-    let starts = (0..runs.max(1)).map(|_| Ok(Running::start(program, folder, &[])?.start));
+    let starts = (0..runs.max(1)).map(|_| Ok(Running::start(program, folder, &Setup::default())?.start));
     let starts = starts.collect::<Result<Vec<_>>>()?;
     Ok(Start {
         ready: median(starts.iter().map(|start| start.ready)),
@@ -39,23 +37,44 @@ pub(super) fn median_start(program: &Path, folder: &Path, runs: usize) -> Result
     })
 }
 
+/// How a sandbox is started.
+#[derive(Clone, Copy)]
+pub(super) struct Setup<'a> {
+    /// Of two at the same time each has one of its own.
+    pub(super) name: &'a str,
+    /// Where it keeps its objects; in memory without.
+    pub(super) data: Option<&'a Path>,
+    pub(super) flags: &'a [&'a str],
+}
+
+impl Default for Setup<'_> {
+    fn default() -> Self {
+        Self { name: "bench", data: None, flags: &[] }
+    }
+}
+
 /// A sandbox in a process of its own: an optimised one, as the binary that is measured. It ends with the value.
 pub(super) struct Running<'a> {
     program: &'a Path,
     folder: &'a Path,
+    name: String,
     process: Child,
     pub(super) kubeconfig: PathBuf,
     pub(super) start: Start,
 }
 
 impl<'a> Running<'a> {
-    /// Starts one that keeps its objects in memory.
+    /// Starts one.
     ///
     /// # Errors
     /// When it does not start.
-    pub(super) fn start(program: &'a Path, folder: &'a Path, flags: &[&str]) -> Result<Self> {
+    pub(super) fn start(program: &'a Path, folder: &'a Path, setup: &Setup<'_>) -> Result<Self> {
         let mut command = scrubbed(program, folder);
-        command.args(["sandbox", "start", NAME, "--foreground", "--in-memory", "--quiet"]).args(flags);
+        command.args(["sandbox", "start", setup.name, "--foreground", "--quiet"]).args(setup.flags);
+        match setup.data {
+            Some(data) => command.arg("--data-dir").arg(data),
+            None => command.arg("--in-memory"),
+        };
         let start = Instant::now();
         let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let stdout = process.stdout.take().context("stdout is piped")?;
@@ -63,7 +82,8 @@ impl<'a> Running<'a> {
         // It is printed once connections are taken.
         let read = BufReader::new(stdout).read_line(&mut line);
         let start = Start { ready: start.elapsed(), memory: resident(process.id()) };
-        let running = Self { program, folder, process, kubeconfig: PathBuf::from(line.trim_end()), start };
+        let (name, kubeconfig) = (setup.name.to_owned(), PathBuf::from(line.trim_end()));
+        let running = Self { program, folder, name, process, kubeconfig, start };
         if read? == 0 {
             bail!("the sandbox did not start");
         }
@@ -75,7 +95,7 @@ impl<'a> Running<'a> {
     /// # Errors
     /// When it does not tell.
     pub(super) fn requests(&self) -> Result<usize> {
-        let log = self.said(&["sandbox", "logs", NAME, "--requests"])?;
+        let log = self.said(&["sandbox", "logs", &self.name, "--requests"])?;
         Ok(log.lines().filter(|line| is_measured(line)).count())
     }
 

@@ -41,6 +41,13 @@ fn forms() -> Vec<Form> {
         form::<output::LifecycleReport>("lifecycle-report", "`plan`, `init`, `upgrade apply`, `delete`"),
         form::<output::UpgradePlan>("upgrade-plan", "`upgrade plan`"),
         form::<output::StatusReport>("status-report", "`status`"),
+        form::<output::ClusterDescription>("cluster-description", "`describe cluster`"),
+        form::<output::MovePlan>("move-plan", "`move --dry-run`"),
+        form::<output::MoveReport>("move-report", "`move`, `move report`"),
+        form::<output::MoveStatus>("move-status", "`move status`"),
+        form::<output::MoveAborted>("move-aborted", "`move --abort`"),
+        form::<output::OwnerGraph>("owner-graph", "`graph`"),
+        form::<output::RolloutReport>("rollout-report", "`alpha rollout status`"),
         form::<output::ProgressLine>("progress-line", "`--progress json`, a line each, on standard error"),
         form::<output::VersionReport>("version-report", "`version`"),
     ]

@@ -14,7 +14,7 @@ mod text;
 mod unfinished;
 
 pub(crate) use change::{Change, Done, run, warn};
-pub(crate) use flags::{PlanFlags, WaitFlags, wait_until_done};
+pub(crate) use flags::{PlanFlags, WaitFlags, span, wait_until_done};
 pub(crate) use saved::{nothing_beside_a_plan, plan_of_another, references, requested, settled};
 pub(crate) use sources::OwnedSources;
 pub(crate) use unfinished::{init_text, unfinished_init, unfinished_upgrade, upgrade_text};

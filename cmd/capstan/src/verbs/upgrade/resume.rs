@@ -1,4 +1,4 @@
-use management::{NotReady, LifecycleError};
+use management::{LifecycleError, NotReady};
 
 use crate::{
     Failure,

@@ -1,0 +1,18 @@
+use management::RolloutChange;
+
+use super::{change::change_all, target::Target};
+use crate::{Failure, session::Session};
+
+/// Go on with a resource that was paused
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} alpha rollout resume machinedeployment/demo-workers
+  {bin} alpha rollout resume kcp/demo-control-plane md/demo-workers")]
+pub(crate) struct Resume {
+    #[command(flatten)]
+    target: Target,
+}
+
+pub(crate) fn run(args: &Resume, session: &Session) -> Result<(), Failure> {
+    change_all(RolloutChange::Resume, &args.target, session)
+}

@@ -1,0 +1,135 @@
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::BufWriter,
+    path::{Path, PathBuf},
+};
+
+use management::{ArchiveWriter, BackupAbout, ClusterChoice, SaveInto, SaveRest, SavedObject};
+use tempfile::NamedTempFile;
+
+use super::r#move::{
+    carry_out::warn,
+    flags::{choice, filled, namespaces, saving_request, timeout},
+    saving::{self, Saving},
+};
+use crate::{
+    Failure,
+    events::ApiWarnings,
+    failure::Kind,
+    session::Session,
+    settings::{self, OutputFormat, ServerFlags},
+};
+
+/// Write Clusters and all that belongs to them into one file
+///
+/// What is in it is what a move would take along, with the versions of the providers and a check sum of every object. The
+/// file is whole or not there at all, and holds Secrets in clear text: only its user may read it.
+///
+/// Nothing is written to the cluster. Objects are then of different moments; with --pause Clusters rest while they are read,
+/// as for a move.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} backup clusters.tar.gz
+  {bin} backup clusters.tar.gz -n team-a -n team-b --pause
+  {bin} backup blue.tar.gz --cluster blue")]
+pub(crate) struct Backup {
+    /// File to write
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Namespace to save; may be given several times [default: that of the context, else default]
+    #[arg(short, long, value_name = "NAMESPACE")]
+    namespace: Vec<String>,
+
+    /// Cluster to save, as NAME or NAMESPACE/NAME; may be given several times [default: all of the namespace]
+    #[arg(long, value_name = "NAME")]
+    cluster: Vec<String>,
+
+    /// Save the Clusters with these labels
+    #[arg(short = 'l', long, value_name = "SELECTOR", conflicts_with = "cluster")]
+    selector: Option<String>,
+
+    /// Pause Clusters while they are read, so that all objects are of one moment
+    #[arg(long)]
+    pause: bool,
+
+    /// Show what would be saved, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// How long to wait, in all, for what holds Clusters up that are to be paused [default: 10m]
+    #[arg(long, value_name = "DURATION")]
+    timeout: Option<String>,
+
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+pub(crate) fn run(args: &Backup, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    let how = if args.pause { SaveRest::Paused } else { SaveRest::AsItIs };
+    let namespaces = namespaces(&args.namespace, &args.server.kube, session);
+    let clusters: ClusterChoice = choice(&filled(&args.cluster), args.selector.as_deref());
+    let request = saving_request(namespaces, clusters, timeout(args.timeout.as_deref())?);
+    check(&args.file)?;
+    let source = settings::management_cluster_hiding(
+        &args.server.kube,
+        &args.server.pace,
+        ApiWarnings::Known,
+        session,
+    )?;
+    let saving = Saving { source: &source, request: &request, how, into: SaveInto::Archive, format };
+    let plan = saving.plan(session)?;
+    let events = session.cluster_events(args.server.pace.progress);
+    warn(&plan, &events);
+    let shown = args.file.display().to_string();
+    if args.dry_run {
+        return saving.show(&plan, &shown, session);
+    }
+    let providers = plan.discovered.inventory.providers.clone();
+    let about = about(&source, &request.namespaces, &providers, how, session)?;
+    let failed = |error: &(dyn std::error::Error + 'static)| {
+        Failure::new(Kind::Environment, format!("cannot write `{shown}`")).because(error)
+    };
+    let file = beside(&args.file).map_err(|error| failed(&error))?;
+    let mut archive = ArchiveWriter::new(BufWriter::new(file));
+    let mut keep = |object: SavedObject| archive.add(&object);
+    let again = format!("`{} move --abort --to-directory .` resumes them", session.program().name());
+    let saved = saving.carry_out(plan, &mut keep, &again, session)?;
+    let file =
+        archive.finish(about).and_then(|out| out.into_inner().map_err(std::io::IntoInnerError::into_error));
+    let file = file.map_err(|error| failed(&error))?;
+    file.as_file().sync_all().map_err(|error| failed(&error))?;
+    file.persist(&args.file).map_err(|error| failed(&error))?;
+    events.end(format!("saved {} to `{shown}`", saving::objects(saved.objects.len())));
+    saving.report(&saved, session)
+}
+
+fn about(
+    source: &management::ManagementCluster,
+    namespaces: &BTreeSet<String>,
+    providers: &[provider::InstalledProvider],
+    how: SaveRest,
+    session: &Session,
+) -> Result<BackupAbout, Failure> {
+    session.block_on(BackupAbout::look(source, namespaces, providers, how == SaveRest::Paused))
+}
+
+/// What is there already is written anew only when it is a file.
+fn check(path: &Path) -> Result<(), Failure> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(Failure::user(format!("`{}` is no file", path.display()))),
+        _ => Ok(()),
+    }
+}
+
+/// A private file in the same folder, which goes when it is not given its name.
+fn beside(path: &Path) -> std::io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    NamedTempFile::with_prefix_in(".capstan-backup-", folder)
+}

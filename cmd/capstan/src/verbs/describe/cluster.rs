@@ -1,0 +1,214 @@
+use jiff::Timestamp;
+use management::{
+    ClusterHealth, ClusterTree, ConditionSet, DescribeRequest, Echo, Grouping, Part, ShownConditions, Subject,
+};
+
+use super::{draw::draw, report::report};
+use crate::{
+    Failure,
+    cli::switch,
+    failure::Kind,
+    session::Session,
+    settings::{self, OutputFormat, ServerFlags},
+    ui::ColourChoice,
+};
+
+/// Show a workload cluster as a tree
+///
+/// Shows the objects of the cluster, whether they are well, and why not. What cannot be read is shown as such. Nothing is
+/// written.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} describe cluster test-1
+
+  # With all conditions of the control plane, or of a machine those that matter
+  {bin} describe cluster test-1 --show-conditions KubeadmControlPlane
+  {bin} describe cluster test-1 --show-conditions Machine/m1+
+
+  # Each machine for itself
+  {bin} describe cluster test-1 --grouping=false
+
+  # In a script
+  {bin} describe cluster test-1 --exit-status -o json")]
+pub(crate) struct DescribeCluster {
+    /// Name of the workload cluster
+    #[arg(id = "workload_cluster", value_name = "NAME", required = true)]
+    name: String,
+
+    /// Namespace of the workload cluster [default: that of the kubeconfig's context]
+    #[arg(short, long, value_name = "NAMESPACE")]
+    namespace: Option<String>,
+
+    /// Output format: text, json or yaml; json and yaml hold everything, whatever is chosen for the tree
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+
+    /// End with status 3 when the cluster is not healthy
+    #[arg(long)]
+    exit_status: bool,
+
+    #[command(flatten)]
+    tree: TreeFlags,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+/// What is in the tree, and how it looks.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Tree")]
+struct TreeFlags {
+    /// Objects whose conditions are shown: all, kinds, or kind/name; with a + behind, those that tell something
+    #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
+    show_conditions: String,
+
+    /// Show MachineSets
+    #[arg(long)]
+    show_machinesets: bool,
+
+    /// Show ClusterResourceSets
+    #[arg(long)]
+    show_resourcesets: bool,
+
+    /// Show templates of infrastructure and bootstrap configs
+    #[arg(long)]
+    show_templates: bool,
+
+    /// Show MachineHealthChecks
+    #[arg(long)]
+    show_machinehealthchecks: bool,
+
+    /// Show infrastructure and bootstrap configs of machines also when they are ready or say what the machine says
+    #[arg(long)]
+    echo: bool,
+
+    /// Show machines that say the same as one; `--grouping=false` shows each for itself
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = switch
+    )]
+    grouping: Option<bool>,
+
+    /// Take conditions of contract v1beta2; false takes those of v1beta1
+    #[arg(
+        long = "v1beta2",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = switch,
+        hide = true
+    )]
+    current_conditions: Option<bool>,
+
+    /// When to use colour: auto, always or never; true stands for always, false for never
+    // In place of the flag of all commands, as clusterctl has a switch of this name here.
+    #[arg(
+        id = "color",
+        short = 'c',
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        default_missing_value = "true",
+        hide_default_value = true,
+        value_parser = colour
+    )]
+    _color: ColourChoice,
+}
+
+/// Colour by its own words, or as a switch.
+fn colour(text: &str) -> Result<ColourChoice, String> {
+    match text {
+        "auto" => Ok(ColourChoice::Auto),
+        "always" => Ok(ColourChoice::Always),
+        "never" => Ok(ColourChoice::Never),
+        text => {
+            let is_on =
+                switch(text).map_err(|_| "auto, always, never, true or false is expected".to_owned())?;
+            Ok(if is_on { ColourChoice::Always } else { ColourChoice::Never })
+        }
+    }
+}
+
+pub(crate) fn run(args: &DescribeCluster, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    let shown = args.tree.shown()?;
+    if args.tree.current_conditions.is_some() {
+        session.messages().warning("`--v1beta2` goes when contract v1beta1 goes");
+    }
+    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
+    let request = args.request(format, session);
+    let tree = session.block_on(management::describe_cluster(&cluster, &request))?;
+    let colour = session.printer().colours_stdout();
+    let text = match format {
+        OutputFormat::Text => draw(&tree.table(&shown, Timestamp::now()), colour),
+        _ => format.render(&report(&request, &tree), |_| String::new())?,
+    };
+    session.printer().data(text)?;
+    if args.exit_status { judge(&tree) } else { Ok(()) }
+}
+
+impl DescribeCluster {
+    fn request(&self, format: OutputFormat, session: &Session) -> DescribeRequest {
+        let given = self.namespace.clone().filter(|namespace| !namespace.is_empty());
+        let of_context = || self.server.kube.context(session.environment()).ok()?.namespace;
+        let namespace = given.or_else(of_context).unwrap_or_else(|| "default".to_owned());
+        let conditions = match self.tree.current_conditions {
+            Some(false) => ConditionSet::V1Beta1,
+            _ => ConditionSet::V1Beta2,
+        };
+        if format != OutputFormat::Text {
+            return DescribeRequest { conditions, ..DescribeRequest::in_full(namespace, &*self.name) };
+        }
+        DescribeRequest {
+            namespace,
+            name: self.name.clone(),
+            parts: self.tree.parts(),
+            grouping: if self.tree.grouping == Some(false) { Grouping::None } else { Grouping::Alike },
+            echo: if self.tree.echo { Echo::Shown } else { Echo::Hidden },
+            conditions,
+        }
+    }
+}
+
+impl TreeFlags {
+    fn parts(&self) -> std::collections::BTreeSet<Part> {
+        let parts = [
+            (self.show_machinesets, Part::MachineSets),
+            (self.show_resourcesets, Part::ResourceSets),
+            (self.show_templates, Part::Templates),
+            (self.show_machinehealthchecks, Part::MachineHealthChecks),
+        ];
+        parts.into_iter().filter_map(|(is_shown, part)| is_shown.then_some(part)).collect()
+    }
+
+    fn shown(&self) -> Result<ShownConditions, Failure> {
+        self.show_conditions.parse().map_err(|error| {
+            Failure::user("invalid value for `--show-conditions`")
+                .because(&error)
+                .hint("separate kinds and names with commas alone: `--show-conditions Cluster,Machine/m1`")
+        })
+    }
+}
+
+/// Makes a failure of a cluster that is not well.
+fn judge(tree: &ClusterTree) -> Result<(), Failure> {
+    let name = match &tree.root.subject {
+        Subject::Object(cluster) => format!("{}/{}", cluster.key.namespace, cluster.key.name),
+        _ => String::new(),
+    };
+    match tree.health() {
+        ClusterHealth::Healthy => Ok(()),
+        ClusterHealth::Unhealthy => {
+            Err(Failure::new(Kind::Unhealthy, format!("cluster `{name}` is not available")))
+        }
+        ClusterHealth::Unknown => {
+            Err(Failure::new(Kind::Unhealthy, format!("not all of cluster `{name}` can be read")))
+        }
+    }
+}

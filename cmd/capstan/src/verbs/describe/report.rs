@@ -1,0 +1,94 @@
+use api::output::{
+    ClusterDescription, ClusterHealth as Health, ClusterPart, PartCondition, PartObject, PartRole, PartState,
+    ReplicaCounts, UnreadablePart,
+};
+use apply::ObjectKey;
+use management::{
+    ClusterHealth, ClusterTree, Condition, DescribeRequest, MachineCounts, SeenObject, Subject, TreeNode,
+    TreeRole,
+};
+
+/// The tree as scripts get it.
+pub(super) fn report(request: &DescribeRequest, tree: &ClusterTree) -> ClusterDescription {
+    ClusterDescription {
+        name: request.name.clone(),
+        namespace: request.namespace.clone(),
+        health: match tree.health() {
+            ClusterHealth::Healthy => Health::Healthy,
+            ClusterHealth::Unhealthy => Health::Unhealthy,
+            ClusterHealth::Unknown => Health::Unknown,
+        },
+        tree: part(&tree.root),
+    }
+}
+
+fn part(node: &TreeNode) -> ClusterPart {
+    let (object, state, unreadable) = match &node.subject {
+        Subject::Object(seen) => (Some(object(&seen.key)), Some(state(seen)), None),
+        Subject::Named(key) => (Some(object(key)), None, None),
+        Subject::Unreadable(of) => {
+            let why = UnreadablePart { reason: of.reason.clone(), message: of.message.clone() };
+            (Some(object(&of.key)), None, Some(why))
+        }
+        // Machines are not grouped for scripts.
+        Subject::Group(_) | Subject::Heading => (None, None, None),
+    };
+    let children = node.children.iter().map(part).collect();
+    ClusterPart { role: role(node.role), object, state, unreadable, children }
+}
+
+fn object(key: &ObjectKey) -> PartObject {
+    let ObjectKey { group, kind, namespace, name } = key.clone();
+    PartObject { group, kind, namespace, name }
+}
+
+fn state(seen: &SeenObject) -> PartState {
+    PartState {
+        api_version: seen.api_version.clone(),
+        version: seen.version.clone().filter(|version| !version.is_empty()),
+        deleting: seen.is_going,
+        replicas: replicas(seen.replicas),
+        conditions: seen.conditions.iter().map(condition).collect(),
+    }
+}
+
+fn replicas(counts: MachineCounts) -> Option<ReplicaCounts> {
+    let MachineCounts { desired, current, available, ready, up_to_date } = counts;
+    (counts != MachineCounts::default()).then_some(ReplicaCounts {
+        desired,
+        current,
+        available,
+        ready,
+        up_to_date,
+    })
+}
+
+fn condition(condition: &Condition) -> PartCondition {
+    let Condition { condition_type, status, severity, reason, message, since } = condition.clone();
+    let last_transition_time = since.map(|since| since.to_string());
+    PartCondition { condition_type, status, severity, reason, message, last_transition_time }
+}
+
+fn role(role: TreeRole) -> PartRole {
+    match role {
+        TreeRole::Cluster => PartRole::Cluster,
+        TreeRole::ClusterInfrastructure => PartRole::ClusterInfrastructure,
+        TreeRole::ControlPlane => PartRole::ControlPlane,
+        TreeRole::Machine => PartRole::Machine,
+        TreeRole::MachineInfrastructure => PartRole::MachineInfrastructure,
+        TreeRole::BootstrapConfig => PartRole::BootstrapConfig,
+        TreeRole::MachineDeployment => PartRole::MachineDeployment,
+        TreeRole::MachineSet => PartRole::MachineSet,
+        TreeRole::MachinePool => PartRole::MachinePool,
+        TreeRole::MachinePoolInfrastructure => PartRole::MachinePoolInfrastructure,
+        TreeRole::Templates => PartRole::Templates,
+        TreeRole::MachineInfrastructureTemplate => PartRole::MachineInfrastructureTemplate,
+        TreeRole::BootstrapConfigTemplate => PartRole::BootstrapConfigTemplate,
+        TreeRole::Workers => PartRole::Workers,
+        TreeRole::Other => PartRole::Other,
+        TreeRole::ResourceSets => PartRole::ResourceSets,
+        TreeRole::ResourceSet => PartRole::ResourceSet,
+        TreeRole::MachineHealthChecks => PartRole::MachineHealthChecks,
+        TreeRole::MachineHealthCheck => PartRole::MachineHealthCheck,
+    }
+}

@@ -1,0 +1,99 @@
+use std::{ffi::OsString, path::Path, time::Duration};
+
+use management::{KubeconfigOf, KubeconfigRequest};
+
+use crate::{
+    Failure, Within as _,
+    session::Session,
+    settings::{self, ServerFlags, WorkloadContext},
+    verbs::lifecycle::span,
+};
+
+/// Print the kubeconfig of a workload cluster
+///
+/// It is printed as its control plane left it on the management cluster. With `--merge` it is added to a kubeconfig
+/// instead, and the name of its context is printed; the current context of that file stays what it is.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} get kubeconfig demo > demo.kubeconfig
+  {bin} get kubeconfig demo -n team --wait
+  kubectl --context $({bin} get kubeconfig demo --merge) get nodes")]
+pub(crate) struct Kubeconfig {
+    /// Name of the workload cluster
+    #[arg(id = "workload_cluster", value_name = "NAME", required = true)]
+    name: String,
+
+    /// Namespace of the workload cluster [default: that of the current context]
+    #[arg(short, long, value_name = "NAMESPACE")]
+    namespace: Option<String>,
+
+    /// Take the kubeconfig for users that some managed control planes make, with a login of the cloud
+    #[arg(long)]
+    user: bool,
+
+    /// Wait until there is one
+    #[arg(long)]
+    wait: bool,
+
+    /// How long to wait [default: 15m]
+    #[arg(long, value_name = "DURATION", requires = "wait")]
+    timeout: Option<String>,
+
+    /// Add it to a kubeconfig instead of printing it [default file: that of $KUBECONFIG, else ~/.kube/config]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    merge: Option<OsString>,
+
+    /// Name it gets when it is merged [default: that of its own context]
+    #[arg(long, value_name = "NAME", requires = "merge")]
+    context_name: Option<String>,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+/// Machines of some clouds take ten minutes to come.
+const DEFAULT_WAIT: Duration = Duration::from_mins(15);
+
+pub(crate) fn run(args: &Kubeconfig, session: &mut Session) -> Result<(), Failure> {
+    let wait = match (args.wait, args.timeout.as_deref()) {
+        (false, _) => None,
+        (true, None) => Some(DEFAULT_WAIT),
+        (true, Some(timeout)) => Some(span(timeout)?),
+    };
+    let request = KubeconfigRequest {
+        namespace: args.server.kube.namespace(args.namespace.as_deref(), session.environment())?,
+        cluster: args.name.clone(),
+        credentials: if args.user { KubeconfigOf::User } else { KubeconfigOf::Admin },
+        wait,
+    };
+    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
+    if wait.is_some() {
+        session.messages().progress().begin(&format!("waiting for the kubeconfig of `{}`", args.name));
+    }
+    let mut content = session.block_on(management::workload_kubeconfig(&cluster, &request))?;
+    let Some(file) = &args.merge else {
+        content.push(b'\n');
+        return session.printer().data(content);
+    };
+    merge(args, &request, &content, Path::new(file), session)
+}
+
+fn merge(
+    args: &Kubeconfig,
+    request: &KubeconfigRequest,
+    content: &[u8],
+    file: &Path,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let secret = request.credentials.secret_of(&request.cluster);
+    let workload =
+        WorkloadContext::parse(content, args.context_name.as_deref().filter(|name| !name.is_empty()))
+            .within(|| format!("cannot use what Secret {}/{secret} holds", request.namespace))?;
+    let path = settings::merge_workload(&workload, file, session.environment())?;
+    let name = workload.name();
+    session.messages().status(format!(
+        "added context `{name}` to `{}`; `kubectl config use-context {name}` makes it the current one",
+        path.display()
+    ));
+    session.printer().data(format!("{name}\n"))
+}

@@ -1,0 +1,120 @@
+use management::{Drawing, Fates, NoSuchCluster, Scope};
+
+use crate::{
+    Failure,
+    session::Session,
+    settings::{self, ServerFlags, to_json, to_yaml},
+    ui::{clean, write_file_atomically},
+};
+
+/// Draw the owner graph of the objects of Cluster API
+///
+/// Shows who owns whom, how objects are, and what a move would do with them. Secrets and ConfigMaps that nothing links are
+/// left out. What Secrets hold is never read. Nothing is written.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} graph
+  {bin} graph test-1 --fates
+  {bin} graph --all-namespaces -o html --write-to owners.html
+  {bin} graph test-1 -o dot | dot -Tsvg > owners.svg")]
+pub(crate) struct Graph {
+    /// Only what belongs to this Cluster, and its owners: NAME or NAMESPACE/NAME
+    #[arg(id = "workload_cluster", value_name = "CLUSTER")]
+    cluster: Option<String>,
+
+    /// Namespace to look at; may be given several times [default: that of the kubeconfig's context]
+    #[arg(short, long, value_name = "NAMESPACE", conflicts_with = "all_namespaces")]
+    namespace: Vec<String>,
+
+    /// Look at all namespaces
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+
+    /// Tell in the text what a move would do with each object; html, json and yaml always do
+    #[arg(long)]
+    fates: bool,
+
+    /// Form to draw in: text is a tree, html one page to open in a browser, dot is for Graphviz
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value = "text")]
+    output: Form,
+
+    /// File to write to, replaced when all is ready [default: standard output]
+    #[arg(long, value_name = "PATH")]
+    write_to: Option<String>,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+/// What a graph is printed as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    Text,
+    Dot,
+    Mermaid,
+    Html,
+    Json,
+    Yaml,
+}
+
+/// Names alone are in it, but of all that a management cluster has: for its owner to show around.
+const MODE: u32 = 0o600;
+
+pub(crate) fn run(args: &Graph, session: &mut Session) -> Result<(), Failure> {
+    let scope = args.scope(session)?;
+    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
+    let found = session.block_on(cluster.discover(&scope))?;
+    let graph = management::owner_graph(&found.graph, &scope, args.cluster.as_deref())
+        .map_err(|error| no_such_cluster(&error))?;
+    let fates = if args.fates { Fates::Told } else { Fates::Untold };
+    let text = match args.output {
+        Form::Text => clean(&management::draw(&graph, Drawing::Text(fates))).into_owned(),
+        Form::Dot => management::draw(&graph, Drawing::Dot),
+        Form::Mermaid => management::draw(&graph, Drawing::Mermaid),
+        Form::Html => management::draw(&graph, Drawing::Html),
+        Form::Json => to_json(&graph)?,
+        Form::Yaml => to_yaml(&graph)?,
+    };
+    match args.write_to.as_deref().map(str::trim).filter(|path| !path.is_empty() && *path != "-") {
+        Some(path) => Ok(write_file_atomically(&session.environment().resolve(path), text.as_bytes(), MODE)?),
+        None => session.printer().data(text),
+    }
+}
+
+fn no_such_cluster(error: &NoSuchCluster) -> Failure {
+    let failure = Failure::user(error.to_string());
+    if error.near.is_empty() {
+        return failure.hint("`--all-namespaces` looks at all namespaces, `--namespace` at another one");
+    }
+    failure.hint(format!("there is {}", error.near.join(", ")))
+}
+
+impl Graph {
+    /// The namespaces that are named, with a Cluster or by flags, or that of the context.
+    fn scope(&self, session: &Session) -> Result<Scope, Failure> {
+        if self.all_namespaces {
+            return Ok(Scope::default());
+        }
+        let named = self.namespace.iter().filter(|name| !name.is_empty()).cloned();
+        let mut scope = Scope { namespaces: named.collect() };
+        if scope.namespaces.is_empty() {
+            let of_cluster = self.cluster.as_deref().and_then(|cluster| cluster.split_once('/'));
+            let namespace = match of_cluster {
+                Some((namespace, _)) => namespace.to_owned(),
+                None => self.namespace_of_context(session)?,
+            };
+            scope.namespaces.insert(namespace);
+        }
+        Ok(scope)
+    }
+
+    /// In a pod without a kubeconfig there is no context, and the namespace is that of none.
+    fn namespace_of_context(&self, session: &Session) -> Result<String, Failure> {
+        const DEFAULT: &str = "default";
+        match self.server.kube.context(session.environment()) {
+            Ok(context) => Ok(context.namespace.unwrap_or_else(|| DEFAULT.to_owned())),
+            Err(settings::KubeconfigError::NotFound { .. }) => Ok(DEFAULT.to_owned()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Undoing a move.
+
+use std::fmt::Write as _;
+
+use api::output::{MoveAborted, ObjectName};
+use management::{Aborted, MoveRequest, Route};
+
+use super::keeper::keeper;
+use crate::{Failure, session::Session, settings::OutputFormat, ui::clean};
+
+/// Undoes the unfinished move between two clusters, whatever else the request would move.
+/// # Errors
+/// As [`management::abort_move`].
+pub(super) fn run(
+    route: Route<'_>,
+    request: &MoveRequest,
+    format: OutputFormat,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let keeper = keeper(session.environment());
+    let abort = Box::pin(management::abort_move(route, request.timeout, &keeper));
+    let aborted = session.carry_out(abort, "the same command goes on undoing it")?;
+    let text = format.render(&printed(&aborted), text)?;
+    session.printer().data(text)
+}
+
+fn printed(aborted: &Aborted) -> MoveAborted {
+    let names = |keys: &[apply::ObjectKey]| keys.iter().map(management::object_name).collect();
+    MoveAborted {
+        removed: aborted.removed,
+        resumed: names(&aborted.resumed),
+        overwritten: names(&aborted.overwritten),
+        namespaces_left: aborted.namespaces_left.clone(),
+    }
+}
+
+fn text(aborted: &MoveAborted) -> String {
+    let objects = if aborted.removed == 1 { "object" } else { "objects" };
+    let mut text = format!("the move is undone: {} {objects} removed from the target\n", aborted.removed);
+    let mut add = |title: &str, lines: Vec<String>| {
+        if !lines.is_empty() {
+            let _ = writeln!(text, "\n{title}");
+            for line in lines {
+                let _ = writeln!(text, "  {line}");
+            }
+        }
+    };
+    let names = |objects: &[ObjectName]| objects.iter().map(super::text::shown).collect();
+    add("resumed on the source", names(&aborted.resumed));
+    add("on the target before, and still there; a Cluster stays paused", names(&aborted.overwritten));
+    add("namespaces of the target that others use by now", aborted.namespaces_left.clone());
+    clean(&text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use snapbox::{assert_data_eq, str};
+
+    use super::*;
+
+    fn cluster(name: &str) -> ObjectName {
+        ObjectName {
+            group: "cluster.x-k8s.io".to_owned(),
+            kind: "Cluster".to_owned(),
+            namespace: "team".to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_goes_on_and_what_is_left_on_the_target_is_told() {
+        let aborted = MoveAborted {
+            removed: 31,
+            resumed: vec![cluster("one"), cluster("two")],
+            overwritten: vec![cluster("two")],
+            namespaces_left: vec!["team".to_owned()],
+        };
+        assert_data_eq!(
+            text(&aborted),
+            str![[r"
+the move is undone: 31 objects removed from the target
+
+resumed on the source
+  Cluster team/one
+  Cluster team/two
+
+on the target before, and still there; a Cluster stays paused
+  Cluster team/two
+
+namespaces of the target that others use by now
+  team
+
+"]]
+        );
+    }
+
+    #[test]
+    fn a_move_that_had_created_nothing_is_undone_in_a_line() {
+        let aborted =
+            MoveAborted { removed: 0, resumed: vec![], overwritten: vec![], namespaces_left: vec![] };
+        assert_eq!(text(&aborted), "the move is undone: 0 objects removed from the target\n");
+    }
+}

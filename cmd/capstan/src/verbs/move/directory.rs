@@ -1,0 +1,129 @@
+//! Moves to and from a folder of files, in the layout of the peer.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use management::{ManagementCluster, MoveError, SaveInto, SaveRest, SavedFile, SavedObjects};
+
+use super::{
+    MoveFlags,
+    carry_out::warn,
+    flags::connect,
+    keeper::keeper,
+    restoring,
+    restoring::Source,
+    saving,
+    saving::Saving,
+    staging::{STAGING, Staging},
+};
+use crate::{Failure, failure::Kind, session::Session};
+
+/// Endings of files that hold objects.
+const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
+
+/// Writes what a move would take along into files, and leaves it where it is.
+/// # Errors
+/// As for a move; nothing is in the folder then, and the source goes on.
+pub(super) fn save(path: &Path, flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
+    let (format, request) = (flags.how.format()?, flags.request(session)?);
+    flags.scope.check_saving()?;
+    let source = flags.source(session)?;
+    let staging = Staging::new(path)?;
+    if flags.how.abort {
+        let keeper = keeper(session.environment());
+        let resumed = session.block_on(management::resume_saved(&source, &request, &keeper))?;
+        staging.discard()?;
+        let events = session.cluster_events(flags.server.pace.progress);
+        events.end(saving::resumed_in_words(resumed.len()));
+        return Ok(());
+    }
+    let saving =
+        Saving { source: &source, request: &request, how: SaveRest::Paused, into: SaveInto::Files, format };
+    let plan = saving.plan(session)?;
+    let names = plan.file_names();
+    staging.check(&names)?;
+    let events = session.cluster_events(flags.server.pace.progress);
+    warn(&plan, &events);
+    let shown = path.display().to_string();
+    if flags.how.dry_run {
+        return saving.show(&plan, &shown, session);
+    }
+    staging.begin()?;
+    let mut keep = |object: management::SavedObject| staging.write(&object.file, &object.content);
+    let again = format!("`{} move --abort --to-directory {shown}` resumes them", session.program().name());
+    let saved = saving.carry_out(plan, &mut keep, &again, session)?;
+    staging.publish(&names)?;
+    events.end(format!("saved {} to `{shown}`", saving::objects(saved.objects.len())));
+    saving.report(&saved, session)
+}
+
+/// Creates what a folder holds on a cluster.
+/// # Errors
+/// Names files that cannot be read, and all that stands in the way on the target.
+pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
+    if flags.how.abort {
+        return Err(Failure::user("what was restored from a folder is not taken away again")
+            .hint("the same command without `--abort` completes it"));
+    }
+    let format = flags.how.format()?;
+    let request = flags.request_of_saved(session)?;
+    let files = read(path, session)?;
+    let objects = SavedObjects::read(files).map_err(MoveError::from)?;
+    let target = flags.restore_target(session)?;
+    let from = Source { name: path.display().to_string(), objects: &objects };
+    let how = restoring::How { format, dry_run: flags.how.dry_run, progress: flags.server.pace.progress };
+    restoring::run(&from, &target, &request, &how, session)
+}
+
+/// The files of a folder. What is hidden or has another ending is left out, with a word.
+fn read(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure> {
+    let unreadable = |path: &Path, error: &std::io::Error| {
+        Failure::new(Kind::Environment, format!("cannot read `{}`", path.display())).because(error)
+    };
+    let entries = fs::read_dir(path).map_err(|error| unreadable(path, &error))?;
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for entry in entries {
+        paths.push(entry.map_err(|error| unreadable(path, &error))?.path());
+    }
+    paths.sort();
+    let mut files = Vec::new();
+    for path in paths {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if name == STAGING {
+            return Err(Failure::user(format!("`{}` was not written to its end", path.display()))
+                .hint("run the command again that was to write it"));
+        }
+        if name.starts_with('.') {
+            session.messages().warning(format!("`{name}` is left out: it is hidden"));
+            continue;
+        }
+        let is_file = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?.is_file();
+        if !is_file {
+            return Err(Failure::user(format!("`{}` is no file", path.display()))
+                .hint("a save has no folders in its folder; name the folder that holds the files"));
+        }
+        if !path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known)) {
+            session
+                .messages()
+                .warning(format!("`{name}` is left out: it ends in none of {}", ENDINGS.join(", ")));
+            continue;
+        }
+        let content = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
+        files.push(SavedFile { name, content });
+    }
+    Ok(files)
+}
+
+impl MoveFlags {
+    fn source(&self, session: &Session) -> Result<ManagementCluster, Failure> {
+        connect(&self.server.kube, &self.server, self.how.hidden()?, session)
+    }
+
+    /// The target of files: the one that is named as such, else the one of the usual flags, as with the peer.
+    fn restore_target(&self, session: &Session) -> Result<ManagementCluster, Failure> {
+        let kube = self.target.kube()?.unwrap_or_else(|| self.server.kube.clone());
+        connect(&kube, &self.server, self.how.hidden()?, session)
+    }
+}

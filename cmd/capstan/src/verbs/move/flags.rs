@@ -1,0 +1,358 @@
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::Duration,
+};
+
+use api::check_dns_label;
+use management::{ClusterChoice, ManagementCluster, MoveRequest, OnDifference, Route};
+
+use super::MoveFlags;
+use crate::{
+    Failure,
+    events::ApiWarnings,
+    session::Session,
+    settings::{self, KubeFlags, OutputFormat, ServerFlags},
+    verbs::lifecycle::span,
+};
+
+/// For how long a move waits for what may pass when nothing is said.
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
+
+/// The flags that choose where objects go.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Target")]
+pub(super) struct TargetFlags {
+    /// Path to the kubeconfig of the management cluster to move to
+    #[arg(id = "to_kubeconfig", long = "to-kubeconfig", value_name = "PATH")]
+    kubeconfig: Option<PathBuf>,
+
+    /// Context of that kubeconfig to use [default: its current context]
+    #[arg(id = "to_kubeconfig_context", long = "to-kubeconfig-context", value_name = "CONTEXT")]
+    context: Option<String>,
+
+    /// Use a sandbox of this machine as the target
+    #[arg(
+        id = "to_sandbox",
+        long = "to-sandbox",
+        value_name = "NAME",
+        conflicts_with_all = ["to_kubeconfig", "to_kubeconfig_context"]
+    )]
+    sandbox: Option<String>,
+}
+
+/// The flags that choose what moves.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "What moves")]
+pub(super) struct ScopeFlags {
+    /// Namespace to move out of; may be given several times [default: that of the context, else default]
+    #[arg(short, long, value_name = "NAMESPACE")]
+    namespace: Vec<String>,
+
+    /// Cluster to move, as NAME or NAMESPACE/NAME; may be given several times [default: all of the namespace]
+    #[arg(long, value_name = "NAME")]
+    cluster: Vec<String>,
+
+    /// Move the Clusters with these labels
+    #[arg(short = 'l', long, value_name = "SELECTOR", conflicts_with = "cluster")]
+    selector: Option<String>,
+
+    /// Move objects of one namespace into another; may be given several times
+    #[arg(long, value_name = "FROM=TO")]
+    map_namespace: Vec<String>,
+
+    /// Kind whose status is taken along, such as dockermachine; may be given several times
+    #[arg(long, value_name = "KIND")]
+    include_status: Vec<String>,
+
+    /// Write the objects into files in a folder, and leave them where they are
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["to_kubeconfig", "to_sandbox"])]
+    pub(super) to_directory: Option<PathBuf>,
+
+    /// Read the objects from such a folder; without a target, create them on the cluster of the kubeconfig
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["to_directory", "kubeconfig", "selector"])]
+    pub(super) from_directory: Option<PathBuf>,
+}
+
+/// The flags that say how.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Move")]
+pub(super) struct HowFlags {
+    /// Show what would be done with every object, and write nothing; with a target each is tried there
+    #[arg(long)]
+    pub(super) dry_run: bool,
+
+    /// Undo a move that has deleted nothing yet
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(super) abort: bool,
+
+    /// Go on when the target keeps something in another way than it was sent
+    #[arg(long)]
+    accept_differences: bool,
+
+    /// How long to wait, in all, for what holds the move up [default: 10m]
+    #[arg(long, value_name = "DURATION")]
+    timeout: Option<String>,
+
+    /// Warnings of the servers to leave out: default (deprecations and names of finalizers), all or none
+    #[arg(long, value_name = "SET", default_value = "default")]
+    hide_api_warnings: String,
+
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+}
+
+/// A source, and a target where one is named.
+pub(super) struct Ends {
+    pub(super) source: ManagementCluster,
+    pub(super) target: Option<ManagementCluster>,
+}
+
+impl TargetFlags {
+    /// The flags as those of any management cluster; none when no target is named.
+    /// # Errors
+    /// When a context is named without a file: it could be meant for either side.
+    pub(super) fn kube(&self) -> Result<Option<KubeFlags>, Failure> {
+        let kube = KubeFlags {
+            kubeconfig: self.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty()),
+            kubeconfig_context: self.context.clone().filter(|name| !name.is_empty()),
+            sandbox: self.sandbox.clone(),
+        };
+        if kube.kubeconfig.is_none() && kube.sandbox.is_none() {
+            return match kube.kubeconfig_context {
+                None => Ok(None),
+                Some(_) => Err(Failure::user("`--to-kubeconfig-context` does not say which file it is in")
+                    .hint("name the file too, with `--to-kubeconfig`")),
+            };
+        }
+        Ok(Some(kube))
+    }
+
+    /// Both ends, connected.
+    /// # Errors
+    /// Says which flag, file, context or credential plugin is wrong.
+    pub(super) fn ends(
+        &self,
+        server: &ServerFlags,
+        hidden: ApiWarnings,
+        session: &Session,
+    ) -> Result<Ends, Failure> {
+        let connect = |kube: &KubeFlags| connect(kube, server, hidden, session);
+        let target = self.kube()?;
+        let source = connect(&server.kube)?;
+        let target = target.as_ref().map(connect).transpose()?;
+        Ok(Ends { source, target })
+    }
+}
+
+/// One of the ends.
+pub(super) fn connect(
+    kube: &KubeFlags,
+    server: &ServerFlags,
+    hidden: ApiWarnings,
+    session: &Session,
+) -> Result<ManagementCluster, Failure> {
+    settings::management_cluster_hiding(kube, &server.pace, hidden, session)
+}
+
+impl Ends {
+    /// Both; a target is needed for what writes.
+    pub(super) fn route(&self) -> Result<Route<'_>, Failure> {
+        let target = self.target.as_ref().ok_or_else(nowhere)?;
+        Ok(Route { source: &self.source, target })
+    }
+}
+
+/// Source: clusterctl v1.14 client/move.go asks for the same.
+fn nowhere() -> Failure {
+    Failure::user("nothing says where to move to")
+        .hint("name the target with `--to-kubeconfig FILE`, or look first with `--dry-run`")
+}
+
+impl HowFlags {
+    pub(super) fn format(&self) -> Result<OutputFormat, Failure> {
+        OutputFormat::parse(&self.output)
+    }
+
+    pub(super) fn hidden(&self) -> Result<ApiWarnings, Failure> {
+        ApiWarnings::parse(&self.hide_api_warnings).ok_or_else(|| {
+            Failure::user(format!("invalid value `{}` for `--hide-api-warnings`", self.hide_api_warnings))
+                .hint("take one of default, all, none")
+        })
+    }
+}
+
+impl ScopeFlags {
+    /// What is saved is as it is on the source.
+    pub(super) fn check_saving(&self) -> Result<(), Failure> {
+        let flag = match (self.map_namespace.is_empty(), self.include_status.is_empty()) {
+            (true, true) => return Ok(()),
+            (false, _) => "--map-namespace",
+            (true, false) => "--include-status",
+        };
+        Err(Failure::user(format!("`{flag}` has no meaning for `--to-directory`"))
+            .hint("files hold objects as they are, status and all; give it when they are restored"))
+    }
+
+    fn namespaces(&self, kube: &KubeFlags, session: &Session) -> BTreeSet<String> {
+        namespaces(&self.namespace, kube, session)
+    }
+
+    fn clusters(&self) -> ClusterChoice {
+        choice(&filled(&self.cluster), self.selector.as_deref())
+    }
+}
+
+/// Those that were given, else that of the context.
+pub(in crate::verbs) fn namespaces(
+    given: &[String],
+    kube: &KubeFlags,
+    session: &Session,
+) -> BTreeSet<String> {
+    let given = filled(given);
+    if !given.is_empty() {
+        return given;
+    }
+    // Inside a pod there is no context, and the peer takes the same.
+    let of_context = kube.context(session.environment()).ok().and_then(|context| context.namespace);
+    BTreeSet::from([of_context.unwrap_or_else(|| "default".to_owned())])
+}
+
+/// Which Clusters are meant.
+pub(in crate::verbs) fn choice(named: &BTreeSet<String>, selector: Option<&str>) -> ClusterChoice {
+    match selector.filter(|selector| !selector.is_empty()) {
+        Some(selector) => ClusterChoice::Labelled(selector.to_owned()),
+        None if named.is_empty() => ClusterChoice::All,
+        None => ClusterChoice::Named(named.clone()),
+    }
+}
+
+/// For how long to wait.
+pub(in crate::verbs) fn timeout(text: Option<&str>) -> Result<Duration, Failure> {
+    Ok(text.map(span).transpose()?.unwrap_or(DEFAULT_TIMEOUT))
+}
+
+/// What is saved or restored, as it is.
+pub(in crate::verbs) fn saving_request(
+    namespaces: BTreeSet<String>,
+    clusters: ClusterChoice,
+    timeout: Duration,
+) -> MoveRequest {
+    MoveRequest {
+        namespaces,
+        clusters,
+        namespace_map: BTreeMap::new(),
+        include_status: BTreeSet::new(),
+        timeout,
+        on_difference: OnDifference::Stop,
+        thorough: false,
+    }
+}
+
+impl MoveFlags {
+    /// Both ends, connected; of a dry run the target may be missing.
+    /// # Errors
+    /// Before anything is asked of a cluster when no target is named, or a flag cannot be used.
+    pub(super) fn ends(&self, session: &Session) -> Result<Ends, Failure> {
+        if !self.how.dry_run && self.target.kube()?.is_none() {
+            return Err(nowhere());
+        }
+        self.target.ends(&self.server, self.how.hidden()?, session)
+    }
+
+    /// What is asked for.
+    /// # Errors
+    /// Names the flag that cannot be used.
+    pub(super) fn request(&self, session: &Session) -> Result<MoveRequest, Failure> {
+        let scope = &self.scope;
+        Ok(MoveRequest {
+            namespaces: scope.namespaces(&self.server.kube, session),
+            clusters: scope.clusters(),
+            namespace_map: namespace_map(&scope.map_namespace)?,
+            include_status: filled(&scope.include_status)
+                .into_iter()
+                .map(|kind| kind.to_lowercase())
+                .collect(),
+            timeout: timeout(self.how.timeout.as_deref())?,
+            on_difference: if self.how.accept_differences { OnDifference::GoOn } else { OnDifference::Stop },
+            thorough: self.how.dry_run,
+        })
+    }
+
+    /// The same of files: all namespaces count when none is given.
+    /// # Errors
+    /// Names the flag that cannot be used.
+    pub(super) fn request_of_saved(&self, session: &Session) -> Result<MoveRequest, Failure> {
+        Ok(MoveRequest { namespaces: filled(&self.scope.namespace), ..self.request(session)? })
+    }
+}
+
+pub(in crate::verbs) fn filled(texts: &[String]) -> BTreeSet<String> {
+    texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).map(str::to_owned).collect()
+}
+
+pub(in crate::verbs) fn namespace_map(pairs: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+    let mut map = BTreeMap::new();
+    for pair in filled(pairs) {
+        let invalid = || Failure::user(format!("invalid value `{pair}` for `--map-namespace`"));
+        let Some((from, to)) = pair.split_once('=') else {
+            return Err(invalid().cause("two namespaces as FROM=TO are expected"));
+        };
+        for name in [from, to] {
+            check_dns_label(name).map_err(|why| invalid().because(&why))?;
+        }
+        if let Some(other) = map.insert(from.to_owned(), to.to_owned()) {
+            return Err(invalid().cause(format!("`{from}` is mapped to `{other}` too")));
+        }
+    }
+    Ok(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn namespaces_are_mapped_in_pairs_and_each_once() {
+        let map = |pairs: &[&str]| namespace_map(&texts(pairs));
+        let pairs = [("a".to_owned(), "b".to_owned()), ("c".to_owned(), "d".to_owned())];
+        assert_eq!(map(&["a=b", "c=d", ""]).unwrap(), BTreeMap::from(pairs));
+        for wrong in [&["a"][..], &["a="], &["=b"], &["A=b"], &["a=b", "a=c"], &["a=b=c"]] {
+            assert!(map(wrong).unwrap_err().message().starts_with("invalid value `"), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn clusters_are_chosen_by_name_or_by_label() {
+        let scope = |cluster: &[&str], selector: Option<&str>| {
+            ScopeFlags {
+                cluster: texts(cluster),
+                selector: selector.map(str::to_owned),
+                ..ScopeFlags::default()
+            }
+            .clusters()
+        };
+        assert_eq!(scope(&[], None), ClusterChoice::All);
+        assert_eq!(scope(&[""], Some("")), ClusterChoice::All);
+        assert_eq!(scope(&[], Some("a=b")), ClusterChoice::Labelled("a=b".to_owned()));
+        assert_eq!(
+            scope(&["a", "n/b", "a"], None),
+            ClusterChoice::Named(["a", "n/b"].map(str::to_owned).into())
+        );
+    }
+
+    #[test]
+    fn a_context_alone_is_no_target() {
+        let context = Some("other".to_owned());
+        let alone = TargetFlags { context: context.clone(), ..TargetFlags::default() };
+        assert!(alone.kube().is_err());
+        assert!(TargetFlags::default().kube().unwrap().is_none());
+        let whole = TargetFlags { kubeconfig: Some("file".into()), ..alone };
+        assert_eq!(whole.kube().unwrap().unwrap().kubeconfig_context, context);
+    }
+}

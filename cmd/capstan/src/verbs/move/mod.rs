@@ -1,0 +1,88 @@
+//! `move`: Clusters from one management cluster to another, and what became of a move.
+
+mod abort;
+pub(super) mod carry_out;
+mod directory;
+pub(super) mod flags;
+mod keeper;
+mod report;
+pub(super) mod restoring;
+pub(super) mod saving;
+mod staging;
+mod status;
+mod text;
+
+use crate::{Failure, session::Session};
+
+pub(crate) use keeper::forget_moves_between;
+
+use flags::{HowFlags, ScopeFlags, TargetFlags};
+
+/// Move Clusters and all that belongs to them to another management cluster
+///
+/// What moves is what belongs to a Cluster by owner references, by name, or by label. Everything is checked on both sides
+/// first; then Clusters are paused, objects are created on the target, compared there with what was sent, and only then
+/// deleted on the source. A move that was cut off is gone on with by the same command; before the first deletion it can be
+/// undone with --abort.
+#[derive(clap::Args)]
+#[command(
+    subcommand_value_name = "COMMAND",
+    after_help = "Examples:
+  # Look first: every object, what is done with it, and why
+  {bin} move --to-kubeconfig target.yaml --dry-run
+  {bin} move --to-kubeconfig target.yaml
+
+  # Some Clusters alone, into another namespace
+  {bin} move --to-kubeconfig target.yaml --cluster blue,green
+  {bin} move --to-kubeconfig target.yaml -n team-a -l env=test \\
+    --map-namespace team-a=tests
+
+  # Into files, and back; see `{bin} backup` for one file with check sums
+  {bin} move --to-directory saved
+  {bin} move --from-directory saved --to-kubeconfig target.yaml
+
+  # One that was cut off
+  {bin} move status --to-kubeconfig target.yaml
+  {bin} move --to-kubeconfig target.yaml --abort"
+)]
+pub(crate) struct Move {
+    #[command(subcommand)]
+    verb: Option<MoveVerb>,
+
+    #[command(flatten)]
+    flags: MoveFlags,
+}
+
+/// The flags of a move itself.
+#[derive(clap::Args)]
+struct MoveFlags {
+    #[command(flatten)]
+    target: TargetFlags,
+
+    #[command(flatten)]
+    scope: ScopeFlags,
+
+    #[command(flatten)]
+    how: HowFlags,
+
+    #[command(flatten)]
+    server: crate::settings::ServerFlags,
+}
+
+#[derive(clap::Subcommand)]
+enum MoveVerb {
+    Report(report::Report),
+    Status(status::Status),
+}
+
+pub(crate) fn run(args: Move, session: &mut Session) -> Result<(), Failure> {
+    match args.verb {
+        Some(MoveVerb::Report(args)) => report::run(&args, session),
+        Some(MoveVerb::Status(args)) => status::run(&args, session),
+        None => match (&args.flags.scope.to_directory, &args.flags.scope.from_directory) {
+            (Some(folder), _) => directory::save(folder, &args.flags, session),
+            (None, Some(folder)) => directory::restore(folder, &args.flags, session),
+            (None, None) => carry_out::run(&args.flags, session),
+        },
+    }
+}

@@ -1,0 +1,62 @@
+use api::output::MoveReport;
+use management::{ManagementCluster, MoveError};
+
+use super::{flags::TargetFlags, keeper::last_report, text};
+use crate::{
+    Failure,
+    events::ApiWarnings,
+    failure::Kind,
+    session::Session,
+    settings::{OutputFormat, ServerFlags},
+};
+
+/// Show what became of every object of the last move
+///
+/// The report is read from the cluster that was moved out of, or from the target when one is named. When no cluster has it,
+/// or none answers, that of the last move from this machine is shown.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} move report
+  {bin} move report --to-kubeconfig target.yaml -o json")]
+pub(super) struct Report {
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+
+    #[command(flatten)]
+    target: TargetFlags,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+pub(super) fn run(args: &Report, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    let report = of_clusters(args, session).or_else(|failure| of_disk(failure, session))?;
+    let text = format.render(&report, text::report)?;
+    session.printer().data(text)
+}
+
+fn of_clusters(args: &Report, session: &Session) -> Result<MoveReport, Failure> {
+    let ends = args.target.ends(&args.server, ApiWarnings::default(), session)?;
+    session.block_on(read(&ends.source, ends.target.as_ref()))
+}
+
+/// # Errors
+/// The failure that was there, when there is nothing on disk either.
+fn of_disk(failure: Failure, session: &Session) -> Result<MoveReport, Failure> {
+    let kept = last_report(session.environment()).filter(|_| failure.kind() != Kind::Interrupted);
+    let Some((report, journal, path)) = kept else { return Err(failure) };
+    session.messages().status(format!("{}; this is from `{}`", failure.message(), path.display()));
+    Ok(report.report(journal.as_ref()))
+}
+
+async fn read(
+    source: &ManagementCluster,
+    target: Option<&ManagementCluster>,
+) -> Result<MoveReport, MoveError> {
+    let report = management::move_report(Some(source), target).await?;
+    let report = report.ok_or(MoveError::NoMove { verb: "report" })?;
+    let journal = management::move_state(Some(source), target).await?;
+    Ok(report.report(journal.as_ref()))
+}

@@ -1,0 +1,107 @@
+//! Reading what a move would take along: into a folder, or into an archive.
+
+use std::io;
+
+use api::output::{MoveAction, MoveReport, MovedObject};
+use apply::ObjectKey;
+use management::{
+    KeepSaved, ManagementCluster, MovePlan, MoveRequest, SaveInto, SaveRest, SavedObject, object_name,
+};
+
+use super::{keeper::keeper, text};
+use crate::{Failure, failure::Kind, session::Session, settings::OutputFormat};
+
+/// What is saved, and how.
+pub(in crate::verbs) struct Saving<'a> {
+    pub(in crate::verbs) source: &'a ManagementCluster,
+    pub(in crate::verbs) request: &'a MoveRequest,
+    pub(in crate::verbs) how: SaveRest,
+    pub(in crate::verbs) into: SaveInto,
+    pub(in crate::verbs) format: OutputFormat,
+}
+
+/// What was saved.
+pub(in crate::verbs) struct Done {
+    pub(in crate::verbs) objects: Vec<ObjectKey>,
+    /// What went while it was read.
+    gone: Vec<ObjectKey>,
+}
+
+impl Saving<'_> {
+    /// # Errors
+    /// Everything that stands in the way.
+    pub(in crate::verbs) fn plan(&self, session: &Session) -> Result<MovePlan, Failure> {
+        session.messages().progress().begin("looking at the cluster");
+        let keeper = keeper(session.environment());
+        let plan = management::plan_save(self.source, self.request, self.how, self.into, &keeper);
+        session.block_on(Box::pin(plan))
+    }
+
+    /// Prints the plan.
+    pub(in crate::verbs) fn show(
+        &self,
+        plan: &MovePlan,
+        to: &str,
+        session: &mut Session,
+    ) -> Result<(), Failure> {
+        let mut report = plan.report(self.source.server().address(), Some(to), self.request);
+        for moving in &mut report.moving {
+            (moving.action, moving.kept) = (MoveAction::Save, None);
+        }
+        session.printer().data(self.format.render(&report, text::plan)?)
+    }
+
+    /// Reads everything. When it is interrupted, what rests is resumed all the same; `again` says how to do it when that is
+    /// interrupted as well.
+    pub(in crate::verbs) fn carry_out(
+        &self,
+        plan: MovePlan,
+        keep: &mut (dyn FnMut(SavedObject) -> io::Result<()> + Send),
+        again: &str,
+        session: &Session,
+    ) -> Result<Done, Failure> {
+        let keeper = keeper(session.environment());
+        let mut objects = Vec::new();
+        let mut noting = |object: SavedObject| {
+            objects.push(object.key.clone());
+            keep(object)
+        };
+        let noting: &mut KeepSaved<'_> = &mut noting;
+        let save = management::save_objects(self.source, self.request, plan, self.how, &keeper, noting);
+        let saved = match session.block_on(Box::pin(save)) {
+            Err(failure) if failure.kind() == Kind::Interrupted && self.how == SaveRest::Paused => {
+                let resume = management::resume_saved(self.source, self.request, &keeper);
+                let goes_on = match session.block_on(Box::pin(resume)) {
+                    Ok(resumed) => format!("nothing was saved; {}", resumed_in_words(resumed.len())),
+                    Err(_) => format!("Clusters may still be paused: the same command goes on, and {again}"),
+                };
+                return Err(failure.half_way("while it saved objects", goes_on));
+            }
+            saved => saved?,
+        };
+        Ok(Done { objects, gone: saved.gone })
+    }
+
+    /// Prints what became of every object, for scripts; the peer prints nothing here.
+    pub(in crate::verbs) fn report(&self, done: &Done, session: &mut Session) -> Result<(), Failure> {
+        for gone in &done.gone {
+            session.messages().warning(format!("{gone} went while it was saved, and is left out"));
+        }
+        let moved =
+            |object: &ObjectKey| MovedObject { object: object_name(object), outcome: "saved".to_owned() };
+        let objects = done.objects.iter().map(moved).collect();
+        let report = MoveReport { run: "save".to_owned(), journal: None, objects, differences: Vec::new() };
+        session.printer().data(self.format.render(&report, |_| String::new())?)
+    }
+}
+
+/// `resumed 2 Clusters and ClusterClasses`
+pub(in crate::verbs) fn resumed_in_words(count: usize) -> String {
+    let what = if count == 1 { "Cluster or ClusterClass" } else { "Clusters and ClusterClasses" };
+    format!("resumed {count} {what}")
+}
+
+/// `1 object`, `2 objects`
+pub(in crate::verbs) fn objects(count: usize) -> String {
+    if count == 1 { "1 object".to_owned() } else { format!("{count} objects") }
+}

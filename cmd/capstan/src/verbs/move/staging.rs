@@ -1,0 +1,179 @@
+//! A folder that gets all of its files at once, or none.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crate::{Failure, failure::Kind, ui::write_file_atomically};
+
+/// Inside the folder, so that a folder that is not whole is told by its looks: no reader takes a folder for a file.
+pub(super) const STAGING: &str = ".capstan-save";
+/// Only its user may read Secrets.
+const MODE: u32 = 0o600;
+/// So many files that are in the way are named.
+const NAMED: usize = 5;
+
+/// Files that are written beside their place.
+pub(super) struct Staging {
+    folder: PathBuf,
+}
+
+impl Staging {
+    /// # Errors
+    /// When the path is there and is no folder.
+    pub(super) fn new(folder: &Path) -> Result<Self, Failure> {
+        match fs::metadata(folder) {
+            Ok(found) if !found.is_dir() => {
+                Err(Failure::user(format!("`{}` is no folder", folder.display())))
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Failure::new(Kind::Environment, format!("cannot use `{}`", folder.display()))
+                    .because(&error))
+            }
+            _ => Ok(Self { folder: folder.to_owned() }),
+        }
+    }
+
+    /// Whether nothing else is in the folder than what is about to be written anew.
+    /// # Errors
+    /// Names what is.
+    pub(super) fn check(&self, names: &BTreeSet<String>) -> Result<(), Failure> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(self.failed(&error)),
+        };
+        let mut others = BTreeSet::new();
+        for entry in entries {
+            let name = entry.map_err(|error| self.failed(&error))?.file_name();
+            let name = name.to_string_lossy().into_owned();
+            if name != STAGING && !names.contains(&name) {
+                others.insert(name);
+            }
+        }
+        if others.is_empty() {
+            return Ok(());
+        }
+        let named: Vec<String> = others.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+        let more = match others.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let text = format!("`{}` holds other files: {}{more}", self.folder.display(), named.join(", "));
+        Err(Failure::user(text)
+            .hint("they would be restored along with it; empty the folder, or name another"))
+    }
+
+    /// Makes room; what a run that was cut off has left there goes.
+    pub(super) fn begin(&self) -> Result<(), Failure> {
+        self.discard()?;
+        self.make().map_err(|error| self.failed(&error))
+    }
+
+    pub(super) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        write_file_atomically(&self.staged().join(name), content, MODE).map_err(|error| error.source)
+    }
+
+    /// Puts every file in its place. What was planned, is there from an earlier save and was not written goes: it would be
+    /// restored along with what was.
+    pub(super) fn publish(&self, planned: &BTreeSet<String>) -> Result<(), Failure> {
+        let is_stale = |name: &&String| !self.staged().join(name).exists() && self.folder.join(name).exists();
+        let stale: Vec<&String> = planned.iter().filter(is_stale).collect();
+        let publish = || {
+            for entry in fs::read_dir(self.staged())? {
+                let entry = entry?;
+                fs::rename(entry.path(), self.folder.join(entry.file_name()))?;
+            }
+            for name in stale {
+                fs::remove_file(self.folder.join(name))?;
+            }
+            fs::remove_dir(self.staged())
+        };
+        publish().map_err(|error| self.failed(&error))
+    }
+
+    /// Takes away what is not whole.
+    pub(super) fn discard(&self) -> Result<(), Failure> {
+        match fs::remove_dir_all(self.staged()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed(&error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn make(&self) -> io::Result<()> {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(self.staged())
+    }
+
+    fn staged(&self) -> PathBuf {
+        self.folder.join(STAGING)
+    }
+
+    fn failed(&self, error: &io::Error) -> Failure {
+        Failure::new(Kind::Environment, format!("cannot write to `{}`", self.folder.display())).because(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn files_come_all_at_once_and_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/save");
+        let staging = Staging::new(&path).unwrap();
+        staging.begin().unwrap();
+        staging.write("a.yaml", b"1").unwrap();
+        assert!(!path.join("a.yaml").exists());
+        staging.publish(&names(&["a.yaml"])).unwrap();
+        assert_eq!(fs::read(path.join("a.yaml")).unwrap(), b"1");
+        assert!(!path.join(STAGING).exists());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            assert_eq!((mode(&path.join("a.yaml")), mode(&path)), (0o600, 0o700));
+        }
+    }
+
+    #[test]
+    fn files_of_another_save_are_in_the_way_and_those_of_this_one_are_written_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let staging = Staging::new(folder.path()).unwrap();
+        for name in ["a.yaml", "b.yaml"] {
+            fs::write(folder.path().join(name), "old").unwrap();
+        }
+        staging.begin().unwrap();
+        assert!(
+            staging
+                .check(&names(&["a.yaml"]))
+                .unwrap_err()
+                .message()
+                .ends_with("holds other files: `b.yaml`")
+        );
+        staging.check(&names(&["a.yaml", "b.yaml"])).unwrap();
+        staging.write("a.yaml", b"new").unwrap();
+        staging.begin().unwrap();
+        staging.write("b.yaml", b"new").unwrap();
+        staging.publish(&names(&["a.yaml", "b.yaml"])).unwrap();
+        let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(text("b.yaml"), "new");
+        assert!(!folder.path().join("a.yaml").exists(), "it was not saved again");
+    }
+
+    #[test]
+    fn a_file_is_no_folder() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert!(Staging::new(file.path()).is_err());
+    }
+}

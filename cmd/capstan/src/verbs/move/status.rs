@@ -1,0 +1,199 @@
+//! How far a move is.
+
+use std::fmt::Write as _;
+
+use api::output::{MoveProgress, MoveStatus};
+use management::{MoveJournal, MovePhase};
+
+use super::flags::TargetFlags;
+use crate::{
+    Failure,
+    events::ApiWarnings,
+    session::Session,
+    settings::{OutputFormat, ServerFlags},
+    ui::clean,
+};
+
+/// Show how far the last move is, who works on it, and what to do next
+///
+/// The journal is read from the cluster that is moved out of, and from the target when one is named; one of them is
+/// enough. Nothing is written.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} move status
+  {bin} move status --to-kubeconfig target.yaml -o json")]
+pub(super) struct Status {
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+
+    #[command(flatten)]
+    target: TargetFlags,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+/// # Errors
+/// When a cluster cannot be asked, or what it keeps cannot be read.
+pub(super) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    let ends = args.target.ends(&args.server, ApiWarnings::default(), session)?;
+    let journal = session.block_on(management::move_state(Some(&ends.source), ends.target.as_ref()))?;
+    let program = session.program().name();
+    let status = MoveStatus { last: journal.map(|journal| progress(&journal, program)) };
+    let text = format.render(&status, text)?;
+    session.printer().data(text)
+}
+
+fn progress(journal: &MoveJournal, program: &str) -> MoveProgress {
+    let abort = if journal.phase == MovePhase::Aborting { " --abort" } else { "" };
+    let paused = journal.paused.iter().filter(|paused| !paused.was_paused);
+    MoveProgress {
+        run: journal.run.clone(),
+        state: journal.report(),
+        unfinished: journal.is_unfinished(),
+        namespaces: journal.namespaces.iter().cloned().collect(),
+        clusters: journal.clusters.as_ref().map(|clusters| clusters.iter().cloned().collect()),
+        objects: journal.objects,
+        paused: paused.map(|paused| management::object_name(&paused.object)).collect(),
+        host: journal.holder.host.clone(),
+        process: journal.holder.process.clone(),
+        next: next(journal.phase).to_owned(),
+        command: journal.is_unfinished().then(|| format!("{program} move{}{abort}", flags(journal))),
+    }
+}
+
+/// What can be done at a phase.
+fn next(phase: MovePhase) -> &'static str {
+    match phase {
+        MovePhase::Pausing | MovePhase::Creating | MovePhase::Verifying => {
+            "the command goes on with it; nothing was deleted yet, and `--abort` in addition undoes it"
+        }
+        MovePhase::Deleting | MovePhase::Resuming => {
+            "the command goes on with it; it can no longer be undone"
+        }
+        MovePhase::Aborting => "the command completes undoing it",
+        MovePhase::Finished => "nothing is left to do; `move report` tells what became of every object",
+        MovePhase::Aborted => "nothing is left to do",
+    }
+}
+
+/// The flags with which it was begun, but for the clusters.
+fn flags(journal: &MoveJournal) -> String {
+    let mut flags = String::new();
+    let mut add = |flag: &str, value: &str| {
+        let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=".contains(c));
+        let quote = if is_plain { "" } else { "'" };
+        let _ = write!(flags, " {flag} {quote}{value}{quote}");
+    };
+    journal.namespaces.iter().for_each(|name| add("--namespace", name));
+    match (&journal.selector, &journal.clusters) {
+        (Some(selector), _) => add("--selector", selector),
+        (None, clusters) => clusters.iter().flatten().for_each(|name| add("--cluster", name)),
+    }
+    journal.namespace_map.iter().for_each(|(from, to)| add("--map-namespace", &format!("{from}={to}")));
+    flags + " --to-kubeconfig FILE"
+}
+
+fn text(status: &MoveStatus) -> String {
+    let Some(last) = &status.last else { return "there was no move\n".to_owned() };
+    let (run, state) = (&last.run, &last.state);
+    let mut text = format!("move {run}, begun at {}: {}\n", state.begun, state.phase);
+    let clusters = match &last.clusters {
+        None => "all".to_owned(),
+        Some(clusters) => clusters.join(", "),
+    };
+    for (name, value) in [
+        ("from", &state.source),
+        ("to", &state.target),
+        ("namespaces", &last.namespaces.join(", ")),
+        ("clusters", &clusters),
+        ("objects", &last.objects.to_string()),
+        ("worked on by", &format!("process {} on {}", last.process, last.host)),
+    ] {
+        let _ = writeln!(text, "  {name:<13} {value}");
+    }
+    if last.unfinished && !last.paused.is_empty() {
+        let _ = writeln!(text, "\npaused by it");
+        for object in &last.paused {
+            let _ = writeln!(text, "  {}", super::text::shown(object));
+        }
+    }
+    let _ = writeln!(text, "\n{}", last.next);
+    if let Some(command) = &last.command {
+        let _ = writeln!(text, "  {command}");
+    }
+    clean(&text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use snapbox::{assert_data_eq, str};
+
+    use super::*;
+
+    fn journal(phase: &str) -> MoveJournal {
+        let cluster =
+            |name| json!({"group": "cluster.x-k8s.io", "kind": "Cluster", "namespace": "team", "name": name});
+        serde_json::from_value(json!({
+            "format": 1, "run": "5f3a", "begun": "2026-01-02T03:04:05Z", "phase": phase,
+            "source": {"uid": "a", "address": "https://one"}, "target": {"uid": "b", "address": "https://two"},
+            "namespaces": ["team"], "clusters": ["team/one"], "selector": "tier in (a, b)",
+            "namespaceMap": {"team": "crew"}, "objects": 31,
+            "paused": [
+                {"object": cluster("one"), "wasPaused": false, "isKept": false},
+                {"object": cluster("two"), "wasPaused": true, "isKept": false},
+            ],
+            "holder": {"host": "here", "process": "4711-0-1", "sign": 3},
+        }))
+        .unwrap()
+    }
+
+    fn shown(phase: &str) -> String {
+        text(&MoveStatus { last: Some(progress(&journal(phase), "capstan")) })
+    }
+
+    #[test]
+    fn a_move_that_can_be_undone_says_so_with_the_command_that_goes_on() {
+        assert_data_eq!(
+            shown("creating"),
+            str![[r"
+move 5f3a, begun at 2026-01-02T03:04:05Z: creating
+  from          https://one
+  to            https://two
+  namespaces    team
+  clusters      team/one
+  objects       31
+  worked on by  process 4711-0-1 on here
+
+paused by it
+  Cluster team/one
+
+the command goes on with it; nothing was deleted yet, and `--abort` in addition undoes it
+  capstan move --namespace team --selector 'tier in (a, b)' --map-namespace team=crew --to-kubeconfig FILE
+
+"]]
+        );
+    }
+
+    #[test]
+    fn what_is_to_be_done_depends_on_how_far_it_is() {
+        for (phase, next) in [
+            ("deleting", "\nthe command goes on with it; it can no longer be undone\n  capstan move "),
+            ("aborting", "\nthe command completes undoing it\n  capstan move "),
+            ("finished", "\nnothing is left to do; `move report` tells what became of every object\n"),
+            ("aborted", "\nnothing is left to do\n"),
+        ] {
+            assert!(shown(phase).contains(next), "{phase}: {}", shown(phase));
+        }
+        assert!(shown("aborting").ends_with(" --to-kubeconfig FILE --abort\n"));
+        assert!(!shown("finished").contains("paused by it"));
+    }
+
+    #[test]
+    fn without_a_journal_there_was_no_move() {
+        assert_eq!(text(&MoveStatus { last: None }), "there was no move\n");
+    }
+}

@@ -1,0 +1,235 @@
+//! Plans and reports of moves for people.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use api::output::{MoveAction, MovePlan, MoveReport, MovedObject, MovingObject, ObjectName};
+
+use crate::ui::{clean, table};
+
+/// So many objects that stay for one reason are named; the rest is counted.
+const NAMED: usize = 5;
+
+/// A table of what moves, what stays by reason, and a line that counts.
+pub(super) fn plan(plan: &MovePlan) -> String {
+    let mut text = String::new();
+    if let Some(state) = &plan.unfinished {
+        let _ = writeln!(text, "goes on with the move begun at {}, which was {}\n", state.begun, state.phase);
+    }
+    if !plan.new_namespaces.is_empty() {
+        let _ = writeln!(text, "namespaces to make: {}\n", plan.new_namespaces.join(", "));
+    }
+    if !plan.moving.is_empty() {
+        let rows: Vec<[String; 3]> = plan.moving.iter().map(row).collect();
+        let rows: Vec<[&str; 3]> = rows.iter().map(|row| row.each_ref().map(String::as_str)).collect();
+        text.push_str(&table(["ACTION", "OBJECT", "WHY"], &rows));
+        text.push('\n');
+    }
+    add_staying(plan, &mut text);
+    let _ = writeln!(text, "{}", summary(plan));
+    clean(&text).into_owned()
+}
+
+fn row(moving: &MovingObject) -> [String; 3] {
+    let object = match &moving.target_namespace {
+        Some(namespace) => format!("{} to {namespace}", shown(&moving.object)),
+        None => shown(&moving.object),
+    };
+    let why = match &moving.kept {
+        Some(kept) => format!("{}; stays on the source too: {kept}", moving.why),
+        None => moving.why.clone(),
+    };
+    [moving.action.as_str().to_owned(), object, why]
+}
+
+fn add_staying(plan: &MovePlan, text: &mut String) {
+    let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for staying in &plan.staying {
+        by_reason.entry(&staying.why).or_default().push(shown(&staying.object));
+    }
+    if by_reason.is_empty() {
+        return;
+    }
+    text.push_str("stays\n");
+    for (why, objects) in by_reason {
+        let _ = writeln!(text, "  {why}: {}", first_few(&objects));
+    }
+    text.push('\n');
+}
+
+/// What the objects add up to.
+fn summary(plan: &MovePlan) -> String {
+    let mut counts: BTreeMap<MoveAction, usize> = BTreeMap::new();
+    for moving in &plan.moving {
+        *counts.entry(moving.action).or_default() += 1;
+    }
+    let counts: Vec<String> =
+        counts.iter().map(|(action, count)| format!("{count} to {}", action.as_str())).collect();
+    match counts.as_slice() {
+        [] => "nothing would move".to_owned(),
+        counts => format!("objects: {}; {} stay", counts.join(", "), plan.staying.len()),
+    }
+}
+
+/// What became of every object: those of one outcome together.
+pub(super) fn report(report: &MoveReport) -> String {
+    let mut text = String::new();
+    if let Some(state) = &report.journal {
+        let _ = writeln!(
+            text,
+            "move begun at {}, {}\nfrom {}\nto {}\n",
+            state.begun, state.phase, state.source, state.target
+        );
+    }
+    let rows: Vec<[String; 2]> = report.objects.iter().map(outcome).collect();
+    let rows: Vec<[&str; 2]> = rows.iter().map(|row| row.each_ref().map(String::as_str)).collect();
+    text.push_str(&table(["OBJECT", "OUTCOME"], &rows));
+    if !report.differences.is_empty() {
+        text.push_str("\nkept by the target in another way than it was sent\n");
+        for one in &report.differences {
+            let _ = writeln!(text, "  {}: {}", shown(&one.object), one.outcome);
+        }
+    }
+    clean(&text).into_owned()
+}
+
+fn outcome(one: &MovedObject) -> [String; 2] {
+    [shown(&one.object), one.outcome.clone()]
+}
+
+fn first_few(objects: &[String]) -> String {
+    match objects.len().saturating_sub(NAMED) {
+        0 => objects.join(", "),
+        more => format!("{} and {more} more", objects[..NAMED].join(", ")),
+    }
+}
+
+pub(super) fn shown(object: &ObjectName) -> String {
+    match object.namespace.as_str() {
+        "" => format!("{} {}", object.kind, object.name),
+        namespace => format!("{} {namespace}/{}", object.kind, object.name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use api::output::{MoveState, StayingObject};
+    use snapbox::{assert_data_eq, str};
+
+    use super::*;
+
+    fn object(kind: &str, namespace: &str, name: &str) -> ObjectName {
+        ObjectName {
+            group: String::new(),
+            kind: kind.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    fn moving(action: MoveAction, object: ObjectName, why: &str) -> MovingObject {
+        MovingObject { object, target_namespace: None, action, group: 1, why: why.to_owned(), kept: None }
+    }
+
+    fn state() -> MoveState {
+        MoveState {
+            begun: "2026-01-02T03:04:05Z".to_owned(),
+            source: "https://one".to_owned(),
+            target: "https://two".to_owned(),
+            phase: "creating".to_owned(),
+        }
+    }
+
+    fn empty() -> MovePlan {
+        MovePlan {
+            source: "https://one".to_owned(),
+            target: Some("https://two".to_owned()),
+            namespaces: vec!["default".to_owned()],
+            unfinished: None,
+            new_namespaces: Vec::new(),
+            moving: Vec::new(),
+            staying: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_plan_lists_what_moves_and_says_by_reason_what_stays() {
+        let identity = MovingObject {
+            kept: Some("it is of the whole cluster".to_owned()),
+            ..moving(MoveAction::LeaveAlone, object("Identity", "", "main"), "moves by itself")
+        };
+        let secret = MovingObject {
+            target_namespace: Some("team".to_owned()),
+            ..moving(
+                MoveAction::Overwrite,
+                object("Secret", "default", "demo-ca"),
+                "belongs to Cluster default/demo",
+            )
+        };
+        let stays = |name: &str, why: &str| StayingObject {
+            object: object("ConfigMap", "default", name),
+            why: why.to_owned(),
+        };
+        let unlinked = "nothing links it to what moves";
+        let names = ["a", "b", "c", "d", "e", "f", "g"];
+        let mut staying: Vec<StayingObject> = names.iter().map(|name| stays(name, unlinked)).collect();
+        staying.push(stays("x", "its owner Cluster default/other stays"));
+        let full = MovePlan {
+            unfinished: Some(state()),
+            new_namespaces: vec!["team".to_owned()],
+            moving: vec![identity, secret],
+            staying,
+            ..empty()
+        };
+        assert_data_eq!(
+            plan(&full),
+            str![[r"
+goes on with the move begun at 2026-01-02T03:04:05Z, which was creating
+
+namespaces to make: team
+
+ACTION      OBJECT                           WHY
+leave       Identity main                    moves by itself; stays on the source too: it is of the whole cluster
+overwrite   Secret default/demo-ca to team   belongs to Cluster default/demo
+
+stays
+  its owner Cluster default/other stays: ConfigMap default/x
+  nothing links it to what moves: ConfigMap default/a, ConfigMap default/b, ConfigMap default/c, ConfigMap default/d, ConfigMap default/e and 2 more
+
+objects: 1 to overwrite, 1 to leave; 8 stay
+
+"]]
+        );
+        assert_eq!(plan(&empty()), "nothing would move\n");
+    }
+
+    #[test]
+    fn a_report_says_what_became_of_every_object() {
+        let one = |name: &str, outcome: &str| MovedObject {
+            object: object("Secret", "default", name),
+            outcome: outcome.to_owned(),
+        };
+        let of = MoveReport {
+            run: "r".to_owned(),
+            journal: Some(state()),
+            objects: vec![one("demo-ca", "moved"), one("stray", "stayed: nothing links it to what moves")],
+            differences: vec![one("demo-ca", ".data.extra")],
+        };
+        assert_data_eq!(
+            report(&of),
+            str![[r"
+move begun at 2026-01-02T03:04:05Z, creating
+from https://one
+to https://two
+
+OBJECT                   OUTCOME
+Secret default/demo-ca   moved
+Secret default/stray     stayed: nothing links it to what moves
+
+kept by the target in another way than it was sent
+  Secret default/demo-ca: .data.extra
+
+"]]
+        );
+    }
+}

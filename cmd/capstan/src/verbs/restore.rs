@@ -1,0 +1,102 @@
+use std::{fs::File, path::PathBuf};
+
+use management::{Backup, MoveRequest, read_archive};
+
+use super::r#move::{
+    flags::{choice, filled, namespace_map, saving_request, timeout},
+    restoring::{self, How, Source},
+};
+use crate::{
+    Failure,
+    events::ApiWarnings,
+    failure::Kind,
+    session::Session,
+    settings::{self, OutputFormat, ServerFlags},
+};
+
+/// Create on a management cluster what a backup holds
+///
+/// The file is read and verified whole before anything is asked of the cluster. What is there stays as it is; what is missing
+/// is created, paused until all of it is there. A restore that was cut off is gone on with by the same command.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} restore clusters.tar.gz --dry-run
+  {bin} restore clusters.tar.gz
+  {bin} restore clusters.tar.gz --cluster blue --map-namespace team-a=tests")]
+pub(crate) struct Restore {
+    /// File to read, as `backup` wrote it
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Restore what was saved of this namespace alone; may be given several times [default: all]
+    #[arg(short, long, value_name = "NAMESPACE")]
+    namespace: Vec<String>,
+
+    /// Cluster to restore, as NAME or NAMESPACE/NAME; may be given several times [default: all]
+    #[arg(long, value_name = "NAME")]
+    cluster: Vec<String>,
+
+    /// Restore objects of one namespace into another; may be given several times
+    #[arg(long, value_name = "FROM=TO")]
+    map_namespace: Vec<String>,
+
+    /// Kind whose status is taken along, such as dockermachine; may be given several times
+    #[arg(long, value_name = "KIND")]
+    include_status: Vec<String>,
+
+    /// Show what would be created, try each object on the cluster, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// For how long what may pass is tried again [default: 10m]
+    #[arg(long, value_name = "DURATION")]
+    timeout: Option<String>,
+
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    let request = MoveRequest {
+        namespace_map: namespace_map(&args.map_namespace)?,
+        include_status: filled(&args.include_status).iter().map(|kind| kind.to_lowercase()).collect(),
+        thorough: args.dry_run,
+        ..saving_request(
+            filled(&args.namespace),
+            choice(&filled(&args.cluster), None),
+            timeout(args.timeout.as_deref())?,
+        )
+    };
+    let Backup { manifest, objects } = read(args)?;
+    let target = settings::management_cluster_hiding(
+        &args.server.kube,
+        &args.server.pace,
+        ApiWarnings::Known,
+        session,
+    )?;
+    session.messages().status(format!(
+        "a backup of {} at {}, {}",
+        manifest.about.source.address,
+        manifest.about.created,
+        if manifest.about.at_rest { "made at rest" } else { "made without a pause" }
+    ));
+    let source = Source { name: args.file.display().to_string(), objects: &objects };
+    let how = How { format, dry_run: args.dry_run, progress: args.server.pace.progress };
+    restoring::run(&source, &target, &request, &how, session)
+}
+
+fn read(args: &Restore) -> Result<Backup, Failure> {
+    let shown = args.file.display();
+    let file = File::open(&args.file)
+        .map_err(|error| Failure::new(Kind::Environment, format!("cannot read `{shown}`")).because(&error))?;
+    read_archive(file).map_err(|error| {
+        Failure::user(format!("`{shown}` is no backup that can be restored"))
+            .because(&error)
+            .hint("nothing was restored; take another backup")
+    })
+}

@@ -1,0 +1,228 @@
+//! `describe cluster`, on a sandbox that holds a cluster. How rows come to be is tested where they are made; here is
+//! what a user types and sees.
+#![cfg(unix)]
+
+use sandbox::Fault;
+use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
+use support::{
+    binary::{Outcome, World},
+    cluster_api,
+    fixture::Fixture,
+    kind::{CLUSTER, DOCKER_MACHINE, MACHINE},
+};
+
+/// A sandbox on a port. Its runtime serves while the binary under test is waited for.
+struct Lab {
+    runtime: tokio::runtime::Runtime,
+    fixture: Fixture,
+    kubeconfig: String,
+    world: World,
+}
+
+impl Lab {
+    /// Holds cluster `one` in namespace `team`.
+    fn start() -> Self {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let (fixture, kubeconfig) = runtime.block_on(async {
+            let fixture = Fixture::start().await;
+            cluster_api::install(&fixture).await;
+            let one = cluster_api::cluster("team/one").control_plane(3).machine_deployment("md", 2);
+            fixture.create(one).await;
+            let kubeconfig = fixture.kubeconfig().await.display().to_string();
+            (fixture, kubeconfig)
+        });
+        Self { runtime, fixture, kubeconfig, world: crate::world() }
+    }
+
+    fn run(&self, arguments: &str) -> Outcome {
+        self.world.run(arguments.split_whitespace().chain(["--kubeconfig", &self.kubeconfig]))
+    }
+
+    /// Lets a Machine say that it is not ready.
+    fn break_machine(&self, message: &str) {
+        let condition = json!({
+            "type": "Ready", "status": "False", "reason": "NotReady", "message": message,
+            "lastTransitionTime": "2026-01-02T03:04:05Z",
+        });
+        let broken = json!({"status": {"conditions": [condition]}});
+        self.runtime.block_on(self.fixture.merge_status(MACHINE, "team/one-md-1-0", &broken));
+    }
+}
+
+/// Without the column SINCE, which changes by the day.
+fn without_ages(table: &str) -> String {
+    let head = table.lines().next().unwrap();
+    let (from, to) = (head.find("SINCE").unwrap(), head.find("MESSAGE").unwrap());
+    let line = |line: &str| {
+        let kept = line.chars().enumerate().filter(|(at, _)| !(from..to).contains(at));
+        kept.map(|(_, c)| c).collect::<String>() + "\n"
+    };
+    table.lines().map(line).collect()
+}
+
+#[test]
+fn a_cluster_is_shown_as_a_tree() {
+    let lab = Lab::start();
+    lab.break_machine("* NodeHealthy: gone\n* Other: too");
+    assert_data_eq!(
+        without_ages(&lab.run("describe cluster one -n team").stdout),
+        str![[r#"
+NAME                                                   REPLICAS AVAILABLE READY UP TO DATE STATUS REASON     MESSAGE                                            
+Cluster team/one                                                                           True   Available                                                     
+├─DockerCluster team/one                                                                   True   Ready                                                         
+├─KubeadmControlPlane team/one-control-plane, v1.36.0  3/3      3         3     3          True   Available                                                     
+│ └─3 Machines...                                               3         3     3          True   Ready      See one-control-plane-0, one-control-plane-1, ...  
+└─Workers                                                                                                                                                       
+  └─MachineDeployment team/one-md, v1.36.0             2/2      2         2     2                                                                               
+    ├─Machine team/one-md-1-0, v1.36.0                 1        0         0     0          False  NotReady   * NodeHealthy: gone                                
+    │                                                                                                        * Other: too                                       
+    └─Machine team/one-md-1-1, v1.36.0                 1        1         1     1          True   Ready                                                         
+
+"#]]
+    );
+}
+
+#[test]
+fn colours_change_no_word_and_are_switched_as_by_the_peer() {
+    let lab = Lab::start();
+    let plain = lab.run("describe cluster one -n team");
+    for switched in ["-c", "--color", "--color=true", "--color=always", "--color always"] {
+        let coloured = lab.run(&format!("describe cluster {switched} one -n team"));
+        assert!(coloured.stdout.contains("\u{1b}[32mTrue\u{1b}[0m"), "{switched}: {coloured}");
+        assert_eq!(anstream::adapter::strip_str(&coloured.stdout).to_string(), plain.stdout, "{switched}");
+    }
+    for switched in ["-c=false", "--color=never", "--color never"] {
+        assert_eq!(lab.run(&format!("describe cluster {switched} one -n team")), plain, "{switched}");
+    }
+}
+
+#[test]
+fn scripts_get_everything_whatever_is_chosen_for_the_tree() {
+    let lab = Lab::start();
+    let json = lab.run("describe cluster one -n team -o json --grouping --show-conditions all");
+    let tree: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(
+        (&tree["name"], &tree["namespace"], &tree["health"]),
+        (&"one".into(), &"team".into(), &"healthy".into())
+    );
+    let parts = parts(&tree["tree"]);
+    for (role, count) in
+        [("machine", 5), ("machineInfrastructure", 5), ("bootstrapConfig", 5), ("machineSet", 1)]
+    {
+        assert_eq!(parts.iter().filter(|part| part["role"] == role).count(), count, "{role}");
+    }
+    let control_plane = parts.iter().find(|part| part["role"] == "controlPlane").unwrap();
+    assert_eq!(
+        control_plane["state"]["replicas"],
+        json!({"desired": 3, "current": 3, "available": 3, "ready": 3, "upToDate": 3})
+    );
+    assert_eq!(control_plane["state"]["version"], "v1.36.0");
+    let yaml = lab.run("describe cluster one -n team -o yaml");
+    assert!(yaml.stdout.starts_with("health: healthy\nname: one\nnamespace: team\ntree:\n"), "{yaml}");
+}
+
+fn parts(node: &Value) -> Vec<&Value> {
+    let children = node["children"].as_array().unwrap();
+    std::iter::once(node).chain(children.iter().flat_map(parts)).collect()
+}
+
+#[test]
+fn the_exit_status_tells_health_when_it_is_asked_to() {
+    let lab = Lab::start();
+    assert_eq!(lab.run("describe cluster one -n team --exit-status").status, 0);
+    let fault = "403,resource=infrastructure.cluster.x-k8s.io/dockerclusters";
+    lab.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
+    let unknown = lab.run("describe cluster one -n team --exit-status");
+    assert_eq!((unknown.status, &*unknown.stderr), (3, "error: not all of cluster `team/one` can be read\n"));
+    assert!(unknown.stdout.contains("─DockerCluster team/one"), "{unknown}");
+    lab.runtime.block_on(lab.fixture.merge_status(
+        CLUSTER,
+        "team/one",
+        &json!({"status": {"conditions": []}}),
+    ));
+    let unwell = lab.run("describe cluster one -n team --exit-status -o json");
+    assert_eq!((unwell.status, &*unwell.stderr), (3, "error: cluster `team/one` is not available\n"));
+    assert!(unwell.stdout.contains("\"health\": \"unhealthy\""), "{unwell}");
+    assert_eq!(lab.run("describe cluster one -n team").status, 0);
+}
+
+#[test]
+fn what_cannot_be_read_is_shown_as_such() {
+    let lab = Lab::start();
+    lab.break_machine("gone");
+    lab.runtime.block_on(async {
+        let none = json!({"metadata": {"finalizers": null}});
+        lab.fixture.merge(DOCKER_MACHINE, "team/one-md-1-0", &none).await;
+        lab.fixture.delete(DOCKER_MACHINE, "team/one-md-1-0").await;
+    });
+    let shown = lab.run("describe cluster one -n team");
+    let row = shown.stdout.lines().find(|line| line.contains("DockerMachine")).unwrap();
+    let words: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(words[words.len() - 6..], ["Unknown", "NotFound", "it", "is", "not", "there"], "{shown}");
+}
+
+#[test]
+fn a_cluster_that_is_not_there_is_told_with_a_way_on() {
+    let lab = Lab::start();
+    assert_data_eq!(
+        lab.run("describe cluster onne -n team").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: there is no cluster `onne` in namespace `team`
+hint: did you mean `one`?
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.run("describe cluster one").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: there is no cluster `one` in namespace `default`
+hint: there is one in namespace `team`: name it with `--namespace`
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.run("describe cluster").stderr,
+        str![[r#"
+error: missing argument NAME: name of the workload cluster
+
+
+"#]]
+    );
+    let spaced = lab.world.run(["describe", "cluster", "one", "--show-conditions", "a, b"]);
+    assert_data_eq!(
+        spaced.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: invalid value for `--show-conditions`
+  cause: the choice of conditions `a, b` has white space around a comma or at an end
+hint: separate kinds and names with commas alone: `--show-conditions Cluster,Machine/m1`
+
+"#]]
+    );
+}
+
+#[test]
+fn older_conditions_have_a_table_of_their_own() {
+    let lab = Lab::start();
+    let older = lab.run("describe cluster one -n team --v1beta2=false");
+    assert!(older.stdout.starts_with("NAME "), "{older}");
+    let columns: Vec<&str> = older.stdout.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(columns, ["NAME", "READY", "SEVERITY", "REASON", "SINCE", "MESSAGE"]);
+    assert_eq!(older.stderr, "warning: `--v1beta2` goes when contract v1beta1 goes\n");
+}
+
+#[test]
+fn names_of_clusters_are_completed() {
+    let lab = Lab::start();
+    let words = ["capstan", "describe", "cluster", "-n", "team", "--kubeconfig", &lab.kubeconfig, "o"];
+    let mut command = lab.world.command(["--"].iter().chain(&words));
+    let output = command.env("CAPSTAN_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "7").output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "one");
+}

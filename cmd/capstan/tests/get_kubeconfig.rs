@@ -1,0 +1,173 @@
+//! `get kubeconfig` through the binary, on a sandbox.
+#![cfg(unix)]
+
+use std::io::{BufRead as _, BufReader, Read as _};
+
+use serde_json::json;
+use snapbox::{assert_data_eq, str};
+use support::{
+    cluster_api::{Object, cluster, object},
+    fixture::Fixture,
+    kind,
+};
+
+use crate::management::Management;
+
+fn secret(name: &str, value: &str) -> Object {
+    object(kind::SECRET, &format!("default/{name}")).field("stringData", json!({"value": value}))
+}
+
+fn provisioning(place: &str) -> Object {
+    object(kind::CLUSTER, place).status(json!({"phase": "Provisioning"}))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_content_is_printed_byte_for_byte_with_one_line_end_more() {
+    let lab = Management::start(Fixture::builder()).await;
+    lab.fixture
+        .create([secret("raw-kubeconfig", "# as it is\n"), secret("raw-user-kubeconfig", "other")])
+        .await;
+    let run = lab.run("get kubeconfig raw");
+    assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), (0, "# as it is\n\n", ""));
+    assert_eq!(lab.run("get kubeconfig raw --user -n default").stdout, "other\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_had_is_told_with_what_to_do() {
+    let lab = Management::start(Fixture::builder()).await;
+    lab.fixture.create([provisioning("team/demo")]).await;
+    assert_data_eq!(
+        lab.run("get kubeconfig demo -n team").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: Cluster team/demo has no kubeconfig yet (phase Provisioning)
+hint: `--wait` waits for it
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.run("get kubeconfig dmeo -n team").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: there is no Cluster `dmeo` in namespace `team`
+hint: did you mean `demo`?
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.run("get kubeconfig demo").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: there is no Cluster `demo` in namespace `default`
+hint: `kubectl get clusters -A` lists them; `-n` names another namespace
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.run("get kubeconfig demo -n team --wait --timeout 1ms").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: Cluster team/demo has no kubeconfig yet (phase Provisioning), after 0s
+hint: `kubectl describe cluster.cluster.x-k8s.io -n team demo` shows what holds it up; `--timeout` gives it more time
+
+"#]]
+    );
+    let run = lab.run("get kubeconfig");
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.starts_with("error: missing argument NAME: name of the workload cluster"), "{run}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_comes_up_is_waited_for() {
+    let lab = Management::start(Fixture::builder()).await;
+    lab.fixture.create([provisioning("default/demo")]).await;
+    // Told as soon as it watches.
+    let mut child = lab.spawn("get kubeconfig demo --wait -v5");
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("watch=true") {
+        line.clear();
+        assert_ne!(stderr.read_line(&mut line).unwrap(), 0, "it ends before it watches");
+    }
+    lab.fixture.create([secret("demo-kubeconfig", "late")]).await;
+    let output = child.wait_with_output().unwrap();
+    stderr.read_to_string(&mut line).unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "late\n", "{line}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_added_to_a_kubeconfig_and_the_context_is_printed() {
+    let lab = Management::start(Fixture::builder()).await;
+    lab.fixture.create(cluster("default/demo")).await;
+    lab.fixture.create(cluster("team/demo")).await;
+    assert_data_eq!(
+        lab.run("get kubeconfig demo --merge=mine").to_string(),
+        str![[r#"
+exit 0
+--- stdout
+demo-admin@demo
+--- stderr
+added context `demo-admin@demo` to `[CWD]/mine`; `kubectl config use-context demo-admin@demo` makes it the current one
+
+"#]]
+    );
+    let mine = lab.world().read("mine");
+    assert!(mine.contains("server: https://demo.example.org:6443"), "{mine}");
+    // The same again changes nothing, also under the flag's other place.
+    assert_eq!(lab.run("get --merge=mine kubeconfig demo").status, 0);
+    assert_eq!(lab.world().read("mine"), mine);
+    assert_eq!(
+        lab.run("get kubeconfig demo -n team --merge=mine --context-name team-demo").stdout,
+        "team-demo\n"
+    );
+    // Without a file it is the one in use, whose current context stays.
+    assert_eq!(lab.run("get kubeconfig demo --merge").stdout, "demo-admin@demo\n");
+    assert_eq!(lab.run("get kubeconfig demo -n team").status, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_merged_leaves_the_file_and_shows_no_secret() {
+    let lab = Management::start(Fixture::builder()).await;
+    lab.world().write("mine", "clusters:\n- {name: demo, cluster: {server: https://other}}\n");
+    lab.fixture.create(cluster("default/demo")).await;
+    lab.fixture.create([secret("broken-kubeconfig", "token: [not-to-be-shown\n")]).await;
+    assert_data_eq!(
+        lab.run("get kubeconfig demo --merge=mine").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot add context `demo-admin@demo` to `[CWD]/mine`
+  cause: `demo` is the name of something of another cluster there
+hint: give it another name with `--context-name NAME`
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.run("get kubeconfig broken --merge=mine").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot use what Secret default/broken-kubeconfig holds
+  cause: it is not YAML, see line 1
+hint: `get kubeconfig` without `--merge` prints it as it is
+
+"#]]
+    );
+    assert_eq!(lab.world().read("mine"), "clusters:\n- {name: demo, cluster: {server: https://other}}\n");
+    assert!(lab.run("get kubeconfig demo --timeout 5s").stderr.contains("`--wait` is required"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_of_clusters_are_completed() {
+    let lab = Management::start(Fixture::builder()).await;
+    lab.fixture
+        .create([provisioning("team/demo"), provisioning("team/dev"), provisioning("default/else")])
+        .await;
+    let complete = |words: &[&str]| crate::completion::candidates(lab.world(), words);
+    assert_eq!(complete(&["capstan", "get", "kubeconfig", "-n", "team", "d"]), ["demo", "dev"]);
+    assert_eq!(complete(&["capstan", "get", "kubeconfig", "e"]), ["else"]);
+}

@@ -1,0 +1,41 @@
+//! A management cluster with objects of Cluster API on it, for verbs that work on these.
+#![cfg(unix)]
+
+use std::process::{Child, Stdio};
+
+use support::{
+    binary::{Outcome, World},
+    cluster_api,
+    fixture::{Builder, Fixture},
+};
+
+/// A sandbox in this process, and a world whose environment leads to it. Tests that use it run on several threads: the
+/// binary is waited for on one of them.
+pub(crate) struct Management {
+    pub(crate) fixture: Fixture,
+    world: World,
+}
+
+impl Management {
+    pub(crate) async fn start(builder: Builder) -> Self {
+        let fixture = builder.start().await;
+        cluster_api::install(&fixture).await;
+        let world = crate::world().env("KUBECONFIG", fixture.kubeconfig().await.as_os_str());
+        Self { fixture, world }
+    }
+
+    pub(crate) fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// Runs a command line on it.
+    pub(crate) fn run(&self, arguments: &str) -> Outcome {
+        self.world.run(arguments.split_whitespace())
+    }
+
+    /// The same, not waited for.
+    pub(crate) fn spawn(&self, arguments: &str) -> Child {
+        let mut command = self.world.command(arguments.split_whitespace());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+}

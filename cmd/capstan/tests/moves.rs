@@ -1,0 +1,225 @@
+//! Clusters moved through the binary, between two sandboxes.
+
+use std::path::PathBuf;
+
+use api::{ProviderId, ProviderType};
+use sandbox::Fault;
+use serde_json::json;
+use snapbox::{assert_data_eq, str};
+use support::{
+    binary::{Outcome, World},
+    cluster_api::{cluster, install, object, provider},
+    counter::Counter,
+    fixture::Fixture,
+    kind::{CLUSTER, CONFIG_MAP, MACHINE, SECRET},
+};
+
+use crate::world;
+
+/// A source with the Cluster `default/demo`, and a target that can take it.
+struct Two {
+    source: Fixture,
+    target: Fixture,
+    world: World,
+}
+
+async fn side() -> Fixture {
+    let side = Fixture::start().await;
+    install(&side).await;
+    let ids = [
+        ProviderId::new(ProviderType::Core, "cluster-api"),
+        ProviderId::new(ProviderType::Bootstrap, "kubeadm"),
+        ProviderId::new(ProviderType::ControlPlane, "kubeadm"),
+        ProviderId::new(ProviderType::Infrastructure, "docker"),
+    ];
+    side.create(ids.map(|id| provider(&id, "v1.14.0"))).await;
+    side
+}
+
+impl Two {
+    async fn start() -> Self {
+        let (source, target) = (Box::pin(side()).await, Box::pin(side()).await);
+        source.create(cluster("default/demo").machines(1)).await;
+        source.create([object(CONFIG_MAP, "default/stray")]).await;
+        Self { source, target, world: world() }
+    }
+
+    async fn kubeconfigs(&self) -> [PathBuf; 2] {
+        [self.source.kubeconfig().await.to_owned(), self.target.kubeconfig().await.to_owned()]
+    }
+
+    /// Runs a command line with both ends.
+    async fn run(&self, arguments: &str) -> Outcome {
+        let [source, target] = self.kubeconfigs().await.map(|path| path.display().to_string());
+        let ends = ["--kubeconfig", &source, "--to-kubeconfig", &target];
+        tokio::task::block_in_place(|| self.world.run(arguments.split_whitespace().chain(ends)))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_shows_every_object_and_why_and_writes_nothing() {
+    let two = Two::start().await;
+    let counter = Counter::start(two.target.sandbox());
+    assert_data_eq!(
+        two.run("move --dry-run").await.to_string(),
+        str![[r#"
+exit 0
+--- stdout
+ACTION    OBJECT                                 WHY
+move      Cluster default/demo                   moves by itself
+move      DockerCluster default/demo             belongs to Cluster default/demo
+move      Machine default/demo-machine-0         belongs to Cluster default/demo
+move      Secret default/demo-ca                 belongs to Cluster default/demo
+move      Secret default/demo-kubeconfig         belongs to Cluster default/demo
+move      DockerMachine default/demo-machine-0   belongs to Cluster default/demo
+move      KubeadmConfig default/demo-machine-0   belongs to Cluster default/demo
+move      Secret default/demo-machine-0          belongs to Cluster default/demo
+
+stays
+  nothing links it to what moves: ConfigMap default/kube-root-ca.crt, ConfigMap default/stray
+
+objects: 8 to move; 2 stay
+
+"#]]
+    );
+    assert!(two.target.list(CLUSTER).await.is_empty());
+    let writes = counter.writes().to_string();
+    assert!(!writes.contains("namespaces") && writes.contains("create clusters (dry run)"), "{writes}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_moved_is_on_the_target_and_no_longer_on_the_source() {
+    let two = Two::start().await;
+    assert_data_eq!(
+        two.run("move").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+paused 1 Cluster or ClusterClass
+created 8 objects on the target
+verified 8 objects on the target
+deleted 8 objects on the source
+resumed 1 Cluster or ClusterClass
+the move is done: 8 objects
+
+"#]]
+    );
+    assert!(two.source.list(CLUSTER).await.is_empty() && two.source.list(MACHINE).await.is_empty());
+    let moved = two.target.get(CLUSTER, "default/demo").await.unwrap();
+    assert_eq!(moved["spec"]["paused"], json!(null));
+    assert!(two.target.get(SECRET, "default/demo-ca").await.is_some());
+    assert!(two.source.get(CONFIG_MAP, "default/stray").await.is_some());
+    let report = two.run("move report").await;
+    assert!(report.stdout.contains("Cluster default/demo "), "{report}");
+    let report = two.run("move report -o json").await;
+    let printed: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+    assert_eq!(printed["journal"]["phase"], "finished");
+    let from_disk = tokio::task::block_in_place(|| two.world.run(["move", "report", "-o", "json"]));
+    assert_eq!(from_disk.stdout, report.stdout);
+    assert!(from_disk.stderr.starts_with("there is no kubeconfig; this is from `"), "{from_disk}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_move_without_anything_to_move_is_no_failure() {
+    let two = Two::start().await;
+    let plan = two.run("move --dry-run -n empty").await;
+    assert_eq!((plan.status, plan.stdout.as_str()), (0, "nothing would move\n"), "{plan}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_that_stands_in_the_way_is_told_with_what_to_do() {
+    let two = Two::start().await;
+    two.target.delete(support::kind::PROVIDER, "infrastructure-docker-system/infrastructure-docker").await;
+    two.source.merge(MACHINE, "default/demo-machine-0", &json!({"metadata": {"finalizers": ["hold"]}})).await;
+    two.source.delete(MACHINE, "default/demo-machine-0").await;
+    assert_data_eq!(
+        two.run("move").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: 2 problems were found before anything was written
+  cause: told to go: Machine default/demo-machine-0
+  cause: `infrastructure-docker` v1.14.0 is missing on the target
+hint: wait until they are gone, or see which finalizer holds them; on the target they would come to life again
+hint: `init --infrastructure docker:v1.14.0` with the target's kubeconfig installs it
+
+"#]]
+    );
+    let paused = two.source.get(CLUSTER, "default/demo").await.unwrap();
+    assert_eq!(paused["spec"]["paused"], json!(null));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn source_and_target_must_be_two_clusters() {
+    let two = Two::start().await;
+    let [source, _] = two.kubeconfigs().await.map(|path| path.display().to_string());
+    let ends = ["move", "--kubeconfig", &source, "--to-kubeconfig", &source];
+    let run = tokio::task::block_in_place(|| two.world.run(ends));
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.starts_with("error: source and target are the same cluster\nhint: "), "{run}");
+    assert!(two.source.get(CLUSTER, "default/demo").await.is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_and_progress_are_there_for_scripts() {
+    let two = Two::start().await;
+    let plan = two.run("move --dry-run -o json --cluster demo").await;
+    let plan: serde_json::Value = serde_json::from_str(&plan.stdout).unwrap();
+    assert_eq!(plan["moving"][0]["object"]["kind"], "Cluster");
+    assert_eq!((&plan["moving"][0]["action"], &plan["moving"][0]["group"]), (&json!("move"), &json!(1)));
+    let run = two.run("move -o json --progress json").await;
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let demo =
+        json!({"group": "cluster.x-k8s.io", "kind": "Cluster", "namespace": "default", "name": "demo"});
+    let objects = report["objects"].as_array().unwrap();
+    assert!(objects.iter().any(|one| one["object"] == demo && one["outcome"] == "moved"), "{report}");
+    let lines: Vec<serde_json::Value> =
+        run.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let phases: Vec<&str> = lines.iter().filter_map(|line| line["phase"].as_str()).collect();
+    assert_eq!((phases.first(), phases.last()), (Some(&"pausing"), Some(&"resuming")), "{run}");
+}
+
+/// A move that the target has refused in the middle.
+async fn refused() -> Two {
+    let two = Two::start().await;
+    let fault = Fault::parse("403,verb=create,resource=infrastructure.cluster.x-k8s.io/dockermachines");
+    two.target.sandbox().faults().add(fault.unwrap());
+    assert_data_eq!(
+        two.run("move").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+paused 1 Cluster or ClusterClass
+error: an object could not be created
+  cause: cannot create DockerMachine default/demo-machine-0: dockermachines.infrastructure.cluster.x-k8s.io is forbidden: User "admin" cannot create resource "dockermachines" in API group "infrastructure.cluster.x-k8s.io" in the namespace "default"
+hint: ask for the right; `kubectl auth can-i create dockermachines.infrastructure.cluster.x-k8s.io -n default` tells when it is there
+hint: Clusters stay paused until the same command has gone on, or `capstan move --abort` with its flags has undone it
+
+"#]]
+    );
+    let paused = two.source.get(CLUSTER, "default/demo").await.unwrap();
+    assert_eq!(paused["spec"]["paused"], json!(true));
+    two
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_move_that_was_refused_goes_on_once_it_is_mended() {
+    let two = refused().await;
+    two.target.sandbox().faults().clear();
+    let done = two.run("move").await;
+    assert_eq!((done.status, done.stdout.as_str()), (0, ""), "{done}");
+    assert!(two.source.list(CLUSTER).await.is_empty() && two.source.list(SECRET).await.is_empty());
+    assert_eq!(two.target.list(SECRET).await.len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_move_that_was_refused_can_be_undone() {
+    let two = refused().await;
+    let other = two.run("move -n other").await;
+    assert!(other.stderr.starts_with("error: an unfinished move stands in the way: "), "{other}");
+    let undone = two.run("move --abort").await;
+    assert_eq!(undone.status, 0, "{undone}");
+    assert!(two.target.list(CLUSTER).await.is_empty());
+    let resumed = two.source.get(CLUSTER, "default/demo").await.unwrap();
+    assert_eq!(resumed["spec"]["paused"], json!(null));
+}

@@ -1,0 +1,220 @@
+//! The whole tour, and every command of it by itself.
+#![cfg(unix)]
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _},
+    path::Path,
+    process::Stdio,
+};
+
+use manifest::Limits;
+use snapbox::{assert_data_eq, str};
+use support::binary::Outcome;
+
+use crate::{
+    sandbox::{Sandboxes, send, signal},
+    small_providers::with_small_providers,
+};
+
+fn quickstart(sandboxes: &Sandboxes, flags: &[&str]) -> Outcome {
+    sandboxes.world().run(["quickstart"].iter().chain(flags))
+}
+
+/// Commands that stand in lines with this beginning, each in one line.
+fn commands(text: &str, beginning: &str) -> Vec<String> {
+    let text = text.replace("\\\n   ", "");
+    let lines = text.lines().filter_map(|line| line.strip_prefix(beginning));
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
+}
+
+/// A word as a shell hands it over.
+fn word(word: &str, sandboxes: &Sandboxes) -> String {
+    match word.strip_prefix("~/") {
+        Some(below_home) => sandboxes.world().home().join(below_home).display().to_string(),
+        None => word.to_owned(),
+    }
+}
+
+/// Runs a command line as a user who types it.
+fn typed(line: &str, sandboxes: &Sandboxes) {
+    let words: Vec<String> = line.split_whitespace().map(|text| word(text, sandboxes)).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["capstan", words @ ..] => {
+            let run = sandboxes.world().run(words);
+            assert_eq!(run.status, 0, "{line}\n{run}");
+        }
+        ["kubectl", "--kubeconfig", kubeconfig, "apply", "-f", file] => apply(Path::new(kubeconfig), file),
+        ["kubectl", "--kubeconfig", kubeconfig, "wait", ..] => wait(kubeconfig, sandboxes),
+        ["kubectl", "--kubeconfig", kubeconfig, "get", _] => assert!(Path::new(kubeconfig).is_file()),
+        _ => panic!("nobody knows how to run {line}"),
+    }
+}
+
+/// As kubectl does with objects that are new.
+fn apply(kubeconfig: &Path, file: &str) {
+    let objects = manifest::read_stream(&std::fs::read(file).unwrap(), &Limits::default()).unwrap().objects;
+    assert!(objects.len() > 3);
+    for object in objects {
+        let kind = object.kind().to_lowercase();
+        let plural = if kind.ends_with('s') { kind + "es" } else { kind + "s" };
+        let path = format!("/apis/{}/namespaces/{}/{plural}", object.api_version(), object.namespace());
+        let body = serde_json::to_string(object.as_map()).unwrap().leak();
+        assert_eq!(send(kubeconfig, "POST", &path, body), 201, "{path}");
+    }
+}
+
+fn wait(kubeconfig: &str, sandboxes: &Sandboxes) {
+    let is_available = || {
+        let describe = ["describe", "cluster", "demo", "--exit-status", "--kubeconfig", kubeconfig];
+        sandboxes.world().run(describe).status == 0
+    };
+    assert!((0..1000).any(|_| is_available()), "the cluster does not become available");
+}
+
+#[test]
+fn the_tour_ends_with_the_cluster_on_the_other_side_and_can_be_made_again() {
+    let sandboxes = Sandboxes::new();
+    let tour = quickstart(&sandboxes, &[]);
+    assert_eq!(tour.status, 0, "{tour}");
+    assert_eq!(tour.stdout.matches("Cluster default/demo, v1.35.0").count(), 2, "{tour}");
+    assert_eq!(
+        tour.stdout.matches("3/3      3         3     3          True   Available").count(),
+        2,
+        "{tour}"
+    );
+    assert!(tour.stderr.contains("\nthe move is done: ") && !tour.stderr.contains("warning"), "{tour}");
+    assert_eq!(
+        commands(&tour.stdout, "$ "),
+        commands(&quickstart(&sandboxes, &["--print"]).stdout, ""),
+        "what is printed is what ran"
+    );
+    let left = sandboxes.world().run(["describe", "cluster", "demo", "--sandbox", "tour-a"]);
+    assert_eq!(left.status, 1, "{left}");
+    let next = commands(tour.stdout.split_once("# Both").unwrap().1, "  ");
+    let [path, look @ .., remove] = next.as_slice() else { panic!("{tour}") };
+    assert!(path.starts_with("export PATH=\"/") && look.len() == 3, "{tour}");
+    for line in look {
+        typed(line, &sandboxes);
+    }
+
+    let again = quickstart(&sandboxes, &[]);
+    assert_eq!(again.status, 0, "{again}");
+    assert!(
+        again.stderr.starts_with(
+            "removing the last tour\nsandbox `tour-a` is deleted\nsandbox `tour-b` is deleted\n"
+        ),
+        "{again}"
+    );
+
+    typed(remove, &sandboxes);
+    assert_eq!(sandboxes.world().files(), Vec::<String>::new());
+    assert_eq!(quickstart(&sandboxes, &["--remove"]).stderr, "nothing is left of a tour\n");
+}
+
+#[test]
+fn every_printed_command_does_its_part_when_it_is_typed() {
+    let sandboxes = Sandboxes::new();
+    let script = quickstart(&sandboxes, &["--print"]);
+    assert_eq!((script.status, script.stderr.as_str()), (0, ""), "{script}");
+    assert_data_eq!(
+        script.stdout.clone(),
+        str![[r#"
+# A management cluster: an API server on this machine, cert-manager, Cluster API and providers
+...
+# Afterwards: capstan sandbox delete tour-a; capstan sandbox delete tour-b; capstan quickstart --remove
+
+"#]]
+    );
+    assert_eq!(sandboxes.pid("tour-a"), None);
+    let lines = commands(&script.stdout, "");
+    assert_eq!(lines.len(), 9, "{script}");
+    for line in &lines {
+        typed(line, &sandboxes);
+    }
+}
+
+#[test]
+fn what_fails_in_the_middle_leaves_nothing_behind() {
+    let sandboxes = Sandboxes::new();
+    let failed = quickstart(&sandboxes, &["--flavor", "nosuch"]);
+    assert_eq!(failed.status, 1, "{failed}");
+    let error = failed.stderr.split_once("error: ").unwrap().1;
+    assert!(error.starts_with("the tour ended at `capstan generate cluster`\n"), "{failed}");
+    assert!(error.ends_with("hint: what the tour had made is removed again\n"), "{failed}");
+    assert_eq!(sandboxes.world().files(), Vec::<String>::new());
+}
+
+#[test]
+fn ctrl_c_in_the_middle_leaves_nothing_behind() {
+    let sandboxes = Sandboxes::new();
+    let mut command = sandboxes.world().command(["quickstart"]);
+    let mut tour =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = BufReader::new(tour.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("$ capstan generate") {
+        line.clear();
+        assert_ne!(stdout.read_line(&mut line).unwrap(), 0);
+    }
+    signal("INT", tour.id().into());
+    // A reader that goes away is no end of the tour.
+    stdout.read_to_string(&mut line).unwrap();
+    let ended = tour.wait_with_output().unwrap();
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{stderr}");
+    assert!(
+        stderr.ends_with(
+            "error: interrupted in the middle of the tour\nhint: what the tour had made is removed again\n"
+        ),
+        "{stderr}"
+    );
+    assert_eq!(sandboxes.world().files(), Vec::<String>::new());
+}
+
+#[test]
+fn a_sandbox_of_the_user_is_never_taken_for_one_of_the_tour() {
+    let sandboxes = Sandboxes::new();
+    sandboxes.run(&["start", "tour-b", "--in-memory"]);
+    assert_data_eq!(
+        quickstart(&sandboxes, &[]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: there is a sandbox `tour-b` already, and no tour has made it
+hint: when it is not needed any more, remove it with `capstan sandbox delete tour-b`
+
+"#]]
+    );
+    assert_eq!(quickstart(&sandboxes, &["--remove"]).stderr, "nothing is left of a tour\n");
+    assert!(sandboxes.pid("tour-b").is_some() && !sandboxes.file("tour-a", "").exists());
+}
+
+#[test]
+fn with_providers_named_the_commands_take_those() {
+    let sandboxes = Sandboxes::of(with_small_providers());
+    let script = quickstart(&sandboxes, &["-i", "own:v1.0.0", "--bootstrap", "-", "--print"]);
+    let lines = commands(&script.stdout, "");
+    assert_eq!(
+        lines[0], "capstan init --sandbox tour-a --bootstrap - --infrastructure own:v1.0.0",
+        "{script}"
+    );
+    let generate = "capstan generate cluster demo --sandbox tour-a --infrastructure own --kubernetes-version";
+    assert!(lines[1].starts_with(generate), "{script}");
+    typed(&lines[0], &sandboxes);
+    typed(&lines[1], &sandboxes);
+}
+
+#[test]
+fn a_configuration_alone_does_not_say_which_provider_is_meant() {
+    assert_data_eq!(
+        quickstart(&Sandboxes::new(), &["--config", "mine.yaml"]).to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: no infrastructure provider is named
+hint: name one of the configuration with `--infrastructure`, as for `init`
+
+"#]]
+    );
+}

@@ -1,0 +1,165 @@
+//! `alpha rollout` through the binary, on a sandbox.
+#![cfg(unix)]
+
+use std::time::Duration;
+
+use serde_json::json;
+use snapbox::{assert_data_eq, str};
+use support::{cluster_api::cluster, fixture::Fixture, kind};
+
+use crate::management::Management;
+
+async fn lab() -> Management {
+    let lab = Management::start(Fixture::builder()).await;
+    lab.fixture.create(cluster("default/a").control_plane(1).machine_deployment("md", 2)).await;
+    lab
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_are_changed_in_order_until_the_first_that_cannot() {
+    let lab = lab().await;
+    assert_data_eq!(
+        lab.run("alpha rollout pause MachineDeployment/a-md kcp/a-control-plane").to_string(),
+        str![[r#"
+exit 0
+--- stderr
+paused the rollout of MachineDeployment default/a-md
+paused the rollout of KubeadmControlPlane default/a-control-plane
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.run("alpha rollout resume kcp/a-control-plane kcp/a-control-plane md/a-md").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+resumed the rollout of KubeadmControlPlane default/a-control-plane
+error: cannot resume the rollout of KubeadmControlPlane default/a-control-plane
+  cause: KubeadmControlPlane default/a-control-plane is not paused
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.run("alpha rollout restart md/a-md").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot restart the rollout of MachineDeployment default/a-md
+  cause: MachineDeployment default/a-md is paused
+hint: resume it first: `alpha rollout resume`
+
+"#]]
+    );
+    assert_eq!(lab.run("alpha rollout resume md/a-md -n default").status, 0);
+    assert_eq!(lab.run("alpha rollout restart machinedeployments/a-md").stdout, "");
+    let restarted = lab.fixture.get(kind::MACHINE_DEPLOYMENT, "default/a-md").await.unwrap();
+    assert!(restarted["spec"]["rollout"]["after"].is_string());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_word_that_is_no_resource_stops_it_before_the_first() {
+    let lab = lab().await;
+    assert_data_eq!(
+        lab.run("alpha rollout pause md/a-md md").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: `md` is not of the form RESOURCE/NAME
+hint: name a resource as md/demo-workers
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.run("alpha rollout pause md/a-md machine/a").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: there is no resource type `machine` with rollouts
+hint: take one of kubeadmcontrolplane, machinedeployment, machinepool
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.run("alpha rollout pause").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: no resource is named
+hint: name one as TYPE/NAME, such as md/demo-workers
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.run("alpha rollout restart md/a-dm").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot restart the rollout of MachineDeployment default/a-dm
+  cause: there is no MachineDeployment default/a-dm
+hint: did you mean `a-md`?
+
+"#]]
+    );
+    let untouched = lab.fixture.get(kind::MACHINE_DEPLOYMENT, "default/a-md").await.unwrap();
+    assert!(untouched["spec"]["paused"].is_null());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn how_far_it_is_is_told_for_people_and_for_scripts() {
+    let lab = lab().await;
+    lab.fixture.merge(kind::MACHINE_DEPLOYMENT, "default/a-md", &json!({"spec": {"replicas": 3}})).await;
+    assert_data_eq!(
+        lab.run("alpha rollout status kcp/a-control-plane md/a-md").to_string(),
+        str![[r#"
+exit 0
+--- stdout
+NAME                                  STATE         DESIRED   REPLICAS   UP TO DATE   AVAILABLE   MESSAGE
+KubeadmControlPlane/a-control-plane   complete      1         1          1            1           
+MachineDeployment/a-md                progressing   3         2          2            2           2 of 3 machines up to date
+
+"#]]
+    );
+    let late = lab.run("alpha rollout status md/a-md --watch --timeout 1ms -o json");
+    let report: serde_json::Value = serde_json::from_str(&late.stdout).unwrap();
+    assert_eq!(report["rollouts"][0]["state"], "progressing");
+    assert_eq!(report["rollouts"][0]["upToDate"], 2);
+    assert_eq!(late.status, 1);
+    assert_data_eq!(
+        late.stderr,
+        str![[r#"
+MachineDeployment default/a-md: progressing, 2 of 3 machines up to date
+error: not complete after 0s
+hint: give it more time with `--timeout`; `kubectl describe` of the resource shows what holds it up
+
+"#]]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_is_followed_to_its_end() {
+    // All that is there is years old when the restart comes: what is of the same second is not replaced.
+    let builder =
+        Fixture::builder().controllers(sandbox::Switches::default()).clock_at("2020-01-01T00:00:00Z");
+    let lab = Management::start(builder).await;
+    let made_by_controllers =
+        [kind::SECRET, kind::MACHINE_SET, kind::MACHINE, kind::KUBEADM_CONFIG, kind::DOCKER_MACHINE];
+    let objects = cluster("default/a").control_plane(1).machine_deployment("md", 2);
+    let roots = objects.into_iter().filter(|object| !made_by_controllers.contains(&object.kind()));
+    lab.fixture.create(roots).await;
+    lab.fixture.settled().await;
+    lab.fixture.advance(Duration::from_hours(24 * 365 * 100));
+    assert_eq!(lab.run("alpha rollout restart md/a-md").status, 0);
+    let run = lab.run("alpha rollout status md/a-md --watch --timeout 5m");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(run.stdout.contains("MachineDeployment/a-md   complete"), "{run}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn types_and_names_are_completed() {
+    let lab = lab().await;
+    let complete =
+        |word| crate::completion::candidates(lab.world(), &["capstan", "alpha", "rollout", "pause", word]);
+    assert_eq!(complete("ma"), ["machinedeployment/", "machinepool/"]);
+    assert_eq!(complete("md/"), ["md/a-md"]);
+    assert_eq!(complete("kubeadmcontrolplane/a"), ["kubeadmcontrolplane/a-control-plane"]);
+}

@@ -1,0 +1,129 @@
+//! Clusters for both programs to work on, made once for all runs.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result};
+use api::{ProviderId, ProviderType};
+use serde_json::json;
+use support::{
+    cluster_api::{Object, cluster, define, definition, object, provider},
+    everything::client_of,
+    fixture::create,
+    kind,
+};
+use tempfile::TempDir;
+
+use super::sandbox::{Running, Setup};
+
+/// A Secret of a Helm release of usual size.
+const SECRET: usize = 700_000;
+/// Clusters that are made at the same time.
+const SIDE_BY_SIDE: usize = 16;
+const CONTROL_PLANE: usize = 3;
+
+/// How much there is of what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Population {
+    pub(super) clusters: usize,
+    /// Of each Cluster, those of its control plane among them.
+    pub(super) machines: usize,
+    /// Of Secrets that belong to no Cluster.
+    pub(super) megabytes_of_secrets: usize,
+}
+
+/// The data of two sandboxes: one with a population, and one with the same kinds and providers and nothing else.
+pub(super) struct Populated {
+    made: TempDir,
+    used: TempDir,
+}
+
+impl Population {
+    pub(super) const NAMESPACE: &str = "team";
+
+    /// How many objects belong to Clusters.
+    pub(super) fn objects(self) -> usize {
+        (0..self.clusters).map(|index| self.cluster(index).len()).sum()
+    }
+
+    fn cluster(self, index: usize) -> Vec<Object> {
+        let place = format!("{}/c{index}", Self::NAMESPACE);
+        let workers = self.machines - CONTROL_PLANE;
+        cluster(&place).control_plane(CONTROL_PLANE).machine_deployment("md", workers).into_iter().collect()
+    }
+
+    fn secrets(self) -> impl Iterator<Item = Object> {
+        (0..self.megabytes_of_secrets * 1_000_000 / SECRET).map(|index| {
+            object(kind::SECRET, &format!("{}/release-{index}", Self::NAMESPACE))
+                .field("type", json!("helm.sh/release.v1"))
+                .field("stringData", json!({"release": "r".repeat(SECRET)}))
+        })
+    }
+}
+
+impl Populated {
+    /// Makes a population through the API of a sandbox.
+    ///
+    /// # Errors
+    /// When a sandbox does not start, or a folder cannot be made.
+    pub(super) fn make(program: &Path, folder: &Path, population: Population) -> Result<Self> {
+        let populated = Self { made: TempDir::new_in(folder)?, used: TempDir::new_in(folder)? };
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        for (name, population) in [("source", Some(population)), ("target", None)] {
+            let data = populated.made.path().join(name);
+            let setup = Setup { name, data: Some(&data), flags: &["--without", "cluster-api"] };
+            let sandbox = Running::start(program, folder, &setup)?;
+            runtime.block_on(fill(&sandbox.kubeconfig, population));
+        }
+        Ok(populated)
+    }
+
+    /// Fresh copies of both, for one run.
+    ///
+    /// # Errors
+    /// When a file cannot be copied.
+    pub(super) fn copies(&self) -> Result<(PathBuf, PathBuf)> {
+        let copy = |name: &str| {
+            let (from, to) = (self.made.path().join(name), self.used.path().join(name));
+            copied(&from, &to).with_context(|| format!("cannot copy `{}`", from.display()))?;
+            Ok::<_, anyhow::Error>(to)
+        };
+        Ok((copy("source")?, copy("target")?))
+    }
+}
+
+fn copied(from: &Path, to: &Path) -> Result<()> {
+    if to.exists() {
+        fs::remove_dir_all(to)?;
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        fs::copy(&path, to.join(path.file_name().unwrap_or_default()))?;
+    }
+    Ok(())
+}
+
+async fn fill(kubeconfig: &Path, population: Option<Population>) {
+    let client = client_of(kubeconfig).await;
+    define(&client).await;
+    // clusterctl describes nothing where these kinds are not.
+    create(&client, [kind::MACHINE_POOL, kind::MACHINE_HEALTH_CHECK].map(definition)).await;
+    let core = ProviderId::new(ProviderType::Core, "cluster-api");
+    let docker = ProviderId::new(ProviderType::Infrastructure, "docker");
+    create(&client, [provider(&core, "v1.14.0"), provider(&docker, "v1.14.0")]).await;
+    let Some(population) = population else { return };
+    create(&client, [object(kind::NAMESPACE, Population::NAMESPACE)]).await;
+    let mut writers = tokio::task::JoinSet::new();
+    for index in 0..population.clusters {
+        if writers.len() >= SIDE_BY_SIDE {
+            writers.join_next().await;
+        }
+        let (client, objects) = (client.clone(), population.cluster(index));
+        writers.spawn(async move { create(&client, objects).await });
+    }
+    writers.join_all().await;
+    create(&client, population.secrets()).await;
+}

@@ -1,0 +1,40 @@
+//! Clusters moved between two real API servers, with garbage collection at work on both.
+
+mod killed;
+mod line;
+mod pair;
+mod peer;
+mod picture;
+
+use crate::say;
+use pair::{Pair, STATUSES};
+
+// Row: PRV-74
+// Row: PRV-76
+#[tokio::test(flavor = "multi_thread")]
+async fn three_clusters_are_on_the_other_server_as_they_were_and_no_longer_on_the_first() {
+    let Some(pair) = Pair::start().await else { return say("skipped: there is no API server") };
+    let before = pair.fill().await;
+    pair.capstan(pair.there(), &[]);
+    let [left, come] = [pair.here.picture().await, pair.there.picture().await];
+    left.check("left");
+    come.check("come");
+    before.moving().without_statuses().assert_same(&come, "come");
+    before.staying().assert_same(&left, "left");
+
+    // What was moved without its status has to be looked at by its controllers before it is moved again.
+    let refused = pair.run(pair.back(), &[]);
+    assert_eq!(refused.status, 1, "{refused}");
+    assert!(refused.stderr.contains("not provisioned yet: Cluster team/a"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_status_is_taken_along_when_that_is_wanted() {
+    let Some(pair) = Pair::start().await else { return say("skipped: there is no API server") };
+    let before = pair.fill().await;
+    pair.capstan(pair.there(), &STATUSES);
+    pair.capstan(pair.back(), &STATUSES);
+    let back = pair.here.picture().await;
+    back.check("there and back");
+    before.assert_same(&back, "there and back");
+}

@@ -1,0 +1,154 @@
+//! Two management clusters, and three Clusters on the first.
+
+use std::{fs, path::Path, process::Command};
+
+use api::{ProviderId, ProviderType};
+use serde_json::json;
+use support::{
+    api_server::{ApiServer, Source},
+    binary::{Outcome, World},
+    cluster_api::{Object, cluster, cluster_class, define, object, objects_in, provider, resource_set},
+    everything::client_of,
+    fixture::{create, write_statuses},
+    kind,
+};
+
+use super::picture::Picture;
+use crate::world;
+
+pub(super) const NAMESPACE: &str = "team";
+/// The one object that belongs to no Cluster.
+pub(super) const UNRELATED: &str = "Secret unrelated";
+/// The flags that take along what the controllers have found out.
+pub(super) const STATUSES: [&str; 2] = [
+    "--include-status",
+    "cluster,machine,kubeadmcontrolplane,machinedeployment,machineset,kubeadmconfig,dockercluster,dockermachine,\
+     dockermachinetemplate,clusterclass,clusterresourceset",
+];
+
+/// Both servers, with the same kinds and providers.
+pub(super) struct Pair {
+    world: World,
+    pub(super) here: Side,
+    pub(super) there: Side,
+}
+
+/// One of them.
+pub(super) struct Side {
+    server: ApiServer,
+}
+
+/// From where to where, by kubeconfig.
+#[derive(Clone, Copy)]
+pub(super) struct Way<'a> {
+    pub(super) from: &'a Path,
+    pub(super) to: &'a Path,
+}
+
+impl Pair {
+    /// None where this machine has no API server.
+    pub(super) async fn start() -> Option<Self> {
+        let source = Source::find()?;
+        let (here, there) = (Side::start(&source).await, Side::start(&source).await);
+        Some(Self { world: world(), here, there })
+    }
+
+    /// Creates three Clusters and what belongs to nobody on the first server.
+    pub(super) async fn fill(&self) -> Picture {
+        create(&client_of(self.here.kubeconfig()).await, three_clusters()).await;
+        self.here.picture().await
+    }
+
+    pub(super) fn there(&self) -> Way<'_> {
+        Way { from: self.here.kubeconfig(), to: self.there.kubeconfig() }
+    }
+
+    pub(super) fn back(&self) -> Way<'_> {
+        Way { from: self.there.kubeconfig(), to: self.here.kubeconfig() }
+    }
+
+    /// Moves all, which has to succeed.
+    pub(super) fn capstan(&self, way: Way<'_>, flags: &[&str]) {
+        let outcome = self.run(way, flags);
+        assert_eq!(outcome.status, 0, "{outcome}");
+    }
+
+    pub(super) fn run(&self, way: Way<'_>, flags: &[&str]) -> Outcome {
+        self.world.run(arguments(way, flags))
+    }
+
+    /// A move, ready to be started.
+    pub(super) fn command(&self, way: Way<'_>, flags: &[&str]) -> Command {
+        self.world.command(arguments(way, flags))
+    }
+
+    /// Moves all with clusterctl.
+    pub(super) fn clusterctl(&self, peer: &Path, way: Way<'_>) {
+        let mut command = Command::new(peer);
+        command.args(arguments(way, &[])).env("CLUSTERCTL_DISABLE_VERSIONCHECK", "true");
+        let output = command.env("HOME", self.world.home()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Writes a file beside what the programs keep.
+    pub(super) fn write(&self, path: &str, text: &str) -> std::path::PathBuf {
+        self.world.write(path, text)
+    }
+}
+
+fn arguments(way: Way<'_>, flags: &[&str]) -> Vec<String> {
+    let (from, to) = (way.from.display().to_string(), way.to.display().to_string());
+    let words = ["move", "-n", NAMESPACE, "--kubeconfig", &from, "--to-kubeconfig", &to];
+    words.iter().chain(flags).map(|word| (*word).to_owned()).collect()
+}
+
+impl Side {
+    async fn start(source: &Source) -> Self {
+        let server = ApiServer::start(source).unwrap();
+        let client = client_of(server.kubeconfig()).await;
+        define(&client).await;
+        let id = |provider_type, name| ProviderId::new(provider_type, name);
+        let core = id(ProviderType::Core, "cluster-api");
+        let docker = id(ProviderType::Infrastructure, "docker");
+        create(&client, [provider(&core, "v1.14.0"), provider(&docker, "v1.14.0")]).await;
+        Self { server }
+    }
+
+    pub(super) fn kubeconfig(&self) -> &Path {
+        self.server.kubeconfig()
+    }
+
+    pub(super) async fn picture(&self) -> Picture {
+        Picture::of(&objects_in(&client_of(self.kubeconfig()).await, NAMESPACE).await)
+    }
+
+    /// Writes what the controllers would find out about what has come here.
+    pub(super) async fn reconcile(&self) {
+        write_statuses(&client_of(self.kubeconfig()).await, three_clusters()).await;
+    }
+
+    /// The address its kubeconfig names, and the kubeconfig with another one.
+    pub(super) fn readdressed(&self, address: &str) -> (String, String) {
+        let kubeconfig = fs::read_to_string(self.kubeconfig()).unwrap();
+        let start = kubeconfig.find("https://").unwrap() + "https://".len();
+        let end =
+            start + kubeconfig[start..].find(|c: char| !(c.is_ascii_digit() || ".:".contains(c))).unwrap();
+        let old = kubeconfig[start..end].to_owned();
+        let other = kubeconfig.replace(&old, address);
+        (old, other)
+    }
+}
+
+/// One of a class, one with a resource set, one with a control plane alone.
+fn three_clusters() -> Vec<Object> {
+    let mut objects = Vec::from(cluster_class("team/shared"));
+    objects.extend(cluster("team/a").of_class("shared").control_plane(1).machine_deployment("md", 1));
+    objects.extend(cluster("team/b").machines(1));
+    objects.extend(resource_set("team/addons", &["b"]));
+    objects.extend(cluster("team/c").control_plane(1));
+    let labelled =
+        object(kind::CONFIG_MAP, "team/labelled").label("clusterctl.cluster.x-k8s.io/move", "false");
+    objects.push(labelled.annotation("example.org/note", "kept").finalizer("example.org/held"));
+    objects.push(object(kind::SECRET, "team/unrelated").field("stringData", json!({"a": "b"})));
+    objects
+}

@@ -1,0 +1,66 @@
+//! The same move by clusterctl, and in turns with it.
+//!
+//! What clusterctl makes of three Clusters is recorded in `e2e/fixtures/peer/moved.txt`. With `CAPSTAN_TEST_PEER` naming a
+//! clusterctl it plays its part, and with `RECORD=1` the record is made anew.
+
+use std::fs;
+
+use super::pair::Pair;
+use crate::{
+    management::{is_recording, peer},
+    project, say,
+};
+
+const RECORD: &str = "e2e/fixtures/peer/moved.txt";
+
+/// Statuses are the controllers' on the target; clusterctl never takes them along.
+async fn moved_by(clusterctl: Option<&std::path::Path>) -> Option<String> {
+    let pair = Pair::start().await?;
+    pair.fill().await;
+    match clusterctl {
+        Some(peer) => pair.clusterctl(peer, pair.there()),
+        None => pair.capstan(pair.there(), &[]),
+    }
+    Some(pair.there.picture().await.to_string())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_move_leaves_what_the_one_of_clusterctl_leaves() {
+    let Some(found) = moved_by(None).await else { return say("skipped: there is no API server") };
+    assert_eq!(found, fs::read_to_string(project(RECORD)).unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_record_is_that_of_clusterctl() {
+    let Some(peer) = peer() else { return say("skipped: CAPSTAN_TEST_PEER names no clusterctl") };
+    let Some(found) = moved_by(Some(&peer)).await else { return say("skipped: there is no API server") };
+    if is_recording() {
+        fs::write(project(RECORD), &found).unwrap();
+    }
+    assert_eq!(found, fs::read_to_string(project(RECORD)).unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_two_move_there_and_back_in_turns() {
+    let Some(peer) = peer() else { return say("skipped: CAPSTAN_TEST_PEER names no clusterctl") };
+    let Some(pair) = Pair::start().await else { return say("skipped: there is no API server") };
+    let before = pair.fill().await;
+    for turn in 1..=2 {
+        let when = format!("turn {turn}");
+        pair.capstan(pair.there(), &[]);
+        pair.there.reconcile().await;
+        pair.clusterctl(&peer, pair.back());
+        pair.here.reconcile().await;
+        let back = pair.here.picture().await;
+        back.check(&when);
+        before.assert_same(&back, &when);
+
+        pair.clusterctl(&peer, pair.there());
+        pair.there.reconcile().await;
+        pair.capstan(pair.back(), &[]);
+        pair.here.reconcile().await;
+        let back = pair.here.picture().await;
+        back.check(&when);
+        before.assert_same(&back, &when);
+    }
+}
