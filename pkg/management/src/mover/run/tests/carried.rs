@@ -2,7 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use support::{cluster_api::cluster, counter::Counter, kind};
+use serde_json::json;
+use support::{
+    cluster_api::{cluster, object},
+    counter::Counter,
+    kind,
+};
 
 use super::world::{World, installed, moves, request, state};
 use crate::mover::lab::Lab;
@@ -81,4 +86,58 @@ async fn a_status_is_taken_along_for_the_kinds_that_are_named_and_no_others() {
         let expected = if is_named { &before.source[name]["status"] } else { &serde_json::Value::Null };
         assert_eq!(&found["status"], expected, "{name}");
     }
+}
+
+// Row: PRV-75
+// Row: PRV-77
+// Row: PRV-78
+// Row: PRV-79
+#[tokio::test]
+async fn the_target_takes_over_what_is_in_namespaces_and_keeps_what_it_has_of_the_whole_cluster() {
+    let lab = Lab::start().await;
+    futures::join!(installed(&lab.source), installed(&lab.target));
+    let identity = |name: &str, of: &str| {
+        object(kind::AWS_CLUSTER_STATIC_IDENTITY, name).field("spec", json!({"secretRef": of}))
+    };
+    let config = |value: &str| {
+        let config = object(kind::CONFIG_MAP, "team/config").label("clusterctl.cluster.x-k8s.io/move", "");
+        config.field("data", json!({"from": value}))
+    };
+    lab.source.create(cluster("team/a")).await;
+    lab.source.create([config("source"), identity("both", "source"), identity("one", "source")]).await;
+    lab.target.create([config("target"), identity("both", "target")]).await;
+    moves(&lab, &request(), "1").await.unwrap();
+
+    let config = lab.target.get(kind::CONFIG_MAP, "team/config").await.unwrap();
+    assert_eq!(config["data"], json!({"from": "source"}), "replaced");
+    assert!(lab.source.get(kind::CONFIG_MAP, "team/config").await.is_none());
+    for (name, on_target) in [("both", "target"), ("one", "source")] {
+        let found = lab.target.get(kind::AWS_CLUSTER_STATIC_IDENTITY, name).await.unwrap();
+        assert_eq!(found["spec"]["secretRef"], on_target, "{name}");
+        let left = lab.source.get(kind::AWS_CLUSTER_STATIC_IDENTITY, name).await.unwrap();
+        assert_eq!(left["spec"]["secretRef"], "source", "{name}");
+    }
+}
+
+// Row: PRV-81
+#[tokio::test]
+async fn a_cluster_rests_from_before_the_first_copy_until_after_the_last_deletion() {
+    let lab = Lab::start().await;
+    futures::join!(installed(&lab.source), installed(&lab.target));
+    lab.source.create(cluster("team/a").control_plane(1)).await;
+    let (source, target) = (Counter::start(lab.source.sandbox()), Counter::start(lab.target.sandbox()));
+    moves(&lab, &request(), "1").await.unwrap();
+
+    let on_source: Vec<_> = source.requests().into_iter().filter(|asked| asked.namespace == "team").collect();
+    let place = |verb: &str, resource: &str| {
+        on_source.iter().position(|asked| asked.verb == verb && asked.resource == resource).unwrap()
+    };
+    let first_read = place("list", "machines").max(place("list", "kubeadmcontrolplanes"));
+    assert!(first_read < place("patch", "clusters"), "looked at, then paused");
+    assert!(place("patch", "clusters") < place("delete", "machines"));
+    let on_target: Vec<_> = target.requests().into_iter().filter(|asked| asked.namespace == "team").collect();
+    let resumed = on_target.last().unwrap();
+    assert_eq!((&*resumed.verb, &*resumed.resource, &*resumed.name), ("patch", "clusters", "a"));
+    let copy = lab.target.get(kind::CLUSTER, "team/a").await.unwrap();
+    assert!(copy["spec"].get("paused").is_none(), "{copy:#}");
 }
