@@ -16,7 +16,7 @@ mod select;
 pub use facts::{ClusterFacts, ConditionFacts, Content, Facts, OwnerRef, Replicas, TypeFacts};
 pub use select::{Choice, Excluded, Fate, Included, KeptBecause, Selection};
 
-/// An object in its graph: an index into [`Graph::nodes`].
+/// An object in its graph: an index into [`Graph::node`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(u32);
 
