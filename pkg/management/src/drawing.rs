@@ -8,7 +8,6 @@
 //! text. Names are data: quoted or escaped so that none can be more than a name where it is shown.
 
 mod dot;
-mod fate;
 mod forest;
 mod frames;
 mod html;

@@ -12,6 +12,7 @@ mod cycles;
 mod facts;
 mod order;
 mod select;
+mod words;
 
 pub use facts::{ClusterFacts, ConditionFacts, Content, Facts, OwnerRef, Replicas, TypeFacts};
 pub use select::{Choice, Excluded, Fate, Included, KeptBecause, Selection};

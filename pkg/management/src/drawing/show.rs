@@ -4,11 +4,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use api::{
     near_names,
-    output::{GraphCondition, GraphObject, GraphOwner, GraphState, GraphTie, OwnerGraph},
+    output::{GraphCondition, GraphFate, GraphObject, GraphOwner, GraphState, GraphTie, OwnerGraph},
 };
 
-use super::fate::fate;
-use crate::{Choice, Content, Graph, Node, NodeId, Scope, Selection, object_name};
+use crate::{Choice, Content, Fate, Graph, KeptBecause, Node, NodeId, Scope, Selection, object_name};
 
 /// Names in an error; more is no help.
 const MOST_NAMED: usize = 10;
@@ -163,7 +162,17 @@ impl Shown<'_> {
             }),
             paused: facts.is_paused,
             deleting: facts.is_going,
-            fate: fate(self.graph, self.selection.fate(id)),
+            fate: self.fate(id),
+        }
+    }
+
+    fn fate(&self, id: NodeId) -> GraphFate {
+        match self.selection.fate(id) {
+            Fate::Moves { why, kept } => {
+                let why = self.graph.why_included(why);
+                GraphFate { moves: true, why, kept: kept.map(KeptBecause::in_words) }
+            }
+            Fate::Stays(why) => GraphFate { moves: false, why: self.graph.why_excluded(why), kept: None },
         }
     }
 

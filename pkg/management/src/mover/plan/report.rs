@@ -5,7 +5,7 @@ use apply::ObjectKey;
 
 use super::{MovePlan, OnTarget};
 use crate::{
-    Excluded, Fate, Included, KeptBecause, NodeId,
+    Excluded, Fate, KeptBecause, NodeId,
     mover::{MoveJournal, MoveOutcome, MoveReport, MoveRequest},
     object_name,
 };
@@ -37,40 +37,20 @@ impl MovePlan {
             target_namespace: (here.namespace != there.namespace).then_some(there.namespace),
             action: action(self.on_target.get(&node).copied(), *kept),
             group,
-            why: self.why(why),
-            kept: kept.map(|kept| kept_because(kept).to_owned()),
+            why: self.discovered.graph.why_included(why),
+            kept: kept.map(KeptBecause::in_words),
         })
     }
 
     fn staying(&self, node: NodeId) -> Option<StayingObject> {
         let Fate::Stays(why) = self.selection.fate(node) else { return None };
-        let why = match why {
-            // It was only looked at for what it may belong to.
-            Excluded::OtherNamespace => return None,
-            Excluded::NotLinked => "nothing links it to what moves".to_owned(),
-            Excluded::NotChosen(cluster) => {
-                format!("it belongs to {}, which was not chosen", self.key(*cluster))
-            }
-            Excluded::OwnerStays(owner) => format!("its owner {} stays", self.key(*owner)),
-            Excluded::OwnerMissing(owner) => {
-                format!("its owner {owner} is not there, or of a kind that is not moved")
-            }
-            Excluded::Cycle => "it, or an owner of it, owns itself".to_owned(),
-        };
-        Some(StayingObject { object: object_name(self.key(node)), why })
-    }
-
-    fn why(&self, why: &Included) -> String {
-        match why {
-            Included::Root => "moves by itself".to_owned(),
-            Included::BelongsTo(root) => format!("belongs to {}", self.key(*root)),
-            Included::Labelled => "labelled to move".to_owned(),
-            Included::KindLabelled => "its kind is labelled to move".to_owned(),
-        }
-    }
-
-    fn key(&self, node: NodeId) -> &ObjectKey {
-        &self.facts(node).key
+        // Those of other namespaces were only looked at for what they may belong to.
+        let told = !matches!(why, Excluded::OtherNamespace);
+        let graph = &self.discovered.graph;
+        told.then(|| StayingObject {
+            object: object_name(&self.facts(node).key),
+            why: graph.why_excluded(why),
+        })
     }
 }
 
@@ -81,13 +61,6 @@ fn action(on_target: Option<OnTarget>, kept: Option<KeptBecause>) -> MoveAction 
         (Some(OnTarget::Update), Some(_)) => MoveAction::Update,
         (Some(OnTarget::Create) | None, None) => MoveAction::Move,
         (Some(OnTarget::Create) | None, Some(_)) => MoveAction::Copy,
-    }
-}
-
-fn kept_because(kept: KeptBecause) -> &'static str {
-    match kept {
-        KeptBecause::Global => "it is of the whole cluster",
-        KeptBecause::StillUsed => "Clusters that stay use it",
     }
 }
 
