@@ -27,7 +27,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, environment: Environment, s
     let progress = messages.progress().clone();
     let status = catch_unwind(AssertUnwindSafe(|| {
         let terminals = (streams.stdout_is_terminal, streams.stderr_is_terminal);
-        let printer = Printer::new(streams.stdout, messages);
+        let printer = Printer::new(streams.stdout, messages).on_terminal(streams.stdout_is_terminal);
         let input = Input::new(streams.stdin, streams.stdin_is_terminal);
         Run { program: Program::of_argument(argv.first().map(OsString::as_os_str)), environment, terminals }
             .start(&argv, printer, input)

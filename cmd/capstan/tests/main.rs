@@ -8,6 +8,7 @@ mod config_repositories;
 mod configuration;
 mod convert;
 mod describe;
+mod describe_watch;
 mod directories;
 mod explain;
 mod generate_cluster;

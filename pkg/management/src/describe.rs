@@ -24,12 +24,14 @@ mod seen;
 mod server_tests;
 mod shown;
 mod table;
+mod take;
 #[cfg(test)]
 mod tests;
 mod title;
 mod tree;
+mod watch;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use apply::ApiError;
 
@@ -41,9 +43,13 @@ pub use tree::{
     ClusterHealth, ClusterTree, MachineCounts, MachineGroup, SeenObject, Subject, TreeNode, TreeRole,
     Unreadable,
 };
+pub use watch::{ClusterNews, watch_cluster};
 
-use self::{arrange::Arranging, assemble::Assembly, read::Reader};
+use self::{arrange::Arranging, assemble::Assembly, read::Reader, watch::Watched};
 use crate::{ContractError, ManagementCluster};
+
+/// How long a kind that does not answer holds everything up.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Which cluster is described, and how much of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -132,7 +138,15 @@ pub async fn describe_cluster(
     cluster: &ManagementCluster,
     request: &DescribeRequest,
 ) -> Result<ClusterTree, DescribeError> {
-    let reader = Reader::new(&cluster.server, request);
+    let server = cluster.server.retrying_for(PATIENCE);
+    Ok(read_tree(&Reader::new(&server, request), request).await?.0)
+}
+
+/// Reads a cluster. Beside its tree comes what has to be watched to see that it changes.
+async fn read_tree(
+    reader: &Reader<'_>,
+    request: &DescribeRequest,
+) -> Result<(ClusterTree, Vec<Watched>), DescribeError> {
     let (found, contracts) = Box::pin(reader.found()).await?;
     let arranging = Arranging {
         grouping: request.grouping,
@@ -140,7 +154,9 @@ pub async fn describe_cluster(
         conditions: request.conditions,
     };
     let arrangement = arranging.arrange(&found);
-    let references = reader.references(&contracts, arrangement.references()).await;
+    let wanted = arrangement.references();
+    let watched = reader.watched(&found, &contracts, &wanted);
+    let references = reader.references(&contracts, wanted).await;
     let assembly = Assembly { request, found: &found, references: &references };
-    Ok(ClusterTree { root: assembly.root(arrangement), conditions: request.conditions })
+    Ok((ClusterTree { root: assembly.root(arrangement), conditions: request.conditions }, watched))
 }

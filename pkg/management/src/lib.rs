@@ -65,9 +65,9 @@ pub use cluster::ManagementCluster;
 pub use contract::{ContractCheck, ContractError};
 pub use delete::{DeleteError, DeleteRequest, NotChosen, delete_providers, plan_delete};
 pub use describe::{
-    BadChoice, Cell, ClusterHealth, ClusterTree, Condition, ConditionSet, DescribeError, DescribeRequest,
-    Echo, Grouping, MachineCounts, MachineGroup, Part, SeenObject, ShownConditions, Span, Subject, Tone,
-    TreeNode, TreeRole, TreeTable, Unreadable, describe_cluster,
+    BadChoice, Cell, ClusterHealth, ClusterNews, ClusterTree, Condition, ConditionSet, DescribeError,
+    DescribeRequest, Echo, Grouping, MachineCounts, MachineGroup, Part, SeenObject, ShownConditions, Span,
+    Subject, Tone, TreeNode, TreeRole, TreeTable, Unreadable, describe_cluster, watch_cluster,
 };
 pub use discover::{DiscoverError, Discovered, Scope};
 pub use drawing::{Drawing, Fates, NoSuchCluster, draw, owner_graph};

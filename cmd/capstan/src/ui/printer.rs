@@ -10,6 +10,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 pub(crate) struct Printer {
     stdout: BufWriter<Box<dyn Write + Send>>,
     colour: bool,
+    is_terminal: bool,
     reader_left: bool,
     messages: Messages,
 }
@@ -19,9 +20,16 @@ impl Printer {
         Self {
             stdout: BufWriter::with_capacity(BUFFER_BYTES, stdout),
             colour: false,
+            is_terminal: false,
             reader_left: false,
             messages,
         }
+    }
+
+    /// The same on a terminal, or not: on one, what was printed can be drawn over.
+    #[must_use]
+    pub(crate) fn on_terminal(self, is_terminal: bool) -> Self {
+        Self { is_terminal, ..self }
     }
 
     pub(crate) fn configure(&mut self, colour: bool, configure: impl FnOnce(&mut Messages)) {
@@ -37,6 +45,16 @@ impl Printer {
     /// Whether data may be coloured; nothing but help is.
     pub(crate) fn colours_stdout(&self) -> bool {
         self.colour
+    }
+
+    /// Whether stdout is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Whether somebody still reads what is printed.
+    pub(crate) fn has_reader(&self) -> bool {
+        !self.reader_left
     }
 
     /// Writes data.

@@ -4,15 +4,13 @@
 use std::collections::{HashMap, HashSet};
 
 use apply::ObjectKey;
-use manifest::{Object, Value};
 
 use super::{
     conditions::ConditionSet,
-    found::Found,
-    group::{self, Machine, Member},
+    found::{Found, listed},
+    group::{self, Member},
+    take::{Controller, Taken},
 };
-
-const CONTROL_PLANE: &str = "cluster.x-k8s.io/control-plane";
 
 /// Whether machines that say the same are shown as one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +35,7 @@ pub(super) struct Arrangement<'f> {
 /// A MachineDeployment.
 #[derive(Debug)]
 pub(super) struct Deployment<'f> {
-    pub(super) object: &'f Object,
+    pub(super) taken: &'f Taken,
     /// Its MachineSets, when they are shown.
     pub(super) sets: Vec<Owner<'f>>,
     /// Its machines otherwise.
@@ -47,7 +45,7 @@ pub(super) struct Deployment<'f> {
 /// Something with machines.
 #[derive(Debug)]
 pub(super) struct Owner<'f> {
-    pub(super) object: &'f Object,
+    pub(super) taken: &'f Taken,
     pub(super) members: Vec<Member<'f>>,
 }
 
@@ -65,74 +63,64 @@ impl Arranging {
         let machines = listed(&found.machines);
         let has_control_plane = found.control_plane.is_some();
         let mut placed = HashSet::new();
-        let control_plane: Vec<&Object> = machines
+        let control_plane: Vec<&Taken> = machines
             .iter()
-            .filter(|machine| has_control_plane && machine.label(CONTROL_PLANE).is_some())
+            .filter(|machine| has_control_plane && machine.is_of_control_plane)
             .inspect(|machine| _ = placed.insert(machine.name()))
             .collect();
-        let mut by_controller: HashMap<Controller<'f>, Vec<&'f Object>> = HashMap::new();
+        let mut by_controller: HashMap<&Controller, Vec<&'f Taken>> = HashMap::new();
         for machine in machines.iter().filter(|machine| !placed.contains(machine.name())) {
-            if let Some(controller) = controller(machine) {
+            if let Some(controller) = &machine.controller {
                 by_controller.entry(controller).or_default().push(machine);
             }
         }
-        let mut take = |owner: &'f Object| {
-            let machines =
-                by_controller.remove(&(owner.group(), owner.kind(), owner.name())).unwrap_or_default();
+        let mut take = |owner: &'f Taken| {
+            let machines = by_controller.remove(&owner.as_controller()).unwrap_or_default();
             placed.extend(machines.iter().map(|machine| machine.name()));
             machines
         };
         let deployments = self.deployments(found, &mut take);
-        let owner = |pool| Owner { object: pool, members: self.members(take(pool)) };
+        let owner = |pool| Owner { taken: pool, members: self.members(take(pool)) };
         let pools = listed(&found.pools).iter().map(owner).collect();
-        let other = machines.iter().filter(|machine| !placed.contains(machine.name())).collect();
+        let other = machines.iter().filter(|machine| !placed.contains(machine.name()));
         Arrangement {
             control_plane: self.members(control_plane),
             deployments,
             pools,
-            other: self.machines(other).map(Member::Machine).collect(),
+            other: other.map(Member::Machine).collect(),
         }
     }
 
     fn deployments<'f>(
         self,
         found: &'f Found,
-        take: &mut impl FnMut(&'f Object) -> Vec<&'f Object>,
+        take: &mut impl FnMut(&'f Taken) -> Vec<&'f Taken>,
     ) -> Vec<Deployment<'f>> {
-        let mut sets: HashMap<Controller<'f>, Vec<&'f Object>> = HashMap::new();
+        let mut sets: HashMap<&Controller, Vec<&'f Taken>> = HashMap::new();
         for set in listed(&found.machine_sets) {
-            if let Some(controller) = controller(set) {
+            if let Some(controller) = &set.controller {
                 sets.entry(controller).or_default().push(set);
             }
         }
         let deployments = listed(&found.deployments).iter();
-        let arrange = |object: &'f Object| {
-            let own = sets.remove(&(object.group(), object.kind(), object.name())).unwrap_or_default();
+        let arrange = |taken: &'f Taken| {
+            let own = sets.remove(&taken.as_controller()).unwrap_or_default();
             if self.with_sets {
-                let owner = |set: &'f Object| Owner { object: set, members: self.members(take(set)) };
-                return Deployment {
-                    object,
-                    sets: own.into_iter().map(owner).collect(),
-                    members: Vec::new(),
-                };
+                let owner = |set: &'f Taken| Owner { taken: set, members: self.members(take(set)) };
+                return Deployment { taken, sets: own.into_iter().map(owner).collect(), members: Vec::new() };
             }
             let machines = own.into_iter().flat_map(&mut *take).collect();
-            Deployment { object, sets: Vec::new(), members: self.members(machines) }
+            Deployment { taken, sets: Vec::new(), members: self.members(machines) }
         };
         deployments.map(arrange).collect()
     }
 
     /// Machines below the same, alone or with those that say the same.
-    fn members(self, machines: Vec<&Object>) -> Vec<Member<'_>> {
-        let machines = self.machines(machines);
+    fn members(self, machines: Vec<&Taken>) -> Vec<Member<'_>> {
         match self.grouping {
-            Grouping::None => machines.map(Member::Machine).collect(),
+            Grouping::None => machines.into_iter().map(Member::Machine).collect(),
             Grouping::Alike => group::alike(machines, self.conditions),
         }
-    }
-
-    fn machines(self, machines: Vec<&Object>) -> impl Iterator<Item = Machine<'_>> {
-        machines.into_iter().map(move |object| Machine::new(object, self.conditions))
     }
 }
 
@@ -145,55 +133,10 @@ impl Arrangement<'_> {
         let of_pools = self.pools.iter().flat_map(|pool| &pool.members);
         let members = self.control_plane.iter().chain(of_deployments).chain(of_pools).chain(&self.other);
         let machines = members.filter_map(|member| match member {
-            Member::Machine(machine) => Some(machine_references(machine.object)),
+            Member::Machine(machine) => Some(*machine),
             Member::Group(_) => None,
         });
-        let pools = self.pools.iter().map(|pool| pool_references(pool.object));
-        machines.chain(pools).flatten().flatten().collect()
+        let pools = self.pools.iter().map(|pool| pool.taken);
+        machines.chain(pools).flat_map(|taken| &taken.references).flatten().cloned().collect()
     }
-}
-
-/// Infrastructure and bootstrap config of a Machine.
-pub(super) fn machine_references(machine: &Object) -> [Option<ObjectKey>; 2] {
-    [
-        reference(machine, &["spec", "infrastructureRef"]),
-        reference(machine, &["spec", "bootstrap", "configRef"]),
-    ]
-}
-
-/// Those of a MachinePool, or of the machines of a MachineDeployment: there they are templates.
-pub(super) fn pool_references(pool: &Object) -> [Option<ObjectKey>; 2] {
-    [
-        reference(pool, &["spec", "template", "spec", "infrastructureRef"]),
-        reference(pool, &["spec", "template", "spec", "bootstrap", "configRef"]),
-    ]
-}
-
-/// A reference as contract v1beta2 has them, to an object in the same namespace.
-pub(super) fn reference(object: &Object, path: &[&str]) -> Option<ObjectKey> {
-    let fields = object.get(path)?;
-    let text = |name: &str| fields[name].as_str().unwrap_or_default().to_owned();
-    let key = ObjectKey {
-        group: text("apiGroup"),
-        kind: text("kind"),
-        namespace: object.namespace().to_owned(),
-        name: text("name"),
-    };
-    let is_defined = !(key.group.is_empty() && key.kind.is_empty() && key.name.is_empty());
-    is_defined.then_some(key)
-}
-
-/// Group, kind and name of what controls an object.
-type Controller<'o> = (&'o str, &'o str, &'o str);
-
-fn controller(object: &Object) -> Option<Controller<'_>> {
-    let owners = object.get(&["metadata", "ownerReferences"])?.as_array()?;
-    let owner = owners.iter().find(|owner| owner["controller"] == Value::Bool(true))?;
-    let group = owner["apiVersion"].as_str()?.rsplit_once('/').map_or("", |(group, _)| group);
-    Some((group, owner["kind"].as_str()?, owner["name"].as_str()?))
-}
-
-/// What was listed; nothing where that could not be done.
-pub(super) fn listed<E>(listed: &Result<Vec<Object>, E>) -> &[Object] {
-    listed.as_ref().map_or(&[], Vec::as_slice)
 }

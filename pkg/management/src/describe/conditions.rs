@@ -1,5 +1,9 @@
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use manifest::{Object, Value};
+
+use super::take::Texts;
 
 /// Which of the conditions that an object carries are meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,15 +19,15 @@ pub enum ConditionSet {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     /// Its type, such as `Ready`.
-    pub condition_type: String,
+    pub condition_type: Arc<str>,
     /// `True`, `False` or `Unknown`; core objects are taken at their word.
-    pub status: String,
+    pub status: Arc<str>,
     /// How bad it is that it does not hold: of contract v1beta1 alone, else empty.
-    pub severity: String,
+    pub severity: Arc<str>,
     /// Why, in a word.
-    pub reason: String,
+    pub reason: Arc<str>,
     /// Why, in words; may have several lines.
-    pub message: String,
+    pub message: Arc<str>,
     /// When it last changed; none when it does not say.
     pub since: Option<Timestamp>,
 }
@@ -35,7 +39,7 @@ const NO_REASON: &str = "NoReasonReported";
 impl Condition {
     /// Whether it holds.
     pub fn is_true(&self) -> bool {
-        self.status == "True"
+        &*self.status == "True"
     }
 
     /// Whether both say the same, but for when and in which words; two that say nothing do.
@@ -48,62 +52,68 @@ impl Condition {
         [&self.status, &self.severity, &self.reason]
     }
 
-    fn read(value: &Value) -> Option<Self> {
+    fn read(value: &Value, texts: &mut Texts) -> Option<Self> {
         let fields = value.as_object()?;
         let text = |name: &str| match fields.get(name) {
-            None | Some(Value::Null) => Some(String::new()),
-            Some(value) => value.as_str().map(str::to_owned),
+            None | Some(Value::Null) => Some(""),
+            Some(value) => value.as_str(),
         };
         let since = text("lastTransitionTime")?;
+        let mut one = |name: &str| Some(texts.one(text(name)?));
         Some(Self {
-            condition_type: text("type")?,
-            status: text("status")?,
-            severity: text("severity")?,
-            reason: text("reason")?,
-            message: text("message")?,
+            condition_type: one("type")?,
+            status: one("status")?,
+            severity: one("severity")?,
+            reason: one("reason")?,
+            message: one("message")?,
             since: if since.is_empty() { None } else { Some(since.parse().ok()?) },
         })
     }
 
     /// Contract v1beta2 knows no severity.
     fn without_severity(mut self) -> Self {
-        self.severity.clear();
+        self.severity = Arc::default();
         self
     }
 
     /// Fills in what providers may leave out; none when it is no condition at all.
-    fn of_provider(mut self) -> Option<Self> {
+    fn of_provider(mut self, texts: &mut Texts) -> Option<Self> {
         let is_valid =
             !self.condition_type.is_empty() && matches!(&*self.status, "True" | "False" | "Unknown");
         if self.reason.is_empty() {
-            NO_REASON.clone_into(&mut self.reason);
+            self.reason = texts.one(NO_REASON);
         }
         is_valid.then(|| self.without_severity())
     }
 }
 
 /// Conditions of an object of Cluster API itself.
-pub(super) fn of_core(object: &Object, set: ConditionSet) -> Vec<Condition> {
-    let read = |path: &[&str]| listed(object, path).into_iter().flatten().filter_map(Condition::read);
+pub(super) fn of_core(object: &Object, set: ConditionSet, texts: &mut Texts) -> Vec<Condition> {
+    let mut read = |path: &[&str]| {
+        let conditions = listed(object, path).into_iter().flatten();
+        conditions.filter_map(|condition| Condition::read(condition, texts)).collect::<Vec<_>>()
+    };
     match set {
-        ConditionSet::V1Beta2 => read(&["status", "conditions"]).map(Condition::without_severity).collect(),
-        ConditionSet::V1Beta1 => read(&["status", "deprecated", "v1beta1", "conditions"]).collect(),
+        ConditionSet::V1Beta2 => {
+            read(&["status", "conditions"]).into_iter().map(Condition::without_severity).collect()
+        }
+        ConditionSet::V1Beta1 => read(&["status", "deprecated", "v1beta1", "conditions"]),
     }
 }
 
 /// Conditions of an object of a provider, whatever contract it keeps. One that is no condition makes all of them void.
 /// Source: clusterctl v1.14, util/conditions (UnstructuredGetAll): those of contract v1beta2 first, else whatever is
 /// there; for contract v1beta1 only `status.conditions`.
-pub(super) fn of_provider(object: &Object, set: ConditionSet) -> Vec<Condition> {
+pub(super) fn of_provider(object: &Object, set: ConditionSet, texts: &mut Texts) -> Vec<Condition> {
     let plain = || listed(object, &["status", "conditions"]);
     let all: Option<Vec<Condition>> = match set {
         ConditionSet::V1Beta1 => {
-            plain().and_then(|conditions| conditions.iter().map(Condition::read).collect())
+            plain().and_then(|all| all.iter().map(|condition| Condition::read(condition, texts)).collect())
         }
         ConditionSet::V1Beta2 => {
             listed(object, &["status", "v1beta2", "conditions"]).or_else(plain).and_then(|conditions| {
                 let objects = conditions.iter().filter(|condition| condition.is_object());
-                objects.map(|condition| Condition::read(condition)?.of_provider()).collect()
+                objects.map(|condition| Condition::read(condition, texts)?.of_provider(texts)).collect()
             })
         }
     };
@@ -124,6 +134,14 @@ mod tests {
         Object::try_from(json!({"apiVersion": "a/v1", "kind": "A", "status": status})).unwrap()
     }
 
+    fn provider(object: &Object, set: ConditionSet) -> Vec<Condition> {
+        of_provider(object, set, &mut Texts::default())
+    }
+
+    fn core(object: &Object, set: ConditionSet) -> Vec<Condition> {
+        of_core(object, set, &mut Texts::default())
+    }
+
     fn told(conditions: &[Condition]) -> Vec<String> {
         let told = |c: &Condition| format!("{}={} {}{}", c.condition_type, c.status, c.severity, c.reason);
         conditions.iter().map(told).collect()
@@ -133,12 +151,12 @@ mod tests {
     fn a_provider_may_keep_any_contract() {
         let ready = |reason: &str| json!([{"type": "Ready", "status": "True", "reason": reason}]);
         let newer = object(&json!({"conditions": ready("Old"), "v1beta2": {"conditions": ready("New")}}));
-        assert_eq!(told(&of_provider(&newer, ConditionSet::V1Beta2)), ["Ready=True New"]);
-        assert_eq!(told(&of_provider(&newer, ConditionSet::V1Beta1)), ["Ready=True Old"]);
+        assert_eq!(told(&provider(&newer, ConditionSet::V1Beta2)), ["Ready=True New"]);
+        assert_eq!(told(&provider(&newer, ConditionSet::V1Beta1)), ["Ready=True Old"]);
         let older =
             object(&json!({"conditions": [{"type": "Ready", "status": "False", "severity": "Error"}]}));
-        assert_eq!(told(&of_provider(&older, ConditionSet::V1Beta2)), ["Ready=False NoReasonReported"]);
-        assert_eq!(told(&of_provider(&older, ConditionSet::V1Beta1)), ["Ready=False Error"]);
+        assert_eq!(told(&provider(&older, ConditionSet::V1Beta2)), ["Ready=False NoReasonReported"]);
+        assert_eq!(told(&provider(&older, ConditionSet::V1Beta1)), ["Ready=False Error"]);
     }
 
     #[test]
@@ -151,11 +169,11 @@ mod tests {
             json!({"type": "X", "status": "True", "lastTransitionTime": "yesterday"}),
         ] {
             let object = object(&json!({"conditions": [good, bad]}));
-            assert_eq!(of_provider(&object, ConditionSet::V1Beta2), [], "{bad}");
+            assert_eq!(provider(&object, ConditionSet::V1Beta2), [], "{bad}");
         }
         let foreign = object(&json!({"conditions": [good, "no object"]}));
-        assert_eq!(told(&of_provider(&foreign, ConditionSet::V1Beta2)), ["Ready=True NoReasonReported"]);
-        assert_eq!(of_provider(&object(&json!({"conditions": "none"})), ConditionSet::V1Beta2), []);
+        assert_eq!(told(&provider(&foreign, ConditionSet::V1Beta2)), ["Ready=True NoReasonReported"]);
+        assert_eq!(provider(&object(&json!({"conditions": "none"})), ConditionSet::V1Beta2), []);
     }
 
     #[test]
@@ -164,7 +182,7 @@ mod tests {
             "conditions": [{"type": "Ready", "status": "True"}],
             "deprecated": {"v1beta1": {"conditions": [{"type": "Ready", "status": "False", "severity": "Info"}]}},
         }));
-        assert_eq!(told(&of_core(&both, ConditionSet::V1Beta2)), ["Ready=True "]);
-        assert_eq!(told(&of_core(&both, ConditionSet::V1Beta1)), ["Ready=False Info"]);
+        assert_eq!(told(&core(&both, ConditionSet::V1Beta2)), ["Ready=True "]);
+        assert_eq!(told(&core(&both, ConditionSet::V1Beta1)), ["Ready=False Info"]);
     }
 }

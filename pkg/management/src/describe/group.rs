@@ -1,49 +1,35 @@
-use std::collections::HashMap;
-
-use manifest::Object;
+use std::{collections::HashMap, sync::Arc};
 
 use super::{
     conditions::{Condition, ConditionSet},
-    tree::{MachineGroup, SeenObject, TreeRole},
+    take::Taken,
+    tree::MachineGroup,
 };
 
 /// A machine, or several.
 #[derive(Debug)]
 pub(super) enum Member<'f> {
-    Machine(Machine<'f>),
+    Machine(&'f Taken),
     Group(MachineGroup),
 }
 
-/// A machine and what is shown of it.
-#[derive(Debug)]
-pub(super) struct Machine<'f> {
-    pub(super) object: &'f Object,
-    pub(super) seen: SeenObject,
-}
-
 /// What machines of a group have in common.
-type Gist = Vec<Option<[String; 3]>>;
-
-impl<'f> Machine<'f> {
-    pub(super) fn new(object: &'f Object, set: ConditionSet) -> Self {
-        Self { object, seen: SeenObject::of(object, TreeRole::Machine, set) }
-    }
-}
+type Gist<'f> = Vec<Option<[&'f str; 3]>>;
 
 /// Puts machines together that say the same of what counts in the table.
 /// Source: clusterctl v1.14 client/tree/tree.go (Add), where a group forms around the first that another one equals.
-pub(super) fn alike<'f>(machines: impl Iterator<Item = Machine<'f>>, set: ConditionSet) -> Vec<Member<'f>> {
-    let mut places: HashMap<Gist, usize> = HashMap::new();
-    let mut alike: Vec<Vec<Machine<'f>>> = Vec::new();
+pub(super) fn alike(machines: Vec<&Taken>, set: ConditionSet) -> Vec<Member<'_>> {
+    let mut places: HashMap<Gist<'_>, usize> = HashMap::new();
+    let mut alike: Vec<Vec<&Taken>> = Vec::new();
     for machine in machines {
-        let gist = |kind: &&str| Some(machine.seen.condition(kind)?.gist().map(str::to_owned));
+        let gist = |kind: &&str| Some(machine.seen.condition(kind)?.gist());
         let place = *places.entry(deciding(set).iter().map(gist).collect()).or_insert(alike.len());
         match alike.get_mut(place) {
             Some(others) => others.push(machine),
             None => alike.push(vec![machine]),
         }
     }
-    alike.into_iter().filter_map(|machines| one_of(machines, set)).collect()
+    alike.into_iter().filter_map(|machines| one_of(&machines, set)).collect()
 }
 
 /// Conditions that must agree for machines to be shown as one.
@@ -55,21 +41,22 @@ fn deciding(set: ConditionSet) -> &'static [&'static str] {
 }
 
 /// Makes one of those that say the same.
-fn one_of(mut machines: Vec<Machine<'_>>, set: ConditionSet) -> Option<Member<'_>> {
-    if machines.len() < 2 {
-        return machines.pop().map(Member::Machine);
-    }
-    let mut names: Vec<String> = machines.iter().map(|machine| machine.seen.key.name.clone()).collect();
+fn one_of<'f>(machines: &[&'f Taken], set: ConditionSet) -> Option<Member<'f>> {
+    let first = match machines {
+        [] => return None,
+        [machine] => return Some(Member::Machine(machine)),
+        [first, ..] => &first.seen,
+    };
+    let mut names: Vec<String> = machines.iter().map(|machine| machine.name().to_owned()).collect();
     names.sort_unstable();
     // With the older conditions the peer looks at the times of the first two alone.
     let timed = if set == ConditionSet::V1Beta1 { 2 } else { machines.len() };
     let since =
         machines.iter().take(timed).filter_map(|machine| machine.seen.condition("Ready")?.since).min();
-    let first = &machines[0].seen;
     let holds = |kind: &str| first.condition(kind).is_some_and(Condition::is_true);
     let ready = first.condition("Ready").cloned();
     Some(Member::Group(MachineGroup {
-        ready: ready.map(|ready| Condition { message: String::new(), since, ..ready }),
+        ready: ready.map(|ready| Condition { message: Arc::default(), since, ..ready }),
         are_available: holds("Available"),
         are_up_to_date: holds("UpToDate"),
         names,
@@ -78,9 +65,11 @@ fn one_of(mut machines: Vec<Machine<'_>>, set: ConditionSet) -> Option<Member<'_
 
 #[cfg(test)]
 mod tests {
+    use manifest::Object;
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::describe::{take::Taker, tree::TreeRole};
 
     /// `name: Type=Status/Reason@day, …`
     fn machine(text: &str) -> Object {
@@ -102,13 +91,15 @@ mod tests {
     }
 
     fn shown(machines: &[&str], set: ConditionSet) -> Vec<String> {
-        let objects: Vec<Object> = machines.iter().map(|text| machine(text)).collect();
-        let members = alike(objects.iter().map(|object| Machine::new(object, set)), set);
+        let mut taker = Taker::new(set);
+        let taken: Vec<Taken> =
+            machines.iter().map(|text| taker.take(&machine(text), TreeRole::Machine)).collect();
+        let members = alike(taken.iter().collect(), set);
         let told = |member: Member<'_>| match member {
-            Member::Machine(machine) => machine.seen.key.name,
+            Member::Machine(machine) => machine.name().to_owned(),
             Member::Group(group) => {
                 let ready = group.ready.map(|ready| {
-                    assert_eq!(ready.message, "");
+                    assert_eq!(&*ready.message, "");
                     format!("{} since {:.10}", ready.status, ready.since.unwrap().to_string())
                 });
                 format!(

@@ -17,6 +17,11 @@ pub(super) fn core(kind: &str, plural: &str) -> ApiKind {
     served(GROUP, Contract::CURRENT, kind, plural, true)
 }
 
+/// Clusters.
+pub(super) fn cluster() -> ApiKind {
+    core("Cluster", "clusters")
+}
+
 /// ClusterResourceSetBindings.
 pub(super) fn binding() -> ApiKind {
     served(ADDONS, Contract::CURRENT, "ClusterResourceSetBinding", "clusterresourcesetbindings", true)

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    time::Duration,
+    sync::Arc,
 };
 
 use apply::{ApiError, ApiKind, GroupKind, List, ObjectKey, Server};
@@ -10,20 +10,22 @@ use futures::{
     future::{OptionFuture, join_all},
     join,
 };
-use manifest::{Object, Value};
+use manifest::Object;
 
 use super::{
     DescribeError, DescribeRequest, Part,
-    arrange::reference,
     found::{Found, FoundControlPlane, Listed, References, Referred},
     kinds::{self, Contracts},
-    tree::Unreadable,
+    take::{self, Taker, reference},
+    tree::{TreeRole, Unreadable},
+    watch::Watched,
 };
 use crate::ContractError;
 
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
-/// How long a kind that does not answer holds everything up.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// So many objects are asked for at once. They are large before what is shown is taken of them: with as many as the server is
+/// asked for elsewhere they would be most of what is held.
+const AT_ONCE: usize = 250;
 /// Up to so many objects of a kind are asked for one by one.
 const FEW: usize = 4;
 
@@ -36,42 +38,42 @@ pub(super) struct Reader<'r> {
 
 impl<'r> Reader<'r> {
     pub(super) fn new(server: &Server, request: &'r DescribeRequest) -> Self {
-        Self { server: server.retrying_for(PATIENCE), request }
+        Self { server: server.clone(), request }
     }
 
     /// Everything but what machines refer to.
     pub(super) async fn found(&self) -> Result<(Found, Contracts), DescribeError> {
         let DescribeRequest { namespace, name, .. } = self.request;
-        let kind = kinds::core("Cluster", "clusters");
-        let (contracts, cluster, machines, machine_sets, deployments, pools, binding, health_checks) = join!(
+        let kind = kinds::cluster();
+        let (contracts, cluster, machines, machine_sets, deployments, pools, resource_sets, health_checks) = join!(
             Contracts::ask(&self.server),
             self.server.get(&kind, namespace, name),
-            self.listed("Machine", "machines"),
-            self.listed("MachineSet", "machinesets"),
-            self.listed("MachineDeployment", "machinedeployments"),
-            self.listed("MachinePool", "machinepools"),
-            self.if_shown(Part::ResourceSets, self.binding()),
+            self.listed("Machine", "machines", TreeRole::Machine),
+            self.listed("MachineSet", "machinesets", TreeRole::MachineSet),
+            self.listed("MachineDeployment", "machinedeployments", TreeRole::MachineDeployment),
+            self.listed("MachinePool", "machinepools", TreeRole::MachinePool),
+            self.if_shown(Part::ResourceSets, self.resource_sets()),
             self.if_shown(
                 Part::MachineHealthChecks,
-                self.listed("MachineHealthCheck", "machinehealthchecks")
+                self.listed("MachineHealthCheck", "machinehealthchecks", TreeRole::MachineHealthCheck)
             ),
         );
         let contracts = contracts?;
         let Some(cluster) = cluster? else { return Err(self.no_cluster(&contracts, &kind).await?) };
+        let to = |field| reference(&cluster, &["spec", field]);
         let (infrastructure, control_plane) = join!(
-            self.referred(&contracts, reference(&cluster, &["spec", "infrastructureRef"])),
-            self.referred(&contracts, reference(&cluster, &["spec", "controlPlaneRef"])),
+            OptionFuture::from(to("infrastructureRef").map(|key| self.infrastructure(&contracts, key))),
+            OptionFuture::from(to("controlPlaneRef").map(|key| self.control_plane(&contracts, key))),
         );
-        let control_plane = control_plane.map(|(object, contract)| FoundControlPlane { object, contract });
         let found = Found {
-            cluster,
-            infrastructure: infrastructure.unzip().0,
+            cluster: Arc::new(self.taker().seen(&cluster, TreeRole::Cluster)),
+            infrastructure,
             control_plane,
             machines,
             machine_sets,
             deployments,
             pools,
-            binding: binding.flatten(),
+            resource_sets: resource_sets.flatten(),
             health_checks,
         };
         Ok((found, contracts))
@@ -87,14 +89,48 @@ impl<'r> Reader<'r> {
         join_all(of_kinds).await.into_iter().flatten().collect()
     }
 
+    /// Where a change of the tree shows: every kind of Cluster API, and of the providers those that are in it.
+    pub(super) fn watched(
+        &self,
+        found: &Found,
+        contracts: &Contracts,
+        references: &[ObjectKey],
+    ) -> Vec<Watched> {
+        let cluster = [Watched::named(kinds::cluster(), &self.request.name)];
+        let mut core = vec![
+            ("Machine", "machines"),
+            ("MachineSet", "machinesets"),
+            ("MachineDeployment", "machinedeployments"),
+            ("MachinePool", "machinepools"),
+        ];
+        if found.health_checks.is_some() {
+            core.push(("MachineHealthCheck", "machinehealthchecks"));
+        }
+        let is_served = |kind: &ApiKind| contracts.kinds().preferred(&kind.group_kind()).is_some();
+        let core = core.into_iter().map(|(kind, plural)| kinds::core(kind, plural)).filter(is_served);
+        let core = core.map(|kind| Watched::labelled(kind, self.own()));
+        let binding =
+            found.resource_sets.as_ref().map(|_| Watched::named(kinds::binding(), &self.request.name));
+        let control_plane = found.control_plane.as_ref().map(|found| &found.object);
+        let named = found.infrastructure.iter().chain(control_plane).filter_map(|of| {
+            let key = of.as_ref().map_or_else(|unreadable| &*unreadable.key, |seen| &seen.key);
+            Some(Watched::named(contracts.read_as(&key.group_kind())?.0, &key.name))
+        });
+        let kinds: BTreeSet<GroupKind> = references.iter().map(ObjectKey::group_kind).collect();
+        let referred = kinds.iter().filter_map(|kind| Some(contracts.read_as(kind)?.0));
+        let referred = referred.map(|kind| Watched::labelled(kind, self.own()));
+        cluster.into_iter().chain(core).chain(binding).chain(named).chain(referred).collect()
+    }
+
     async fn if_shown<T>(&self, part: Part, read: impl Future<Output = T>) -> Option<T> {
         OptionFuture::from(self.request.parts.contains(&part).then_some(read)).await
     }
 
     /// The objects of a kind of Cluster API that belong to the cluster.
-    async fn listed(&self, kind: &str, plural: &str) -> Listed {
+    async fn listed(&self, kind: &str, plural: &str, role: TreeRole) -> Listed {
         let kind = kinds::core(kind, plural);
-        match self.list(&kind, self.own(), without_managers).await {
+        let mut taker = self.taker();
+        match self.list(&kind, self.own(), |object| taker.take(object, role)).await {
             Err(error) if !error.is_not_found() => {
                 Err(Unreadable::new(self.key(&kind.group_kind(), ""), &error))
             }
@@ -102,23 +138,30 @@ impl<'r> Reader<'r> {
         }
     }
 
-    async fn binding(&self) -> Option<Referred> {
+    async fn resource_sets(&self) -> Option<Result<Vec<ObjectKey>, Unreadable>> {
         let DescribeRequest { namespace, name, .. } = self.request;
         let kind = kinds::binding();
-        let binding = self.server.get(&kind, namespace, name).await;
-        binding.map_err(|error| Unreadable::new(self.key(&kind.group_kind(), name), &error)).transpose()
+        match self.server.get(&kind, namespace, name).await {
+            Ok(binding) => Some(Ok(take::resource_sets(&binding?))),
+            Err(error) => Some(Err(Unreadable::new(self.key(&kind.group_kind(), name), &error))),
+        }
     }
 
-    async fn referred(
-        &self,
-        contracts: &Contracts,
-        key: Option<ObjectKey>,
-    ) -> Option<(Referred, api::Contract)> {
-        let key = key?;
-        Some(match contracts.read_as(&key.group_kind()) {
-            Some((kind, contract)) => (self.get(&kind, key).await, contract),
-            None => (Err(no_kind(key)), api::Contract::new(api::Contract::CURRENT)),
-        })
+    async fn infrastructure(&self, contracts: &Contracts, key: ObjectKey) -> Referred {
+        let Some((kind, _)) = contracts.read_as(&key.group_kind()) else { return Err(no_kind(key)) };
+        let object = self.get(&kind, key).await?;
+        Ok(Arc::new(self.taker().seen(&object, TreeRole::ClusterInfrastructure)))
+    }
+
+    async fn control_plane(&self, contracts: &Contracts, key: ObjectKey) -> FoundControlPlane {
+        let unreadable = |why| FoundControlPlane { object: Err(why), template: None };
+        let Some((kind, contract)) = contracts.read_as(&key.group_kind()) else {
+            return unreadable(no_kind(key));
+        };
+        match self.get(&kind, key).await {
+            Ok(object) => self.taker().control_plane(&object, &contract),
+            Err(why) => unreadable(why),
+        }
     }
 
     async fn of_kind(
@@ -131,16 +174,19 @@ impl<'r> Reader<'r> {
             return wanted.into_iter().map(|key| (key.clone(), Err(no_kind(key)))).collect();
         };
         let mut read = Vec::new();
+        let mut taker = self.taker();
+        let mut take = |object: &Object| {
+            (ObjectKey::of(object), Arc::new(taker.seen(object, TreeRole::MachineInfrastructure)))
+        };
         // Objects that do not carry the name of their cluster are found among all of the namespace.
         for labels in [self.own(), String::new()] {
             if wanted.len() <= FEW {
                 break;
             }
-            match self.list(&kind, labels, without_spec).await {
+            match self.list(&kind, labels, &mut take).await {
                 Ok(objects) => {
-                    let found = objects
-                        .into_iter()
-                        .filter_map(|object| Some((wanted.take(&ObjectKey::of(&object))?, Ok(object))));
+                    let found =
+                        objects.into_iter().filter_map(|(key, seen)| Some((wanted.take(&key)?, Ok(seen))));
                     read.extend(found);
                 }
                 Err(error) if error.is_not_found() => {}
@@ -157,11 +203,12 @@ impl<'r> Reader<'r> {
             return read;
         }
         let get = async |key: ObjectKey| (key.clone(), self.get(&kind, key).await);
-        read.extend(join_all(wanted.into_iter().map(get)).await);
+        let objects = join_all(wanted.into_iter().map(get)).await;
+        read.extend(objects.into_iter().map(|(key, object)| (key, object.map(|object| take(&object).1))));
         read
     }
 
-    async fn get(&self, kind: &ApiKind, key: ObjectKey) -> Referred {
+    async fn get(&self, kind: &ApiKind, key: ObjectKey) -> Result<Object, Unreadable> {
         match self.server.get(kind, &key.namespace, &key.name).await {
             Ok(Some(object)) => Ok(object),
             Ok(None) => Err(Unreadable::missing(key)),
@@ -170,15 +217,20 @@ impl<'r> Reader<'r> {
     }
 
     /// What is taken of each object is all that is held.
-    async fn list(
+    async fn list<T>(
         &self,
         kind: &ApiKind,
         labels: String,
-        take: fn(Object) -> Object,
-    ) -> Result<Vec<Object>, ApiError> {
+        mut take: impl FnMut(&Object) -> T,
+    ) -> Result<Vec<T>, ApiError> {
         let namespace = Some(self.request.namespace.clone());
-        let mut pages = self.server.pages(kind, &List { namespace, labels, ..List::default() });
-        pages.gather(|objects: &mut Vec<_>, object| objects.push(take(object))).await
+        let list = List { namespace, labels, ..List::default() };
+        let mut pages = self.server.pages(kind, &list).of(AT_ONCE);
+        pages.gather(|taken: &mut Vec<T>, object| taken.push(take(&object))).await
+    }
+
+    fn taker(&self) -> Taker {
+        Taker::new(self.request.conditions)
     }
 
     /// What carries the name of the cluster.
@@ -221,21 +273,6 @@ impl<'r> Reader<'r> {
             elsewhere: elsewhere.map(str::to_owned).collect(),
         })
     }
-}
-
-/// Who wrote which field is half of an object, and nobody is told.
-fn without_managers(mut object: Object) -> Object {
-    if let Some(metadata) = object.get_mut(&["metadata"]).and_then(Value::as_object_mut) {
-        metadata.remove("managedFields");
-    }
-    object
-}
-
-/// Of what machines refer to, only its conditions are shown; the spec of a bootstrap config is most of it.
-fn without_spec(object: Object) -> Object {
-    let mut object = without_managers(object);
-    object.as_map_mut().remove("spec");
-    object
 }
 
 fn no_kind(key: ObjectKey) -> Unreadable {

@@ -3,27 +3,28 @@ use manifest::{Object, Value};
 
 use super::{
     conditions::{self, ConditionSet},
+    take::Texts,
     tree::{MachineCounts, SeenObject, TreeRole},
 };
 
 impl SeenObject {
     /// Takes what is shown of an object.
-    pub(super) fn of(object: &Object, role: TreeRole, set: ConditionSet) -> Self {
+    pub(super) fn of(object: &Object, role: TreeRole, set: ConditionSet, texts: &mut Texts) -> Self {
         let of = if role.is_core() { conditions::of_core } else { conditions::of_provider };
         Self {
             key: ObjectKey::of(object),
-            api_version: object.api_version().to_owned(),
-            version: version(object, role),
+            api_version: texts.one(object.api_version()),
+            version: version(object, role).map(|version| texts.one(version)),
             is_going: object.get(&["metadata", "deletionTimestamp"]).is_some_and(|time| !time.is_null()),
             replicas: MachineCounts::of(object, role),
-            conditions: of(object, set),
+            conditions: of(object, set, texts),
         }
     }
 }
 
 /// The Kubernetes version in the place where a kind has it.
-fn version(object: &Object, role: TreeRole) -> Option<String> {
-    let text = |path: &[&str]| object.get(path)?.as_str().map(str::to_owned);
+fn version(object: &Object, role: TreeRole) -> Option<&str> {
+    let text = |path: &[&str]| object.get(path)?.as_str();
     match role {
         TreeRole::Cluster => {
             let topology = object.get(&["spec", "topology"])?.as_object()?;
@@ -97,7 +98,7 @@ mod tests {
     }
 
     fn seen(spec: &Value, status: &Value, role: TreeRole) -> SeenObject {
-        SeenObject::of(&object(spec, status), role, ConditionSet::V1Beta2)
+        SeenObject::of(&object(spec, status), role, ConditionSet::V1Beta2, &mut Texts::default())
     }
 
     #[test]

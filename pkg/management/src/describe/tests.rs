@@ -8,8 +8,8 @@ use insta::assert_snapshot;
 use manifest::{Limits, Object, read_stream};
 
 use super::{
-    arrange::reference,
     found::{Found, FoundControlPlane, References},
+    take::{self, Taken, Taker, reference},
     *,
 };
 
@@ -37,32 +37,45 @@ impl Given {
         self.objects.get(kind).cloned().unwrap_or_default()
     }
 
-    fn referred(&self, key: ObjectKey) -> found::Referred {
+    fn taken(&self, kind: &str, role: TreeRole, conditions: ConditionSet) -> Vec<Taken> {
+        let mut taker = Taker::new(conditions);
+        self.of(kind).iter().map(|object| taker.take(object, role)).collect()
+    }
+
+    fn object(&self, key: ObjectKey) -> Result<Object, Unreadable> {
         let found = self.of(&key.kind).into_iter().find(|object| object.name() == key.name);
         found.ok_or_else(|| Unreadable::missing(key))
     }
 
-    fn found(&self) -> Found {
+    fn referred(&self, key: ObjectKey, conditions: ConditionSet) -> found::Referred {
+        let seen = |object| Taker::new(conditions).seen(&object, TreeRole::MachineInfrastructure).into();
+        self.object(key).map(seen)
+    }
+
+    fn found(&self, conditions: ConditionSet) -> Found {
         let cluster = self.of("Cluster").remove(0);
         let to = |field: &str| reference(&cluster, &["spec", field]);
+        let taken = |kind, role| Ok(self.taken(kind, role, conditions));
+        let contract = Contract::new(self.contract);
+        let control_plane = |key| match self.object(key) {
+            Ok(object) => Taker::new(conditions).control_plane(&object, &contract),
+            Err(why) => FoundControlPlane { object: Err(why), template: None },
+        };
         Found {
-            infrastructure: to("infrastructureRef").map(|key| self.referred(key)),
-            control_plane: to("controlPlaneRef").map(|key| FoundControlPlane {
-                object: self.referred(key),
-                contract: Contract::new(self.contract),
-            }),
-            machines: Ok(self.of("Machine")),
-            machine_sets: Ok(self.of("MachineSet")),
-            deployments: Ok(self.of("MachineDeployment")),
-            pools: Ok(self.of("MachinePool")),
-            binding: self.of("ClusterResourceSetBinding").pop().map(Ok),
-            health_checks: Some(Ok(self.of("MachineHealthCheck"))),
-            cluster,
+            infrastructure: to("infrastructureRef").map(|key| self.referred(key, conditions)),
+            control_plane: to("controlPlaneRef").map(control_plane),
+            machines: taken("Machine", TreeRole::Machine),
+            machine_sets: taken("MachineSet", TreeRole::MachineSet),
+            deployments: taken("MachineDeployment", TreeRole::MachineDeployment),
+            pools: taken("MachinePool", TreeRole::MachinePool),
+            resource_sets: self.of("ClusterResourceSetBinding").pop().map(|of| Ok(take::resource_sets(&of))),
+            health_checks: Some(taken("MachineHealthCheck", TreeRole::MachineHealthCheck)),
+            cluster: Taker::new(conditions).seen(&cluster, TreeRole::Cluster).into(),
         }
     }
 
     pub(super) fn tree(&self, request: &DescribeRequest) -> ClusterTree {
-        self.tree_of(&self.found(), request)
+        self.tree_of(&self.found(request.conditions), request)
     }
 
     fn tree_of(&self, found: &Found, request: &DescribeRequest) -> ClusterTree {
@@ -70,7 +83,8 @@ impl Given {
         let arranging = Arranging { grouping: request.grouping, with_sets, conditions: request.conditions };
         let arrangement = arranging.arrange(found);
         let wanted = arrangement.references().into_iter();
-        let references: References = wanted.map(|key| (key.clone(), self.referred(key))).collect();
+        let references: References =
+            wanted.map(|key| (key.clone(), self.referred(key, request.conditions))).collect();
         let root = Assembly { request, found, references: &references }.root(arrangement);
         ClusterTree { root, conditions: request.conditions }
     }
@@ -265,7 +279,7 @@ fn an_echo_is_what_is_ready_or_says_what_its_machine_says() {
 #[test]
 fn what_cannot_be_read_stays_in_the_tree_with_the_reason() {
     let given = Given::new(&[CLUSTER, &machine("p-0", "plane", WELL)].concat());
-    let mut found = given.found();
+    let mut found = given.found(ConditionSet::default());
     let forbidden = |kind: &str, name: &str| {
         let key =
             ObjectKey { kind: kind.into(), namespace: "ns".into(), name: name.into(), group: String::new() };

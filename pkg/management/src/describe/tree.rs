@@ -1,9 +1,11 @@
+use std::sync::Arc;
+
 use apply::{ApiError, ObjectKey};
 
 use super::conditions::{Condition, ConditionSet};
 
 /// What there is of a workload cluster: a tree with the Cluster at its root.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterTree {
     /// The Cluster and everything below it.
     pub root: TreeNode,
@@ -69,7 +71,7 @@ pub enum TreeRole {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// An object that was read.
-    Object(Box<SeenObject>),
+    Object(Arc<SeenObject>),
     /// Objects of one kind whose conditions say the same.
     Group(MachineGroup),
     /// An object that is named, and not read.
@@ -86,9 +88,9 @@ pub struct SeenObject {
     /// Which one.
     pub key: ObjectKey,
     /// In which version it was read.
-    pub api_version: String,
+    pub api_version: Arc<str>,
     /// The Kubernetes version it is to have: none where it has nothing to do with one, empty where it does not say.
-    pub version: Option<String>,
+    pub version: Option<Arc<str>>,
     /// Whether it was told to go.
     pub is_going: bool,
     /// How many machines it has.
@@ -185,7 +187,7 @@ impl TreeNode {
 impl SeenObject {
     /// A condition by its type.
     pub fn condition(&self, condition_type: &str) -> Option<&Condition> {
-        self.conditions.iter().find(|condition| condition.condition_type == condition_type)
+        self.conditions.iter().find(|condition| *condition.condition_type == *condition_type)
     }
 }
 
@@ -239,13 +241,10 @@ mod tests {
     use super::*;
 
     fn tree(status: &str, is_going: bool, below: Option<Subject>) -> ClusterTree {
-        let available = Condition {
-            condition_type: "Available".to_owned(),
-            status: status.to_owned(),
-            ..Condition::default()
-        };
+        let available =
+            Condition { condition_type: "Available".into(), status: status.into(), ..Condition::default() };
         let cluster = SeenObject { is_going, conditions: vec![available], ..SeenObject::default() };
-        let mut root = TreeNode::new(TreeRole::Cluster, Subject::Object(Box::new(cluster)));
+        let mut root = TreeNode::new(TreeRole::Cluster, Subject::Object(Arc::new(cluster)));
         root.children.extend(below.map(|subject| TreeNode::new(TreeRole::ControlPlane, subject)));
         ClusterTree { root, conditions: ConditionSet::V1Beta2 }
     }

@@ -1,9 +1,15 @@
+use std::time::Duration;
+
 use jiff::Timestamp;
 use management::{
     ClusterHealth, ClusterTree, ConditionSet, DescribeRequest, Echo, Grouping, Part, ShownConditions, Subject,
 };
 
-use super::{draw::draw, report::report};
+use super::{
+    draw::draw,
+    report::report,
+    watch::{Ended, Watching},
+};
 use crate::{
     Failure,
     cli::switch,
@@ -11,7 +17,11 @@ use crate::{
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
     ui::ColourChoice,
+    verbs::lifecycle::span,
 };
+
+/// How long one answer may take while a cluster is watched.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Show a workload cluster as a tree
 ///
@@ -29,7 +39,11 @@ use crate::{
   {bin} describe cluster test-1 --grouping=false
 
   # In a script
-  {bin} describe cluster test-1 --exit-status -o json")]
+  {bin} describe cluster test-1 --exit-status -o json
+
+  # Live; and until it is healthy
+  {bin} describe cluster test-1 --watch
+  {bin} describe cluster test-1 --watch --exit-status --timeout 20m")]
 pub(crate) struct DescribeCluster {
     /// Name of the workload cluster
     #[arg(id = "workload_cluster", value_name = "NAME", required = true)]
@@ -43,9 +57,17 @@ pub(crate) struct DescribeCluster {
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
 
-    /// End with status 3 when the cluster is not healthy
+    /// End with status 3 when the cluster is not healthy; with `--watch`, end as soon as it is
     #[arg(long)]
     exit_status: bool,
+
+    /// Show it again after every change, until Ctrl-C; json is one document a line
+    #[arg(short, long)]
+    watch: bool,
+
+    /// How long to watch [default: for ever]
+    #[arg(long, value_name = "DURATION", requires = "watch")]
+    timeout: Option<String>,
 
     #[command(flatten)]
     tree: TreeFlags,
@@ -141,8 +163,21 @@ pub(crate) fn run(args: &DescribeCluster, session: &mut Session) -> Result<(), F
     if args.tree.current_conditions.is_some() {
         session.messages().warning("`--v1beta2` goes when contract v1beta1 goes");
     }
-    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let request = args.request(format, session);
+    if args.watch {
+        return watch(
+            args,
+            &Watching {
+                request: &request,
+                shown: &shown,
+                format,
+                until_healthy: args.exit_status,
+                timeout: args.timeout.as_deref().map(span).transpose()?,
+            },
+            session,
+        );
+    }
+    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let tree = session.block_on(management::describe_cluster(&cluster, &request))?;
     let colour = session.printer().colours_stdout();
     let text = match format {
@@ -151,6 +186,20 @@ pub(crate) fn run(args: &DescribeCluster, session: &mut Session) -> Result<(), F
     };
     session.printer().data(text)?;
     if args.exit_status { judge(&tree) } else { Ok(()) }
+}
+
+fn watch(args: &DescribeCluster, watching: &Watching<'_>, session: &mut Session) -> Result<(), Failure> {
+    // What it has to say of requests is part of what is shown.
+    let connect = settings::silent_cluster(&args.server.kube, session.environment(), PATIENCE);
+    let cluster = session.block_on(Box::pin(connect))?;
+    match watching.run(&cluster, session)? {
+        Ended::With(tree) if args.exit_status => judge(&tree),
+        Ended::Gone if args.exit_status => {
+            let DescribeRequest { namespace, name, .. } = watching.request;
+            Err(Failure::new(Kind::Unhealthy, format!("cluster `{namespace}/{name}` was deleted")))
+        }
+        Ended::With(_) | Ended::Gone => Ok(()),
+    }
 }
 
 impl DescribeCluster {

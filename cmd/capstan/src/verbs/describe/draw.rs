@@ -8,12 +8,10 @@ use crate::ui::clean;
 /// Lays a table out: each column is as wide as its widest cell, and every line is padded to its end, as clusterctl does.
 /// Foreign text is made safe first.
 pub(super) fn draw(table: &TreeTable, colour: bool) -> String {
-    let lines: Vec<Vec<(String, usize)>> =
-        table.lines.iter().map(|line| line.iter().map(|cell| painted(cell, colour)).collect()).collect();
     let mut widths: Vec<usize> = table.columns.iter().map(|column| column.len() + 1).collect();
-    for line in &lines {
-        for (width, (_, length)) in widths.iter_mut().zip(line) {
-            *width = (*width).max(length + table.gap);
+    for line in &table.lines {
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = (*width).max(length(cell) + table.gap);
         }
     }
     let mut text = String::new();
@@ -22,26 +20,26 @@ pub(super) fn draw(table: &TreeTable, colour: bool) -> String {
         let _ = write!(text, "{column:width$}");
     }
     text.push('\n');
-    for line in &lines {
-        for ((cell, length), width) in line.iter().zip(&widths) {
-            let _ = write!(text, "{cell}{:1$}", "", width - length);
+    for line in &table.lines {
+        for (cell, width) in line.iter().zip(&widths) {
+            paint(cell, colour, &mut text);
+            let _ = write!(text, "{:1$}", "", width - length(cell));
         }
         text.push('\n');
     }
     text
 }
 
-/// The text of a cell, and how many characters of it are seen.
-fn painted(cell: &Cell, colour: bool) -> (String, usize) {
-    let mut text = String::new();
-    let mut length = 0;
+/// How many characters of a cell are seen.
+fn length(cell: &Cell) -> usize {
+    cell.0.iter().map(|span| clean(&span.text).chars().count()).sum()
+}
+
+fn paint(cell: &Cell, colour: bool, text: &mut String) {
     for Span { text: piece, tone } in &cell.0 {
-        let piece = clean(piece);
-        length += piece.chars().count();
         let style = if colour { style(*tone) } else { Style::new() };
-        let _ = write!(text, "{style}{piece}{style:#}");
+        let _ = write!(text, "{style}{}{style:#}", clean(piece));
     }
-    (text, length)
 }
 
 fn style(tone: Tone) -> Style {

@@ -3,6 +3,8 @@
 mod cluster;
 mod draw;
 mod report;
+mod screen;
+mod watch;
 
 use crate::{Failure, session::Session};
 

@@ -44,8 +44,8 @@ fn object(key: &ObjectKey) -> PartObject {
 
 fn state(seen: &SeenObject) -> PartState {
     PartState {
-        api_version: seen.api_version.clone(),
-        version: seen.version.clone().filter(|version| !version.is_empty()),
+        api_version: seen.api_version.to_string(),
+        version: seen.version.as_ref().filter(|version| !version.is_empty()).map(ToString::to_string),
         deleting: seen.is_going,
         replicas: replicas(seen.replicas),
         conditions: seen.conditions.iter().map(condition).collect(),
@@ -64,9 +64,14 @@ fn replicas(counts: MachineCounts) -> Option<ReplicaCounts> {
 }
 
 fn condition(condition: &Condition) -> PartCondition {
-    let Condition { condition_type, status, severity, reason, message, since } = condition.clone();
-    let last_transition_time = since.map(|since| since.to_string());
-    PartCondition { condition_type, status, severity, reason, message, last_transition_time }
+    PartCondition {
+        condition_type: condition.condition_type.to_string(),
+        status: condition.status.to_string(),
+        severity: condition.severity.to_string(),
+        reason: condition.reason.to_string(),
+        message: condition.message.to_string(),
+        last_transition_time: condition.since.map(|since| since.to_string()),
+    }
 }
 
 fn role(role: TreeRole) -> PartRole {

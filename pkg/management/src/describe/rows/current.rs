@@ -64,7 +64,7 @@ fn is_telling(condition: &Condition) -> bool {
     let well = if NEGATIVE.contains(&&*condition.condition_type) { "False" } else { "True" };
     matches!(&*condition.condition_type, "Available" | "Ready")
         || !condition.message.is_empty()
-        || (condition.status != well && matches!(&*condition.status, "True" | "False" | "Unknown"))
+        || (*condition.status != *well && matches!(&*condition.status, "True" | "False" | "Unknown"))
 }
 
 /// The columns behind the counts.

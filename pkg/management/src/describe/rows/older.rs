@@ -32,7 +32,7 @@ fn add(place: Place<'_>, look: &Look<'_>, lines: &mut Vec<Vec<Cell>>) {
     push([place.name(), status, severity, reason, since, message], lines);
     if let (Some(_), Subject::Object(seen)) = (place.shown(look), &place.node.subject) {
         let mut others: Vec<_> =
-            seen.conditions.iter().filter(|condition| condition.condition_type != "Ready").collect();
+            seen.conditions.iter().filter(|condition| &*condition.condition_type != "Ready").collect();
         others.sort_by_key(|condition| &condition.condition_type);
         let count = others.len();
         for (at, condition) in others.into_iter().enumerate() {

@@ -1,0 +1,185 @@
+//! `describe cluster --watch`, on a sandbox whose cluster changes. When trees are told is tested where they are made; here
+//! is how they are printed, and how it ends.
+#![cfg(unix)]
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _},
+    process::{Child, ChildStdout, Command, Stdio},
+};
+
+use sandbox::Fault;
+use serde_json::{Value, json};
+use support::{
+    binary::World,
+    cluster_api,
+    fixture::Fixture,
+    kind::{CLUSTER, MACHINE},
+};
+
+/// A sandbox on a port. Its runtime serves while the binary under test is waited for.
+struct Lab {
+    runtime: tokio::runtime::Runtime,
+    fixture: Fixture,
+    kubeconfig: String,
+    world: World,
+}
+
+/// A run that goes on.
+struct Running {
+    process: Child,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Lab {
+    /// Holds cluster `one` in namespace `team`.
+    fn start() -> Self {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let (fixture, kubeconfig) = runtime.block_on(async {
+            let fixture = Fixture::start().await;
+            cluster_api::install(&fixture).await;
+            fixture.create(cluster_api::cluster("team/one").machine_deployment("md", 2)).await;
+            let kubeconfig = fixture.kubeconfig().await.display().to_string();
+            (fixture, kubeconfig)
+        });
+        Self { runtime, fixture, kubeconfig, world: crate::world() }
+    }
+
+    fn watch(&self, arguments: &str) -> Running {
+        let words = "describe cluster one -n team --watch".split(' ').chain(arguments.split_whitespace());
+        let mut command = self.world.command(words.chain(["--kubeconfig", &self.kubeconfig]));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let stdout = BufReader::new(process.stdout.take().unwrap());
+        Running { process, stdout }
+    }
+
+    fn break_machine(&self, reason: &str) {
+        let broken =
+            json!({"status": {"conditions": [{"type": "Ready", "status": "False", "reason": reason}]}});
+        self.runtime.block_on(self.fixture.merge_status(MACHINE, "team/one-md-1-0", &broken));
+    }
+
+    fn say(&self, available: &str) {
+        let said =
+            json!({"status": {"conditions": [{"type": "Available", "status": available, "reason": "Said"}]}});
+        self.runtime.block_on(self.fixture.merge_status(CLUSTER, "team/one", &said));
+    }
+}
+
+impl Running {
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        assert!(!line.is_empty(), "it has ended");
+        line
+    }
+
+    /// Reads on up to a line with this in it; all that was read.
+    fn up_to(&mut self, text: &str) -> String {
+        let mut all = String::new();
+        while !all.lines().next_back().is_some_and(|line| line.contains(text)) {
+            all += &self.line();
+        }
+        all
+    }
+
+    fn interrupt(&self) {
+        let kill = Command::new("kill").args(["-INT", &self.process.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+    }
+
+    /// How it ends: its status, the rest of stdout, and stderr.
+    fn end(mut self) -> (Option<i32>, String, String) {
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        self.stdout.read_to_string(&mut stdout).unwrap();
+        self.process.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        (self.process.wait().unwrap().code(), stdout, stderr)
+    }
+}
+
+#[test]
+fn every_change_is_a_whole_tree_with_its_time_and_ctrl_c_ends_well() {
+    let lab = Lab::start();
+    let mut running = lab.watch("");
+    let first = running.up_to("2 Machines...");
+    assert!(first.starts_with("--- 20") && first.contains("\nNAME "), "{first}");
+    lab.break_machine("Broken");
+    let second = running.up_to("Machine team/one-md-1-1");
+    assert!(second.starts_with("--- 20") && second.contains("Broken"), "{second}");
+    assert_eq!(second.matches("\nCluster team/one").count(), 1, "{second}");
+    running.interrupt();
+    assert_eq!(running.end(), (Some(0), String::new(), String::new()));
+}
+
+#[test]
+fn scripts_get_a_document_a_line_or_documents_of_yaml() {
+    let lab = Lab::start();
+    let mut running = lab.watch("-o json");
+    let first: Value = serde_json::from_str(&running.line()).unwrap();
+    assert_eq!((&first["health"], &first["tree"]["role"]), (&"healthy".into(), &"cluster".into()));
+    lab.say("False");
+    let second: Value = serde_json::from_str(&running.line()).unwrap();
+    assert_eq!(second["health"], "unhealthy");
+    running.interrupt();
+    assert_eq!(running.end(), (Some(0), String::new(), String::new()));
+
+    let mut running = lab.watch("-o yaml");
+    assert_eq!((running.line(), running.line()), ("---\n".into(), "health: unhealthy\n".into()));
+    lab.say("True");
+    assert!(running.up_to("health: healthy").contains("\n---\n"));
+    running.interrupt();
+    running.up_to("role: ");
+}
+
+#[test]
+fn with_exit_status_it_waits_for_health_and_says_when_it_was_waited_for_in_vain() {
+    let lab = Lab::start();
+    lab.say("False");
+    let mut running = lab.watch("--exit-status -o json");
+    assert!(running.line().contains("\"health\":\"unhealthy\""));
+    lab.say("True");
+    assert!(running.line().contains("\"health\":\"healthy\""));
+    assert_eq!(running.end(), (Some(0), String::new(), String::new()));
+
+    lab.say("False");
+    let late = "error: cluster `team/one` is not available\n".to_owned();
+    let mut running = lab.watch("--exit-status -o json");
+    running.line();
+    running.interrupt();
+    assert_eq!(running.end(), (Some(3), String::new(), late.clone()));
+    let mut running = lab.watch("--exit-status -o json --timeout 3s");
+    running.line();
+    assert_eq!(running.end(), (Some(3), String::new(), late));
+}
+
+#[test]
+fn a_server_that_is_away_is_told_and_then_it_goes_on_until_the_cluster_is_deleted() {
+    let lab = Lab::start();
+    let mut running = lab.watch("");
+    running.up_to("2 Machines...");
+    let fault = Fault::parse("503,verb=get,resource=cluster.x-k8s.io/clusters,times=2").unwrap();
+    lab.fixture.sandbox().faults().add(fault);
+    lab.break_machine("Broken");
+    running.up_to("Broken");
+    lab.runtime.block_on(async {
+        lab.fixture.merge(CLUSTER, "team/one", &json!({"metadata": {"finalizers": null}})).await;
+        lab.fixture.delete(CLUSTER, "team/one").await;
+    });
+    let (status, _, stderr) = running.end();
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(stderr.starts_with("warning: no answer since "), "{stderr}");
+    assert!(stderr.contains("cannot get Cluster team/one"), "{stderr}");
+    assert!(stderr.ends_with("\nCluster team/one was deleted\n"), "{stderr}");
+}
+
+#[test]
+fn it_ends_when_nobody_reads_any_more() {
+    let lab = Lab::start();
+    let mut running = lab.watch("-o json");
+    running.line();
+    let Running { mut process, stdout } = running;
+    drop(stdout);
+    lab.say("False");
+    assert_eq!(process.wait().unwrap().code(), Some(0));
+}
