@@ -204,12 +204,10 @@ pub struct Route<'a> {
     pub target: &'a ManagementCluster,
 }
 
-impl MoveRequest {
-    /// The key of an object on the target: its namespace may be another there.
-    fn on_target(&self, key: &ObjectKey) -> ObjectKey {
-        let namespace = self.namespace_map.get(&key.namespace).unwrap_or(&key.namespace);
-        ObjectKey { namespace: namespace.clone(), ..key.clone() }
-    }
+/// The key of an object on the target: its namespace may be another there.
+fn on_target(key: &ObjectKey, namespace_map: &BTreeMap<String, String>) -> ObjectKey {
+    let namespace = namespace_map.get(&key.namespace).unwrap_or(&key.namespace);
+    ObjectKey { namespace: namespace.clone(), ..key.clone() }
 }
 
 impl MovePhase {

@@ -375,10 +375,15 @@ pub(crate) fn objects(yaml: &str) -> Vec<Object> {
     read_stream(yaml.as_bytes(), &Limits::default()).unwrap().objects
 }
 
-/// A management cluster on a sandbox; requests are not tried again.
+/// A management cluster on a sandbox.
 pub(crate) async fn cluster(fixture: &Fixture) -> ManagementCluster {
+    cluster_through(fixture.client()).await
+}
+
+/// A management cluster at the end of a client, which may be a service between it and a sandbox.
+pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
     let connection = Connection {
-        credentials: Credentials::Client(fixture.client()),
+        credentials: Credentials::Client(client),
         impersonation: None,
         user_agent: "capstan-test".to_owned(),
     };

@@ -11,7 +11,6 @@ use std::{
 };
 
 use api::{ProviderId, ProviderType};
-use apply::{Connection, Credentials, EventSink, Server, ServerSettings};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Collected, Full};
@@ -27,7 +26,10 @@ use support::{
 use tower_service::Service;
 
 use super::{DiscoverError, Discovered, Scope};
-use crate::{Choice, ManagementCluster, testing::cluster};
+use crate::{
+    Choice, ManagementCluster,
+    testing::{cluster, cluster_through},
+};
 
 /// Definitions and inventory, and the kinds: 16 labelled definitions, Secrets and ConfigMaps.
 const REQUESTS: usize = 3 + 18;
@@ -221,13 +223,7 @@ impl Scales {
     }
 
     async fn cluster(&self) -> ManagementCluster {
-        let connection = Connection {
-            credentials: Credentials::Client(kube::Client::new(self.clone(), "default")),
-            impersonation: None,
-            user_agent: "capstan-test".to_owned(),
-        };
-        let server = Server::connect(connection, ServerSettings::default()).await.unwrap();
-        ManagementCluster::new(server, EventSink::none())
+        cluster_through(kube::Client::new(self.clone(), "default")).await
     }
 }
 

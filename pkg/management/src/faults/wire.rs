@@ -9,7 +9,6 @@ use std::{
     task::{Context, Poll},
 };
 
-use apply::{Connection, Credentials, EventSink, Server, ServerSettings};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
@@ -20,7 +19,7 @@ use support::fixture::Fixture;
 use tokio::sync::watch;
 use tower_service::Service;
 
-use crate::ManagementCluster;
+use crate::{ManagementCluster, testing::cluster_through};
 
 type Cut = <Sandbox as Service<Request<Body>>>::Error;
 type Answer = Response<UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>>;
@@ -78,13 +77,7 @@ impl Wire {
 
     /// The cluster at its end. What can pass is tried again for as long as by users.
     pub(crate) async fn cluster(&self) -> ManagementCluster {
-        let connection = Connection {
-            credentials: Credentials::Client(kube::Client::new(self.clone(), "default")),
-            impersonation: None,
-            user_agent: "capstan-test".to_owned(),
-        };
-        let server = Server::connect(connection, ServerSettings::default()).await.unwrap();
-        ManagementCluster::new(server, EventSink::none())
+        cluster_through(kube::Client::new(self.clone(), "default")).await
     }
 
     /// Waits for the end of something, or until the wire is broken.

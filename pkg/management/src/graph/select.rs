@@ -17,6 +17,20 @@ pub struct Choice {
     pub clusters: Option<BTreeSet<(String, String)>>,
 }
 
+impl Choice {
+    /// Out of these namespaces the Clusters at these places, `namespace/name` each; none for all.
+    pub(crate) fn of_places(namespaces: &BTreeSet<String>, clusters: Option<&BTreeSet<String>>) -> Self {
+        let pair = |place: &String| {
+            let (namespace, name) = place.split_once('/').unwrap_or(("", place));
+            (namespace.to_owned(), name.to_owned())
+        };
+        Self {
+            namespaces: namespaces.clone(),
+            clusters: clusters.map(|clusters| clusters.iter().map(pair).collect()),
+        }
+    }
+}
+
 /// What becomes of every object.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {

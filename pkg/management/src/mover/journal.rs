@@ -396,18 +396,7 @@ impl MoveJournal {
 
     /// What it moves.
     pub(crate) fn choice(&self) -> Choice {
-        let pair = |place: &String| {
-            let (namespace, name) = place.split_once('/').unwrap_or(("", place));
-            (namespace.to_owned(), name.to_owned())
-        };
-        let clusters = self.clusters.as_ref().map(|clusters| clusters.iter().map(pair).collect());
-        Choice { namespaces: self.namespaces.clone(), clusters }
-    }
-
-    /// The key of an object on the target.
-    pub(crate) fn key_on_target(&self, key: &ObjectKey) -> ObjectKey {
-        let namespace = self.namespace_map.get(&key.namespace).unwrap_or(&key.namespace).clone();
-        ObjectKey { namespace, ..key.clone() }
+        Choice::of_places(&self.namespaces, self.clusters.as_ref())
     }
 
     /// Whether there is something to go on with.

@@ -7,7 +7,7 @@ use manifest::{Object, Value};
 use serde_json::json;
 
 use super::{
-    MARK, MoveError, MovePhase, MoveSide, PAUSED, PausedObject,
+    MARK, MoveError, MovePhase, MoveSide, PAUSED, PausedObject, on_target,
     run::{ROUNDS, Work, at, marked, no_failures, side_by_side},
 };
 use crate::{Fate, KeptBecause, ManagementCluster, NodeId, inventory::FIELD_MANAGER};
@@ -131,7 +131,7 @@ impl Work<'_> {
         let marked = marked(&self.target).await.map_err(at(MoveSide::Target))?;
         let marked = marked.into_iter().filter(|(_, by)| by == run).map(|(key, _)| key);
         let listed = self.held.journal.paused.iter().filter(|paused| !paused.was_paused);
-        let listed = listed.map(|paused| self.request.on_target(&paused.object));
+        let listed = listed.map(|paused| on_target(&paused.object, &self.request.namespace_map));
         let there: BTreeSet<ObjectKey> = marked.chain(listed).collect();
         let resumed = there.len();
         resume_all(&self.target, there).await?;

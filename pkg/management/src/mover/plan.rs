@@ -14,7 +14,7 @@ use futures::future::try_join;
 pub use self::restore::plan_restore;
 use self::{choose::choose, look::Looked};
 use super::{
-    ClusterIdentity, MoveError, MoveJournal, MoveRequest, MoveSide, move_state,
+    ClusterIdentity, MoveError, MoveJournal, MoveRequest, MoveSide, move_state, on_target,
     preflight::{Findings, Stage, check_half_deleted, check_objects, check_selection},
     save::check_marks,
 };
@@ -142,19 +142,12 @@ async fn check_contracts(
 impl MovePlan {
     /// The key of an object on the target: its namespace may be another there.
     pub fn key_on_target(&self, node: NodeId, request: &MoveRequest) -> ObjectKey {
-        request.on_target(&self.facts(node).key)
+        on_target(&self.facts(node).key, &request.namespace_map)
     }
 
     /// What was chosen, once the Clusters are known.
     pub(super) fn choice(&self, request: &MoveRequest) -> Choice {
-        let pair = |place: &String| {
-            let (namespace, name) = place.split_once('/').unwrap_or(("", place));
-            (namespace.to_owned(), name.to_owned())
-        };
-        Choice {
-            namespaces: request.namespaces.clone(),
-            clusters: self.clusters.as_ref().map(|clusters| clusters.iter().map(pair).collect()),
-        }
+        Choice::of_places(&request.namespaces, self.clusters.as_ref())
     }
 
     /// What a choice means for the source; nothing is known of the target yet.

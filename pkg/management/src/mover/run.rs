@@ -15,7 +15,7 @@ use super::{
     JournalKeeper, MoveError, MoveJournal, MovePhase, MovePlan, MoveReport, MoveRequest, MoveSide, Route,
     create::Existing, journal::HeldJournal,
 };
-use crate::{Choice, Event, Fate, ManagementCluster, NodeId, Scope};
+use crate::{Event, Fate, ManagementCluster, NodeId, Scope};
 
 pub(super) use begin::marked;
 pub(super) use side_by_side::side_by_side;
@@ -160,8 +160,7 @@ impl Work<'_> {
         let scope = Scope { namespaces: self.request.namespaces.clone() };
         let discovered = self.source.discover_again(&scope, &self.plan.discovered).await;
         let discovered = discovered.map_err(|source| MoveError::discover(MoveSide::Source, source))?;
-        let choice = choice_of(&self.held.journal);
-        self.plan.selection = discovered.graph.select(&choice);
+        self.plan.selection = discovered.graph.select(&self.held.journal.choice());
         self.plan.groups = discovered.graph.groups(&self.plan.selection);
         self.plan.discovered = discovered;
         self.note_words();
@@ -193,18 +192,6 @@ impl Copies {
 
     pub(super) fn insert(&mut self, source_uid: String, copied: Copied) {
         self.by_uid.insert(source_uid, copied);
-    }
-}
-
-/// What a journal says is moved.
-fn choice_of(journal: &MoveJournal) -> Choice {
-    let pair = |place: &String| {
-        let (namespace, name) = place.split_once('/').unwrap_or(("", place));
-        (namespace.to_owned(), name.to_owned())
-    };
-    Choice {
-        namespaces: journal.namespaces.clone(),
-        clusters: journal.clusters.as_ref().map(|clusters| clusters.iter().map(pair).collect()),
     }
 }
 

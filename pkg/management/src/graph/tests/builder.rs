@@ -74,7 +74,8 @@ fn one(line: &str) -> Facts {
     facts
 }
 
-fn bare(kind: &str, place: &str) -> Facts {
+/// An object of which nothing is known but what it is: `namespace/name`, or a name alone.
+pub(crate) fn bare(kind: &str, place: &str) -> Facts {
     let OfKind { group, namespaced, is_to_move, is_hierarchy } = of_kind(kind);
     let (namespace, name) = place.split_once('/').unwrap_or(("", place));
     let api_kind = ApiKind {

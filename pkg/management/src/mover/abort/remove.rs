@@ -9,7 +9,7 @@ use super::{Undo, no_failures, side_by_side};
 use crate::{
     Discovered, Event, Fate, KeptBecause, ManagementCluster,
     inventory::FIELD_MANAGER,
-    mover::{DELETE_FOR_MOVE, MoveError, MovePhase, target::TargetView},
+    mover::{DELETE_FOR_MOVE, MoveError, MovePhase, on_target, target::TargetView},
 };
 
 /// How often an object may be given new finalizers.
@@ -29,7 +29,7 @@ impl Copies {
     pub(super) async fn look(undo: &Undo<'_>, discovered: &Discovered) -> Result<Self, ApiError> {
         let Undo { target, journal, .. } = undo;
         let selection = discovered.graph.select(&journal.choice());
-        let key = |node| journal.key_on_target(&discovered.graph.node(node).facts.key);
+        let key = |node| on_target(&discovered.graph.node(node).facts.key, &journal.namespace_map);
         let keys = selection.moving().map(|node| (node, key(node))).collect();
         let there = TargetView::look(target, &keys).await?.there;
         let existed: HashSet<&ObjectKey> = journal.existed.iter().collect();

@@ -22,14 +22,10 @@ pub(super) async fn choose(
     stage: Stage<'_>,
     found: &mut Findings,
 ) -> Result<Choice, MoveError> {
-    let namespaces = request.namespaces.clone();
     if let Stage::Begun(journal) | Stage::Deleting(journal) = stage {
-        let pair = |place: &String| {
-            place.split_once('/').map(|(namespace, name)| (namespace.to_owned(), name.to_owned()))
-        };
-        let clusters = journal.clusters.as_ref().map(|clusters| clusters.iter().filter_map(pair).collect());
-        return Ok(Choice { namespaces, clusters });
+        return Ok(Choice::of_places(&request.namespaces, journal.clusters.as_ref()));
     }
+    let namespaces = request.namespaces.clone();
     let there = clusters_in(graph, &namespaces);
     let clusters = match &request.clusters {
         ClusterChoice::All => None,

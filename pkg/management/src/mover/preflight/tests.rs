@@ -11,6 +11,7 @@ use super::*;
 use crate::{
     ClusterFacts, Content, Facts, ProviderInventory, Replicas, TypeFacts,
     cluster::served,
+    graph::tests::builder::bare,
     mover::{
         ClusterIdentity, Holder, MoveSide,
         target::{NamespaceState, TargetView, There},
@@ -36,24 +37,7 @@ fn facts(kind: &str, place: &str, content: Content) -> Facts {
         is_hierarchy: false,
         has_status: true,
     };
-    Facts {
-        key: key(kind, place),
-        of: Arc::new(of),
-        uid: place.to_owned(),
-        resource_version: "1".to_owned(),
-        owners: Vec::new(),
-        is_to_move: false,
-        is_hierarchy: false,
-        blocks_move: false,
-        is_going: false,
-        is_deleted_for_move: false,
-        paused_by: None,
-        is_paused: false,
-        gitops: None,
-        cluster_name: None,
-        condition: None,
-        content,
-    }
+    Facts { key: key(kind, place), of: Arc::new(of), content, ..bare(kind, place) }
 }
 
 fn cluster(place: &str) -> Facts {
