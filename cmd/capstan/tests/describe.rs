@@ -6,49 +6,29 @@ use sandbox::Fault;
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::{
-    binary::{Outcome, World},
     cluster_api,
     fixture::Fixture,
     kind::{CLUSTER, DOCKER_MACHINE, MACHINE},
 };
 
-/// A sandbox on a port. Its runtime serves while the binary under test is waited for.
-struct Lab {
-    runtime: tokio::runtime::Runtime,
-    fixture: Fixture,
-    kubeconfig: String,
-    world: World,
+use crate::management::Management;
+
+/// Holds cluster `one` in namespace `team`.
+async fn lab() -> Management {
+    let lab = Management::start(Fixture::builder()).await;
+    let one = cluster_api::cluster("team/one").control_plane(3).machine_deployment("md", 2);
+    lab.fixture.create(one).await;
+    lab
 }
 
-impl Lab {
-    /// Holds cluster `one` in namespace `team`.
-    fn start() -> Self {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let (fixture, kubeconfig) = runtime.block_on(async {
-            let fixture = Fixture::start().await;
-            cluster_api::install(&fixture).await;
-            let one = cluster_api::cluster("team/one").control_plane(3).machine_deployment("md", 2);
-            fixture.create(one).await;
-            let kubeconfig = fixture.kubeconfig().await.display().to_string();
-            (fixture, kubeconfig)
-        });
-        Self { runtime, fixture, kubeconfig, world: crate::world() }
-    }
-
-    fn run(&self, arguments: &str) -> Outcome {
-        self.world.run(arguments.split_whitespace().chain(["--kubeconfig", &self.kubeconfig]))
-    }
-
-    /// Lets a Machine say that it is not ready.
-    fn break_machine(&self, message: &str) {
-        let condition = json!({
-            "type": "Ready", "status": "False", "reason": "NotReady", "message": message,
-            "lastTransitionTime": "2026-01-02T03:04:05Z",
-        });
-        let broken = json!({"status": {"conditions": [condition]}});
-        self.runtime.block_on(self.fixture.merge_status(MACHINE, "team/one-md-1-0", &broken));
-    }
+/// Lets a Machine say that it is not ready.
+async fn break_machine(lab: &Management, message: &str) {
+    let condition = json!({
+        "type": "Ready", "status": "False", "reason": "NotReady", "message": message,
+        "lastTransitionTime": "2026-01-02T03:04:05Z",
+    });
+    let broken = json!({"status": {"conditions": [condition]}});
+    lab.fixture.merge_status(MACHINE, "team/one-md-1-0", &broken).await;
 }
 
 /// Without the column SINCE, which changes by the day.
@@ -62,10 +42,10 @@ fn without_ages(table: &str) -> String {
     table.lines().map(line).collect()
 }
 
-#[test]
-fn a_cluster_is_shown_as_a_tree() {
-    let lab = Lab::start();
-    lab.break_machine("* NodeHealthy: gone\n* Other: too");
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_is_shown_as_a_tree() {
+    let lab = lab().await;
+    break_machine(&lab, "* NodeHealthy: gone\n* Other: too").await;
     assert_data_eq!(
         without_ages(&lab.run("describe cluster one -n team").stdout),
         str![[r#"
@@ -84,9 +64,9 @@ Cluster team/one                                                                
     );
 }
 
-#[test]
-fn colours_change_no_word_and_are_switched_as_by_the_peer() {
-    let lab = Lab::start();
+#[tokio::test(flavor = "multi_thread")]
+async fn colours_change_no_word_and_are_switched_as_by_the_peer() {
+    let lab = lab().await;
     let plain = lab.run("describe cluster one -n team");
     for switched in ["-c", "--color", "--color=true", "--color=always", "--color always"] {
         let coloured = lab.run(&format!("describe cluster {switched} one -n team"));
@@ -98,9 +78,9 @@ fn colours_change_no_word_and_are_switched_as_by_the_peer() {
     }
 }
 
-#[test]
-fn scripts_get_everything_whatever_is_chosen_for_the_tree() {
-    let lab = Lab::start();
+#[tokio::test(flavor = "multi_thread")]
+async fn scripts_get_everything_whatever_is_chosen_for_the_tree() {
+    let lab = lab().await;
     let json = lab.run("describe cluster one -n team -o json --grouping --show-conditions all");
     let tree: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(
@@ -128,44 +108,38 @@ fn parts(node: &Value) -> Vec<&Value> {
     std::iter::once(node).chain(children.iter().flat_map(parts)).collect()
 }
 
-#[test]
-fn the_exit_status_tells_health_when_it_is_asked_to() {
-    let lab = Lab::start();
+#[tokio::test(flavor = "multi_thread")]
+async fn the_exit_status_tells_health_when_it_is_asked_to() {
+    let lab = lab().await;
     assert_eq!(lab.run("describe cluster one -n team --exit-status").status, 0);
     let fault = "403,resource=infrastructure.cluster.x-k8s.io/dockerclusters";
     lab.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
     let unknown = lab.run("describe cluster one -n team --exit-status");
     assert_eq!((unknown.status, &*unknown.stderr), (3, "error: not all of cluster `team/one` can be read\n"));
     assert!(unknown.stdout.contains("─DockerCluster team/one"), "{unknown}");
-    lab.runtime.block_on(lab.fixture.merge_status(
-        CLUSTER,
-        "team/one",
-        &json!({"status": {"conditions": []}}),
-    ));
+    lab.fixture.merge_status(CLUSTER, "team/one", &json!({"status": {"conditions": []}})).await;
     let unwell = lab.run("describe cluster one -n team --exit-status -o json");
     assert_eq!((unwell.status, &*unwell.stderr), (3, "error: cluster `team/one` is not available\n"));
     assert!(unwell.stdout.contains("\"health\": \"unhealthy\""), "{unwell}");
     assert_eq!(lab.run("describe cluster one -n team").status, 0);
 }
 
-#[test]
-fn what_cannot_be_read_is_shown_as_such() {
-    let lab = Lab::start();
-    lab.break_machine("gone");
-    lab.runtime.block_on(async {
-        let none = json!({"metadata": {"finalizers": null}});
-        lab.fixture.merge(DOCKER_MACHINE, "team/one-md-1-0", &none).await;
-        lab.fixture.delete(DOCKER_MACHINE, "team/one-md-1-0").await;
-    });
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_read_is_shown_as_such() {
+    let lab = lab().await;
+    break_machine(&lab, "gone").await;
+    let none = json!({"metadata": {"finalizers": null}});
+    lab.fixture.merge(DOCKER_MACHINE, "team/one-md-1-0", &none).await;
+    lab.fixture.delete(DOCKER_MACHINE, "team/one-md-1-0").await;
     let shown = lab.run("describe cluster one -n team");
     let row = shown.stdout.lines().find(|line| line.contains("DockerMachine")).unwrap();
     let words: Vec<&str> = row.split_whitespace().collect();
     assert_eq!(words[words.len() - 6..], ["Unknown", "NotFound", "it", "is", "not", "there"], "{shown}");
 }
 
-#[test]
-fn a_cluster_that_is_not_there_is_told_with_a_way_on() {
-    let lab = Lab::start();
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_is_not_there_is_told_with_a_way_on() {
+    let lab = lab().await;
     assert_data_eq!(
         lab.run("describe cluster onne -n team").to_string(),
         str![[r#"
@@ -194,7 +168,7 @@ error: missing argument NAME: name of the workload cluster
 
 "#]]
     );
-    let spaced = lab.world.run(["describe", "cluster", "one", "--show-conditions", "a, b"]);
+    let spaced = lab.world().run(["describe", "cluster", "one", "--show-conditions", "a, b"]);
     assert_data_eq!(
         spaced.to_string(),
         str![[r#"
@@ -208,9 +182,9 @@ hint: separate kinds and names with commas alone: `--show-conditions Cluster,Mac
     );
 }
 
-#[test]
-fn older_conditions_have_a_table_of_their_own() {
-    let lab = Lab::start();
+#[tokio::test(flavor = "multi_thread")]
+async fn older_conditions_have_a_table_of_their_own() {
+    let lab = lab().await;
     let older = lab.run("describe cluster one -n team --v1beta2=false");
     assert!(older.stdout.starts_with("NAME "), "{older}");
     let columns: Vec<&str> = older.stdout.lines().next().unwrap().split_whitespace().collect();
@@ -218,11 +192,11 @@ fn older_conditions_have_a_table_of_their_own() {
     assert_eq!(older.stderr, "warning: `--v1beta2` goes when contract v1beta1 goes\n");
 }
 
-#[test]
-fn names_of_clusters_are_completed() {
-    let lab = Lab::start();
-    let words = ["capstan", "describe", "cluster", "-n", "team", "--kubeconfig", &lab.kubeconfig, "o"];
-    let mut command = lab.world.command(["--"].iter().chain(&words));
-    let output = command.env("CAPSTAN_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "7").output().unwrap();
+#[tokio::test(flavor = "multi_thread")]
+async fn names_of_clusters_are_completed() {
+    let lab = lab().await;
+    let words = ["capstan", "describe", "cluster", "-n", "team", "o"];
+    let mut command = lab.world().command(["--"].iter().chain(&words));
+    let output = command.env("CAPSTAN_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "5").output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "one");
 }

@@ -6,56 +6,30 @@ use std::{
     process::{Command, Stdio},
 };
 
-use api::{ProviderId, ProviderType};
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::{
-    binary::{Outcome, World},
-    cluster_api::{cluster, install, provider},
+    binary::Outcome,
     fixture::Fixture,
     kind::{CLUSTER, MACHINE, SECRET},
 };
 
-use crate::world;
-
-/// A source with the Cluster `default/demo`, and a target that can take it.
-struct Two {
-    source: Fixture,
-    target: Fixture,
-    world: World,
-}
-
-async fn side() -> Fixture {
-    let side = Fixture::start().await;
-    install(&side).await;
-    let ids = [
-        ProviderId::new(ProviderType::Core, "cluster-api"),
-        ProviderId::new(ProviderType::Infrastructure, "docker"),
-    ];
-    side.create(ids.map(|id| provider(&id, "v1.14.0"))).await;
-    side
-}
+use crate::two::Two;
 
 impl Two {
-    async fn start() -> Self {
-        let (source, target) = (Box::pin(side()).await, Box::pin(side()).await);
-        source.create(cluster("default/demo").machines(1)).await;
-        Self { source, target, world: world() }
-    }
-
     /// Runs a command line on the source.
     async fn here(&self, arguments: &str) -> Outcome {
-        let kubeconfig = self.source.kubeconfig().await.display().to_string();
-        self.run(&format!("{arguments} --kubeconfig {kubeconfig}"))
+        let [kubeconfig, _] = self.kubeconfigs().await;
+        self.alone(&format!("{arguments} --kubeconfig {kubeconfig}"))
     }
 
     /// Runs one that restores files on the target.
     async fn there(&self, arguments: &str) -> Outcome {
-        let kubeconfig = self.target.kubeconfig().await.display().to_string();
-        self.run(&format!("{arguments} {kubeconfig}"))
+        let [_, kubeconfig] = self.kubeconfigs().await;
+        self.alone(&format!("{arguments} {kubeconfig}"))
     }
 
-    fn run(&self, arguments: &str) -> Outcome {
+    fn alone(&self, arguments: &str) -> Outcome {
         tokio::task::block_in_place(|| self.world.run(arguments.split_whitespace()))
     }
 
@@ -254,7 +228,7 @@ async fn ctrl_c_resumes_what_was_paused_to_be_saved() {
     let two = Two::start().await;
     let annotation = json!({"metadata": {"annotations": {"clusterctl.cluster.x-k8s.io/block-move": ""}}});
     two.source.merge(MACHINE, "default/demo-machine-0", &annotation).await;
-    let kubeconfig = two.source.kubeconfig().await.display().to_string();
+    let [kubeconfig, _] = two.kubeconfigs().await;
     let arguments = ["move", "--to-directory", "saved", "--kubeconfig", &kubeconfig];
     let child = two.world.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
     // It waits for the provider of the machine.

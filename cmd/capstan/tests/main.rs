@@ -40,6 +40,7 @@ mod sandbox;
 mod sandbox_trouble;
 mod small_providers;
 mod streams;
+mod two;
 mod usage;
 mod version;
 

@@ -1,64 +1,36 @@
 //! Clusters moved through the binary, between two sandboxes.
 
-use std::path::PathBuf;
-
-use api::{ProviderId, ProviderType};
 use sandbox::Fault;
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::{
-    binary::{Outcome, World},
-    cluster_api::{cluster, install, object, provider},
+    binary::Outcome,
+    cluster_api::object,
     counter::Counter,
-    fixture::Fixture,
     kind::{CLUSTER, CONFIG_MAP, MACHINE, SECRET},
 };
 
-use crate::world;
-
-/// A source with the Cluster `default/demo`, and a target that can take it.
-struct Two {
-    source: Fixture,
-    target: Fixture,
-    world: World,
-}
-
-async fn side() -> Fixture {
-    let side = Fixture::start().await;
-    install(&side).await;
-    let ids = [
-        ProviderId::new(ProviderType::Core, "cluster-api"),
-        ProviderId::new(ProviderType::Bootstrap, "kubeadm"),
-        ProviderId::new(ProviderType::ControlPlane, "kubeadm"),
-        ProviderId::new(ProviderType::Infrastructure, "docker"),
-    ];
-    side.create(ids.map(|id| provider(&id, "v1.14.0"))).await;
-    side
-}
+use crate::two::Two;
 
 impl Two {
-    async fn start() -> Self {
-        let (source, target) = (Box::pin(side()).await, Box::pin(side()).await);
-        source.create(cluster("default/demo").machines(1)).await;
-        source.create([object(CONFIG_MAP, "default/stray")]).await;
-        Self { source, target, world: world() }
-    }
-
-    async fn kubeconfigs(&self) -> [PathBuf; 2] {
-        [self.source.kubeconfig().await.to_owned(), self.target.kubeconfig().await.to_owned()]
-    }
-
     /// Runs a command line with both ends.
     async fn run(&self, arguments: &str) -> Outcome {
-        let [source, target] = self.kubeconfigs().await.map(|path| path.display().to_string());
+        let [source, target] = self.kubeconfigs().await;
         let ends = ["--kubeconfig", &source, "--to-kubeconfig", &target];
         tokio::task::block_in_place(|| self.world.run(arguments.split_whitespace().chain(ends)))
     }
 }
 
+/// Both ends, with something on the source that stays.
+async fn two() -> Two {
+    let two = Two::start().await;
+    two.source.create([object(CONFIG_MAP, "default/stray")]).await;
+    two
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_shows_every_object_and_why_and_writes_nothing() {
-    let two = Two::start().await;
+    let two = two().await;
     let counter = Counter::start(two.target.sandbox());
     assert_data_eq!(
         two.run("move --dry-run").await.to_string(),
@@ -89,7 +61,7 @@ objects: 8 to move; 2 stay
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_moved_is_on_the_target_and_no_longer_on_the_source() {
-    let two = Two::start().await;
+    let two = two().await;
     assert_data_eq!(
         two.run("move").await.to_string(),
         str![[r#"
@@ -121,14 +93,14 @@ the move is done: 8 objects
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_move_without_anything_to_move_is_no_failure() {
-    let two = Two::start().await;
+    let two = two().await;
     let plan = two.run("move --dry-run -n empty").await;
     assert_eq!((plan.status, plan.stdout.as_str()), (0, "nothing would move\n"), "{plan}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_that_stands_in_the_way_is_told_with_what_to_do() {
-    let two = Two::start().await;
+    let two = two().await;
     two.target.delete(support::kind::PROVIDER, "infrastructure-docker-system/infrastructure-docker").await;
     two.source.merge(MACHINE, "default/demo-machine-0", &json!({"metadata": {"finalizers": ["hold"]}})).await;
     two.source.delete(MACHINE, "default/demo-machine-0").await;
@@ -151,8 +123,8 @@ hint: `init --infrastructure docker:v1.14.0` with the target's kubeconfig instal
 
 #[tokio::test(flavor = "multi_thread")]
 async fn source_and_target_must_be_two_clusters() {
-    let two = Two::start().await;
-    let [source, _] = two.kubeconfigs().await.map(|path| path.display().to_string());
+    let two = two().await;
+    let [source, _] = two.kubeconfigs().await;
     let ends = ["move", "--kubeconfig", &source, "--to-kubeconfig", &source];
     let run = tokio::task::block_in_place(|| two.world.run(ends));
     assert_eq!(run.status, 1);
@@ -162,7 +134,7 @@ async fn source_and_target_must_be_two_clusters() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn results_and_progress_are_there_for_scripts() {
-    let two = Two::start().await;
+    let two = two().await;
     let plan = two.run("move --dry-run -o json --cluster demo").await;
     let plan: serde_json::Value = serde_json::from_str(&plan.stdout).unwrap();
     assert_eq!(plan["moving"][0]["object"]["kind"], "Cluster");
@@ -181,7 +153,7 @@ async fn results_and_progress_are_there_for_scripts() {
 
 /// A move that the target has refused in the middle.
 async fn refused() -> Two {
-    let two = Two::start().await;
+    let two = two().await;
     let fault = Fault::parse("403,verb=create,resource=infrastructure.cluster.x-k8s.io/dockermachines");
     two.target.sandbox().faults().add(fault.unwrap());
     assert_data_eq!(

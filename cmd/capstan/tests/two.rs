@@ -1,0 +1,43 @@
+//! Two management clusters, for verbs that bring objects from one to the other.
+
+use api::{ProviderId, ProviderType};
+use support::{
+    binary::World,
+    cluster_api::{cluster, install, provider},
+    fixture::Fixture,
+};
+
+/// A source with the Cluster `default/demo`, and a target that can take it. Tests that use it run on several threads: the
+/// binary is waited for on one of them.
+pub(crate) struct Two {
+    pub(crate) source: Fixture,
+    pub(crate) target: Fixture,
+    pub(crate) world: World,
+}
+
+impl Two {
+    pub(crate) async fn start() -> Self {
+        let (source, target) = (Box::pin(side()).await, Box::pin(side()).await);
+        source.create(cluster("default/demo").machines(1)).await;
+        Self { source, target, world: crate::world() }
+    }
+
+    /// The paths of the kubeconfigs of both.
+    pub(crate) async fn kubeconfigs(&self) -> [String; 2] {
+        [self.source.kubeconfig().await, self.target.kubeconfig().await]
+            .map(|path| path.display().to_string())
+    }
+}
+
+async fn side() -> Fixture {
+    let side = Fixture::start().await;
+    install(&side).await;
+    let ids = [
+        ProviderId::new(ProviderType::Core, "cluster-api"),
+        ProviderId::new(ProviderType::Bootstrap, "kubeadm"),
+        ProviderId::new(ProviderType::ControlPlane, "kubeadm"),
+        ProviderId::new(ProviderType::Infrastructure, "docker"),
+    ];
+    side.create(ids.map(|id| provider(&id, "v1.14.0"))).await;
+    side
+}
