@@ -45,6 +45,21 @@ spec:
     );
 }
 
+// Row: PRV-51
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_class_that_is_on_the_server_is_left_out() {
+    let server = support::fixture::Fixture::start().await;
+    support::cluster_api::install(&server).await;
+    let world = with_repository().env("KUBECONFIG", server.kubeconfig().await.as_os_str());
+    let with_class = world.run(demo(&[]));
+    assert!(with_class.stdout.contains("kind: ClusterClass\n"), "{with_class}");
+    server.create([support::cluster_api::object(support::kind::CLUSTER_CLASS, "team/small")]).await;
+    let without = world.run(demo(&[]));
+    assert!(without.stdout.starts_with("apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\n"), "{without}");
+    assert!(!without.stdout.contains("ClusterClass"), "{without}");
+}
+
 // Row: PRV-38
 #[test]
 fn a_flavor_is_another_file_and_a_missing_one_is_answered_with_those_there_are() {

@@ -12,7 +12,7 @@ use futures::future::try_join_all;
 use manifest::Object;
 use provider::InstalledProvider;
 
-pub(crate) use facts::facts_of;
+pub(crate) use facts::{facts_of, says_it_rests};
 
 use crate::{
     Facts, Graph, InventoryError, ManagementCluster, ProviderInventory, TypeFacts, cluster::secret_kind,
@@ -72,7 +72,7 @@ impl ManagementCluster {
         let (types, inventory) =
             futures::join!(Box::pin(self.types_to_discover()), Box::pin(self.inventory()));
         let (types, inventory) = (types?, inventory?);
-        let graph = Box::pin(self.look_at(scope, &types, &inventory)).await?;
+        let graph = Box::pin(self.look_at(scope, &types, &inventory, facts::needs_content)).await?;
         Ok(Discovered { types, graph, inventory })
     }
 
@@ -82,8 +82,26 @@ impl ManagementCluster {
         scope: &Scope,
         known: &Discovered,
     ) -> Result<Discovered, DiscoverError> {
+        self.discover_known(scope, known, facts::needs_content).await
+    }
+
+    /// The same, with what each object says about its rest: no more requests, and larger answers to some.
+    pub(crate) async fn discover_at_rest(
+        &self,
+        scope: &Scope,
+        known: &Discovered,
+    ) -> Result<Discovered, DiscoverError> {
+        self.discover_known(scope, known, facts::may_say_it_rests).await
+    }
+
+    async fn discover_known(
+        &self,
+        scope: &Scope,
+        known: &Discovered,
+        in_full: fn(&TypeFacts) -> bool,
+    ) -> Result<Discovered, DiscoverError> {
         let (types, inventory) = (known.types.clone(), known.inventory.clone());
-        let graph = Box::pin(self.look_at(scope, &types, &inventory)).await?;
+        let graph = Box::pin(self.look_at(scope, &types, &inventory, in_full)).await?;
         Ok(Discovered { types, graph, inventory })
     }
 
@@ -92,12 +110,13 @@ impl ManagementCluster {
         scope: &Scope,
         types: &[Arc<TypeFacts>],
         inventory: &ProviderInventory,
+        in_full: fn(&TypeFacts) -> bool,
     ) -> Result<Graph, ApiError> {
         let lists = types
             .iter()
             .flat_map(|of| places(scope, of, inventory).into_iter().map(move |place| (of, place)));
         let lists = lists.map(async |(of, namespace)| {
-            let list = List { namespace, metadata_only: !facts::needs_content(of), ..List::default() };
+            let list = List { namespace, metadata_only: !in_full(of), ..List::default() };
             self.facts(of, &list).await
         });
         let mut found: Vec<Facts> = try_join_all(lists).await?.into_iter().flatten().collect();

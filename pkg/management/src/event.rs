@@ -87,6 +87,11 @@ pub enum Event {
         /// Which ones.
         objects: Vec<ObjectKey>,
     },
+    /// A move waits for controllers to say that they let these objects rest.
+    MoveResting {
+        /// Which ones.
+        objects: Vec<ObjectKey>,
+    },
     /// Something that is no error and may surprise.
     Warning {
         /// In words.

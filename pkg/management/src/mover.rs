@@ -4,6 +4,7 @@
 //!            source                                 target
 //! plan       discover, preflight ◄──────────────► what is there, dry runs, rights, versions
 //! Pausing    pause, mark, discover again            journal
+//!            wait until controllers saw it
 //! Creating   read group by group ────────────────► create, with the target's uids of owners
 //! Verifying                                        all there? owners right? content kept?
 //! Deleting   children first, finalizers taken off

@@ -70,6 +70,9 @@ pub(super) fn of_cluster(event: &Event) -> ProgressLine {
         Event::MoveBlocked { objects } => {
             ProgressLine::MoveBlocked { objects: objects.iter().map(object_name).collect() }
         }
+        Event::MoveResting { objects } => {
+            ProgressLine::MoveResting { objects: objects.iter().map(object_name).collect() }
+        }
         Event::Warning { text } => ProgressLine::Warning { text: text.clone() },
     }
 }

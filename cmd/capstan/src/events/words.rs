@@ -47,7 +47,10 @@ pub(super) fn of_cluster(event: &Event) -> Said {
         }
         Event::Moving { phase, done, of } => moving(*phase, *done, *of),
         Event::Saving { done, of } => return Said::Part(format!("read {done} of {of} objects")),
-        Event::MoveBlocked { objects } => blocked(objects),
+        Event::MoveBlocked { objects } => format!("waiting until providers let go of {}", some(objects)),
+        Event::MoveResting { objects } => {
+            format!("waiting until controllers say that they let rest {}", some(objects))
+        }
         Event::Warning { text } => return Said::Warning(text.clone()),
     })
 }
@@ -68,7 +71,7 @@ fn moving(phase: MovePhase, done: usize, of: usize) -> String {
     }
 }
 
-fn blocked(objects: &[ObjectKey]) -> String {
+fn some(objects: &[ObjectKey]) -> String {
     /// So many are named; the rest is counted.
     const NAMED: usize = 5;
     let named: Vec<String> = objects.iter().take(NAMED).map(ToString::to_string).collect();
@@ -76,7 +79,7 @@ fn blocked(objects: &[ObjectKey]) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("waiting until providers let go of {}{more}", named.join(", "))
+    named.join(", ") + &more
 }
 
 fn reference(label: &str, version: &str, namespace: &str) -> String {
@@ -151,7 +154,11 @@ mod tests {
             Said::Status(text) if text == "deleted 1 object on the source"
         ));
         let key = |name: String| ObjectKey { kind: "Host".to_owned(), name, ..ObjectKey::default() };
-        let objects = (0..7).map(|number| key(number.to_string())).collect();
+        let objects: Vec<_> = (0..7).map(|number| key(number.to_string())).collect();
+        assert!(matches!(
+            of_cluster(&Event::MoveResting { objects: objects[..1].to_vec() }),
+            Said::Status(text) if text == "waiting until controllers say that they let rest Host 0"
+        ));
         assert!(matches!(
             of_cluster(&Event::MoveBlocked { objects }),
             Said::Status(text) if text == "waiting until providers let go of Host 0, Host 1, Host 2, Host 3, Host 4 and 2 more"

@@ -88,6 +88,11 @@ pub enum ProgressLine {
         /// Which ones.
         objects: Vec<ObjectName>,
     },
+    /// A move waits for controllers to say that they let these objects rest.
+    MoveResting {
+        /// Which ones.
+        objects: Vec<ObjectName>,
+    },
     /// Something that is no error and may surprise.
     Warning {
         /// In words.

@@ -165,7 +165,8 @@ impl Writer<'_> {
         let manager = &self.options.field_manager;
         let taken = match desired.policies.policies.update {
             UpdatePolicy::Replace | UpdatePolicy::Recreate => {
-                return self.server.replace(kind, &replacement(&desired.object, live), manager).await;
+                let replacement = replacement(&desired.object, live);
+                return self.server.replace(kind, &replacement, manager, WriteMode::Real).await;
             }
             UpdatePolicy::SsaMerge => take_over(live, manager, &[]),
             UpdatePolicy::SsaOverride => take_over(live, manager, &self.options.take_over),

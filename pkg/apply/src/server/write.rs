@@ -77,11 +77,19 @@ impl Server {
     }
 
     /// Replaces an object; with a resourceVersion in it only that version.
-    pub async fn replace(&self, kind: &ApiKind, object: &Object, manager: &str) -> Result<Object, ApiError> {
+    pub async fn replace(
+        &self,
+        kind: &ApiKind,
+        object: &Object,
+        manager: &str,
+        mode: WriteMode,
+    ) -> Result<Object, ApiError> {
         let call = object_call(Method::PUT, "replace", kind, object)
             .with("fieldManager", manager)
+            .with("dryRun", mode.dry_run())
             .body(JSON, bytes(object.as_map()));
-        self.write(Write { call, is_conditional: true, kind, object, manager, keeps: true }).await
+        let keeps = mode == WriteMode::Real;
+        self.write(Write { call, is_conditional: true, kind, object, manager, keeps }).await
     }
 
     /// Changes an object, or its status, by a merge patch (a mapping) or a JSON patch (a list).

@@ -63,6 +63,7 @@ pub(crate) fn facts_of(object: &Object, of: &Arc<TypeFacts>) -> Facts {
         paused_by: object.annotation(MARK).map(str::to_owned),
         is_paused: object.annotation(PAUSED).is_some()
             || (reading(of) == Reading::Cluster && is_true(object, &["spec", "paused"])),
+        says_it_rests: says_it_rests(object),
         gitops: gitops(object),
         cluster_name: object.label(CLUSTER_NAME).map(str::to_owned),
         condition: ["Ready", "Available"].iter().find_map(|kind| condition(object, kind)),
@@ -73,6 +74,23 @@ pub(crate) fn facts_of(object: &Object, of: &Arc<TypeFacts>) -> Facts {
 /// Whether facts of a kind come from more than metadata.
 pub(super) fn needs_content(of: &TypeFacts) -> bool {
     !matches!(reading(of), Reading::Plain | Reading::ClusterClass)
+}
+
+/// Whether objects of a kind may say that they rest: those of Cluster API and its providers that a controller works on.
+pub(super) fn may_say_it_rests(of: &TypeFacts) -> bool {
+    let (group, kind) = (&of.kind.group, &of.kind.kind);
+    needs_content(of)
+        || (of.has_status && group.ends_with(CORE) && group != ADDONS && !kind.ends_with("Template"))
+}
+
+/// Source: Cluster API v1.14, util/paused (EnsurePausedCondition); under contract v1beta1 the condition has the second place.
+pub(crate) fn says_it_rests(object: &Object) -> Option<bool> {
+    let places: [&[&str]; 2] = [&["status", "conditions"], &["status", "v1beta2", "conditions"]];
+    let all = places.iter().filter_map(|place| object.get(place)?.as_array()).flatten();
+    let said = all.into_iter().find(|condition| condition["type"] == "Paused")?;
+    let generation = object.get(&["metadata", "generation"]).and_then(Value::as_i64);
+    let is_of_now = said["observedGeneration"].as_i64().is_none_or(|seen| Some(seen) >= generation);
+    Some(said["status"] == "True" && is_of_now)
 }
 
 fn reading(of: &TypeFacts) -> Reading {

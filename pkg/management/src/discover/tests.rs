@@ -98,6 +98,9 @@ async fn kinds_of_labelled_definitions_are_looked_at_with_a_request_each() {
     let again = cluster.discover_again(&scope, &found).await.unwrap();
     assert_eq!(names(&again), names(&found));
     assert_eq!(counter.all().total(), REQUESTS + 18, "what is known is not asked for: {}", counter.all());
+    let at_rest = cluster.discover_at_rest(&scope, &found).await.unwrap();
+    assert_eq!(names(&at_rest), names(&found));
+    assert_eq!(counter.all().total(), REQUESTS + 18 + 18, "{}", counter.all());
 }
 
 #[tokio::test]

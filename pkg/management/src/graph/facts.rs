@@ -29,6 +29,9 @@ pub struct Facts {
     pub paused_by: Option<String>,
     /// Whether it is paused: `spec.paused` of a Cluster, or annotation `cluster.x-k8s.io/paused`, whatever the value.
     pub is_paused: bool,
+    /// Whether its controller has said that it rests: condition `Paused`, `True` and not of an older generation. None where
+    /// nothing is said of it, or was read.
+    pub says_it_rests: Option<bool>,
     /// Tools that would write it again when it is gone, by name: `Argo CD`, `Flux`, `Fleet`, `Helm`.
     pub gitops: Option<&'static str>,
     /// The Cluster it says it is of: label `cluster.x-k8s.io/cluster-name`. Has no say in what moves.

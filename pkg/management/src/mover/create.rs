@@ -5,7 +5,9 @@ mod compare;
 mod copy;
 mod existing;
 mod namespaces;
+mod newcomers;
 mod read;
+mod references;
 mod write;
 
 use std::mem;
@@ -40,6 +42,7 @@ impl Work<'_> {
             if self.existing.is_none() {
                 self.existing = Some(Existing::look(self).await?);
             }
+            self.note_newcomers().await?;
             self.make_namespaces().await?;
             if self.create_groups().await? == Source::AsDiscovered {
                 return Ok(());

@@ -1,5 +1,7 @@
 //! What rests during a move: Clusters and ClusterClasses are paused and marked by one patch, and resumed by one.
 
+mod seen;
+
 use std::collections::BTreeSet;
 
 use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchOf};
@@ -63,13 +65,15 @@ impl Resting {
 }
 
 impl Work<'_> {
-    /// Pauses what has to rest, discovers what it looks like at rest, and waits for what holds the move up.
+    /// Pauses what has to rest, discovers what it looks like once controllers have seen that, and waits for what holds the
+    /// move up.
     pub(super) async fn come_to_rest(&mut self) -> Result<(), MoveError> {
         for _ in 0..ROUNDS {
-            if self.pause().await? == 0 {
+            if self.pause().await? == 0 && self.unseen().is_empty() {
                 return self.wait_until_unblocked().await;
             }
-            self.look_again().await?;
+            self.look_at_rest().await?;
+            self.wait_until_seen().await?;
         }
         Err(self.unsettled())
     }

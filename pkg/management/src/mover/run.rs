@@ -15,7 +15,7 @@ use super::{
     JournalKeeper, MoveError, MoveJournal, MovePhase, MovePlan, MoveReport, MoveRequest, MoveSide, Route,
     create::Existing, journal::HeldJournal,
 };
-use crate::{Event, Fate, ManagementCluster, NodeId, Scope};
+use crate::{DiscoverError, Discovered, Event, Fate, ManagementCluster, NodeId, Scope};
 
 pub(super) use begin::marked;
 pub(super) use side_by_side::side_by_side;
@@ -42,11 +42,15 @@ pub(super) struct Work<'a> {
     /// What there is on the source, and what becomes of it; made anew by [`Work::look_again`].
     pub(super) plan: MovePlan,
     pub(super) held: HeldJournal,
+    /// What moves and was looked for on the target, by key there.
+    pub(super) known: BTreeSet<ObjectKey>,
     /// What moves and was on the target when it was planned, by key there.
     pub(super) existed: BTreeSet<ObjectKey>,
     /// The same as it is there, once it was looked at.
     pub(super) existing: Option<Existing>,
     pub(super) copies: Copies,
+    /// What was waited for to say that it rests, and did not.
+    pub(super) silent: BTreeSet<ObjectKey>,
     /// What becomes of each object, in words.
     words: BTreeMap<ObjectKey, String>,
 }
@@ -157,8 +161,21 @@ impl Work<'_> {
 
     /// Discovers the source once more.
     pub(super) async fn look_again(&mut self) -> Result<(), MoveError> {
-        let scope = Scope { namespaces: self.request.namespaces.clone() };
-        let discovered = self.source.discover_again(&scope, &self.plan.discovered).await;
+        let discovered = self.source.discover_again(&self.scope(), &self.plan.discovered).await;
+        self.take(discovered)
+    }
+
+    /// The same, with what controllers say of the pause.
+    pub(super) async fn look_at_rest(&mut self) -> Result<(), MoveError> {
+        let discovered = self.source.discover_at_rest(&self.scope(), &self.plan.discovered).await;
+        self.take(discovered)
+    }
+
+    fn scope(&self) -> Scope {
+        Scope { namespaces: self.request.namespaces.clone() }
+    }
+
+    fn take(&mut self, discovered: Result<Discovered, DiscoverError>) -> Result<(), MoveError> {
         let discovered = discovered.map_err(|source| MoveError::discover(MoveSide::Source, source))?;
         self.plan.selection = discovered.graph.select(&self.held.journal.choice());
         self.plan.groups = discovered.graph.groups(&self.plan.selection);

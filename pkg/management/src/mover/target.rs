@@ -11,7 +11,7 @@ use manifest::{Object, Value};
 use super::MARK;
 use crate::{ManagementCluster, NodeId, cluster::served};
 
-pub(crate) use dry_run::{Trial, Tried, try_one};
+pub(crate) use dry_run::{Attempt, Trial, Tried, try_one};
 
 /// What the target holds of what moves.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,8 @@ pub(crate) struct TargetView {
 pub(crate) struct There {
     /// Its uid.
     pub(crate) uid: String,
+    /// Its version when it was seen.
+    pub(crate) version: String,
     /// Its owners: kind, name, uid.
     pub(crate) owners: Vec<(String, String, String)>,
     /// The run of the move that paused it, by the mark on it.
@@ -54,11 +56,18 @@ impl TargetView {
         target: &ManagementCluster,
         keys: &BTreeMap<NodeId, ObjectKey>,
     ) -> Result<Self, ApiError> {
+        Self::look_for(target, &keys.values().collect()).await
+    }
+
+    /// The same for keys of the target that stand for nothing of the source.
+    pub(crate) async fn look_for(
+        target: &ManagementCluster,
+        wanted: &BTreeSet<&ObjectKey>,
+    ) -> Result<Self, ApiError> {
         let kinds = target.server.kinds().await?;
-        let wanted: BTreeSet<&ObjectKey> = keys.values().collect();
         let lists =
-            lists(&wanted).into_iter().filter_map(|(kind, list)| Some((kinds.preferred(&kind)?, list)));
-        let found = lists.map(|(kind, list)| list_wanted(target, kind, list, &wanted));
+            lists(wanted).into_iter().filter_map(|(kind, list)| Some((kinds.preferred(&kind)?, list)));
+        let found = lists.map(|(kind, list)| list_wanted(target, kind, list, wanted));
         let there = try_join_all(found).await?.into_iter().flatten().collect();
         Ok(Self { there })
     }
@@ -108,8 +117,11 @@ impl There {
             let text = |field: &str| owner[field].as_str().unwrap_or_default().to_owned();
             (text("kind"), text("name"), text("uid"))
         };
+        let text =
+            |field| object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default().to_owned();
         Self {
-            uid: object.get(&["metadata", "uid"]).and_then(Value::as_str).unwrap_or_default().to_owned(),
+            uid: text("uid"),
+            version: text("resourceVersion"),
             owners: owners.into_iter().flatten().map(owner).collect(),
             paused_by: object.annotation(MARK).map(str::to_owned),
             is_going: object.get(&["metadata", "deletionTimestamp"]).is_some(),

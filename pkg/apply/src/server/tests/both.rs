@@ -66,7 +66,7 @@ async fn writes_onto_versions(server: &Server) {
     // An object as it was read can be applied again: what the server keeps in it is left out.
     server.apply(kind, &first, MANAGER, Apply::default()).await.unwrap();
     server.apply(kind, &config_map("a", "2"), MANAGER, Apply::default()).await.unwrap();
-    assert!(server.replace(kind, &first, MANAGER).await.unwrap_err().is_conflict());
+    assert!(server.replace(kind, &first, MANAGER, WriteMode::Real).await.unwrap_err().is_conflict());
     let error = server.create(kind, &config_map("a", "3"), MANAGER, WriteMode::Real).await.unwrap_err();
     assert!(error.is_already_there(), "{error}");
     server.delete(kind, "default", "a", Some("another")).await.unwrap();

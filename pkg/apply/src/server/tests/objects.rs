@@ -20,8 +20,8 @@ async fn objects_are_applied_read_replaced_patched_and_deleted() {
     assert_eq!(value(&applied), "1");
     let mut changed = get(server, "a").await.unwrap();
     *changed.get_mut(&["data", "key"]).unwrap() = "2".into();
-    assert_eq!(value(&server.replace(kind, &changed, MANAGER).await.unwrap()), "2");
-    assert!(server.replace(kind, &changed, MANAGER).await.unwrap_err().is_conflict());
+    assert_eq!(value(&server.replace(kind, &changed, MANAGER, WriteMode::Real).await.unwrap()), "2");
+    assert!(server.replace(kind, &changed, MANAGER, WriteMode::Real).await.unwrap_err().is_conflict());
     let merge = json!({"data": {"key": "3"}});
     let merged = server.patch(kind, "default", "a", &merge, MANAGER, PatchOf::Object).await.unwrap();
     assert_eq!(value(&merged), "3");

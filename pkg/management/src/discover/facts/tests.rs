@@ -62,6 +62,23 @@ fn metadata_says_who_it_is_whose_it_is_and_what_is_to_become_of_it() {
 }
 
 #[test]
+fn an_object_rests_when_its_controller_has_said_so_of_its_present_generation() {
+    let said = |status: &str, seen: Option<i64>| json!([{"type": "Paused", "status": status, "observedGeneration": seen}]);
+    for (status, rests) in [
+        (json!({}), None),
+        (json!({"conditions": [{"type": "Ready", "status": "True"}]}), None),
+        (json!({"conditions": said("True", None)}), Some(true)),
+        (json!({"conditions": said("True", Some(2))}), Some(true)),
+        (json!({"conditions": said("True", Some(1))}), Some(false)),
+        (json!({"conditions": said("False", Some(2))}), Some(false)),
+        (json!({"conditions": [], "v1beta2": {"conditions": said("True", Some(2))}}), Some(true)),
+    ] {
+        let facts = read(CORE, "Machine", &json!({"metadata": {"generation": 2}, "status": status}));
+        assert_eq!(facts.says_it_rests, rests, "{status}");
+    }
+}
+
+#[test]
 fn only_a_cluster_is_paused_by_its_spec() {
     let paused = |kind| read(CORE, kind, &json!({"metadata": {}, "spec": {"paused": true}})).is_paused;
     assert_eq!((paused("Cluster"), paused("MachineDeployment")), (true, false));

@@ -110,6 +110,7 @@ pub(crate) fn bare(kind: &str, place: &str) -> Facts {
         is_deleted_for_move: false,
         paused_by: None,
         is_paused: false,
+        says_it_rests: None,
         gitops: None,
         cluster_name: None,
         condition: None,

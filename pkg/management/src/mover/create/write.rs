@@ -10,6 +10,7 @@ use super::{
     compare::{difference, essence},
     copy::{Copying, UnknownOwner, copy_of, field_managers_of, managers_of},
     existing::Before,
+    references::References,
     refused,
 };
 use crate::{
@@ -30,6 +31,7 @@ pub(in crate::mover) struct Writer<'w> {
     work: &'w Work<'w>,
     /// On the target, by kind and version on the source.
     kinds: BTreeMap<(GroupKind, String), ApiKind>,
+    references: References,
 }
 
 /// What came of an object.
@@ -80,7 +82,8 @@ impl<'w> Writer<'w> {
                 vacant.insert(on_target);
             }
         }
-        Ok(Self { work, kinds })
+        let references = References::of(&work.plan, work.request);
+        Ok(Self { work, kinds, references })
     }
 
     /// Reads an object of the source anew; none when it is gone or another by now.
@@ -135,7 +138,8 @@ impl<'w> Writer<'w> {
             rest: Resting::of(&facts.key).filter(|_| !is_users()).map(|rest| (rest, &*work.held.journal.run)),
             has_status: facts.of.has_status,
         };
-        let copy = copy_of(source, &how, |uid| copies.get(uid).map(|copied| copied.uid.clone()))?;
+        let mut copy = copy_of(source, &how, |uid| copies.get(uid).map(|copied| copied.uid.clone()))?;
+        self.references.follow(&mut copy);
         let fate = work.plan.selection.fate(node);
         let is_global = matches!(fate, Fate::Moves { kept: Some(KeptBecause::Global), .. });
         // What a run of before has made is gone on with.
@@ -203,7 +207,7 @@ impl<'w> Writer<'w> {
             metadata.insert("uid".to_owned(), uid.into());
             metadata.insert("resourceVersion".to_owned(), text(&there, "resourceVersion").into());
         }
-        let answer = server.replace(pair.kind, &copy, FIELD_MANAGER).await?;
+        let answer = server.replace(pair.kind, &copy, FIELD_MANAGER, WriteMode::Real).await?;
         self.finish(pair, &answer).await
     }
 

@@ -17,7 +17,7 @@ use crate::{
             Among, Findings, Stage, check_half_deleted, check_kinds, check_namespaces, check_places,
             check_providers, check_there, denied, listed, problem, remark, wanted,
         },
-        target::{NamespaceState, TargetView, Trial, Tried, namespaces_on_target},
+        target::{Attempt, NamespaceState, TargetView, Trial, Tried, namespaces_on_target},
     },
     preflight::with_causes,
 };
@@ -50,6 +50,9 @@ impl Looked<'_> {
         self.check(plan, &keys, &target, found);
         let foreign = self.check_clusters(plan, &keys).await?;
         found.problems.extend(foreign);
+        if !matches!(self.stage, Stage::Deleting(_)) {
+            found.warnings.extend(plan.check_references(self.source, self.target, self.request).await?);
+        }
         found.problems.extend(self.check_access(plan, &keys, &target).await?);
         if self.request.thorough {
             Box::pin(self.try_objects(plan, &keys, &target, found)).await?;
@@ -158,7 +161,7 @@ impl Looked<'_> {
         Ok([source, target].concat())
     }
 
-    /// Tries what is to be created. What goes to a namespace that is not there yet cannot be tried.
+    /// Tries what is to be created or replaced. What goes to a namespace that is not there yet cannot be tried.
     async fn try_objects(
         &self,
         plan: &MovePlan,
@@ -172,7 +175,13 @@ impl Looked<'_> {
             let facts = plan.facts(*node);
             let kind = &facts.of.kind;
             let is_served = target.kinds.version(&kind.group_kind(), &kind.version).is_some();
-            if plan.on_target.get(node) != Some(&OnTarget::Create) || !is_served || facts.is_going {
+            let is_tried = match plan.on_target.get(node) {
+                Some(OnTarget::Create) => true,
+                // Later, what is there was mostly made by this move.
+                Some(OnTarget::Update) => matches!(self.stage, Stage::New),
+                Some(OnTarget::LeaveAlone) | None => false,
+            };
+            if !is_tried || !is_served || facts.is_going {
                 continue;
             }
             if target.namespaces.get(&key.namespace).is_some_and(|state| *state != NamespaceState::There) {
@@ -185,7 +194,8 @@ impl Looked<'_> {
                 namespace: facts.key.namespace.clone(),
                 objects: BTreeMap::new(),
             });
-            trial.objects.insert(facts.key.name.clone(), key.clone());
+            let replaces = target.view.there.get(key).cloned();
+            trial.objects.insert(facts.key.name.clone(), Attempt { key: key.clone(), replaces });
         }
         let mut tried = Tried::default();
         for trial in trials.values() {

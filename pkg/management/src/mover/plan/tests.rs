@@ -5,7 +5,10 @@ use support::{
     cluster_api::{cluster, cluster_class, install, object, provider},
     counter::Counter,
     fixture::Fixture,
-    kind::{AWS_CLUSTER_STATIC_IDENTITY, CLUSTER, CONFIG_MAP, DOCKER_MACHINE, MACHINE, NAMESPACE, SECRET},
+    kind::{
+        AWS_CLUSTER_STATIC_IDENTITY, CLUSTER, CONFIG_MAP, DOCKER_CLUSTER, DOCKER_MACHINE, MACHINE, NAMESPACE,
+        SECRET,
+    },
 };
 
 use super::*;
@@ -239,7 +242,8 @@ async fn what_goes_to_a_namespace_that_is_not_there_cannot_be_tried() {
 async fn what_is_on_the_target_is_overwritten_but_for_what_is_of_the_whole_cluster() {
     let (source, target) = two_sides().await;
     source.create([object(AWS_CLUSTER_STATIC_IDENTITY, "main")]).await;
-    target.create([object(AWS_CLUSTER_STATIC_IDENTITY, "main"), object(SECRET, "team/demo-ca")]).await;
+    let secret = object(SECRET, "team/demo-ca").field("type", json!("cluster.x-k8s.io/secret"));
+    target.create([object(AWS_CLUSTER_STATIC_IDENTITY, "main"), secret]).await;
     let plan = planned(&source, &target, &everything()).await.unwrap();
     let lines = lines(&plan, &everything());
     assert!(lines.iter().any(|line| line.contains(" leave AWSClusterStaticIdentity ")), "{lines:#?}");
@@ -348,4 +352,37 @@ async fn a_status_is_taken_along_of_kinds_that_move_alone() {
             "objects of kind `secret` have no status"
         ]
     );
+}
+
+#[tokio::test]
+async fn what_would_be_overwritten_is_tried_as_well() {
+    let (source, target) = two_sides().await;
+    let labelled = |value: &str, is_immutable: bool| {
+        let secret = object(SECRET, "team/login").label("clusterctl.cluster.x-k8s.io/move", "");
+        secret.field("stringData", json!({"password": value})).field("immutable", json!(is_immutable))
+    };
+    source.create([labelled("new", false)]).await;
+    target.create([labelled("old", true)]).await;
+    let told = problems(&source, &target, &everything()).await;
+    let [refusal] = told.as_slice() else { panic!("{told:?}") };
+    assert!(refusal.starts_with("tried on the target: cannot replace Secret team/login: "), "{refusal}");
+    assert!(!refusal.contains("password"), "{refusal}");
+}
+
+#[tokio::test]
+async fn credentials_that_stay_and_are_not_on_the_target_are_told_with_who_refers_to_them() {
+    let (source, target) = two_sides().await;
+    let reference = |name: &str| json!({"spec": {"identityRef": {"kind": "Secret", "name": name}}});
+    source.create([object(SECRET, "team/login")]).await;
+    source.merge(DOCKER_CLUSTER, "team/demo", &reference("login")).await;
+    let plan = planned(&source, &target, &everything()).await.unwrap();
+    let expected = "Secret team/login does not move and is not on the target, and is referred to by DockerCluster team/demo";
+    assert_eq!(told(&plan), [expected]);
+    target.create([object(SECRET, "team/login")]).await;
+    let plan = planned(&source, &target, &everything()).await.unwrap();
+    assert_eq!(told(&plan), Vec::<&str>::new());
+    source.merge(DOCKER_CLUSTER, "team/demo", &reference("demo-ca")).await;
+    target.delete(SECRET, "team/login").await;
+    let plan = planned(&source, &target, &everything()).await.unwrap();
+    assert_eq!(told(&plan), Vec::<&str>::new(), "it moves along");
 }

@@ -30,8 +30,21 @@ impl<'a> Work<'a> {
         let held = HeldJournal::take(&source, &target, journal, keeper).await?;
         let there = plan.on_target.iter().filter(|(_, there)| **there != OnTarget::Create);
         let existed = there.map(|(node, _)| plan.key_on_target(*node, request)).collect();
-        let (copies, words) = (Copies::default(), BTreeMap::new());
-        Ok(Self { source, target, request, plan, held, existed, existing: None, copies, words })
+        let known = plan.on_target.keys().map(|node| plan.key_on_target(*node, request)).collect();
+        let (copies, silent, words) = (Copies::default(), BTreeSet::new(), BTreeMap::new());
+        Ok(Self {
+            source,
+            target,
+            request,
+            plan,
+            held,
+            known,
+            existed,
+            existing: None,
+            copies,
+            silent,
+            words,
+        })
     }
 }
 

@@ -2,5 +2,6 @@ mod aborted;
 mod carried;
 mod disturbed;
 mod killed;
+mod resting;
 mod trouble;
 pub(in crate::mover) mod world;

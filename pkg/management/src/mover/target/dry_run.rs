@@ -2,9 +2,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use apply::{ApiError, ApiKind, List, ObjectKey, Page, WriteMode};
 use futures::future::join_all;
-use manifest::Object;
+use manifest::{Object, Value};
 
-use super::super::MoveSide;
+use super::{super::MoveSide, There};
 use crate::{ManagementCluster, TypeFacts, inventory::FIELD_MANAGER};
 
 /// Objects of a kind in one namespace that are to be tried on the target.
@@ -14,8 +14,17 @@ pub(crate) struct Trial {
     pub(crate) of: Arc<TypeFacts>,
     /// Their namespace on the source; empty for the whole cluster.
     pub(crate) namespace: String,
-    /// By name, each with its key on the target.
-    pub(crate) objects: BTreeMap<String, ObjectKey>,
+    /// By name.
+    pub(crate) objects: BTreeMap<String, Attempt>,
+}
+
+/// How an object is tried.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    /// Its key on the target.
+    pub(crate) key: ObjectKey,
+    /// What it would replace there; none for what would be created.
+    pub(crate) replaces: Option<There>,
 }
 
 /// What came of trying.
@@ -43,7 +52,7 @@ const NOT_SENT: [&str; 8] = [
 ];
 
 impl Trial {
-    /// Reads these objects and creates each on the target as a dry run. No more than a page of them is held.
+    /// Reads these objects and creates or replaces each on the target as a dry run. No more than a page of them is held.
     /// Secrets and ConfigMaps are read one by one: most of those that are there stay.
     /// # Errors
     /// When a side does not answer; a refusal is no error here.
@@ -80,7 +89,7 @@ impl Trial {
         tried: &mut Tried,
     ) -> Result<(), (MoveSide, ApiError)> {
         let chosen = objects.filter_map(|object| Some((self.objects.get(object.name())?, object)));
-        let tries = chosen.map(|(key, object)| try_one(target, &self.of.kind, key, object));
+        let tries = chosen.map(|(attempt, object)| attempt.make(target, &self.of.kind, object));
         for (key, error) in join_all(tries).await.into_iter().flatten() {
             tried.note(key, error).map_err(|error| (MoveSide::Target, error))?;
         }
@@ -104,13 +113,45 @@ impl Tried {
     }
 }
 
+impl Attempt {
+    async fn make(
+        &self,
+        target: &ManagementCluster,
+        kind: &ApiKind,
+        object: Object,
+    ) -> Option<(ObjectKey, ApiError)> {
+        let Some(there) = &self.replaces else { return try_one(target, kind, &self.key, object).await };
+        let mut object = sendable(object, &self.key);
+        if let Some(metadata) = object.get_mut(&["metadata"]).and_then(Value::as_object_mut) {
+            metadata.insert("uid".to_owned(), there.uid.as_str().into());
+            metadata.insert("resourceVersion".to_owned(), there.version.as_str().into());
+        }
+        match target.server.replace(kind, &object, FIELD_MANAGER, WriteMode::DryRun).await {
+            // It was changed, or went, meanwhile.
+            Err(error) if error.is_conflict() || error.is_not_found() => None,
+            Err(error) => Some((self.key.clone(), error)),
+            Ok(_) => None,
+        }
+    }
+}
+
 /// Tries to create an object; what keeps it from that, if anything does.
 pub(crate) async fn try_one(
     target: &ManagementCluster,
     kind: &ApiKind,
     key: &ObjectKey,
-    mut object: Object,
+    object: Object,
 ) -> Option<(ObjectKey, ApiError)> {
+    match target.server.create(kind, &sendable(object, key), FIELD_MANAGER, WriteMode::DryRun).await {
+        // It came meanwhile.
+        Err(error) if error.is_already_there() => None,
+        Err(error) => Some((key.clone(), error)),
+        Ok(_) => None,
+    }
+}
+
+/// What is sent of an object that is tried.
+fn sendable(mut object: Object, key: &ObjectKey) -> Object {
     object.as_map_mut().remove("status");
     if let Some(metadata) = object.get_mut(&["metadata"]).and_then(|metadata| metadata.as_object_mut()) {
         metadata.retain(|field, _| !NOT_SENT.contains(&field.as_str()));
@@ -118,10 +159,5 @@ pub(crate) async fn try_one(
     if !key.namespace.is_empty() {
         object.set_namespace(&key.namespace);
     }
-    match target.server.create(kind, &object, FIELD_MANAGER, WriteMode::DryRun).await {
-        // It came meanwhile.
-        Err(error) if error.is_already_there() => None,
-        Err(error) => Some((key.clone(), error)),
-        Ok(_) => None,
-    }
+    object
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 use support::{
-    cluster_api::{cluster, object},
+    cluster_api::{cluster, cluster_class, object},
     counter::Counter,
     kind,
 };
@@ -140,4 +140,19 @@ async fn a_cluster_rests_from_before_the_first_copy_until_after_the_last_deletio
     assert_eq!((&*resumed.verb, &*resumed.resource, &*resumed.name), ("patch", "clusters", "a"));
     let copy = lab.target.get(kind::CLUSTER, "team/a").await.unwrap();
     assert!(copy["spec"].get("paused").is_none(), "{copy:#}");
+}
+
+#[tokio::test]
+async fn a_cluster_finds_its_class_in_the_namespace_both_go_to() {
+    let lab = Lab::start().await;
+    futures::join!(installed(&lab.source), installed(&lab.target));
+    lab.source.create(cluster_class("team/small")).await;
+    lab.source.create(cluster("team/a").of_class("team/small").control_plane(1)).await;
+    let map = [("team".to_owned(), "crew".to_owned())].into();
+    let request = crate::MoveRequest { namespace_map: map, ..request() };
+    let outcome = moves(&lab, &request, "1").await.unwrap();
+    assert!(outcome.differences.is_empty());
+    let copy = lab.target.get(kind::CLUSTER, "crew/a").await.unwrap();
+    assert_eq!(copy["spec"]["topology"]["classRef"], json!({"name": "small", "namespace": "crew"}));
+    assert!(lab.target.get(kind::CLUSTER_CLASS, "crew/small").await.is_some());
 }

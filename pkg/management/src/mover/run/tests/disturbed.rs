@@ -6,10 +6,11 @@ use support::{
     kind,
 };
 
-use super::world::{Started, World, moved, moves, request, state};
+use super::world::{Started, World, carried_out, installed, moved, moves, request, state};
 use crate::{
     MoveError, MovePhase, move_state,
     mover::{BLOCK_MOVE, MARK, lab::Lab},
+    plan_move,
 };
 
 /// Cuts a move off some requests behind the beginning of a phase.
@@ -130,4 +131,31 @@ async fn an_object_the_target_refuses_stops_the_move_before_anything_is_deleted_
     lab.target.sandbox().faults().clear();
     moves(lab, &request(), "2").await.unwrap();
     state(lab).await.check("after the refusal");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_to_the_source_after_the_plan_and_is_on_the_target_is_checked_before_it_is_overwritten() {
+    let lab = Lab::start().await;
+    futures::join!(installed(&lab.source), installed(&lab.target));
+    lab.source.create(cluster("team/a")).await;
+    let late = |from: &str| {
+        let late = object(kind::CONFIG_MAP, "team/late").label("clusterctl.cluster.x-k8s.io/move", "");
+        late.field("data", json!({"from": from}))
+    };
+    lab.target.create([late("target")]).await;
+    let request = request();
+    {
+        let lines = lab.lines();
+        let (source, target) = (lines.source().await, lines.target().await);
+        let plan = plan_move(&source, Some(&target), &request).await.unwrap();
+        lab.source.create([late("source")]).await;
+        let failed = carried_out(&source, &target, &request, plan, "1").await.unwrap_err();
+        let MoveError::Objects { failures, .. } = failed else { panic!("{failed:?}") };
+        let [(key, _)] = failures.as_slice() else { panic!("{failures:?}") };
+        assert_eq!(key.to_string(), "ConfigMap team/late");
+    }
+    let from = |object: serde_json::Value| object["data"]["from"].clone();
+    assert_eq!(from(lab.target.get(kind::CONFIG_MAP, "team/late").await.unwrap()), "target");
+    moves(&lab, &request, "2").await.unwrap();
+    assert_eq!(from(lab.target.get(kind::CONFIG_MAP, "team/late").await.unwrap()), "source");
 }
