@@ -12,6 +12,11 @@ pub(super) const MAPPINGS: Shape = List(&Mapping);
 /// Labels and annotations of what is made from a template.
 pub(super) static METADATA: Table = table(&[same("labels", Map(&Text)), same("annotations", Map(&Text))]);
 
+/// Which objects are meant. One that says nothing means all, and stays: but the `matchLabels: null` of many templates does
+/// not, as servers refuse it in a server-side apply.
+pub(super) static LABEL_SELECTOR: Table =
+    table(&[same("matchLabels", Map(&Text)), same("matchExpressions", MAPPINGS)]);
+
 pub(super) static AVAILABILITY_GATE: Table = table(&[same("conditionType", Text), same("polarity", Text)]);
 
 pub(super) static READINESS_GATE: Table = table(&[same("conditionType", Text), same("polarity", Text)]);

@@ -1,8 +1,8 @@
 //! Machines, what makes them, and what watches over them.
 
 use super::common::{
-    CONTRACT_REF, MAPPINGS, METADATA, NODE_REF, NODE_TIMEOUTS, READINESS_GATE, STATUS as ANY_STATUS, TAINT,
-    TEMPLATE_REF, TEXTS, UNHEALTHY_CONDITION, VERSION_COUNT,
+    CONTRACT_REF, LABEL_SELECTOR, MAPPINGS, METADATA, NODE_REF, NODE_TIMEOUTS, READINESS_GATE,
+    STATUS as ANY_STATUS, TAINT, TEMPLATE_REF, TEXTS, UNHEALTHY_CONDITION, VERSION_COUNT,
 };
 use crate::convert::shape::Shape::{
     AnyText, Boolean, Dropped, Flatten, Integer, IntegerOrText, Kept, List, Mapping, Seconds, Struct, Text,
@@ -96,7 +96,7 @@ pub(super) static SET_SPEC: Table = table(&[
     same("replicas", Integer),
     moved("minReadySeconds", Integer, &["template", "spec", "minReadySeconds"]),
     moved("deletePolicy", Text, &["deletion", "order"]),
-    same("selector", Mapping),
+    same("selector", Kept(&LABEL_SELECTOR)),
     same("template", Struct(&TEMPLATE)),
     same("machineNamingStrategy", Flatten(&NAMING)),
 ]);
@@ -113,7 +113,7 @@ pub(super) static DEPLOYMENT_SPEC: Table = table(&[
     same("clusterName", Text),
     same("replicas", Integer),
     moved("rolloutAfter", Text, &["rollout", "after"]),
-    same("selector", Mapping),
+    same("selector", Kept(&LABEL_SELECTOR)),
     same("template", Struct(&TEMPLATE)),
     same("strategy", Flatten(&DEPLOYMENT_STRATEGY)),
     same("machineNamingStrategy", Flatten(&NAMING)),
@@ -162,7 +162,7 @@ pub(super) static POOL_STATUS: Table = Table {
 
 pub(super) static HEALTH_CHECK_SPEC: Table = table(&[
     same("clusterName", Text),
-    same("selector", Mapping),
+    same("selector", Kept(&LABEL_SELECTOR)),
     moved("unhealthyConditions", List(&Struct(&UNHEALTHY_CONDITION)), &["checks", "unhealthyNodeConditions"]),
     moved(
         "unhealthyMachineConditions",
@@ -194,6 +194,8 @@ pub(super) static DRAIN_RULE_SPEC: Table = table(&[
 
 static DRAIN: Table = table(&[same("behavior", Text), same("order", Integer)]);
 
-static DRAIN_MACHINES: Table = table(&[same("selector", Mapping), same("clusterSelector", Mapping)]);
+static DRAIN_MACHINES: Table =
+    table(&[same("selector", Kept(&LABEL_SELECTOR)), same("clusterSelector", Kept(&LABEL_SELECTOR))]);
 
-static DRAIN_PODS: Table = table(&[same("selector", Mapping), same("namespaceSelector", Mapping)]);
+static DRAIN_PODS: Table =
+    table(&[same("selector", Kept(&LABEL_SELECTOR)), same("namespaceSelector", Kept(&LABEL_SELECTOR))]);

@@ -382,8 +382,7 @@ spec:
     strategy:
       rollingUpdate:
         maxSurge: 0
-  selector:
-    matchLabels: null
+  selector: {}
   template:
     spec:
       bootstrap:
