@@ -6,6 +6,7 @@ mod first_cluster;
 mod hosts;
 mod management;
 mod moves;
+mod real;
 
 use std::path::PathBuf;
 

@@ -8,6 +8,7 @@ mod picture;
 
 use crate::say;
 use pair::{Pair, STATUSES};
+pub(crate) use picture::Picture;
 
 // Row: PRV-74
 // Row: PRV-76

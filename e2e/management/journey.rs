@@ -1,7 +1,5 @@
 //! What the guide shows, from an empty cluster to an empty cluster.
 
-use std::path::Path;
-
 use sandbox::Switches;
 use support::{
     api_server::{ApiServer, Source},
@@ -11,7 +9,7 @@ use support::{
 
 use super::peer::{FIRST, Management};
 use crate::{
-    corpus::{config, corpus},
+    corpus::{config, config_without_webhooks, corpus},
     say,
 };
 
@@ -70,18 +68,8 @@ async fn real_providers_come_and_go_on_a_real_api_server() {
     let Some(source) = Source::find() else { return say("skipped: there is no API server") };
     let server = ApiServer::start(&source).unwrap();
     let cluster = Management::over(config(&root), server.kubeconfig());
-    cluster.configure(&config_without_webhooks(&cluster, &root));
+    cluster.configure(&config_without_webhooks(&root, cluster.world()));
     there_and_back(&cluster, &REAL, &["--no-wait"]).await;
-}
-
-/// Nobody answers for the webhooks of cert-manager where no Pod runs.
-fn config_without_webhooks(cluster: &Management, root: &Path) -> String {
-    let file = "cert-manager/v1.21.1/cert-manager.yaml";
-    let path = root.join("providers").join(file);
-    let whole = std::fs::read_to_string(&path).unwrap();
-    let stays = whole.split("\n---\n").filter(|document| !document.contains("WebhookConfiguration\n"));
-    let copy = cluster.write(file, &stays.collect::<Vec<_>>().join("\n---\n"));
-    config(root).replace(&path.display().to_string(), &copy.display().to_string())
 }
 
 async fn there_and_back(cluster: &Management, journey: &Journey, waiting: &[&str]) {

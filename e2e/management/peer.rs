@@ -68,9 +68,9 @@ impl Management {
         self.world.configure(config);
     }
 
-    /// Writes a file into the world of the programs.
-    pub(super) fn write(&self, path: &str, text: &str) -> PathBuf {
-        self.world.write(path, text)
+    /// The world of the programs.
+    pub(super) fn world(&self) -> &World {
+        &self.world
     }
 
     pub(super) fn kubeconfig(&self) -> &Path {

@@ -18,10 +18,10 @@ const MARKS: [&str; 3] =
 /// Objects by kind and name. Instead of its uid an owner has kind and name of the object that has this uid; owners are in
 /// the order of their names. Of managed fields it tells who, how, and of which part.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Picture(BTreeMap<String, Value>);
+pub(crate) struct Picture(BTreeMap<String, Value>);
 
 impl Picture {
-    pub(super) fn of(objects: &BTreeMap<String, Value>) -> Self {
+    pub(crate) fn of(objects: &BTreeMap<String, Value>) -> Self {
         let uids: BTreeMap<&str, &str> =
             objects.iter().map(|(name, object)| (text(&object["metadata"]["uid"]), &**name)).collect();
         let lasting = |(name, object): (&String, &Value)| (name.clone(), without_chance(object, &uids));
@@ -46,7 +46,7 @@ impl Picture {
     }
 
     /// What must hold after any move: all owners are there, nothing is paused, on its way out, or of the tool.
-    pub(super) fn check(&self, when: &str) {
+    pub(crate) fn check(&self, when: &str) {
         for (name, object) in &self.0 {
             let metadata = &object["metadata"];
             for mark in MARKS {
@@ -67,7 +67,7 @@ impl Picture {
     }
 
     /// The same as this one, with the first difference told.
-    pub(super) fn assert_same(&self, found: &Self, when: &str) {
+    pub(crate) fn assert_same(&self, found: &Self, when: &str) {
         let names = |picture: &Self| picture.0.keys().cloned().collect::<BTreeSet<_>>();
         assert_eq!(names(found), names(self), "{when}");
         for (name, object) in &found.0 {

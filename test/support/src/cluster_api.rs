@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 pub(crate) use self::object::Owner;
 pub use self::{
-    cluster::{ClusterBuilder, cluster},
-    definitions::{define, definition, install, objects_in},
+    cluster::{ClusterBuilder, Infrastructure, cluster},
+    definitions::{define, definition, install, objects_in, wait_until_served},
     object::{Object, object},
     outline::outline,
     roots::{cluster_class, provider, resource_set},

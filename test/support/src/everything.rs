@@ -44,26 +44,40 @@ impl Everything {
     /// # Panics
     /// When the server does not answer.
     pub async fn of(client: &Client) -> Self {
-        let mut all = BTreeMap::new();
-        for (path, kinds) in kinds(client).await {
-            for (plural, kind) in kinds.into_iter().filter(|(_, kind)| !BY_ITSELF.contains(&kind.as_str())) {
-                let list = get(client, &format!("{path}/{plural}")).await;
-                for object in list["items"].as_array().into_iter().flatten() {
-                    let metadata = &object["metadata"];
-                    let place = match metadata["namespace"].as_str() {
-                        Some(namespace) => format!("{namespace}/{}", text(&metadata["name"])),
-                        None => text(&metadata["name"]).to_owned(),
-                    };
-                    // Every namespace has them.
-                    let in_each = place.ends_with("/kube-root-ca.crt")
-                        || kind == "ServiceAccount" && place.ends_with("/default");
-                    if !in_each {
-                        all.insert(format!("{kind} {place}"), object.clone());
-                    }
-                }
+        let mut all = Self::default();
+        for kind in kinds(client).await {
+            all.add(&kind.name, &get(client, &format!("{}/{}", kind.path, kind.plural)).await);
+        }
+        all
+    }
+
+    /// Looks at everything in a namespace: the definitions of real providers alone take seconds.
+    ///
+    /// # Panics
+    /// When the server does not answer.
+    pub async fn within(client: &Client, namespace: &str) -> Self {
+        let mut all = Self::default();
+        for kind in kinds(client).await.iter().filter(|kind| kind.is_namespaced) {
+            let path = format!("{}/namespaces/{namespace}/{}", kind.path, kind.plural);
+            all.add(&kind.name, &get(client, &path).await);
+        }
+        all
+    }
+
+    fn add(&mut self, kind: &str, list: &Value) {
+        for object in list["items"].as_array().into_iter().flatten() {
+            let metadata = &object["metadata"];
+            let place = match metadata["namespace"].as_str() {
+                Some(namespace) => format!("{namespace}/{}", text(&metadata["name"])),
+                None => text(&metadata["name"]).to_owned(),
+            };
+            // Every namespace has them.
+            let in_each = place.ends_with("/kube-root-ca.crt")
+                || kind == "ServiceAccount" && place.ends_with("/default");
+            if !in_each {
+                self.0.insert(format!("{kind} {place}"), object.clone());
             }
         }
-        Self(all)
     }
 
     /// Looks at everything once nothing is on its way out any more.
@@ -124,8 +138,17 @@ impl fmt::Display for Everything {
     }
 }
 
-/// The listable kinds of every group in its preferred version, with the path they are under.
-async fn kinds(client: &Client) -> Vec<(String, Vec<(String, String)>)> {
+/// A kind that can be listed.
+struct Listable {
+    /// The path it is under.
+    path: String,
+    plural: String,
+    name: String,
+    is_namespaced: bool,
+}
+
+/// The listable kinds of every group in its preferred version, but for those whose objects come and go by themselves.
+async fn kinds(client: &Client) -> Vec<Listable> {
     let mut paths = vec!["/api/v1".to_owned()];
     let groups = get(client, "/apis").await;
     for group in groups["groups"].as_array().into_iter().flatten() {
@@ -134,14 +157,18 @@ async fn kinds(client: &Client) -> Vec<(String, Vec<(String, String)>)> {
     let mut found = Vec::new();
     for path in paths {
         let resources = get(client, &path).await;
-        let listable = |resource: &&Value| {
+        let is_wanted = |resource: &&Value| {
             let verbs = resource["verbs"].as_array();
-            verbs.is_some_and(|verbs| verbs.iter().any(|verb| verb == "list"))
+            let is_listable = verbs.is_some_and(|verbs| verbs.iter().any(|verb| verb == "list"));
+            is_listable && !BY_ITSELF.contains(&text(&resource["kind"]))
         };
-        let resources = resources["resources"].as_array().into_iter().flatten().filter(listable);
-        let names =
-            |resource: &Value| (text(&resource["name"]).to_owned(), text(&resource["kind"]).to_owned());
-        found.push((path, resources.map(names).collect()));
+        let resources = resources["resources"].as_array().into_iter().flatten().filter(is_wanted);
+        found.extend(resources.map(|resource| Listable {
+            path: path.clone(),
+            plural: text(&resource["name"]).to_owned(),
+            name: text(&resource["kind"]).to_owned(),
+            is_namespaced: resource["namespaced"] == true,
+        }));
     }
     found
 }

@@ -150,6 +150,18 @@ pub async fn create(client: &kube::Client, objects: impl IntoIterator<Item = Obj
     request::Objects(client.clone()).create_all(objects).await;
 }
 
+/// Does what controllers do where a user has created some of the objects: creates what is missing, and gives the others
+/// owners, labels and finalizers, a status, and the fields of their spec that they lack.
+///
+/// # Panics
+/// When one of them is refused.
+pub async fn reconcile(client: &kube::Client, objects: impl IntoIterator<Item = Object>) {
+    let client = request::Objects(client.clone());
+    for object in objects {
+        client.reconcile(object).await;
+    }
+}
+
 /// Writes the statuses of objects that are there.
 ///
 /// # Panics

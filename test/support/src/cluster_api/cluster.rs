@@ -1,6 +1,9 @@
 //! A Cluster and everything below it.
 
+mod infrastructure;
 mod machines;
+
+pub use self::infrastructure::Infrastructure;
 
 use serde_json::{Value, json};
 
@@ -18,13 +21,21 @@ pub struct ClusterBuilder {
     machines: usize,
     deployments: Vec<(String, usize)>,
     class: Option<String>,
+    infrastructure: Infrastructure,
 }
 
 /// A provisioned Cluster at `namespace/name`, with infrastructure and without machines. It has brought its own authority:
 /// a Secret that nobody owns, found by its name.
 pub fn cluster(place: &str) -> ClusterBuilder {
     let place = place.to_owned();
-    ClusterBuilder { place, control_plane: None, machines: 0, deployments: Vec::new(), class: None }
+    ClusterBuilder {
+        place,
+        control_plane: None,
+        machines: 0,
+        deployments: Vec::new(),
+        class: None,
+        infrastructure: Infrastructure::docker(),
+    }
 }
 
 impl ClusterBuilder {
@@ -58,6 +69,13 @@ impl ClusterBuilder {
         self
     }
 
+    /// Is made of these kinds instead of those of docker and kubeadm.
+    #[must_use]
+    pub fn made_of(mut self, infrastructure: Infrastructure) -> Self {
+        self.infrastructure = infrastructure;
+        self
+    }
+
     fn name(&self) -> &str {
         split(&self.place).1
     }
@@ -65,7 +83,7 @@ impl ClusterBuilder {
     fn cluster(&self) -> Object {
         let mut spec = json!({
             "controlPlaneEndpoint": self.endpoint(),
-            "infrastructureRef": reference(kind::DOCKER_CLUSTER, self.name()),
+            "infrastructureRef": reference(self.infrastructure.cluster, self.name()),
         });
         if self.control_plane.is_some() {
             spec["controlPlaneRef"] = reference(kind::KUBEADM_CONTROL_PLANE, &self.control_plane_name());
@@ -112,10 +130,13 @@ impl ClusterBuilder {
     }
 
     fn infrastructure(&self) -> Object {
-        self.direct_part(kind::DOCKER_CLUSTER, self.name())
-            .finalizer("dockercluster.infrastructure.cluster.x-k8s.io")
-            .field("spec", json!({"controlPlaneEndpoint": self.endpoint()}))
-            .status(json!({"initialization": {"provisioned": true}, "conditions": conditions(&["Ready"])}))
+        let of = &self.infrastructure;
+        let mut spec = of.cluster_spec.clone();
+        spec["controlPlaneEndpoint"] = self.endpoint();
+        self.direct_part(of.cluster, self.name())
+            .finalizer(&infrastructure::finalizer(of.cluster))
+            .field("spec", spec)
+            .status(of.status.clone())
     }
 
     fn template(&self, kind: Kind, name: &str, spec: &Value) -> Object {
@@ -123,9 +144,14 @@ impl ClusterBuilder {
         self.part(kind, name).owned_by(kind::CLUSTER, self.name()).field("spec", spec)
     }
 
+    fn machine_template(&self, name: &str) -> Object {
+        self.template(self.infrastructure.machine_template, name, &self.infrastructure.machine_spec)
+    }
+
     fn control_plane_objects(&self, machines: usize) -> Vec<Object> {
         let name = &self.control_plane_name();
-        let template = json!({"spec": {"infrastructureRef": reference(kind::DOCKER_MACHINE_TEMPLATE, name)}});
+        let template =
+            json!({"spec": {"infrastructureRef": reference(self.infrastructure.machine_template, name)}});
         let control_plane = self
             .direct_part(kind::KUBEADM_CONTROL_PLANE, name)
             .finalizer("kubeadm.controlplane.cluster.x-k8s.io")
@@ -146,7 +172,7 @@ impl ClusterBuilder {
                     "conditions": conditions(&["Available", "Initialized", "MachinesReady", "MachinesUpToDate"]),
                 }),
             ));
-        let mut objects = vec![control_plane, self.template(kind::DOCKER_MACHINE_TEMPLATE, name, &json!({}))];
+        let mut objects = vec![control_plane, self.machine_template(name)];
         let labels = [("cluster.x-k8s.io/control-plane", ""), ("cluster.x-k8s.io/control-plane-name", name)];
         let owner = (kind::KUBEADM_CONTROL_PLANE, &**name, true);
         objects.extend(self.machines_of(name, machines, owner, &labels));

@@ -45,8 +45,16 @@ pub async fn install(lab: &Fixture) {
 /// When one of them is not served after a minute.
 pub async fn define(client: &kube::Client) {
     create(client, definitions()).await;
+    wait_until_served(client, KINDS).await;
+}
+
+/// Waits until objects of all these kinds can be asked for.
+///
+/// # Panics
+/// When they cannot after a minute.
+pub async fn wait_until_served(client: &kube::Client, kinds: impl IntoIterator<Item = Kind>) {
     let served = async {
-        for kind in KINDS {
+        for kind in kinds {
             while !is_served(client, kind).await {
                 tokio::time::sleep(PAUSE).await;
             }

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::{CLUSTER_NAME, ClusterBuilder, TOPOLOGY_OWNED, replicated};
+use super::{CLUSTER_NAME, ClusterBuilder, TOPOLOGY_OWNED, infrastructure::finalizer, replicated};
 use crate::{
-    cluster_api::{Object, VERSION, beside, conditions, kubeadm, object, reference},
+    cluster_api::{Object, VERSION, beside, conditions, object, reference},
     kind::{self, Kind},
 };
 
@@ -15,6 +15,7 @@ impl ClusterBuilder {
     pub(super) fn deployment(&self, topology_name: &str, machines: usize) -> Vec<Object> {
         let name = &*format!("{}-{topology_name}", self.name());
         let set = &*format!("{name}-1");
+        let of = &self.infrastructure;
         let own = json!({CLUSTER_NAME: self.name(), DEPLOYMENT_NAME: name});
         let spec = json!({
             "clusterName": self.name(),
@@ -23,8 +24,8 @@ impl ClusterBuilder {
             "template": {"metadata": {"labels": own}, "spec": {
                 "clusterName": self.name(),
                 "version": VERSION,
-                "bootstrap": {"configRef": reference(kind::KUBEADM_CONFIG_TEMPLATE, name)},
-                "infrastructureRef": reference(kind::DOCKER_MACHINE_TEMPLATE, name),
+                "bootstrap": {"configRef": reference(of.config_template, name)},
+                "infrastructureRef": reference(of.machine_template, name),
             }},
         });
         // A topology gives both finalizers, else there is the second one alone.
@@ -47,8 +48,8 @@ impl ClusterBuilder {
         let finalizers = ["machineset.topology.cluster.x-k8s.io", "cluster.x-k8s.io/machineset"];
         let machine_set = part(kind::MACHINE_SET, set, &labels, finalizers);
         let mut objects = vec![
-            self.template(kind::KUBEADM_CONFIG_TEMPLATE, name, &kubeadm()),
-            self.template(kind::DOCKER_MACHINE_TEMPLATE, name, &json!({})),
+            self.template(of.config_template, name, &of.config_spec),
+            self.machine_template(name),
             deployment.owned_by(kind::CLUSTER, self.name()),
             machine_set.controlled_by(kind::MACHINE_DEPLOYMENT, name),
         ];
@@ -70,13 +71,14 @@ impl ClusterBuilder {
 
     /// A running Machine, its bootstrap config and infrastructure, and the bootstrap data.
     fn machine(&self, name: &str, owner: (Kind, &str, bool), labels: &[(&str, &str)]) -> [Object; 4] {
+        let of = &self.infrastructure;
         let provider_id = format!("docker:////{name}");
         let spec = json!({
             "clusterName": self.name(),
             "version": VERSION,
             "providerID": provider_id,
-            "bootstrap": {"configRef": reference(kind::KUBEADM_CONFIG, name), "dataSecretName": name},
-            "infrastructureRef": reference(kind::DOCKER_MACHINE, name),
+            "bootstrap": {"configRef": reference(of.config, name), "dataSecretName": name},
+            "infrastructureRef": reference(of.machine, name),
         });
         let hold =
             ["Available", "Ready", "UpToDate", "BootstrapConfigReady", "InfrastructureReady", "NodeHealthy"];
@@ -87,25 +89,22 @@ impl ClusterBuilder {
                 "initialization": {"bootstrapDataSecretCreated": true, "infrastructureProvisioned": true},
                 "conditions": conditions(&hold),
             }));
-        let config = self.labelled(kind::KUBEADM_CONFIG, name, labels).status(json!({
-            "dataSecretName": name,
-            "initialization": {"dataSecretCreated": true},
-            "conditions": conditions(&["Ready", "DataSecretAvailable"]),
-        }));
-        let infrastructure = self.labelled(kind::DOCKER_MACHINE, name, labels).status(json!({
-            "initialization": {"provisioned": true},
-            "conditions": conditions(&["Ready"]),
-        }));
+        let mut config_status = of.config_status.clone();
+        config_status["dataSecretName"] = json!(name);
+        let config = self.labelled(of.config, name, labels).status(config_status);
+        let infrastructure = self.labelled(of.machine, name, labels).status(of.status.clone());
+        let mut infrastructure_spec = of.machine_spec.clone();
+        infrastructure_spec["providerID"] = json!(provider_id);
         let data = json!({"format": "cloud-config", "value": format!("#cloud-config of {name}")});
         [
             machine.owned(owner.0, owner.1, owner.2).field("spec", spec),
-            config.controlled_by(kind::MACHINE, name).field("spec", kubeadm()),
+            config.controlled_by(kind::MACHINE, name).field("spec", of.config_spec.clone()),
             infrastructure
                 .controlled_by(kind::MACHINE, name)
-                .finalizer("dockermachine.infrastructure.cluster.x-k8s.io")
-                .field("spec", json!({"providerID": provider_id})),
+                .finalizer(&finalizer(of.machine))
+                .field("spec", infrastructure_spec),
             self.labelled(kind::SECRET, name, &[])
-                .controlled_by(kind::KUBEADM_CONFIG, name)
+                .controlled_by(of.config, name)
                 .field("type", json!("cluster.x-k8s.io/secret"))
                 .field("stringData", data),
         ]

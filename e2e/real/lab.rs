@@ -1,0 +1,197 @@
+//! Two real API servers with real providers on them.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead as _, BufReader},
+    process::Stdio,
+    thread,
+};
+
+use kube::Client;
+use serde_json::Value;
+use support::{
+    api_server::{ApiServer, Source},
+    binary::World,
+    cluster_api::wait_until_served,
+    everything::{Everything, client_of},
+    fixture::{apply, reconcile},
+};
+
+use super::clusters::{SAMPLES, Sample, VARIABLES};
+use crate::{
+    corpus::{config_without_webhooks, corpus},
+    moves::Picture,
+    say, world,
+};
+
+/// No kubelet, so nothing becomes ready, and nobody waits for it.
+const INIT: [&str; 10] = [
+    "init",
+    "--core",
+    "cluster-api:v1.14.0",
+    "--bootstrap",
+    "kubeadm:v1.14.0",
+    "--control-plane",
+    "kubeadm:v1.14.0",
+    "--infrastructure",
+    "docker:v1.14.0,aws:v2.11.1",
+    "--no-wait",
+];
+
+/// Both, and where capstan runs.
+pub(super) struct Lab {
+    world: World,
+    pub(super) here: Side,
+    pub(super) there: Side,
+}
+
+/// One of the servers.
+pub(super) struct Side(ApiServer);
+
+impl Lab {
+    /// None, and a line that says why, where providers or servers are missing.
+    pub(super) async fn start() -> Option<Self> {
+        let root = corpus()?;
+        let Some(source) = Source::find() else {
+            say("skipped: there is no API server");
+            return None;
+        };
+        let world = world();
+        world.configure(config_without_webhooks(&root, &world) + VARIABLES);
+        // Nearly all of the time a server is waited for.
+        let (here, there) = thread::scope(|scope| {
+            let here = scope.spawn(|| Side::start(&source, &world));
+            (Side::start(&source, &world), here.join().unwrap())
+        });
+        let lab = Self { world, here, there };
+        for side in [&lab.here, &lab.there] {
+            side.remove_webhooks().await;
+            let objects = SAMPLES.into_iter().flat_map(|sample| sample.objects());
+            wait_until_served(&side.client().await, objects.map(|object| object.kind())).await;
+        }
+        Some(lab)
+    }
+
+    /// Runs capstan, which has to succeed; what it prints.
+    pub(super) fn capstan(&self, cluster: [&str; 2], arguments: &[&str]) -> String {
+        run(&self.world, cluster, arguments)
+    }
+
+    /// Kills it as soon as it has told so many lines.
+    pub(super) fn kill_after(&self, lines: usize, cluster: [&str; 2], arguments: &[&str]) {
+        let mut command = self.world.command(arguments.iter().copied().chain(cluster));
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let told = BufReader::new(child.stderr.take().unwrap());
+        assert!(told.lines().take(lines).all(|line| line.is_ok()));
+        child.kill().unwrap();
+        assert!(!child.wait().unwrap().success(), "it had ended before it was killed");
+    }
+
+    /// Does on the first server what a user and the controllers do until two Clusters are provisioned.
+    pub(super) async fn create_clusters(&self) {
+        let client = self.here.client().await;
+        for sample in SAMPLES {
+            let generated = self.capstan(self.here.cluster(), &sample.command());
+            // Where no Pod runs, nobody converts what is not of the stored version.
+            let converted = self.world.run_with_stdin(["convert"], generated);
+            assert_eq!(converted.status, 0, "{converted}");
+            let namespace = sample.namespace;
+            apply(&client, &format!("{{apiVersion: v1, kind: Namespace, metadata: {{name: {namespace}}}}}"))
+                .await;
+            apply(&client, &converted.stdout).await;
+        }
+        self.here.reconcile().await;
+    }
+
+    /// The trees of all Clusters, without the ages.
+    pub(super) fn describe(&self, side: &Side) -> String {
+        let trees = SAMPLES.map(|Sample { name, namespace, .. }| {
+            self.capstan(
+                side.cluster(),
+                &["describe", "cluster", name, "-n", namespace, "--show-conditions", "all"],
+            )
+        });
+        let ageless = |line: &str| -> Vec<String> {
+            line.split_whitespace().filter(|word| !is_age(word)).map(str::to_owned).collect()
+        };
+        trees.iter().flat_map(|tree| tree.lines().map(ageless)).map(|line| line.join(" ") + "\n").collect()
+    }
+}
+
+impl Side {
+    fn start(source: &Source, world: &World) -> Self {
+        let side = Self(ApiServer::start(source).unwrap());
+        run(world, side.cluster(), &INIT);
+        side
+    }
+
+    /// The flag that names it.
+    pub(super) fn cluster(&self) -> [&str; 2] {
+        ["--kubeconfig", self.kubeconfig()]
+    }
+
+    /// The flag that names it as the end of a move.
+    pub(super) fn target(&self) -> [&str; 2] {
+        ["--to-kubeconfig", self.kubeconfig()]
+    }
+
+    fn kubeconfig(&self) -> &str {
+        self.0.kubeconfig().to_str().expect("temporary folders have plain names")
+    }
+
+    async fn client(&self) -> Client {
+        client_of(self.0.kubeconfig()).await
+    }
+
+    /// Plays the controllers: owners, statuses, and all that a user does not create.
+    pub(super) async fn reconcile(&self) {
+        let client = self.client().await;
+        for sample in SAMPLES {
+            reconcile(&client, sample.objects()).await;
+        }
+    }
+
+    /// What is in the namespaces of the Clusters, with this behind their names.
+    pub(super) async fn pictures(&self, suffix: &str) -> [Picture; 2] {
+        let client = self.client().await;
+        let look = async |sample: &Sample| {
+            let namespace = format!("{}{suffix}", sample.namespace);
+            Picture::of(&nameless(&Everything::within(&client, &namespace).await))
+        };
+        let [first, second] = &SAMPLES;
+        [look(first).await, look(second).await]
+    }
+
+    /// Nobody answers for them where no Pod runs.
+    async fn remove_webhooks(&self) {
+        let client = self.client().await;
+        for plural in ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"] {
+            let path = format!("/apis/admissionregistration.k8s.io/v1/{plural}");
+            let request = http::Request::delete(path).body(Vec::new()).unwrap();
+            client.request::<Value>(request).await.unwrap();
+        }
+    }
+}
+
+fn run(world: &World, cluster: [&str; 2], arguments: &[&str]) -> String {
+    let outcome = world.run(arguments.iter().copied().chain(cluster));
+    assert_eq!(outcome.status, 0, "{arguments:?}: {outcome}");
+    outcome.stdout
+}
+
+/// Whether a word is a time span such as `3d` or `5m12s`.
+fn is_age(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_digit()) && word.ends_with(['s', 'm', 'h', 'd', 'y'])
+}
+
+/// The objects of a namespace by kind and name, as if it had no name.
+fn nameless(all: &Everything) -> BTreeMap<String, Value> {
+    let of_namespace = |(name, object): (&str, &Value)| {
+        let (kind, place) = name.split_once(' ')?;
+        let mut object = object.clone();
+        object["metadata"]["namespace"].take();
+        Some((format!("{kind} {}", place.split_once('/')?.1), object))
+    };
+    all.iter().filter_map(of_namespace).collect()
+}
