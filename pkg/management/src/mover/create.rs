@@ -25,6 +25,7 @@ pub(super) use copy::{Copying, copy_of, field_managers_of, managers_of};
 pub(super) use existing::Existing;
 pub(super) use namespaces::namespace;
 pub(super) use read::Reading;
+pub(super) use references::References;
 pub(super) use write::{Writer, Written, takes_status};
 
 /// Whether the source was what it was discovered to be.

@@ -130,7 +130,10 @@ fn some_clusters_are_restored_alone_and_into_another_namespace() {
     runtime().block_on(async {
         let started = world.start().await;
         let lab = &started.lab;
-        let files = saved(lab, SaveRest::Paused).await;
+        let mut files = saved(lab, SaveRest::Paused).await;
+        let mut cluster: Value = serde_json::from_slice(&files["Cluster_team_a.yaml"]).unwrap();
+        cluster["spec"]["topology"]["classRef"]["namespace"] = json!("team");
+        files.insert("Cluster_team_a.yaml".to_owned(), cluster.to_string().into_bytes());
         let alone = MoveRequest {
             clusters: ClusterChoice::Named(BTreeSet::from(["a".to_owned()])),
             namespace_map: [("team".to_owned(), "tests".to_owned())].into(),
@@ -140,6 +143,7 @@ fn some_clusters_are_restored_alone_and_into_another_namespace() {
         restored(lab, &files, &alone).await.unwrap();
         let clusters = lab.target.list(kind::CLUSTER).await;
         assert_eq!(clusters.len(), 1);
+        assert_eq!(clusters[0]["spec"]["topology"]["classRef"]["namespace"], "tests");
         let class = lab.target.get(kind::CLUSTER_CLASS, "tests/shared").await.unwrap();
         assert!(class["metadata"]["annotations"].get(PAUSED).is_none(), "{class}");
         let unknown = MoveRequest { clusters: ClusterChoice::Named(["z".to_owned()].into()), ..everything() };

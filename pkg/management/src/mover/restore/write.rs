@@ -11,7 +11,9 @@ use crate::{
     Facts, NodeId,
     inventory::FIELD_MANAGER,
     mover::{
-        create::{Copying, copy_of, difference, field_managers_of, managers_of, refused, takes_status},
+        create::{
+            Copying, References, copy_of, difference, field_managers_of, managers_of, refused, takes_status,
+        },
         pause::Resting,
         run::Copied,
         save::RESTORE,
@@ -22,6 +24,7 @@ use crate::{
 /// Kinds of the target, as objects are written in them.
 pub(super) struct Writer {
     kinds: BTreeMap<(GroupKind, String), ApiKind>,
+    references: References,
 }
 
 /// An object, and its copy that is to be.
@@ -44,7 +47,7 @@ impl Writer {
                 vacant.insert(kind);
             }
         }
-        Ok(Self { kinds })
+        Ok(Self { kinds, references: References::of(&restore.plan, restore.request) })
     }
 
     /// Creates an object, or keeps the one that is there.
@@ -78,7 +81,8 @@ impl Writer {
             has_status: facts.of.has_status,
         };
         let copy = copy_of(&saved, &how, |uid| restore.copies.get(uid).map(|copied| copied.uid.clone()));
-        let copy = copy.map_err(|_| refused("create", &key, "one of its owners is not on the target"))?;
+        let mut copy = copy.map_err(|_| refused("create", &key, "one of its owners is not on the target"))?;
+        self.references.follow(&mut copy);
         Ok(Pair { facts, kind, key, saved, copy })
     }
 }
