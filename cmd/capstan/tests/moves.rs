@@ -5,7 +5,7 @@ use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::{
     binary::Outcome,
-    cluster_api::object,
+    cluster_api::{cluster, object},
     counter::Counter,
     kind::{CLUSTER, CONFIG_MAP, MACHINE, SECRET},
 };
@@ -96,6 +96,32 @@ async fn a_move_without_anything_to_move_is_no_failure() {
     let two = two().await;
     let plan = two.run("move --dry-run -n empty").await;
     assert_eq!((plan.status, plan.stdout.as_str()), (0, "nothing would move\n"), "{plan}");
+    two.source.create(cluster("web/shop")).await;
+    assert_eq!(two.run("move").await.status, 0);
+    let last = two.run("move report -o json").await.stdout;
+    assert_data_eq!(
+        two.run("move").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+warning: nothing to move in namespace `default`
+    there is a Cluster in namespace `web`: name it with `--namespace`
+
+"#]]
+    );
+    assert_eq!(two.run("move report -o json").await.stdout, last);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_save_that_has_not_come_to_its_end_is_told_with_the_state_of_moves() {
+    let two = two().await;
+    let mark = json!({"metadata": {"annotations": {"capstan.dev/move": "save-7-elsewhere-1"}}});
+    two.source.merge(CLUSTER, "default/demo", &mark).await;
+    let status = two.run("move status -o json").await;
+    let status: serde_json::Value = serde_json::from_str(&status.stdout).unwrap();
+    let save = &status["saves"][0];
+    assert_eq!((&save["process"], &save["over"]), (&json!("7-elsewhere-1"), &json!(false)), "{status}");
+    assert_eq!(save["paused"][0]["name"], "demo");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -149,6 +175,7 @@ async fn results_and_progress_are_there_for_scripts() {
         run.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let phases: Vec<&str> = lines.iter().filter_map(|line| line["phase"].as_str()).collect();
     assert_eq!((phases.first(), phases.last()), (Some(&"pausing"), Some(&"resuming")), "{run}");
+    assert_eq!(phases.iter().filter(|phase| **phase == "pausing").count(), 1, "{run}");
 }
 
 /// A move that the target has refused in the middle.

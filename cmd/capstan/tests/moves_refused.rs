@@ -52,7 +52,7 @@ fn flags_that_exclude_each_other_are_told() {
         ),
         (
             "--from-directory d --kubeconfig k",
-            "`--from-directory` cannot be used together with `--kubeconfig`",
+            "`--from-directory` cannot be used together with `--kubeconfig`\nhint: name the target with `--to-kubeconfig k`\n",
         ),
         ("--cluster a -l b=c", "`--cluster` cannot be used together with `--selector`"),
         ("--abort --dry-run", "`--abort` cannot be used together with `--dry-run`"),

@@ -26,7 +26,7 @@ pub use lifecycle::{
     StepReport, WaitingFor,
 };
 pub use move_plan::{MoveAction, MovePlan, MoveReport, MoveState, MovedObject, MovingObject, StayingObject};
-pub use move_state::{MoveAborted, MoveProgress, MoveStatus};
+pub use move_state::{MoveAborted, MoveProgress, MoveStatus, OpenSave};
 pub use progress::ProgressLine;
 pub use rollout::{RolloutReport, RolloutStatus};
 pub use status::{ProviderHealth, StatusReport, UnfinishedInstallation};

@@ -27,6 +27,8 @@ pub enum Event {
     Warning {
         /// Its words.
         text: String,
+        /// What was to be done, such as `apply Deployment ns/name`.
+        action: String,
     },
     /// An object was written.
     Wrote {

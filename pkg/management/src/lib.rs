@@ -83,9 +83,9 @@ pub use mover::{
     Aborted, ArchiveError, ArchiveWriter, Backup, BackupAbout, BackupManifest, BackupObject, BackupProvider,
     ClusterChoice, ClusterIdentity, Holder, JournalError, JournalKeeper, JournalStore, KeepSaved, MoveError,
     MoveJournal, MoveOutcome, MovePhase, MovePlan, MoveReport, MoveRequest, MoveSide, OnDifference, OnTarget,
-    PausedObject, Restored, Route, SaveInto, SaveRest, Saved, SavedFile, SavedObject, SavedObjects,
-    abort_move, carry_out_move, move_report, move_state, plan_move, plan_restore, plan_save, read_archive,
-    restore_objects, resume_saved, save_objects,
+    OpenSave, PausedObject, Restored, Route, SaveInto, SaveRest, Saved, SavedFile, SavedObject, SavedObjects,
+    abort_move, carry_out_move, move_report, move_state, open_saves, plan_move, plan_restore, plan_save,
+    read_archive, restore_objects, resume_saved, save_objects,
 };
 pub use plan::{
     Difference, Diffs, LifecyclePlan, ObjectDifference, ProviderPlan, Verb, differences, object_name,

@@ -60,7 +60,10 @@ pub use journal::{
 pub use plan::{MovePlan, OnTarget, plan_move, plan_restore};
 pub use restore::{Restored, SavedFile, SavedObjects, restore_objects};
 pub use run::{MoveOutcome, carry_out_move};
-pub use save::{KeepSaved, SaveInto, SaveRest, Saved, SavedObject, plan_save, resume_saved, save_objects};
+pub use save::{
+    KeepSaved, OpenSave, SaveInto, SaveRest, Saved, SavedObject, open_saves, plan_save, resume_saved,
+    save_objects,
+};
 
 /// What a move is asked for.
 #[derive(Clone, Debug)]

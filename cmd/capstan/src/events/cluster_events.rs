@@ -70,7 +70,7 @@ impl ClusterEvents {
                 self.writes.add();
             }
             Event::Requested { request } => self.writes.sent(request),
-            Event::Warning { text } if self.hidden.hides(text) => return,
+            Event::Warning { text, .. } if self.hidden.hides(text) => return,
             _ => {}
         }
         if self.format == ProgressFormat::Json
@@ -85,7 +85,7 @@ impl ClusterEvents {
                 let text = words::retrying(action, why, *since, *after);
                 if *since >= PATIENCE { self.messages.status(text) } else { self.messages.log(1, text) }
             }
-            Event::Warning { text } => self.messages.warning(text),
+            Event::Warning { text, action } => self.messages.warning(words::warned(text, action)),
             Event::Wrote { object, how } => self.messages.log(5, words::wrote(object, *how)),
             Event::Deleted { object } => self.messages.log(5, format!("deleted {object}")),
             Event::Waiting { blockers } => self.waiting(blockers),

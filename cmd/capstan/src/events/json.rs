@@ -4,6 +4,8 @@ use api::{ProviderId, output::ProgressLine};
 use apply::Written;
 use management::{Event, object_name, waiting_for};
 
+use super::words;
+
 /// The line of a server's event; none for those that belong into the log.
 pub(super) fn of_server(event: &apply::Event) -> Option<ProgressLine> {
     Some(match event {
@@ -14,7 +16,7 @@ pub(super) fn of_server(event: &apply::Event) -> Option<ProgressLine> {
             for_seconds: since.as_secs(),
             after_milliseconds: milliseconds(*after),
         },
-        apply::Event::Warning { text } => ProgressLine::Warning { text: text.clone() },
+        apply::Event::Warning { text, action } => ProgressLine::Warning { text: words::warned(text, action) },
         apply::Event::Wrote { object, how } => {
             ProgressLine::Wrote { object: object_name(object), how: word(*how) }
         }

@@ -105,6 +105,11 @@ fn pause(after: Duration) -> String {
     if after.as_secs() > 0 { format!("{}s", after.as_secs()) } else { format!("{}ms", after.as_millis()) }
 }
 
+/// What a server says of a request, and of which.
+pub(super) fn warned(text: &str, action: &str) -> String {
+    format!("{text} (told to {action})")
+}
+
 /// A write that was done.
 pub(super) fn wrote(object: &ObjectKey, how: Written) -> String {
     match how {

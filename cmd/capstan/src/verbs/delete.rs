@@ -121,7 +121,7 @@ impl Change for Deletion {
 
     async fn carry_out(&self, cluster: &ManagementCluster, plan: LifecyclePlan) -> Result<Done, Failure> {
         let not_ready = management::delete_providers(cluster, &self.0, plan).await?;
-        Ok(Done { not_ready, is_first: false })
+        Ok(Done { not_ready, first: None })
     }
 
     fn request(&self, _plan: &LifecyclePlan) -> SavedRequest {

@@ -78,10 +78,10 @@ pub struct StayingObject {
 }
 
 /// Result of `move` and of `move report`: what became of every object.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveReport {
-    /// Which move.
+    /// Which move; empty when there was nothing to move.
     pub run: String,
     /// Its ends and how far it is; absent where there is no journal of it any more.
     #[serde(skip_serializing_if = "Option::is_none")]

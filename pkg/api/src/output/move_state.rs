@@ -10,6 +10,25 @@ pub struct MoveStatus {
     /// The last move out of or into the clusters that were looked at; absent when there was none.
     #[serde(rename = "move", skip_serializing_if = "Option::is_none")]
     pub last: Option<MoveProgress>,
+    /// Saves that have paused what they read and not resumed it yet, by process.
+    pub saves: Vec<OpenSave>,
+}
+
+/// A save, as of `move --to-directory`, that is at work or was cut off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenSave {
+    /// The process that works or worked on it.
+    pub process: String,
+    /// Whether that process is known to have ended; of those of other machines it is not.
+    pub over: bool,
+    /// Clusters and ClusterClasses it has paused.
+    pub paused: Vec<ObjectName>,
+    /// What is to be done, in words.
+    pub next: String,
+    /// The command that resumes them; absent while the process may be at work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 /// A move, how far it is, and what is to be done about it.

@@ -122,18 +122,18 @@ impl Server {
         let response = line.connected.client.send(request).await.map_err(|error| asked.lost(&error))?;
         self.shared.answered.store(true, Ordering::Relaxed);
         if call.method != Method::GET {
-            self.warn(response.headers());
+            self.warn(call, response.headers());
         }
         Ok(response)
     }
 
     /// Passes warnings on. Those of reads are left out: they can only be about the version that was asked for, which is
     /// not the user's choice.
-    fn warn(&self, headers: &HeaderMap) {
+    fn warn(&self, call: &Call, headers: &HeaderMap) {
         for value in headers.get_all(header::WARNING) {
             let text = value.to_str().ok().and_then(warning);
             if let Some(text) = text.filter(|text| self.shared.is_new_warning(text)) {
-                self.events().send(&Event::Warning { text });
+                self.events().send(&Event::Warning { text, action: call.action.clone() });
             }
         }
     }

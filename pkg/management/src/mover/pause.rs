@@ -93,7 +93,9 @@ impl Work<'_> {
         })
         .await;
         no_failures("paused", failures)?;
-        self.tell(MovePhase::Pausing, paused.len(), paused.len());
+        if !paused.is_empty() {
+            self.tell(MovePhase::Pausing, paused.len(), paused.len());
+        }
         Ok(paused.len())
     }
 

@@ -13,7 +13,10 @@ use apply::ObjectKey;
 use futures::future::try_join;
 
 pub use self::restore::plan_restore;
-use self::{choose::choose, look::Looked};
+use self::{
+    choose::{choose, nothing_to_move},
+    look::Looked,
+};
 use super::{
     ClusterIdentity, MoveError, MoveJournal, MoveRequest, MoveSide, move_state, on_target,
     preflight::{Findings, Stage, check_half_deleted, check_objects, check_selection},
@@ -94,6 +97,9 @@ pub async fn plan_move(
     if !found.problems.is_empty() {
         return Err(Problems { problems: found.problems }.into());
     }
+    if unfinished.is_none() && plan.moves_nothing() {
+        found.warnings.push(nothing_to_move(source, request).await);
+    }
     plan.warnings = found.warnings;
     plan.unfinished = unfinished;
     Ok(plan)
@@ -144,6 +150,11 @@ impl MovePlan {
     /// The key of an object on the target: its namespace may be another there.
     pub fn key_on_target(&self, node: NodeId, request: &MoveRequest) -> ObjectKey {
         on_target(&self.facts(node).key, &request.namespace_map)
+    }
+
+    /// Whether there is nothing that moves, but what is of the whole cluster and on the target already.
+    pub(super) fn moves_nothing(&self) -> bool {
+        self.selection.moving().all(|node| self.on_target.get(&node) == Some(&OnTarget::LeaveAlone))
     }
 
     /// What was chosen, once the Clusters are known.

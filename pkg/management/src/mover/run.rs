@@ -73,7 +73,8 @@ pub(super) struct Copied {
     pub(super) version: String,
 }
 
-/// Carries a plan out, from the beginning or from where its journal says it is.
+/// Carries a plan out, from the beginning or from where its journal says it is. None when there is nothing to move: then
+/// nothing is written, and the journal and the report of the last move stay.
 /// # Errors
 /// Nothing is lost: the same command goes on; until the first deletion, [`super::abort_move`] undoes.
 pub async fn carry_out_move(
@@ -81,8 +82,8 @@ pub async fn carry_out_move(
     request: &MoveRequest,
     plan: MovePlan,
     keeper: &JournalKeeper,
-) -> Result<MoveOutcome, MoveError> {
-    let mut work = Box::pin(Work::begin(route, request, plan, keeper)).await?;
+) -> Result<Option<MoveOutcome>, MoveError> {
+    let Some(mut work) = Box::pin(Work::begin(route, request, plan, keeper)).await? else { return Ok(None) };
     work.note_words();
     if !work.is_past_return() {
         work.enter(MovePhase::Pausing).await?;
@@ -93,7 +94,7 @@ pub async fn carry_out_move(
     }
     work.enter(MovePhase::Resuming).await?;
     work.resume().await?;
-    work.finish().await
+    work.finish().await.map(Some)
 }
 
 impl Work<'_> {

@@ -147,6 +147,21 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
     print::objects(rendered.objects, format, args.write_to.as_deref(), session)
 }
 
+/// What to type where there are several to choose from; that one of them is named is enough then.
+fn which(error: &NoDefault) -> Option<String> {
+    let choices: Vec<String> = match error {
+        NoDefault::SeveralProviders(names) => names.iter().cloned().collect(),
+        NoDefault::SeveralVersions { provider, versions } => {
+            versions.iter().map(|version| format!("{}:{version}", provider.name)).collect()
+        }
+        NoDefault::ManagementCluster(_) | NoDefault::NotInstalled(_) | NoDefault::ProviderNotInstalled(_) => {
+            return None;
+        }
+    };
+    let flags: Vec<String> = choices.iter().map(|choice| format!("`--infrastructure {choice}`")).collect();
+    Some(format!("name one: {}", flags.join(" or ")))
+}
+
 impl GenerateCluster {
     fn source(&self) -> Result<Source<'_>, Failure> {
         let given = |flag: &Option<String>| flag.as_deref().is_some_and(|text| !text.is_empty());
@@ -193,7 +208,13 @@ impl GenerateCluster {
             let version = installed_version(&cluster, &id).await?;
             Ok::<_, NoDefault>((id, version))
         };
-        session.block_on(installed).map_err(|failure| failure.hint(hint))
+        let told = async {
+            installed.await.map_err(|error| {
+                let hint = which(&error).unwrap_or(hint);
+                Failure::from(error).hint(hint)
+            })
+        };
+        session.block_on(told)
     }
 
     /// The management cluster, for what only it knows.

@@ -1,4 +1,7 @@
-use api::plan::{SavedPlan, SavedRequest};
+use api::{
+    ProviderId, ProviderType,
+    plan::{SavedPlan, SavedRequest},
+};
 use management::{InitRequest, LifecyclePlan, ManagementCluster, WaitFor};
 
 use crate::{
@@ -81,9 +84,9 @@ pub(super) fn run(
     }
     let install = Install { sources: OwnedSources::of(session)?, request };
     let done = lifecycle::run(&install, saved.as_ref(), &args.plan, (kube, &args.pace), session)?;
-    if done.is_first {
+    if let Some(infrastructures) = &done.first {
         let events = session.cluster_events(args.pace.progress);
-        events.end(closing_text(session.program().name()));
+        events.end(closing_text(session.program().name(), infrastructures));
     }
     Ok(())
 }
@@ -138,9 +141,12 @@ impl Change for Install {
 
     async fn carry_out(&self, cluster: &ManagementCluster, plan: LifecyclePlan) -> Result<Done, Failure> {
         let sources = self.sources.get();
+        let installed = plan.providers.iter().map(|provider| provider.id.clone());
+        let infrastructures: Vec<ProviderId> =
+            installed.filter(|id| id.provider_type == ProviderType::Infrastructure).collect();
         let (is_first, not_ready) =
             Box::pin(management::init(cluster, &sources, &self.request, plan)).await?;
-        Ok(Done { not_ready, is_first })
+        Ok(Done { not_ready, first: is_first.then_some(infrastructures) })
     }
 
     fn request(&self, plan: &LifecyclePlan) -> SavedRequest {
@@ -157,11 +163,34 @@ impl Change for Install {
     }
 }
 
-/// Source: clusterctl v1.14 client/init.go, which prints it to stderr too.
-fn closing_text(program: &str) -> String {
+/// What to type next. Of several infrastructure providers it names the first: without one, none would be taken.
+/// Source: clusterctl v1.14 client/init.go, which prints it to stderr too, and names none.
+fn closing_text(program: &str, infrastructures: &[ProviderId]) -> String {
+    let named = match infrastructures {
+        [first, _, ..] => format!(" --infrastructure {}", first.name),
+        _ => String::new(),
+    };
     format!(
         "\nYour management cluster has been initialized successfully!\n\n\
          You can now create your first workload cluster by running the following:\n\n  \
-         {program} generate cluster [name] --kubernetes-version [version] | kubectl apply -f -\n"
+         {program} generate cluster [name]{named} --kubernetes-version [version] | kubectl apply -f -\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_type_next_names_a_provider_when_there_are_several_to_choose_from() {
+        let ids = ["docker", "aws"].map(|name| ProviderId::new(ProviderType::Infrastructure, name));
+        for (count, command) in [
+            (0, "  capstan generate cluster [name] --kubernetes-version "),
+            (1, "  capstan generate cluster [name] --kubernetes-version "),
+            (2, "  capstan generate cluster [name] --infrastructure docker --kubernetes-version "),
+        ] {
+            let text = closing_text("capstan", &ids[..count]);
+            assert!(text.contains(command), "{count}: {text}");
+        }
+    }
 }

@@ -1,6 +1,9 @@
 use std::future::Future;
 
-use api::plan::{SavedPlan, SavedRequest};
+use api::{
+    ProviderId,
+    plan::{SavedPlan, SavedRequest},
+};
 use management::{Difference, LifecyclePlan, ManagementCluster, NotReady};
 
 use super::{PlanFlags, text};
@@ -37,8 +40,8 @@ pub(crate) trait Change {
 pub(crate) struct Done {
     /// What was not ready in time, where that is no failure.
     pub(crate) not_ready: Option<NotReady>,
-    /// Whether Cluster API was installed for the first time.
-    pub(crate) is_first: bool,
+    /// The infrastructure providers that came with Cluster API when it was installed for the first time.
+    pub(crate) first: Option<Vec<ProviderId>>,
 }
 
 /// Plans a change; shows, saves or carries it out, as the flags say.

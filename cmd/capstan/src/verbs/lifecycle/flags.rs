@@ -29,7 +29,7 @@ pub(crate) struct WaitFlags {
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
 
-    /// Do not wait
+    /// Do not wait for providers; cert-manager is waited for all the same when they need it
     #[arg(long)]
     no_wait: bool,
 }

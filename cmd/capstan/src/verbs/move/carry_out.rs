@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use api::output::MoveReport;
 use management::{
     JournalError, JournalKeeper, ManagementCluster, MoveError, MoveOutcome, MovePhase, MovePlan,
 };
@@ -35,9 +36,12 @@ pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failur
         outcome.map_err(|error| begun.explain(error, program))
     };
     let outcome = session.block_on(moved).map_err(|failure| begun.interrupted(failure, program))?;
-    tell(&outcome, &events);
+    if let Some(outcome) = &outcome {
+        tell(outcome, &events);
+    }
+    let report = outcome.map_or_else(MoveReport::default, |outcome| outcome.report());
     // The peer prints nothing here.
-    session.printer().data(format.render(&outcome.report(), |_| String::new())?)
+    session.printer().data(format.render(&report, |_| String::new())?)
 }
 
 pub(in crate::verbs) fn warn(plan: &MovePlan, events: &ClusterEvents) {

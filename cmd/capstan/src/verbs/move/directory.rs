@@ -67,6 +67,7 @@ pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> 
         return Err(Failure::user("what was restored from a folder is not taken away again")
             .hint("the same command without `--abort` completes it"));
     }
+    flags.check_restoring()?;
     let format = flags.how.format()?;
     let request = flags.request_of_saved(session)?;
     let files = read(path, session)?;
@@ -119,6 +120,18 @@ fn read(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure> {
 impl MoveFlags {
     fn source(&self, session: &Session) -> Result<ManagementCluster, Failure> {
         connect(&self.server.kube, &self.server, self.how.hidden()?, session)
+    }
+
+    /// A folder is the source: the flag that names another one may be meant for the target.
+    /// Source: clusterctl v1.14 cmd/move.go, which refuses the two together.
+    fn check_restoring(&self) -> Result<(), Failure> {
+        match &self.server.kube.kubeconfig {
+            None => Ok(()),
+            Some(path) => {
+                Err(Failure::user("`--from-directory` cannot be used together with `--kubeconfig`")
+                    .hint(format!("name the target with `--to-kubeconfig {}`", path.display())))
+            }
+        }
     }
 
     /// The target of files: the one that is named as such, else the one of the usual flags, as with the peer.

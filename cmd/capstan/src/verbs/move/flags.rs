@@ -69,8 +69,8 @@ pub(super) struct ScopeFlags {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["to_kubeconfig", "to_sandbox"])]
     pub(super) to_directory: Option<PathBuf>,
 
-    /// Read the objects from such a folder; without a target, create them on the cluster of the kubeconfig
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["to_directory", "kubeconfig", "selector"])]
+    /// Read the objects from such a folder; without a target, create them on the cluster of `KUBECONFIG`
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["to_directory", "selector"])]
     pub(super) from_directory: Option<PathBuf>,
 }
 

@@ -1,11 +1,11 @@
 //! How far a move is.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
-use api::output::{MoveProgress, MoveStatus};
+use api::output::{MoveProgress, MoveStatus, ObjectName, OpenSave};
 use management::{MoveJournal, MovePhase};
 
-use super::flags::TargetFlags;
+use super::{flags::TargetFlags, keeper::keeper};
 use crate::{
     Failure,
     events::ApiWarnings,
@@ -17,7 +17,8 @@ use crate::{
 /// Show how far the last move is, who works on it, and what to do next
 ///
 /// The journal is read from the cluster that is moved out of, and from the target when one is named; one of them is
-/// enough. Nothing is written.
+/// enough. Saves to files that are at work on the source, or were cut off there, are shown with what they have paused.
+/// Nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} move status
@@ -41,7 +42,12 @@ pub(super) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let ends = args.target.ends(&args.server, ApiWarnings::default(), session)?;
     let journal = session.block_on(management::move_state(Some(&ends.source), ends.target.as_ref()))?;
     let program = session.program().name();
-    let status = MoveStatus { last: journal.map(|journal| progress(&journal, program)) };
+    let keeper = keeper(session.environment());
+    let saves = session.block_on(management::open_saves(&ends.source, &keeper))?;
+    let status = MoveStatus {
+        last: journal.map(|journal| progress(&journal, program)),
+        saves: saves.iter().map(|save| open(save, program)).collect(),
+    };
     let text = format.render(&status, text)?;
     session.printer().data(text)
 }
@@ -61,6 +67,24 @@ fn progress(journal: &MoveJournal, program: &str) -> MoveProgress {
         process: journal.holder.process.clone(),
         next: next(journal.phase).to_owned(),
         command: journal.is_unfinished().then(|| format!("{program} move{}{abort}", flags(journal))),
+    }
+}
+
+fn open(save: &management::OpenSave, program: &str) -> OpenSave {
+    let next = if save.is_over {
+        "it was cut off: the same save goes on with it, and the command resumes what it has paused"
+    } else {
+        "wait until it is done; if that process is on another machine and was cut off there, take the annotation \
+         `capstan.dev/move` off the Clusters and resume them"
+    };
+    let namespaces: BTreeSet<&str> = save.paused.iter().map(|key| key.namespace.as_str()).collect();
+    let namespaces: String = namespaces.iter().map(|name| format!(" --namespace {name}")).collect();
+    OpenSave {
+        process: save.process.clone(),
+        over: save.is_over,
+        paused: save.paused.iter().map(management::object_name).collect(),
+        next: next.to_owned(),
+        command: save.is_over.then(|| format!("{program} move{namespaces} --to-directory DIR --abort")),
     }
 }
 
@@ -97,7 +121,20 @@ fn flags(journal: &MoveJournal) -> String {
 }
 
 fn text(status: &MoveStatus) -> String {
-    let Some(last) = &status.last else { return "there was no move\n".to_owned() };
+    let mut text = match &status.last {
+        Some(last) => of_move(last),
+        None => "there was no move\n".to_owned(),
+    };
+    for save in &status.saves {
+        let over = if save.over { "cut off" } else { "not at its end" };
+        let _ = writeln!(text, "\nsave of process {}: {over}", save.process);
+        add_paused(&save.paused, &mut text);
+        add_next(&save.next, save.command.as_deref(), &mut text);
+    }
+    clean(&text).into_owned()
+}
+
+fn of_move(last: &MoveProgress) -> String {
     let (run, state) = (&last.run, &last.state);
     let mut text = format!("move {run}, begun at {}: {}\n", state.begun, state.phase);
     let clusters = match &last.clusters {
@@ -114,17 +151,28 @@ fn text(status: &MoveStatus) -> String {
     ] {
         let _ = writeln!(text, "  {name:<13} {value}");
     }
-    if last.unfinished && !last.paused.is_empty() {
-        let _ = writeln!(text, "\npaused by it");
-        for object in &last.paused {
-            let _ = writeln!(text, "  {}", super::text::shown(object));
-        }
+    if last.unfinished {
+        add_paused(&last.paused, &mut text);
     }
-    let _ = writeln!(text, "\n{}", last.next);
-    if let Some(command) = &last.command {
+    add_next(&last.next, last.command.as_deref(), &mut text);
+    text
+}
+
+fn add_paused(paused: &[ObjectName], text: &mut String) {
+    if paused.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\npaused by it");
+    for object in paused {
+        let _ = writeln!(text, "  {}", super::text::shown(object));
+    }
+}
+
+fn add_next(next: &str, command: Option<&str>, text: &mut String) {
+    let _ = writeln!(text, "\n{next}");
+    if let Some(command) = command {
         let _ = writeln!(text, "  {command}");
     }
-    clean(&text).into_owned()
 }
 
 #[cfg(test)]
@@ -152,7 +200,7 @@ mod tests {
     }
 
     fn shown(phase: &str) -> String {
-        text(&MoveStatus { last: Some(progress(&journal(phase), "capstan")) })
+        text(&MoveStatus { last: Some(progress(&journal(phase), "capstan")), saves: Vec::new() })
     }
 
     #[test]
@@ -194,6 +242,44 @@ the command goes on with it; nothing was deleted yet, and `--abort` in addition 
 
     #[test]
     fn without_a_journal_there_was_no_move() {
-        assert_eq!(text(&MoveStatus { last: None }), "there was no move\n");
+        assert_eq!(text(&MoveStatus { last: None, saves: Vec::new() }), "there was no move\n");
+    }
+
+    #[test]
+    fn a_save_that_was_cut_off_is_shown_with_the_command_that_resumes_and_one_at_work_is_to_be_waited_for() {
+        let save = |process: &str, is_over| {
+            let key = |kind: &str, namespace: &str| apply::ObjectKey {
+                group: "cluster.x-k8s.io".to_owned(),
+                kind: kind.to_owned(),
+                namespace: namespace.to_owned(),
+                name: "one".to_owned(),
+            };
+            let paused = vec![key("Cluster", "team"), key("ClusterClass", "classes")];
+            open(&management::OpenSave { process: process.to_owned(), is_over, paused }, "capstan")
+        };
+        assert_data_eq!(
+            text(&MoveStatus { last: None, saves: vec![save("7-0-1", true), save("8-1-1", false)] }),
+            str![[r"
+there was no move
+
+save of process 7-0-1: cut off
+
+paused by it
+  Cluster team/one
+  ClusterClass classes/one
+
+it was cut off: the same save goes on with it, and the command resumes what it has paused
+  capstan move --namespace classes --namespace team --to-directory DIR --abort
+
+save of process 8-1-1: not at its end
+
+paused by it
+  Cluster team/one
+  ClusterClass classes/one
+
+wait until it is done; if that process is on another machine and was cut off there, take the annotation `capstan.dev/move` off the Clusters and resume them
+
+"]]
+        );
     }
 }

@@ -197,7 +197,7 @@ impl Change for Upgrade {
     async fn carry_out(&self, cluster: &ManagementCluster, plan: LifecyclePlan) -> Result<Done, Failure> {
         let not_ready =
             Box::pin(management::upgrade(cluster, &self.sources.get(), &self.request, plan)).await?;
-        Ok(Done { not_ready, is_first: false })
+        Ok(Done { not_ready, first: None })
     }
 
     /// Versions settled by a contract are pinned as versions; where none is left to go to, the contract says so again.

@@ -59,7 +59,10 @@ async fn every_warning_is_told_once() {
     }
     let warnings: Vec<_> =
         lab.events().into_iter().filter(|event| matches!(event, Event::Warning { .. })).collect();
-    let expected = [r#"Warning { text: "unknown field \"x\"" }"#, r#"Warning { text: "old" }"#];
+    let expected = [
+        r#"Warning { text: "unknown field \"x\"", action: "apply ConfigMap default/a" }"#,
+        r#"Warning { text: "old", action: "apply ConfigMap default/a" }"#,
+    ];
     let found: Vec<_> = warnings.iter().map(|event| format!("{event:?}")).collect();
     assert_eq!(found, expected);
 }

@@ -17,7 +17,7 @@ pub(crate) fn check_objects(moving: &[&Facts], stage: Stage<'_>) -> Findings {
     };
     let mut found = Findings::default();
     if !matches!(stage, Stage::Deleting(_)) {
-        found.problems.extend(unfinished(&those));
+        found.problems.extend(unfinished(moving));
         found.warnings.extend(restless(&those));
     }
     found.warnings.extend(paused(&those, stage));
@@ -28,31 +28,44 @@ pub(crate) fn check_objects(moving: &[&Facts], stage: Stage<'_>) -> Findings {
 type Those<'a, 'f> = &'a dyn Fn(&dyn Fn(&Facts) -> bool) -> Vec<&'f ObjectKey>;
 
 /// What is not yet what it is to be, or no longer.
-fn unfinished(those: Those<'_, '_>) -> Vec<Problem> {
-    let look = "`kubectl get clusters,machines -A` shows how far they are; move when they are ready";
-    let going = "wait until they are gone, or see which finalizer holds them; on the target they would come to life again";
-    let rules = [
+fn unfinished(moving: &[&Facts]) -> Vec<Problem> {
+    let going = |_: &[&Facts]| {
+        "wait until they are gone, or see which finalizer holds them; on the target they would come to life again"
+            .to_owned()
+    };
+    let rules: [(fn(&Facts) -> bool, &str, fn(&[&Facts]) -> String); 4] = [
         (
-            those(&|facts| matches!(&facts.content, Content::Cluster(of) if !of.infrastructure_provisioned)),
+            |facts| matches!(&facts.content, Content::Cluster(of) if !of.infrastructure_provisioned),
             "the infrastructure is not provisioned yet",
             look,
         ),
         (
-            those(&|facts| matches!(&facts.content, Content::Cluster(of) if !of.control_plane_initialized)),
+            |facts| matches!(&facts.content, Content::Cluster(of) if !of.control_plane_initialized),
             "the control plane is not initialized yet",
             look,
         ),
-        (
-            those(&|facts| matches!(facts.content, Content::Machine { has_node: false })),
-            "there is no node yet",
-            look,
-        ),
-        (those(&|facts| facts.is_going && !facts.is_deleted_for_move), "told to go", going),
+        (|facts| matches!(facts.content, Content::Machine { has_node: false }), "there is no node yet", look),
+        (|facts| facts.is_going && !facts.is_deleted_for_move, "told to go", going),
     ];
-    let told = |(keys, reason, hint): (Vec<&ObjectKey>, &str, &str)| {
-        (!keys.is_empty()).then(|| problem(format!("{reason}: {}", listed(keys)), hint))
-    };
-    rules.into_iter().filter_map(told).collect()
+    let told = rules.into_iter().filter_map(|(is, reason, hint)| {
+        let found: Vec<&Facts> = moving.iter().copied().filter(|facts| is(facts)).collect();
+        let keys = listed(found.iter().map(|facts| &facts.key));
+        (!found.is_empty()).then(|| problem(format!("{reason}: {keys}"), hint(&found)))
+    });
+    told.collect()
+}
+
+/// How to see how far the first of these is; of a Machine that does not say whose it is, of any Cluster.
+fn look(found: &[&Facts]) -> String {
+    let of_first = found.first().and_then(|facts| {
+        let cluster = match facts.content {
+            Content::Cluster(_) => Some(&facts.key.name),
+            _ => facts.cluster_name.as_ref(),
+        };
+        Some(format!("{} -n {}", cluster?, facts.key.namespace))
+    });
+    let cluster = of_first.unwrap_or_else(|| "NAME -n NAMESPACE".to_owned());
+    format!("`describe cluster {cluster}` shows how far it is; move when it is ready")
 }
 
 /// What works at something, or is held.

@@ -97,7 +97,10 @@ fn unready() -> Vec<Facts> {
         bare("a/bare"),
         bare("b/bare"),
         facts("Cluster", "a/initializing", Content::Cluster(initializing)),
-        facts("Machine", "a/new", Content::Machine { has_node: false }),
+        Facts {
+            cluster_name: Some("initializing".to_owned()),
+            ..facts("Machine", "a/new", Content::Machine { has_node: false })
+        },
         Facts { is_going: true, ..facts("Secret", "a/going", Content::Plain) },
     ]
 }
@@ -114,7 +117,10 @@ fn everything_that_is_not_ready_is_told_at_once() {
             "told to go: Secret a/going",
         ]
     );
-    assert!(found.problems.iter().all(|problem| problem.hint.is_some()));
+    let hints: Vec<&str> = found.problems.iter().filter_map(|problem| problem.hint.as_deref()).collect();
+    let look = |cluster| format!("`describe cluster {cluster}` shows how far it is; move when it is ready");
+    assert_eq!(hints[..3], [look("bare -n a"), look("bare -n a"), look("initializing -n a")]);
+    assert!(hints[3].starts_with("wait until they are gone"), "{hints:?}");
     assert!(found.warnings.is_empty());
 }
 

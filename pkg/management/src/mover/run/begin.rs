@@ -14,25 +14,31 @@ use crate::{
 };
 
 impl<'a> Work<'a> {
-    /// Takes the journals of both sides.
+    /// Takes the journals of both sides. None when there is nothing to do.
     pub(super) async fn begin(
         route: Route<'_>,
         request: &'a MoveRequest,
         mut plan: MovePlan,
         keeper: &JournalKeeper,
-    ) -> Result<Self, MoveError> {
+    ) -> Result<Option<Self>, MoveError> {
         let (source, target) =
             (patient(route.source, request.timeout), patient(route.target, request.timeout));
         let journal = match plan.unfinished.take() {
             Some(journal) => journal,
-            None => new_journal(&source, &target, request, &plan, keeper).await?,
+            None => {
+                let lost = lost_run(&target, request, &plan).await?;
+                if lost.is_none() && plan.moves_nothing() {
+                    return Ok(None);
+                }
+                new_journal(&source, &target, request, &plan, lost, keeper).await?
+            }
         };
         let held = HeldJournal::take(&source, &target, journal, keeper).await?;
         let there = plan.on_target.iter().filter(|(_, there)| **there != OnTarget::Create);
         let existed = there.map(|(node, _)| plan.key_on_target(*node, request)).collect();
         let known = plan.on_target.keys().map(|node| plan.key_on_target(*node, request)).collect();
         let (copies, silent, words) = (Copies::default(), BTreeSet::new(), BTreeMap::new());
-        Ok(Self {
+        Ok(Some(Self {
             source,
             target,
             request,
@@ -44,21 +50,23 @@ impl<'a> Work<'a> {
             copies,
             silent,
             words,
-        })
+        }))
     }
 }
 
+/// The journal of a move that begins, or of one whose journal is lost and whose run is known.
 async fn new_journal(
     source: &ManagementCluster,
     target: &ManagementCluster,
     request: &MoveRequest,
     plan: &MovePlan,
+    lost: Option<String>,
     keeper: &JournalKeeper,
 ) -> Result<MoveJournal, MoveError> {
     let here = source.identity().await.map_err(at(MoveSide::Source))?;
     let there = target.identity().await.map_err(at(MoveSide::Target))?;
     let mut journal = MoveJournal::begin(here, there, request, chosen(request, plan), keeper);
-    if let Some(run) = lost_run(target, request, plan).await? {
+    if let Some(run) = lost {
         journal.run = run;
     }
     Ok(journal)

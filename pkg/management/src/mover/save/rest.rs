@@ -1,6 +1,6 @@
 //! Rest on the source while it is read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use apply::{ApiError, GroupKind, ObjectKey, PatchOf};
 use manifest::Value;
@@ -73,9 +73,41 @@ impl Save<'_> {
         .await;
         no_failures("paused", failures)?;
         let done = paused.len();
-        self.source.events.send(&Event::Moving { phase: MovePhase::Pausing, done, of: done });
+        if done > 0 {
+            self.source.events.send(&Event::Moving { phase: MovePhase::Pausing, done, of: done });
+        }
         Ok(done)
     }
+}
+
+/// A save that has paused what it reads: one that is at work, or was cut off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenSave {
+    /// Which process works or worked on it.
+    pub process: String,
+    /// Whether that process is known to have ended. Of those of other machines it is not.
+    pub is_over: bool,
+    /// Clusters and ClusterClasses that rest, sorted.
+    pub paused: Vec<ObjectKey>,
+}
+
+/// The saves whose marks are on something, in any namespace, by process.
+/// # Errors
+/// When the cluster cannot be asked.
+pub async fn open_saves(
+    source: &ManagementCluster,
+    keeper: &JournalKeeper,
+) -> Result<Vec<OpenSave>, MoveError> {
+    let mut by_run: BTreeMap<String, BTreeSet<ObjectKey>> = BTreeMap::new();
+    for (key, run) in marked(source).await.map_err(at(MoveSide::Source))? {
+        by_run.entry(run).or_default().insert(key);
+    }
+    let open = by_run.into_iter().filter_map(|(run, paused)| {
+        let process = process_of(&run)?.to_owned();
+        let is_over = !is_at_work(&run, keeper);
+        Some(OpenSave { process, is_over, paused: paused.into_iter().collect() })
+    });
+    Ok(open.collect())
 }
 
 /// Resumes what a save of these namespaces has paused and left so when it was cut off, and tells of what.

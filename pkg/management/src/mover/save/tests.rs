@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, io, sync::Arc};
 use serde_json::{Value, json};
 use support::kind;
 
-use super::{SaveInto, SaveRest, Saved, SavedObject, plan_save, resume_saved, save_objects};
+use super::{
+    OpenSave, SaveInto, SaveRest, Saved, SavedObject, open_saves, plan_save, resume_saved, save_objects,
+};
 use crate::{
     JournalKeeper, ManagementCluster, MoveError, MoveRequest, SavedFile,
     mover::{
@@ -202,5 +204,29 @@ fn objects_that_would_share_a_file_are_named_before_anything_is_paused() {
         );
         plan(SaveInto::Archive).await.unwrap();
         assert_eq!(lab.source.sandbox().revision(), before);
+    });
+}
+
+#[test]
+fn saves_that_are_at_work_or_were_cut_off_are_told_of_with_what_they_have_paused() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        for (place, run) in
+            [("team/a", "save-7"), ("team/c", "save-7"), ("other/x", "save-8"), ("team/b", "5f3a")]
+        {
+            lab.source.merge(kind::CLUSTER, place, &json!({"metadata": {"annotations": {MARK: run}}})).await;
+        }
+        let keeper = JournalKeeper { is_gone: Arc::new(|holder| holder.process == "7"), ..keeper("1") };
+        let lines = lab.lines();
+        let open = open_saves(&lines.source().await, &keeper).await.unwrap();
+        let told = |OpenSave { process, is_over, paused }: &OpenSave| {
+            let paused: Vec<_> = paused.iter().map(ToString::to_string).collect();
+            (process.clone(), *is_over, paused.join(", "))
+        };
+        let expected = [("7", true, "Cluster team/a, Cluster team/c"), ("8", false, "Cluster other/x")]
+            .map(|(process, is_over, paused)| (process.to_owned(), is_over, paused.to_owned()));
+        assert_eq!(open.iter().map(told).collect::<Vec<_>>(), expected);
     });
 }

@@ -9,8 +9,12 @@ use support::{
     kind,
 };
 
-use super::world::{World, installed, moves, request, state};
-use crate::mover::lab::Lab;
+use super::world::{World, installed, keeper, moves, request, state};
+use crate::{
+    MoveRequest, Route, carry_out_move,
+    mover::{lab::Lab, move_report, move_state},
+    plan_move,
+};
 
 /// Kinds of the world.
 const KINDS: usize = 18;
@@ -77,7 +81,7 @@ async fn a_status_is_taken_along_for_the_kinds_that_are_named_and_no_others() {
     let started = world.start().await;
     let before = state(&started.lab).await;
     let kinds = ["cluster", "machine.cluster.x-k8s.io"].map(str::to_owned);
-    let request = crate::MoveRequest { include_status: BTreeSet::from(kinds), ..request() };
+    let request = MoveRequest { include_status: BTreeSet::from(kinds), ..request() };
     moves(&started.lab, &request, "1").await.unwrap();
     let after = state(&started.lab).await;
     after.check("with statuses");
@@ -149,10 +153,40 @@ async fn a_cluster_finds_its_class_in_the_namespace_both_go_to() {
     lab.source.create(cluster_class("team/small")).await;
     lab.source.create(cluster("team/a").of_class("team/small").control_plane(1)).await;
     let map = [("team".to_owned(), "crew".to_owned())].into();
-    let request = crate::MoveRequest { namespace_map: map, ..request() };
+    let request = MoveRequest { namespace_map: map, ..request() };
     let outcome = moves(&lab, &request, "1").await.unwrap();
     assert!(outcome.differences.is_empty());
     let copy = lab.target.get(kind::CLUSTER, "crew/a").await.unwrap();
     assert_eq!(copy["spec"]["topology"]["classRef"], json!({"name": "small", "namespace": "crew"}));
     assert!(lab.target.get(kind::CLUSTER_CLASS, "crew/small").await.is_some());
+}
+
+#[tokio::test]
+async fn a_move_of_nothing_says_where_clusters_are_and_leaves_the_last_move_to_be_told_of() {
+    let world = Box::pin(World::build()).await;
+    let started = world.start().await;
+    let lab = &started.lab;
+    moves(lab, &request(), "1").await.unwrap();
+    let lines = lab.lines();
+    let (source, target) = (lines.source().await, lines.target().await);
+    let last = (
+        move_state(Some(&source), Some(&target)).await.unwrap(),
+        move_report(Some(&source), Some(&target)).await.unwrap(),
+    );
+    let before = [&lab.source, &lab.target].map(|side| side.sandbox().revision());
+    let nowhere = MoveRequest { namespaces: BTreeSet::from(["nosuch".to_owned()]), ..request() };
+    let plan = Box::pin(plan_move(&source, Some(&target), &nowhere)).await.unwrap();
+    let [warning] = &*plan.warnings else { panic!("{:?}", plan.warnings) };
+    assert_eq!(warning.text, "nothing to move in namespace `nosuch`");
+    let hint = "there is a Cluster in namespace `other`: name it with `--namespace`";
+    assert_eq!(warning.hint.as_deref(), Some(hint));
+    let route = Route { source: &source, target: &target };
+    assert!(Box::pin(carry_out_move(route, &nowhere, plan, &keeper("2"))).await.unwrap().is_none());
+    assert_eq!([&lab.source, &lab.target].map(|side| side.sandbox().revision()), before);
+    let now = (
+        move_state(Some(&source), Some(&target)).await.unwrap(),
+        move_report(Some(&source), Some(&target)).await.unwrap(),
+    );
+    assert!(now.0.is_some() && now.1.is_some());
+    assert_eq!(now, last);
 }

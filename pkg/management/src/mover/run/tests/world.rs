@@ -145,7 +145,9 @@ pub(in crate::mover) async fn carried_out(
     plan: MovePlan,
     process: &str,
 ) -> Result<MoveOutcome, MoveError> {
-    Box::pin(carry_out_move(Route { source, target }, request, plan, &keeper(process))).await
+    let route = Route { source, target };
+    let outcome = Box::pin(carry_out_move(route, request, plan, &keeper(process))).await?;
+    Ok(outcome.expect("something moves"))
 }
 
 /// The same on lines that nobody disturbs.
