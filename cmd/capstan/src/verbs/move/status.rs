@@ -78,13 +78,14 @@ fn open(save: &management::OpenSave, program: &str) -> OpenSave {
          `capstan.dev/move` off the Clusters and resume them"
     };
     let namespaces: BTreeSet<&str> = save.paused.iter().map(|key| key.namespace.as_str()).collect();
-    let namespaces: String = namespaces.iter().map(|name| format!(" --namespace {name}")).collect();
+    let flags: Vec<String> = namespaces.iter().map(|name| format!("--namespace {name}")).collect();
+    let flags = flags.join(" ");
     OpenSave {
         process: save.process.clone(),
         over: save.is_over,
         paused: save.paused.iter().map(management::object_name).collect(),
         next: next.to_owned(),
-        command: save.is_over.then(|| format!("{program} move{namespaces} --to-directory DIR --abort")),
+        command: save.is_over.then(|| format!("{program} move {flags} --to-directory DIR --abort")),
     }
 }
 

@@ -29,28 +29,22 @@ type Those<'a, 'f> = &'a dyn Fn(&dyn Fn(&Facts) -> bool) -> Vec<&'f ObjectKey>;
 
 /// What is not yet what it is to be, or no longer.
 fn unfinished(moving: &[&Facts]) -> Vec<Problem> {
-    let going = |_: &[&Facts]| {
-        "wait until they are gone, or see which finalizer holds them; on the target they would come to life again"
-            .to_owned()
-    };
-    let rules: [(fn(&Facts) -> bool, &str, fn(&[&Facts]) -> String); 4] = [
-        (
-            |facts| matches!(&facts.content, Content::Cluster(of) if !of.infrastructure_provisioned),
-            "the infrastructure is not provisioned yet",
-            look,
-        ),
-        (
-            |facts| matches!(&facts.content, Content::Cluster(of) if !of.control_plane_initialized),
-            "the control plane is not initialized yet",
-            look,
-        ),
-        (|facts| matches!(facts.content, Content::Machine { has_node: false }), "there is no node yet", look),
-        (|facts| facts.is_going && !facts.is_deleted_for_move, "told to go", going),
+    let going = "wait until they are gone, or see which finalizer holds them; on the target they would come to life again";
+    let those = |is: fn(&Facts) -> bool| moving.iter().copied().filter(move |facts| is(facts)).collect();
+    let bare: Vec<&Facts> =
+        those(|facts| matches!(&facts.content, Content::Cluster(of) if !of.infrastructure_provisioned));
+    let starting: Vec<&Facts> =
+        those(|facts| matches!(&facts.content, Content::Cluster(of) if !of.control_plane_initialized));
+    let new: Vec<&Facts> = those(|facts| matches!(facts.content, Content::Machine { has_node: false }));
+    let gone: Vec<&Facts> = those(|facts| facts.is_going && !facts.is_deleted_for_move);
+    let rules = [
+        ("the infrastructure is not provisioned yet", look(&bare), bare),
+        ("the control plane is not initialized yet", look(&starting), starting),
+        ("there is no node yet", look(&new), new),
+        ("told to go", going.to_owned(), gone),
     ];
-    let told = rules.into_iter().filter_map(|(is, reason, hint)| {
-        let found: Vec<&Facts> = moving.iter().copied().filter(|facts| is(facts)).collect();
-        let keys = listed(found.iter().map(|facts| &facts.key));
-        (!found.is_empty()).then(|| problem(format!("{reason}: {keys}"), hint(&found)))
+    let told = rules.into_iter().filter(|(.., found)| !found.is_empty()).map(|(reason, hint, found)| {
+        problem(format!("{reason}: {}", listed(found.iter().map(|facts| &facts.key))), hint)
     });
     told.collect()
 }

@@ -47,7 +47,7 @@ impl Writer {
                 vacant.insert(kind);
             }
         }
-        Ok(Self { kinds, references: References::of(&restore.plan, restore.request) })
+        Ok(Self { kinds, references: References::of(restore.plan, restore.request) })
     }
 
     /// Creates an object, or keeps the one that is there.

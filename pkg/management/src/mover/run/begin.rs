@@ -23,15 +23,14 @@ impl<'a> Work<'a> {
     ) -> Result<Option<Self>, MoveError> {
         let (source, target) =
             (patient(route.source, request.timeout), patient(route.target, request.timeout));
-        let journal = match plan.unfinished.take() {
-            Some(journal) => journal,
-            None => {
-                let lost = lost_run(&target, request, &plan).await?;
-                if lost.is_none() && plan.moves_nothing() {
-                    return Ok(None);
-                }
-                new_journal(&source, &target, request, &plan, lost, keeper).await?
+        let journal = if let Some(journal) = plan.unfinished.take() {
+            journal
+        } else {
+            let lost = lost_run(&target, request, &plan).await?;
+            if lost.is_none() && plan.moves_nothing() {
+                return Ok(None);
             }
+            new_journal(&source, &target, request, &plan, lost, keeper).await?
         };
         let held = HeldJournal::take(&source, &target, journal, keeper).await?;
         let there = plan.on_target.iter().filter(|(_, there)| **there != OnTarget::Create);

@@ -46,9 +46,9 @@ impl Told {
 }
 
 async fn lab() -> Lab {
-    let lab = Lab::start().await;
-    futures::join!(installed(&lab.source), installed(&lab.target));
-    lab.source.create(cluster("team/a").machines(1)).await;
+    let lab = Box::pin(Lab::start()).await;
+    futures::join!(Box::pin(installed(&lab.source)), Box::pin(installed(&lab.target)));
+    Box::pin(lab.source.create(cluster("team/a").machines(1))).await;
     lab
 }
 
