@@ -18,27 +18,27 @@ use crate::two::Two;
 
 impl Two {
     /// Runs a command line on the source.
-    async fn here(&self, arguments: &str) -> Outcome {
+    pub(crate) async fn here(&self, arguments: &str) -> Outcome {
         let [kubeconfig, _] = self.kubeconfigs().await;
         self.alone(&format!("{arguments} --kubeconfig {kubeconfig}"))
     }
 
     /// Runs one that restores files on the target.
-    async fn there(&self, arguments: &str) -> Outcome {
+    pub(crate) async fn there(&self, arguments: &str) -> Outcome {
         let [_, kubeconfig] = self.kubeconfigs().await;
         self.alone(&format!("{arguments} {kubeconfig}"))
     }
 
-    fn alone(&self, arguments: &str) -> Outcome {
+    pub(crate) fn alone(&self, arguments: &str) -> Outcome {
         tokio::task::block_in_place(|| self.world.run(arguments.split_whitespace()))
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.world.current_dir().join(name)
     }
 
     /// Whether the Cluster is there, and not paused.
-    async fn works_on(&self, side: &Fixture) -> bool {
+    pub(crate) async fn works_on(&self, side: &Fixture) -> bool {
         side.get(CLUSTER, "default/demo").await.is_some_and(|cluster| cluster["spec"]["paused"].is_null())
     }
 }

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 #![expect(clippy::needless_raw_string_hashes, reason = "expected texts are rewritten in this form")]
 
+mod backups;
+mod clusterctl_files;
 mod completion;
 mod config_repositories;
 mod configuration;

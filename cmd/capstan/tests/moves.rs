@@ -136,7 +136,7 @@ async fn all_that_stands_in_the_way_is_told_with_what_to_do() {
 exit 1
 --- stderr
 error: 2 problems were found before anything was written
-  cause: told to go: Machine default/demo-machine-0
+  cause: being deleted: Machine default/demo-machine-0
   cause: `infrastructure-docker` v1.14.0 is missing on the target
 hint: wait until they are gone, or see which finalizer holds them; on the target they would come to life again
 hint: `init --infrastructure docker:v1.14.0` with the target's kubeconfig installs it

@@ -74,18 +74,20 @@ pub use drawing::{Drawing, Fates, NoSuchCluster, draw, owner_graph};
 pub use error::LifecycleError;
 pub use event::Event;
 pub use graph::{
-    Choice, ClusterFacts, ConditionFacts, Content, Excluded, Facts, Fate, Graph, Included, KeptBecause, Node,
-    NodeId, OwnerRef, Replicas, Selection, TypeFacts,
+    Choice, ClusterFacts, ConditionFacts, Content, Excluded, Facts, Fate, Going, Graph, Included,
+    KeptBecause, Node, NodeId, OwnerRef, Replicas, Selection, TypeFacts,
 };
 pub use init::{InitRequest, init, plan_init};
 pub use inventory::{InventoryError, ProviderInventory};
 pub use mover::{
-    Aborted, ArchiveError, ArchiveWriter, Backup, BackupAbout, BackupManifest, BackupObject, BackupProvider,
-    ClusterChoice, ClusterIdentity, Holder, JournalError, JournalKeeper, JournalStore, KeepSaved, MoveError,
-    MoveJournal, MoveOutcome, MovePhase, MovePlan, MoveReport, MoveRequest, MoveSide, OnDifference, OnTarget,
-    OpenSave, PausedObject, Restored, Route, SaveInto, SaveRest, Saved, SavedFile, SavedObject, SavedObjects,
-    abort_move, carry_out_move, move_report, move_state, open_saves, plan_move, plan_restore, plan_save,
-    read_archive, restore_objects, resume_saved, save_objects,
+    Aborted, ArchiveError, ArchiveInput, ArchiveKeys, ArchiveLock, ArchiveOutput, ArchiveWriter, Backup,
+    BackupAbout, BackupManifest, BackupObject, BackupProvider, ClusterChoice, ClusterIdentity, Holder,
+    Identity, JournalError, JournalKeeper, JournalStore, KeepSaved, KeyError, KeyFileError, LeftOut,
+    MoveError, MoveJournal, MoveOutcome, MovePhase, MovePlan, MoveReport, MoveRequest, MoveSide,
+    OnDifference, OnTarget, OpenSave, Passphrase, PausedObject, Recipient, Restored, Route, SaveInto,
+    SaveRest, Saved, SavedFile, SavedObject, SavedObjects, Seal, SealedOutput, abort_move, carry_out_move,
+    move_report, move_state, open_saves, plan_move, plan_restore, plan_save, read_archive, restore_objects,
+    resume_saved, save_objects,
 };
 pub use plan::{
     Difference, Diffs, LifecyclePlan, ObjectDifference, ProviderPlan, Verb, differences, object_name,

@@ -50,8 +50,9 @@ use crate::{ContractError, DiscoverError, ManagementCluster, Problems};
 
 pub use abort::{Aborted, abort_move};
 pub use archive::{
-    ArchiveError, ArchiveWriter, Backup, BackupAbout, BackupManifest, BackupObject, BackupProvider,
-    read_archive,
+    ArchiveError, ArchiveInput, ArchiveKeys, ArchiveLock, ArchiveOutput, ArchiveWriter, Backup, BackupAbout,
+    BackupManifest, BackupObject, BackupProvider, Identity, KeyError, KeyFileError, Passphrase, Recipient,
+    Seal, SealedOutput, read_archive,
 };
 pub use journal::{
     ClusterIdentity, Holder, JournalError, JournalKeeper, JournalStore, MoveJournal, MovePhase, MoveReport,
@@ -61,8 +62,8 @@ pub use plan::{MovePlan, OnTarget, plan_move, plan_restore};
 pub use restore::{Restored, SavedFile, SavedObjects, restore_objects};
 pub use run::{MoveOutcome, carry_out_move};
 pub use save::{
-    KeepSaved, OpenSave, SaveInto, SaveRest, Saved, SavedObject, open_saves, plan_save, resume_saved,
-    save_objects,
+    KeepSaved, LeftOut, OpenSave, SaveInto, SaveRest, Saved, SavedObject, open_saves, plan_save,
+    resume_saved, save_objects,
 };
 
 /// What a move is asked for.

@@ -3,8 +3,8 @@ use std::error::Error;
 use api::Contract;
 use apply::{Blocker, GroupKind, Health, ObjectKey};
 use management::{
-    CertManagerError, ContractError, DeleteError, DescribeError, JournalError, MoveError, MovePhase,
-    NotReady, Problems, UpgradeError,
+    ArchiveError, CertManagerError, ContractError, DeleteError, DescribeError, JournalError, KeyError,
+    MoveError, MovePhase, NotReady, Problems, UpgradeError,
 };
 
 use super::rules::{as_error, one_of};
@@ -23,7 +23,9 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
         .or_else(|| as_error::<DescribeError>(error).and_then(description))
         .or_else(|| as_error::<CertManagerError>(error).and_then(cert_manager))
         .or_else(|| as_error::<MoveError>(error).and_then(movement))
-        .or_else(|| as_error::<JournalError>(error).and_then(journal));
+        .or_else(|| as_error::<JournalError>(error).and_then(journal))
+        .or_else(|| as_error::<ArchiveError>(error).and_then(archive))
+        .or_else(|| as_error::<KeyError>(error).map(|error| key(*error)));
     one.into_iter().collect()
 }
 
@@ -126,6 +128,35 @@ fn journal(error: &JournalError) -> Option<String> {
         JournalError::Place { .. } | JournalError::NotKept { .. } | JournalError::Disk(_) => return None,
     };
     Some(hint)
+}
+
+fn archive(error: &ArchiveError) -> Option<String> {
+    let hint = match error {
+        ArchiveError::Locked { .. } => {
+            "name the file of a secret key it was encrypted to: `--identity FILE`; nothing was written"
+        }
+        ArchiveError::NoIdentity => {
+            "name the file of another secret key too: `--identity FILE --identity FILE`; nothing was written"
+        }
+        ArchiveError::Passphrase => {
+            "`--passphrase-file` wins over CAPSTAN_BACKUP_PASSPHRASE, and that over asking; nothing was written"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+fn key(error: KeyError) -> String {
+    let hint = match error {
+        KeyError::Secret => {
+            "`age-keygen -y FILE` prints the public one; keep the secret one out of command lines"
+        }
+        KeyError::Public => "`age-keygen` writes both into a file; `--identity` takes that file",
+        KeyError::Ssh | KeyError::Kind | KeyError::Weak | KeyError::Other => {
+            "`age-keygen -o key.txt` makes a pair of keys: `age1…` and `AGE-SECRET-KEY-1…`"
+        }
+    };
+    hint.to_owned()
 }
 
 fn cert_manager(error: &CertManagerError) -> Option<String> {

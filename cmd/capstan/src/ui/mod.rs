@@ -7,6 +7,7 @@ mod messages;
 mod output_file;
 mod printer;
 mod progress;
+mod secret;
 mod streams;
 mod table;
 
@@ -17,5 +18,6 @@ pub(crate) use messages::Messages;
 pub(crate) use output_file::write_file_atomically;
 pub(crate) use printer::Printer;
 pub(crate) use progress::{Progress, TICK, WaitLine};
+pub(crate) use secret::ask_secret;
 pub use streams::Streams;
 pub(crate) use table::table;

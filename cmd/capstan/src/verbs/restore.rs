@@ -1,15 +1,17 @@
-use std::{fs::File, path::PathBuf};
+use std::path::PathBuf;
 
-use management::{Backup, MoveRequest, read_archive};
+use management::{Backup, MoveRequest};
 
-use super::r#move::{
-    flags::{choice, filled, namespace_map, saving_request, timeout},
-    restoring::{self, How, Source},
+use super::{
+    backup::{sealing::OpenFlags, verify::tell},
+    r#move::{
+        flags::{choice, filled, namespace_map, saving_request, timeout},
+        restoring::{self, How, Source},
+    },
 };
 use crate::{
     Failure,
     events::ApiWarnings,
-    failure::Kind,
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
 };
@@ -22,7 +24,8 @@ use crate::{
 #[command(after_help = "Examples:
   {bin} restore clusters.tar.gz --dry-run
   {bin} restore clusters.tar.gz
-  {bin} restore clusters.tar.gz --cluster blue --map-namespace team-a=tests")]
+  {bin} restore clusters.tar.gz --cluster blue --map-namespace team-a=tests
+  {bin} restore clusters.tar.gz.age --identity key.txt")]
 pub(crate) struct Restore {
     /// File to read, as `backup` wrote it
     #[arg(value_name = "FILE")]
@@ -57,6 +60,9 @@ pub(crate) struct Restore {
     output: String,
 
     #[command(flatten)]
+    opening: OpenFlags,
+
+    #[command(flatten)]
     server: ServerFlags,
 }
 
@@ -72,31 +78,16 @@ pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> 
             timeout(args.timeout.as_deref())?,
         )
     };
-    let Backup { manifest, objects } = read(args)?;
+    let else_do = "nothing was restored; take another backup";
+    let Backup { manifest, objects } = args.opening.read(&args.file, else_do, session)?;
     let target = settings::management_cluster_hiding(
         &args.server.kube,
         &args.server.pace,
         ApiWarnings::Known,
         session,
     )?;
-    session.messages().status(format!(
-        "a backup of {} at {}, {}",
-        manifest.about.source.address,
-        manifest.about.created,
-        if manifest.about.at_rest { "made at rest" } else { "made without a pause" }
-    ));
+    tell(&manifest, session);
     let source = Source { name: args.file.display().to_string(), objects: &objects };
     let how = How { format, dry_run: args.dry_run, progress: args.server.pace.progress };
     restoring::run(&source, &target, &request, &how, session)
-}
-
-fn read(args: &Restore) -> Result<Backup, Failure> {
-    let shown = args.file.display();
-    let file = File::open(&args.file)
-        .map_err(|error| Failure::new(Kind::Environment, format!("cannot read `{shown}`")).because(&error))?;
-    read_archive(file).map_err(|error| {
-        Failure::user(format!("`{shown}` is no backup that can be restored"))
-            .because(&error)
-            .hint("nothing was restored; take another backup")
-    })
 }

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use super::{Page, REFERENCE, heading};
 
 /// Every variable the program itself reads; a test compares it with the code.
-const TABLE: [(&str, &str); 21] = [
+const TABLE: [(&str, &str); 22] = [
     ("CLUSTERCTL_LOG_LEVEL", "how much to log, 0 to 10; `-v` wins"),
     ("XDG_CONFIG_HOME", "folder of `cluster-api/clusterctl.yaml` and of `cluster-api/overrides`"),
     ("XDG_STATE_HOME", "folder of `capstan/sandboxes`, where sandboxes are kept"),
@@ -27,6 +27,7 @@ const TABLE: [(&str, &str); 21] = [
     ("PATH", "where plugins, `clusterctl-*` and `capstan-*`, are looked for"),
     ("PATHEXT", "on Windows: endings of programs"),
     ("RUST_BACKTRACE", "`1` adds a trace to the report of a defect of capstan"),
+    ("CAPSTAN_BACKUP_PASSPHRASE", "passphrase of backups; where it is not set, it is asked for"),
     ("CAPSTAN_COMPLETE", "set by the completion script of a shell"),
 ];
 

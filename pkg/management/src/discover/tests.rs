@@ -53,7 +53,7 @@ fn names(found: &Discovered) -> Vec<String> {
 
 /// What of it moves.
 fn moving(found: &Discovered, scope: &Scope) -> Vec<String> {
-    let choice = Choice { namespaces: scope.namespaces.clone(), clusters: None };
+    let choice = Choice { namespaces: scope.namespaces.clone(), ..Choice::default() };
     let selection = found.graph.select(&choice);
     selection.moving().map(|id| found.graph.node(id).facts.key.to_string()).collect()
 }

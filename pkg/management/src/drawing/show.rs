@@ -32,6 +32,7 @@ pub fn owner_graph(graph: &Graph, scope: &Scope, cluster: Option<&str>) -> Resul
     let choice = Choice {
         namespaces: scope.namespaces.clone(),
         clusters: clusters.as_ref().map(|found| keys(graph, found)),
+        ..Choice::default()
     };
     let selection = graph.select(&choice);
     let shown = match &clusters {

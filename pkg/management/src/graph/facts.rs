@@ -21,7 +21,7 @@ pub struct Facts {
     pub is_hierarchy: bool,
     /// Whether a provider holds moves up: annotation `clusterctl.cluster.x-k8s.io/block-move`, whatever the value.
     pub blocks_move: bool,
-    /// Whether it is told to go.
+    /// Whether it is being deleted.
     pub is_going: bool,
     /// Whether a move was about to delete it: annotation `clusterctl.cluster.x-k8s.io/delete-for-move`.
     pub is_deleted_for_move: bool,
@@ -40,6 +40,13 @@ pub struct Facts {
     pub condition: Option<ConditionFacts>,
     /// What its kind adds.
     pub content: Content,
+}
+
+impl Facts {
+    /// Whether it is being deleted, by something else than a move that was about to delete it.
+    pub fn is_just_going(&self) -> bool {
+        self.is_going && !self.is_deleted_for_move
+    }
 }
 
 /// A kind of objects that is looked at.

@@ -15,6 +15,18 @@ pub struct Choice {
     pub namespaces: BTreeSet<String>,
     /// Only these Clusters, by namespace and name; none for all.
     pub clusters: Option<BTreeSet<(String, String)>>,
+    /// What becomes of objects that are being deleted.
+    pub going: Going,
+}
+
+/// What becomes of objects that are being deleted, but for those an earlier move was about to delete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Going {
+    /// They are selected as all others, for whoever refuses them.
+    #[default]
+    Selected,
+    /// They stay, and with them what they own.
+    LeftOut,
 }
 
 impl Choice {
@@ -27,6 +39,7 @@ impl Choice {
         Self {
             namespaces: namespaces.clone(),
             clusters: clusters.map(|clusters| clusters.iter().map(pair).collect()),
+            ..Self::default()
         }
     }
 }
@@ -95,6 +108,8 @@ pub enum Excluded {
     OwnerMissing(String),
     /// It, or an owner of it, owns itself.
     Cycle,
+    /// It is being deleted.
+    Going,
 }
 
 impl Selection {
@@ -137,7 +152,7 @@ pub(super) fn select(graph: &Graph, choice: &Choice) -> Selection {
     let order = order::order(graph);
     let mut fates = vec![Fate::Stays(Excluded::Cycle); graph.nodes.len()];
     for id in order.sorted {
-        fates[id.index()] = fate(graph, id, &candidates, &fates);
+        fates[id.index()] = fate(graph, id, choice, &candidates, &fates);
     }
     for id in &order.circular {
         if let Err(why) = candidates.of(*id) {
@@ -150,12 +165,15 @@ pub(super) fn select(graph: &Graph, choice: &Choice) -> Selection {
 }
 
 /// What becomes of an object whose owners' fates are known: it moves when it is to and all its owners do.
-fn fate(graph: &Graph, id: NodeId, candidates: &Candidates, fates: &[Fate]) -> Fate {
+fn fate(graph: &Graph, id: NodeId, choice: &Choice, candidates: &Candidates, fates: &[Fate]) -> Fate {
     let why = match candidates.of(id) {
         Ok(why) => why,
         Err(why) => return Fate::Stays(why),
     };
     let node = graph.node(id);
+    if choice.going == Going::LeftOut && node.facts.is_just_going() {
+        return Fate::Stays(Excluded::Going);
+    }
     if let Some((written, _)) = node.owners.iter().find(|(_, owner)| owner.is_none()) {
         return Fate::Stays(Excluded::OwnerMissing(format!("{} {}", written.kind, written.name)));
     }

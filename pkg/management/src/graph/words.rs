@@ -26,6 +26,7 @@ impl Graph {
                 format!("its owner {owner} is not there, or of a kind that is not moved")
             }
             Excluded::Cycle => "it, or an owner of it, owns itself".to_owned(),
+            Excluded::Going => "it is being deleted".to_owned(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Backups: one file that holds what a save has read, and says of itself what it holds.
 //!
 //! ```text
-//! gzip( tar( objects/Kind_namespace_name.yaml …, manifest.json ) )
+//! gzip( tar( objects/Kind_namespace_name.yaml …, manifest.json ) )          or that, sealed: `seal`
 //! ```
 //!
 //! - Objects are as in a directory: unpacked with `tar xzf`, `objects` can be restored by the peer as well.
@@ -9,6 +9,8 @@
 //! - Reading trusts nothing: nothing is given out before all of the archive was read, has the shape this module writes, and
 //!   every sum was found right.
 
+mod error;
+mod seal;
 mod tar;
 #[cfg(test)]
 mod tests;
@@ -16,7 +18,7 @@ mod tests;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
-    io::{self, Read, Write},
+    io::{self, BufRead as _, Read, Write},
 };
 
 use api::ProviderId;
@@ -26,9 +28,15 @@ use provider::InstalledProvider;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use self::tar::{Entry, TarReader, TarWriter};
-use super::{ClusterIdentity, SavedFile, SavedObject, SavedObjects};
-use crate::{ManagementCluster, Problems};
+use self::tar::{Entry, TarReader, TarWriter, read_error};
+use super::{ClusterIdentity, LeftOut, SavedFile, SavedObject, SavedObjects};
+use crate::ManagementCluster;
+
+pub use error::ArchiveError;
+pub use seal::{
+    ArchiveInput, ArchiveKeys, ArchiveLock, ArchiveOutput, Identity, KeyError, KeyFileError, Passphrase,
+    Recipient, Seal, SealedOutput,
+};
 
 const MANIFEST: &str = "manifest.json";
 const OBJECTS: &str = "objects/";
@@ -44,6 +52,9 @@ pub struct BackupManifest {
     pub about: BackupAbout,
     /// Every object, owners before what they own.
     pub objects: Vec<BackupObject>,
+    /// What belongs to them and is not in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
 }
 
 /// What a backup was made of.
@@ -60,6 +71,9 @@ pub struct BackupAbout {
     pub at_rest: bool,
     /// What was installed.
     pub providers: Vec<BackupProvider>,
+    /// What was not ready, in words: `there is no node yet: Machine team/one`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// A provider that was installed.
@@ -99,38 +113,6 @@ pub struct Backup {
     pub manifest: BackupManifest,
     /// What it holds.
     pub objects: SavedObjects,
-}
-
-/// An archive that is no backup, or not a whole one.
-#[derive(Debug, thiserror::Error)]
-pub enum ArchiveError {
-    /// It cannot be read.
-    #[error("it cannot be read")]
-    Read(#[source] io::Error),
-    /// It ends before its end.
-    #[error("it is cut off")]
-    Truncated,
-    /// It has another shape than a backup.
-    #[error("{what}")]
-    Shape {
-        /// What is wrong, with the entry.
-        what: String,
-    },
-    /// It is of another release.
-    #[error("it is of format {found}, and this program reads {}", BackupManifest::FORMAT)]
-    Format {
-        /// The number in it.
-        found: u64,
-    },
-    /// Something was changed since it was written.
-    #[error("`{file}` in it was changed: its SHA-256 is another")]
-    Sum {
-        /// Which file.
-        file: String,
-    },
-    /// Its objects cannot be read.
-    #[error(transparent)]
-    Objects(#[from] Problems),
 }
 
 /// Writes a backup, object by object.
@@ -179,6 +161,7 @@ impl BackupAbout {
             namespaces: namespaces.clone(),
             at_rest,
             providers: providers.iter().map(one).collect(),
+            notes: Vec::new(),
         })
     }
 }
@@ -207,11 +190,12 @@ impl<W: Write> ArchiveWriter<W> {
         Ok(())
     }
 
-    /// Ends it, and gives back what it was written to.
+    /// Ends it with what was left out of it, and gives back what it was written to.
     /// # Errors
     /// When it cannot be written.
-    pub fn finish(mut self, about: BackupAbout) -> io::Result<W> {
-        let manifest = BackupManifest { format: BackupManifest::FORMAT, about, objects: self.objects };
+    pub fn finish(mut self, about: BackupAbout, left_out: Vec<LeftOut>) -> io::Result<W> {
+        let format = BackupManifest::FORMAT;
+        let manifest = BackupManifest { format, about, objects: self.objects, left_out };
         let mut json = serde_json::to_vec_pretty(&manifest)?;
         json.push(b'\n');
         self.tar.append(MANIFEST, &json)?;
@@ -236,8 +220,8 @@ impl<W: Write> ArchiveWriter<W> {
 /// Whatever is not as [`ArchiveWriter`] writes it: paths that lead elsewhere, links, names that come twice, more bytes than
 /// any object has, sums that are wrong, files without an entry in the manifest and the reverse, and a missing end.
 pub fn read_archive(input: impl Read) -> Result<Backup, ArchiveError> {
-    let gzip = GzDecoder::new(io::BufReader::new(input));
-    let mut tar = TarReader::new(gzip);
+    let mut input = io::BufReader::new(input);
+    let mut tar = TarReader::new(GzDecoder::new(&mut input));
     let (mut files, mut manifest) = (BTreeMap::new(), None);
     while let Some(Entry { name, content }) = tar.next()? {
         if manifest.is_some() {
@@ -252,6 +236,10 @@ pub fn read_archive(input: impl Read) -> Result<Backup, ArchiveError> {
         } else {
             return Err(shape(format!("`{}` in it is no file of a backup", name.escape_debug())));
         }
+    }
+    // What is sealed says here that it is whole.
+    if !input.fill_buf().map_err(read_error)?.is_empty() {
+        return Err(shape("there is something behind its end".to_owned()));
     }
     let Some(manifest) = manifest else { return Err(shape("it has no manifest".to_owned())) };
     let objects = verified(&manifest, files)?;

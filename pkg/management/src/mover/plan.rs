@@ -19,11 +19,11 @@ use self::{
 };
 use super::{
     ClusterIdentity, MoveError, MoveJournal, MoveRequest, MoveSide, move_state, on_target,
-    preflight::{Findings, Stage, check_half_deleted, check_objects, check_selection},
+    preflight::{Findings, Purpose, Stage, check_half_deleted, check_objects, check_selection, unready},
     save::check_marks,
 };
 use crate::{
-    Choice, ContractCheck, Discovered, Facts, Fate, KeptBecause, ManagementCluster, NodeId, Problem,
+    Choice, ContractCheck, Discovered, Facts, Fate, Going, KeptBecause, ManagementCluster, NodeId, Problem,
     Problems, Scope, Selection,
 };
 
@@ -34,6 +34,8 @@ pub struct MovePlan {
     pub discovered: Discovered,
     /// The Clusters that were chosen, by `namespace/name`; none for all.
     pub clusters: Option<BTreeSet<String>>,
+    /// What becomes of objects that are being deleted.
+    pub going: Going,
     /// What becomes of each object of it.
     pub selection: Selection,
     /// What moves, in groups.
@@ -76,6 +78,16 @@ pub async fn plan_move(
     target: Option<&ManagementCluster>,
     request: &MoveRequest,
 ) -> Result<MovePlan, MoveError> {
+    Box::pin(plan_with(source, target, request, Purpose::Leave)).await
+}
+
+/// The same, with a say in what stands in the way.
+pub(super) async fn plan_with(
+    source: &ManagementCluster,
+    target: Option<&ManagementCluster>,
+    request: &MoveRequest,
+    purpose: Purpose,
+) -> Result<MovePlan, MoveError> {
     let unfinished = Box::pin(begun(source, target, request)).await?;
     check_contracts(source, target).await?;
     let scope = Scope { namespaces: request.namespaces.clone() };
@@ -84,11 +96,14 @@ pub async fn plan_move(
     let stage = Stage::of(unfinished.as_ref());
     let mut found = Findings::default();
     let choice = choose(source, &discovered.graph, request, stage, &mut found).await?;
-    let mut plan = MovePlan::of(discovered, &choice);
-    plan.check_source(request, stage, &mut found);
+    let going = match purpose {
+        Purpose::Leave => Going::Selected,
+        Purpose::Keep => Going::LeftOut,
+    };
+    let mut plan = MovePlan::of(discovered, &Choice { going, ..choice });
+    plan.check_source(request, stage, purpose, &mut found);
     if let Some(target) = target {
-        let moving: Vec<&Facts> = plan.selection.moving().map(|node| plan.facts(node)).collect();
-        found.problems.extend(check_marks(&moving));
+        found.problems.extend(check_marks(&plan.moving_facts()));
         let looked = Looked { source, target, request, stage };
         Box::pin(looked.fill(&mut plan, &mut found)).await?;
     } else {
@@ -159,7 +174,7 @@ impl MovePlan {
 
     /// What was chosen, once the Clusters are known.
     pub(super) fn choice(&self, request: &MoveRequest) -> Choice {
-        Choice::of_places(&request.namespaces, self.clusters.as_ref())
+        Choice { going: self.going, ..Choice::of_places(&request.namespaces, self.clusters.as_ref()) }
     }
 
     /// What a choice means for the source; nothing is known of the target yet.
@@ -169,6 +184,7 @@ impl MovePlan {
         Self {
             groups: discovered.graph.groups(&selection),
             clusters: choice.clusters.as_ref().map(|clusters| clusters.iter().map(place).collect()),
+            going: choice.going,
             discovered,
             selection,
             on_target: BTreeMap::new(),
@@ -188,9 +204,18 @@ impl MovePlan {
         matches!(self.selection.fate(node), Fate::Moves { kept: Some(KeptBecause::Global), .. })
     }
 
-    fn check_source(&self, request: &MoveRequest, stage: Stage<'_>, found: &mut Findings) {
-        let moving: Vec<&Facts> = self.selection.moving().map(|node| self.facts(node)).collect();
-        found.add(check_objects(&moving, stage));
+    /// What is not ready of what moves, in words that name it: a Cluster without infrastructure, a Machine without a node.
+    pub fn unready(&self) -> Vec<String> {
+        unready(&self.moving_facts()).into_iter().map(|problem| problem.text).collect()
+    }
+
+    fn moving_facts(&self) -> Vec<&Facts> {
+        self.selection.moving().map(|node| self.facts(node)).collect()
+    }
+
+    fn check_source(&self, request: &MoveRequest, stage: Stage<'_>, purpose: Purpose, found: &mut Findings) {
+        let moving = self.moving_facts();
+        found.add(check_objects(&moving, stage, purpose));
         found.add(check_selection(&self.discovered.graph, &self.selection));
         if matches!(stage, Stage::New) {
             found.problems.extend(choose::check_status_kinds(&moving, &request.include_status));

@@ -11,7 +11,7 @@ use super::{MoveJournal, MovePhase};
 use crate::Problem;
 
 pub(crate) use access::{Among, denied, wanted};
-pub(crate) use objects::{check_half_deleted, check_objects};
+pub(crate) use objects::{check_half_deleted, check_objects, unready};
 pub(crate) use selection::check_selection;
 pub(crate) use sides::{check_kinds, check_namespaces, check_places, check_providers, check_there};
 
@@ -27,6 +27,15 @@ pub(crate) enum Stage<'j> {
     Begun(&'j MoveJournal),
     /// Something was deleted on the source. There is no way back, so what objects are like there stops nothing.
     Deleting(&'j MoveJournal),
+}
+
+/// What objects are read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// They go to another cluster: all of them have to be ready, and none may be on its way out.
+    Leave,
+    /// They are kept for a bad day: what is not ready is better than nothing, and what is on its way out is left out.
+    Keep,
 }
 
 /// What was found.

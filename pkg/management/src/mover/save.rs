@@ -12,6 +12,7 @@
 //! - A move of what is being saved is refused, and so is a save of what is being moved.
 
 mod form;
+mod left_out;
 mod plan;
 mod rest;
 #[cfg(test)]
@@ -22,7 +23,7 @@ use std::{collections::BTreeSet, io};
 use apply::ObjectKey;
 use manifest::Object;
 
-use self::form::Form;
+use self::{form::Form, left_out::Lost};
 use super::{
     JournalKeeper, MoveError, MovePlan, MoveRequest, MoveSide,
     blocked::{blocking, wait},
@@ -33,6 +34,7 @@ use super::{
 use crate::{Event, Fate, KeptBecause, ManagementCluster, NodeId, Scope};
 
 pub(crate) use form::{go_json, is_users_pause};
+pub use left_out::LeftOut;
 pub(super) use plan::RESTORE;
 pub(crate) use plan::check_marks;
 pub use plan::plan_save;
@@ -80,8 +82,8 @@ pub struct SavedObject {
 pub struct Saved {
     /// Objects that were handed out.
     pub objects: usize,
-    /// What went while it was read, where nothing was paused.
-    pub gone: Vec<ObjectKey>,
+    /// What belongs to them and is not among them.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Takes what was read.
@@ -133,10 +135,12 @@ impl Save<'_> {
         if self.how == SaveRest::Paused {
             self.come_to_rest().await?;
         }
-        let mut saved = Saved::default();
+        let (mut saved, mut lost) = (Saved::default(), Lost::default());
         for group in self.plan.groups.clone() {
-            self.read_group(&group, &mut saved, keep).await?;
+            let group = self.with_owners(&group, &mut lost);
+            self.read_group(&group, &mut saved, &mut lost, keep).await?;
         }
+        saved.left_out = self.left_out(lost);
         if self.how == SaveRest::Paused {
             self.check_rest().await?;
         }
@@ -174,6 +178,7 @@ impl Save<'_> {
         &self,
         nodes: &[NodeId],
         saved: &mut Saved,
+        lost: &mut Lost,
         keep: &mut KeepSaved<'_>,
     ) -> Result<(), MoveError> {
         let graph = &self.plan.discovered.graph;
@@ -194,9 +199,12 @@ impl Save<'_> {
             .await;
             super::run::no_failures("read", failures)?;
             for (node, object) in read.into_iter().flatten() {
-                let object = self.saved(node, object);
                 left.remove(&node);
-                keep(object).map_err(MoveError::Keep)?;
+                if self.leaves_out(&object) {
+                    lost.is_going(node);
+                    continue;
+                }
+                keep(self.saved(node, object)).map_err(MoveError::Keep)?;
                 saved.objects += 1;
             }
             self.source.events.send(&Event::Saving { done: saved.objects, of });
@@ -204,7 +212,9 @@ impl Save<'_> {
         if !left.is_empty() && self.how == SaveRest::Paused {
             return Err(self.unsettled(left.into_iter()));
         }
-        saved.gone.extend(left.into_iter().map(|node| self.plan.facts(node).key.clone()));
+        for node in left {
+            lost.is_gone(node);
+        }
         Ok(())
     }
 

@@ -31,7 +31,7 @@ pub(crate) struct There {
     pub(crate) owners: Vec<(String, String, String)>,
     /// The run of the move that paused it, by the mark on it.
     pub(crate) paused_by: Option<String>,
-    /// Whether it is told to go.
+    /// Whether it is being deleted.
     pub(crate) is_going: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum NamespaceState {
     Missing,
     /// It is there.
     There,
-    /// It is told to go, and takes no new objects.
+    /// It is being deleted, and takes no new objects.
     Going,
 }
 

@@ -1,11 +1,12 @@
 //! Reading what a move would take along: into a folder, or into an archive.
 
-use std::io;
+use std::{collections::BTreeSet, io};
 
 use api::output::{MoveAction, MoveReport, MovedObject};
 use apply::ObjectKey;
 use management::{
-    KeepSaved, ManagementCluster, MovePlan, MoveRequest, SaveInto, SaveRest, SavedObject, object_name,
+    KeepSaved, LeftOut, ManagementCluster, MovePlan, MoveRequest, SaveInto, SaveRest, SavedObject,
+    object_name,
 };
 
 use super::{keeper::keeper, text};
@@ -23,8 +24,10 @@ pub(in crate::verbs) struct Saving<'a> {
 /// What was saved.
 pub(in crate::verbs) struct Done {
     pub(in crate::verbs) objects: Vec<ObjectKey>,
-    /// What went while it was read.
-    gone: Vec<ObjectKey>,
+    /// What belongs to them and is not among them.
+    pub(in crate::verbs) left_out: Vec<LeftOut>,
+    /// Those of which the plan did not know.
+    lost: Vec<LeftOut>,
 }
 
 impl Saving<'_> {
@@ -61,6 +64,7 @@ impl Saving<'_> {
         session: &Session,
     ) -> Result<Done, Failure> {
         let keeper = keeper(session.environment());
+        let planned: BTreeSet<ObjectKey> = plan.left_out().into_iter().map(|left| left.object).collect();
         let mut objects = Vec::new();
         let mut noting = |object: SavedObject| {
             objects.push(object.key.clone());
@@ -79,13 +83,14 @@ impl Saving<'_> {
             }
             saved => saved?,
         };
-        Ok(Done { objects, gone: saved.gone })
+        let lost = saved.left_out.iter().filter(|left| !planned.contains(&left.object)).cloned().collect();
+        Ok(Done { objects, left_out: saved.left_out, lost })
     }
 
     /// Prints what became of every object, for scripts; the peer prints nothing here.
     pub(in crate::verbs) fn report(&self, done: &Done, session: &mut Session) -> Result<(), Failure> {
-        for gone in &done.gone {
-            session.messages().warning(format!("{gone} went while it was saved, and is left out"));
+        for LeftOut { object, why } in &done.lost {
+            session.messages().warning(format!("{object} is left out: {why}"));
         }
         let moved =
             |object: &ObjectKey| MovedObject { object: object_name(object), outcome: "saved".to_owned() };

@@ -66,6 +66,7 @@ fn one(line: &str) -> Facts {
                 let owner = owner(&facts.key.namespace, words.next().unwrap(), words.next().unwrap());
                 facts.owners.push(owner);
             }
+            _ if word == "going" => facts.is_going = true,
             _ if word == "move" => facts.is_to_move = true,
             _ if word == "move-hierarchy" => facts.is_hierarchy = true,
             _ => panic!("`{word}` in `{line}`"),
@@ -134,7 +135,7 @@ fn owner(namespace: &str, kind: &str, name: &str) -> OwnerRef {
 /// Out of these namespaces; of all when empty.
 pub(super) fn from(namespaces: &[&str]) -> Choice {
     let namespaces: BTreeSet<_> = namespaces.iter().map(|name| (*name).to_owned()).collect();
-    Choice { namespaces, clusters: None }
+    Choice { namespaces, ..Choice::default() }
 }
 
 /// Out of namespace `a`, these Clusters.
@@ -184,6 +185,7 @@ fn fate(fate: &Fate, name: &impl Fn(NodeId) -> String) -> String {
             Excluded::OwnerStays(owner) => format!("stays as {} does", name(*owner)),
             Excluded::OwnerMissing(owner) => format!("stays without {owner}"),
             Excluded::Cycle => "stays in a ring".to_owned(),
+            Excluded::Going => "stays, being deleted".to_owned(),
         },
     }
 }

@@ -1,6 +1,7 @@
 //! Moves of some Clusters of a namespace.
 
-use super::builder::{graph, only, told};
+use super::builder::{from, graph, only, told};
+use crate::{Choice, Going};
 
 #[test]
 fn chosen_clusters_move_with_what_is_theirs_and_leave_the_others_as_they_are() {
@@ -136,4 +137,25 @@ fn what_is_labelled_and_of_no_cluster_is_copied_as_others_may_use_it() {
     ");
     let all = told(&graph(text), &only(&["one", "two"]));
     assert!(all.contains("Secret a/labelled: moves by its label\n"), "nobody is left to use it: {all}");
+}
+
+#[test]
+fn what_is_being_deleted_stays_with_what_it_owns_when_it_is_to() {
+    let graph = graph(
+        "Cluster a/one
+         Machine a/m1 going < Cluster one
+         Thing a/m1 < Machine m1
+         Machine a/m2 < Cluster one
+         Cluster a/two going
+         Secret a/two-ca",
+    );
+    let choice = Choice { going: Going::LeftOut, ..from(&["a"]) };
+    insta::assert_snapshot!(told(&graph, &choice), @"
+    Cluster a/one: moves
+    Cluster a/two: stays, being deleted
+    Machine a/m1: stays, being deleted
+    Machine a/m2: moves with Cluster a/one
+    Secret a/two-ca: stays as Cluster a/two does
+    Thing a/m1: stays as Machine a/m1 does
+    ");
 }

@@ -4,7 +4,7 @@
 
 use std::io::{self, Read, Write};
 
-use super::{ArchiveError, shape};
+use super::{ArchiveError, seal::Broken, shape};
 
 const BLOCK: usize = 512;
 /// The longest name a header has room for.
@@ -180,7 +180,10 @@ impl<R: Read> TarReader<R> {
     }
 }
 
-fn read_error(error: io::Error) -> ArchiveError {
+pub(super) fn read_error(error: io::Error) -> ArchiveError {
+    if error.get_ref().and_then(|inner| inner.downcast_ref::<Broken>()).is_some() {
+        return ArchiveError::Sealed;
+    }
     match error.kind() {
         io::ErrorKind::UnexpectedEof => ArchiveError::Truncated,
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {

@@ -36,16 +36,21 @@ fn about() -> BackupAbout {
             version: "v1.14.0".to_owned(),
             namespace: "capi-system".to_owned(),
         }],
+        notes: vec!["there is no node yet: Machine team/a".to_owned()],
     }
 }
 
-fn archive() -> Vec<u8> {
+pub(super) fn archive() -> Vec<u8> {
     let mut writer = ArchiveWriter::new(Vec::new());
     let long = "x".repeat(200);
     for one in [saved("Cluster", "a"), saved("Machine", "a"), saved("Machine", &long)] {
         writer.add(&one).unwrap();
     }
-    writer.finish(about()).unwrap()
+    writer.finish(about(), vec![left_out()]).unwrap()
+}
+
+fn left_out() -> LeftOut {
+    LeftOut { object: saved("Machine", "going").key, why: "it is being deleted".to_owned() }
 }
 
 /// An archive of these entries: names, types and contents.
@@ -78,7 +83,7 @@ fn refused(archive: &[u8]) -> String {
 #[test]
 fn a_backup_reads_back_with_all_it_says_of_itself() {
     let backup = read_archive(&*archive()).unwrap();
-    assert_eq!(backup.manifest.about, about());
+    assert_eq!((&backup.manifest.about, &backup.manifest.left_out), (&about(), &vec![left_out()]));
     assert_eq!((backup.objects.len(), backup.objects.providers.len()), (3, 1));
     let cluster = backup.objects.by_uid("Cluster-a").unwrap();
     assert!(cluster.stays_paused && !backup.objects.by_uid("Machine-a").unwrap().stays_paused);
@@ -96,7 +101,7 @@ fn objects_of_two_groups_with_one_name_are_kept_apart() {
     let mut writer = ArchiveWriter::new(Vec::new());
     writer.add(&one).unwrap();
     writer.add(&two).unwrap();
-    let backup = read_archive(&*writer.finish(about()).unwrap()).unwrap();
+    let backup = read_archive(&*writer.finish(about(), Vec::new()).unwrap()).unwrap();
     let files: Vec<&str> = backup.manifest.objects.iter().map(|one| &*one.file).collect();
     assert_eq!(files, ["Cluster_team_a.yaml", "Cluster.other.io_team_a.yaml"]);
 }
@@ -127,6 +132,7 @@ fn a_bit_that_was_turned_is_found() {
     let mut behind = plain;
     behind.extend([1; 512]);
     assert_eq!(refused(&gzip(&behind)), "there is something behind its end");
+    assert_eq!(refused(&[archive(), vec![0]].concat()), "there is something behind its end");
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub(super) async fn choose(
             Some(labelled)
         }
     };
-    Ok(Choice { namespaces, clusters })
+    Ok(Choice { namespaces, clusters, ..Choice::default() })
 }
 
 /// The Clusters of these namespaces.

@@ -4,20 +4,25 @@ use std::collections::BTreeMap;
 
 use apply::ObjectKey;
 
-use super::{Findings, Stage, listed, problem, remark};
+use super::{Findings, Purpose, Stage, listed, problem, remark};
 use crate::{Content, Facts, Problem, Replicas, mover::save::is_mark_of_save};
 
 /// Checks what is to move: provisioned, initialized, with nodes, nothing on its way out. Roll-outs, pauses of the user's,
 /// holders and owners outside the cluster are told.
 /// Source: clusterctl v1.14 client/cluster/mover.go (checkProvisioningCompleted), whose conditions these are; differs: all is
 /// told at once, what goes is refused, and what the user paused may move and stays paused.
-pub(crate) fn check_objects(moving: &[&Facts], stage: Stage<'_>) -> Findings {
+pub(crate) fn check_objects(moving: &[&Facts], stage: Stage<'_>, purpose: Purpose) -> Findings {
     let those = |is: &dyn Fn(&Facts) -> bool| -> Vec<&ObjectKey> {
         moving.iter().filter(|facts| is(facts)).map(|facts| &facts.key).collect()
     };
     let mut found = Findings::default();
     if !matches!(stage, Stage::Deleting(_)) {
-        found.problems.extend(unfinished(moving));
+        let unready = unready(moving);
+        match purpose {
+            Purpose::Leave => found.problems.extend(unready),
+            Purpose::Keep => found.warnings.extend(unready.into_iter().map(|problem| remark(problem.text))),
+        }
+        found.problems.extend(going(&those));
         found.warnings.extend(restless(&those));
     }
     found.warnings.extend(paused(&those, stage));
@@ -27,26 +32,19 @@ pub(crate) fn check_objects(moving: &[&Facts], stage: Stage<'_>) -> Findings {
 
 type Those<'a, 'f> = &'a dyn Fn(&dyn Fn(&Facts) -> bool) -> Vec<&'f ObjectKey>;
 
-/// What is not yet what it is to be, or no longer.
-fn unfinished(moving: &[&Facts]) -> Vec<Problem> {
-    let going = "wait until they are gone, or see which finalizer holds them; on the target they would come to life again";
-    let those = |is: fn(&Facts) -> bool| moving.iter().copied().filter(move |facts| is(facts)).collect();
-    let bare: Vec<&Facts> =
-        those(|facts| matches!(&facts.content, Content::Cluster(of) if !of.infrastructure_provisioned));
-    let starting: Vec<&Facts> =
-        those(|facts| matches!(&facts.content, Content::Cluster(of) if !of.control_plane_initialized));
-    let new: Vec<&Facts> = those(|facts| matches!(facts.content, Content::Machine { has_node: false }));
-    let gone: Vec<&Facts> = those(|facts| facts.is_going && !facts.is_deleted_for_move);
+/// What is not yet what it is to be, named, with how to see how far it is.
+pub(crate) fn unready(moving: &[&Facts]) -> Vec<Problem> {
     let rules = [
-        ("the infrastructure is not provisioned yet", look(&bare), bare),
-        ("the control plane is not initialized yet", look(&starting), starting),
-        ("there is no node yet", look(&new), new),
-        ("told to go", going.to_owned(), gone),
+        ("the infrastructure is not provisioned yet", lacks_infrastructure as fn(&Content) -> bool),
+        ("the control plane is not initialized yet", lacks_control_plane),
+        ("there is no node yet", lacks_node),
     ];
-    let told = rules.into_iter().filter(|(.., found)| !found.is_empty()).map(|(reason, hint, found)| {
-        problem(format!("{reason}: {}", listed(found.iter().map(|facts| &facts.key))), hint)
-    });
-    told.collect()
+    let told = |(reason, is): (&str, fn(&Content) -> bool)| {
+        let found: Vec<&Facts> = moving.iter().copied().filter(|facts| is(&facts.content)).collect();
+        let keys = listed(found.iter().map(|facts| &facts.key));
+        (!found.is_empty()).then(|| problem(format!("{reason}: {keys}"), look(&found)))
+    };
+    rules.into_iter().filter_map(told).collect()
 }
 
 /// How to see how far the first of these is; of a Machine that does not say whose it is, of any Cluster.
@@ -60,6 +58,25 @@ fn look(found: &[&Facts]) -> String {
     });
     let cluster = of_first.unwrap_or_else(|| "NAME -n NAMESPACE".to_owned());
     format!("`describe cluster {cluster}` shows how far it is; move when it is ready")
+}
+
+fn lacks_infrastructure(of: &Content) -> bool {
+    matches!(of, Content::Cluster(cluster) if !cluster.infrastructure_provisioned)
+}
+
+fn lacks_control_plane(of: &Content) -> bool {
+    matches!(of, Content::Cluster(cluster) if !cluster.control_plane_initialized)
+}
+
+fn lacks_node(of: &Content) -> bool {
+    matches!(of, Content::Machine { has_node: false })
+}
+
+/// What is on its way out.
+fn going(those: Those<'_, '_>) -> Option<Problem> {
+    let hint = "wait until they are gone, or see which finalizer holds them; on the target they would come to life again";
+    let keys = those(&|facts| facts.is_just_going());
+    (!keys.is_empty()).then(|| problem(format!("being deleted: {}", listed(keys)), hint))
 }
 
 /// What works at something, or is held.

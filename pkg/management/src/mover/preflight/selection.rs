@@ -17,12 +17,15 @@ pub(crate) fn check_selection(graph: &Graph, selection: &Selection) -> Findings 
     Findings { problems: shared.collect(), warnings: left_behind(graph, selection) }
 }
 
-/// Objects that belong to what moves and stay. The peer leaves them in silence.
+/// Objects that belong to what moves and stay. The peer leaves them in silence. What is owned by what goes is told with it.
 fn left_behind(graph: &Graph, selection: &Selection) -> Vec<Problem> {
     let (mut owner_stays, mut owner_missing, mut other) = (Vec::new(), Vec::new(), Vec::new());
+    let mut going = Vec::new();
     for (id, node) in graph.iter() {
         let key = &node.facts.key;
         match selection.fate(id) {
+            Fate::Stays(Excluded::Going) => going.push(key),
+            Fate::Stays(Excluded::OwnerStays(owner)) if goes_with(selection, *owner) => {}
             Fate::Stays(Excluded::OwnerStays(owner)) => {
                 owner_stays.push(format!("{key} (owner {})", graph.node(*owner).facts.key));
             }
@@ -35,6 +38,9 @@ fn left_behind(graph: &Graph, selection: &Selection) -> Vec<Problem> {
     }
     let hint = "it stays on the source; take the owner reference off, or move it yourself";
     let mut told = Vec::new();
+    if !going.is_empty() {
+        told.push(remark(format!("being deleted, and left out with what they own: {}", listed(going))));
+    }
     for (what, objects) in [
         ("stays, because an owner stays", owner_stays),
         ("stays, because an owner is not there", owner_missing),
@@ -54,6 +60,14 @@ fn left_behind(graph: &Graph, selection: &Selection) -> Vec<Problem> {
         told.push(remark(format!("stays, because its owners own each other: {}", listed(other))));
     }
     told
+}
+
+/// Whether an object stays because it, or an owner of it, is being deleted.
+fn goes_with(selection: &Selection, mut node: NodeId) -> bool {
+    while let Fate::Stays(Excluded::OwnerStays(owner)) = selection.fate(node) {
+        node = *owner;
+    }
+    matches!(selection.fate(node), Fate::Stays(Excluded::Going))
 }
 
 fn first_few(texts: &[String]) -> String {

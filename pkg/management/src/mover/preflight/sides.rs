@@ -82,7 +82,7 @@ pub(crate) fn check_namespaces(target: &BTreeMap<String, NamespaceState>) -> Vec
     let going = target.iter().filter(|(_, state)| **state == NamespaceState::Going);
     let told = |(name, _): (&String, &NamespaceState)| {
         problem(
-            format!("namespace `{name}` of the target is told to go"),
+            format!("namespace `{name}` of the target is being deleted"),
             "wait until it is gone; it is then made anew",
         )
     };
@@ -127,7 +127,7 @@ pub(crate) fn check_there(overwritten: &[ObjectKey], view: &TargetView, stage: S
     let mut found = Findings::default();
     if !going.is_empty() {
         found.problems.push(problem(
-            format!("told to go on the target: {}", listed(going)),
+            format!("being deleted on the target: {}", listed(going)),
             "wait until they are gone, or see which finalizer holds them",
         ));
     }

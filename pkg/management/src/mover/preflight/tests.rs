@@ -70,7 +70,7 @@ fn journal(phase: MovePhase) -> MoveJournal {
 }
 
 fn check(objects: &[Facts], stage: Stage<'_>) -> Findings {
-    check_objects(&objects.iter().collect::<Vec<_>>(), stage)
+    check_objects(&objects.iter().collect::<Vec<_>>(), stage, Purpose::Leave)
 }
 
 fn texts(problems: &[Problem]) -> Vec<&str> {
@@ -114,7 +114,7 @@ fn everything_that_is_not_ready_is_told_at_once() {
             "the infrastructure is not provisioned yet: Cluster a/bare, Cluster b/bare",
             "the control plane is not initialized yet: Cluster a/bare, Cluster b/bare, Cluster a/initializing",
             "there is no node yet: Machine a/new",
-            "told to go: Secret a/going",
+            "being deleted: Secret a/going",
         ]
     );
     let hints: Vec<&str> = found.problems.iter().filter_map(|problem| problem.hint.as_deref()).collect();
@@ -122,6 +122,17 @@ fn everything_that_is_not_ready_is_told_at_once() {
     assert_eq!(hints[..3], [look("bare -n a"), look("bare -n a"), look("initializing -n a")]);
     assert!(hints[3].starts_with("wait until they are gone"), "{hints:?}");
     assert!(found.warnings.is_empty());
+}
+
+#[test]
+fn what_is_not_ready_is_told_and_kept_where_objects_are_kept_for_a_bad_day() {
+    let objects = unready();
+    let (refused, kept) = (
+        check(&objects, Stage::New),
+        check_objects(&objects.iter().collect::<Vec<_>>(), Stage::New, Purpose::Keep),
+    );
+    assert_eq!(texts(&kept.warnings), texts(&refused.problems)[..3]);
+    assert_eq!(texts(&kept.problems), ["being deleted: Secret a/going"]);
 }
 
 #[test]
@@ -282,12 +293,12 @@ fn what_goes_on_the_target_stands_in_the_way_and_what_is_overwritten_is_told() {
     let namespaces =
         [("a", NamespaceState::Going), ("b", NamespaceState::Missing), ("c", NamespaceState::There)];
     let namespaces = namespaces.map(|(name, state)| (name.to_owned(), state)).into();
-    assert_eq!(texts(&check_namespaces(&namespaces)), ["namespace `a` of the target is told to go"]);
+    assert_eq!(texts(&check_namespaces(&namespaces)), ["namespace `a` of the target is being deleted"]);
     let going = There { is_going: true, ..There::default() };
     let (there, gone) = (key("Secret", "a/there"), key("Secret", "a/going"));
     let view = TargetView { there: [(there.clone(), There::default()), (gone, going)].into() };
     let found = check_there(std::slice::from_ref(&there), &view, Stage::New);
-    assert_eq!(texts(&found.problems), ["told to go on the target: Secret a/going"]);
+    assert_eq!(texts(&found.problems), ["being deleted on the target: Secret a/going"]);
     assert_eq!(texts(&found.warnings), ["on the target already, and overwritten: Secret a/there"]);
     let journal = journal(MovePhase::Creating);
     assert_eq!(check_there(&[there], &view, Stage::of(Some(&journal))).warnings, []);

@@ -33,6 +33,7 @@ fn words(graph: &Graph, fate: &Fate) -> String {
         Fate::Stays(Excluded::OwnerMissing(owner)) => {
             format!("stayed: its owner `{owner}` is not there or of a kind that is not moved")
         }
+        Fate::Stays(Excluded::Going) => "stayed: it was being deleted".to_owned(),
         Fate::Stays(Excluded::Cycle) => "stayed: it or an owner of it owns itself".to_owned(),
     }
 }

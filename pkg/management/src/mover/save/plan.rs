@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use apply::Permission;
 
-use super::{SaveInto, SaveRest, form::file_name, rest};
+use super::{LeftOut, SaveInto, SaveRest, form::file_name, rest};
 use crate::{
-    Facts, ManagementCluster, Problem, Problems,
+    Excluded, Facts, Fate, ManagementCluster, Problem, Problems,
     mover::{
         JournalKeeper, MoveError, MoveJournal, MovePlan, MoveRequest, MoveSide, move_state,
         pause::Resting,
-        plan::plan_move,
-        preflight::{denied, listed, problem},
+        plan::plan_with,
+        preflight::{Purpose, denied, listed, problem},
         run::at,
     },
 };
@@ -20,6 +20,8 @@ use crate::{
 pub(in crate::mover) const RESTORE: &str = "restore";
 
 /// Looks at the source and checks everything, as for a move, and that each object has a file of its own. Writes nothing.
+/// What is not ready or being deleted stands in the way of files. An archive, made every night, takes the first and leaves the
+/// second out; the plan warns of both.
 /// # Errors
 /// `Problems` with everything that stands in the way. `Journal` while something is moved away. `Saving` while another run
 /// saves.
@@ -35,7 +37,11 @@ pub async fn plan_save(
         let what = format!("it goes to `{}`", journal.target.address);
         return Err(journal.in_the_way(&what).into());
     }
-    let plan = Box::pin(plan_move(source, None, request)).await?;
+    let purpose = match into {
+        SaveInto::Archive => Purpose::Keep,
+        SaveInto::Files => Purpose::Leave,
+    };
+    let plan = Box::pin(plan_with(source, None, request, purpose)).await?;
     let moving: Vec<&Facts> = plan.selection.moving().map(|node| plan.facts(node)).collect();
     let mut runs = moving.iter().filter_map(|facts| facts.paused_by.as_deref());
     if let Some(run) = runs.find(|run| rest::is_at_work(run, keeper)) {
@@ -60,6 +66,19 @@ impl MovePlan {
     /// The names of the files a save of this plan into files writes.
     pub fn file_names(&self) -> BTreeSet<String> {
         self.selection.moving().map(|node| file_name(&self.facts(node).key)).collect()
+    }
+
+    /// What belongs to what moves, and stays.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        let graph = &self.discovered.graph;
+        let left = |(node, _)| match self.selection.fate(node) {
+            Fate::Moves { .. }
+            | Fate::Stays(Excluded::NotLinked | Excluded::OtherNamespace | Excluded::NotChosen(_)) => None,
+            Fate::Stays(why) => Some((node, why)),
+        };
+        let told =
+            |(node, why)| LeftOut { object: self.facts(node).key.clone(), why: graph.why_excluded(why) };
+        graph.iter().filter_map(left).map(told).collect()
     }
 }
 

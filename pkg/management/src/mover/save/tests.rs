@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 use support::kind;
 
 use super::{
-    OpenSave, SaveInto, SaveRest, Saved, SavedObject, open_saves, plan_save, resume_saved, save_objects,
+    LeftOut, OpenSave, SaveInto, SaveRest, Saved, SavedObject, open_saves, plan_save, resume_saved,
+    save_objects,
 };
 use crate::{
-    JournalKeeper, ManagementCluster, MoveError, MoveRequest, SavedFile,
+    JournalKeeper, ManagementCluster, MoveError, MovePlan, MoveRequest, SavedFile,
     mover::{
         MARK, PAUSED,
         lab::Lab,
@@ -228,5 +229,83 @@ fn saves_that_are_at_work_or_were_cut_off_are_told_of_with_what_they_have_paused
         let expected = [("7", true, "Cluster team/a, Cluster team/c"), ("8", false, "Cluster other/x")]
             .map(|(process, is_over, paused)| (process.to_owned(), is_over, paused.to_owned()));
         assert_eq!(open.iter().map(told).collect::<Vec<_>>(), expected);
+    });
+}
+
+/// What an archive is made of, and what is left out of it, an object a line.
+async fn archived(source: &ManagementCluster, plan: MovePlan, how: SaveRest) -> (Vec<String>, Vec<String>) {
+    let mut kept = Vec::new();
+    let mut keep = |object: SavedObject| {
+        kept.push(object.key.to_string());
+        Ok(())
+    };
+    let (request, keeper) = (request(), keeper("1"));
+    let saved = save_objects(source, &request, plan, how, &keeper, &mut keep).await.unwrap();
+    let told = |left: LeftOut| format!("{}: {}", left.object, left.why);
+    let mut left: Vec<String> = saved.left_out.into_iter().map(told).collect();
+    left.sort();
+    (kept, left)
+}
+
+const HELD: &str = "team/b-machine-0";
+
+async fn delete_held(lab: &Lab, of: kind::Kind) {
+    lab.source.merge(of, HELD, &json!({"metadata": {"finalizers": ["hold"]}})).await;
+    lab.source.delete(of, HELD).await;
+}
+
+#[test]
+fn an_archive_leaves_out_what_is_being_deleted_and_what_it_owns_and_files_wait_for_it() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        delete_held(&started.lab, kind::MACHINE).await;
+        let lines = started.lab.lines();
+        let (source, request, keeper) = (lines.source().await, request(), keeper("1"));
+        for how in [SaveRest::Paused, SaveRest::AsItIs] {
+            let refused = plan_save(&source, &request, how, SaveInto::Files, &keeper).await;
+            let Err(MoveError::Problems(problems)) = refused else { panic!("it is saved") };
+            assert_eq!(problems.problems[0].text, format!("being deleted: Machine {HELD}"));
+            let plan = plan_save(&source, &request, how, SaveInto::Archive, &keeper).await.unwrap();
+            let told = format!("being deleted, and left out with what they own: Machine {HELD}");
+            assert_eq!(plan.warnings.iter().filter(|warning| warning.text == told).count(), 1);
+            let (kept, left) = archived(&source, plan, how).await;
+            assert!(
+                kept.contains(&"Cluster team/b".to_owned()) && !kept.iter().any(|key| key.ends_with(HELD))
+            );
+            assert_eq!(
+                left,
+                [
+                    format!("DockerMachine {HELD}: its owner Machine {HELD} stays"),
+                    format!("KubeadmConfig {HELD}: its owner Machine {HELD} stays"),
+                    format!("Machine {HELD}: it is being deleted"),
+                    format!("Secret {HELD}: its owner KubeadmConfig {HELD} stays"),
+                ]
+            );
+        }
+    });
+}
+
+#[test]
+fn what_begins_to_go_while_it_is_archived_is_left_out_too() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lines = started.lab.lines();
+        let source = lines.source().await;
+        let how = SaveRest::AsItIs;
+        let (request, keeper) = (request(), keeper("1"));
+        let plan = plan_save(&source, &request, how, SaveInto::Archive, &keeper).await.unwrap();
+        delete_held(&started.lab, kind::KUBEADM_CONFIG).await;
+        started.lab.source.delete(kind::CONFIG_MAP, "team/labelled").await;
+        let (_, left) = archived(&source, plan, how).await;
+        assert_eq!(
+            left,
+            [
+                "ConfigMap team/labelled: it went while it was read".to_owned(),
+                format!("KubeadmConfig {HELD}: it is being deleted"),
+                format!("Secret {HELD}: its owner KubeadmConfig {HELD} is left out"),
+            ]
+        );
     });
 }

@@ -1,17 +1,20 @@
 use std::{
     collections::BTreeSet,
     fs,
-    io::BufWriter,
+    io::{BufWriter, IntoInnerError},
     path::{Path, PathBuf},
 };
 
-use management::{ArchiveWriter, BackupAbout, ClusterChoice, SaveInto, SaveRest, SavedObject};
+use management::{
+    ArchiveOutput, ArchiveWriter, BackupAbout, ClusterChoice, MovePlan, SaveInto, SaveRest, SavedObject, Seal,
+};
 use tempfile::NamedTempFile;
 
-use super::r#move::{
+use super::{sealing::SealFlags, verify};
+use crate::verbs::r#move::{
     carry_out::warn,
     flags::{choice, filled, namespaces, saving_request, timeout},
-    saving::{self, Saving},
+    saving::{self, Done, Saving},
 };
 use crate::{
     Failure,
@@ -24,19 +27,41 @@ use crate::{
 /// Write Clusters and all that belongs to them into one file
 ///
 /// What is in it is what a move would take along, with the versions of the providers and a check sum of every object. The
-/// file is whole or not there at all, and holds Secrets in clear text: only its user may read it.
+/// file is whole or not there at all, and only its user may read it. It holds Secrets: encrypt it with --encrypt-to, to public
+/// keys of age, or with --passphrase. What is being deleted is left out, what is not ready is taken along, both with a word.
 ///
 /// Nothing is written to the cluster. Objects are then of different moments; with --pause Clusters rest while they are read,
 /// as for a move.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    subcommand_negates_reqs = true,
+    subcommand_value_name = "COMMAND",
+    after_help = "Examples:
   {bin} backup clusters.tar.gz
   {bin} backup clusters.tar.gz -n team-a -n team-b --pause
-  {bin} backup blue.tar.gz --cluster blue")]
+  {bin} backup blue.tar.gz --cluster blue
+  {bin} backup clusters.tar.gz.age --encrypt-to-file recipients.txt
+  {bin} backup verify clusters.tar.gz.age --identity key.txt"
+)]
 pub(crate) struct Backup {
+    #[command(subcommand)]
+    verb: Option<BackupVerb>,
+
+    #[command(flatten)]
+    flags: BackupFlags,
+}
+
+#[derive(clap::Subcommand)]
+enum BackupVerb {
+    Verify(verify::Verify),
+}
+
+/// The flags of a backup itself.
+#[derive(clap::Args)]
+struct BackupFlags {
     /// File to write
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[arg(value_name = "FILE", required = true)]
+    file: Option<PathBuf>,
 
     /// Namespace to save; may be given several times [default: that of the context, else default]
     #[arg(short, long, value_name = "NAMESPACE")]
@@ -67,16 +92,29 @@ pub(crate) struct Backup {
     output: String,
 
     #[command(flatten)]
+    sealing: SealFlags,
+
+    #[command(flatten)]
     server: ServerFlags,
 }
 
 pub(crate) fn run(args: &Backup, session: &mut Session) -> Result<(), Failure> {
+    match &args.verb {
+        Some(BackupVerb::Verify(args)) => verify::run(args, session),
+        None => back_up(&args.flags, session),
+    }
+}
+
+fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
     let how = if args.pause { SaveRest::Paused } else { SaveRest::AsItIs };
     let namespaces = namespaces(&args.namespace, &args.server.kube, session);
     let clusters: ClusterChoice = choice(&filled(&args.cluster), args.selector.as_deref());
     let request = saving_request(namespaces, clusters, timeout(args.timeout.as_deref())?);
-    check(&args.file)?;
+    let file = args.file.as_deref().ok_or_else(|| Failure::user("no file to write is named"))?;
+    check(file)?;
+    // Whoever has to be asked is asked before anything is begun.
+    let seal = if args.dry_run { None } else { args.sealing.seal(session)? };
     let source = settings::management_cluster_hiding(
         &args.server.kube,
         &args.server.pace,
@@ -87,27 +125,46 @@ pub(crate) fn run(args: &Backup, session: &mut Session) -> Result<(), Failure> {
     let plan = saving.plan(session)?;
     let events = session.cluster_events(args.server.pace.progress);
     warn(&plan, &events);
-    let shown = args.file.display().to_string();
+    let shown = file.display().to_string();
     if args.dry_run {
         return saving.show(&plan, &shown, session);
     }
-    let providers = plan.discovered.inventory.providers.clone();
-    let about = about(&source, &request.namespaces, &providers, how, session)?;
-    let failed = |error: &(dyn std::error::Error + 'static)| {
-        Failure::new(Kind::Environment, format!("cannot write `{shown}`")).because(error)
+    let saved = write(&saving, plan, file, seal.as_ref(), session)?;
+    let sealed = match &seal {
+        None => "",
+        Some(Seal::Recipients(_)) => ", encrypted to its recipients",
+        Some(Seal::Passphrase(_)) => ", encrypted with a passphrase",
     };
-    let file = beside(&args.file).map_err(|error| failed(&error))?;
-    let mut archive = ArchiveWriter::new(BufWriter::new(file));
+    events.end(format!("saved {} to `{shown}`{sealed}", saving::objects(saved.objects.len())));
+    saving.report(&saved, session)
+}
+
+/// Writes the file beside its place, and gives it its name when it is whole and on the disk.
+fn write(
+    saving: &Saving<'_>,
+    plan: MovePlan,
+    path: &Path,
+    seal: Option<&Seal>,
+    session: &Session,
+) -> Result<Done, Failure> {
+    let providers = plan.discovered.inventory.providers.clone();
+    let about = about(saving.source, &saving.request.namespaces, &providers, saving.how, session)?;
+    let about = BackupAbout { notes: plan.unready(), ..about };
+    let failed = |error: &(dyn std::error::Error + 'static)| {
+        Failure::new(Kind::Environment, format!("cannot write `{}`", path.display())).because(error)
+    };
+    let file = beside(path).map_err(|error| failed(&error))?;
+    let out = ArchiveOutput::new(BufWriter::new(file), seal).map_err(|error| failed(&error))?;
+    let mut archive = ArchiveWriter::new(out);
     let mut keep = |object: SavedObject| archive.add(&object);
     let again = format!("`{} move --abort --to-directory .` resumes them", session.program().name());
     let saved = saving.carry_out(plan, &mut keep, &again, session)?;
-    let file =
-        archive.finish(about).and_then(|out| out.into_inner().map_err(std::io::IntoInnerError::into_error));
+    let out = archive.finish(about, saved.left_out.clone()).and_then(ArchiveOutput::finish);
+    let file = out.and_then(|out| out.into_inner().map_err(IntoInnerError::into_error));
     let file = file.map_err(|error| failed(&error))?;
     file.as_file().sync_all().map_err(|error| failed(&error))?;
-    file.persist(&args.file).map_err(|error| failed(&error))?;
-    events.end(format!("saved {} to `{shown}`", saving::objects(saved.objects.len())));
-    saving.report(&saved, session)
+    file.persist(path).map_err(|error| failed(&error))?;
+    Ok(saved)
 }
 
 fn about(

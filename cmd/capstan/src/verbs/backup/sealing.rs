@@ -1,0 +1,169 @@
+//! The flags that say who can read a backup, and those that open it.
+
+use std::{
+    fs,
+    fs::File,
+    path::{Path, PathBuf},
+};
+
+use management::{
+    ArchiveError, ArchiveInput, ArchiveKeys, ArchiveLock, Backup, Identity, KeyFileError, Passphrase,
+    Recipient, Seal,
+};
+
+use crate::{Failure, failure::Kind, session::Session, ui::ask_secret};
+
+/// The variable that is read before anybody is asked.
+const PASSPHRASE: &str = "CAPSTAN_BACKUP_PASSPHRASE";
+
+/// The flags that seal.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Encryption")]
+pub(super) struct SealFlags {
+    /// Encrypt to this public key of age, `age1…`; may be given several times
+    #[arg(long, value_name = "RECIPIENT")]
+    encrypt_to: Vec<String>,
+
+    /// Encrypt to the public keys in this file, one a line; may be given several times
+    #[arg(long, value_name = "FILE")]
+    encrypt_to_file: Vec<PathBuf>,
+
+    /// Encrypt with a passphrase, that of CAPSTAN_BACKUP_PASSPHRASE or else asked for twice
+    #[arg(long, conflicts_with_all = ["encrypt_to", "encrypt_to_file"])]
+    passphrase: bool,
+
+    /// Encrypt with the passphrase in this file, without the end of its line
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["encrypt_to", "encrypt_to_file", "passphrase"])]
+    passphrase_file: Option<PathBuf>,
+}
+
+/// The flags that open.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Encryption")]
+pub(in crate::verbs) struct OpenFlags {
+    /// File of secret keys of age, for a backup that is encrypted to one of them; may be given several times
+    #[arg(long, value_name = "FILE")]
+    identity: Vec<PathBuf>,
+
+    /// File of the passphrase of a backup [default: CAPSTAN_BACKUP_PASSPHRASE, else it is asked for]
+    #[arg(long, value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
+}
+
+impl SealFlags {
+    /// What is sealed with; none for clear text.
+    /// # Errors
+    /// Names the key or the file that is none, and says when nobody can be asked.
+    pub(super) fn seal(&self, session: &Session) -> Result<Option<Seal>, Failure> {
+        if let Some(file) = &self.passphrase_file {
+            return passphrase_in(file).map(Seal::Passphrase).map(Some);
+        }
+        if self.passphrase {
+            return new_passphrase(session).map(Seal::Passphrase).map(Some);
+        }
+        let mut recipients = Vec::new();
+        for text in &self.encrypt_to {
+            recipients.push(text.parse().map_err(|error: management::KeyError| {
+                Failure::user("a value of `--encrypt-to` is no recipient").because(&error)
+            })?);
+        }
+        for file in &self.encrypt_to_file {
+            recipients.extend(keys_in(file, Recipient::read_all)?);
+        }
+        Ok((!recipients.is_empty()).then_some(Seal::Recipients(recipients)))
+    }
+}
+
+impl OpenFlags {
+    /// Reads and verifies all of a backup; `else_do` says what is left when it is none.
+    /// # Errors
+    /// Says what it takes to open it, or what is wrong with it.
+    pub(in crate::verbs) fn read(
+        &self,
+        file: &Path,
+        else_do: &str,
+        session: &Session,
+    ) -> Result<Backup, Failure> {
+        let shown = file.display();
+        let opened = File::open(file).map_err(|error| unreadable(file, &error))?;
+        let of = |error: ArchiveError| match error {
+            ArchiveError::Locked { .. }
+            | ArchiveError::NoIdentity
+            | ArchiveError::Passphrase
+            | ArchiveError::Work { .. } => Failure::user(format!("cannot open `{shown}`")).because(&error),
+            _ => Failure::user(format!("`{shown}` is no backup that can be restored"))
+                .because(&error)
+                .hint(else_do),
+        };
+        let archive = ArchiveInput::open(opened).map_err(of)?;
+        let keys = self.keys(archive.lock(), session)?;
+        archive.read(&keys).map_err(of)
+    }
+
+    fn keys(&self, lock: ArchiveLock, session: &Session) -> Result<ArchiveKeys, Failure> {
+        match lock {
+            ArchiveLock::Recipients if !self.identity.is_empty() => {
+                let mut identities = Vec::new();
+                for file in &self.identity {
+                    identities.extend(keys_in(file, Identity::read_all)?);
+                }
+                Ok(ArchiveKeys::Identities(identities))
+            }
+            ArchiveLock::Passphrase => {
+                let passphrase = match (&self.passphrase_file, of_environment(session)) {
+                    (Some(file), _) => passphrase_in(file)?,
+                    (None, Some(passphrase)) => passphrase,
+                    (None, None) => asked("passphrase of the backup")?,
+                };
+                Ok(ArchiveKeys::Passphrase(passphrase))
+            }
+            ArchiveLock::Open | ArchiveLock::Recipients => Ok(ArchiveKeys::None),
+        }
+    }
+}
+
+fn keys_in<K>(file: &Path, read: fn(&str) -> Result<Vec<K>, KeyFileError>) -> Result<Vec<K>, Failure> {
+    let text = fs::read_to_string(file).map(Passphrase::new).map_err(|error| unreadable(file, &error))?;
+    let unusable =
+        |error: KeyFileError| Failure::user(format!("`{}` holds no keys", file.display())).because(&error);
+    read(text.as_str()).map_err(unusable)
+}
+
+fn passphrase_in(file: &Path) -> Result<Passphrase, Failure> {
+    let text = fs::read_to_string(file).map(Passphrase::new).map_err(|error| unreadable(file, &error))?;
+    let passphrase = Passphrase::new(text.as_str().trim_end_matches(['\r', '\n']).to_owned());
+    if passphrase.is_empty() {
+        return Err(Failure::user(format!("`{}` holds no passphrase", file.display())));
+    }
+    Ok(passphrase)
+}
+
+fn of_environment(session: &Session) -> Option<Passphrase> {
+    session.environment().text(PASSPHRASE).map(|text| Passphrase::new(text.to_owned()))
+}
+
+fn new_passphrase(session: &Session) -> Result<Passphrase, Failure> {
+    if let Some(passphrase) = of_environment(session) {
+        return Ok(passphrase);
+    }
+    let first = asked("passphrase for the backup")?;
+    if first.is_empty() {
+        return Err(Failure::user("an empty passphrase protects nothing"));
+    }
+    if !first.is_same(&asked("the same again")?) {
+        return Err(Failure::user("the two passphrases differ").hint("type the same twice"));
+    }
+    Ok(first)
+}
+
+fn asked(what: &str) -> Result<Passphrase, Failure> {
+    ask_secret(what).map(Passphrase::new).map_err(|error| {
+        Failure::new(Kind::Environment, "cannot ask for the passphrase")
+            .because(&error)
+            .hint(format!("set {PASSPHRASE}, or name a file with `--passphrase-file`"))
+    })
+}
+
+fn unreadable(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Kind::Environment, format!("cannot read `{}`", file.display())).because(error)
+}

@@ -1,0 +1,193 @@
+//! Backups that are encrypted, verified, and made while something is being deleted.
+
+use std::{fs, path::PathBuf};
+
+use serde_json::json;
+use snapbox::{assert_data_eq, str};
+use support::kind::{CLUSTER, MACHINE};
+
+use crate::two::Two;
+
+/// A pair of keys that was made for these tests alone, and another secret key.
+const PUBLIC: &str = "age12g0u6mkjfhvlph66l0d5lem3r0xt2ze2m98cycm3fkzej3dtzpaq036rmm";
+const SECRET: &str = "AGE-SECRET-KEY-1S8NGYUDQZFKSGKR49WEQ5ZQKPTWFPHLTKP6U36N2UXNCM8ZSD7JS6RLJT4";
+const OTHER: &str = "AGE-SECRET-KEY-1QDGGFMYW3G009CAUSKATV2UP2CDY2EDZLH5ZUKR7CDFQKGP5T7WQSRQPRC";
+
+/// With a key file of each, and a backup to the first.
+async fn sealed() -> (Two, PathBuf) {
+    let two = Two::start().await;
+    two.world.write("key.txt", format!("# ours\n{SECRET}\n"));
+    two.world.write("other.txt", OTHER);
+    two.world.write("to.txt", format!("{PUBLIC} \n"));
+    let saved = two.here("backup saved.age --encrypt-to-file to.txt").await;
+    assert_data_eq!(
+        saved.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+saved 8 objects to `saved.age`, encrypted to its recipients
+
+"#]]
+    );
+    let path = two.path("saved.age");
+    (two, path)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_is_encrypted_to_keys_and_restored_with_one_of_them() {
+    let (two, path) = sealed().await;
+    let bytes = fs::read(&path).unwrap();
+    assert!(bytes.starts_with(b"age-encryption.org/v1\n-> X25519 "));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    assert_data_eq!(
+        two.there("restore saved.age --kubeconfig").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot open `saved.age`
+  cause: it is encrypted to public keys
+hint: name the file of a secret key it was encrypted to: `--identity FILE`; nothing was written
+
+"#]]
+    );
+    let restored = two.there("restore saved.age --identity other.txt,key.txt --kubeconfig").await;
+    assert!(restored.stderr.ends_with("restored 8 objects from `saved.age`\n"), "{restored}");
+    assert!(two.works_on(&two.target).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_encrypted_to_others_or_changed_writes_nothing() {
+    let (two, path) = sealed().await;
+    let before = two.target.sandbox().revision();
+    let others = two.there("restore saved.age --identity other.txt --kubeconfig").await;
+    assert!(others.stderr.contains("cause: none of the identities opens it"), "{others}");
+    let whole = fs::read(&path).unwrap();
+    let mut turned = whole.clone();
+    turned[whole.len() / 2] ^= 1;
+    for bytes in [&turned[..], &whole[..whole.len() - 1]] {
+        fs::write(&path, bytes).unwrap();
+        assert_data_eq!(
+            two.there("restore saved.age --identity key.txt --kubeconfig").await.to_string(),
+            str![[r#"
+exit 1
+--- stderr
+error: `saved.age` is no backup that can be restored
+  cause: it was changed or cut off since it was encrypted
+hint: nothing was restored; take another backup
+
+"#]]
+        );
+    }
+    assert_eq!(two.target.sandbox().revision(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_passphrase_comes_from_a_variable_or_a_file_and_without_a_terminal_from_nobody() {
+    let mut two = Two::start().await;
+    assert_data_eq!(
+        two.here("backup saved.age --passphrase").await.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: cannot ask for the passphrase
+  cause: there is no terminal
+hint: set CAPSTAN_BACKUP_PASSPHRASE, or name a file with `--passphrase-file`
+
+"#]]
+    );
+    two.world.write("right.txt", "correct horse\n");
+    two.world.write("wrong.txt", "correct house\n");
+    two.world = two.world.env("CAPSTAN_BACKUP_PASSPHRASE", "correct horse");
+    let saved = two.here("backup saved.age --passphrase").await;
+    assert_eq!(saved.stderr, "saved 8 objects to `saved.age`, encrypted with a passphrase\n");
+    let wrong = two.alone("backup verify saved.age --passphrase-file wrong.txt");
+    assert!(wrong.stderr.contains("cause: it is encrypted with another passphrase"), "{wrong}");
+    assert!(!wrong.stderr.contains("horse") && !wrong.stderr.contains("house"), "{wrong}");
+    for arguments in ["backup verify saved.age", "backup verify saved.age --passphrase-file right.txt"] {
+        let verified = two.alone(arguments);
+        assert!(verified.stderr.ends_with("`saved.age` is whole: 8 objects\n"), "{verified}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_none_is_never_shown_and_nothing_is_written() {
+    let two = Two::start().await;
+    let secret = two.here(&format!("backup saved.age --encrypt-to {SECRET}")).await;
+    assert_data_eq!(
+        secret.to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: a value of `--encrypt-to` is no recipient
+  cause: it is a secret key, and the public one is wanted
+hint: `age-keygen -y FILE` prints the public one; keep the secret one out of command lines
+
+"#]]
+    );
+    let ssh = two.here("backup saved.age --encrypt-to ssh-ed25519").await;
+    assert!(ssh.stderr.contains("cause: it is a key of SSH, and only keys of age are read\n"), "{ssh}");
+    assert!(!two.path("saved.age").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_is_verified_without_a_cluster() {
+    let two = Two::start().await;
+    two.here("backup saved.tar.gz").await;
+    let verified = two.alone("backup verify saved.tar.gz");
+    assert_eq!(verified.status, 0, "{verified}");
+    assert!(verified.stderr.ends_with("`saved.tar.gz` is whole: 8 objects\n"), "{verified}");
+    let whole = fs::read(two.path("saved.tar.gz")).unwrap();
+    fs::write(two.path("half.tar.gz"), &whole[..whole.len() / 2]).unwrap();
+    assert_data_eq!(
+        two.alone("backup verify half.tar.gz").to_string(),
+        str![[r#"
+exit 1
+--- stderr
+error: `half.tar.gz` is no backup that can be restored
+  cause: it is cut off
+hint: take another backup
+
+"#]]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_being_deleted_is_left_out_of_a_backup_and_named_when_it_is_restored() {
+    let two = Two::start().await;
+    two.source.merge(MACHINE, "default/demo-machine-0", &json!({"metadata": {"finalizers": ["hold"]}})).await;
+    two.source.delete(MACHINE, "default/demo-machine-0").await;
+    assert_data_eq!(
+        two.here("backup saved.tar.gz").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+warning: being deleted, and left out with what they own: Machine default/demo-machine-0
+saved 4 objects to `saved.tar.gz`
+
+"#]]
+    );
+    let restored = two.there("restore saved.tar.gz --kubeconfig").await;
+    let told = "warning: Machine default/demo-machine-0 is not in it: it is being deleted\n";
+    assert!(restored.stderr.contains(told), "{restored}");
+    assert!(two.works_on(&two.target).await && two.target.list(MACHINE).await.is_empty());
+    assert!(two.source.get(CLUSTER, "default/demo").await.is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_ready_is_in_a_backup_and_named_when_it_is_restored() {
+    let two = Two::start().await;
+    let machine = "default/demo-machine-0";
+    two.source.merge_status(MACHINE, machine, &json!({"status": {"nodeRef": null}})).await;
+    let told = "there is no node yet: Machine default/demo-machine-0\n";
+    let refused = two.here("move --to-directory .").await;
+    assert!(refused.status == 1 && refused.stderr.contains(told), "{refused}");
+    let saved = two.here("backup saved.tar.gz").await;
+    assert_eq!((saved.status, saved.stderr.starts_with(&format!("warning: {told}"))), (0, true), "{saved}");
+    let restored = two.there("restore saved.tar.gz --kubeconfig").await;
+    assert!(restored.stderr.contains(&format!("warning: when it was made: {told}")), "{restored}");
+    assert!(two.target.get(MACHINE, machine).await.is_some());
+}
