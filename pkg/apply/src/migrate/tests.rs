@@ -4,7 +4,10 @@ use serde_json::json;
 use support::{counter::Counter, fixture::Fixture};
 
 use super::*;
-use crate::lab::{Lab, object};
+use crate::{
+    WriteMode,
+    lab::{Lab, object},
+};
 
 /// A definition with these versions; the last is the storage version.
 fn definition(versions: &[&str]) -> Value {
@@ -37,7 +40,7 @@ async fn lab_with_old_objects(fixture: Fixture) -> Lab {
     let (live, mut newer) = (lab.get(&definition(&[])).await, object(definition(&["v1", "v2"])));
     let version = live.get(&["metadata", "resourceVersion"]).cloned().unwrap();
     newer.as_map_mut()["metadata"]["resourceVersion"] = version;
-    lab.server.replace(&definition::kind(), &newer, "test").await.unwrap();
+    lab.server.replace(&definition::kind(), &newer, "test", WriteMode::Real).await.unwrap();
     lab.fixture.settled().await;
     assert_eq!(stored_versions(&lab).await, json!(["v1", "v2"]));
     lab.events();

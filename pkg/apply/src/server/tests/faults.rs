@@ -105,7 +105,7 @@ async fn a_write_whose_answer_was_lost_counts_as_done() {
     );
     sandbox.strike("cut-after,verb=write,times=1");
     let found = server.get(kind, "default", "b").await.unwrap().unwrap();
-    assert_eq!(value(&server.replace(kind, &found, MANAGER).await.unwrap()), "1");
+    assert_eq!(value(&server.replace(kind, &found, MANAGER, WriteMode::Real).await.unwrap()), "1");
     sandbox.strike("cut-after,verb=write,times=1");
     server.delete(kind, "default", "b", None).await.unwrap();
     assert_eq!(server.get(kind, "default", "b").await.unwrap(), None);
