@@ -395,3 +395,21 @@ fn shown_default(args: &GenerateCluster, variable: &Variable, config: &Config) -
         _ => from_template,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_several_could_be_meant_each_is_named_as_it_has_to_be_typed() {
+        let texts = |texts: [&str; 2]| texts.map(str::to_owned).into();
+        let several = NoDefault::SeveralProviders(texts(["aws", "docker"]));
+        let hint = "name one: `--infrastructure aws` or `--infrastructure docker`";
+        assert_eq!(which(&several).as_deref(), Some(hint));
+        let provider = ProviderId::new(ProviderType::Infrastructure, "aws");
+        let versions = NoDefault::SeveralVersions { provider, versions: texts(["v1.0.0", "v1.1.0"]) };
+        let hint = "name one: `--infrastructure aws:v1.0.0` or `--infrastructure aws:v1.1.0`";
+        assert_eq!(which(&versions).as_deref(), Some(hint));
+        assert_eq!(which(&NoDefault::NotInstalled(ProviderType::Infrastructure)), None);
+    }
+}
