@@ -113,7 +113,7 @@ impl OpenFlags {
                 let passphrase = match (&self.passphrase_file, of_environment(session)) {
                     (Some(file), _) => passphrase_in(file)?,
                     (None, Some(passphrase)) => passphrase,
-                    (None, None) => asked("passphrase of the backup")?,
+                    (None, None) => asked("passphrase of the backup", session)?,
                 };
                 Ok(ArchiveKeys::Passphrase(passphrase))
             }
@@ -146,22 +146,25 @@ fn new_passphrase(session: &Session) -> Result<Passphrase, Failure> {
     if let Some(passphrase) = of_environment(session) {
         return Ok(passphrase);
     }
-    let first = asked("passphrase for the backup")?;
+    let first = asked("passphrase for the backup", session)?;
     if first.is_empty() {
         return Err(Failure::user("an empty passphrase protects nothing"));
     }
-    if !first.is_same(&asked("the same again")?) {
+    if !first.is_same(&asked("the same again", session)?) {
         return Err(Failure::user("the two passphrases differ").hint("type the same twice"));
     }
     Ok(first)
 }
 
-fn asked(what: &str) -> Result<Passphrase, Failure> {
-    ask_secret(what).map(Passphrase::new).map_err(|error| {
-        Failure::new(Kind::Environment, "cannot ask for the passphrase")
-            .because(&error)
-            .hint(format!("set {PASSPHRASE}, or name a file with `--passphrase-file`"))
-    })
+fn asked(what: &str, session: &Session) -> Result<Passphrase, Failure> {
+    let answer = async {
+        ask_secret(what).await.map(Passphrase::new).map_err(|error| {
+            Failure::new(Kind::Environment, "cannot ask for the passphrase")
+                .because(&error)
+                .hint(format!("set {PASSPHRASE}, or name a file with `--passphrase-file`"))
+        })
+    };
+    session.block_on(answer)
 }
 
 fn unreadable(file: &Path, error: &std::io::Error) -> Failure {
