@@ -68,12 +68,7 @@ impl Server {
     ) -> Result<Object, ApiError> {
         let mut call = object_call(Method::POST, "create", kind, object);
         call.path = call::path(kind, version_of(kind, object), object.namespace(), "");
-        let call = call
-            .with("fieldManager", manager)
-            .with("dryRun", mode.dry_run())
-            .body(JSON, bytes(object.as_map()));
-        let keeps = mode == WriteMode::Real;
-        self.write(Write { call, is_conditional: true, kind, object, manager, keeps }).await
+        self.write_whole(call, kind, object, manager, mode).await
     }
 
     /// Replaces an object; with a resourceVersion in it only that version.
@@ -84,7 +79,20 @@ impl Server {
         manager: &str,
         mode: WriteMode,
     ) -> Result<Object, ApiError> {
-        let call = object_call(Method::PUT, "replace", kind, object)
+        let call = object_call(Method::PUT, "replace", kind, object);
+        self.write_whole(call, kind, object, manager, mode).await
+    }
+
+    /// Sends all of an object, as it is to be.
+    async fn write_whole(
+        &self,
+        call: Call,
+        kind: &ApiKind,
+        object: &Object,
+        manager: &str,
+        mode: WriteMode,
+    ) -> Result<Object, ApiError> {
+        let call = call
             .with("fieldManager", manager)
             .with("dryRun", mode.dry_run())
             .body(JSON, bytes(object.as_map()));

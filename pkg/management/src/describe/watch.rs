@@ -9,7 +9,7 @@
 //!
 //! What a watch tells is never looked at: it only says that reading anew is worth it.
 
-use std::{convert::Infallible, error::Error, iter, sync::Arc, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use apply::{ApiKind, List, Server};
 use futures::{
@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{ClusterTree, DescribeError, DescribeRequest, kinds, read::Reader, read_tree};
-use crate::ManagementCluster;
+use crate::{ManagementCluster, preflight::with_causes};
 
 /// Changes seldom come alone: so long is waited for more of them.
 const CALM: Duration = Duration::from_millis(200);
@@ -118,7 +118,7 @@ impl Watch {
             Err(DescribeError::Api(error)) if error.can_pass() => {
                 self.failures += 1;
                 let since = Timestamp::now();
-                let away = || ClusterNews::Away { since, why: in_one_line(&error) };
+                let away = || ClusterNews::Away { since, why: with_causes(&error) };
                 return Ok((self.failures == 1).then(away));
             }
             Err(error) => return Err(error),
@@ -188,12 +188,6 @@ async fn changed(watches: &mut SelectAll<BoxStream<'static, ()>>) {
     if watches.next().await.is_none() {
         std::future::pending::<()>().await;
     }
-}
-
-fn in_one_line(error: &(dyn Error + 'static)) -> String {
-    let chain: Vec<String> =
-        iter::successors(Some(error), |error| (*error).source()).map(ToString::to_string).collect();
-    chain.join(": ")
 }
 
 impl Watched {
