@@ -18,7 +18,7 @@ metadata: {name: capa-system}
 const REPOSITORY: &str = "kubernetes-sigs/cluster-api-provider-aws";
 
 /// A world whose only way out is the host.
-fn connected(host: &FakeHost) -> World {
+pub(super) fn connected(host: &FakeHost) -> World {
     let world = world();
     let ca = world.write("ca.pem", host.ca_pem());
     world.env("HTTPS_PROXY", host.proxy_url()).env("SSL_CERT_FILE", ca)

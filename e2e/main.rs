@@ -1,12 +1,14 @@
 //! Journeys of a user through the built binary.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod cache;
 mod corpus;
 mod first_cluster;
 mod hosts;
 mod management;
 mod moves;
 mod real;
+mod registry;
 
 use std::path::PathBuf;
 

@@ -87,14 +87,19 @@ impl Session {
         Ok(Rc::clone(self.config.get_or_init(|| config)))
     }
 
-    /// How provider repositories are reached; one for the whole run, so that nothing is fetched twice.
+    /// How provider repositories are reached, under the lock of this run; one for the whole run, so that nothing is
+    /// fetched twice.
     /// # Errors
-    /// As for the configuration.
+    /// As for the configuration and the lock.
     pub(crate) fn repositories(&self) -> Result<repository::Context, Failure> {
         if let Some(context) = self.repositories.get() {
             return Ok(context.clone());
         }
-        let context = settings::repositories(&*self.config()?, &self.environment, self.messages())?;
+        let lock = settings::lock_settings(&self.globals, &self.environment)?;
+        if let Some(lock) = &lock {
+            self.messages().log(1, format!("reading what is locked in `{}`", lock.place));
+        }
+        let context = settings::repositories(&*self.config()?, &self.globals, &self.environment, self.messages(), lock)?;
         Ok(self.repositories.get_or_init(|| context).clone())
     }
 

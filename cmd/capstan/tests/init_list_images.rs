@@ -1,6 +1,8 @@
 use snapbox::{assert_data_eq, str};
 
-use crate::repository::with_repository;
+use support::binary::World;
+
+use crate::{releases::ROOT, repository::with_repository};
 
 // Row: PRV-26
 #[test]
@@ -50,4 +52,44 @@ fn flags_of_a_management_cluster_are_taken_and_change_nothing() {
     let plain = world.run(["init", "list-images"]);
     let named = world.run(["init", "list-images", "--kubeconfig", "gone", "--kubeconfig-context", "x"]);
     assert_eq!((named.status, &named), (0, &plain));
+}
+
+#[test]
+fn images_that_are_only_named_are_told_of_and_listed_for_scripts() {
+    let world = with_repository();
+    let path = format!("{ROOT}/infrastructure-own/v1.1.0/infrastructure-components.yaml");
+    let text = world.read(world.current_dir().join(&path));
+    world.write(path, text.replace("--x=${FLAG:=off}", "--solver-image=registry.example.com/solver:v1"));
+    let run = world.run(["init", "list-images", "-i", "own"]);
+    assert!(!run.stdout.contains("solver"), "{run}");
+    let told = "`registry.example.com/solver:v1` is not in the list: argument `--solver-image` of container `manager`";
+    assert!(run.stderr.contains(told), "{run}");
+    let find = |world: &World| {
+        let json = world.run(["init", "list-images", "-i", "own", "-o", "json"]).stdout;
+        let list: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let images = list["images"].as_array().unwrap().iter();
+        images.clone().find(|image| image["image"].as_str().unwrap().contains("solver")).unwrap().clone()
+    };
+    let solver = find(&world);
+    assert_eq!(solver["places"][0]["runs"], false);
+    let config = world.read(world.config_file());
+    world.configure(format!(
+        "{config}imagesInArguments: rewrite\nregistryMap: {{registry.example.com: lab.local}}\n"
+    ));
+    assert_eq!(find(&world)["image"], "lab.local/solver:v1");
+}
+
+#[test]
+fn a_rule_that_matches_no_image_is_warned_of_once() {
+    let world = with_repository();
+    let config = world.read(world.config_file());
+    let rules = "images:\n  cluster-api/manger: {tag: v2}\n  infrastructure-cloudscale: {tag: v2}\n";
+    world.configure(format!("{config}{rules}"));
+    let run = world.run(["init", "list-images"]);
+    for rule in [
+        "`images.cluster-api/manger` matches no image; did you mean `cluster-api/manager`?",
+        "`images.infrastructure-cloudscale` matches no image",
+    ] {
+        assert_eq!(run.stderr.matches(rule).count(), 1, "{run}");
+    }
 }

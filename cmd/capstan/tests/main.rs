@@ -26,6 +26,7 @@ mod interrupt;
 mod lab;
 mod lifecycle;
 mod lifecycle_refused;
+mod lock;
 mod management;
 mod moves;
 mod moves_refused;

@@ -1,11 +1,14 @@
 //! What verbs print with `-o json` or `-o yaml`. Fields are added, never renamed or removed.
 
+mod cache;
 mod describe;
 mod graph;
 mod lifecycle;
+mod lock;
 mod move_plan;
 mod move_state;
 mod progress;
+mod publication;
 mod rollout;
 mod status;
 mod upgrade;
@@ -16,6 +19,7 @@ use serde_json::Value;
 
 use crate::ProviderType;
 
+pub use cache::{CacheHost, CacheReport};
 pub use describe::{
     ClusterDescription, ClusterHealth, ClusterPart, PartCondition, PartObject, PartRole, PartState,
     ReplicaCounts, UnreadablePart,
@@ -25,9 +29,11 @@ pub use lifecycle::{
     CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction,
     StepReport, WaitingFor,
 };
+pub use lock::{LockChange, LockPart, LockReport, ProviderLock};
 pub use move_plan::{MoveAction, MovePlan, MoveReport, MoveState, MovedObject, MovingObject, StayingObject};
 pub use move_state::{MoveAborted, MoveProgress, MoveStatus, OpenSave};
 pub use progress::ProgressLine;
+pub use publication::{Publication, PublicationOutcome, PublishedFile};
 pub use rollout::{RolloutReport, RolloutStatus};
 pub use status::{ProviderHealth, StatusReport, UnfinishedInstallation};
 pub use upgrade::{ContractUpgrade, ProviderUpgrade, UnfinishedProvider, UnfinishedUpgrade, UpgradePlan};
@@ -209,6 +215,25 @@ pub struct ListedImage {
     pub image: String,
     /// Provider labels, or `cert-manager`.
     pub used_by: Vec<String>,
+    /// Its digest, where it is written with it or the lock knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Every place it stands in.
+    pub places: Vec<ListedImagePlace>,
+}
+
+/// A place an image stands in.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedImagePlace {
+    /// Provider label, or `cert-manager`.
+    pub component: String,
+    /// The object, as `Kind namespace/name`.
+    pub object: String,
+    /// Where in the object, in words: a container, an argument, an environment variable or an annotation.
+    pub place: String,
+    /// Whether a container runs it; else text names it.
+    pub runs: bool,
 }
 
 /// Result of `version -o json`.

@@ -89,7 +89,7 @@ impl Case {
         let mut objects = read_stream(rendered.as_bytes(), &Limits::default()).unwrap().objects;
         for object in &mut objects {
             typed::round_trip(object, Kinds::Components).unwrap();
-            images::override_images(object, &|image| Some(self.image_override(label, image))).unwrap();
+            images::override_images(object, &|image| Some(self.image_override(label, image.name))).unwrap();
         }
         let default = namespace::target_namespace(&objects).unwrap().map(str::to_owned);
         let target = self.value("--target-namespace").map(str::to_owned).or(default).unwrap();

@@ -4,8 +4,11 @@ use serde_json::Value;
 
 use crate::{Object, ObjectRef};
 
+mod found;
 #[cfg(test)]
 mod tests;
+
+pub use found::{FoundImage, ImagePlace, find_images, override_named_images};
 
 /// The parts of a canonical image reference, such as `registry.k8s.io/cluster-api/manager:v1.14.0@sha256:…`.
 ///
@@ -75,6 +78,8 @@ pub struct ImageOverride {
     pub name: String,
     /// Replaces or adds the tag; a digest stays as it is.
     pub tag: String,
+    /// Replaces or adds the digest, with its algorithm.
+    pub digest: String,
 }
 
 /// A container whose image cannot be read.
@@ -140,8 +145,9 @@ impl<'a> ImageReference<'a> {
         let repository = if change.repository.is_empty() { self.repository } else { repository };
         let name = if change.name.is_empty() { self.name } else { &change.name };
         let tag = if change.tag.is_empty() { self.tag } else { Some(change.tag.as_str()) };
+        let digest = if change.digest.is_empty() { self.digest } else { Some(change.digest.as_str()) };
         let mut text = format!("{repository}/{name}");
-        for (separator, part) in [(':', tag), ('@', self.digest)] {
+        for (separator, part) in [(':', tag), ('@', digest)] {
             if let Some(part) = part {
                 text.push(separator);
                 text.push_str(part);
@@ -162,14 +168,14 @@ pub fn images_of(object: &Object) -> Vec<&str> {
 
 /// Replaces the images of a Deployment or DaemonSet; other kinds are left alone.
 ///
-/// `lookup` is asked with the last path element of each image. Every image is read, whether something replaces it or
+/// `lookup` is asked with each image. Every image is read, whether something replaces it or
 /// not. Objects whose images stay are not copied.
 /// Source: clusterctl v1.14 internal/util/objs.go (`FixImages`).
 /// # Errors
 /// One entry for each image that is no canonical reference; then nothing in the object has changed.
 pub fn override_images(
     object: &mut Object,
-    lookup: &dyn Fn(&str) -> Option<ImageOverride>,
+    lookup: &dyn Fn(&ImageReference<'_>) -> Option<ImageOverride>,
 ) -> Result<(), Vec<InvalidImage>> {
     let mut changes = Vec::new();
     let mut invalid = Vec::new();
@@ -177,7 +183,7 @@ pub fn override_images(
         let image = text_field(container, "image");
         match ImageReference::parse(image) {
             Ok(reference) => {
-                let new = lookup(reference.name).map(|change| reference.with_override(&change));
+                let new = lookup(&reference).map(|change| reference.with_override(&change));
                 changes.extend(new.filter(|new| new != image).map(|new| (field, index, new)));
             }
             Err(reason) => invalid.push(InvalidImage {
@@ -309,7 +315,8 @@ fn is_tag(text: &str) -> bool {
         && text.bytes().all(|byte| is_word(byte) || matches!(byte, b'.' | b'-'))
 }
 
-fn is_digest(text: &str) -> bool {
+/// Whether a text is a sha256, sha384 or sha512 digest as it stands behind the `@` of a reference.
+pub fn is_digest(text: &str) -> bool {
     let Some((algorithm, hash)) = text.split_once(':') else { return false };
     let length = match algorithm {
         "sha256" => 64,

@@ -17,6 +17,7 @@ use manifest::{
 use crate::{
     config::{ImageOverrides, Variables},
     customise::{Customisation, CustomisationError, customise},
+    images::override_images,
     template_text::{RenderTextError, TemplateText},
 };
 
@@ -142,7 +143,9 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
     let mut objects = stream.objects;
 
     round_trip(&input.text.file, &mut objects)?;
-    override_images(input, &mut objects)?;
+    let unused = override_images(input.image_overrides, &input.provider.label(), &mut objects)
+        .map_err(|images| ComponentsError::Images { file: file(), images })?;
+    warnings.extend(unused);
     let own = namespace::target_namespace(&objects)
         .map_err(|source| ComponentsError::SeveralNamespaces { file: file(), source })?;
     let given = input.target_namespace.filter(|name| !name.is_empty());
@@ -177,13 +180,6 @@ fn read(input: &ComponentsInput<'_>) -> Result<manifest::Stream, RenderTextError
         }
         Substitution::None => input.text.read_objects(&input.text.text),
     }
-}
-
-fn override_images(input: &ComponentsInput<'_>, objects: &mut [Object]) -> Result<(), ComponentsError> {
-    let component = input.provider.label();
-    let rule = |image: &str| input.image_overrides.resolve(&component, image);
-    each(objects, |object| images::override_images(object, &rule))
-        .map_err(|images| ComponentsError::Images { file: input.text.file.clone(), images })
 }
 
 fn round_trip(file: &str, objects: &mut [Object]) -> Result<(), ComponentsError> {

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! ConfigFile ─► tree with lower-case keys ─┐
-//!                                          ├─► Config ─► providers, cert-manager, images, overrides folder, tokens
+//!                                          ├─► Config ─► providers, cert-manager, images, overrides folder, tokens, cache
 //! Environment ─────────────────────────────┘          └► Variables ─► the value of `${NAME}` and where it comes from
 //! ```
 
 mod built_in;
+mod cache;
 mod cert_manager;
 mod dotenv;
 mod environment;
@@ -16,6 +17,7 @@ mod images;
 mod patches;
 mod providers;
 mod reader;
+mod signatures;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -23,11 +25,12 @@ mod unknown_keys;
 mod url;
 mod variables;
 
+pub use cache::{CacheConfig, CacheFolder};
 pub use cert_manager::{CertManager, CertManagerMode};
 pub use environment::Environment;
 pub use error::{ConfigError, ProviderProblem};
 pub use file::{ConfigFile, ConfigFormat, UndecodableConfig};
-pub use images::ImageOverrides;
+pub use images::{ImageOverrides, NamedImages, UnusedImageRule};
 pub use providers::{ProviderConfig, UnknownProvider};
 pub(crate) use reader::without_dots;
 pub use reader::{Config, Setting, environment_variable};

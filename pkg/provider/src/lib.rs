@@ -15,6 +15,7 @@ mod cluster_template;
 mod components;
 mod customise;
 mod explain;
+mod images;
 mod management_cluster;
 mod metadata;
 mod release;
@@ -25,6 +26,7 @@ mod testing;
 
 pub mod config;
 pub mod convert;
+pub mod supply;
 
 pub use cluster_class::{ClusterClassName, cluster_classes_of};
 pub use cluster_request::{ClusterRequest, InvalidClusterRequest};
@@ -36,6 +38,7 @@ pub use customise::{
     Change, ControllerSettings, Customisation, CustomisationError, InvalidTarget, Target, customise,
 };
 pub use explain::{explain_file, explain_variable};
+pub use images::override_images;
 pub use management_cluster::{InstalledProvider, ManagementCluster, ManagementClusterError};
 pub use metadata::{MetadataError, UnusableVersion, contract_of, read_metadata};
 pub use release::{

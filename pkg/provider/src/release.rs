@@ -113,7 +113,7 @@ impl ProviderReleases {
         } else {
             provider.url.clone()
         };
-        let repository = repository::open(&url, &label, context).map_err(|source| {
+        let repository = repository::open(&url, &label, provider.kind, context).map_err(|source| {
             ReleaseError::Repository { provider: provider.id.clone(), source: Box::new(source) }
         })?;
         Ok(Self { provider, files: WithOverrides::new(repository, overrides, label, context.clone()) })
@@ -156,18 +156,33 @@ impl ProviderReleases {
         }
     }
 
-    async fn newest(&self) -> Result<Release<'_>, ReleaseError> {
-        let parse = |bytes: &[u8]| read_metadata(&self.provider.id, Metadata::FILE, bytes).ok();
-        match repository::latest(self.repository(), Contract::CURRENT, &parse).await {
-            Ok(newest) => Ok(self.release(newest.as_str())),
-            Err(source) => {
-                Err(ReleaseError::Repository { provider: self.provider.id.clone(), source: Box::new(source) })
-            }
+    /// All versions, oldest first; of a locked provider the locked one alone, for which nobody is asked.
+    /// # Errors
+    /// As [`Repository::versions`], and when only locked providers may be read and this one is not.
+    pub async fn versions(&self) -> Result<Vec<Version>, repository::Error> {
+        match self.files.locked_version()?.and_then(|version| Version::parse(version).ok()) {
+            Some(locked) => Ok(vec![locked]),
+            None => self.repository().versions().await,
         }
     }
 
+    /// The locked version, or the newest usable one.
+    async fn newest(&self) -> Result<Release<'_>, ReleaseError> {
+        let unknown = |source| ReleaseError::Repository {
+            provider: self.provider.id.clone(),
+            source: Box::new(source),
+        };
+        if let Some(locked) = self.files.locked_version().map_err(unknown)? {
+            return Ok(self.release(locked));
+        }
+        let parse = |bytes: &[u8]| read_metadata(&self.provider.id, Metadata::FILE, bytes).ok();
+        let newest =
+            repository::latest(self.repository(), Contract::CURRENT, &parse).await.map_err(unknown)?;
+        Ok(self.release(newest.as_str()))
+    }
+
     /// Chooses a release: the given version, else the one in the url, else the newest usable one.
-    /// A pinned version costs no request.
+    /// A pinned version costs no request, nor does the newest one of a locked provider.
     /// # Errors
     /// `Version` when the given text is no semantic version; `Repository` when the newest one cannot be found.
     pub async fn choose(&self, version: Option<&str>) -> Result<Release<'_>, ReleaseError> {

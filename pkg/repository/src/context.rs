@@ -3,14 +3,21 @@ use std::{
     fmt,
     net::SocketAddr,
     path::PathBuf,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use api::Version;
 
 use crate::{
-    Error, Event, EventSink, File, ProxySettings, Secret, cache::Cache, github::ReleaseAssets, http,
+    Error, Event, EventSink, File, LockSettings, ProxySettings, Secret, Store, StoreSettings,
+    cache::Cache,
+    github::ReleaseAssets,
+    http,
+    oci::{Artifact, Registries},
 };
 
 /// Everything that decides how hosts are talked to. All of it is handed in; nothing is read from the environment.
@@ -44,8 +51,38 @@ pub struct Settings {
     pub max_file_bytes: u64,
     /// What is sent as `User-Agent`.
     pub user_agent: String,
+    /// Whether hosts may be asked at all.
+    pub network: Network,
     /// Who hears what is going on.
     pub events: Option<EventSink>,
+    /// Where files are kept between runs; none keeps nothing.
+    pub store: Option<StoreSettings>,
+    /// What is asked for again though it is kept.
+    pub refresh: Refresh,
+    /// What every file of a provider is checked against.
+    pub lock: Option<Arc<LockSettings>>,
+    /// Keys whose signature the artifacts of a provider must bear, by its label.
+    pub verify_keys: BTreeMap<String, PathBuf>,
+    /// Credentials by registry.
+    pub registry_credentials: BTreeMap<String, crate::Credential>,
+}
+
+/// What hosts are asked about again though it is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refresh {
+    /// What can change: lists of versions, files without a version.
+    Changing,
+    /// Files of pinned versions too.
+    Everything,
+}
+
+/// Whether connections are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// Where they are needed.
+    Allowed,
+    /// Never: what is not on this machine is not had, which is an error that says so.
+    Forbidden,
 }
 
 /// When to give up on a host.
@@ -86,7 +123,13 @@ impl Default for Settings {
             },
             max_file_bytes: 100_000_000,
             user_agent: concat!("capstan/", env!("CARGO_PKG_VERSION")).to_owned(),
+            network: Network::Allowed,
             events: None,
+            store: None,
+            refresh: Refresh::Changing,
+            lock: None,
+            verify_keys: BTreeMap::new(),
+            registry_credentials: BTreeMap::new(),
         }
     }
 }
@@ -112,6 +155,10 @@ struct Shared {
     files: Cache<String, File>,
     versions: Cache<String, Arc<[Version]>>,
     releases: Cache<String, Arc<ReleaseAssets>>,
+    store: Option<Store>,
+    told_of_store: AtomicBool,
+    artifacts: Cache<String, Arc<Artifact>>,
+    registries: Registries,
 }
 
 impl Context {
@@ -119,11 +166,15 @@ impl Context {
     pub fn new(settings: Settings) -> Self {
         Self {
             shared: Arc::new(Shared {
+                store: settings.store.clone().map(|store| Store::new(store, settings.events.clone())),
+                told_of_store: AtomicBool::new(false),
                 settings,
                 client: OnceLock::new(),
                 files: Cache::default(),
                 versions: Cache::default(),
                 releases: Cache::default(),
+                artifacts: Cache::default(),
+                registries: Registries::default(),
             }),
         }
     }
@@ -143,9 +194,31 @@ impl Context {
         self.shared.client.get().is_some()
     }
 
+    /// What is kept on this machine, if anything is.
+    pub fn store(&self) -> Option<&Store> {
+        self.shared.store.as_ref()
+    }
+
+    /// Tells, once, that the store cannot be used as it should; whoever met the failure goes on without.
+    pub(crate) fn tell_of_store(&self, error: &Error) {
+        if !self.shared.told_of_store.swap(true, Ordering::Relaxed) {
+            self.emit(&Event::StoreUnusable { why: error.with_causes() });
+        }
+    }
+
     pub(crate) fn emit(&self, event: &Event) {
         if let Some(events) = &self.shared.settings.events {
             events(event);
+        }
+    }
+
+    /// Lets nothing pass where no connection may be made.
+    /// # Errors
+    /// [`Error::Offline`], with what was wanted.
+    pub(crate) fn check_network(&self, wanted: &str) -> Result<(), Error> {
+        match self.shared.settings.network {
+            Network::Allowed => Ok(()),
+            Network::Forbidden => Err(Error::Offline { wanted: wanted.to_owned() }),
         }
     }
 
@@ -167,6 +240,16 @@ impl Context {
     /// Assets of releases by address of the release.
     pub(crate) fn releases(&self) -> &Cache<String, Arc<ReleaseAssets>> {
         &self.shared.releases
+    }
+
+    /// Artifacts by address.
+    pub(crate) fn artifacts(&self) -> &Cache<String, Arc<Artifact>> {
+        &self.shared.artifacts
+    }
+
+    /// What is known of registries.
+    pub(crate) fn registries(&self) -> &Registries {
+        &self.shared.registries
     }
 }
 

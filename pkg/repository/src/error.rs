@@ -1,6 +1,6 @@
 use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
-use crate::{LocationError, Secret};
+use crate::{Credential, Digest, LocationError, NotAsLocked, OciError};
 
 /// Why a repository could not answer. Cheap to clone: concurrent readers of one file share one failure.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -120,7 +120,7 @@ pub enum Error {
     #[error("{credential} has a blank, a line end or another character that no token has")]
     Credential {
         /// The credential, masked.
-        credential: Secret,
+        credential: Credential,
     },
     /// An address to fetch from has none of the known forms.
     #[error("cannot fetch from `{url}`: {reason}")]
@@ -130,9 +130,74 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// Something is not on this machine, and no connection may be made.
+    #[error("`{wanted}` is not on this machine, and connections are switched off")]
+    Offline {
+        /// The address, without credentials.
+        wanted: String,
+    },
     /// A request failed.
     #[error(transparent)]
     Request(Arc<RequestError>),
+    /// A file or folder of the cache cannot be read or written.
+    #[error("cannot use `{}` of the cache", path.display())]
+    Store {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: Arc<io::Error>,
+    },
+    /// The cache was made by a newer version of this program, or its version cannot be read.
+    #[error("the cache `{}` has the layout `{layout}`, which this version does not know", folder.display())]
+    NewerStore {
+        /// The folder.
+        folder: PathBuf,
+        /// What stands where the number of the layout belongs.
+        layout: String,
+    },
+    /// The folder of the cache holds something else.
+    #[error("`{}` is no cache of this program and not empty", folder.display())]
+    ForeignStore {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Something in the cache is not what was put there.
+    #[error("`{}` is damaged: it has the digest {found}, not {expected}", path.display())]
+    Damaged {
+        /// The blob.
+        path: PathBuf,
+        /// Its digest by its name.
+        expected: Digest,
+        /// Its digest by its content.
+        found: Digest,
+    },
+    /// Content is not what it was to be.
+    #[error("the digest is {found}, not {expected}")]
+    Mismatch {
+        /// What it was to be.
+        expected: Digest,
+        /// What it is.
+        found: Digest,
+    },
+    /// The copy of something in the cache is damaged, and no connection may be made.
+    #[error("the copy of `{wanted}` on this machine is damaged, and connections are switched off")]
+    DamagedOffline {
+        /// The address, without credentials.
+        wanted: String,
+    },
+    /// Something is not what is locked.
+    #[error(transparent)]
+    NotAsLocked(#[from] Box<NotAsLocked>),
+    /// What a registry keeps cannot be used.
+    #[error(transparent)]
+    Oci(Box<OciError>),
+}
+
+impl From<OciError> for Error {
+    fn from(error: OciError) -> Self {
+        Self::Oci(Box::new(error))
+    }
 }
 
 impl Error {
@@ -144,6 +209,12 @@ impl Error {
     /// The failed request, if it is one.
     pub fn request(&self) -> Option<&RequestError> {
         if let Error::Request(request) = self { Some(request) } else { None }
+    }
+
+    /// The text with those of its causes, on one line.
+    pub(crate) fn with_causes(&self) -> String {
+        let causes = std::iter::successors(std::error::Error::source(self), |cause| cause.source());
+        causes.fold(self.to_string(), |text, cause| format!("{text}: {cause}"))
     }
 
     pub(crate) fn status(&self) -> Option<u16> {
@@ -164,11 +235,13 @@ pub struct RequestError {
     #[source]
     pub failure: Failure,
     /// The credential that was sent, masked; none when it went out without.
-    pub credential: Option<Secret>,
+    pub credential: Option<Credential>,
     /// What the host said about the remaining quota.
     pub quota: Option<Quota>,
     /// The proxy it went through, without credentials.
     pub proxy: Option<String>,
+    /// What the host asks for to let it pass: its `WWW-Authenticate` header.
+    pub challenge: Option<String>,
     /// How often it was tried.
     pub attempts: u32,
 }

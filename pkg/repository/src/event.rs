@@ -47,6 +47,33 @@ pub enum Event {
         /// What it answered.
         why: String,
     },
+    /// Something is taken from the cache, and the host is not asked.
+    UsingKept {
+        /// Address without credentials.
+        url: String,
+    },
+    /// Something that may have changed is taken from the cache, since no connection may be made.
+    UsingKeptOffline {
+        /// Address without credentials.
+        url: String,
+        /// How long ago the host last gave it.
+        age: Duration,
+    },
+    /// Another run, or another task of this one, fetches the same; it is waited for.
+    WaitingForOther {
+        /// What is fetched, without credentials.
+        wanted: String,
+    },
+    /// A copy in the cache was damaged and is fetched again.
+    KeptDamaged {
+        /// Address without credentials.
+        url: String,
+    },
+    /// The cache cannot be used as it should; things go on without it. Told once.
+    StoreUnusable {
+        /// What happened, with its causes.
+        why: String,
+    },
 }
 
 /// Why a request is made again.

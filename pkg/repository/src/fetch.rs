@@ -3,11 +3,12 @@ use url::Url;
 use crate::{
     Context, Error, File, GitHubLocation, Origin, Repository as _,
     github::GitHub,
-    http::{Request, send, shown, shown_text},
+    http::{Keep, Request, keep, send, shown, shown_text},
     names::{percent_decode, percent_encode_path},
 };
 
-/// Fetches any http or https address, without a token: for a configuration file given as a url.
+/// Fetches any http or https address, without a token: for a configuration file given as a url. It is never kept: what
+/// configures a run holds its passwords too.
 /// # Errors
 /// [`Error::FetchUrl`] for another scheme; whatever stops the request.
 pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
@@ -15,7 +16,9 @@ pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(refuse(&url, "only http and https addresses can be fetched"));
     }
-    fetch(context, url).await
+    let origin = Origin::Url(shown(&url));
+    let answer = send(context, &Request::file(url)).await?;
+    Ok(File { bytes: answer.bytes, origin })
 }
 
 /// Fetches a cluster template: `https://github.com/{owner}/{repo}/blob/{branch}/{path}` through the contents API, a
@@ -75,10 +78,9 @@ async fn contents(
     );
     let mut request = GitHub::api_request(context, host, &route, "application/vnd.github.raw+json")?;
     request.url.query_pairs_mut().append_pair("ref", branch);
-    match send(context, &request).await {
+    match keep(context, &request, Keep::WhileFresh).await {
         Ok(answer) => {
-            let kind =
-                answer.headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+            let kind = answer.media_type.unwrap_or_default();
             if kind.starts_with("application/json") && answer.bytes.starts_with(b"[") {
                 return Err(refuse(url, "it is a folder"));
             }
@@ -97,7 +99,7 @@ async fn contents(
 
 async fn fetch(context: &Context, url: Url) -> Result<File, Error> {
     let origin = Origin::Url(shown(&url));
-    let answer = send(context, &Request::file(url)).await?;
+    let answer = keep(context, &Request::file(url), Keep::WhileFresh).await?;
     Ok(File { bytes: answer.bytes, origin })
 }
 

@@ -6,8 +6,9 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::{
-    BoxFuture, Context, Error, Failure, File, GitHubLocation, Origin, Repository, Secret, go_proxy,
-    http::{Answer, Api, Request, send, shown},
+    BoxFuture, Context, Credential, Error, Failure, File, GitHubLocation, Origin, Repository, Secret,
+    go_proxy,
+    http::{Api, Keep, Kept, Request, keep, keep_as, shown},
     names::{check_file, check_version, percent_encode_path},
 };
 
@@ -76,8 +77,9 @@ impl GitHub {
             format!("https://{host}/api/v3")
         };
         let url = parse(&format!("{base}{route}"))?;
-        let credential = Self::credential(context, host);
-        Ok(Request { url, accept: Some(accept), credential, api: Api::GitHub(parse(&base)?) })
+        let credential = Self::credential(context, host).map(Credential::from);
+        let request = Request::file(url).accepting(accept).with_credential(credential);
+        Ok(Request { api: Api::GitHub(parse(&base)?), ..request })
     }
 
     fn route(&self, rest: &str) -> String {
@@ -104,8 +106,9 @@ impl GitHub {
 
     async fn fetch(&self, url: Url, version: &str, file: &str) -> Result<File, Error> {
         let address = shown(&url);
-        let error = match send(&self.context, &Request::file(url)).await {
-            Ok(Answer { bytes, .. }) => return Ok(File { bytes, origin: Origin::Url(address) }),
+        let download = Request::file(url);
+        let error = match keep(&self.context, &download, Keep::Forever).await {
+            Ok(Kept { bytes, .. }) => return Ok(File { bytes, origin: Origin::Url(address) }),
             Err(error) => error,
         };
         let missing = matches!(error.status(), Some(404 | 410));
@@ -114,7 +117,7 @@ impl GitHub {
         });
         // A private repository does not show that it is there; the API does, to those who may know.
         if (missing || hidden) && Self::credential(&self.context, &self.location.host).is_some() {
-            return self.fetch_asset(version, file).await;
+            return self.fetch_asset(&download.url, version, file).await;
         }
         if missing {
             return Err(self.no_file(version, file, address, Vec::new()));
@@ -122,7 +125,8 @@ impl GitHub {
         Err(error)
     }
 
-    async fn fetch_asset(&self, version: &str, file: &str) -> Result<File, Error> {
+    /// Fetches a file through the API. It is kept under the address of its download, which needs no API to be known.
+    async fn fetch_asset(&self, download: &Url, version: &str, file: &str) -> Result<File, Error> {
         let release = self.release(version).await?;
         let rooted = format!("{}/{file}", self.location.root);
         let asset = release.0.iter().find(|asset| asset.name == file || asset.name == rooted);
@@ -131,7 +135,7 @@ impl GitHub {
             return Err(self.no_file(version, file, self.place(), available));
         };
         let request = self.api(&format!("/releases/assets/{}", asset.id), "application/octet-stream")?;
-        let Answer { bytes, .. } = send(&self.context, &request).await?;
+        let Kept { bytes, .. } = keep_as(&self.context, download, &request, Keep::Forever).await?;
         Ok(File { bytes, origin: Origin::Url(shown(&request.url)) })
     }
 
@@ -147,7 +151,7 @@ impl GitHub {
         )?;
         let key = request.url.to_string();
         let ask = async {
-            match send(&self.context, &request).await {
+            match keep(&self.context, &request, Keep::WhileFresh).await {
                 Ok(answer) => Ok(Arc::new(ReleaseAssets(read_json::<Release>(&request, &answer)?.assets))),
                 Err(error) if matches!(error.status(), Some(404 | 410)) => Err(Error::NoRelease {
                     version: version.to_owned(),
@@ -183,14 +187,10 @@ impl GitHub {
         let mut next = Some(self.api("/releases?per_page=100", "application/vnd.github+json")?);
         for _ in 0..MAX_PAGES {
             let Some(request) = next.take() else { break };
-            let answer = send(&self.context, &request).await?;
+            let answer = keep(&self.context, &request, Keep::WhileFresh).await?;
             let page: Vec<Release> = read_json(&request, &answer)?;
             tags.extend(page.into_iter().filter(|release| !release.draft).map(|release| release.tag_name));
-            next = next_page(&answer)
-                .and_then(|link| request.url.join(link).ok())
-                // A link to elsewhere is no page of this list, and must not see the token.
-                .filter(|url| url.origin() == request.url.origin())
-                .map(|url| Request { url, ..request });
+            next = answer.next_page(&request.url).map(|url| Request { url, ..request });
         }
         Ok(tags)
     }
@@ -237,24 +237,12 @@ impl Repository for GitHub {
     }
 }
 
-/// Finds the address of the next page in a `Link` header.
-/// Read here because octocrab's own pager writes to standard error when it meets a relation it does not know.
-fn next_page(answer: &Answer) -> Option<&str> {
-    let links = answer.headers.get("link")?.to_str().ok()?;
-    links.split(',').find_map(|link| {
-        let (address, parameters) = link.split_once(';')?;
-        let is_next =
-            parameters.split(';').any(|parameter| matches!(parameter.trim(), r#"rel="next""# | "rel=next"));
-        is_next.then(|| address.trim().trim_start_matches('<').trim_end_matches('>'))
-    })
-}
-
 fn parse(address: &str) -> Result<Url, Error> {
     Url::parse(address)
         .map_err(|_| Error::FetchUrl { url: address.to_owned(), reason: "it is not a usable address" })
 }
 
-fn read_json<T: serde::de::DeserializeOwned>(request: &Request, answer: &Answer) -> Result<T, Error> {
+fn read_json<T: serde::de::DeserializeOwned>(request: &Request, answer: &Kept) -> Result<T, Error> {
     serde_json::from_slice(&answer.bytes).map_err(|error| {
         let failure = Failure::Unreadable { what: "an answer of the GitHub API", source: Box::new(error) };
         request.failed(failure)

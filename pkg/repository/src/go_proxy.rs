@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::{
     Context, Error, Event,
-    http::{Request, send, shown},
+    http::{Keep, Request, keep, shown},
     local::read_limited,
 };
 
@@ -31,7 +31,7 @@ pub(crate) async fn versions(context: &Context, module: &str) -> Option<Vec<Vers
         let (why, ask_next) = match ask(context, &source.url, module).await {
             Ok(Some(versions)) => return Some(versions),
             Ok(None) => ("it does not know the module".to_owned(), true),
-            Err(error) => (with_causes(&error), source.next_on_any_failure),
+            Err(error) => (error.with_causes(), source.next_on_any_failure),
         };
         context.emit(&Event::VersionSourceSkipped { source: shown(&source.url), why });
         if !ask_next {
@@ -39,11 +39,6 @@ pub(crate) async fn versions(context: &Context, module: &str) -> Option<Vec<Vers
         }
     }
     None
-}
-
-fn with_causes(error: &Error) -> String {
-    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 /// Reads `GOPROXY`. The list ends at `off`, `direct` or any other bare word: the host itself is asked then.
@@ -110,8 +105,10 @@ async fn list(
         })?;
         read_limited(&path, context.max_file_bytes())?
     } else {
-        match send(context, &Request::file(url)).await {
+        match keep(context, &Request::file(url), Keep::WhileFresh).await {
             Ok(answer) => Some(answer.bytes),
+            // That a proxy knows no such major version is not kept: without a connection what is kept counts alone.
+            Err(Error::Offline { .. }) if major > 1 => None,
             Err(error) if matches!(error.status(), Some(404 | 410)) => None,
             Err(error) => return Err(error),
         }

@@ -3,14 +3,20 @@
 mod classify;
 #[cfg(test)]
 mod faults;
+mod keep;
+mod receive;
 mod request;
+mod send;
 
 use std::{fmt, fs, sync::Arc};
 
 use reqwest::{Certificate, Client, Proxy, redirect};
 use url::Url;
 
-pub(crate) use request::{Answer, Api, Request, send};
+pub(crate) use keep::{Keep, Kept, keep, keep_as};
+pub(crate) use receive::{InMemory, Sink};
+pub(crate) use request::{Answer, Api, Content, Head, Request, digest_of};
+pub(crate) use send::{receive_into, send};
 
 use crate::{Error, Settings, local::read_error};
 
@@ -87,14 +93,23 @@ pub(crate) fn shown(url: &Url) -> String {
     let _ = shown.set_username("");
     let _ = shown.set_password(None);
     if url.query().is_some() {
-        let harmless = |key: &str| matches!(key, "page" | "per_page" | "ref");
         let pairs: Vec<_> = url
             .query_pairs()
-            .map(|(key, value)| if harmless(&key) { (key, value) } else { (key, "***".into()) })
+            .map(|(key, value)| if is_harmless(&key) { (key, value) } else { (key, "***".into()) })
             .collect();
         shown.query_pairs_mut().clear().extend_pairs(pairs);
     }
     shown.into()
+}
+
+/// Whether a url has something in it that may not be shown, nor written down.
+pub(crate) fn has_secret(url: &Url) -> bool {
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    has_user || url.query_pairs().any(|(key, _)| !is_harmless(&key))
+}
+
+fn is_harmless(key: &str) -> bool {
+    matches!(key, "page" | "per_page" | "ref")
 }
 
 /// An address as it may be shown: without user name, password and the values of its query. A path stays as it is.

@@ -51,7 +51,8 @@ async fn first_with_metadata(
     for version in versions.iter().take(CANDIDATES) {
         match repository.read(version.as_str(), Metadata::FILE).await {
             Ok(file) => return Ok((version.clone(), file.bytes)),
-            Err(error) if error.is_not_found() => {
+            // Without a connection the newest release is the newest one that is on this machine.
+            Err(error) if error.is_not_found() || matches!(error, Error::Offline { .. }) => {
                 first_missing.get_or_insert(error);
             }
             Err(error) => return Err(error),

@@ -1,4 +1,4 @@
-//! Reads the files of a provider release, wherever they live: local folder, GitHub, GitLab, memory.
+//! Reads the files of a provider release, wherever they live: local folder, GitHub, GitLab, registry, memory.
 //!
 //! ```text
 //! provider url ─► Location ─► open ─► dyn Repository ─┬─► versions ──┐
@@ -6,19 +6,24 @@
 //! Settings ─► Context ──────────┘                          ▲         │
 //!             client made at the first request,            │         ▼
 //!             credentials by host, caches, events    WithOverrides ─► File { bytes, origin }
+//!                               ▲
+//! StoreSettings ─► Store ───────┘  what was fetched before, on disk
 //! ```
 //!
 //! - Opening a repository costs nothing: no request, no TLS set-up, no thread. A local file is one `std::fs` read.
-//! - A pinned version is read without any call to an API; versions are listed only when somebody asks.
+//! - A pinned version is read without any call to an API, and once it is kept without any request; versions are listed
+//!   only when somebody asks.
 //! - A credential goes to the host it belongs to and is not carried along by a redirect to another one.
 //! - Only what can pass is tried again: 429, 5xx, a lost connection. A 401, 403 or 404 is final at once.
 //! - Every failure is a value with the facts in fields: address, masked credential, status, remaining quota, proxy.
 //!
 //! Deliberately absent: what a provider means, YAML (the metadata parser is handed in), the environment
-//! (proxies, tokens and `GOPROXY` are handed in), printing (progress is an [`Event`]), and a cache on disk.
+//! (proxies, tokens and `GOPROXY` are handed in), and printing (progress is an [`Event`]).
 
 mod cache;
 mod context;
+mod credential;
+mod digest;
 mod error;
 mod event;
 mod fetch;
@@ -29,25 +34,41 @@ mod http;
 mod latest;
 mod local;
 mod location;
+mod lock;
 mod names;
+mod oci;
 mod overrides;
 mod proxy;
 mod reader;
 mod secret;
+mod store;
 #[cfg(test)]
 mod testing;
 
 pub mod memory;
 
-pub use context::{Context, RetryPolicy, Settings, Timeouts};
+pub use context::{Context, Network, Refresh, RetryPolicy, Settings, Timeouts};
+pub use credential::Credential;
+pub use digest::{Digest, Digester, InvalidDigest};
 pub use error::{Error, Failure, Quota, RequestError};
 pub use event::{Event, EventSink, RetryReason};
 pub use fetch::{fetch_template, fetch_url};
 pub use http::shown_text;
 pub use latest::latest;
 pub use local::read_file;
-pub use location::{GitHubLocation, GitLabLocation, LocalLocation, Location, LocationError};
+pub use location::{
+    FolderLocation, GitHubLocation, GitLabLocation, GitLocation, GitReference, HostKind, LocalLocation,
+    Location, LocationError, OciLocation, UnknownHostKind,
+};
+pub use lock::{
+    FileOrigin, Lock, LockDifference, LockError, LockSettings, LockedFile, LockedPart, LockedProvider,
+    NotAsLocked, Unlocked,
+};
+pub use oci::{ExistingTag, OciError, Package, PackageContent, PackageFile, PackageTarget, TagState};
 pub use overrides::{Overrides, WithOverrides};
 pub use proxy::ProxySettings;
 pub use reader::{BoxFuture, File, Origin, Repository, open};
 pub use secret::Secret;
+pub use store::{
+    BlobWriter, BrokenEntry, HostShare, KeyLock, Prune, Pruned, Store, StoreSettings, StoreSurvey, Verified,
+};

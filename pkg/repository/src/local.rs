@@ -120,13 +120,7 @@ impl Repository for Local {
     fn files<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<Vec<String>, Error>> {
         async move {
             check_version(version)?;
-            let release = self.release_folder(version)?;
-            let entries = fs::read_dir(&release).map_err(|error| read_error(&release, error))?;
-            let files = entries.flatten().filter(|entry| entry.path().is_file());
-            let mut names: Vec<String> =
-                files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
-            names.sort_unstable();
-            Ok(names)
+            plain_files(&self.release_folder(version)?)
         }
         .boxed()
     }
@@ -185,6 +179,15 @@ fn is_absence(error: &io::Error) -> bool {
 
 pub(crate) fn read_error(path: &Path, source: io::Error) -> Error {
     Error::Read { path: path.to_owned(), source: Arc::new(source) }
+}
+
+/// Names of the files in a folder, sorted.
+pub(crate) fn plain_files(folder: &Path) -> Result<Vec<String>, Error> {
+    let entries = fs::read_dir(folder).map_err(|error| read_error(folder, error))?;
+    let files = entries.flatten().filter(|entry| entry.path().is_file());
+    let mut names: Vec<String> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// Names in a folder, sorted, at most a hundred: they are shown to people.

@@ -1,8 +1,20 @@
-use std::path::{Path, PathBuf};
+mod error;
+mod git;
+mod https;
+mod local;
+mod oci;
 
-use url::{Host, Url};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
-use crate::names::{check_file, check_version, percent_decode};
+use url::Url;
+
+pub use error::LocationError;
+
+use crate::Digest;
 
 /// Where the releases of a provider are, read from its url.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +25,23 @@ pub enum Location {
     GitHub(GitHubLocation),
     /// Generic packages of a project on GitLab.
     GitLab(GitLabLocation),
+    /// A folder on a web server.
+    Folder(FolderLocation),
+    /// Artifacts in a registry.
+    Oci(OciLocation),
+    /// Commits of a Git repository.
+    Git(GitLocation),
+}
+
+/// What kind of host an https url is of, where its form does not say it or says it wrongly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostKind {
+    /// GitHub or GitHub Enterprise.
+    GitHub,
+    /// GitLab, under any host name.
+    GitLab,
+    /// A web server with a folder for each version.
+    Folder,
 }
 
 /// `{base}/{label}/{version}/{file}`.
@@ -60,83 +89,107 @@ pub struct GitLabLocation {
     pub file: String,
 }
 
-/// What is wrong with a provider url.
+/// `https://{host}/{path/}{label}/{version}/{file}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderLocation {
+    /// Address of the folder with a folder for each version; ends with the label and a slash.
+    pub base: Url,
+    /// Semantic version or `latest`.
+    pub version: String,
+    /// Components file.
+    pub file: String,
+}
+
+/// `oci://{registry}/{repository}[:{tag}][@{digest}]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OciLocation {
+    /// Host of the registry, and port if the url has one.
+    pub registry: String,
+    /// Repository in the registry; what stands before the tag.
+    pub repository: String,
+    /// Semantic version as it is spelled in the tag; none where the newest is meant.
+    pub tag: Option<String>,
+    /// The artifact the tag must lead to.
+    pub digest: Option<Digest>,
+    /// Provider label, after which the files in the artifact may be named.
+    pub label: String,
+}
+
+/// `git+{https|ssh|file}://{remote}//{folder/}{file}?ref={tree-ish}[&version={version}]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitLocation {
+    /// Address of the repository as Git takes it, without `git+`.
+    pub remote: String,
+    /// Folder below the root of the repository, without slashes around it; empty for the root.
+    pub folder: String,
+    /// Components file.
+    pub file: String,
+    /// What the url pins.
+    pub reference: GitReference,
+}
+
+/// Which commits a Git url is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GitReference {
+    /// Each tag that is a semantic version is a release; the newest one is meant.
+    Latest,
+    /// Each tag that is a semantic version is a release; this one is meant.
+    Tag(String),
+    /// One commit, by branch, tag or hash, which counts as this version; there are no others.
+    At {
+        /// Branch, tag, full or abbreviated hash.
+        tree_ish: String,
+        /// The semantic version it counts as.
+        version: String,
+    },
+}
+
+/// A word that names no kind of host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LocationError {
-    /// No url at all.
-    #[error("it is not a url: {reason}")]
-    NotAUrl {
-        /// What the parser says.
-        reason: String,
-    },
-    /// A local path that is not absolute.
-    #[error("a local path must be absolute")]
-    NotAbsolute,
-    /// `file://host/path`.
-    #[error("a file url must not name a host, `{host}` here; write three slashes: `file:///path`")]
-    FileHost {
-        /// The host.
-        host: String,
-    },
-    /// A local path of another shape.
-    #[error("a local path has the form {{base}}/{label}/{{version}}/{{file}}; {problem}")]
-    LocalForm {
-        /// The provider label that must be in it.
-        label: String,
-        /// Where it departs.
-        problem: String,
-    },
-    /// A GitHub url of another shape.
-    #[error(
-        "a GitHub url has the form https://{host}/{{owner}}/{{repository}}/releases/{{latest|tag}}/{{file}}; {problem}"
-    )]
-    GitHubForm {
-        /// The host.
-        host: String,
-        /// Where it departs.
-        problem: &'static str,
-    },
-    /// A GitLab url of another shape.
-    #[error(
-        "a GitLab url has the form https://{host}/api/v4/projects/{{project}}/packages/generic/{{package}}/{{version}}/{{file}}; {problem}"
-    )]
-    GitLabForm {
-        /// The host.
-        host: String,
-        /// Where it departs.
-        problem: &'static str,
-    },
-    /// An https url that is neither.
-    #[error(
-        "`{host}` is not known to hold releases: the path is neither that of GitHub releases nor of GitLab packages"
-    )]
-    UnknownHost {
-        /// The host.
-        host: String,
-    },
-    /// Another scheme.
-    #[error("nothing reads `{scheme}` urls; use https, file, or an absolute path")]
-    UnknownScheme {
-        /// The scheme.
-        scheme: String,
-    },
-    /// A url with a user name or password in it.
-    #[error("a provider url must not hold a user name or password; set a token instead")]
-    HasCredential,
+#[error("`{word}` is no kind of host; there are `github`, `gitlab` and `folder`")]
+pub struct UnknownHostKind {
+    /// The word.
+    pub word: String,
+}
+
+impl FromStr for HostKind {
+    type Err = UnknownHostKind;
+
+    fn from_str(word: &str) -> Result<Self, UnknownHostKind> {
+        match word {
+            "github" => Ok(Self::GitHub),
+            "gitlab" => Ok(Self::GitLab),
+            "folder" => Ok(Self::Folder),
+            _ => Err(UnknownHostKind { word: word.to_owned() }),
+        }
+    }
+}
+
+impl fmt::Display for HostKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::GitHub => "github",
+            Self::GitLab => "gitlab",
+            Self::Folder => "folder",
+        })
+    }
 }
 
 impl Location {
     /// Reads a provider url. Pure: nothing is looked up.
-    /// `label` is the provider label, which a local path must contain.
+    /// `label` is the provider label, which a local path must contain; `kind` says what an https host is.
     /// Source: clusterctl v1.14 client/repository (factory and constructors); differs: GitHub Enterprise and GitLab on
-    /// any host are known by the shape of the path, `file://host/` is refused instead of losing the host, a plain path
-    /// is taken as it is written (no `%`, `?` or `#` rules).
+    /// any host are known by the shape of the path or by `kind`, `file://host/` is refused instead of losing the host, a
+    /// plain path is taken as it is written (no `%`, `?` or `#` rules), web folders, registries and Git are known.
     /// # Errors
     /// A [`LocationError`] that says which form was expected and where the url departs.
-    pub fn parse(url: &str, label: &str) -> Result<Self, LocationError> {
+    pub fn parse(url: &str, label: &str, kind: Option<HostKind>) -> Result<Self, LocationError> {
         let text = url.trim();
         if Path::new(text).is_absolute() {
-            return local(text, label).map(Location::Local);
+            return local::parse(text, label).map(Location::Local);
+        }
+        if let Some(rest) = text.strip_prefix("oci://") {
+            return oci::parse(rest, label).map(Location::Oci);
         }
         let parsed = match Url::parse(text) {
             Ok(parsed) => parsed,
@@ -144,123 +197,13 @@ impl Location {
             Err(error) => return Err(LocationError::NotAUrl { reason: error.to_string() }),
         };
         match parsed.scheme() {
-            "file" => {
-                if let Some(host) = parsed.host_str() {
-                    return Err(LocationError::FileHost { host: host.to_owned() });
-                }
-                let path = parsed.to_file_path().map_err(|()| LocationError::NotAbsolute)?;
-                let path = path.to_str().ok_or_else(|| form(label, "it is not UTF-8".to_owned()))?;
-                local(path, label).map(Location::Local)
-            }
-            "https" => remote(&parsed),
+            "file" => local::parse_url(&parsed, label).map(Location::Local),
+            "https" => https::parse(&parsed, label, kind),
+            "git+https" | "git+ssh" | "git+file" => git::parse(&parsed).map(Location::Git),
             scheme => Err(LocationError::UnknownScheme { scheme: scheme.to_owned() }),
         }
     }
 }
 
-fn form(label: &str, problem: String) -> LocationError {
-    LocationError::LocalForm { label: label.to_owned(), problem }
-}
-
-fn local(path: &str, label: &str) -> Result<LocalLocation, LocationError> {
-    let parts: Vec<&str> = path.split(std::path::is_separator).collect();
-    if parts.iter().any(|part| matches!(*part, ".." | ".")) {
-        return Err(form(label, "`.` and `..` are not allowed in it".to_owned()));
-    }
-    let [base @ .., folder, version, file] = parts.as_slice() else {
-        return Err(form(label, "it is too short".to_owned()));
-    };
-    if base.is_empty() {
-        return Err(form(label, "it is too short".to_owned()));
-    }
-    if *folder != label {
-        return Err(form(label, format!("`{folder}` stands where `{label}` belongs")));
-    }
-    if api::VersionOrLatest::parse(version).is_err() {
-        return Err(form(label, format!("`{version}` is neither a semantic version nor `latest`")));
-    }
-    if file.is_empty() {
-        return Err(form(label, "it ends with a slash".to_owned()));
-    }
-    let tail = folder.len() + version.len() + file.len() + 3;
-    let base = &path[..path.len() - tail];
-    let base = if base.is_empty() { "/" } else { base };
-    Ok(LocalLocation {
-        base: PathBuf::from(base),
-        label: label.to_owned(),
-        version: (*version).to_owned(),
-        file: (*file).to_owned(),
-    })
-}
-
-fn remote(url: &Url) -> Result<Location, LocationError> {
-    let host = authority(url);
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(LocationError::HasCredential);
-    }
-    let segments: Vec<&str> = url.path_segments().map(Iterator::collect).unwrap_or_default();
-    let gitlab_path = matches!(segments.as_slice(), ["api", "v4", "projects", ..]);
-    let release_path = matches!(segments.as_slice(), [_, _, "releases", ..]);
-    if host == "github.com" {
-        github(host, &segments).map(Location::GitHub)
-    } else if gitlab_path {
-        gitlab(host, &segments).map(Location::GitLab)
-    } else if release_path && !is_address(url) {
-        github(host, &segments).map(Location::GitHub)
-    } else {
-        Err(LocationError::UnknownHost { host })
-    }
-}
-
-/// Certificates of Enterprise servers name hosts; an address with a release path is a slip more likely than a server.
-fn is_address(url: &Url) -> bool {
-    matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_)))
-}
-
-/// Host and, when it is not that of the scheme, port.
-fn authority(url: &Url) -> String {
-    let host = match url.host_str().unwrap_or_default() {
-        "www.github.com" => "github.com",
-        host => host,
-    };
-    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
-}
-
-fn github(host: String, segments: &[&str]) -> Result<GitHubLocation, LocationError> {
-    let refuse = |host: &str, problem| Err(LocationError::GitHubForm { host: host.to_owned(), problem });
-    let [owner, repo, releases, rest @ ..] = segments else { return refuse(&host, "it is too short") };
-    if *releases != "releases" {
-        return refuse(&host, "the third part is not `releases`");
-    }
-    let [version, root @ .., file] = rest else { return refuse(&host, "tag or file is missing") };
-    let plain = |text: &str| check_version(text).is_ok();
-    let [owner, repo, version, file] = [owner, repo, version, file].map(|part| percent_decode(part));
-    let root = root.iter().map(|part| percent_decode(part)).collect::<Vec<_>>().join("/");
-    if ![&owner, &repo, &version, &file].into_iter().all(|part| plain(part)) {
-        return refuse(&host, "a part of it is empty or no plain name");
-    }
-    if !root.is_empty() && check_file(&root).is_err() {
-        return refuse(&host, "a part between tag and file is empty or no plain name");
-    }
-    Ok(GitHubLocation { host, owner, repo, version, root, file })
-}
-
-fn gitlab(host: String, segments: &[&str]) -> Result<GitLabLocation, LocationError> {
-    let refuse = |problem| Err(LocationError::GitLabForm { host: host.clone(), problem });
-    let ["api", "v4", "projects", project, "packages", "generic", package, version, file] = segments else {
-        return refuse("it does not have these nine parts");
-    };
-    if [project, package, version, file].into_iter().any(|part| part.is_empty()) {
-        return refuse("a part of it is empty");
-    }
-    if check_version(&percent_decode(file)).is_err() || check_version(&percent_decode(version)).is_err() {
-        return refuse("version or file is no plain name");
-    }
-    let [project, package, version] = [project, package, version].map(|part| (*part).to_owned());
-    let file = percent_decode(file);
-    Ok(GitLabLocation { host, project, package, version, file })
-}
-
 #[cfg(test)]
-#[path = "location/tests.rs"]
 mod tests;

@@ -1,8 +1,11 @@
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use crate::{
-    Context, Error, Event, File, Origin, Repository,
-    local::read_limited,
+    Context, Error, Event, File, LockSettings, Origin, Repository,
+    local::{plain_files, read_limited},
     names::{check_file, check_version},
 };
 
@@ -45,6 +48,21 @@ impl Overrides {
         check_version(version)?;
         check_file(file)?;
         Ok(self.root.as_ref().map(|root| root.join(label).join(version).join(file)))
+    }
+
+    /// Names of the overrides of one release, sorted; folders in it are passed over.
+    /// # Errors
+    /// [`Error::UnsafeName`] when label or version would lead out of the folder; when the folder cannot be read.
+    pub fn files(&self, label: &str, version: &str) -> Result<Vec<String>, Error> {
+        check_version(label)?;
+        check_version(version)?;
+        let Some(folder) = self.root.as_ref().map(|root| root.join(label).join(version)) else {
+            return Ok(Vec::new());
+        };
+        match plain_files(&folder) {
+            Err(Error::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            listed => listed,
+        }
     }
 
     /// Reads an override; none when there is none.
@@ -101,10 +119,33 @@ impl WithOverrides {
     }
 
     /// Reads a file of a pinned version: the override if there is one, else the file of the release.
-    /// The repository is not touched when an override is there.
+    /// The repository is not touched when an override is there. Where there is a lock, the file is what was locked.
     /// # Errors
-    /// As [`Overrides::read`], then as [`Repository::read`].
+    /// As [`Overrides::read`], then as [`Repository::read`]; [`Error::NotAsLocked`].
     pub async fn read(&self, version: &str, file: &str) -> Result<File, Error> {
+        let Some(lock) = self.lock() else { return self.find(version, file).await };
+        let locked = lock.admit(&self.label, version, file)?;
+        let found = self.find(version, file).await?;
+        if let Some(locked) = locked {
+            lock.verify((&self.label, version, file), locked, &found)?;
+        }
+        Ok(found)
+    }
+
+    /// The version that is locked; none where there is no lock, or the provider may be read unlocked.
+    /// # Errors
+    /// [`Error::NotAsLocked`] when only locked providers may be read, and this one is not.
+    pub fn locked_version(&self) -> Result<Option<&str>, Error> {
+        let Some(lock) = self.lock() else { return Ok(None) };
+        let entry = lock.provider(&self.label)?;
+        Ok(entry.map(|entry| entry.version.as_str()))
+    }
+
+    fn lock(&self) -> Option<&LockSettings> {
+        self.context.settings().lock.as_deref()
+    }
+
+    async fn find(&self, version: &str, file: &str) -> Result<File, Error> {
         let limit = self.context.max_file_bytes();
         if let Some(found) = self.overrides.read(&self.label, version, file, limit)? {
             if let Origin::Override(path) = &found.origin {

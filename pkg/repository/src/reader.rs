@@ -3,7 +3,9 @@ use std::{fmt, path::PathBuf};
 use api::{Version, VersionOrLatest};
 use bytes::Bytes;
 
-use crate::{Context, Error, Location, github::GitHub, gitlab::GitLab, local::Local};
+use crate::{
+    Context, Error, HostKind, Location, OciError, github::GitHub, gitlab::GitLab, local::Local, oci::Oci,
+};
 
 /// A future that can be sent to another thread.
 pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
@@ -83,15 +85,27 @@ impl fmt::Display for Origin {
 }
 
 /// Opens the repository of a provider; nothing is read and no connection made.
-/// `label` is the provider label (`infrastructure-aws`), or `cert-manager`.
+/// `label` is the provider label (`infrastructure-aws`), or `cert-manager`; `kind` says what an https host is.
 /// # Errors
-/// [`Error::Location`] when the url has none of the known forms.
-pub fn open(url: &str, label: &str, context: &Context) -> Result<Box<dyn Repository>, Error> {
-    let location = Location::parse(url, label)
+/// [`Error::Location`] when the url has none of the known forms; [`OciError::VerifyNeedsRegistry`] when a signature is
+/// asked for where none can be.
+pub fn open(
+    url: &str,
+    label: &str,
+    kind: Option<HostKind>,
+    context: &Context,
+) -> Result<Box<dyn Repository>, Error> {
+    let location = Location::parse(url, label, kind)
         .map_err(|source| Error::Location { url: crate::http::shown_text(url), source })?;
+    if context.settings().verify_keys.contains_key(label) && !matches!(location, Location::Oci(_)) {
+        return Err(OciError::VerifyNeedsRegistry { label: label.to_owned() }.into());
+    }
     Ok(match location {
         Location::Local(location) => Box::new(Local::new(location, context.max_file_bytes())),
         Location::GitHub(location) => Box::new(GitHub::new(location, context.clone())),
         Location::GitLab(location) => Box::new(GitLab::new(location, context.clone())),
+        Location::Folder(_) => todo!("helper hosts"),
+        Location::Oci(location) => Box::new(Oci::new(location, context)),
+        Location::Git(_) => todo!("helper git"),
     })
 }

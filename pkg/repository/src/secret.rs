@@ -1,24 +1,24 @@
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 /// A credential that cannot be printed: `Debug` and `Display` show where it came from, never what it is.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     value: String,
-    name: &'static str,
+    name: Arc<str>,
 }
 
 impl Secret {
     /// Takes a value and the name the user knows it by, such as `GITHUB_TOKEN`; a blank value is no credential.
     /// Source: clusterctl v1.14 sends an empty `Authorization` header then; differs: nothing is sent.
-    pub fn new(name: &'static str, value: impl Into<String>) -> Option<Self> {
+    pub fn new(name: impl Into<Arc<str>>, value: impl Into<String>) -> Option<Self> {
         let value: String = value.into();
         let trimmed = value.trim();
-        (!trimmed.is_empty()).then(|| Self { value: trimmed.to_owned(), name })
+        (!trimmed.is_empty()).then(|| Self { value: trimmed.to_owned(), name: name.into() })
     }
 
     /// The name the user knows it by.
-    pub fn name(&self) -> &'static str {
-        self.name
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Whether it may stand in a header; anything but visible ASCII was pasted wrongly.

@@ -7,7 +7,7 @@
 mod reply;
 mod serve;
 mod shapes;
-mod tls;
+pub(crate) mod tls;
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -53,6 +53,7 @@ impl Received {
 struct Script {
     replies: HashMap<String, VecDeque<Reply>>,
     received: Vec<Received>,
+    connections: usize,
 }
 
 /// The host. It runs on a thread of its own and ends with this value.
@@ -83,7 +84,7 @@ impl FakeHost {
     /// # Panics
     /// When loopback cannot be listened on.
     pub fn start(names: &[&str]) -> Self {
-        let tls::Tls { acceptor, ca_pem } = tls::make(names);
+        let tls::Tls { acceptor, ca_pem, .. } = tls::make(names);
         let script = Arc::new(Mutex::new(Script::default()));
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         listener.set_nonblocking(true).expect("a fresh listener can be set to non-blocking");
@@ -129,9 +130,21 @@ impl FakeHost {
         self
     }
 
+    /// The body that is answered to `host/path?query` next; empty where nothing is scripted.
+    pub fn body(&self, address: &str) -> Vec<u8> {
+        let script = self.script();
+        let reply = script.replies.get(address).and_then(VecDeque::front);
+        reply.map(|reply| reply.body.clone()).unwrap_or_default()
+    }
+
     /// All requests so far.
     pub fn received(&self) -> Vec<Received> {
         self.script().received.clone()
+    }
+
+    /// How many connections were opened so far, whatever came over them.
+    pub fn connections(&self) -> usize {
+        self.script().connections
     }
 
     /// Host and target of all requests so far, but for those to open a tunnel.

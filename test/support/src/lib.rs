@@ -27,3 +27,4 @@ pub mod fixture;
 pub mod host;
 #[cfg(feature = "sandbox")]
 pub mod kind;
+pub mod registry;

@@ -9,6 +9,14 @@ pub(crate) struct Globals {
     #[arg(long, global = true, value_name = "PATH|URL")]
     pub(crate) config: Option<String>,
 
+    /// Path of the lock, or `off` to go without one [default: capstan.lock beside the configuration file]
+    #[arg(long, global = true, value_name = "PATH|off")]
+    pub(crate) lock: Option<String>,
+
+    /// Read nothing that is not in the lock
+    #[arg(long, global = true)]
+    pub(crate) locked: bool,
+
     /// How much to log, from 0 to 10: 1 shows decisions, 5 every request [env: CLUSTERCTL_LOG_LEVEL]
     #[arg(id = "verbosity", short = 'v', long = "v", global = true, value_name = "N", value_parser = verbosity)]
     pub(crate) verbosity: Option<u8>,
@@ -20,6 +28,14 @@ pub(crate) struct Globals {
     /// Print no status lines and draw no progress; warnings and errors stay
     #[arg(long, global = true)]
     pub(crate) quiet: bool,
+
+    /// Open no connection for files of providers: what is not on this machine is an error [env: CAPSTAN_OFFLINE]
+    #[arg(long, global = true, conflicts_with = "refresh")]
+    pub(crate) offline: bool,
+
+    /// Ask hosts again for files of pinned versions that are in the cache
+    #[arg(long, global = true)]
+    pub(crate) refresh: bool,
 
     /// Print help
     #[arg(short = 'h', long, global = true)]

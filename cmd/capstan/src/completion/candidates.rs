@@ -75,7 +75,7 @@ impl LocalCandidates {
     /// The folder with a folder for each version, when the releases of a provider are on this machine.
     fn releases(&self, provider: &ProviderId) -> Option<PathBuf> {
         let config = self.config()?.provider(provider).ok()?.ok()?;
-        match Location::parse(&config.url, &provider.label()).ok()? {
+        match Location::parse(&config.url, &provider.label(), config.kind).ok()? {
             Location::Local(local) => Some(local.base.join(local.label)),
             _ => None,
         }

@@ -2,9 +2,11 @@
 
 mod apply;
 mod inner;
+mod lock;
 mod management;
 mod members;
 mod provider;
+mod registry;
 mod repository;
 mod rollout;
 mod rules;

@@ -35,6 +35,16 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
         RepositoryError::EmptySeries { listed_by, .. } => {
             vec![format!("name a version behind a colon, such as `{listed_by}`")]
         }
+        RepositoryError::Offline { .. } | RepositoryError::DamagedOffline { .. } => vec![
+            "run the same once with a connection and without `--offline` or `CAPSTAN_OFFLINE`, or name a local \
+             repository in clusterctl.yaml"
+                .to_owned(),
+        ],
+        RepositoryError::NewerStore { .. } | RepositoryError::ForeignStore { .. } => {
+            vec!["name a folder of its own with `CAPSTAN_CACHE_DIR`, or under `cache` in clusterctl.yaml".to_owned()]
+        }
+        RepositoryError::NotAsLocked(refused) => super::lock::hints(refused),
+        RepositoryError::Oci(error) => super::registry::hint(error).into_iter().collect(),
         RepositoryError::CaFile { .. } => vec!["SSL_CERT_FILE takes a file of PEM certificates".to_owned()],
         _ => Vec::new(),
     }
@@ -130,6 +140,8 @@ fn token_for(url: &str) -> &'static str {
         "name one for this host under `gitlab-tokens` in clusterctl.yaml"
     } else if matches!(host, "github.com" | "api.github.com") {
         "set GITHUB_TOKEN"
+    } else if has("/v2/") {
+        "log in to the registry with `docker login`, or name its credential under `hosts` in clusterctl.yaml"
     } else if has("/releases/") || has("/api/v3/") {
         "name one for this host under `github-enterprise-tokens` in clusterctl.yaml"
     } else {
@@ -158,17 +170,18 @@ fn in_words(wait: Duration) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use repository::Secret;
+    use repository::{Credential, Secret};
 
     use super::*;
 
-    fn refused(failure: Failure, credential: Option<Secret>, quota: Option<Quota>) -> Vec<String> {
+    fn refused(failure: Failure, credential: Option<Credential>, quota: Option<Quota>) -> Vec<String> {
         hints(&RepositoryError::Request(Arc::new(RequestError {
             url: "https://api.github.com/repos/a/b".to_owned(),
             failure,
             credential,
             quota,
             proxy: None,
+            challenge: None,
             attempts: 1,
         })))
     }
@@ -184,6 +197,7 @@ mod tests {
             ("https://git.lab.internal/a/b/releases/download/v1.0.0/c.yaml", "`github-enterprise-tokens`"),
             ("https://gitlab.com/api/v4/projects/1/packages/generic/a/v1.0.0/c.yaml", "GITLAB_ACCESS_TOKEN"),
             ("https://code.lab/api/v4/projects/1/packages/generic/a/v1.0.0/c.yaml", "`gitlab-tokens`"),
+            ("https://registry.lab/v2/team/aws/manifests/v2.9.0", "`docker login`"),
             ("https://files.lab/template.yaml", "download the file"),
         ];
         for (url, part) in cases {
@@ -200,6 +214,7 @@ mod tests {
                 credential: None,
                 quota: None,
                 proxy: proxy.map(str::to_owned),
+                challenge: None,
                 attempts: 3,
             })))
         };
@@ -212,7 +227,7 @@ mod tests {
     fn a_rate_limit_tells_whether_a_token_was_sent_and_when_it_ends() {
         let wait = limited(Some(Duration::from_mins(2)));
         assert_eq!(
-            refused(wait, Secret::new("GITHUB_TOKEN", "ghp_x"), None),
+            refused(wait, Secret::new("GITHUB_TOKEN", "ghp_x").map(Credential::from), None),
             ["the request was sent with GITHUB_TOKEN (***); try again in 2 min"]
         );
         let quota = Quota { limit: Some(60), remaining: 0, resets_at: Some(0) };

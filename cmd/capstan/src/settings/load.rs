@@ -38,11 +38,15 @@ pub(crate) fn load(session: &Session) -> Result<Config, Failure> {
             format!("{text}; did you mean {meant}?")
         });
     }
+    // Who uses the section says what is wrong with it.
+    for unused in config.image_rules_of_nobody().unwrap_or_default() {
+        session.messages().warning(unused.to_string());
+    }
     Ok(config)
 }
 
 fn fetch(url: &str, session: &Session) -> Result<ConfigFile, Failure> {
-    let context = for_configuration(session.environment(), session.messages());
+    let context = for_configuration(session.globals(), session.environment(), session.messages());
     let file = session
         .block_on(repository::fetch_url(&context, url))
         .within(|| format!("cannot read the configuration `{}`", repository::shown_text(url)))?;

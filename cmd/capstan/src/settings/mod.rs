@@ -15,6 +15,7 @@ mod error;
 mod kubeconfig;
 mod kubeconfig_merge;
 mod load;
+mod lock;
 mod management_cluster;
 mod output_format;
 mod releases;
@@ -29,6 +30,7 @@ pub(crate) use error::SettingsError;
 pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError};
 pub(crate) use kubeconfig_merge::{merge_kubeconfig, unmerge_kubeconfig};
 pub(crate) use load::load;
+pub(crate) use lock::{lock_file, lock_settings, read_lock};
 pub(crate) use management_cluster::{
     PaceFlags, ServerFlags, management_cluster, management_cluster_hiding, management_cluster_if_near,
     silent_cluster,

@@ -28,6 +28,23 @@ pub(crate) fn state_home(environment: &Environment) -> Option<PathBuf> {
     set.filter(|path| path.is_absolute()).or_else(default)
 }
 
+/// The folder for what can be fetched again; nothing when neither it nor a home folder is known.
+/// Shape: `XDG_CACHE_HOME` counts when it is absolute once `~` and `$HOME` at its start are replaced; else `~/.cache`,
+/// or where the platform keeps such things. Nothing is created.
+pub(crate) fn cache_home(environment: &Environment) -> Option<PathBuf> {
+    let home = environment.home();
+    let set = environment.text("XDG_CACHE_HOME").map(|text| expand_home(text, home));
+    let default = || {
+        if cfg!(windows) {
+            platform_default(environment, home)
+        } else {
+            let caches = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
+            home.map(|home| home.join(caches))
+        }
+    };
+    set.filter(|path| path.is_absolute()).or_else(default)
+}
+
 fn expand_home(text: &str, home: Option<&Path>) -> PathBuf {
     let behind = ["~", "$HOME", "${HOME}"].iter().find_map(|name| text.strip_prefix(name));
     match (behind, home) {
@@ -69,6 +86,14 @@ mod tests {
             |xdg: &str| state_home(&Environment::new([("HOME", "/home/me"), ("XDG_STATE_HOME", xdg)], "/"));
         assert_eq!(folder("/var/me"), Some("/var/me".into()));
         assert_eq!(folder("relative"), Some("/home/me/.local/state".into()));
+    }
+
+    #[test]
+    fn what_can_be_fetched_again_has_a_folder_of_its_own() {
+        let folder =
+            |xdg: &str| cache_home(&Environment::new([("HOME", "/home/me"), ("XDG_CACHE_HOME", xdg)], "/"));
+        assert_eq!(folder("/var/me"), Some("/var/me".into()));
+        assert_eq!(folder("relative"), Some("/home/me/.cache".into()));
     }
 
     #[test]

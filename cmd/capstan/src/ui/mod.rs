@@ -1,5 +1,6 @@
 //! Everything a person or a script sees: data on stdout, all else on stderr.
 
+mod amount;
 mod clean;
 mod colour;
 mod input;
@@ -11,6 +12,7 @@ mod secret;
 mod streams;
 mod table;
 
+pub(crate) use amount::{in_bytes, in_days};
 pub(crate) use clean::clean;
 pub(crate) use colour::{ColourChoice, Label};
 pub(crate) use input::Input;

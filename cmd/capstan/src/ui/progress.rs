@@ -5,7 +5,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::clean;
+use super::{clean, in_bytes};
 
 /// A step that ends sooner than this is never drawn: a flash tells nobody anything.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -116,10 +116,9 @@ fn spinner() -> ProgressBar {
 }
 
 fn text(what: &str, bytes: u64, total: Option<u64>) -> String {
-    let size = |bytes: u64| indicatif::HumanBytes(bytes).to_string();
     match total {
-        Some(total) => format!("{what} ({} of {})", size(bytes), size(total)),
-        None if bytes > 0 => format!("{what} ({})", size(bytes)),
+        Some(total) => format!("{what} ({} of {})", in_bytes(bytes), in_bytes(total)),
+        None if bytes > 0 => format!("{what} ({})", in_bytes(bytes)),
         None => what.to_owned(),
     }
 }

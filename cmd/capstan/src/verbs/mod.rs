@@ -2,6 +2,7 @@
 
 mod alpha;
 mod backup;
+mod cache;
 mod completion;
 mod config;
 mod convert;
@@ -14,11 +15,13 @@ mod graph;
 pub(crate) mod help;
 mod init;
 mod lifecycle;
+mod lock;
 mod r#move;
 mod plan;
 mod plugin;
 mod provider;
 mod provider_flags;
+mod publish;
 mod quickstart;
 mod render;
 mod restore;
@@ -55,12 +58,16 @@ pub(crate) enum Verb {
     #[command(subcommand)]
     Alpha(alpha::Alpha),
     Render(Box<render::Render>),
+    Lock(Box<lock::Lock>),
     #[command(subcommand)]
     Explain(explain::Explain),
     #[command(subcommand)]
     Config(config::Config),
     #[command(subcommand)]
     Provider(provider::Provider),
+    #[command(subcommand)]
+    Cache(cache::Cache),
+    Publish(Box<publish::Publish>),
     Convert(convert::Convert),
     #[command(subcommand)]
     Sandbox(sandbox::Sandbox),
@@ -89,10 +96,13 @@ impl Verb {
             Self::Graph(args) => graph::run(&args, session),
             Self::Get(verb) => verb.run(session),
             Self::Alpha(verb) => verb.run(session),
+            Self::Lock(args) => lock::run(&args, session),
             Self::Render(args) => render::run(&args, session),
             Self::Explain(verb) => verb.run(session),
             Self::Config(verb) => verb.run(session),
             Self::Provider(verb) => verb.run(session),
+            Self::Cache(verb) => verb.run(session),
+            Self::Publish(args) => publish::run(&args, session),
             Self::Sandbox(verb) => verb.run(session),
             Self::Convert(args) => convert::run(&args, session),
             Self::Completion(args) => completion::run(&args, session),

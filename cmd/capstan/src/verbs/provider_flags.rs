@@ -45,11 +45,13 @@ pub(crate) struct OneProvider {
 }
 
 impl OneProvider {
-    /// The provider that was named, with the version that was written.
-    /// # Errors
-    /// When none or several flags are given, or the value is no provider reference.
-    pub(crate) fn chosen(&self) -> Result<(ProviderId, Option<String>), Failure> {
-        let flags = [
+    /// Whether any is named.
+    pub(crate) fn is_given(&self) -> bool {
+        self.flags().iter().any(|(_, value)| value.as_deref().is_some_and(|value| !value.is_empty()))
+    }
+
+    fn flags(&self) -> [(ProviderType, &Option<String>); 7] {
+        [
             (ProviderType::Core, &self.core),
             (ProviderType::Bootstrap, &self.bootstrap),
             (ProviderType::ControlPlane, &self.control_plane),
@@ -57,8 +59,15 @@ impl OneProvider {
             (ProviderType::Ipam, &self.ipam),
             (ProviderType::RuntimeExtension, &self.runtime_extension),
             (ProviderType::Addon, &self.addon),
-        ];
-        let given: Vec<(ProviderType, &str)> = flags
+        ]
+    }
+
+    /// The provider that was named, with the version that was written.
+    /// # Errors
+    /// When none or several flags are given, or the value is no provider reference.
+    pub(crate) fn chosen(&self) -> Result<(ProviderId, Option<String>), Failure> {
+        let given: Vec<(ProviderType, &str)> = self
+            .flags()
             .into_iter()
             .filter_map(|(provider_type, value)| value.as_deref().map(|value| (provider_type, value)))
             .filter(|(_, value)| !value.is_empty())

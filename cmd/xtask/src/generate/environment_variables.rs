@@ -3,11 +3,14 @@ use std::fmt::Write as _;
 use super::{Page, REFERENCE, heading};
 
 /// Every variable the program itself reads; a test compares it with the code.
-const TABLE: [(&str, &str); 22] = [
+const TABLE: [(&str, &str); 25] = [
     ("CLUSTERCTL_LOG_LEVEL", "how much to log, 0 to 10; `-v` wins"),
     ("XDG_CONFIG_HOME", "folder of `cluster-api/clusterctl.yaml` and of `cluster-api/overrides`"),
     ("XDG_STATE_HOME", "folder of `capstan/sandboxes`, where sandboxes are kept"),
-    ("HOME", "used where the two above are not set, and for `~/.kube/config`; `USERPROFILE` on Windows"),
+    ("XDG_CACHE_HOME", "folder of `capstan`, where fetched files are kept"),
+    ("CAPSTAN_CACHE_DIR", "where fetched files are kept instead; `off` keeps none"),
+    ("CAPSTAN_OFFLINE", "set, and neither `0` nor `false`: as `--offline`"),
+    ("HOME", "used where the folders above are not set, and for `~/.kube/config`; `USERPROFILE` on Windows"),
     ("LOCALAPPDATA", "on Windows: used where these two are not set"),
     (
         "KUBECONFIG",

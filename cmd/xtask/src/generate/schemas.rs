@@ -38,6 +38,8 @@ fn forms() -> Vec<Form> {
         form::<output::ProviderList>("provider-list", "`provider list`"),
         form::<output::ProviderRelease>("provider-release", "`provider show`"),
         form::<output::ImageList>("image-list", "`init list-images`"),
+        form::<output::LockReport>("lock-report", "`lock`"),
+        form::<output::Publication>("publication", "`publish`"),
         form::<output::LifecycleReport>("lifecycle-report", "`plan`, `init`, `upgrade apply`, `delete`"),
         form::<output::UpgradePlan>("upgrade-plan", "`upgrade plan`"),
         form::<output::StatusReport>("status-report", "`status`"),
@@ -49,6 +51,7 @@ fn forms() -> Vec<Form> {
         form::<output::OwnerGraph>("owner-graph", "`graph`"),
         form::<output::RolloutReport>("rollout-report", "`alpha rollout status`"),
         form::<output::ProgressLine>("progress-line", "`--progress json`, a line each, on standard error"),
+        form::<output::CacheReport>("cache-report", "`cache info`"),
         form::<output::VersionReport>("version-report", "`version`"),
     ]
 }

@@ -38,7 +38,7 @@ impl ManagementCluster {
     ) -> Result<(), CertManagerError> {
         let failed = |error| CertManagerError::Apply(Box::new(error));
         let mut set = self.set_of_cert_manager(&manifest).await?;
-        let CertManagerManifest { namespace, objects, version } = manifest;
+        let CertManagerManifest { namespace, objects, version, .. } = manifest;
         let (marks, options) = (marks(), options(&namespace));
         let kinds = self.server.kinds().await?;
         let desired = desire(objects, &kinds, &marks, &options)

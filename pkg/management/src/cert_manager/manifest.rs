@@ -1,12 +1,9 @@
-use manifest::{
-    Object,
-    images::{self, InvalidImage},
-};
+use manifest::{Object, images::InvalidImage};
 use provider::{
     RenderTextError, TemplateText,
     config::{CertManager, ConfigError},
+    supply::open_cert_manager,
 };
-use repository::WithOverrides;
 
 use super::{CORE_LABEL, CORE_VALUE, VERSION_ANNOTATION};
 use crate::Sources;
@@ -20,6 +17,8 @@ pub struct CertManagerManifest {
     pub namespace: String,
     /// In the order of its file, labelled, with image overrides in place.
     pub objects: Vec<Object>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
 }
 
 /// A release of cert-manager that cannot be read.
@@ -62,47 +61,33 @@ fn list(images: &[InvalidImage]) -> String {
 pub async fn cert_manager_manifest(
     sources: &Sources<'_>,
 ) -> Result<CertManagerManifest, CertManagerManifestError> {
-    let CertManager { url, version, .. } = sources.config.cert_manager()?;
-    let text = read(&url, &version, sources).await?;
+    let cert_manager = sources.config.cert_manager()?;
+    let text = read(&cert_manager, sources).await?;
+    let version = cert_manager.version;
     let mut objects = text.read_objects(&text.text)?.objects;
-    override_images(&text.file, &mut objects, sources)?;
+    let overrides = sources.config.image_overrides()?;
+    let warnings = provider::override_images(&overrides, CertManager::LABEL, &mut objects)
+        .map_err(|images| CertManagerManifestError::Images { file: text.file.clone(), images })?;
     for object in &mut objects {
         object.set_label(api::labels::CLUSTERCTL, "");
         object.set_label(CORE_LABEL, CORE_VALUE);
         object.set_annotation(VERSION_ANNOTATION, &version);
     }
-    Ok(CertManagerManifest { namespace: namespace_of(&objects), version, objects })
+    Ok(CertManagerManifest { namespace: namespace_of(&objects), version, objects, warnings })
 }
 
 async fn read(
-    url: &str,
-    version: &str,
+    cert_manager: &CertManager,
     sources: &Sources<'_>,
 ) -> Result<TemplateText, CertManagerManifestError> {
+    let version = &cert_manager.version;
     let unreadable =
-        |source| CertManagerManifestError::Read { version: version.to_owned(), source: Box::new(source) };
-    let context = sources.repositories;
-    let repository = repository::open(url, CertManager::LABEL, context).map_err(unreadable)?;
-    let file = repository.components_file().to_owned();
-    let files =
-        WithOverrides::new(repository, sources.overrides.clone(), CertManager::LABEL, context.clone());
-    let file = files.read(version, &file).await.map_err(unreadable)?;
+        |source| CertManagerManifestError::Read { version: version.clone(), source: Box::new(source) };
+    let files = open_cert_manager(cert_manager, sources.overrides.clone(), sources.repositories);
+    let files = files.map_err(unreadable)?;
+    let name = files.repository().components_file().to_owned();
+    let file = files.read(version, &name).await.map_err(unreadable)?;
     Ok(TemplateText::new(file.origin.to_string(), &file.bytes)?)
-}
-
-fn override_images(
-    file: &str,
-    objects: &mut [Object],
-    sources: &Sources<'_>,
-) -> Result<(), CertManagerManifestError> {
-    let overrides = sources.config.image_overrides()?;
-    let rule = |image: &str| overrides.resolve(CertManager::LABEL, image);
-    let change = |object| images::override_images(object, &rule).err();
-    let images: Vec<_> = objects.iter_mut().filter_map(change).flatten().collect();
-    if images.is_empty() {
-        return Ok(());
-    }
-    Err(CertManagerManifestError::Images { file: file.to_owned(), images })
 }
 
 /// Where its Deployments are, which is the Namespace it brings.

@@ -44,9 +44,8 @@ async fn releases(
 
 /// The versions a repository lists; where it cannot list any, the one its url names.
 async fn versions(releases: &ProviderReleases) -> Result<Vec<Version>, repository::Error> {
-    let repository = releases.repository();
-    match repository.versions().await {
-        Err(error @ repository::Error::CannotList { .. }) => match repository.default_version() {
+    match releases.versions().await {
+        Err(error @ repository::Error::CannotList { .. }) => match releases.repository().default_version() {
             Ok(VersionOrLatest::Pinned(version)) => Ok(vec![version]),
             Ok(VersionOrLatest::Latest) | Err(_) => Err(error),
         },

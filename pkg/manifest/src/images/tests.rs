@@ -98,13 +98,16 @@ fn an_override_replaces_the_parts_it_names_and_keeps_a_digest() {
     let image = ImageReference::parse(&text).unwrap();
     let change = |repository: &str, name: &str, tag: &str| {
         let [repository, name, tag] = [repository, name, tag].map(str::to_owned);
-        image.with_override(&ImageOverride { repository, name, tag })
+        image.with_override(&ImageOverride { repository, name, tag, digest: String::new() })
     };
     assert_eq!(change("", "", ""), text);
     assert_eq!(change("mirror.local/x", "", ""), format!("mirror.local/x/b:1@{DIGEST}"));
     assert_eq!(change("mirror.local/", "c", ""), format!("mirror.local/c:1@{DIGEST}"));
     assert_eq!(change("mirror.local//", "", "2"), format!("mirror.local//b:2@{DIGEST}"));
     assert_eq!(change("", "", "2"), format!("quay.io/a/b:2@{DIGEST}"));
+    let pinned = ImageOverride { digest: DIGEST.to_owned(), ..ImageOverride::default() };
+    let plain = ImageReference::parse("quay.io/a/b:1").unwrap();
+    assert_eq!(plain.with_override(&pinned), text);
 }
 
 #[test]
@@ -119,8 +122,8 @@ fn images_are_listed_containers_first() {
 #[test]
 fn overrides_reach_containers_and_init_containers_by_the_name_of_the_image() {
     let mut object = deployment(&["quay.io/b:1", "quay.io/a:1"]);
-    override_images(&mut object, &|name| {
-        (name != "a")
+    override_images(&mut object, &|image| {
+        (image.name != "a")
             .then(|| ImageOverride { repository: "mirror.local/x".into(), ..ImageOverride::default() })
     })
     .unwrap();

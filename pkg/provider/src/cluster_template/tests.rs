@@ -81,7 +81,7 @@ impl World {
             Context::new(Settings::default()),
         );
         let url = "memory".to_owned();
-        ProviderReleases::over(ProviderConfig { id, url, source: ProviderSource::Config }, files)
+        ProviderReleases::over(ProviderConfig { id, url, kind: None, source: ProviderSource::Config }, files)
     }
 
     fn render(&self) -> Result<ClusterTemplate, ClusterTemplateError> {

@@ -86,6 +86,7 @@ pub(super) fn built_in_providers() -> impl Iterator<Item = ProviderConfig> {
         ProviderConfig {
             id: ProviderId::new(provider_type, name),
             url: format!("https://github.com/{repository}/releases/latest/{file}"),
+            kind: None,
             source: api::output::ProviderSource::BuiltIn,
         }
     })

@@ -1,4 +1,5 @@
 use api::{ProviderType, UnknownProviderType};
+use repository::UnknownHostKind;
 
 use super::UndecodableConfig;
 
@@ -104,6 +105,12 @@ pub enum ProviderReason {
     Type {
         /// The type that was written.
         source: UnknownProviderType,
+    },
+    /// A kind of host nobody knows.
+    #[error(transparent)]
+    Kind {
+        /// The kind that was written.
+        source: UnknownHostKind,
     },
 }
 

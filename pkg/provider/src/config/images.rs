@@ -1,26 +1,122 @@
 use std::collections::BTreeMap;
 
-use manifest::{Value, images::ImageOverride};
+use api::near_names;
+use manifest::{
+    Map, Value,
+    images::{ImageOverride, ImageReference, is_digest},
+};
 
 use super::{Config, ConfigError};
 
-/// Image overrides by component: `all`, a provider label, or a provider label with the image's last path element.
+/// What is put in place of images: rules by component, and registries by prefix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ImageOverrides(BTreeMap<String, ImageOverride>);
+pub struct ImageOverrides {
+    rules: BTreeMap<String, ImageOverride>,
+    registries: BTreeMap<String, String>,
+    named: NamedImages,
+}
+
+/// What becomes of images that no container runs but an argument, a variable or an annotation names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NamedImages {
+    /// They are only told of: text that looks like an image may be something else.
+    #[default]
+    Report,
+    /// They are replaced as those of containers are.
+    Rewrite,
+}
+
+/// A rule that matches nothing where it could.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}` matches no image{}", meant(near))]
+pub struct UnusedImageRule {
+    /// The rule, with its parents.
+    pub key: String,
+    /// What may have been meant.
+    pub near: Vec<String>,
+}
+
+fn meant(near: &[String]) -> String {
+    match near {
+        [] => String::new(),
+        near => format!("; did you mean `{}`?", near.join("` or `")),
+    }
+}
+
+const ALL: &str = "all";
+const IMAGES: &str = "images";
+const REGISTRIES: &str = "registryMap";
+const NAMED: &str = "imagesInArguments";
 
 impl ImageOverrides {
-    /// What applies to one image of one component, field by field, the narrowest rule winning.
-    /// Shape: `component` is a provider label or `cert-manager`; `image` the last element of the image's path.
-    /// Source: clusterctl v1.14 client/config (image meta); keys do not mind case.
-    pub fn resolve(&self, component: &str, image: &str) -> Option<ImageOverride> {
+    /// What applies to one image of one component, field by field, the narrowest rule winning; registries come first.
+    /// Shape: `component` is a provider label or `cert-manager`. Rules are looked up by the last element of the image's
+    /// path, as the release has it.
+    /// Source: clusterctl v1.14 client/config (image meta); keys do not mind case; differs: there are no registries and
+    /// no digests.
+    pub fn resolve(&self, component: &str, image: &ImageReference<'_>) -> Option<ImageOverride> {
         let component = component.to_lowercase();
-        let narrow = format!("{component}/{}", image.to_lowercase());
-        let rules = ["all", &component, &narrow].into_iter().filter_map(|key| self.0.get(key));
-        rules.cloned().reduce(|wide, narrow| ImageOverride {
+        let narrow = format!("{component}/{}", image.name.to_lowercase());
+        let rules = [ALL, &component, &narrow].into_iter().filter_map(|key| self.rules.get(key)).cloned();
+        self.mapped(image).into_iter().chain(rules).reduce(|wide, narrow| ImageOverride {
             repository: set_or(narrow.repository, wide.repository),
             name: set_or(narrow.name, wide.name),
             tag: set_or(narrow.tag, wide.tag),
+            digest: set_or(narrow.digest, wide.digest),
         })
+    }
+
+    /// What becomes of images that no container runs.
+    pub fn named(&self) -> NamedImages {
+        self.named
+    }
+
+    /// Rules of a component that match none of its images, as far as it can be told: a rule for another component, or for
+    /// a registry that is not nearly one of these, may be of use elsewhere.
+    pub fn unused<'a>(
+        &self,
+        component: &str,
+        images: impl IntoIterator<Item = ImageReference<'a>>,
+    ) -> Vec<UnusedImageRule> {
+        let images: Vec<_> = images.into_iter().collect();
+        let prefix = format!("{}/", component.to_lowercase());
+        let names = images.iter().map(|image| image.name);
+        let of_component = self.rules.keys().filter_map(|key| Some((key, key.strip_prefix(&prefix)?)));
+        let rules = of_component
+            .filter(|(_, name)| !names.clone().any(|known| known.eq_ignore_ascii_case(name)))
+            .map(|(key, name)| UnusedImageRule {
+                key: format!("{IMAGES}.{key}"),
+                near: near_names(name, names.clone())
+                    .into_iter()
+                    .map(|near| format!("{prefix}{near}"))
+                    .collect(),
+            });
+        let registries = self.registries.keys().filter_map(|key| {
+            let is_used = images.iter().any(|image| below(&path_of(image), key).is_some());
+            let near = near_names(key, images.iter().map(|image| same_depth(image.repository, key)));
+            let near: Vec<String> = near.into_iter().map(str::to_owned).collect();
+            (!is_used && !near.is_empty())
+                .then(|| UnusedImageRule { key: format!("{REGISTRIES}.{key}"), near })
+        });
+        rules.chain(registries).collect()
+    }
+
+    /// The components the rules are for.
+    fn components(&self) -> impl Iterator<Item = &str> {
+        let component =
+            |key: &'_ str| key.split_once('/').map_or(key.len(), |(component, _)| component.len());
+        self.rules.keys().map(move |key| &key[..component(key)]).filter(|component| *component != ALL)
+    }
+
+    /// The place of an image under the longest prefix that is mapped.
+    fn mapped(&self, image: &ImageReference<'_>) -> Option<ImageOverride> {
+        let path = path_of(image);
+        let prefixes = self.registries.iter().filter_map(|(key, to)| Some((key, to, below(&path, key)?)));
+        let (_, to, rest) = prefixes.max_by_key(|(key, ..)| key.len())?;
+        let new = format!("{to}{rest}");
+        let (repository, name) = new.rsplit_once('/')?;
+        let (repository, name) = (repository.to_owned(), name.to_owned());
+        Some(ImageOverride { repository, name, ..ImageOverride::default() })
     }
 }
 
@@ -28,37 +124,213 @@ fn set_or(narrow: String, wide: String) -> String {
     if narrow.is_empty() { wide } else { narrow }
 }
 
+fn path_of(image: &ImageReference<'_>) -> String {
+    format!("{}/{}", image.repository, image.name)
+}
+
+/// What follows a prefix that ends where an element of the path does.
+fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
+    path.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// As many elements of a path as another one has.
+fn same_depth<'a>(path: &'a str, other: &str) -> &'a str {
+    let end = path.match_indices('/').nth(other.matches('/').count()).map_or(path.len(), |(at, _)| at);
+    &path[..end]
+}
+
 impl Config {
-    /// The `images` section. An empty list counts as nothing, as it does for viper.
+    /// The sections `images` and `registryMap`, and `imagesInArguments`. An empty list counts as nothing, as it does for
+    /// viper. What is ours alone stands where clusterctl does not look.
     /// # Errors
-    /// `Shape` when an entry is not a mapping of repository, name and tag.
+    /// `Shape` when an entry is not what it must be.
     pub fn image_overrides(&self) -> Result<ImageOverrides, ConfigError> {
+        Ok(ImageOverrides {
+            rules: self.image_rules()?,
+            registries: self.registries()?,
+            named: self.named_images()?,
+        })
+    }
+
+    /// Rules of the section `images` for components that no provider has, with what may have been meant.
+    /// # Errors
+    /// As for image overrides and providers.
+    pub fn image_rules_of_nobody(&self) -> Result<Vec<UnusedImageRule>, ConfigError> {
+        let overrides = self.image_overrides()?;
+        if overrides.rules.is_empty() {
+            return Ok(Vec::new());
+        }
+        let known: Vec<String> = self.providers()?.iter().map(|provider| provider.id.label()).collect();
+        let known = || known.iter().map(String::as_str).chain([super::CertManager::LABEL]);
+        let mut unused: Vec<UnusedImageRule> = overrides
+            .components()
+            .filter(|component| !known().any(|label| label.eq_ignore_ascii_case(component)))
+            .map(|component| UnusedImageRule {
+                key: format!("{IMAGES}.{component}"),
+                near: near_names(component, known()).into_iter().map(str::to_owned).collect(),
+            })
+            .collect();
+        unused.dedup();
+        Ok(unused)
+    }
+
+    fn image_rules(&self) -> Result<BTreeMap<String, ImageOverride>, ConfigError> {
         const EXPECTED: &str = "components, each with repository, name or tag";
-        let components = match self.section("images") {
-            None => return Ok(ImageOverrides::default()),
-            Some(Value::Array(none)) if none.is_empty() => return Ok(ImageOverrides::default()),
+        let components = match self.section(IMAGES) {
+            None => return Ok(BTreeMap::new()),
+            Some(Value::Array(none)) if none.is_empty() => return Ok(BTreeMap::new()),
             Some(Value::Object(components)) => components,
-            Some(other) => return Err(self.shape("images", EXPECTED, other)),
+            Some(other) => return Err(self.shape(IMAGES, EXPECTED, other)),
         };
-        let mut overrides = BTreeMap::new();
+        let mut rules = BTreeMap::new();
         for (component, rule) in components {
-            let fields = match rule {
-                Value::Null => continue,
-                Value::Object(fields) => fields,
+            match rule {
+                Value::Null => {}
+                Value::Object(fields) => {
+                    rules.insert(component.clone(), self.image_rule(component, fields)?);
+                }
                 other => {
                     return Err(self.shape(format!("images.{component}"), "repository, name or tag", other));
                 }
-            };
-            for key in ["repository", "name", "tag"] {
-                if let Some(value @ (Value::Array(_) | Value::Object(_))) = fields.get(key) {
-                    return Err(self.shape(format!("images.{component}.{key}"), "text", value));
-                }
             }
-            let field = |key| Self::field(fields, key).unwrap_or_default();
-            let rule =
-                ImageOverride { repository: field("repository"), name: field("name"), tag: field("tag") };
-            overrides.insert(component.clone(), rule);
         }
-        Ok(ImageOverrides(overrides))
+        Ok(rules)
+    }
+
+    fn image_rule(&self, component: &str, fields: &Map<String, Value>) -> Result<ImageOverride, ConfigError> {
+        let key = |field: &str| format!("{IMAGES}.{component}.{field}");
+        let text = |field: &str| match fields.get(field) {
+            Some(value @ (Value::Array(_) | Value::Object(_))) => Err(self.shape(key(field), "text", value)),
+            _ => Ok(Self::field(fields, field).unwrap_or_default()),
+        };
+        let digest = text("digest")?;
+        let wrong = |expected| Err(self.shape(key("digest"), expected, &fields["digest"]));
+        if !digest.is_empty() && !is_digest(&digest) {
+            return wrong("a digest such as sha256:…");
+        }
+        if !digest.is_empty() && !component.contains('/') {
+            return wrong("below a single image, as `cert-manager/cert-manager-webhook`");
+        }
+        Ok(ImageOverride { repository: text("repository")?, name: text("name")?, tag: text("tag")?, digest })
+    }
+
+    fn registries(&self) -> Result<BTreeMap<String, String>, ConfigError> {
+        let registries = match self.section(REGISTRIES.to_lowercase().as_str()) {
+            None => return Ok(BTreeMap::new()),
+            Some(Value::Object(registries)) => registries,
+            Some(other) => {
+                return Err(self.shape(REGISTRIES, "registries, each with its replacement", other));
+            }
+        };
+        let one = |(from, value): (&String, &Value)| match Self::field(registries, from) {
+            Some(to) if !to.trim_end_matches('/').is_empty() => {
+                Ok((from.trim_end_matches('/').to_owned(), to.trim_end_matches('/').to_owned()))
+            }
+            _ => Err(self.shape(format!("{REGISTRIES}.{from}"), "a registry", value)),
+        };
+        registries.iter().map(one).collect()
+    }
+
+    fn named_images(&self) -> Result<NamedImages, ConfigError> {
+        let Some(value) = self.section(&NAMED.to_lowercase()) else { return Ok(NamedImages::Report) };
+        match value.as_str() {
+            Some("report") => Ok(NamedImages::Report),
+            Some("rewrite") => Ok(NamedImages::Rewrite),
+            _ => Err(self.shape(NAMED, "report or rewrite", value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{ConfigFile, ConfigFormat, Environment};
+
+    fn config(text: &str) -> Config {
+        let file = ConfigFile {
+            origin: "/etc/clusterctl.yaml".to_owned(),
+            folder: None,
+            format: ConfigFormat::Yaml,
+            text: text.to_owned(),
+        };
+        Config::new(Some(file), Environment::default()).unwrap()
+    }
+
+    fn overridden(overrides: &ImageOverrides, component: &str, image: &str) -> String {
+        let image = ImageReference::parse(image).unwrap();
+        image.with_override(&overrides.resolve(component, &image).unwrap_or_default())
+    }
+
+    #[test]
+    fn the_longest_prefix_is_replaced_and_a_rule_comes_before_it() {
+        let overrides = config(
+            "registryMap:
+  quay.io: lab.local/quay/
+  quay.io/jetstack: lab.local/jetstack
+  registry.k8s.io/pause: lab.local/other/rest
+images:
+  core/b: {repository: narrow.local}
+  core/c: {tag: v2}
+",
+        )
+        .image_overrides()
+        .unwrap();
+        for (image, expected) in [
+            ("quay.io/a:1", "lab.local/quay/a:1"),
+            ("quay.io/jetstack/a:1", "lab.local/jetstack/a:1"),
+            ("quay.io/jetstack2/a:1", "lab.local/quay/jetstack2/a:1"),
+            ("quay.io.evil/a:1", "quay.io.evil/a:1"),
+            ("registry.k8s.io/pause:1", "lab.local/other/rest:1"),
+            ("quay.io/b:1", "narrow.local/b:1"),
+            ("quay.io/c:1", "lab.local/quay/c:v2"),
+        ] {
+            assert_eq!(overridden(&overrides, "core", image), expected);
+        }
+    }
+
+    #[test]
+    fn a_digest_is_for_a_single_image() {
+        let digest = format!("sha256:{}", "0".repeat(64));
+        let overrides =
+            config(&format!("images: {{core/a: {{digest: '{digest}'}}}}")).image_overrides().unwrap();
+        assert_eq!(overridden(&overrides, "core", "quay.io/a:1"), format!("quay.io/a:1@{digest}"));
+        for (text, expected) in [
+            (format!("images: {{core: {{digest: '{digest}'}}}}"), "below a single image"),
+            ("images: {core/a: {digest: 'sha256:0'}}".to_owned(), "a digest such as"),
+            ("registryMap: {quay.io: ''}".to_owned(), "must be a registry"),
+            ("imagesInArguments: true".to_owned(), "must be report or rewrite"),
+        ] {
+            let error = config(&text).image_overrides().unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_rule_that_matches_nothing_is_answered_with_what_may_have_been_meant() {
+        let config = config(
+            "registryMap: {registry.k8s.oi: a, gcr.io: b, quay.io: c}
+images: {all: {tag: v1}, core: {tag: v1}, core/manger: {tag: v1}, other/manager: {tag: v1}, infrastructure-awss: {tag: v1}}
+",
+        );
+        let overrides = config.image_overrides().unwrap();
+        let images =
+            ["registry.k8s.io/capi/manager:1", "quay.io/a:1"].map(|it| ImageReference::parse(it).unwrap());
+        let told =
+            |unused: Vec<UnusedImageRule>| -> Vec<_> { unused.iter().map(ToString::to_string).collect() };
+        assert_eq!(
+            told(overrides.unused("core", images)),
+            [
+                "`images.core/manger` matches no image; did you mean `core/manager`?",
+                "`registryMap.registry.k8s.oi` matches no image; did you mean `registry.k8s.io`?",
+            ]
+        );
+        let of_nobody = told(config.image_rules_of_nobody().unwrap());
+        assert!(
+            of_nobody.contains(
+                &"`images.infrastructure-awss` matches no image; did you mean `infrastructure-aws`?"
+                    .to_owned()
+            ),
+            "{of_nobody:?}"
+        );
     }
 }

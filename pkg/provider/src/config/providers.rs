@@ -1,5 +1,6 @@
 use api::{ProviderId, ProviderType, check_dns_subdomain, near_names, output::ProviderSource};
 use manifest::{Map, Value};
+use repository::HostKind;
 
 use super::{
     Config, ConfigError, ProviderProblem,
@@ -15,6 +16,8 @@ pub struct ProviderConfig {
     pub id: ProviderId,
     /// Address of the components file; what it means is the repository's question.
     pub url: String,
+    /// What kind of host the address is of, where the entry says so.
+    pub kind: Option<HostKind>,
     /// Who says so.
     pub source: ProviderSource,
 }
@@ -128,7 +131,10 @@ impl Config {
         }
         let provider_type = provider_type.parse().map_err(|source| ProviderReason::Type { source })?;
         let id = ProviderId::new(provider_type, name);
-        Ok(ProviderConfig { id, url: self.absolute_url(url), source: ProviderSource::Config })
+        let kind = Self::field(fields, "kind").filter(|kind| !kind.is_empty());
+        let kind =
+            kind.map(|kind| kind.parse()).transpose().map_err(|source| ProviderReason::Kind { source })?;
+        Ok(ProviderConfig { id, url: self.absolute_url(url), kind, source: ProviderSource::Config })
     }
 }
 

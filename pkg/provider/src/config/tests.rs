@@ -5,6 +5,8 @@ use api::{
     output::{Origin, ProviderSource},
 };
 
+use manifest::images::ImageReference;
+
 use super::{CertManagerMode, Config, ConfigError, ConfigFile, ConfigFormat, Environment, Variables};
 
 fn yaml(text: &str) -> ConfigFile {
@@ -212,7 +214,7 @@ fn an_environment_variable_does_not_stand_in_for_a_section() {
     let set = [("PROVIDERS", "x"), ("IMAGES", "x"), ("CERT_MANAGER", "x")];
     let config = config("images: {all: {tag: v1}}\n", &set);
     assert_eq!(config.providers().unwrap().len(), 64);
-    assert_eq!(config.image_overrides().unwrap().resolve("any", "image").unwrap().tag, "v1");
+    assert_eq!(config.image_overrides().unwrap().resolve("any", &image("image")).unwrap().tag, "v1");
     assert!(config.cert_manager().is_ok());
 }
 
@@ -225,6 +227,11 @@ fn an_unknown_provider_is_answered_with_what_may_have_been_meant() {
     assert_eq!(unknown(ProviderType::Infrastructure, "opnstack").near, ["openstack"]);
     let kubeadm = unknown(ProviderType::Infrastructure, "kubeadm");
     assert_eq!(kubeadm.other_types, [ProviderType::Bootstrap, ProviderType::ControlPlane]);
+}
+
+/// An image of this name.
+fn image(name: &str) -> ImageReference<'_> {
+    ImageReference { repository: "registry.example.com", name, tag: None, digest: None }
 }
 
 #[test]
@@ -240,9 +247,9 @@ images:
         &[],
     );
     let overrides = config.image_overrides().unwrap();
-    let rule = |component, image| {
+    let rule = |component, name| {
         overrides
-            .resolve(component, image)
+            .resolve(component, &image(name))
             .map(|rule| format!("{}|{}|{}", rule.repository, rule.name, rule.tag))
     };
     assert_eq!(rule("infrastructure-docker", "manager").as_deref(), Some("mirror.local/all|custom|1.3"));
@@ -429,6 +436,10 @@ fn a_url_that_is_none_is_told_with_its_reason() {
 fn empty_sections_of_another_shape_count_as_nothing() {
     assert!(config("providers: {}\n", &[]).providers().is_ok());
     assert!(
-        config("images: []\n", &[]).image_overrides().unwrap().resolve("cluster-api", "manager").is_none()
+        config("images: []\n", &[])
+            .image_overrides()
+            .unwrap()
+            .resolve("cluster-api", &image("manager"))
+            .is_none()
     );
 }

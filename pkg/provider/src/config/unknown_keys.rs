@@ -11,19 +11,23 @@ pub struct UnknownKey {
 }
 
 /// Keys with a meaning of their own. Any other key of the top level is a variable of templates.
-const TOP_LEVEL: [&str; 8] = [
+const TOP_LEVEL: [&str; 11] = [
     "providers",
     "overridesFolder",
     "cert-manager",
     "images",
+    "imagesInArguments",
+    "registryMap",
     "github-token",
     "github-enterprise-tokens",
     "gitlab-access-token",
     "gitlab-tokens",
+    "cache",
 ];
-const PROVIDER: [&str; 4] = ["name", "type", "url", "patches"];
+const PROVIDER: [&str; 6] = ["name", "type", "url", "kind", "patches", "verify"];
 const CERT_MANAGER: [&str; 5] = ["url", "version", "timeout", "mode", "externallyProvisioned"];
-const IMAGE: [&str; 3] = ["repository", "name", "tag"];
+const CACHE: [&str; 2] = ["folder", "maxSize"];
+const IMAGE: [&str; 4] = ["repository", "name", "tag", "digest"];
 
 /// Finds what looks like a slip.
 /// Shape: a key of the top level counts only when it holds a list or a mapping, which no variable can use, or when it
@@ -44,6 +48,9 @@ pub(super) fn find(tree: &Map<String, Value>) -> Vec<UnknownKey> {
     }
     if let Some(section) = tree.get("cert-manager") {
         inside("cert-manager", section, &CERT_MANAGER, &mut found);
+    }
+    if let Some(section) = tree.get("cache") {
+        inside("cache", section, &CACHE, &mut found);
     }
     for (component, rule) in tree.get("images").and_then(Value::as_object).into_iter().flatten() {
         inside(&format!("images.{component}"), rule, &IMAGE, &mut found);

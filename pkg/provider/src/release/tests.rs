@@ -21,7 +21,7 @@ fn releases_under(repository: MemoryRepository, overrides: Overrides) -> Provide
     let files =
         WithOverrides::new(Box::new(repository), overrides, id.label(), Context::new(Settings::default()));
     ProviderReleases::over(
-        ProviderConfig { id, url: "memory".to_owned(), source: ProviderSource::Config },
+        ProviderConfig { id, url: "memory".to_owned(), kind: None, source: ProviderSource::Config },
         files,
     )
 }
@@ -136,7 +136,7 @@ fn flavors_are_told_from_file_names() {
 fn a_path_with_dots_in_it_is_opened_and_shown_as_it_is_written() {
     let id = ProviderId::new(ProviderType::Infrastructure, "own");
     let url = "/srv/old/../new/infrastructure-own/v1.0.0/infrastructure-components.yaml".to_owned();
-    let provider = ProviderConfig { id, url: url.clone(), source: ProviderSource::Config };
+    let provider = ProviderConfig { id, url: url.clone(), kind: None, source: ProviderSource::Config };
     let context = Context::new(Settings::default());
     let opened = ProviderReleases::open(provider, Overrides::default(), &context).unwrap();
     assert_eq!(opened.provider().url, url);

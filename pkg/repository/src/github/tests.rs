@@ -2,7 +2,7 @@ use api::VersionOrLatest;
 use support::host::{FakeHost, GitHubRelease, Reply, github_releases_page};
 
 use crate::{
-    Context, Error, Event, Failure, Repository, Secret, Settings, open,
+    Context, Credential, Error, Event, Failure, Repository, Secret, Settings, open,
     testing::{Heard, context, github_token, settings, text},
 };
 
@@ -10,7 +10,7 @@ const URL: &str = "https://github.com/o/r/releases/latest/c.yaml";
 const RELEASES: &str = "api.github.com/repos/o/r/releases?per_page=100";
 
 fn repository(context: &Context) -> Box<dyn Repository> {
-    open(URL, "infrastructure-aws", context).unwrap()
+    open(URL, "infrastructure-aws", None, context).unwrap()
 }
 
 fn with_token(host: &FakeHost) -> Context {
@@ -147,7 +147,7 @@ async fn upper_case_owners_are_escaped_for_the_go_proxy() {
     host.on("proxy.golang.org/github.com/!open!nebula/r/@v/list", Reply::text("v1.0.0"));
     let url = "https://github.com/OpenNebula/r/releases/latest/c.yaml";
     let context = context(&host);
-    let found = open(url, "infrastructure-opennebula", &context).unwrap().versions().await.unwrap();
+    let found = open(url, "infrastructure-opennebula", None, &context).unwrap().versions().await.unwrap();
     assert_eq!(found.len(), 1);
 }
 
@@ -237,7 +237,7 @@ async fn a_used_up_quota_says_limit_reset_and_credential_at_once() {
     let error = versions(&with_token).await.unwrap_err();
     let request = error.request().unwrap();
     assert!(matches!(request.failure, Failure::RateLimited { secondary: true, .. }));
-    assert_eq!(request.credential, github_token());
+    assert_eq!(request.credential, github_token().map(Credential::from));
     let told = format!("{} {:?}", crate::testing::told(&error), error);
     assert!(told.contains("GITHUB_TOKEN") && !told.contains("ghp_for"), "{told}");
 }
@@ -257,7 +257,7 @@ async fn enterprise_asks_its_own_api_with_its_own_token_only() {
     host.on("ghe.example.org/o/r/releases/download/v1.0.0/c.yaml", Reply::web_page());
 
     let public = Context::new(Settings { github_token: github_token(), ..settings(&host) });
-    let foreign = open(url, "infrastructure-aws", &public).unwrap();
+    let foreign = open(url, "infrastructure-aws", None, &public).unwrap();
     assert_eq!(foreign.versions().await.unwrap().len(), 1);
     let error = foreign.read("v1.0.0", "c.yaml").await.unwrap_err();
     assert!(matches!(error.request().unwrap().failure, Failure::WebPage));
@@ -268,7 +268,7 @@ async fn enterprise_asks_its_own_api_with_its_own_token_only() {
         github_enterprise_tokens: [("ghe.example.org".to_owned(), token)].into(),
         ..settings(&host)
     });
-    let file = open(url, "infrastructure-aws", &own).unwrap().read("v1.0.0", "c.yaml").await.unwrap();
+    let file = open(url, "infrastructure-aws", None, &own).unwrap().read("v1.0.0", "c.yaml").await.unwrap();
     assert_eq!(text(&file), "inside");
     assert_eq!(host.received().last().unwrap().header("authorization"), Some("Bearer own"));
 }
@@ -296,11 +296,12 @@ async fn a_tag_that_is_no_version_stops_only_who_asks_for_the_default() {
     let host = FakeHost::internet();
     GitHubRelease::new("o/r", "v1.0.0").file("c.yaml", "x").publish(&host);
     let repository =
-        open("https://github.com/o/r/releases/main/c.yaml", "infrastructure-aws", &context(&host)).unwrap();
+        open("https://github.com/o/r/releases/main/c.yaml", "infrastructure-aws", None, &context(&host))
+            .unwrap();
     let error = repository.default_version().unwrap_err();
     assert!(matches!(&error, Error::DefaultVersion { version, .. } if version == "main"));
     assert!(repository.read("v1.0.0", "c.yaml").await.is_ok());
-    let repository = open(URL, "infrastructure-aws", &context(&host)).unwrap();
+    let repository = open(URL, "infrastructure-aws", None, &context(&host)).unwrap();
     assert_eq!(repository.default_version().unwrap(), VersionOrLatest::Latest);
 }
 

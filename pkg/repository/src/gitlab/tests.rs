@@ -1,14 +1,14 @@
 use support::host::{FakeHost, Reply};
 
 use crate::{
-    Context, Error, Failure, Repository, Secret, Settings, open,
+    Context, Credential, Error, Failure, Repository, Secret, Settings, open,
     testing::{context, github_token, gitlab_token, settings, text, told},
 };
 
 const PACKAGE: &str = "gitlab.example.org/api/v4/projects/myorg%2Fmyrepo/packages/generic/capi";
 
 fn repository(context: &Context, version: &str) -> Box<dyn Repository> {
-    open(&format!("https://{PACKAGE}/{version}/c.yaml"), "infrastructure-aws", context).unwrap()
+    open(&format!("https://{PACKAGE}/{version}/c.yaml"), "infrastructure-aws", None, context).unwrap()
 }
 
 // Row: PRV-07
@@ -78,7 +78,7 @@ async fn a_refusal_says_which_credential_was_sent() {
     let error = repository(&context, "v1.2.3").read("v1.2.3", "c.yaml").await.unwrap_err();
     let request = error.request().unwrap();
     assert!(matches!(request.failure, Failure::Unauthorized { status: 401, .. }));
-    assert_eq!(request.credential, gitlab_token());
+    assert_eq!(request.credential, gitlab_token().map(Credential::from));
     assert_eq!(
         told(&error),
         format!("cannot fetch `https://{address}`: the host refused access (status 401: 401 Unauthorized)")
@@ -98,7 +98,7 @@ async fn the_form_of_the_url_decides_which_host_is_asked() {
         ("https://github.com/o/r/releases/v1.0.0/c.yaml".to_owned(), "github"),
     ] {
         let file =
-            open(&url, "infrastructure-aws", &context).unwrap().read("v1.0.0", "c.yaml").await.unwrap();
+            open(&url, "infrastructure-aws", None, &context).unwrap().read("v1.0.0", "c.yaml").await.unwrap();
         assert_eq!(text(&file), from);
     }
 }
@@ -112,7 +112,7 @@ async fn a_host_known_by_its_path_alone_gets_the_token_that_names_it_and_no_othe
         let context =
             Context::new(Settings { gitlab_token: gitlab_token(), gitlab_tokens, ..settings(&host) });
         let repository =
-            open(&format!("https://{package}/v1.2.3/c.yaml"), "infrastructure-aws", &context).unwrap();
+            open(&format!("https://{package}/v1.2.3/c.yaml"), "infrastructure-aws", None, &context).unwrap();
         repository.read("v1.2.3", "c.yaml").await.unwrap();
         host.received().last().and_then(|request| request.header("authorization").map(str::to_owned))
     };

@@ -53,7 +53,7 @@ impl Way {
 
     async fn fetch(self, context: &Context) -> Result<File, Error> {
         let read = async |url: &str| {
-            let repository = open(url, "infrastructure-aws", context)?;
+            let repository = open(url, "infrastructure-aws", None, context)?;
             repository.read("v1.0.0", "c.yaml").await
         };
         match self {

@@ -23,7 +23,7 @@ impl Tree {
 
     fn open(&self, version: &str) -> Box<dyn Repository> {
         let url = self.path(version).join("infrastructure-components.yaml");
-        open(url.to_str().unwrap(), "infrastructure-aws", &Context::default()).unwrap()
+        open(url.to_str().unwrap(), "infrastructure-aws", None, &Context::default()).unwrap()
     }
 }
 
@@ -106,7 +106,7 @@ async fn a_file_over_the_limit_is_refused_with_the_limit() {
     let tree = Tree::new(&["v1.0.0/x"]);
     let context = Context::new(Settings { max_file_bytes: 10, ..Settings::default() });
     let url = tree.path("v1.0.0/x");
-    let repository = open(url.to_str().unwrap(), "infrastructure-aws", &context).unwrap();
+    let repository = open(url.to_str().unwrap(), "infrastructure-aws", None, &context).unwrap();
     let error = repository.read("v1.0.0", "x").await.unwrap_err();
     assert!(told(&error).ends_with("is larger than the limit of 10 bytes"), "{error}");
     assert!(!context.used_network());

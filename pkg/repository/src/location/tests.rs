@@ -1,7 +1,7 @@
 use super::*;
 
 fn parse(url: &str) -> Result<Location, LocationError> {
-    Location::parse(url, "infrastructure-aws")
+    Location::parse(url, "infrastructure-aws", None)
 }
 
 fn refusal(url: &str) -> String {
@@ -123,6 +123,73 @@ fn a_local_path_of_another_form_says_where_it_departs() {
     assert_eq!(parse("repo/infrastructure-aws/v1.0.0/c.yaml"), Err(LocationError::NotAbsolute));
     let host = LocationError::FileHost { host: "srv".into() };
     assert_eq!(parse("file://srv/repo/infrastructure-aws/v1.0.0/c.yaml"), Err(host));
+}
+
+#[test]
+fn a_registry_reference_pins_by_tag_and_digest_or_not_at_all() {
+    let read = |url: &str| match parse(url) {
+        Ok(Location::Oci(found)) => (found.registry, found.repository, found.tag, found.digest.is_some()),
+        other => panic!("{url}: {other:?}"),
+    };
+    let found = |tag: Option<&str>, pinned| {
+        ("registry.lab:5000".to_owned(), "capi/aws".to_owned(), tag.map(str::to_owned), pinned)
+    };
+    assert_eq!(read("oci://registry.lab:5000/capi/aws"), found(None, false));
+    assert_eq!(read("oci://registry.lab:5000/capi/aws:latest"), found(None, false));
+    assert_eq!(read("oci://registry.lab:5000/capi/aws:v1.2.3_lab.1"), found(Some("v1.2.3+lab.1"), false));
+    let digest = format!("sha256:{}", "0".repeat(64));
+    let pinned = format!("oci://registry.lab:5000/capi/aws:v1.2.3@{digest}");
+    assert_eq!(read(&pinned), found(Some("v1.2.3"), true));
+    assert!(refusal(&format!("oci://registry.lab/capi/aws@{digest}")).contains("does not tell the version"));
+    assert!(refusal("oci://registry.lab/capi/aws@sha256:12").contains("is no digest"));
+    assert!(refusal("oci://registry.lab/Capi/aws").contains("`Capi` is no name"));
+    assert!(refusal("oci://registry.lab/a/../b").contains("`..` is no name"));
+    assert!(refusal("oci://registry.lab/aws:main").contains("`main` is neither"));
+    assert!(refusal("oci://registry.lab").contains("repository is missing"));
+    assert_eq!(parse("oci://me:pw@registry.lab/aws"), Err(LocationError::HasCredential));
+}
+
+#[test]
+fn a_git_url_names_repository_file_and_reference() {
+    let read = |url: &str| match parse(url) {
+        Ok(Location::Git(found)) => found,
+        other => panic!("{url}: {other:?}"),
+    };
+    let found = read("git+https://git.lab:8443/o/r.git//deploy/aws/c.yaml?ref=v1.2.3");
+    assert_eq!(found.remote, "https://git.lab:8443/o/r.git");
+    assert_eq!((&*found.folder, &*found.file), ("deploy/aws", "c.yaml"));
+    assert_eq!(found.reference, GitReference::Tag("v1.2.3".to_owned()));
+    let found = read("git+ssh://git@git.lab/o/r//c.yaml");
+    assert_eq!((&*found.remote, &*found.folder), ("ssh://git@git.lab/o/r", ""));
+    assert_eq!(found.reference, GitReference::Latest);
+    let found = read("git+file:///srv/r.git//c.yaml?ref=main&version=v1.2.3-dev");
+    assert_eq!(found.remote, "file:///srv/r.git");
+    let at = GitReference::At { tree_ish: "main".to_owned(), version: "v1.2.3-dev".to_owned() };
+    assert_eq!(found.reference, at);
+    assert!(refusal("git+https://git.lab/o/r.git/c.yaml").contains("no `//`"));
+    assert!(parse("git+https://git.lab/o/r.git//../c.yaml").is_err(), "a path is cut short where it climbs");
+    assert!(refusal("git+https://git.lab/o/r.git//c.yaml?ref=main").contains("&version="));
+    assert!(refusal("git+https://git.lab/o/r.git//c.yaml?ref=--upload-pack=x").contains("names no branch"));
+    assert!(refusal("git+https://git.lab/o/r.git//c.yaml?depth=1").contains("`depth`"));
+    assert_eq!(parse("git+https://me@git.lab/o/r//c.yaml"), Err(LocationError::HasCredential));
+}
+
+#[test]
+fn a_web_folder_is_known_by_its_form_and_a_kind_settles_what_the_form_leaves_open() {
+    let Ok(Location::Folder(folder)) = parse("https://mirror.lab/capi/infrastructure-aws/v1.2.3/c.yaml")
+    else {
+        panic!()
+    };
+    assert_eq!(folder.base.as_str(), "https://mirror.lab/capi/infrastructure-aws/");
+    assert_eq!((&*folder.version, &*folder.file), ("v1.2.3", "c.yaml"));
+    let as_folder = |url| Location::parse(url, "infrastructure-aws", Some(HostKind::Folder));
+    let error = as_folder("https://mirror.lab/capi/aws/v1.2.3/c.yaml").unwrap_err();
+    assert!(error.to_string().contains("`aws` stands where `infrastructure-aws` belongs"), "{error}");
+    let named_otherwise = "https://code.lab/api/v4/projects/7/packages/generic/p/v1.0.0/c.yaml";
+    let as_gitlab = Location::parse(named_otherwise, "infrastructure-aws", Some(HostKind::GitLab));
+    assert!(matches!(as_gitlab, Ok(Location::GitLab(_))));
+    let as_github = Location::parse(named_otherwise, "infrastructure-aws", Some(HostKind::GitHub));
+    assert!(matches!(as_github, Err(LocationError::GitHubForm { .. })));
 }
 
 #[test]

@@ -30,6 +30,7 @@ pub(super) async fn serve(
             socket = listener.accept() => socket,
         };
         let Ok((socket, _)) = socket else { continue };
+        lock(&script).connections += 1;
         let (acceptor, script) = (acceptor.clone(), Arc::clone(&script));
         // A client that hangs up, or does not trust the certificate, is part of many tests.
         tokio::spawn(async move { connection(socket, &acceptor, &script).await });

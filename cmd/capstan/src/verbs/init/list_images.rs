@@ -8,23 +8,29 @@ use crate::{
 };
 use api::{
     ProviderId,
-    output::{ImageList, ListedImage},
+    output::{ImageList, ListedImage, ListedImagePlace},
 };
-use manifest::images;
+use manifest::{
+    Object,
+    images::{self, ImageReference},
+};
 use provider::{
     ComponentsInput, Release, Substitution, TemplateText, build_components,
     config::{CertManager, CertManagerMode, Config, Variables},
+    supply,
 };
+use repository::LockSettings;
 
 /// List the container images that an installation needs
 ///
 /// Lists those of cert-manager, Cluster API and the named providers, each once, with image overrides in place. No
-/// management cluster is asked: the list is that of a first installation.
+/// management cluster is asked: the list is that of a first installation. Images that arguments, variables or annotations
+/// name are warned of; -o json and -o yaml list them too, each image with its places and its digest where it is known.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} init list-images --infrastructure aws:v2.11.1
 
-  # For scripts: who runs what
+  # For scripts: who runs what, and where
   {bin} init list-images --infrastructure aws -o json")]
 pub(crate) struct ListImages {
     /// Output format: text, json or yaml
@@ -36,8 +42,16 @@ pub(crate) struct ListImages {
     kube: KubeFlags,
 }
 
-/// Images by name, with who runs them.
-type Images = BTreeMap<String, BTreeSet<String>>;
+/// Images by name.
+type Images = BTreeMap<String, Uses>;
+
+/// Where an image is used.
+#[derive(Default)]
+struct Uses {
+    places: BTreeSet<ListedImagePlace>,
+    /// Whether the peer lists it: it runs in a Deployment or a DaemonSet.
+    is_listed: bool,
+}
 
 pub(super) fn run(
     args: &ListImages,
@@ -60,27 +74,80 @@ pub(super) fn run(
                 Ok::<_, provider::ReleaseError>((release, text))
             })
             .within(|| format!("cannot list the images of `{id}`"))?;
-        add_provider(&id, &release, &text, &config, &mut images)?;
+        for warning in add_provider(&id, &release, &text, &config, &mut images)? {
+            session.messages().warning(warning);
+        }
     }
     add_cert_manager(&OwnedSources::of(session)?, session, &mut images)
         .within(|| format!("cannot list the images of `{}`", CertManager::LABEL))?;
-    let listed = images
-        .into_iter()
-        .map(|(image, used_by)| ListedImage { image, used_by: used_by.into_iter().collect() });
-    let list = ImageList { images: listed.collect() };
-    let text = format.render(&list, |list| {
-        list.images.iter().flat_map(|listed| [listed.image.as_str(), "\n"]).collect()
-    })?;
+    warn_of_unlisted(&images, format, session);
+    let digests = session.repositories()?.settings().lock.clone();
+    let text = format.render(&list(&images, digests.as_deref()), |_| text(&images))?;
     session.printer().data(text)
 }
 
+/// Source: clusterctl v1.14 cmd/init_list_images.go.
+fn text(images: &Images) -> String {
+    let listed = images.iter().filter(|(_, uses)| uses.is_listed);
+    listed.flat_map(|(image, _)| [image.as_str(), "\n"]).collect()
+}
+
+/// The text is that of the peer, so what it does not know is told beside it.
+fn warn_of_unlisted(images: &Images, format: OutputFormat, session: &Session) {
+    if format != OutputFormat::Text {
+        return;
+    }
+    for (image, uses) in images.iter().filter(|(_, uses)| !uses.is_listed) {
+        let places = uses.places.iter().map(|it| format!("{} of `{}`", it.place, it.object));
+        let places: Vec<String> = places.collect();
+        session.messages().warning(format!("`{image}` is not in the list: {}", places.join(", ")));
+    }
+}
+
+fn list(images: &Images, lock: Option<&LockSettings>) -> ImageList {
+    let one = |(image, uses): (&String, &Uses)| {
+        let used_by: BTreeSet<String> = uses.places.iter().map(|it| it.component.clone()).collect();
+        ListedImage {
+            digest: digest(image, &used_by, lock),
+            image: image.clone(),
+            used_by: used_by.into_iter().collect(),
+            places: uses.places.iter().cloned().collect(),
+        }
+    };
+    ImageList { images: images.iter().map(one).collect() }
+}
+
+fn digest(image: &str, used_by: &BTreeSet<String>, lock: Option<&LockSettings>) -> Option<String> {
+    let written = ImageReference::parse(image).ok().and_then(|it| it.digest.map(str::to_owned));
+    let locked = |lock: &LockSettings| {
+        let mut entries = used_by.iter().filter_map(|label| lock.lock.providers.get(label));
+        entries.find_map(|entry| *entry.images.get(image)?).map(|digest| digest.to_string())
+    };
+    written.or_else(|| lock.and_then(locked))
+}
+
+fn add(label: &str, objects: &[Object], images: &mut Images) {
+    for image in objects.iter().flat_map(images::images_of) {
+        images.entry(image.to_owned()).or_default().is_listed = true;
+    }
+    for found in supply::images(objects) {
+        images.entry(found.reference).or_default().places.insert(ListedImagePlace {
+            component: label.to_owned(),
+            object: found.object.to_string(),
+            runs: found.place.is_container(),
+            place: found.place.to_string(),
+        });
+    }
+}
+
+/// Returns what the user should know.
 fn add_provider(
     id: &ProviderId,
     release: &Release<'_>,
     text: &TemplateText,
     config: &Config,
     images: &mut Images,
-) -> Result<(), Failure> {
+) -> Result<Vec<String>, Failure> {
     let components = build_components(&ComponentsInput {
         provider: id,
         text,
@@ -91,10 +158,8 @@ fn add_provider(
         target_namespace: Some("default"),
     })
     .within(|| format!("cannot list the images of `{id}` {}", release.version()))?;
-    for image in components.images {
-        images.entry(image).or_default().insert(id.label());
-    }
-    Ok(())
+    add(&id.label(), &components.objects, images);
+    Ok(components.warnings)
 }
 
 fn add_cert_manager(sources: &OwnedSources, session: &Session, images: &mut Images) -> Result<(), Failure> {
@@ -103,8 +168,7 @@ fn add_cert_manager(sources: &OwnedSources, session: &Session, images: &mut Imag
     }
     let sources = sources.get();
     let manifest = session.block_on(management::cert_manager_manifest(&sources))?;
-    for image in manifest.objects.iter().flat_map(images::images_of) {
-        images.entry(image.to_owned()).or_default().insert(CertManager::LABEL.to_owned());
-    }
+    manifest.warnings.iter().for_each(|warning| session.messages().warning(warning));
+    add(CertManager::LABEL, &manifest.objects, images);
     Ok(())
 }

@@ -154,7 +154,7 @@ fn still_loads(text: &str, path: &Path, session: &Session) -> Result<(), Failure
 fn check_url(entry: &Entry, providers: &[ProviderConfig]) -> Result<(), Failure> {
     let id = ProviderId::new(entry.provider_type, &entry.name);
     let Some(written) = providers.iter().find(|provider| provider.id == id) else { return Ok(()) };
-    match Location::parse(&written.url, &id.label()) {
+    match Location::parse(&written.url, &id.label(), written.kind) {
         Ok(_) => Ok(()),
         Err(error) => {
             let url = repository::shown_text(&entry.url);

@@ -22,7 +22,12 @@ spec: {template: {spec: {containers: [{name: a, image: 'example.org/webhook:1'}]
     for object in &mut objects {
         object.set_annotation(VERSION_ANNOTATION, version);
     }
-    CertManagerManifest { version: version.to_owned(), namespace: "cert-manager".to_owned(), objects }
+    CertManagerManifest {
+        version: version.to_owned(),
+        namespace: "cert-manager".to_owned(),
+        objects,
+        warnings: Vec::new(),
+    }
 }
 
 /// A cert-manager that is there in all its parts and answers.

@@ -1,0 +1,33 @@
+use repository::NotAsLocked;
+
+use super::rules::one_of;
+
+pub(super) fn hints(error: &NotAsLocked) -> Vec<String> {
+    match error {
+        NotAsLocked::Provider { provider, .. } => vec![format!("lock it with `lock --update {provider}`")],
+        NotAsLocked::Version { provider, version, .. } => {
+            vec![format!("leave the version out, or lock the other one with `{}`", update(provider, version))]
+        }
+        NotAsLocked::File { near, .. } if !near.is_empty() => vec![format!("did you mean {}?", one_of(near))],
+        NotAsLocked::File { provider, version, file, .. } => {
+            vec![format!(
+                "where it is a file of the release, lock it with `lock --file {file}`, or all of it with `{}`",
+                update(provider, version)
+            )]
+        }
+        NotAsLocked::Content { provider, version, .. } => {
+            vec![format!(
+                "look at what changed; where it is as it should be, accept it with `{}`",
+                update(provider, version)
+            )]
+        }
+    }
+}
+
+/// The version of cert-manager is that of the configuration.
+fn update(provider: &str, version: &str) -> String {
+    if provider == provider::config::CertManager::LABEL {
+        return format!("lock --update {provider}");
+    }
+    format!("lock --update {provider}:{version}")
+}

@@ -1,0 +1,105 @@
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use repository::{Lock, LockError, LockSettings, Unlocked};
+
+use super::{Source, source};
+use crate::{Environment, Failure, Within as _, cli::Globals, failure::Kind};
+
+/// What is written in place of a path to go without a lock.
+const OFF: &str = "off";
+
+/// The file of the lock, whether it is there or not: the one that is named, else the one beside the configuration file,
+/// without such a file in the working folder. None where the lock is switched off.
+pub(crate) fn lock_file(globals: &Globals, environment: &Environment) -> Option<PathBuf> {
+    match globals.lock.as_deref() {
+        Some(OFF) => None,
+        Some(path) if !path.is_empty() => Some(environment.resolve(path)),
+        _ => {
+            let beside = match source(globals.config.as_deref(), environment) {
+                Source::File(path) => path.parent().map(Path::to_owned),
+                Source::Url(_) | Source::None => None,
+            };
+            Some(beside.unwrap_or_else(|| environment.current_dir().to_owned()).join(Lock::FILE))
+        }
+    }
+}
+
+/// Reads a lock; none when there is no such file.
+/// # Errors
+/// Names the file that cannot be read or used.
+pub(crate) fn read_lock(path: &Path) -> Result<Option<Lock>, Failure> {
+    let unusable = || format!("cannot use the lock `{}`", path.display());
+    let text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        read => read.within(unusable)?,
+    };
+    let lock = Lock::parse(&text).map_err(|error| {
+        let hint = match &error {
+            LockError::Version { .. } => {
+                "use the program that wrote it, or move it away and make a new one with `lock`"
+            }
+            LockError::Form { .. } | LockError::Twice { .. } => {
+                "take a version of it that was reviewed, or make a new one with `lock`"
+            }
+        };
+        Failure::from(error).hint(hint).within(unusable())
+    })?;
+    Ok(Some(lock))
+}
+
+/// The lock that holds for this run.
+/// # Errors
+/// As for reading it; and when it must be there and is not.
+pub(crate) fn lock_settings(
+    globals: &Globals,
+    environment: &Environment,
+) -> Result<Option<LockSettings>, Failure> {
+    let unlocked = if globals.locked { Unlocked::Refused } else { Unlocked::Allowed };
+    let Some(path) = lock_file(globals, environment) else {
+        return match unlocked {
+            Unlocked::Allowed => Ok(None),
+            Unlocked::Refused => {
+                Err(Failure::user("`--locked` needs a lock, and `--lock off` takes it away"))
+            }
+        };
+    };
+    match read_lock(&path)? {
+        Some(lock) => Ok(Some(LockSettings { lock, place: path.display().to_string(), unlocked })),
+        None if globals.lock.is_none() && unlocked == Unlocked::Allowed => Ok(None),
+        None => {
+            let message = format!("there is no lock at `{}`", path.display());
+            Err(Failure::new(Kind::Environment, message).hint("make one with `lock`"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lock_lies_beside_the_configuration_or_where_it_is_named() {
+        let environment = Environment::new([("HOME", "/nowhere")], "/work");
+        let file = |config: Option<&str>, lock: Option<&str>| {
+            let globals = Globals {
+                config: config.map(str::to_owned),
+                lock: lock.map(str::to_owned),
+                ..Globals::default()
+            };
+            lock_file(&globals, &environment)
+        };
+        for (config, lock, expected) in [
+            (None, None, Some("/work/capstan.lock")),
+            (Some("lab/clusterctl.yaml"), None, Some("/work/lab/capstan.lock")),
+            (Some("https://example.com/c.yaml"), None, Some("/work/capstan.lock")),
+            (Some("lab/clusterctl.yaml"), Some("other.lock"), Some("/work/other.lock")),
+            (None, Some("./off"), Some("/work/./off")),
+            (None, Some("off"), None),
+        ] {
+            assert_eq!(file(config, lock), expected.map(PathBuf::from), "{config:?} {lock:?}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+use std::{fs, path::Path};
+
+use repository::{Lock as Locked, LockDifference};
+
+use super::gather::Found;
+use crate::{Failure, Within as _, failure::Kind, session::Session, ui::write_file_atomically};
+
+const LOCK_MODE: u32 = 0o644;
+
+/// Fails when anything is not as it is locked.
+pub(super) fn checked(found: &[Found], path: &Path, session: &Session) -> Result<(), Failure> {
+    let changed: Vec<&str> =
+        found.iter().filter(|it| !it.differences.is_empty()).map(|it| it.label.as_str()).collect();
+    if changed.is_empty() {
+        session.messages().status(format!("everything is as it is locked in `{}`", path.display()));
+        return Ok(());
+    }
+    let message = format!("{} not as locked in `{}`", several(changed.len()), path.display());
+    Err(accept(Failure::new(Kind::Conflict, message), &changed))
+}
+
+/// What was reviewed stays as it is unless it is named; what is new may join it.
+pub(super) fn refuse_changes(found: &[Found]) -> Result<(), Failure> {
+    let is_change = |it: &LockDifference| !it.is_addition() && it.is_about_content();
+    let changed: Vec<&str> = found
+        .iter()
+        .filter(|found| !found.is_anew && found.differences.iter().any(is_change))
+        .map(|found| found.label.as_str())
+        .collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let message = format!("{} no longer what was locked, nothing was written", several(changed.len()));
+    Err(accept(Failure::new(Kind::Conflict, message), &changed))
+}
+
+fn several(count: usize) -> String {
+    if count == 1 { "1 provider is".to_owned() } else { format!("{count} providers are") }
+}
+
+fn accept(failure: Failure, labels: &[&str]) -> Failure {
+    failure.hint(format!(
+        "look at what changed; where it is as it should be, accept it with `lock --update {}`",
+        labels.join(",")
+    ))
+}
+
+pub(super) fn write(lock: &Locked, path: &Path, session: &Session) -> Result<(), Failure> {
+    let text = lock.to_string();
+    if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+        session.messages().status(format!("nothing changed in `{}`", path.display()));
+        return Ok(());
+    }
+    write_file_atomically(path, text.as_bytes(), LOCK_MODE).within(|| "cannot write the lock".to_owned())?;
+    session.messages().status(format!("locked in `{}`", path.display()));
+    Ok(())
+}

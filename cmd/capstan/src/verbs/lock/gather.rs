@@ -1,0 +1,119 @@
+use std::path::Path;
+
+use api::ProviderType;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use management::Sources;
+use provider::{
+    ProviderReleases,
+    config::Config,
+    supply::{self, Supply},
+};
+use repository::{Context, Lock as Locked, LockDifference, LockedProvider, Overrides};
+
+use super::targets::Target;
+use crate::{Failure, Within as _, session::Session, settings};
+
+/// So many providers are read side by side.
+const MAX_PROVIDERS_AT_ONCE: usize = 4;
+
+/// What was read of one provider, beside what is locked of it.
+pub(super) struct Found {
+    pub(super) label: String,
+    pub(super) entry: LockedProvider,
+    pub(super) differences: Vec<LockDifference>,
+    pub(super) is_anew: bool,
+    pub(super) warnings: Vec<String>,
+}
+
+struct Gathering<'a> {
+    config: &'a Config,
+    overrides: Overrides,
+    context: Context,
+    lock: &'a Locked,
+    also: &'a [String],
+}
+
+/// Reads all of them as if there were no lock, in their order.
+/// # Errors
+/// The first that cannot be read.
+pub(super) fn gather_all(
+    targets: Vec<Target>,
+    lock: &Locked,
+    also: &[String],
+    session: &Session,
+) -> Result<Vec<Found>, Failure> {
+    let config = &*session.config()?;
+    let gathering = &Gathering {
+        config,
+        overrides: settings::overrides(config, session.environment())?,
+        context: settings::repositories(
+            config,
+            session.globals(),
+            session.environment(),
+            session.messages(),
+            None,
+        )?,
+        lock,
+        also,
+    };
+    session.block_on(async {
+        let each = targets.into_iter().map(|target| async move {
+            let label = target.label.clone();
+            Box::pin(gathering.one(target)).await.within(|| format!("cannot lock `{label}`"))
+        });
+        stream::iter(each).buffered(MAX_PROVIDERS_AT_ONCE).try_collect().await
+    })
+}
+
+impl Gathering<'_> {
+    async fn one(&self, target: Target) -> Result<Found, Failure> {
+        let (supply, url) = match &target.id {
+            Some(_) => self.provider(&target).await?,
+            None => self.cert_manager().await?,
+        };
+        let before = self.lock.providers.get(&target.label);
+        let entry = supply.lock(self.shown(&url), before);
+        let differences = entry.differences(before);
+        let Target { label, is_anew, .. } = target;
+        Ok(Found { label, entry, differences, is_anew, warnings: supply.warnings })
+    }
+
+    async fn provider(&self, target: &Target) -> Result<(Supply, String), Failure> {
+        let Some(id) = &target.id else { return self.cert_manager().await };
+        let provider = self.config.provider(id)??;
+        let url = provider.url.clone();
+        let releases = ProviderReleases::open(provider, self.overrides.clone(), &self.context)?;
+        let release = releases.choose(target.version.as_deref()).await?;
+        // Files that were named once are read again, unless another version is locked.
+        let before = self.lock.providers.get(&target.label).filter(|it| it.version == release.version());
+        let mut also: Vec<String> = before.into_iter().flat_map(|it| it.files.keys().cloned()).collect();
+        if id.provider_type == ProviderType::Infrastructure {
+            also.extend(self.also.iter().filter(|name| !also.contains(name)).cloned().collect::<Vec<_>>());
+        }
+        Ok((supply::gather(&release, self.config, &also).await?, url))
+    }
+
+    async fn cert_manager(&self) -> Result<(Supply, String), Failure> {
+        let cert_manager = self.config.cert_manager()?;
+        let sources =
+            Sources { config: self.config, overrides: &self.overrides, repositories: &self.context };
+        let manifest = management::cert_manager_manifest(&sources).await?;
+        let files = supply::open_cert_manager(&cert_manager, self.overrides.clone(), &self.context)?;
+        let name = files.repository().components_file().to_owned();
+        let files = supply::read_files(&files, &cert_manager.version, [name]).await?;
+        let images = supply::images(&manifest.objects);
+        let version = cert_manager.version;
+        Ok((Supply { version, files, images, warnings: manifest.warnings }, cert_manager.url))
+    }
+
+    /// A url without credentials; a path below the configuration as it is seen from there, for the two may be carried
+    /// about together.
+    fn shown(&self, url: &str) -> String {
+        let folder = self.config.origin().and_then(|origin| Path::new(origin).parent());
+        let below = folder.and_then(|folder| Path::new(url).strip_prefix(folder).ok());
+        match below.filter(|_| url.starts_with('/')) {
+            Some(below) => below.display().to_string(),
+            None => repository::shown_text(url),
+        }
+    }
+}

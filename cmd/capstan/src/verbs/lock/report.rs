@@ -1,0 +1,57 @@
+use std::path::Path;
+
+use api::output::{LockChange, LockPart, LockReport, ProviderLock};
+use repository::{LockDifference, LockedPart};
+
+use super::gather::Found;
+use crate::ui::table;
+
+pub(super) fn report(path: &Path, found: &[Found]) -> LockReport {
+    let provider = |found: &Found| ProviderLock {
+        provider: found.label.clone(),
+        version: found.entry.version.clone(),
+        changes: found.differences.iter().map(change).collect(),
+    };
+    LockReport { lock: path.display().to_string(), providers: found.iter().map(provider).collect() }
+}
+
+fn change(difference: &LockDifference) -> LockChange {
+    let (part, name) = match &difference.part {
+        LockedPart::Version => (LockPart::Version, None),
+        LockedPart::File(name) => (LockPart::File, Some(name.clone())),
+        LockedPart::Image(reference) => (LockPart::Image, Some(reference.clone())),
+    };
+    LockChange { part, name, locked: difference.locked.clone(), found: difference.found.clone() }
+}
+
+/// A row for each change; nothing when all is as it was.
+pub(super) fn text(report: &LockReport) -> String {
+    let changes = report.providers.iter().flat_map(|it| it.changes.iter().map(move |change| (it, change)));
+    let rows: Vec<[String; 5]> = changes.map(|(provider, change)| row(&provider.provider, change)).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<[&str; 5]> = rows.iter().map(|row| row.each_ref().map(String::as_str)).collect();
+    table(["PROVIDER", "CHANGE", "WHAT", "LOCKED", "FOUND"], &rows)
+}
+
+fn row(provider: &str, change: &LockChange) -> [String; 5] {
+    let kind = match (&change.locked, &change.found) {
+        (None, _) => "added",
+        (_, None) => "gone",
+        _ => "changed",
+    };
+    let what = change.name.as_deref().unwrap_or("version");
+    let value = |value: &Option<String>| match value.as_deref() {
+        // An image without known digest stands for itself.
+        Some(text) if text != what => short(text).to_owned(),
+        _ => "-".to_owned(),
+    };
+    [provider, kind, what, &value(&change.locked), &value(&change.found)].map(str::to_owned)
+}
+
+/// Enough of a digest to tell two apart; `-o json` has all of it.
+fn short(text: &str) -> &str {
+    const SHOWN: usize = "sha256:".len() + 12;
+    if text.starts_with("sha256:") { text.get(..SHOWN).unwrap_or(text) } else { text }
+}

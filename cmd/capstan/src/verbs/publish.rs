@@ -1,0 +1,181 @@
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
+
+use api::output::{Publication, PublicationOutcome, PublishedFile};
+use provider::Release;
+use repository::{ExistingTag, Package, PackageContent, PackageFile, PackageTarget, TagState};
+
+use crate::{
+    Failure, Within as _,
+    failure::Kind,
+    session::Session,
+    settings::{self, OutputFormat},
+    verbs::provider_flags::OneProvider,
+};
+
+/// Put the files of a release into a registry
+///
+/// Takes the files of a folder, or of a release of a configured provider, and makes one artifact of them, which capstan
+/// and cluster-api-operator read. The same files always make the same artifact.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  # The files of a folder, as version v1.2.3
+  {bin} publish ./out oci://registry.lab/providers/my-cloud:v1.2.3
+
+  # A release from where it is now
+  {bin} publish -i aws:v2.11.1 oci://registry.lab/providers/aws
+
+  # What would be published, and under which digest?
+  {bin} publish -i aws:v2.11.1 oci://registry.lab/providers/aws --dry-run")]
+pub(crate) struct Publish {
+    /// Folder of the files, unless they are of a provider; then where to: oci://REGISTRY/REPOSITORY[:VERSION]
+    #[arg(value_name = "DIR|TARGET", required = true, num_args = 1..=2)]
+    words: Vec<String>,
+
+    #[command(flatten)]
+    provider: OneProvider,
+
+    /// Let a version that is there already stand for these files from now on
+    #[arg(long)]
+    force: bool,
+
+    /// Show what would be published; nothing is sent
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Write the time into the artifact, RFC 3339; its digest is another one then
+    #[arg(long, value_name = "TIME")]
+    created: Option<String>,
+
+    /// Write an annotation into the artifact; may be given several times
+    #[arg(long = "annotation", value_name = "KEY=VALUE")]
+    annotations: Vec<String>,
+
+    /// Output format: text, yaml or json
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+}
+
+pub(crate) fn run(args: &Publish, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    let annotations = annotations(&args.annotations)?;
+    let (files, version, target) = match args.words.as_slice() {
+        [target] => {
+            let (files, version) = of_release(args, session)?;
+            (files, Some(version), target)
+        }
+        [folder, target] if !args.provider.is_given() => {
+            (of_folder(&session.environment().resolve(folder))?, None, target)
+        }
+        words => {
+            return Err(Failure::user(format!("`{}` and a provider are two sources", words.join("` `")))
+                .hint("give a folder or a provider, and then one target"));
+        }
+    };
+    let target = PackageTarget::parse(target, version.as_deref())?;
+    let package = Package::new(files, annotations, args.created.clone())
+        .within(|| format!("cannot publish to `{}`", target.address()))?;
+    let context = session.repositories()?;
+    let before = session.block_on(async {
+        if args.dry_run {
+            return package.tag_state(&context, &target).await;
+        }
+        let existing = if args.force { ExistingTag::Move } else { ExistingTag::Keep };
+        package.publish(&context, &target, existing).await
+    });
+    let before = before.within(|| format!("cannot publish to `{}`", target.address()))?;
+    let report = report(args, &package, &target, before);
+    let text = format.render(&report, in_words)?;
+    session.printer().data(text)
+}
+
+fn annotations(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+    let split = |text: &String| match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(Failure::user(format!("invalid value `{text}` of `--annotation`")).hint("write KEY=VALUE")),
+    };
+    given.iter().map(split).collect()
+}
+
+/// The plain files of a folder.
+fn of_folder(folder: &Path) -> Result<Vec<PackageFile>, Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::new(Kind::Environment, format!("cannot read the folder `{}`", folder.display()))
+            .because(&error)
+    };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if !entry.file_type().map_err(failed)?.is_file() {
+            continue;
+        }
+        let name = entry.file_name().into_string().map_err(|name| {
+            Failure::user(format!("the name of `{}` is no UTF-8", folder.join(name).display()))
+        })?;
+        files.push(PackageFile { name, content: PackageContent::Path(entry.path()) });
+    }
+    Ok(files)
+}
+
+/// The files of a release that Cluster API knows; a release on a host has others too, such as programs.
+fn of_release(args: &Publish, session: &Session) -> Result<(Vec<PackageFile>, String), Failure> {
+    let (id, version) = args.provider.chosen()?;
+    let releases = settings::provider_releases(&id, session)?;
+    let files = session.block_on(async {
+        let release = releases.choose(version.as_deref()).await?;
+        let mut files = Vec::new();
+        for name in names(&release).await? {
+            let content = PackageContent::Bytes(release.read(&name).await?.bytes);
+            files.push(PackageFile { name, content });
+        }
+        Ok::<_, Failure>((files, release.version().to_owned()))
+    });
+    files.within(|| format!("cannot read the release of `{id}`"))
+}
+
+async fn names(release: &Release<'_>) -> Result<Vec<String>, Failure> {
+    let components = release.releases().repository().components_file();
+    let is_known = |name: &String| {
+        name == components
+            || name == api::Metadata::FILE
+            || provider::flavor_of_file(name).is_some()
+            || provider::cluster_class_of_file(name).is_some()
+    };
+    Ok(release.files().await?.into_iter().filter(is_known).collect())
+}
+
+fn report(args: &Publish, package: &Package, target: &PackageTarget, before: TagState) -> Publication {
+    let outcome = match (before, args.dry_run) {
+        (TagState::Same, _) => PublicationOutcome::AlreadyThere,
+        (TagState::Other(_), true) => PublicationOutcome::TagTaken,
+        (TagState::Other(_), false) => PublicationOutcome::TagMoved,
+        (TagState::Free, true) => PublicationOutcome::Planned,
+        (TagState::Free, false) => PublicationOutcome::Published,
+    };
+    let files = package.files().map(|(name, digest, size_bytes)| PublishedFile {
+        name: name.to_owned(),
+        digest: digest.to_string(),
+        size_bytes,
+    });
+    Publication {
+        target: target.address(),
+        digest: package.digest().to_string(),
+        outcome,
+        files: files.collect(),
+    }
+}
+
+fn in_words(report: &Publication) -> String {
+    let what = match report.outcome {
+        PublicationOutcome::Published => "published",
+        PublicationOutcome::TagMoved => "published, in place of what was there",
+        PublicationOutcome::AlreadyThere => "already there",
+        PublicationOutcome::Planned => "would be published",
+        PublicationOutcome::TagTaken => "is there with other files; `--force` would put these in their place",
+    };
+    let mut text = format!("{}@{}\n{what}:\n", report.target, report.digest);
+    for file in &report.files {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  {}  {} bytes", file.name, file.size_bytes);
+    }
+    text
+}

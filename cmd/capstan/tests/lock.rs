@@ -1,0 +1,220 @@
+use std::fs;
+
+use serde_json::Value;
+use support::binary::{Outcome, World};
+
+#[cfg(unix)]
+use crate::{lab::Lab, releases::CONFIG};
+use crate::{releases::ROOT, repository::with_repository};
+
+const LOCK: &str = "../home/.config/cluster-api/capstan.lock";
+const OWN: &str = "infrastructure-own";
+
+/// A world whose four providers and cert-manager are locked.
+fn locked() -> World {
+    let world = with_repository();
+    done(
+        &world,
+        "lock --infrastructure own:v1.0.0 --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0",
+    );
+    world
+}
+
+fn run(world: &World, arguments: &str) -> Outcome {
+    world.run(arguments.split_whitespace())
+}
+
+fn done(world: &World, arguments: &str) -> Outcome {
+    let run = run(world, arguments);
+    assert_eq!(run.status, 0, "{arguments}\n{run}");
+    run
+}
+
+fn refused(world: &World, arguments: &str) -> String {
+    let run = run(world, arguments);
+    assert_eq!(run.status, 1, "{arguments}\n{run}");
+    run.stderr
+}
+
+/// Changes a file of the locked release.
+fn tamper(world: &World, file: &str) {
+    let path = format!("{ROOT}/{OWN}/v1.0.0/{file}");
+    let text = world.read(world.current_dir().join(&path));
+    world.write(path, text + "# reviewed by nobody\n");
+}
+
+fn lock_of(world: &World) -> String {
+    world.read(world.current_dir().join(LOCK))
+}
+
+// Row: PRV-17
+#[test]
+fn a_lock_has_every_file_of_every_provider_and_is_the_same_each_time() {
+    let world = locked();
+    let first = lock_of(&world);
+    let labels: Vec<&str> = first.lines().filter_map(|line| line.strip_prefix("label = ")).collect();
+    assert_eq!(
+        labels,
+        [
+            "\"bootstrap-kubeadm\"",
+            "\"cert-manager\"",
+            "\"cluster-api\"",
+            "\"control-plane-kubeadm\"",
+            "\"infrastructure-own\""
+        ]
+    );
+    for file in ["clusterclass-small.yaml", "cluster-template-big.yaml", "infrastructure-components.yaml"] {
+        assert!(first.contains(&format!("name = \"{file}\"\ndigest = \"sha256:")), "{first}");
+    }
+    assert!(first.contains("reference = \"registry.example.com/infrastructure-own/manager:v1\""), "{first}");
+    assert!(!first.contains("not-to-be-shown") && !first.contains("v1.1.0/"), "{first}");
+    let again = done(&world, "lock");
+    assert!(again.stdout.is_empty() && again.stderr.contains("nothing changed"), "{again}");
+    assert_eq!(lock_of(&world), first);
+    done(&world, "lock --check");
+}
+
+#[test]
+fn a_file_that_changed_stops_every_command_that_reads_it() {
+    let world = locked().env("TOKEN", "x");
+    done(&world, "generate provider --infrastructure own:v1.0.0");
+    tamper(&world, "infrastructure-components.yaml");
+    tamper(&world, "cluster-template.yaml");
+    for arguments in [
+        "generate provider --infrastructure own:v1.0.0",
+        "init list-images --infrastructure own",
+        "render --infrastructure own",
+        "generate cluster a --infrastructure own:v1.0.0 --kubernetes-version v1.35.0 -n team",
+    ] {
+        let told = refused(&world, arguments);
+        assert!(told.contains("is not the file that was locked: sha256:"), "{told}");
+        assert!(told.contains("accept it with `lock --update infrastructure-own:v1.0.0`"), "{told}");
+    }
+    let explained = done(&world, "explain file --infrastructure own:v1.0.0");
+    assert!(explained.stdout.contains("is not the file that was locked"), "{explained}");
+    done(&world, "generate provider --infrastructure own:v1.0.0 --lock off");
+    done(&world, "generate provider --core cluster-api:v1.0.0");
+}
+
+#[test]
+fn an_override_and_cert_manager_are_held_to_the_lock_too() {
+    let world = locked();
+    let file = format!("{OWN}/v1.0.0/metadata.yaml");
+    world.write(format!("../home/.config/cluster-api/overrides/{file}"), "a: b");
+    let told = refused(&world, "generate provider --infrastructure own:v1.0.0");
+    assert!(told.contains(&format!("overrides/{file}`")), "{told}");
+    let manifest = format!("{ROOT}/cert-manager/v1.0.0/cert-manager.yaml");
+    world.write(&manifest, "---\n");
+    let told = refused(&world, "render --lock off");
+    assert!(!told.contains("locked"), "{told}");
+    let told = refused(&world, "render");
+    assert!(told.contains("`cert-manager.yaml` of `cert-manager` v1.0.0 is not the file"), "{told}");
+    assert!(told.contains("`lock --update cert-manager`"), "{told}");
+}
+
+#[test]
+fn the_locked_version_is_the_newest_one_and_no_other_is_taken() {
+    let world = locked().env("TOKEN", "x");
+    let described = done(&world, "generate provider --infrastructure own --describe");
+    assert!(described.stdout.contains("Version:            v1.0.0\n"), "{described}");
+    let told = refused(&world, "generate provider --infrastructure own:v1.1.0");
+    assert!(told.contains("`infrastructure-own` is locked at v1.0.0"), "{told}");
+    assert!(told.contains("`lock --update infrastructure-own:v1.1.0`"), "{told}");
+    world.write(format!("{ROOT}/{OWN}/v1.0.0/cluster-template-new.yaml"), "");
+    let told = refused(
+        &world,
+        "generate cluster a --infrastructure own:v1.0.0 --flavor new --kubernetes-version v1.35.0 -n team",
+    );
+    assert!(told.contains("`cluster-template-new.yaml` of `infrastructure-own` v1.0.0 is not in"), "{told}");
+}
+
+#[test]
+fn a_provider_that_is_not_locked_is_read_unless_the_lock_must_have_it() {
+    let world = with_repository().env("TOKEN", "x");
+    let told = refused(&world, "generate provider --infrastructure own:v1.0.0 --locked");
+    assert!(told.contains("there is no lock at"), "{told}");
+    done(&world, "lock --update infrastructure-own:v1.0.0");
+    done(&world, "generate provider --core cluster-api:v1.0.0");
+    done(&world, "generate provider --infrastructure own --locked");
+    let told = refused(&world, "generate provider --core cluster-api:v1.0.0 --locked");
+    assert!(
+        told.contains("`cluster-api` is not in") && told.contains("`lock --update cluster-api`"),
+        "{told}"
+    );
+    refused(&world, "generate provider --core cluster-api:v1.0.0 --locked --lock off");
+}
+
+#[test]
+fn what_is_locked_changes_only_when_it_is_named() {
+    let world = locked();
+    let before = lock_of(&world);
+    tamper(&world, "metadata.yaml");
+    fs::remove_file(world.current_dir().join(format!("{ROOT}/{OWN}/v1.0.0/cluster-template-big.yaml")))
+        .unwrap();
+    let checked = run(&world, "lock --check");
+    assert_eq!(checked.status, 1, "{checked}");
+    let rows: Vec<Vec<&str>> =
+        checked.stdout.lines().skip(1).map(|line| line.split_whitespace().take(3).collect()).collect();
+    assert_eq!(rows, [[OWN, "gone", "cluster-template-big.yaml"], [OWN, "changed", "metadata.yaml"]]);
+    let told = refused(&world, "lock");
+    assert!(told.contains("nothing was written"), "{told}");
+    refused(&world, "lock --update cluster-api,bootstrap-kubeadm --infrastructure own");
+    assert_eq!(lock_of(&world), before);
+    done(&world, "lock --update infrastructure-own:v1.0.0");
+    assert_ne!(lock_of(&world), before);
+    done(&world, "lock --check");
+}
+
+#[test]
+fn an_update_goes_to_the_newest_release_and_tells_what_changed() {
+    let world = locked();
+    let json = done(&world, "lock --update infrastructure-own -o json");
+    let report: Value = serde_json::from_str(&json.stdout).unwrap();
+    let provider = &report["providers"][0];
+    assert_eq!((provider["provider"].as_str(), provider["version"].as_str()), (Some(OWN), Some("v1.1.0")));
+    let version = &provider["changes"][0];
+    assert_eq!((version["locked"].as_str(), version["found"].as_str()), (Some("v1.0.0"), Some("v1.1.0")));
+    assert!(lock_of(&world).contains("version = \"v1.1.0\""));
+    let told = refused(&world, "lock --update infrastructure-won");
+    assert!(told.contains("did you mean `infrastructure-own`?"), "{told}");
+}
+
+#[test]
+fn a_lock_that_cannot_be_used_stops_everything_and_is_never_overwritten() {
+    let world = with_repository();
+    for (text, part) in [
+        ("version = 9\n", "it has version 9, and this program knows version 1"),
+        ("version = 1\n<<<<<<< ours\n", "line 2: "),
+    ] {
+        world.write(LOCK, text);
+        for arguments in ["init list-images", "lock", "lock --check"] {
+            let told = refused(&world, arguments);
+            assert!(told.contains(part) && told.contains("cannot use the lock"), "{told}");
+        }
+        assert_eq!(lock_of(&world), text);
+    }
+    let elsewhere = done(&world, "lock --lock mine.lock --update cluster-api:v1.0.0");
+    assert!(elsewhere.stderr.contains("mine.lock"), "{elsewhere}");
+    done(&world, "generate provider --core cluster-api:v1.0.0 --list-variables --lock mine.lock --locked");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_upgrade_goes_to_the_locked_version_and_to_no_other() {
+    let lab = Lab::start(&[]);
+    let latest = CONFIG.replace("v1.0.0/core", "latest/core").replace("v1.0.0/boot", "latest/boot");
+    lab.world().configure(latest.replace("v1.0.0/control", "latest/control"));
+    done(
+        lab.world(),
+        "lock --update cluster-api:v1.0.0,bootstrap-kubeadm:v1.0.0,control-plane-kubeadm:v1.0.0,infrastructure-own:v1.0.0",
+    );
+    lab.done("init --infrastructure own");
+    let plan = |lab: &Lab| lab.done("upgrade plan").stdout;
+    assert!(!plan(&lab).contains("v1.1.0"), "{}", plan(&lab));
+    let refused = lab.run("upgrade apply --infrastructure own:v1.1.0");
+    assert_eq!(refused.status, 1, "{refused}");
+    assert!(refused.stderr.contains("lock --update infrastructure-own:v1.1.0"), "{refused}");
+    done(lab.world(), "lock --update infrastructure-own:v1.1.0");
+    assert!(plan(&lab).contains("v1.1.0"), "{}", plan(&lab));
+    lab.done("upgrade apply --infrastructure own:v1.1.0");
+}

@@ -1,0 +1,130 @@
+//! Providers in a real registry: published, read back, pinned, guarded by a password.
+
+use serde_json::Value;
+use support::{
+    binary::{Outcome, World},
+    registry::{Guests, Registry, Transport},
+};
+
+use crate::{project, say, world};
+
+fn registry(transport: Transport, guests: Guests) -> Option<Registry> {
+    let registry = Registry::start(transport, guests);
+    if registry.is_none() {
+        say("skipped: `docker-registry` is not installed (apt-get install docker-registry)");
+    }
+    registry
+}
+
+/// A world that trusts the registry.
+fn lab(registry: &Registry) -> World {
+    let world = world();
+    let ca = world.write("ca.pem", registry.ca_pem());
+    world.env("SSL_CERT_FILE", ca)
+}
+
+fn target(registry: &Registry) -> String {
+    format!("oci://{}/providers/infrastructure-sandbox", registry.host())
+}
+
+fn release(version: &str) -> String {
+    project(&format!("e2e/fixtures/repository/infrastructure-sandbox/{version}")).display().to_string()
+}
+
+fn configure(world: &World, url: &str, more: &str) {
+    world.configure(format!(
+        "providers:\n- {{name: sandbox, type: InfrastructureProvider, url: \"{url}\"{more}}}\nSANDBOX_ENDPOINT: https://x\n"
+    ));
+}
+
+fn publish(world: &World, registry: &Registry, version: &str, tag: &str) -> Outcome {
+    world.run(["publish", &release(version), &format!("{}:{tag}", target(registry)), "-o", "json"])
+}
+
+fn json(run: &Outcome) -> Value {
+    assert_eq!(run.status, 0, "{run}");
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+fn generate(world: &World, version: &str) -> Outcome {
+    world.run(["generate", "provider", "-i", &format!("sandbox{version}")])
+}
+
+// Row: PRV-85
+#[test]
+fn a_release_that_was_published_is_read_back_from_the_registry() {
+    for transport in [Transport::Tls, Transport::Plain] {
+        let Some(registry) = registry(transport, Guests::Anybody) else { return };
+        let world = lab(&registry);
+        for version in ["v1.0.0", "v1.1.0"] {
+            assert_eq!(json(&publish(&world, &registry, version, version))["outcome"], "published");
+        }
+        configure(&world, &target(&registry), "");
+        let newest = generate(&world, "");
+        assert_eq!(newest.status, 0, "{newest}");
+        let local = format!("{}/infrastructure-components.yaml", release("v1.1.0"));
+        configure(&world, &local, "");
+        assert_eq!(newest.stdout, generate(&world, "").stdout);
+    }
+}
+
+#[test]
+fn a_version_stays_what_it_is_unless_it_is_forced_and_a_digest_pins_it() {
+    let Some(registry) = registry(Transport::Tls, Guests::Anybody) else { return };
+    let world = lab(&registry);
+    let first = json(&publish(&world, &registry, "v1.0.0", "v1.0.0"));
+    assert_eq!(json(&publish(&world, &registry, "v1.0.0", "v1.0.0"))["outcome"], "alreadyThere");
+    let refused = publish(&world, &registry, "v1.1.0", "v1.0.0");
+    assert_eq!(refused.status, 1, "{refused}");
+    assert!(refused.stderr.contains("already there") && refused.stderr.contains("`--force`"), "{refused}");
+
+    let url = format!("{}:v1.0.0@{}", target(&registry), first["digest"].as_str().unwrap());
+    configure(&world, &url, "");
+    let before = generate(&world, "").stdout;
+    let target = format!("{}:v1.0.0", target(&registry));
+    let forced = world.run(["publish", &release("v1.1.0"), &target, "--force", "-o", "json"]);
+    assert_eq!(json(&forced)["outcome"], "tagMoved");
+    assert_eq!(generate(&world, "").stdout, before);
+    let other = generate(&world, ":v1.1.0");
+    assert!(other.status == 1 && other.stderr.contains("pins v1.0.0"), "{other}");
+}
+
+#[test]
+fn a_release_of_a_configured_provider_is_published_as_its_files_are() {
+    let Some(registry) = registry(Transport::Plain, Guests::Anybody) else { return };
+    let world = lab(&registry);
+    let config = project("e2e/fixtures/clusterctl.yaml").display().to_string();
+    let publish = |more: &[&str]| {
+        let target = target(&registry);
+        let words = ["publish", "-i", "sandbox:v1.1.0", &target, "--config", &config, "-o", "json"];
+        json(&world.run(words.iter().chain(more)))
+    };
+    assert_eq!(publish(&["--dry-run"])["outcome"], "planned");
+    let published = publish(&[]);
+    assert_eq!(published["outcome"], "published");
+    assert_eq!(published["target"], format!("{}:v1.1.0", target(&registry)));
+    assert_eq!(json(&self::publish(&world, &registry, "v1.1.0", "v1.1.0"))["digest"], published["digest"]);
+}
+
+#[test]
+fn an_unsigned_release_is_refused_where_a_signature_is_asked_for() {
+    let Some(registry) = registry(Transport::Tls, Guests::Anybody) else { return };
+    let world = lab(&registry);
+    assert_eq!(publish(&world, &registry, "v1.0.0", "v1.0.0").status, 0);
+    let key = "-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
+-----END PUBLIC KEY-----
+";
+    let key = world.write("cosign.pub", key);
+    configure(&world, &target(&registry), &format!(", verify: {{key: \"{}\"}}", key.display()));
+    let run = generate(&world, ":v1.0.0");
+    assert!(run.status == 1 && run.stderr.contains("has no signature"), "{run}");
+    assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn a_certificate_nobody_vouches_for_is_refused() {
+    let Some(registry) = registry(Transport::Tls, Guests::Anybody) else { return };
+    let run = publish(&world(), &registry, "v1.0.0", "v1.0.0");
+    assert!(run.status == 1 && run.stderr.contains("https://"), "{run}");
+}

@@ -1,0 +1,294 @@
+use std::fmt;
+
+use serde_json::Value;
+
+use super::{ImageOverride, ImageReference, InvalidReference};
+use crate::{Object, ObjectRef};
+
+/// An image somewhere in an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundImage {
+    /// As it is written.
+    pub reference: String,
+    /// The object it is in.
+    pub object: ObjectRef,
+    /// Where in the object.
+    pub place: ImagePlace,
+}
+
+/// Where an image stands in an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImagePlace {
+    /// A container runs it, whether from the start, before the others or for debugging.
+    Container {
+        /// Name of the container.
+        container: String,
+    },
+    /// A command line names it.
+    Argument {
+        /// Name of the container.
+        container: String,
+        /// The flag, as `--solver-image`; empty for a word of its own.
+        flag: String,
+    },
+    /// An environment variable holds it.
+    Environment {
+        /// Name of the container.
+        container: String,
+        /// Name of the variable.
+        variable: String,
+    },
+    /// An annotation holds it.
+    Annotation {
+        /// Key of the annotation.
+        key: String,
+    },
+}
+
+impl ImagePlace {
+    /// Whether a container runs it; all else is text, which is only taken for an image.
+    pub fn is_container(&self) -> bool {
+        matches!(self, Self::Container { .. })
+    }
+}
+
+impl fmt::Display for ImagePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Container { container } => write!(f, "container `{container}`"),
+            Self::Argument { container, flag } if flag.is_empty() => {
+                write!(f, "argument of container `{container}`")
+            }
+            Self::Argument { container, flag } => write!(f, "argument `{flag}` of container `{container}`"),
+            Self::Environment { container, variable } => {
+                write!(f, "environment variable `{variable}` of container `{container}`")
+            }
+            Self::Annotation { key } => write!(f, "annotation `{key}`"),
+        }
+    }
+}
+
+/// Where pods are described: in workloads, in what makes them by the clock, and in a Pod itself.
+const POD_SPECS: [&[&str]; 3] = [&["spec", "template"], &["spec", "jobTemplate", "spec", "template"], &[]];
+const EVERY_CONTAINER: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
+
+/// Finds every image an object runs or names.
+///
+/// Shape: containers of every kind of object with a pod in it, each followed by its arguments and its environment, then
+/// annotations; duplicates stay. Text counts as an image when its flag, variable or key ends in `image`, or when it is
+/// written out with a registry and a tag or a digest.
+pub fn find_images(object: &Object) -> Vec<FoundImage> {
+    spots(object)
+        .into_iter()
+        .map(|spot| FoundImage {
+            reference: spot.reference,
+            object: ObjectRef::of(object),
+            place: spot.place,
+        })
+        .collect()
+}
+
+/// Replaces the images that are named in arguments, environment and annotations; those of containers are left alone, and
+/// so is text that is short for an image.
+/// Objects whose images stay are not copied.
+pub fn override_named_images(
+    object: &mut Object,
+    lookup: &dyn Fn(&ImageReference<'_>) -> Option<ImageOverride>,
+) {
+    for spot in spots(object).into_iter().filter(|spot| !spot.place.is_container()) {
+        let Ok(reference) = ImageReference::parse(&spot.reference) else { continue };
+        let Some(new) = lookup(&reference).map(|change| reference.with_override(&change)) else { continue };
+        if new == spot.reference {
+            continue;
+        }
+        if let Some(Value::String(text)) = value_at(object, &spot.path) {
+            text.replace_range(spot.start.., &new);
+        }
+    }
+}
+
+/// An image and the text it is the end of.
+struct Spot {
+    path: Vec<String>,
+    /// Bytes before it in the text.
+    start: usize,
+    reference: String,
+    place: ImagePlace,
+}
+
+fn spots(object: &Object) -> Vec<Spot> {
+    let mut spots = Vec::new();
+    for template in POD_SPECS {
+        for field in EVERY_CONTAINER {
+            let path = [template, &["spec", field]].concat();
+            let list = object.get(&path).and_then(Value::as_array);
+            for (index, container) in list.into_iter().flatten().enumerate() {
+                let mut path: Vec<String> = path.iter().map(|&step| step.to_owned()).collect();
+                path.push(index.to_string());
+                in_container(container, &path, &mut spots);
+            }
+        }
+    }
+    for template in POD_SPECS {
+        let path = [template, &["metadata", "annotations"]].concat();
+        let annotations = object.get(&path).and_then(Value::as_object);
+        for (key, value) in annotations.into_iter().flatten() {
+            let path = path.iter().map(|&step| step.to_owned()).chain([key.clone()]).collect();
+            let place = ImagePlace::Annotation { key: key.clone() };
+            spots.extend(in_text(value.as_str().unwrap_or_default(), 0, key, path, place));
+        }
+    }
+    spots
+}
+
+fn in_container(container: &Value, path: &[String], spots: &mut Vec<Spot>) {
+    let text = |value: &'_ Value, field: &str| {
+        value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let below = |steps: &[&str]| -> Vec<String> {
+        path.iter().cloned().chain(steps.iter().map(|&step| step.to_owned())).collect()
+    };
+    let name = text(container, "name");
+    let image = text(container, "image");
+    if !image.is_empty() {
+        let place = ImagePlace::Container { container: name.clone() };
+        spots.push(Spot { path: below(&["image"]), start: 0, reference: image, place });
+    }
+    for field in ["command", "args"] {
+        let words = container.get(field).and_then(Value::as_array).into_iter().flatten();
+        let mut before = "";
+        for (index, word) in words.map(|word| word.as_str().unwrap_or_default()).enumerate() {
+            let (flag, start) = match word.split_once('=') {
+                Some((flag, _)) if flag.starts_with('-') => (flag, flag.len() + 1),
+                _ if before.starts_with('-') && !before.contains('=') => (before, 0),
+                _ => ("", 0),
+            };
+            before = word;
+            let place = ImagePlace::Argument { container: name.clone(), flag: flag.to_owned() };
+            spots.extend(in_text(word, start, flag, below(&[field, &index.to_string()]), place));
+        }
+    }
+    let variables = container.get("env").and_then(Value::as_array).into_iter().flatten();
+    for (index, variable) in variables.enumerate() {
+        let (variable, value) = (text(variable, "name"), text(variable, "value"));
+        let place = ImagePlace::Environment { container: name.clone(), variable: variable.clone() };
+        spots.extend(in_text(&value, 0, &variable, below(&["env", &index.to_string(), "value"]), place));
+    }
+}
+
+/// The image a text ends in, if it is one; `name` is that of the flag, variable or annotation.
+fn in_text(text: &str, start: usize, name: &str, path: Vec<String>, place: ImagePlace) -> Option<Spot> {
+    let reference = &text[start..];
+    let is_image = match ImageReference::parse(reference) {
+        Ok(parsed) => says_image(name) || parsed.tag.is_some() || parsed.digest.is_some(),
+        Err(InvalidReference::NotCanonical { .. }) => says_image(name),
+        Err(_) => false,
+    };
+    is_image.then(|| Spot { path, start, reference: reference.to_owned(), place })
+}
+
+fn says_image(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with("image")
+}
+
+fn value_at<'a>(object: &'a mut Object, path: &[String]) -> Option<&'a mut Value> {
+    let (first, rest) = path.split_first()?;
+    rest.iter().try_fold(object.as_map_mut().get_mut(first)?, |value, step| match value {
+        Value::Array(list) => list.get_mut(step.parse::<usize>().ok()?),
+        value => value.get_mut(step.as_str()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A Deployment as cert-manager brings one, and more.
+    fn deployment() -> Object {
+        Object::try_from(json!({
+            "kind": "Deployment",
+            "metadata": {"name": "d", "namespace": "n", "annotations": {
+                "example.com/helper-image": "nginx", "example.com/url": "https://example.com/a:1"
+            }},
+            "spec": {"template": {
+                "metadata": {"annotations": {"sidecar.io~a/b": "gcr.io/side/car@sha256:bad"}},
+                "spec": {
+                    "containers": [{
+                        "name": "manager",
+                        "image": "quay.io/jetstack/controller:v1",
+                        "args": [
+                            "--acme-http01-solver-image=quay.io/jetstack/solver:v1", "--v=2",
+                            "--leader-election-namespace=kube-system", "--image", "quay.io/other/x",
+                            "--listen=host.example.com:8080/path", "quay.io/plain/word:v2"
+                        ],
+                        "env": [{"name": "IMAGE", "value": "registry.k8s.io/pause"}, {"name": "REF", "valueFrom": {}}]
+                    }],
+                    "initContainers": [{"name": "init", "image": "quay.io/i:1"}],
+                    "ephemeralContainers": [{"name": "debug", "image": "quay.io/e:1"}]
+                }
+            }}
+        }))
+        .unwrap()
+    }
+
+    fn told(object: &Object) -> Vec<String> {
+        find_images(object).iter().map(|found| format!("{} {}", found.reference, found.place)).collect()
+    }
+
+    #[test]
+    fn images_are_found_wherever_an_object_runs_or_names_them() {
+        assert_eq!(
+            told(&deployment()),
+            [
+                "quay.io/jetstack/controller:v1 container `manager`",
+                "quay.io/jetstack/solver:v1 argument `--acme-http01-solver-image` of container `manager`",
+                "quay.io/other/x argument `--image` of container `manager`",
+                "quay.io/plain/word:v2 argument of container `manager`",
+                "registry.k8s.io/pause environment variable `IMAGE` of container `manager`",
+                "quay.io/i:1 container `init`",
+                "quay.io/e:1 container `debug`",
+                "nginx annotation `example.com/helper-image`",
+            ]
+        );
+    }
+
+    #[test]
+    fn pods_are_found_in_every_kind() {
+        let spec = json!({"containers": [{"name": "c", "image": "quay.io/a:1"}]});
+        for object in [
+            json!({"kind": "Pod", "spec": spec}),
+            json!({"kind": "StatefulSet", "spec": {"template": {"spec": spec}}}),
+            json!({"kind": "CronJob", "spec": {"jobTemplate": {"spec": {"template": {"spec": spec}}}}}),
+        ] {
+            assert_eq!(told(&Object::try_from(object).unwrap()), ["quay.io/a:1 container `c`"]);
+        }
+    }
+
+    #[test]
+    fn named_images_are_replaced_where_they_stand_and_containers_are_left_alone() {
+        let mut object = deployment();
+        override_named_images(&mut object, &|reference| {
+            let change = ImageOverride { repository: "lab.local".into(), ..ImageOverride::default() };
+            (reference.name != "word").then_some(change)
+        });
+        assert_eq!(
+            told(&object),
+            [
+                "quay.io/jetstack/controller:v1 container `manager`",
+                "lab.local/solver:v1 argument `--acme-http01-solver-image` of container `manager`",
+                "lab.local/x argument `--image` of container `manager`",
+                "quay.io/plain/word:v2 argument of container `manager`",
+                "lab.local/pause environment variable `IMAGE` of container `manager`",
+                "quay.io/i:1 container `init`",
+                "quay.io/e:1 container `debug`",
+                "nginx annotation `example.com/helper-image`",
+            ]
+        );
+        let untouched = deployment();
+        let mut clone = untouched.clone();
+        override_named_images(&mut clone, &|_| None);
+        assert!(std::ptr::eq(untouched.as_map(), clone.as_map()));
+    }
+}

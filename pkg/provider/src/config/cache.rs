@@ -1,0 +1,129 @@
+use std::path::PathBuf;
+
+use manifest::Value;
+
+use super::{Config, ConfigError};
+
+/// What the configuration says of the cache on disk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CacheConfig {
+    /// Where it is.
+    pub folder: CacheFolder,
+    /// How large it may grow; the default when not given.
+    pub max_bytes: Option<u64>,
+}
+
+/// Where the cache is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum CacheFolder {
+    /// Where the platform keeps such things.
+    #[default]
+    Default,
+    /// In this folder.
+    At(PathBuf),
+    /// Nowhere: nothing is kept.
+    Off,
+}
+
+impl CacheFolder {
+    /// Reads a folder as it is written in the configuration and in the environment: `off` is none.
+    pub fn parse(text: &str) -> Self {
+        match text {
+            "" => Self::Default,
+            "off" => Self::Off,
+            path => Self::At(PathBuf::from(path)),
+        }
+    }
+}
+
+impl Config {
+    /// The section `cache`, of the file alone. clusterctl knows no such section and passes it over.
+    /// Shape: `${NAME}` in the folder takes environment variables; a relative one starts at the working folder.
+    /// # Errors
+    /// `Shape` when the section or the size is something else than it must be; `Substitution` when a `${…}` of the
+    /// folder cannot be read.
+    pub fn cache(&self) -> Result<CacheConfig, ConfigError> {
+        let fields = match self.section("cache") {
+            None => return Ok(CacheConfig::default()),
+            Some(Value::Object(fields)) => fields,
+            Some(other) => return Err(self.shape("cache", "folder and maxSize", other)),
+        };
+        // `off` without quotes, as some readers of YAML hand it on.
+        let folder = if fields.get("folder") == Some(&Value::Bool(false)) {
+            CacheFolder::Off
+        } else {
+            let text = Self::field(fields, "folder").unwrap_or_default();
+            CacheFolder::parse(&self.substitute("cache.folder", &text)?)
+        };
+        let size = Self::field(fields, "maxsize").filter(|text| !text.is_empty());
+        let max_bytes = match size {
+            None => None,
+            Some(text) => Some(parse_size(&text).ok_or_else(|| {
+                self.shape("cache.maxSize", "a size such as 500MB or 2GiB", &fields["maxsize"])
+            })?),
+        };
+        Ok(CacheConfig { folder, max_bytes })
+    }
+}
+
+/// Reads a number of bytes with a unit, or without one.
+fn parse_size(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let unit_bytes = match unit.trim_start().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1000,
+        "mb" => 1000 * 1000,
+        "gb" => 1000 * 1000 * 1000,
+        "ki" | "kib" => 1 << 10,
+        "mi" | "mib" => 1 << 20,
+        "gi" | "gib" => 1 << 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{ConfigFile, ConfigFormat, Environment};
+
+    fn cache(text: &str) -> Result<CacheConfig, ConfigError> {
+        let file = ConfigFile {
+            origin: "c.yaml".to_owned(),
+            folder: None,
+            format: ConfigFormat::Yaml,
+            text: text.to_owned(),
+        };
+        Config::new(Some(file), Environment::new([("WORK".to_owned(), "/srv".to_owned())]))?.cache()
+    }
+
+    #[test]
+    fn a_size_has_a_unit_or_is_in_bytes() {
+        for (text, bytes) in [("0", 0), ("42", 42), ("1 kB", 1000), ("500MB", 500_000_000), ("2GiB", 2 << 30)]
+        {
+            assert_eq!(parse_size(text), Some(bytes), "{text}");
+        }
+        for bad in ["", "GiB", "1.5GiB", "-1", "1 PB", "99999999999999999999", "18446744073709551615Ki"] {
+            assert_eq!(parse_size(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_folder_takes_variables_and_off_is_none() {
+        let folder = |text: &str| cache(text).unwrap().folder;
+        assert_eq!(folder("cache: {folder: \"${WORK}/cache\"}"), CacheFolder::At("/srv/cache".into()));
+        assert_eq!(folder("cache: {folder: off}"), CacheFolder::Off);
+        assert_eq!(folder("cache: {folder: \"off\"}"), CacheFolder::Off);
+        assert_eq!(folder("cache: {maxSize: 1Gi}"), CacheFolder::Default);
+        assert_eq!(cache("cache: {maxSize: 1Gi}").unwrap().max_bytes, Some(1 << 30));
+        assert_eq!(cache("a: b").unwrap(), CacheConfig::default());
+    }
+
+    #[test]
+    fn what_is_no_size_is_told_with_what_it_may_be() {
+        let error = cache("cache: {maxSize: much}").unwrap_err();
+        assert!(error.to_string().contains("`cache.maxSize` in `c.yaml`"), "{error}");
+        assert!(cache("cache: [a]").is_err());
+    }
+}

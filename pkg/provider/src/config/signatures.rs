@@ -1,0 +1,90 @@
+use std::{collections::BTreeMap, path::PathBuf};
+
+use api::{ProviderId, ProviderType};
+use manifest::{Map, Value};
+
+use super::{Config, ConfigError};
+
+impl Config {
+    /// The keys whose signature the releases of providers must bear: `verify: {key: FILE}` of their entries.
+    /// Shape: by provider label; of two equal entries the later one counts. A relative path starts at the folder of the
+    /// configuration file. Entries that cannot be used otherwise are told by [`Config::providers`].
+    /// # Errors
+    /// `Shape` when `verify` holds anything but a key; `Substitution` when a `${…}` of its path cannot be read.
+    pub fn signature_keys(&self) -> Result<BTreeMap<String, PathBuf>, ConfigError> {
+        let entries = match self.section("providers") {
+            Some(Value::Array(entries)) => entries.as_slice(),
+            Some(entry @ Value::Object(_)) => std::slice::from_ref(entry),
+            _ => &[],
+        };
+        let mut keys = BTreeMap::new();
+        for (index, entry) in entries.iter().enumerate() {
+            let Some(fields) = entry.as_object() else { continue };
+            let field = |key| Self::field(fields, key).unwrap_or_default();
+            let Ok(provider_type) = field("type").parse::<ProviderType>() else { continue };
+            let label = ProviderId::new(provider_type, field("name")).label();
+            match self.signature_key(index, fields)? {
+                Some(key) => keys.insert(label, key),
+                None => keys.remove(&label),
+            };
+        }
+        Ok(keys)
+    }
+
+    fn signature_key(
+        &self,
+        index: usize,
+        fields: &Map<String, Value>,
+    ) -> Result<Option<PathBuf>, ConfigError> {
+        let place = format!("providers[{index}].verify");
+        let Some(verify) = fields.get("verify") else { return Ok(None) };
+        let key = verify
+            .as_object()
+            .filter(|verify| verify.len() == 1)
+            .and_then(|verify| Self::field(verify, "key"))
+            .filter(|key| !key.is_empty());
+        let key =
+            key.ok_or_else(|| self.shape(place.clone(), "`key` with the file of a public key", verify))?;
+        let path = self.substitute(&format!("{place}.key"), &key)?;
+        Ok(Some(PathBuf::from(self.absolute_url(path))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{ConfigFile, ConfigFormat, Environment};
+
+    fn keys(text: &str) -> Result<BTreeMap<String, PathBuf>, ConfigError> {
+        let file = ConfigFile {
+            origin: "clusterctl.yaml".to_owned(),
+            folder: Some(PathBuf::from("/etc/capi")),
+            format: ConfigFormat::Yaml,
+            text: text.to_owned(),
+        };
+        Config::new(Some(file), Environment::default())?.signature_keys()
+    }
+
+    #[test]
+    fn a_key_is_found_by_the_label_and_starts_at_the_folder_of_the_file() {
+        let found = keys(
+            "providers:
+- {name: aws, type: InfrastructureProvider, url: 'oci://lab/aws', verify: {key: keys/cosign.pub}}
+- {name: kubeadm, type: BootstrapProvider, url: 'oci://lab/kubeadm', verify: {key: /k.pub}}
+- {name: kubeadm, type: BootstrapProvider, url: 'oci://lab/kubeadm'}
+",
+        );
+        let expected = [("infrastructure-aws".to_owned(), PathBuf::from("/etc/capi/keys/cosign.pub"))];
+        assert_eq!(found.unwrap(), BTreeMap::from(expected));
+    }
+
+    #[test]
+    fn anything_but_a_key_is_refused() {
+        for verify in ["true", "{}", "{key: ''}", "{keys: a.pub}", "{key: a.pub, identity: me}", "null"] {
+            let entry = format!(
+                "{{name: aws, type: InfrastructureProvider, url: 'oci://lab/aws', verify: {verify}}}"
+            );
+            assert!(keys(&format!("providers: [{entry}]\n")).is_err(), "{verify}");
+        }
+    }
+}

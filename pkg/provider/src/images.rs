@@ -1,0 +1,33 @@
+//! Image overrides over the objects of one component.
+
+use manifest::{
+    Object,
+    images::{self, ImageReference, InvalidImage},
+};
+
+use crate::{
+    components::each,
+    config::{ImageOverrides, NamedImages},
+};
+
+/// Puts overrides in place of the images of a component, a provider label or `cert-manager`: of its containers, and where
+/// the configuration says so of those that are only named. Returns what the user should know: rules that match nothing.
+/// # Errors
+/// One entry for each container whose image is no canonical reference.
+pub fn override_images(
+    overrides: &ImageOverrides,
+    component: &str,
+    objects: &mut [Object],
+) -> Result<Vec<String>, Vec<InvalidImage>> {
+    let found: Vec<_> = objects.iter().flat_map(images::find_images).collect();
+    let references = found.iter().filter_map(|image| ImageReference::parse(&image.reference).ok());
+    let warnings = overrides.unused(component, references).iter().map(ToString::to_string).collect();
+    let rule = |image: &ImageReference<'_>| overrides.resolve(component, image);
+    each(objects.iter_mut(), |object| images::override_images(object, &rule))?;
+    if overrides.named() == NamedImages::Rewrite {
+        for object in objects {
+            images::override_named_images(object, &rule);
+        }
+    }
+    Ok(warnings)
+}

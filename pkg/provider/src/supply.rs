@@ -1,0 +1,171 @@
+//! Everything a release is made of, for whoever keeps it: its files, and the images its components run or name.
+//!
+//! ```text
+//! Release ─► release_files ─► read_files ─┐
+//!    └─► components ─► objects ─► images ─┴─► Supply ─► LockedProvider
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use api::{Metadata, ProviderType};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use manifest::{
+    Object,
+    images::{FoundImage, ImageReference, find_images},
+};
+use repository::{Context, Digest, File, LockedFile, LockedProvider, Overrides, WithOverrides};
+
+use crate::{
+    ComponentsError, ComponentsInput, Release, ReleaseError, Substitution, build_components,
+    cluster_class_of_file, cluster_template_file,
+    config::{CertManager, Config, ConfigError, Variables},
+    flavor_of_file,
+};
+
+/// So many files of a release are read side by side.
+const MAX_FILES_AT_ONCE: usize = 8;
+
+/// A release, whole.
+#[derive(Clone, Debug)]
+pub struct Supply {
+    /// Its version, as it was written.
+    pub version: String,
+    /// By name.
+    pub files: BTreeMap<String, File>,
+    /// Of its components, image overrides in place, in object order; one used twice stands twice.
+    pub images: Vec<FoundImage>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// A release that cannot be gathered.
+#[derive(Debug, thiserror::Error)]
+pub enum SupplyError {
+    /// Its files.
+    #[error(transparent)]
+    Release(#[from] ReleaseError),
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Its components.
+    #[error("cannot make the components of {version}")]
+    Components {
+        /// Its version.
+        version: String,
+        /// Why.
+        #[source]
+        source: Box<ComponentsError>,
+    },
+}
+
+/// The names of the files of a release that are ever read, sorted: components and metadata, and of an infrastructure
+/// provider, which alone is asked for them, all cluster templates and ClusterClasses. Overrides are among them. Where the
+/// host has no list, the plain template stands for all, whether it is there or not.
+/// # Errors
+/// What stops listing, but that there is no list.
+pub async fn release_files(release: &Release<'_>) -> Result<Vec<String>, ReleaseError> {
+    let files = release.releases().files();
+    let unreadable = |source| ReleaseError::Repository {
+        provider: release.provider().id.clone(),
+        source: Box::new(source),
+    };
+    let components = files.repository().components_file().to_owned();
+    let mut names = BTreeSet::from([components, Metadata::FILE.to_owned()]);
+    if release.provider().id.provider_type == ProviderType::Infrastructure {
+        let listed = match files.repository().files(release.version()).await {
+            Err(repository::Error::CannotList { .. }) => vec![cluster_template_file(None)],
+            listed => listed.map_err(unreadable)?,
+        };
+        let overrides = files.overrides().files(files.label(), release.version()).map_err(unreadable)?;
+        let is_template =
+            |name: &String| flavor_of_file(name).is_some() || cluster_class_of_file(name).is_some();
+        names.extend(listed.into_iter().chain(overrides).filter(is_template));
+    }
+    Ok(names.into_iter().collect())
+}
+
+/// Reads files of a release side by side; one that is not there is left out.
+/// # Errors
+/// What stops a read, but that there is no such file.
+pub async fn read_files(
+    files: &WithOverrides,
+    version: &str,
+    names: impl IntoIterator<Item = String>,
+) -> Result<BTreeMap<String, File>, repository::Error> {
+    let read = |name: String| async move {
+        match files.read(version, &name).await {
+            Ok(file) => Ok(Some((name, file))),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    };
+    let found = stream::iter(names).map(read).buffered(MAX_FILES_AT_ONCE);
+    found.try_filter_map(async |file| Ok(file)).try_collect().await
+}
+
+/// The images objects run or name, in their order.
+pub fn images(objects: &[Object]) -> Vec<FoundImage> {
+    objects.iter().flat_map(find_images).collect()
+}
+
+/// Opens the repository of cert-manager, overrides in front; nothing is read and no connection made.
+/// # Errors
+/// When its url has none of the known forms.
+pub fn open_cert_manager(
+    cert_manager: &CertManager,
+    overrides: Overrides,
+    context: &Context,
+) -> Result<WithOverrides, repository::Error> {
+    let repository = repository::open(&cert_manager.url, CertManager::LABEL, None, context)?;
+    Ok(WithOverrides::new(repository, overrides, CertManager::LABEL, context.clone()))
+}
+
+/// Gathers a release after checking that it can be used. `also` names files that no list tells of.
+/// Variables that have a value are put in, so that images are those an installation would run.
+/// # Errors
+/// When the release cannot be read or used, or its components cannot be made.
+pub async fn gather(release: &Release<'_>, config: &Config, also: &[String]) -> Result<Supply, SupplyError> {
+    release.check().await?;
+    let mut names = release_files(release).await?;
+    names.extend(also.iter().filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>());
+    let version = release.version().to_owned();
+    let id = &release.provider().id;
+    let files = read_files(release.releases().files(), &version, names)
+        .await
+        .map_err(|source| ReleaseError::Repository { provider: id.clone(), source: Box::new(source) })?;
+    let components = build_components(&ComponentsInput {
+        provider: id,
+        text: &release.components().await?,
+        variables: &Variables::new(config),
+        substitution: Substitution::WhatIsSet,
+        image_overrides: &config.image_overrides()?,
+        customisations: &config.customisations(id)?,
+        target_namespace: Some("default"),
+    })
+    .map_err(|source| SupplyError::Components { version: version.clone(), source: Box::new(source) })?;
+    Ok(Supply { version, files, images: images(&components.objects), warnings: components.warnings })
+}
+
+impl Supply {
+    /// Its entry in a lock. Digests of images are those they are written with, else those known before.
+    pub fn lock(&self, url: String, before: Option<&LockedProvider>) -> LockedProvider {
+        let known = |reference: &str| -> Option<Digest> {
+            let written = ImageReference::parse(reference).ok().and_then(|it| it.digest);
+            let before = || before.and_then(|before| *before.images.get(reference)?);
+            written.and_then(|digest| digest.parse().ok()).or_else(before)
+        };
+        LockedProvider {
+            version: self.version.clone(),
+            url,
+            files: self.files.iter().map(|(name, file)| (name.clone(), LockedFile::of(file))).collect(),
+            images: self
+                .images
+                .iter()
+                .map(|image| (image.reference.clone(), known(&image.reference)))
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! Takes what a host sends, piece by piece.
+
+use bytes::{Bytes, BytesMut};
+use reqwest::{
+    Response,
+    header::{CONTENT_TYPE, HeaderMap},
+};
+
+use crate::{Context, Error, Event, Failure};
+
+/// Where the pieces of an answer go. An answer that is cut short is asked for again, and begins anew.
+pub(crate) trait Sink: Send {
+    /// An answer begins; what came before counts no more.
+    /// # Errors
+    /// Whatever stops it; the request is not made again.
+    fn begin(&mut self) -> Result<(), Error>;
+
+    /// The next piece.
+    /// # Errors
+    /// Whatever stops it; the request is not made again.
+    fn take(&mut self, piece: Bytes) -> Result<(), Error>;
+}
+
+/// Keeps an answer in memory.
+#[derive(Debug, Default)]
+pub(crate) struct InMemory {
+    first: Option<Bytes>,
+    received: BytesMut,
+}
+
+impl InMemory {
+    pub(crate) fn finish(self) -> Bytes {
+        self.first.unwrap_or_else(|| self.received.freeze())
+    }
+}
+
+impl Sink for InMemory {
+    fn begin(&mut self) -> Result<(), Error> {
+        *self = Self::default();
+        Ok(())
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<(), Error> {
+        // Most files come in one piece, which is then not copied.
+        match self.first.take() {
+            None if self.received.is_empty() => self.first = Some(piece),
+            None => self.received.extend_from_slice(&piece),
+            Some(before) => {
+                self.received.reserve(before.len() + piece.len());
+                self.received.extend_from_slice(&before);
+                self.received.extend_from_slice(&piece);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What stops the taking of an answer.
+pub(super) enum Stopped {
+    /// The host, or the way to it.
+    Failure(Failure),
+    /// The place where it goes.
+    Sink(Error),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+/// Reads the body piece by piece, never past the limit.
+pub(super) async fn receive(
+    context: &Context,
+    mut response: Response,
+    shown: &str,
+    limit_bytes: u64,
+    sink: &mut dyn Sink,
+) -> Result<(), Stopped> {
+    let expected_bytes = response.content_length();
+    if expected_bytes.is_some_and(|length| length > limit_bytes) {
+        return Err(Failure::TooLarge { limit_bytes }.into());
+    }
+    sink.begin().map_err(Stopped::Sink)?;
+    let mut received_bytes = 0;
+    loop {
+        let piece = match response.chunk().await {
+            Ok(Some(piece)) => piece,
+            Ok(None) if expected_bytes.is_none_or(|length| length == received_bytes) => return Ok(()),
+            Err(error) if error.is_timeout() => {
+                return Err(Failure::TimedOut { waited: context.settings().timeouts.idle }.into());
+            }
+            Ok(None) | Err(_) => return Err(Failure::Truncated { received_bytes, expected_bytes }.into()),
+        };
+        if received_bytes == 0 && is_web_page(response.headers(), &piece) {
+            return Err(Failure::WebPage.into());
+        }
+        received_bytes += piece.len() as u64;
+        if received_bytes > limit_bytes {
+            return Err(Failure::TooLarge { limit_bytes }.into());
+        }
+        let url = shown.to_owned();
+        context.emit(&Event::Progress { url, received_bytes, total_bytes: expected_bytes });
+        sink.take(piece).map_err(Stopped::Sink)?;
+    }
+}
+
+/// The start of an answer that is no success, for its message; failures to read it are of no interest.
+pub(super) async fn error_text(mut response: Response) -> Vec<u8> {
+    let mut text = Vec::new();
+    while text.len() < 4096 {
+        match response.chunk().await {
+            Ok(Some(chunk)) => text.extend_from_slice(&chunk[..chunk.len().min(4096)]),
+            _ => break,
+        }
+    }
+    text
+}
+
+/// Told by the first piece, which holds more than a tag but where somebody plays games.
+fn is_web_page(headers: &HeaderMap, start: &[u8]) -> bool {
+    let says_so = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.to_ascii_lowercase().starts_with("text/html"));
+    let start = start.trim_ascii_start();
+    let looks_so = ["<!doctype html", "<html"]
+        .iter()
+        .any(|tag| start.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes())));
+    looks_so || (says_so && start.starts_with(b"<"))
+}

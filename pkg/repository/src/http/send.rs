@@ -1,0 +1,217 @@
+//! Makes requests, again where that can help.
+
+use std::{io, sync::Arc, time::Duration};
+
+use bytes::BytesMut;
+use futures::FutureExt as _;
+use http_body::Frame;
+use http_body_util::StreamBody;
+use octocrab::Octocrab;
+use reqwest::{
+    Body, Method, Response, StatusCode,
+    header::{AUTHORIZATION, CONTENT_LENGTH, WWW_AUTHENTICATE},
+};
+use tokio::io::AsyncReadExt as _;
+use url::Url;
+
+use super::{
+    classify,
+    receive::{InMemory, Sink, Stopped, error_text, receive},
+    request::{Answer, Api, Content, Head, Request},
+    shown,
+};
+use crate::{BoxFuture, Context, Credential, Error, Event, Failure, Quota, RequestError, RetryReason};
+
+/// So much of a file is read and sent at a time.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// Makes a request and keeps the answer in memory, at most the largest file that is taken.
+/// # Errors
+/// As [`receive_into`].
+pub(crate) fn send<'a>(context: &'a Context, request: &'a Request) -> BoxFuture<'a, Result<Answer, Error>> {
+    async move {
+        let mut sink = InMemory::default();
+        let head = receive_into(context, request, &mut sink, context.max_file_bytes()).await?;
+        Ok(Answer { head, bytes: sink.finish() })
+    }
+    .boxed()
+}
+
+/// Makes a request and hands the answer on piece by piece, at most `limit_bytes` of it.
+/// Boxed here once: the state of a request in flight is large, and every reader holds one.
+/// # Errors
+/// [`Error::Offline`] where no connection may be made; [`Error::Request`] with everything that is known;
+/// [`Error::Credential`] and the set-up failures of the client; what the sink gives.
+pub(crate) fn receive_into<'a>(
+    context: &'a Context,
+    request: &'a Request,
+    sink: &'a mut dyn Sink,
+    limit_bytes: u64,
+) -> BoxFuture<'a, Result<Head, Error>> {
+    send_now(context, request, sink, limit_bytes).boxed()
+}
+
+struct Failed {
+    failure: Failure,
+    quota: Option<Quota>,
+    challenge: Option<String>,
+}
+
+/// What one try came to when it came to no answer.
+enum Unanswered {
+    Failed(Box<Failed>),
+    Sink(Error),
+}
+
+async fn send_now(
+    context: &Context,
+    request: &Request,
+    sink: &mut dyn Sink,
+    limit_bytes: u64,
+) -> Result<Head, Error> {
+    let url = shown(&request.url);
+    context.check_network(&url)?;
+    if let Some(credential) = request.credential.as_ref().filter(|credential| credential.header().is_none()) {
+        return Err(Error::Credential { credential: credential.clone() });
+    }
+    context.client()?;
+    let policy = &context.settings().retry;
+    let mut waits = policy.waits.iter();
+    let mut attempts = 1;
+    loop {
+        context.emit(&Event::RequestStarted { url: url.clone() });
+        let outcome = once(context, request, &url, sink, limit_bytes).await;
+        context.emit(&Event::RequestEnded { url: url.clone() });
+        let Failed { failure, quota, challenge } = match outcome {
+            Ok(head) => return Ok(head),
+            Err(Unanswered::Sink(error)) => return Err(error),
+            Err(Unanswered::Failed(failed)) => *failed,
+        };
+        let wait = waits.next().filter(|_| failure.may_pass());
+        let Some(after) = wait.and_then(|wait| delay(&failure, *wait, policy.max_retry_after)) else {
+            let proxy = context.settings().proxy.for_url(&request.url).map(|proxy| shown(&proxy));
+            let credential = request.credential.clone();
+            return Err(Error::Request(Arc::new(RequestError {
+                url,
+                failure,
+                credential,
+                quota,
+                proxy,
+                challenge,
+                attempts,
+            })));
+        };
+        context.emit(&Event::Retrying { url: url.clone(), why: reason(&failure), after });
+        tokio::time::sleep(after).await;
+        attempts += 1;
+    }
+}
+
+/// How long to wait: what the host asks for, if that is bearable, else what the policy says.
+fn delay(failure: &Failure, wait: Duration, max_retry_after: Duration) -> Option<Duration> {
+    match failure {
+        Failure::RateLimited { retry_after: Some(asked), .. } => {
+            (*asked <= max_retry_after).then_some(*asked)
+        }
+        _ => Some(wait),
+    }
+}
+
+fn reason(failure: &Failure) -> RetryReason {
+    match failure {
+        Failure::Status { status, .. } | Failure::RateLimited { status, .. } => RetryReason::Status(*status),
+        Failure::Truncated { .. } => RetryReason::Truncated,
+        _ => RetryReason::Connection,
+    }
+}
+
+async fn once(
+    context: &Context,
+    request: &Request,
+    shown: &str,
+    sink: &mut dyn Sink,
+    limit_bytes: u64,
+) -> Result<Head, Unanswered> {
+    let failed =
+        |failure, quota, challenge| Unanswered::Failed(Box::new(Failed { failure, quota, challenge }));
+    let response = start(context, request).await.map_err(|failure| failed(failure, None, None))?;
+    let (status, headers) = (response.status(), response.headers().clone());
+    let quota = classify::quota(&headers);
+    if status == StatusCode::NOT_MODIFIED && request.is_conditional() {
+        return Ok(Head { status, headers });
+    }
+    // The answer to HEAD tells the length of what does not follow.
+    if status.is_success() && request.method == Method::HEAD {
+        return Ok(Head { status, headers });
+    }
+    if !status.is_success() {
+        let challenge =
+            headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let text = error_text(response).await;
+        return Err(failed(classify::status(status.as_u16(), &headers, quota, &text), quota, challenge));
+    }
+    match receive(context, response, shown, limit_bytes, sink).await {
+        Ok(()) => Ok(Head { status, headers }),
+        Err(Stopped::Failure(failure)) => Err(failed(failure, quota, None)),
+        Err(Stopped::Sink(error)) => Err(Unanswered::Sink(error)),
+    }
+}
+
+async fn start(context: &Context, request: &Request) -> Result<Response, Failure> {
+    let client = context.client().map_err(|error| Failure::Other(Box::new(error)))?;
+    let mut headers = request.headers.clone();
+    let (idle, timeouts) = (context.settings().timeouts.idle, context.settings().timeouts);
+    match &request.api {
+        Api::None => {
+            if let Some(value) = request.credential.as_ref().and_then(Credential::header) {
+                headers.insert(AUTHORIZATION, value);
+            }
+            let mut builder = client.request(request.method.clone(), request.url.clone()).headers(headers);
+            builder = match &request.content {
+                Content::None => builder,
+                Content::Bytes(bytes) => builder.body(bytes.clone()),
+                Content::File { path, size_bytes } => {
+                    let file = tokio::fs::File::open(path).await;
+                    let file = file.map_err(|error| Failure::Other(Box::new(error)))?;
+                    builder.header(CONTENT_LENGTH, *size_bytes).body(pieces_of(file))
+                }
+            };
+            builder.send().await.map_err(|error| classify::transport(&error, &request.url, timeouts))
+        }
+        Api::GitHub(base) => {
+            let octocrab = octocrab(client, base, request.credential.as_ref())?;
+            // The client's read timeout starts with the first byte of an answer only where the client is asked directly.
+            let sent =
+                tokio::time::timeout(idle, octocrab._get_with_headers(request.url.as_str(), Some(headers)));
+            match sent.await {
+                Ok(Ok(response)) => Ok(Response::from(response.map(Body::wrap))),
+                Ok(Err(error)) => Err(classify::transport(&error, &request.url, timeouts)),
+                Err(_) => Err(Failure::TimedOut { waited: idle }),
+            }
+        }
+    }
+}
+
+/// A file as it is read, piece by piece.
+fn pieces_of(file: tokio::fs::File) -> Body {
+    let pieces = futures::stream::try_unfold(file, |mut file| async move {
+        let mut piece = BytesMut::with_capacity(PIECE_BYTES);
+        let read = file.read_buf(&mut piece).await?;
+        Ok::<_, io::Error>((read > 0).then(|| (Frame::data(piece.freeze()), file)))
+    });
+    Body::wrap(StreamBody::new(pieces))
+}
+
+/// Made anew for each request: it keeps a task on the runtime it was made on, which may be gone by the next one.
+fn octocrab(
+    client: &reqwest::Client,
+    base: &Url,
+    credential: Option<&Credential>,
+) -> Result<Octocrab, Failure> {
+    let other = |error: octocrab::Error| Failure::Other(Box::new(error));
+    let mut builder = Octocrab::builder().base_uri(base.as_str()).map_err(other)?;
+    if let Some(credential) = credential {
+        builder = builder.personal_token(credential.secret().expose().to_owned());
+    }
+    builder.build_with_reqwest(client.clone()).map_err(other)
+}

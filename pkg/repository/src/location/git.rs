@@ -1,0 +1,72 @@
+use std::borrow::Cow;
+
+use url::Url;
+
+use super::{GitLocation, GitReference, LocationError};
+use crate::names::{check_file, percent_decode};
+
+/// Reads `git+…://{remote}//{folder/}{file}?ref=…`. A remote of ssh may name its user, as `git@` is no secret.
+pub(super) fn parse(url: &Url) -> Result<GitLocation, LocationError> {
+    let refuse = |problem: &str| LocationError::GitForm { problem: problem.to_owned() };
+    let is_ssh = url.scheme() == "git+ssh";
+    if url.password().is_some() || (!is_ssh && !url.username().is_empty()) {
+        return Err(LocationError::HasCredential);
+    }
+    let (repository, inside) =
+        url.path().split_once("//").ok_or_else(|| refuse("no `//` says where the repository ends"))?;
+    if repository.is_empty() {
+        return Err(refuse("the repository is missing"));
+    }
+    let inside = percent_decode(inside);
+    check_file(&inside).map_err(|_| refuse("what follows `//` is no plain path to a file"))?;
+    let (folder, file) = inside.rsplit_once('/').unwrap_or(("", &inside));
+    let host = match (url.scheme(), url.host_str()) {
+        ("git+file", None) => String::new(),
+        ("git+file", Some(_)) => {
+            return Err(refuse("a repository on this machine has three slashes: git+file:///path"));
+        }
+        (_, None) => return Err(refuse("the host is missing")),
+        (_, Some(host)) => {
+            let user = if url.username().is_empty() { String::new() } else { format!("{}@", url.username()) };
+            url.port().map_or_else(|| format!("{user}{host}"), |port| format!("{user}{host}:{port}"))
+        }
+    };
+    let scheme = url.scheme().trim_start_matches("git+");
+    Ok(GitLocation {
+        remote: format!("{scheme}://{host}{repository}"),
+        folder: folder.to_owned(),
+        file: file.to_owned(),
+        reference: reference(url)?,
+    })
+}
+
+fn reference(url: &Url) -> Result<GitReference, LocationError> {
+    let refuse = |problem: String| LocationError::GitForm { problem };
+    let (mut tree_ish, mut version) = (None, None);
+    for (key, value) in url.query_pairs() {
+        match &*key {
+            "ref" => tree_ish = Some(value),
+            "version" => version = Some(value),
+            other => return Err(refuse(format!("`{other}` is neither `ref` nor `version`"))),
+        }
+    }
+    let is_version = |text: &str| api::Version::parse(text).is_ok();
+    let tree_ish = tree_ish.unwrap_or(Cow::Borrowed("latest"));
+    // What begins with a dash would be an option of Git.
+    if tree_ish.is_empty() || tree_ish.starts_with('-') || tree_ish.contains(char::is_whitespace) {
+        return Err(refuse("`ref` names no branch, tag or commit".to_owned()));
+    }
+    match (&*tree_ish, version) {
+        (_, Some(version)) if !is_version(&version) => {
+            Err(refuse(format!("`{version}` is no semantic version")))
+        }
+        (tree_ish, Some(version)) => {
+            Ok(GitReference::At { tree_ish: tree_ish.to_owned(), version: version.into_owned() })
+        }
+        ("latest", None) => Ok(GitReference::Latest),
+        (tag, None) if is_version(tag) => Ok(GitReference::Tag(tag.to_owned())),
+        (other, None) => Err(refuse(format!(
+            "`{other}` is no semantic version; say which one it counts as with `&version=v1.2.3`"
+        ))),
+    }
+}

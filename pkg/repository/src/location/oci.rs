@@ -1,0 +1,55 @@
+use super::{LocationError, OciLocation};
+use crate::names::check_version;
+
+/// Reads what stands behind `oci://`: `{registry}/{repository}[:{tag}][@{digest}]`.
+/// Source: OCI distribution specification 1.1, "Pull" (names and tags); a tag writes `+` as `_`, as Helm does.
+pub(super) fn parse(text: &str, label: &str) -> Result<OciLocation, LocationError> {
+    let refuse = |problem: String| LocationError::OciForm { problem };
+    let (registry, rest) =
+        text.split_once('/').ok_or_else(|| refuse("the repository is missing".to_owned()))?;
+    if registry.contains('@') {
+        return Err(LocationError::HasCredential);
+    }
+    if check_version(&registry.replacen(':', "", 1)).is_err() || registry.starts_with(':') {
+        return Err(refuse(format!("`{registry}` is no host")));
+    }
+    let (rest, digest) = match rest.split_once('@') {
+        Some((rest, digest)) => {
+            (rest, Some(digest.parse().map_err(|error: crate::InvalidDigest| refuse(error.to_string()))?))
+        }
+        None => (rest, None),
+    };
+    let (repository, tag) = match rest.rsplit_once(':') {
+        Some((repository, tag)) => (repository, Some(tag)),
+        None => (rest, None),
+    };
+    if let Some(part) = repository.split('/').find(|part| !is_name(part)) {
+        return Err(refuse(format!(
+            "`{part}` is no name of a repository: lower-case letters, digits, `-`, `_` and `.` are allowed"
+        )));
+    }
+    let tag = match tag.map(|tag| tag.replace('_', "+")).as_deref() {
+        None | Some("latest") => None,
+        Some(tag) if api::VersionOrLatest::parse(tag).is_ok() => Some(tag.to_owned()),
+        Some(tag) => {
+            return Err(refuse(format!("the tag `{tag}` is neither a semantic version nor `latest`")));
+        }
+    };
+    if digest.is_some() && tag.is_none() {
+        return Err(refuse("a digest alone does not tell the version; put the tag before it".to_owned()));
+    }
+    Ok(OciLocation {
+        registry: registry.to_owned(),
+        repository: repository.to_owned(),
+        tag,
+        digest,
+        label: label.to_owned(),
+    })
+}
+
+fn is_name(part: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    part.starts_with(is_plain)
+        && part.ends_with(is_plain)
+        && part.chars().all(|c| is_plain(c) || "-_.".contains(c))
+}

@@ -1,0 +1,156 @@
+use api::{Version, near_names};
+
+use super::{FileOrigin, Lock, LockedFile, LockedProvider};
+use crate::{Digest, File, Origin};
+
+/// A lock that holds for every file that is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockSettings {
+    /// What is locked.
+    pub lock: Lock,
+    /// Where it was read from, for messages.
+    pub place: String,
+    /// What becomes of providers that are not in it.
+    pub unlocked: Unlocked,
+}
+
+/// What becomes of providers that are not locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlocked {
+    /// They are read as if there were no lock.
+    Allowed,
+    /// Nothing of them is read.
+    Refused,
+}
+
+/// Something that is asked for and is not what is locked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAsLocked {
+    /// A provider that is not locked, where only locked ones are read.
+    #[error("`{provider}` is not in `{lock}`, and only what is locked may be used")]
+    Provider {
+        /// Its label.
+        provider: String,
+        /// Where the lock is.
+        lock: String,
+    },
+    /// Another version than the one that is locked.
+    #[error("`{provider}` is locked at {locked} in `{lock}`, not at {version}")]
+    Version {
+        /// Its label.
+        provider: String,
+        /// The version that is asked for.
+        version: String,
+        /// The version that is locked.
+        locked: String,
+        /// Where the lock is.
+        lock: String,
+    },
+    /// A file nobody reviewed.
+    #[error("`{file}` of `{provider}` {version} is not in `{lock}`")]
+    File {
+        /// Its name.
+        file: String,
+        /// Label of the provider.
+        provider: String,
+        /// Version of the release.
+        version: String,
+        /// Where the lock is.
+        lock: String,
+        /// Locked files that have almost this name.
+        near: Vec<String>,
+    },
+    /// A file with another content.
+    #[error(
+        "`{file}` of `{provider}` {version} is not the file that was locked: {found} is in `{found_in}`, `{lock}` has \
+         {locked} from the {locked_from}"
+    )]
+    Content {
+        /// Its name.
+        file: String,
+        /// Label of the provider.
+        provider: String,
+        /// Version of the release.
+        version: String,
+        /// Where the lock is.
+        lock: String,
+        /// Of the content that is there.
+        found: Digest,
+        /// Where that content is.
+        found_in: Origin,
+        /// Of the content that was locked.
+        locked: Digest,
+        /// Where that content was.
+        locked_from: FileOrigin,
+    },
+}
+
+impl LockSettings {
+    /// The entry of a provider; none when it may be read unlocked.
+    /// # Errors
+    /// [`NotAsLocked::Provider`].
+    pub(crate) fn provider(&self, label: &str) -> Result<Option<&LockedProvider>, Box<NotAsLocked>> {
+        let entry = self.lock.providers.get(label);
+        if entry.is_none() && self.unlocked == Unlocked::Refused {
+            let (provider, lock) = (label.to_owned(), self.place.clone());
+            return Err(Box::new(NotAsLocked::Provider { provider, lock }));
+        }
+        Ok(entry)
+    }
+
+    /// Decides before anything is read whether a file may be; the locked file it must then be, none when the provider
+    /// may be read unlocked.
+    /// # Errors
+    /// Every [`NotAsLocked`] but `Content`.
+    pub(crate) fn admit(
+        &self,
+        label: &str,
+        version: &str,
+        file: &str,
+    ) -> Result<Option<&LockedFile>, Box<NotAsLocked>> {
+        let Some(entry) = self.provider(label)? else { return Ok(None) };
+        let (provider, lock) = (label.to_owned(), self.place.clone());
+        if !is_same_version(&entry.version, version) {
+            let (version, locked) = (version.to_owned(), entry.version.clone());
+            return Err(Box::new(NotAsLocked::Version { provider, version, locked, lock }));
+        }
+        if let Some(locked) = entry.files.get(file) {
+            return Ok(Some(locked));
+        }
+        let near = near_names(file, entry.files.keys().map(String::as_str));
+        let near = near.into_iter().map(str::to_owned).collect();
+        let (file, version) = (file.to_owned(), version.to_owned());
+        Err(Box::new(NotAsLocked::File { file, provider, version, lock, near }))
+    }
+
+    /// Checks the content of a file that was admitted.
+    /// # Errors
+    /// [`NotAsLocked::Content`].
+    pub(crate) fn verify(
+        &self,
+        (label, version, file): (&str, &str, &str),
+        locked: &LockedFile,
+        found: &File,
+    ) -> Result<(), Box<NotAsLocked>> {
+        let digest = Digest::of(&found.bytes);
+        if digest == locked.digest {
+            return Ok(());
+        }
+        Err(Box::new(NotAsLocked::Content {
+            file: file.to_owned(),
+            provider: label.to_owned(),
+            version: version.to_owned(),
+            lock: self.place.clone(),
+            found: digest,
+            found_in: found.origin.clone(),
+            locked: locked.digest,
+            locked_from: locked.origin,
+        }))
+    }
+}
+
+/// A tag may be written without its `v`.
+fn is_same_version(a: &str, b: &str) -> bool {
+    let parse = |text| Version::parse(text).ok();
+    a == b || parse(a).zip(parse(b)).is_some_and(|(a, b)| a.semver() == b.semver())
+}

@@ -1,0 +1,163 @@
+use bytes::Bytes;
+
+use super::*;
+use crate::{
+    Context, Error, Origin, Overrides, Settings, WithOverrides, memory::MemoryRepository, testing::told,
+};
+
+const LABEL: &str = "infrastructure-aws";
+
+fn file(content: &str) -> LockedFile {
+    LockedFile { digest: Digest::of(content.as_bytes()), origin: FileOrigin::Repository }
+}
+
+/// One provider with two files and two images.
+fn lock() -> Lock {
+    let files = [("metadata.yaml", file("m")), ("infrastructure-components.yaml", file("c"))];
+    let images =
+        [("registry.k8s.io/a:v1", None), ("registry.k8s.io/b:v1", Some(Digest::of(b"an image manifest")))];
+    let provider = LockedProvider {
+        version: "v1.0.0".to_owned(),
+        url: "https://github.com/a/b/releases/latest/\"c\\.yaml".to_owned(),
+        files: files.map(|(name, file)| (name.to_owned(), file)).into(),
+        images: images.map(|(name, digest)| (name.to_owned(), digest)).into(),
+    };
+    Lock { providers: [(LABEL.to_owned(), provider)].into() }
+}
+
+fn repository() -> MemoryRepository {
+    MemoryRepository::new("infrastructure-components.yaml")
+        .with_file("v1.0.0", "metadata.yaml", "m")
+        .with_file("v1.0.0", "infrastructure-components.yaml", "another")
+        .with_file("v1.0.0", "cluster-template.yaml", "t")
+        .with_file("v1.1.0", "metadata.yaml", "m")
+}
+
+/// The provider of a label, read under the lock.
+fn reader(label: &str, unlocked: Unlocked, overrides: Overrides) -> WithOverrides {
+    let locked = LockSettings { lock: lock(), place: "capstan.lock".to_owned(), unlocked };
+    let context = Context::new(Settings { lock: Some(locked.into()), ..Settings::default() });
+    WithOverrides::new(Box::new(repository()), overrides, label, context)
+}
+
+async fn refused(reader: &WithOverrides, version: &str, file: &str) -> NotAsLocked {
+    match reader.read(version, file).await {
+        Err(Error::NotAsLocked(refused)) => *refused,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_lock_is_written_with_a_line_for_each_fact_and_read_back() {
+    let text = lock().to_string();
+    assert_eq!(Lock::parse(&text), Ok(lock()));
+    let written = "\nversion = 1\n\n[[provider]]\nlabel = \"infrastructure-aws\"\nversion = \"v1.0.0\"\n\
+        url = \"https://github.com/a/b/releases/latest/\\\"c\\\\.yaml\"\n\n[[provider.file]]\n\
+        name = \"infrastructure-components.yaml\"\ndigest = \"sha256:";
+    assert!(text.contains(written), "{text}");
+    assert!(text.contains("\n[[provider.image]]\nreference = \"registry.k8s.io/a:v1\"\n\n"), "{text}");
+}
+
+#[test]
+fn a_lock_of_another_version_or_form_is_refused_with_what_is_wrong() {
+    let told = |text: &str| Lock::parse(text).unwrap_err().to_string();
+    assert_eq!(told("version = 2\nnew = 1"), "it has version 2, and this program knows version 1");
+    let twice = "version = 1\n[[provider]]\nlabel = \"a\"\nversion = \"v1\"\nurl = \"u\"\n";
+    assert_eq!(told(&format!("{twice}{}", twice.replace("version = 1\n", ""))), "`a` is in it twice");
+    for (text, line) in [
+        ("", "line 1: "),
+        ("version = 1\n<<<<<<< HEAD\n", "line 2: "),
+        ("version = 1\n[[provider]]\nlable = \"a\"\n", "line 3: "),
+        (
+            "version = 1\n[[provider]]\nlabel='a'\nversion='v1'\nurl='u'\n[[provider.file]]\nname='f'\ndigest='md5:0'\n",
+            "line 8: ",
+        ),
+    ] {
+        assert!(told(text).starts_with(line), "{text}: {}", told(text));
+    }
+}
+
+#[tokio::test]
+async fn a_file_with_another_content_is_refused_with_both_digests_and_places() {
+    let reader = reader(LABEL, Unlocked::Allowed, Overrides::default());
+    assert_eq!(reader.read("v1.0.0", "metadata.yaml").await.unwrap().bytes, "m");
+    let without_v = refused(&reader, "1.0.0", "metadata.yml").await;
+    assert!(matches!(without_v, NotAsLocked::File { .. }), "{without_v}");
+    let error = reader.read("v1.0.0", "infrastructure-components.yaml").await.unwrap_err();
+    let text = told(&error);
+    for part in [Digest::of(b"another").to_string(), Digest::of(b"c").to_string()] {
+        assert!(text.contains(&part), "{text}");
+    }
+    assert!(text.contains("`capstan.lock`") && text.contains("from the repository"), "{text}");
+}
+
+#[tokio::test]
+async fn an_override_counts_as_another_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(LABEL).join("v1.0.0");
+    std::fs::create_dir_all(&path).unwrap();
+    std::fs::write(path.join("metadata.yaml"), "mine").unwrap();
+    let reader = reader(LABEL, Unlocked::Allowed, Overrides::in_folder(folder.path()));
+    let NotAsLocked::Content { found_in, .. } = refused(&reader, "v1.0.0", "metadata.yaml").await else {
+        panic!("not refused for its content")
+    };
+    assert_eq!(found_in, Origin::Override(path.join("metadata.yaml")));
+}
+
+#[tokio::test]
+async fn what_was_not_reviewed_is_refused_before_it_is_read() {
+    let reader = reader(LABEL, Unlocked::Allowed, Overrides::default());
+    let NotAsLocked::Version { version, locked, .. } = refused(&reader, "v1.1.0", "metadata.yaml").await
+    else {
+        panic!("not refused for its version")
+    };
+    assert_eq!((version.as_str(), locked.as_str()), ("v1.1.0", "v1.0.0"));
+    let NotAsLocked::File { near, .. } = refused(&reader, "v1.0.0", "metadata.yml").await else {
+        panic!("not refused for its name")
+    };
+    assert_eq!(near, ["metadata.yaml"]);
+}
+
+#[tokio::test]
+async fn a_provider_that_is_not_locked_is_read_unless_only_locked_ones_may() {
+    let open = reader("addon-helm", Unlocked::Allowed, Overrides::default());
+    assert!(open.read("v1.1.0", "metadata.yaml").await.is_ok());
+    assert_eq!(open.locked_version().unwrap(), None);
+    let strict = reader("addon-helm", Unlocked::Refused, Overrides::default());
+    assert!(matches!(refused(&strict, "v1.1.0", "metadata.yaml").await, NotAsLocked::Provider { .. }));
+    assert!(strict.locked_version().is_err());
+}
+
+#[test]
+fn differences_tell_what_was_added_lost_and_changed() {
+    let (old, mut new) = (lock(), lock().providers.remove(LABEL).unwrap());
+    let old = &old.providers[LABEL];
+    assert_eq!(new.differences(Some(old)), []);
+    new.version = "v1.1.0".to_owned();
+    new.url = "elsewhere".to_owned();
+    new.files.insert("metadata.yaml".to_owned(), file("other"));
+    new.files.remove("infrastructure-components.yaml");
+    new.files.insert(
+        "clusterclass-a.yaml".to_owned(),
+        LockedFile::of(&File {
+            bytes: Bytes::from_static(b"x"),
+            origin: Origin::Override("/o/clusterclass-a.yaml".into()),
+        }),
+    );
+    new.images.remove("registry.k8s.io/a:v1");
+    let told: Vec<(String, bool, bool)> = new
+        .differences(Some(old))
+        .iter()
+        .map(|it| (it.part.to_string(), it.locked.is_some(), it.found.is_some()))
+        .collect();
+    let expected = [
+        ("version", true, true),
+        ("clusterclass-a.yaml", false, true),
+        ("infrastructure-components.yaml", true, false),
+        ("metadata.yaml", true, true),
+        ("registry.k8s.io/a:v1", true, false),
+    ];
+    assert_eq!(told, expected.map(|(name, locked, found)| (name.to_owned(), locked, found)));
+    assert_eq!(new.differences(None).len(), 1 + 2 + 1);
+    assert!(new.differences(None).iter().all(LockDifference::is_addition));
+}

@@ -1,0 +1,169 @@
+use std::{collections::BTreeMap, fmt};
+
+use serde::Deserialize;
+
+use super::{FileOrigin, Lock, LockedFile, LockedProvider};
+use crate::Digest;
+
+/// The form that is written, and the only one that is read.
+const VERSION: i64 = 1;
+
+const HEAD: &str = "# Written by `capstan lock`. Keep it beside the configuration, and review its changes.";
+
+/// A lock that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LockError {
+    /// Made by a program that knows more than this one.
+    #[error("it has version {version}, and this program knows version {VERSION}")]
+    Version {
+        /// The version it has.
+        version: i64,
+    },
+    /// No TOML, or not in the form of a lock.
+    #[error("line {line}: {message}")]
+    Form {
+        /// From 1.
+        line: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// Two entries of one name; either could be meant.
+    #[error("{what} is in it twice")]
+    Twice {
+        /// Which entry.
+        what: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Stamp {
+    version: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(rename = "version")]
+    _version: i64,
+    #[serde(default)]
+    provider: Vec<ProviderTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProviderTable {
+    label: String,
+    version: String,
+    url: String,
+    #[serde(default)]
+    file: Vec<FileTable>,
+    #[serde(default)]
+    image: Vec<ImageTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileTable {
+    name: String,
+    digest: Digest,
+    origin: FileOrigin,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ImageTable {
+    reference: String,
+    digest: Option<Digest>,
+}
+
+impl Lock {
+    /// Reads a lock.
+    /// # Errors
+    /// Says which line is wrong, what stands there twice, or that another version of this program made it.
+    pub fn parse(text: &str) -> Result<Self, LockError> {
+        let form = |error: toml::de::Error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+            LockError::Form { line, message: error.message().to_owned() }
+        };
+        // What else a newer form holds is nobody's mistake, so its version is looked at first.
+        let Stamp { version } = toml::from_str(text).map_err(form)?;
+        if version != VERSION {
+            return Err(LockError::Version { version });
+        }
+        let document: Document = toml::from_str(text).map_err(form)?;
+        let mut providers = BTreeMap::new();
+        for table in document.provider {
+            let (label, provider) = table.read()?;
+            insert(&mut providers, label, provider, |label| format!("`{label}`"))?;
+        }
+        Ok(Self { providers })
+    }
+}
+
+impl ProviderTable {
+    fn read(self) -> Result<(String, LockedProvider), LockError> {
+        let (mut files, mut images) = (BTreeMap::new(), BTreeMap::new());
+        let label = self.label;
+        let what = |name: &String| format!("`{name}` of `{label}`");
+        for FileTable { name, digest, origin } in self.file {
+            insert(&mut files, name, LockedFile { digest, origin }, what)?;
+        }
+        for ImageTable { reference, digest } in self.image {
+            insert(&mut images, reference, digest, what)?;
+        }
+        Ok((label, LockedProvider { version: self.version, url: self.url, files, images }))
+    }
+}
+
+fn insert<V>(
+    map: &mut BTreeMap<String, V>,
+    key: String,
+    value: V,
+    what: impl Fn(&String) -> String,
+) -> Result<(), LockError> {
+    if map.contains_key(&key) {
+        return Err(LockError::Twice { what: what(&key) });
+    }
+    map.insert(key, value);
+    Ok(())
+}
+
+/// As it is written: a line for each fact, everything by name, the same bytes for the same lock.
+impl fmt::Display for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{HEAD}\nversion = {VERSION}")?;
+        for (label, provider) in &self.providers {
+            writeln!(f, "\n[[provider]]")?;
+            field(f, "label", label)?;
+            field(f, "version", &provider.version)?;
+            field(f, "url", &provider.url)?;
+            for (name, file) in &provider.files {
+                writeln!(f, "\n[[provider.file]]")?;
+                field(f, "name", name)?;
+                field(f, "digest", &file.digest.to_string())?;
+                field(f, "origin", file.origin.as_str())?;
+            }
+            for (reference, digest) in &provider.images {
+                writeln!(f, "\n[[provider.image]]")?;
+                field(f, "reference", reference)?;
+                if let Some(digest) = digest {
+                    field(f, "digest", &digest.to_string())?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn field(f: &mut fmt::Formatter<'_>, name: &str, text: &str) -> fmt::Result {
+    write!(f, "{name} = \"")?;
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => write!(f, "\\{c}")?,
+            c if c.is_control() => write!(f, "\\u{:04X}", u32::from(c))?,
+            c => write!(f, "{c}")?,
+        }
+    }
+    writeln!(f, "\"")
+}

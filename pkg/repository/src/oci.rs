@@ -1,0 +1,194 @@
+//! Releases in a registry: one artifact for each version, whose layers are the files of the release.
+//!
+//! ```text
+//! oci://registry/repository:tag@digest
+//!   Registry (challenges, tokens, redirects, uploads; every digest checked)
+//!     ├─ manifest or index ─► signature ─► Artifact (files by title, or one packed layer) ─► Oci: dyn Repository
+//!     └─ Package (files ─► manifest, byte by byte the same each time) ─► push
+//! ```
+
+mod archive;
+mod artifact;
+mod challenge;
+mod checked;
+mod error;
+mod file_names;
+mod grants;
+mod key;
+mod manifest;
+mod package;
+mod push;
+mod registry;
+mod signature;
+
+use std::sync::Arc;
+
+use api::{Version, VersionOrLatest};
+use futures::FutureExt as _;
+
+use crate::{
+    BoxFuture, Context, Error, File, OciLocation, Origin, Repository,
+    names::{check_file, check_version},
+};
+
+pub(crate) use artifact::Artifact;
+pub use error::OciError;
+pub(crate) use grants::Registries;
+pub use package::{ExistingTag, Package, PackageContent, PackageFile, PackageTarget, TagState};
+pub(crate) use registry::{Reference, Registry};
+
+use file_names::FileNames;
+use key::PublicKey;
+
+/// Releases of a provider in a registry.
+#[derive(Debug)]
+pub(crate) struct Oci {
+    location: OciLocation,
+    names: FileNames,
+    registry: Registry,
+}
+
+impl Oci {
+    pub(crate) fn new(location: OciLocation, context: &Context) -> Self {
+        let (names, registry) = (FileNames::of(&location.label), Registry::new(&location.registry, context));
+        Self { location, names, registry }
+    }
+
+    fn context(&self) -> &Context {
+        &self.registry.context
+    }
+
+    /// The artifact of a version, signature checked. It is looked up once in a process.
+    async fn artifact(&self, version: &str) -> Result<Arc<Artifact>, Error> {
+        check_version(version)?;
+        let place = self.place();
+        let key = format!("{place}:{version} for {}", self.location.label);
+        // Boxed, as the state of a look-up with its signature is large.
+        self.context().artifacts().get(&key, self.pull(version).boxed()).await
+    }
+
+    async fn pull(&self, version: &str) -> Result<Arc<Artifact>, Error> {
+        let repository = &self.location.repository;
+        for reference in self.references(version)? {
+            let Some(found) = self.registry.manifest(repository, &reference).await? else { continue };
+            let address = self.registry.address(repository, Some(&reference));
+            if let Some(path) = self.context().settings().verify_keys.get(&self.location.label) {
+                let key = PublicKey::read(path, self.context().max_file_bytes())?;
+                signature::verify(&self.registry, repository, &address, &found.digest, &key).await?;
+            }
+            let artifact =
+                Artifact::of(&self.registry, repository, address, found, &self.location.label).await?;
+            return Ok(Arc::new(artifact));
+        }
+        let available = match self.list().await {
+            Ok(versions) => versions.iter().map(|version| version.as_str().to_owned()).collect(),
+            // What is told is that the release is missing; a list is an extra.
+            Err(_) => Vec::new(),
+        };
+        Err(Error::NoRelease { version: version.to_owned(), place: self.place(), available })
+    }
+
+    /// What may name a version: the pinned digest; else the version as a tag, with and without `v`.
+    fn references(&self, version: &str) -> Result<Vec<Reference>, Error> {
+        let same = |tag: &str| tag.trim_start_matches('v') == version.trim_start_matches('v');
+        match (&self.location.digest, &self.location.tag) {
+            (Some(digest), Some(tag)) if same(tag) => Ok(vec![Reference::Digest(*digest)]),
+            (Some(_), Some(tag)) => {
+                Err(OciError::Pinned { place: self.place(), asked: version.to_owned(), pinned: tag.clone() }
+                    .into())
+            }
+            _ => {
+                let other = version.strip_prefix('v').map_or_else(|| format!("v{version}"), str::to_owned);
+                Ok([version, &other].map(|version| Reference::Tag(tag_of(version))).to_vec())
+            }
+        }
+    }
+
+    async fn list(&self) -> Result<Arc<[Version]>, Error> {
+        if let (Some(_), Some(tag)) = (&self.location.digest, &self.location.tag) {
+            return Ok(Version::parse(tag).into_iter().collect());
+        }
+        let place = self.place();
+        let ask = async {
+            let tags = self.registry.tags(&self.location.repository).await?;
+            let mut versions: Vec<Version> =
+                tags.iter().filter_map(|tag| Version::parse(&tag.replace('_', "+")).ok()).collect();
+            if versions.is_empty() {
+                return Err(Error::NoVersions { place: self.place(), ignored: tags });
+            }
+            versions.sort();
+            Ok(versions.into())
+        };
+        self.context().versions().get(&place, ask).await
+    }
+
+    async fn read_now(&self, version: &str, file: &str) -> Result<File, Error> {
+        check_file(file)?;
+        let artifact = self.artifact(version).await?;
+        let title = self.names.candidates(version, file).into_iter().find(|title| artifact.has(title));
+        let Some(title) = title else {
+            return Err(Error::NoFile {
+                file: file.to_owned(),
+                version: version.to_owned(),
+                place: self.place(),
+                looked_at: artifact.address().to_owned(),
+                available: self.shown(&artifact, version),
+            });
+        };
+        let origin = format!("{}/{title}", artifact.address());
+        let read = async {
+            let bytes = artifact.read(&self.registry, &self.location.repository, &title).await?;
+            Ok(File { bytes, origin: Origin::Url(origin.clone()) })
+        };
+        self.context().files().get(&origin, read).await
+    }
+
+    /// Names of the files as they are asked for.
+    fn shown(&self, artifact: &Artifact, version: &str) -> Vec<String> {
+        let mut names: Vec<String> =
+            artifact.titles().map(|title| self.names.plain(version, title)).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+/// A tag cannot hold a `+`.
+fn tag_of(version: &str) -> String {
+    version.replace('+', "_")
+}
+
+impl Repository for Oci {
+    fn default_version(&self) -> Result<VersionOrLatest, Error> {
+        let Some(tag) = &self.location.tag else { return Ok(VersionOrLatest::Latest) };
+        VersionOrLatest::parse(tag)
+            .map_err(|_| Error::DefaultVersion { version: tag.clone(), place: self.place() })
+    }
+
+    fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {
+        async move { Ok(self.list().await?.to_vec()) }.boxed()
+    }
+
+    fn read<'a>(&'a self, version: &'a str, file: &'a str) -> BoxFuture<'a, Result<File, Error>> {
+        self.read_now(version, file).boxed()
+    }
+
+    fn files<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<Vec<String>, Error>> {
+        async move {
+            let artifact = self.artifact(version).await?;
+            Ok(self.shown(&artifact, version))
+        }
+        .boxed()
+    }
+
+    fn components_file(&self) -> &str {
+        self.names.components()
+    }
+
+    fn place(&self) -> String {
+        self.registry.address(&self.location.repository, None)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! A packed layer: files in a tar archive, compressed by gzip.
+
+use std::io::Read as _;
+
+use bytes::Bytes;
+use flate2::read::GzDecoder;
+use tar::{Archive, EntryType};
+
+/// Takes out the files, in memory; nothing is written anywhere.
+/// `limit_bytes` bounds what all of it may come to, however small it was packed.
+/// # Errors
+/// A broken archive, anything but plain files and folders in it, a name twice, more than the limit.
+pub(super) fn unpack(packed: &[u8], limit_bytes: u64) -> Result<Vec<(String, Bytes)>, String> {
+    let too_large = || format!("it comes to more than {limit_bytes} bytes");
+    // One byte more than may be there, so that an archive of exactly the limit passes.
+    let mut archive = Archive::new(GzDecoder::new(packed).take(limit_bytes.saturating_add(1)));
+    let (mut files, mut total_bytes) = (Vec::new(), 0_u64);
+    for entry in archive.entries().map_err(|error| error.to_string())? {
+        let mut entry = entry.map_err(|error| error.to_string())?;
+        let path = String::from_utf8(entry.path_bytes().into_owned())
+            .map_err(|_| "a name in it is no UTF-8".to_owned())?;
+        match entry.header().entry_type() {
+            EntryType::Directory | EntryType::XGlobalHeader => continue,
+            EntryType::Regular | EntryType::Continuous => {}
+            other => return Err(format!("`{path}` is no plain file but {other:?}").to_lowercase()),
+        }
+        total_bytes = total_bytes.saturating_add(entry.size());
+        if total_bytes > limit_bytes {
+            return Err(too_large());
+        }
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+        if bytes.len() as u64 != entry.size() {
+            return Err(if total_bytes > limit_bytes { too_large() } else { "it is cut short".to_owned() });
+        }
+        let name = path.strip_prefix("./").unwrap_or(&path).to_owned();
+        files.push((name, Bytes::from(bytes)));
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::{Compression, write::GzEncoder};
+    use tar::{Builder, Header};
+
+    use super::*;
+
+    fn packed(entries: &[(&str, EntryType, &[u8])]) -> Vec<u8> {
+        let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+        for (name, entry_type, content) in entries {
+            let mut header = Header::new_gnu();
+            header.set_entry_type(*entry_type);
+            header.set_size(content.len() as u64);
+            // The builder would not write a name that climbs.
+            header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_cksum();
+            builder.append(&header, *content).unwrap();
+        }
+        builder.into_inner().unwrap().finish().unwrap()
+    }
+
+    #[test]
+    fn files_at_the_root_are_taken_out_and_folders_passed_over() {
+        let layer = packed(&[
+            ("./", EntryType::Directory, b""),
+            ("./metadata.yaml", EntryType::Regular, b"a: 1\n"),
+            ("core-components.yaml", EntryType::Regular, b"b: 2\n"),
+        ]);
+        let files = unpack(&layer, 1 << 20).unwrap();
+        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["metadata.yaml", "core-components.yaml"]);
+        assert_eq!(files[0].1.as_ref(), b"a: 1\n");
+    }
+
+    #[test]
+    fn links_bombs_and_broken_archives_are_refused() {
+        let link = packed(&[("metadata.yaml", EntryType::Symlink, b"")]);
+        assert!(unpack(&link, 4096).unwrap_err().contains("no plain file"));
+        let bomb = packed(&[("metadata.yaml", EntryType::Regular, &vec![0; 1 << 20])]);
+        assert!(bomb.len() < 4096);
+        assert!(unpack(&bomb, 4096).unwrap_err().contains("more than 4096"));
+        let whole = packed(&[("metadata.yaml", EntryType::Regular, b"a: 1\n")]);
+        assert!(unpack(&whole[..whole.len() / 2], 4096).is_err());
+        let mut junk = GzEncoder::new(Vec::new(), Compression::fast());
+        junk.write_all(&[7; 2048]).unwrap();
+        assert!(unpack(&junk.finish().unwrap(), 4096).is_err());
+    }
+}

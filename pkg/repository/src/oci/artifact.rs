@@ -1,0 +1,202 @@
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::{
+    OciError, Reference, Registry, archive,
+    file_names::type_and_name,
+    manifest::{Descriptor, Document, Fetched, Index, Manifest, TITLE},
+};
+use crate::{Digest, Error, names::check_file};
+
+/// Type and name of the provider, as the peer's proposal has artifacts say them.
+/// Source: cluster-api proposal 20260804-provider-manifests-as-oci-artifacts.
+const PROVIDER_TYPE: &str = "cluster-api.sigs.k8s.io/provider-type";
+const PROVIDER_NAME: &str = "cluster-api.sigs.k8s.io/provider-name";
+
+/// The files of one artifact.
+#[derive(Debug)]
+pub(crate) struct Artifact {
+    address: String,
+    digest: Digest,
+    files: BTreeMap<String, Content>,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// A layer of its own, read when it is asked for.
+    Layer(Descriptor),
+    /// Unpacked from a layer of several files.
+    Unpacked(Bytes),
+}
+
+impl Artifact {
+    /// Takes what a reference led to: a manifest, or an index with one artifact for the provider of this label.
+    ///
+    /// A layer with a title is a file, as cluster-api-operator and `oras push` write it. A packed layer without one is
+    /// unpacked, as the peer's proposal has it.
+    /// # Errors
+    /// An [`OciError`] where it is no artifact of this provider; whatever stops a request.
+    pub(crate) async fn of(
+        registry: &Registry,
+        repository: &str,
+        address: String,
+        found: Fetched,
+        label: &str,
+    ) -> Result<Self, Error> {
+        let (manifest, digest) = match found.document {
+            Document::Manifest(manifest) => (*manifest, found.digest),
+            Document::Index(index) => {
+                let chosen = choose(&index, &address, label)?;
+                (inner(registry, repository, &address, chosen).await?, chosen.digest)
+            }
+        };
+        check_provider(&manifest, &address, label)?;
+        let files = files(registry, repository, &address, manifest.layers).await?;
+        if files.is_empty() {
+            return Err(OciError::NoFiles { address }.into());
+        }
+        Ok(Self { address, digest, files })
+    }
+
+    /// What it was found by.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Names of its files, sorted.
+    pub(crate) fn titles(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
+    pub(crate) fn has(&self, title: &str) -> bool {
+        self.files.contains_key(title)
+    }
+
+    /// The content of a file.
+    /// # Errors
+    /// [`Error::NoFile`], and as [`Registry::small_blob`].
+    pub(crate) async fn read(
+        &self,
+        registry: &Registry,
+        repository: &str,
+        title: &str,
+    ) -> Result<Bytes, Error> {
+        match self.files.get(title) {
+            Some(Content::Unpacked(bytes)) => Ok(bytes.clone()),
+            Some(Content::Layer(layer)) => registry.small_blob(repository, layer).await,
+            None => Err(Error::NoFile {
+                file: title.to_owned(),
+                version: self.digest.to_string(),
+                place: self.address.clone(),
+                looked_at: self.address.clone(),
+                available: self.titles().map(str::to_owned).collect(),
+            }),
+        }
+    }
+}
+
+/// The manifest an index names, held against what the index says of it.
+async fn inner(
+    registry: &Registry,
+    repository: &str,
+    outer: &str,
+    said: &Descriptor,
+) -> Result<Manifest, Error> {
+    let reference = Reference::Digest(said.digest);
+    let address = registry.address(repository, Some(&reference));
+    let Some(found) = registry.manifest(repository, &reference).await? else {
+        let (version, place) = (reference.to_string(), outer.to_owned());
+        return Err(Error::NoRelease { version, place, available: Vec::new() });
+    };
+    let Document::Manifest(manifest) = found.document else {
+        return Err(OciError::NestedIndex { address }.into());
+    };
+    let actual_bytes = found.bytes.len() as u64;
+    if actual_bytes != said.size {
+        return Err(OciError::Size { address, expected_bytes: said.size, actual_bytes }.into());
+    }
+    if found.media_type != said.media_type {
+        return Err(OciError::MediaType { address, media_type: found.media_type }.into());
+    }
+    Ok(*manifest)
+}
+
+async fn files(
+    registry: &Registry,
+    repository: &str,
+    address: &str,
+    layers: Vec<Descriptor>,
+) -> Result<BTreeMap<String, Content>, Error> {
+    let mut files = BTreeMap::new();
+    for layer in layers {
+        let new = match layer.title().map(str::to_owned) {
+            Some(title) => vec![(title, Content::Layer(layer))],
+            None if is_packed(&layer.media_type) => {
+                let packed = registry.small_blob(repository, &layer).await?;
+                let unpacked = archive::unpack(&packed, registry.context.max_file_bytes());
+                let unpacked =
+                    unpacked.map_err(|reason| OciError::Archive { address: address.to_owned(), reason })?;
+                unpacked.into_iter().map(|(name, bytes)| (name, Content::Unpacked(bytes))).collect()
+            }
+            None => continue,
+        };
+        for (file, content) in new {
+            check_file(&file)?;
+            if files.contains_key(&file) {
+                return Err(OciError::DuplicateFile { address: address.to_owned(), file }.into());
+            }
+            files.insert(file, content);
+        }
+    }
+    Ok(files)
+}
+
+fn is_packed(media_type: &str) -> bool {
+    media_type.ends_with(".tar+gzip") || media_type.ends_with(".tar.gzip")
+}
+
+/// The one artifact in an index that says it is this provider's, or the only one there is.
+fn choose<'a>(index: &'a Index, address: &str, label: &str) -> Result<&'a Descriptor, OciError> {
+    let says_so = |entry: &&Descriptor| match provider_of(&entry.annotations) {
+        Some(provider) => provider == provider_of_label(label),
+        None => entry.title() == Some(label),
+    };
+    let named: Vec<&Descriptor> = index.manifests.iter().filter(says_so).collect();
+    match (named.as_slice(), index.manifests.as_slice()) {
+        ([one], _) => Ok(one),
+        ([], [one]) if one.title().is_none() && one.platform.is_none() => Ok(one),
+        _ => Err(OciError::NotInIndex {
+            address: address.to_owned(),
+            label: label.to_owned(),
+            found: named.len(),
+            titles: index.manifests.iter().filter_map(Descriptor::title).map(str::to_owned).collect(),
+        }),
+    }
+}
+
+fn check_provider(manifest: &Manifest, address: &str, label: &str) -> Result<(), OciError> {
+    match provider_of(&manifest.annotations) {
+        Some(found) if found != provider_of_label(label) => Err(OciError::OtherProvider {
+            address: address.to_owned(),
+            label: label.to_owned(),
+            found: manifest
+                .annotations
+                .get(TITLE)
+                .cloned()
+                .unwrap_or_else(|| format!("{} {}", found.0, found.1)),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Type without case and dashes, for `controlPlane` is `control-plane`; and name.
+fn provider_of(annotations: &BTreeMap<String, String>) -> Option<(String, String)> {
+    let provider_type = annotations.get(PROVIDER_TYPE)?.to_ascii_lowercase().replace('-', "");
+    Some((provider_type, annotations.get(PROVIDER_NAME)?.clone()))
+}
+
+fn provider_of_label(label: &str) -> (String, String) {
+    let (provider_type, name) = type_and_name(label);
+    (provider_type.flag().replace('-', ""), name.to_owned())
+}

@@ -1,0 +1,138 @@
+use api::ProviderType;
+
+/// What the files of a provider may be called in an artifact.
+/// Source: cluster-api-operator, "Using OCI Artifact", and its oci_source.go, whose order this is; differs: templates and
+/// other files may have the long name too, and the short one of a runtime extension is the peer's or the operator's.
+#[derive(Debug)]
+pub(super) struct FileNames {
+    /// `{type}-{name}`, as the operator writes it; none for what is no provider.
+    stem: Option<String>,
+    /// The name the components are asked for by.
+    components: String,
+    /// Other names they may have.
+    other_components: Vec<String>,
+}
+
+/// What cert-manager is installed from, which has no type.
+const CERT_MANAGER: (&str, &str) = ("cert-manager", "cert-manager.yaml");
+
+const COMPONENTS: &str = "components.yaml";
+
+impl FileNames {
+    /// Takes a provider label.
+    pub(super) fn of(label: &str) -> Self {
+        if label == CERT_MANAGER.0 {
+            let components = CERT_MANAGER.1.to_owned();
+            return Self { stem: None, components, other_components: Vec::new() };
+        }
+        let (provider_type, name) = type_and_name(label);
+        let word = type_word(provider_type);
+        Self {
+            stem: Some(format!("{word}-{name}")),
+            components: provider_type.components_file().to_owned(),
+            other_components: vec![format!("{word}-{COMPONENTS}"), COMPONENTS.to_owned()],
+        }
+    }
+
+    pub(super) fn components(&self) -> &str {
+        &self.components
+    }
+
+    /// Names a file of a version may have, the one that counts first.
+    pub(super) fn candidates(&self, version: &str, file: &str) -> Vec<String> {
+        let is_components = file == self.components;
+        let long = if is_components { COMPONENTS } else { file };
+        let mut names: Vec<String> = self.prefixes(version).map(|prefix| format!("{prefix}{long}")).collect();
+        names.push(file.to_owned());
+        if is_components {
+            names.extend(self.other_components.iter().cloned());
+        }
+        names
+    }
+
+    /// The name by which a file in the artifact is asked for.
+    pub(super) fn plain(&self, version: &str, title: &str) -> String {
+        let long = self.prefixes(version).find_map(|prefix| title.strip_prefix(&prefix).map(str::to_owned));
+        let name = long.unwrap_or_else(|| title.to_owned());
+        if self.other_components.contains(&name) { self.components.clone() } else { name }
+    }
+
+    /// What stands before a long name: the version as it is written, and the other way, with or without `v`.
+    fn prefixes(&self, version: &str) -> impl Iterator<Item = String> {
+        let number = version.trim_start_matches('v');
+        let versions = if version.starts_with('v') {
+            [version.to_owned(), number.to_owned()]
+        } else {
+            [number.to_owned(), format!("v{number}")]
+        };
+        let stem = self.stem.clone();
+        versions.into_iter().filter_map(move |version| Some(format!("{}-{version}-", stem.as_ref()?)))
+    }
+}
+
+/// Takes a label apart; what has no known beginning is of the core type.
+pub(super) fn type_and_name(label: &str) -> (ProviderType, &str) {
+    ProviderType::ALL
+        .into_iter()
+        .filter(|of| *of != ProviderType::Core)
+        .find_map(|of| Some((of, label.strip_prefix(of.label_prefix())?)))
+        .unwrap_or((ProviderType::Core, label))
+}
+
+/// What the operator calls a type in names of files.
+fn type_word(provider_type: ProviderType) -> &'static str {
+    match provider_type {
+        ProviderType::RuntimeExtension => "runtimeextension",
+        other => other.flag(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_looked_for_in_the_order_of_the_operator() {
+        let names = |label: &str, file: &str| FileNames::of(label).candidates("v1.9.3", file);
+        assert_eq!(
+            names("infrastructure-azure", "metadata.yaml"),
+            [
+                "infrastructure-azure-v1.9.3-metadata.yaml",
+                "infrastructure-azure-1.9.3-metadata.yaml",
+                "metadata.yaml"
+            ]
+        );
+        assert_eq!(
+            names("control-plane-kubeadm", "control-plane-components.yaml"),
+            [
+                "control-plane-kubeadm-v1.9.3-components.yaml",
+                "control-plane-kubeadm-1.9.3-components.yaml",
+                "control-plane-components.yaml",
+                "control-plane-components.yaml",
+                "components.yaml"
+            ]
+        );
+        assert_eq!(
+            names("cluster-api", "core-components.yaml")[0],
+            "core-cluster-api-v1.9.3-components.yaml"
+        );
+        let extension = names("runtime-extension-nutanix", "runtime-extensions-components.yaml");
+        assert_eq!(extension[3], "runtimeextension-components.yaml");
+        assert_eq!(names("cert-manager", "cert-manager.yaml"), ["cert-manager.yaml"]);
+    }
+
+    #[test]
+    fn a_long_name_is_shown_as_the_short_one_and_that_of_another_provider_as_it_is() {
+        let names = FileNames::of("infrastructure-docker");
+        let cases = [
+            ("infrastructure-docker-v1.9.4-components.yaml", "infrastructure-components.yaml"),
+            ("infrastructure-docker-v1.9.4-metadata.yaml", "metadata.yaml"),
+            ("bootstrap-kubeadm-v1.9.4-metadata.yaml", "bootstrap-kubeadm-v1.9.4-metadata.yaml"),
+            ("components.yaml", "infrastructure-components.yaml"),
+            ("cluster-template.yaml", "cluster-template.yaml"),
+        ];
+        for (title, expected) in cases {
+            assert_eq!(names.plain("v1.9.4", title), expected);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Who may do what in which repository: challenges answered, tokens kept.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use futures::FutureExt as _;
+use serde::Deserialize;
+use tokio::sync::Mutex;
+use url::Url;
+
+use super::{
+    Registry,
+    challenge::{self, Challenge},
+};
+use crate::{
+    BoxFuture, Credential, Error, Failure, Secret,
+    cache::Cache,
+    http::{Head, InMemory, Request, Sink, receive_into},
+};
+
+/// The largest answer of a place that gives tokens.
+const MAX_TOKEN_BYTES: u64 = 1024 * 1024;
+
+/// What this process found out about registries.
+#[derive(Default)]
+pub(crate) struct Registries {
+    /// What let a request pass, by registry, repository and access.
+    grants: Mutex<BTreeMap<String, Credential>>,
+    /// Where registries listen, by host.
+    pub(super) bases: Cache<String, Arc<Url>>,
+}
+
+/// What is to be done in a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Pull,
+    Push,
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pull => "pull",
+            Self::Push => "pull,push",
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct Token {
+    token: Option<String>,
+    access_token: Option<String>,
+}
+
+impl Registry {
+    /// Makes a request as somebody who may. A first 401 is answered with what the registry asks for, once.
+    /// Boxed here once, as the state of two requests is large.
+    /// # Errors
+    /// Whatever stops the request, or the one for a token.
+    pub(super) fn exchange<'a>(
+        &'a self,
+        repository: &'a str,
+        access: Access,
+        request: &'a Request,
+        sink: &'a mut dyn Sink,
+        limit_bytes: u64,
+    ) -> BoxFuture<'a, Result<Head, Error>> {
+        async move {
+            let key = format!("{}/{repository}:{access}", self.host());
+            // Uploads may lead to another place, which is not who asked.
+            let is_own = self.is_own(&request.url).await?;
+            let known = self.context.registries().grants.lock().await.get(&key).cloned();
+            let first = request.clone().with_credential(known.clone().filter(|_| is_own));
+            let error = match receive_into(&self.context, &first, sink, limit_bytes).await {
+                Err(error) if error.status() == Some(401) && is_own => error,
+                outcome => return outcome,
+            };
+            let challenge =
+                error.request().and_then(|request| challenge::parse(request.challenge.as_deref()?));
+            let Some(asked) = challenge else { return Err(error) };
+            let Some(granted) = self.granted(key, known, &asked, repository, access).await? else {
+                return Err(error);
+            };
+            let again = request.clone().with_credential(Some(granted));
+            receive_into(&self.context, &again, sink, limit_bytes).await
+        }
+        .boxed()
+    }
+
+    /// What lets a request pass that was refused with what was known; kept for the next ones.
+    async fn granted(
+        &self,
+        key: String,
+        refused: Option<Credential>,
+        asked: &Challenge,
+        repository: &str,
+        access: Access,
+    ) -> Result<Option<Credential>, Error> {
+        // Held meanwhile, so that of several who are refused at once one asks.
+        let mut grants = self.context.registries().grants.lock().await;
+        let newer = grants.get(&key).filter(|newer| Some(*newer) != refused.as_ref());
+        if let Some(newer) = newer {
+            return Ok(Some(newer.clone()));
+        }
+        let granted = self.grant(asked, repository, access).await?;
+        if let Some(granted) = &granted {
+            grants.insert(key, granted.clone());
+        }
+        Ok(granted)
+    }
+
+    async fn is_own(&self, url: &Url) -> Result<bool, Error> {
+        Ok(self.url("x", "").await?.origin() == url.origin())
+    }
+
+    /// Answers a challenge; none where there is nothing to answer with.
+    async fn grant(
+        &self,
+        asked: &Challenge,
+        repository: &str,
+        access: Access,
+    ) -> Result<Option<Credential>, Error> {
+        let registry = self.url(repository, "").await?;
+        let credential = self.credential(&registry, repository);
+        let Challenge::Bearer { realm, service, scope } = asked else { return Ok(credential) };
+        // A token that is there already is not one for tokens.
+        if let Some(Credential::Bearer(token)) = credential {
+            return Ok(Some(Credential::Bearer(token)));
+        }
+        let Some(mut url) = Url::parse(realm).ok().filter(|realm| may_ask(realm, &registry)) else {
+            return Ok(None);
+        };
+        let scope = scope.clone().unwrap_or_else(|| format!("repository:{repository}:{access}"));
+        url.query_pairs_mut()
+            .extend_pairs(service.iter().map(|service| ("service", service)))
+            .append_pair("scope", &scope);
+        let credential = credential.filter(|_| is_kin(&url, &registry));
+        self.token(Request::file(url).with_credential(credential)).await.map(Some)
+    }
+
+    fn credential(&self, url: &Url, _repository: &str) -> Option<Credential> {
+        let host = url.host_str().unwrap_or_default();
+        let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        self.context.settings().registry_credentials.get(&host).cloned()
+    }
+
+    async fn token(&self, request: Request) -> Result<Credential, Error> {
+        let mut sink = InMemory::default();
+        receive_into(&self.context, &request, &mut sink, MAX_TOKEN_BYTES).await?;
+        let unreadable = |source| request.failed(Failure::Unreadable { what: "a token", source });
+        let token: Token =
+            serde_json::from_slice(&sink.finish()).map_err(|error| unreadable(Box::new(error).into()))?;
+        let text = token.token.or(token.access_token).unwrap_or_default();
+        Secret::new(format!("token of {}", self.host()), text)
+            .map(Credential::Bearer)
+            .ok_or_else(|| unreadable("it is empty".into()))
+    }
+}
+
+/// Whether a place may be asked for a token: over TLS, or as openly as the registry is spoken to, on the same host.
+fn may_ask(realm: &Url, registry: &Url) -> bool {
+    realm.scheme() == "https"
+        || (realm.scheme() == "http" && registry.scheme() == "http" && realm.host() == registry.host())
+}
+
+/// Whether a password may go to the place a registry names: to itself or one in the same domain (`auth.docker.io` for
+/// `registry-1.docker.io`). Otherwise whoever answers for a registry could have the password of it sent anywhere.
+fn is_kin(realm: &Url, registry: &Url) -> bool {
+    let (Some(realm), Some(registry)) = (realm.host_str(), registry.host_str()) else { return false };
+    let is_name = |host: &str| host.parse::<std::net::IpAddr>().is_err() && !host.starts_with('[');
+    let domain = |host: &str| {
+        let mut labels = host.rsplit('.');
+        let last = labels.next().unwrap_or_default().to_owned();
+        labels.next().map(|label| format!("{label}.{last}"))
+    };
+    realm == registry
+        || (is_name(realm)
+            && is_name(registry)
+            && domain(realm).is_some()
+            && domain(realm) == domain(registry))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_goes_to_the_domain_of_its_registry_and_no_further() {
+        let cases = [
+            ("https://auth.docker.io/token", "https://registry-1.docker.io/", true),
+            ("https://git.lab/jwt/auth", "https://registry.git.lab:5050/", true),
+            ("https://registry/token", "https://registry/", true),
+            ("https://evil.example/token", "https://registry.lab/", false),
+            ("https://10.0.0.1/token", "https://10.9.0.1/", false),
+            ("https://other/token", "https://registry/", false),
+        ];
+        for (realm, registry, expected) in cases {
+            let url = |text: &str| Url::parse(text).unwrap();
+            assert_eq!(is_kin(&url(realm), &url(registry)), expected, "{realm} for {registry}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_not_asked_for_in_the_clear_where_the_registry_has_tls() {
+        let url = |text: &str| Url::parse(text).unwrap();
+        assert!(!may_ask(&url("http://registry.lab/token"), &url("https://registry.lab/")));
+        assert!(may_ask(&url("http://127.0.0.1:1/token"), &url("http://127.0.0.1:2/")));
+        assert!(!may_ask(&url("http://10.0.0.1/token"), &url("http://127.0.0.1/")));
+    }
+}

@@ -1,0 +1,265 @@
+//! What is published: the files of a release as one artifact.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::File,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use bytes::Bytes;
+
+use super::{
+    OciError, Reference, Registry,
+    manifest::{Descriptor, MANIFEST, Manifest, TITLE},
+};
+use crate::{
+    Context, Digest, Digester, Error, Location,
+    http::{Content, shown_text},
+    local::read_error,
+    names::check_file,
+};
+
+/// The media types of artifacts as the operator publishes them: they say nothing, and tools that look at them expect
+/// these.
+/// Source: cluster-api-operator cmd/plugin/cmd/publish.go; the empty configuration is that of oras-go.
+const FILE: &str = "application/vnd.test.file";
+const ARTIFACT: &str = "application/vnd.acme.config";
+const EMPTY: &str = "application/vnd.oci.empty.v1+json";
+const EMPTY_BYTES: &[u8] = b"{}";
+const EMPTY_BASE64: &str = "e30=";
+
+const CREATED: &str = "org.opencontainers.image.created";
+
+/// So much of a file is read at a time.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// A file to publish.
+#[derive(Clone, Debug)]
+pub struct PackageFile {
+    /// Its name in the artifact.
+    pub name: String,
+    /// Where its content is.
+    pub content: PackageContent,
+}
+
+/// Where the content of a file is.
+#[derive(Clone, Debug)]
+pub enum PackageContent {
+    /// In memory.
+    Bytes(Bytes),
+    /// On disk; read piece by piece, once for its digest and once when it is sent.
+    Path(PathBuf),
+}
+
+/// Where an artifact goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackageTarget {
+    registry: String,
+    repository: String,
+    tag: String,
+}
+
+/// What a tag stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagState {
+    /// Nothing yet.
+    Free,
+    /// This very artifact.
+    Same,
+    /// Another one.
+    Other(Digest),
+}
+
+/// What becomes of a tag that stands for another artifact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExistingTag {
+    /// It stays, and nothing is published.
+    Keep,
+    /// It stands for the new artifact from then on.
+    Move,
+}
+
+/// An artifact, ready to be sent. The same files make the same artifact, byte by byte.
+#[derive(Clone, Debug)]
+pub struct Package {
+    files: Vec<(PackageFile, Descriptor)>,
+    manifest: Bytes,
+    digest: Digest,
+}
+
+impl PackageTarget {
+    /// Reads `oci://{registry}/{repository}[:{tag}]`; the tag is a semantic version, `version` where there is none.
+    /// # Errors
+    /// [`Error::Location`]; [`OciError::Target`] without a version, for a digest, or for `latest`.
+    pub fn parse(target: &str, version: Option<&str>) -> Result<Self, Error> {
+        let refuse = |reason| OciError::Target { target: shown_text(target), reason };
+        if !target.trim().starts_with("oci://") {
+            return Err(refuse("it does not begin with `oci://`").into());
+        }
+        let location = Location::parse(target, "", None)
+            .map_err(|source| Error::Location { url: shown_text(target), source })?;
+        let Location::Oci(location) = location else { return Err(refuse("it is no registry").into()) };
+        if location.digest.is_some() {
+            return Err(refuse("a digest is what publishing gives, not where it goes").into());
+        }
+        if target.trim().ends_with(":latest") {
+            return Err(
+                refuse("the newest release is found by its version; name the version as the tag").into()
+            );
+        }
+        let tag = location.tag.as_deref().or(version);
+        let tag = tag.ok_or_else(|| refuse("it has no tag; add the version, such as `:v1.2.3`"))?;
+        let tag = super::tag_of(tag);
+        Ok(Self { registry: location.registry, repository: location.repository, tag })
+    }
+
+    /// `oci://{registry}/{repository}:{tag}`.
+    pub fn address(&self) -> String {
+        format!("oci://{}/{}:{}", self.registry, self.repository, self.tag)
+    }
+
+    fn reference(&self) -> Reference {
+        Reference::Tag(self.tag.clone())
+    }
+}
+
+impl Package {
+    /// Takes files, in any order. `created` is the time to write into the artifact, RFC 3339; with one, the artifact is
+    /// another one each time.
+    /// # Errors
+    /// [`Error::UnsafeName`]; [`OciError::DuplicateFile`]; [`OciError::NoFiles`]; [`Error::Read`].
+    pub fn new(
+        mut files: Vec<PackageFile>,
+        mut annotations: BTreeMap<String, String>,
+        created: Option<String>,
+    ) -> Result<Self, Error> {
+        let address = || "the package".to_owned();
+        files.sort_by(|a, b| a.name.cmp(&b.name));
+        if let Some([twice, _]) = files.array_windows().find(|[a, b]| a.name == b.name) {
+            return Err(OciError::DuplicateFile { address: address(), file: twice.name.clone() }.into());
+        }
+        if files.is_empty() {
+            return Err(OciError::NoFiles { address: address() }.into());
+        }
+        let files: Vec<(PackageFile, Descriptor)> = files
+            .into_iter()
+            .map(|file| {
+                let layer = layer_of(&file)?;
+                Ok((file, layer))
+            })
+            .collect::<Result<_, Error>>()?;
+        annotations.extend(created.map(|created| (CREATED.to_owned(), created)));
+        let layers = files.iter().map(|(_, layer)| layer.clone()).collect();
+        let manifest = manifest_of(layers, annotations);
+        let manifest = serde_json::to_vec(&manifest).expect("texts and numbers can be written as JSON");
+        let manifest = Bytes::from(manifest);
+        Ok(Self { files, digest: Digest::of(&manifest), manifest })
+    }
+
+    /// Its digest, by which it can be pinned.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Its files by name, with digest and size in bytes.
+    pub fn files(&self) -> impl Iterator<Item = (&str, Digest, u64)> {
+        self.files.iter().map(|(file, layer)| (file.name.as_str(), layer.digest, layer.size))
+    }
+
+    /// What the tag of a target stands for now.
+    /// # Errors
+    /// Whatever stops the request.
+    pub async fn tag_state(&self, context: &Context, target: &PackageTarget) -> Result<TagState, Error> {
+        let registry = Registry::new(&target.registry, context);
+        let found = registry.manifest(&target.repository, &target.reference()).await?;
+        Ok(match found.map(|found| found.digest) {
+            None => TagState::Free,
+            Some(digest) if digest == self.digest => TagState::Same,
+            Some(digest) => TagState::Other(digest),
+        })
+    }
+
+    /// Sends what the registry does not have, the tag last. Gives what the tag stood for before.
+    /// # Errors
+    /// [`OciError::TagTaken`], before anything is sent; whatever stops a request.
+    pub async fn publish(
+        &self,
+        context: &Context,
+        target: &PackageTarget,
+        existing: ExistingTag,
+    ) -> Result<TagState, Error> {
+        let registry = Registry::new(&target.registry, context);
+        let before = self.tag_state(context, target).await?;
+        match (before, existing) {
+            (TagState::Same, _) => return Ok(before),
+            (TagState::Other(there), ExistingTag::Keep) => {
+                let address = target.address();
+                return Err(OciError::TagTaken { address, there, new: self.digest }.into());
+            }
+            _ => {}
+        }
+        let repository = &target.repository;
+        let mut sent = BTreeSet::new();
+        for (file, layer) in &self.files {
+            // Two files of the same content are one blob.
+            if sent.insert(layer.digest) {
+                registry.push_blob(repository, file.content.to_send(layer), &layer.digest).await?;
+            }
+        }
+        let empty = Content::Bytes(Bytes::from_static(EMPTY_BYTES));
+        registry.push_blob(repository, empty, &Digest::of(EMPTY_BYTES)).await?;
+        let manifest = self.manifest.clone();
+        registry.push_manifest(repository, &target.reference(), MANIFEST, manifest).await?;
+        Ok(before)
+    }
+}
+
+impl PackageContent {
+    fn to_send(&self, layer: &Descriptor) -> Content {
+        match self {
+            Self::Bytes(bytes) => Content::Bytes(bytes.clone()),
+            Self::Path(path) => Content::File { path: path.clone(), size_bytes: layer.size },
+        }
+    }
+}
+
+fn layer_of(file: &PackageFile) -> Result<Descriptor, Error> {
+    check_file(&file.name)?;
+    let mut layer = match &file.content {
+        PackageContent::Bytes(bytes) => Descriptor::of(FILE, bytes),
+        PackageContent::Path(path) => measure(path)?,
+    };
+    layer.annotations.insert(TITLE.to_owned(), file.name.clone());
+    Ok(layer)
+}
+
+fn measure(path: &Path) -> Result<Descriptor, Error> {
+    let failed = |source| read_error(path, source);
+    let mut file = File::open(path).map_err(failed)?;
+    let (mut digester, mut size, mut piece) = (Digester::default(), 0, vec![0; PIECE_BYTES]);
+    loop {
+        let read = file.read(&mut piece).map_err(failed)?;
+        if read == 0 {
+            return Ok(Descriptor::new(FILE, digester.finish(), size));
+        }
+        digester.update(&piece[..read]);
+        size += read as u64;
+    }
+}
+
+fn manifest_of(layers: Vec<Descriptor>, annotations: BTreeMap<String, String>) -> Manifest {
+    let config = Descriptor { data: Some(EMPTY_BASE64.to_owned()), ..Descriptor::of(EMPTY, EMPTY_BYTES) };
+    Manifest {
+        schema_version: 2,
+        media_type: Some(MANIFEST.to_owned()),
+        artifact_type: Some(ARTIFACT.to_owned()),
+        config,
+        layers,
+        subject: None,
+        annotations,
+    }
+}
+
+#[cfg(test)]
+mod tests;

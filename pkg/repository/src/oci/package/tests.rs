@@ -1,0 +1,112 @@
+use support::registry::{Guests, Registry as RealRegistry, Transport};
+
+use super::*;
+use crate::{Credential, Secret, Settings, open};
+
+fn file(name: &str, content: &'static [u8]) -> PackageFile {
+    PackageFile { name: name.to_owned(), content: PackageContent::Bytes(Bytes::from_static(content)) }
+}
+
+fn package(files: Vec<PackageFile>, created: Option<&str>) -> Result<Package, Error> {
+    Package::new(files, BTreeMap::new(), created.map(str::to_owned))
+}
+
+#[test]
+fn the_manifest_is_that_of_the_operator_byte_by_byte() {
+    let files = vec![file("metadata.yaml", b"a: 1\n"), file("components.yaml", b"b: 2\n")];
+    let package = package(files, Some("2025-01-01T00:00:00Z")).unwrap();
+    // Written by oras-go 2.6, called as the operator calls it.
+    let expected = concat!(
+        r#"{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","#,
+        r#""artifactType":"application/vnd.acme.config","config":{"mediaType":"application/vnd.oci.empty.v1+json","#,
+        r#""digest":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","size":2,"data":"e30="},"#,
+        r#""layers":[{"mediaType":"application/vnd.test.file","#,
+        r#""digest":"sha256:d4eed209fa44e2eb45f5dbe26726d1985cef0bc7b9a2c923a8d7e8003662234e","size":5,"#,
+        r#""annotations":{"org.opencontainers.image.title":"components.yaml"}},"#,
+        r#"{"mediaType":"application/vnd.test.file","#,
+        r#""digest":"sha256:37b128c59f1f5097f73f82691cb519f1f568667faab5ced1b4ab979d36837eae","size":5,"#,
+        r#""annotations":{"org.opencontainers.image.title":"metadata.yaml"}}],"#,
+        r#""annotations":{"org.opencontainers.image.created":"2025-01-01T00:00:00Z"}}"#
+    );
+    assert_eq!(std::str::from_utf8(&package.manifest).unwrap(), expected);
+}
+
+#[test]
+fn the_same_files_make_the_same_artifact_in_any_order_and_from_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.yaml");
+    std::fs::write(&path, "a: 1\n").unwrap();
+    let on_disk = PackageFile { name: "a.yaml".to_owned(), content: PackageContent::Path(path) };
+    let one = package(vec![on_disk, file("b.yaml", b"b: 2\n")], None).unwrap();
+    let two = package(vec![file("b.yaml", b"b: 2\n"), file("a.yaml", b"a: 1\n")], None).unwrap();
+    assert_eq!(one.digest(), two.digest());
+    let later =
+        package(vec![file("a.yaml", b"a: 1\n"), file("b.yaml", b"b: 2\n")], Some("2025-01-01T00:00:00Z"));
+    assert_ne!(later.unwrap().digest(), one.digest());
+}
+
+#[test]
+fn nothing_a_name_twice_and_a_name_that_climbs_are_no_package() {
+    assert!(package(Vec::new(), None).is_err());
+    assert!(package(vec![file("a", b"1"), file("a", b"2")], None).is_err());
+    assert!(package(vec![file("../a", b"1")], None).is_err());
+}
+
+#[test]
+fn a_target_is_a_repository_and_a_version() {
+    let parse = |text: &str| PackageTarget::parse(text, Some("v1.0.0+b")).map(|target| target.address());
+    assert_eq!(parse("oci://lab:5000/a/b:v1.2.3").unwrap(), "oci://lab:5000/a/b:v1.2.3");
+    assert_eq!(parse("oci://lab/a").unwrap(), "oci://lab/a:v1.0.0_b");
+    let digest = Digest::of(b"");
+    for text in [
+        "lab/a",
+        "https://lab/a",
+        "oci://lab/a:latest",
+        "oci://lab/a:main",
+        &format!("oci://lab/a:v1.0.0@{digest}"),
+    ] {
+        assert!(parse(text).is_err(), "{text}");
+    }
+    assert!(PackageTarget::parse("oci://lab/a", None).is_err());
+}
+
+#[expect(clippy::print_stderr, reason = "the line that tells why a test did nothing")]
+fn real_registry() -> Option<RealRegistry> {
+    let registry = RealRegistry::start(Transport::Tls, Guests::Ann);
+    if registry.is_none() {
+        eprintln!("skipped: `docker-registry` is not installed (apt-get install docker-registry)");
+    }
+    registry
+}
+
+fn guest(registry: &RealRegistry, password: &str) -> Context {
+    let password = Secret::new("config", password).unwrap();
+    let credential = Credential::Basic { user: RealRegistry::USER.to_owned(), password };
+    Context::new(Settings {
+        extra_roots: vec![registry.ca_pem().as_bytes().to_vec()],
+        system_roots: false,
+        registry_credentials: BTreeMap::from([(registry.host(), credential)]),
+        ..Settings::default()
+    })
+}
+
+#[tokio::test]
+async fn a_real_registry_with_a_password_takes_and_gives_a_release_and_refuses_a_wrong_one() {
+    let Some(registry) = real_registry() else { return };
+    let url = format!("oci://{}/lab/infrastructure-aws", registry.host());
+    let target = PackageTarget::parse(&url, Some("v1.0.0+b")).unwrap();
+    let package =
+        package(vec![file("metadata.yaml", b"a: 1\n"), file("same.yaml", b"a: 1\n")], None).unwrap();
+
+    let refused = package.publish(&guest(&registry, "wrong"), &target, ExistingTag::Keep).await.unwrap_err();
+    assert_eq!((refused.status(), format!("{refused:?}").contains("wrong")), (Some(401), false));
+
+    let ann = guest(&registry, RealRegistry::PASSWORD);
+    for state in [TagState::Free, TagState::Same] {
+        assert_eq!(package.publish(&ann, &target, ExistingTag::Keep).await.unwrap(), state);
+    }
+    let lab = open(&url, "infrastructure-aws", None, &ann).unwrap();
+    assert_eq!(lab.versions().await.unwrap()[0].as_str(), "v1.0.0+b");
+    assert_eq!(lab.files("v1.0.0+b").await.unwrap(), ["metadata.yaml", "same.yaml"]);
+    assert_eq!(lab.read("v1.0.0+b", "same.yaml").await.unwrap().bytes.as_ref(), b"a: 1\n");
+}

@@ -1,0 +1,219 @@
+//! Signatures of artifacts by a key, as cosign makes them.
+//!
+//! cosign keeps them beside the artifact, in one of two forms: an image under the tag `sha256-{digest}.sig`, each layer a
+//! payload with its signature in an annotation (versions 1 and 2), or a manifest that refers to the artifact and holds a
+//! Sigstore bundle (version 3). Both are read. Certificates (keyless signing) and the transparency log are not looked at.
+//! Source: cosign specs/SIGNATURE_SPEC.md and BUNDLE_SPEC.md; sigstore protobuf-specs (bundle); secure-systems-lab DSSE.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde::Deserialize;
+
+use super::{
+    OciError, Reference, Registry,
+    key::PublicKey,
+    manifest::{Descriptor, Document, MAX_MANIFEST_BYTES},
+};
+use crate::{Digest, Error, Failure, http::Request};
+
+const SIMPLE_SIGNING: &str = "application/vnd.dev.cosign.simplesigning.v1+json";
+const SIGNATURE: &str = "dev.cosignproject.cosign/signature";
+const PAYLOAD_TYPE: &str = "cosign container image signature";
+const BUNDLE: &str = "application/vnd.dev.sigstore.bundle";
+const IN_TOTO: &str = "application/vnd.in-toto+json";
+/// Other statements about an artifact, such as what it was built from, vouch for nothing.
+const SIGNED: &str = "https://sigstore.dev/cosign/sign/v1";
+
+/// The most signatures of one artifact that are looked at.
+const MAX_SIGNATURES: usize = 100;
+
+/// A signature with what it is over.
+#[derive(Debug)]
+struct Signed {
+    /// What was signed.
+    text: Vec<u8>,
+    signature: Vec<u8>,
+    /// The digests this speaks of, as they are written.
+    of: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Payload {
+    critical: Critical,
+}
+
+#[derive(Deserialize)]
+struct Critical {
+    image: SignedImage,
+    #[serde(rename = "type")]
+    payload_type: String,
+}
+
+#[derive(Deserialize)]
+struct SignedImage {
+    #[serde(rename = "docker-manifest-digest")]
+    digest: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Bundle {
+    dsse_envelope: Option<Envelope>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope {
+    payload: String,
+    payload_type: String,
+    signatures: Vec<EnvelopeSignature>,
+}
+
+#[derive(Deserialize)]
+struct EnvelopeSignature {
+    sig: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Statement {
+    subject: Vec<Subject>,
+    predicate_type: String,
+}
+
+#[derive(Deserialize)]
+struct Subject {
+    digest: SubjectDigest,
+}
+
+#[derive(Deserialize)]
+struct SubjectDigest {
+    sha256: Option<String>,
+}
+
+/// Finds a signature of a manifest by a key.
+/// # Errors
+/// [`OciError::Unsigned`], [`OciError::SignedByOthers`], [`OciError::SignatureOfOther`]; whatever stops a request.
+pub(super) async fn verify(
+    registry: &Registry,
+    repository: &str,
+    address: &str,
+    digest: &Digest,
+    key: &PublicKey,
+) -> Result<(), Error> {
+    let mut found = in_tag(registry, repository, digest).await?;
+    let verdict = judge(&found, address, digest, key);
+    if verdict.is_ok() {
+        return Ok(());
+    }
+    found.extend(in_referrers(registry, repository, digest).await?);
+    Ok(judge(&found, address, digest, key)?)
+}
+
+fn judge(found: &[Signed], address: &str, digest: &Digest, key: &PublicKey) -> Result<(), OciError> {
+    let address = address.to_owned();
+    let ours: Vec<&Signed> =
+        found.iter().filter(|signed| key.has_signed(&signed.text, &signed.signature)).collect();
+    let is_meant = |signed: &&Signed| signed.of.iter().any(|of| *of == digest.to_string());
+    match (found, ours.as_slice()) {
+        ([], _) => Err(OciError::Unsigned { address, digest: *digest }),
+        (_, ours) if ours.iter().any(is_meant) => Ok(()),
+        (_, [other, ..]) => {
+            Err(OciError::SignatureOfOther { address, digest: *digest, signed: other.of.join(", ") })
+        }
+        (found, []) => Err(OciError::SignedByOthers {
+            address,
+            digest: *digest,
+            found: found.len(),
+            key: key.path().to_owned(),
+        }),
+    }
+}
+
+/// The signatures under the tag that is made of the digest.
+async fn in_tag(registry: &Registry, repository: &str, digest: &Digest) -> Result<Vec<Signed>, Error> {
+    let tag = Reference::Tag(format!("sha256-{}.sig", digest.hex()));
+    let Some(found) = registry.manifest(repository, &tag).await? else { return Ok(Vec::new()) };
+    let Document::Manifest(manifest) = found.document else { return Ok(Vec::new()) };
+    let mut signatures = Vec::new();
+    for layer in
+        manifest.layers.iter().filter(|layer| layer.media_type == SIMPLE_SIGNING).take(MAX_SIGNATURES)
+    {
+        let Some(signature) = layer.annotations.get(SIGNATURE) else { continue };
+        let text = small(registry, repository, layer).await?;
+        let Ok(payload) = serde_json::from_slice::<Payload>(&text) else { continue };
+        let of = (payload.critical.payload_type == PAYLOAD_TYPE).then_some(payload.critical.image.digest);
+        let Ok(signature) = STANDARD.decode(signature) else { continue };
+        signatures.push(Signed { text, signature, of: of.into_iter().collect() });
+    }
+    Ok(signatures)
+}
+
+/// The signatures in bundles that refer to the manifest: those the registry lists, else those under the tag that stands
+/// in for such a list.
+async fn in_referrers(registry: &Registry, repository: &str, digest: &Digest) -> Result<Vec<Signed>, Error> {
+    let url = registry.url(repository, &format!("referrers/{digest}")).await?;
+    let request = Request::file(url);
+    let listed = if let Some(answer) = registry.get(repository, &request, MAX_MANIFEST_BYTES).await? {
+        let address = registry.address(repository, Some(&Reference::Digest(*digest)));
+        let parsed = super::manifest::parse(&address, &answer.bytes, answer.content_type())?;
+        let (_, document) = parsed.map_err(|error| {
+            request.failed(Failure::Unreadable { what: "a list of referrers", source: Box::new(error) })
+        })?;
+        Some(document)
+    } else {
+        let tag = Reference::Tag(format!("sha256-{}", digest.hex()));
+        registry.manifest(repository, &tag).await?.map(|found| found.document)
+    };
+    let Some(Document::Index(index)) = listed else { return Ok(Vec::new()) };
+    let mut signatures = Vec::new();
+    for entry in index.manifests.iter().take(MAX_SIGNATURES) {
+        // The list in the tag gives the type of the configuration, so that the layers alone tell what it is.
+        let reference = Reference::Digest(entry.digest);
+        let Some(found) = registry.manifest(repository, &reference).await? else { continue };
+        let Document::Manifest(manifest) = found.document else { continue };
+        for layer in manifest.layers.iter().filter(|layer| layer.media_type.starts_with(BUNDLE)) {
+            signatures.extend(in_bundle(&small(registry, repository, layer).await?));
+        }
+    }
+    Ok(signatures)
+}
+
+/// The signatures in a bundle; none where it is of another form.
+fn in_bundle(bytes: &[u8]) -> Vec<Signed> {
+    let read = || {
+        let envelope = serde_json::from_slice::<Bundle>(bytes).ok()?.dsse_envelope?;
+        let payload = STANDARD.decode(&envelope.payload).ok()?;
+        let of: Vec<String> = match serde_json::from_slice::<Statement>(&payload) {
+            Ok(statement) if envelope.payload_type == IN_TOTO && statement.predicate_type == SIGNED => {
+                statement
+                    .subject
+                    .into_iter()
+                    .filter_map(|subject| Some(format!("sha256:{}", subject.digest.sha256?)))
+                    .collect()
+            }
+            _ => return None,
+        };
+        let text = pre_authentication(&envelope.payload_type, &payload);
+        let signed = envelope.signatures.iter().filter_map(|signature| {
+            let signature = STANDARD.decode(&signature.sig).ok()?;
+            Some(Signed { text: text.clone(), signature, of: of.clone() })
+        });
+        Some(signed.collect())
+    };
+    read().unwrap_or_default()
+}
+
+/// What an envelope's signature is over.
+/// Source: DSSE protocol, "PAE".
+fn pre_authentication(payload_type: &str, payload: &[u8]) -> Vec<u8> {
+    let mut text = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len()).into_bytes();
+    text.extend_from_slice(payload);
+    text
+}
+
+async fn small(registry: &Registry, repository: &str, layer: &Descriptor) -> Result<Vec<u8>, Error> {
+    Ok(registry.small_blob(repository, layer).await?.to_vec())
+}
+
+#[cfg(test)]
+mod tests;

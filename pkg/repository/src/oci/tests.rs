@@ -1,0 +1,371 @@
+use serde_json::{Value, json};
+use support::host::{FakeHost, Reply};
+
+use super::*;
+use crate::{
+    Credential, Digest, Failure, Network, Secret, Settings,
+    oci::manifest::{INDEX, MANIFEST, TITLE},
+    open,
+    testing::{settings, text, told},
+};
+
+pub(super) const HOST: &str = "ghe.example.org";
+const REPOSITORY: &str = "lab/aws";
+const METADATA: &str = "kind: Metadata\n";
+const COMPONENTS: &str = "kind: Namespace\n";
+
+pub(super) fn at(rest: &str) -> String {
+    format!("{HOST}/v2/{REPOSITORY}/{rest}")
+}
+
+fn repository(url: &str, settings: Settings) -> Box<dyn Repository> {
+    open(url, "infrastructure-aws", None, &Context::new(settings)).unwrap()
+}
+
+fn lab(host: &FakeHost) -> Box<dyn Repository> {
+    repository(&format!("oci://{HOST}/{REPOSITORY}"), settings(host))
+}
+
+/// Puts content where it is asked for by its digest; gives its descriptor.
+pub(super) fn blob(host: &FakeHost, title: Option<&str>, media_type: &str, content: &[u8]) -> Value {
+    let digest = Digest::of(content).to_string();
+    host.on(at(&format!("blobs/{digest}")), Reply::status(200).body(content));
+    let mut layer = json!({"mediaType": media_type, "digest": digest, "size": content.len()});
+    if let Some(title) = title {
+        layer["annotations"] = json!({TITLE: title});
+    }
+    layer
+}
+
+fn file(host: &FakeHost, title: &str, content: &str) -> Value {
+    blob(host, Some(title), "application/vnd.test.file", content.as_bytes())
+}
+
+pub(super) fn manifest(layers: &[Value], annotations: &Value) -> Value {
+    let config =
+        json!({"mediaType": "application/vnd.oci.empty.v1+json", "digest": Digest::of(b"{}"), "size": 2});
+    json!({"schemaVersion": 2, "mediaType": MANIFEST, "config": config, "layers": layers, "annotations": annotations})
+}
+
+/// Puts a manifest or an index under a reference and under its digest.
+pub(super) fn put(host: &FakeHost, reference: &str, document: &Value) -> Digest {
+    let bytes = serde_json::to_vec(document).unwrap();
+    let digest = Digest::of(&bytes);
+    let reply = Reply::status(200)
+        .header("content-type", document["mediaType"].as_str().unwrap())
+        .header("docker-content-digest", &digest.to_string())
+        .body(bytes);
+    host.on(at(&format!("manifests/{reference}")), reply.clone());
+    host.on(at(&format!("manifests/{digest}")), reply);
+    digest
+}
+
+/// A release as the operator publishes it.
+fn release(host: &FakeHost, tag: &str) -> Digest {
+    let layers =
+        [file(host, "metadata.yaml", METADATA), file(host, "infrastructure-components.yaml", COMPONENTS)];
+    put(host, tag, &manifest(&layers, &json!({})))
+}
+
+fn oci_error(error: Error) -> OciError {
+    match error {
+        Error::Oci(error) => *error,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_release_is_read_by_the_titles_of_its_layers_and_looked_up_once() {
+    let host = FakeHost::internet();
+    release(&host, "v2.9.0");
+    let lab = lab(&host);
+    assert_eq!(text(&lab.read("v2.9.0", "metadata.yaml").await.unwrap()), METADATA);
+    let components = lab.read("v2.9.0", lab.components_file()).await.unwrap();
+    assert_eq!(text(&components), COMPONENTS);
+    let origin = format!("oci://{HOST}/{REPOSITORY}:v2.9.0/infrastructure-components.yaml");
+    assert_eq!(components.origin.to_string(), origin);
+    assert_eq!(lab.files("v2.9.0").await.unwrap(), ["infrastructure-components.yaml", "metadata.yaml"]);
+    assert_eq!(host.received().iter().filter(|request| request.method == "GET").count(), 3);
+    let missing = lab.read("v2.9.0", "cluster-template.yaml").await.unwrap_err();
+    assert!(matches!(missing, Error::NoFile { available, .. } if available.len() == 2));
+}
+
+#[tokio::test]
+async fn the_name_with_version_counts_before_the_plain_one() {
+    let host = FakeHost::internet();
+    let layers = [
+        file(&host, "metadata.yaml", "plain"),
+        file(&host, "infrastructure-aws-v2.9.0-metadata.yaml", "long"),
+        file(&host, "bootstrap-kubeadm-v2.9.0-metadata.yaml", "other"),
+        file(&host, "components.yaml", COMPONENTS),
+    ];
+    put(&host, "v2.9.0", &manifest(&layers, &json!({})));
+    let lab = lab(&host);
+    assert_eq!(text(&lab.read("v2.9.0", "metadata.yaml").await.unwrap()), "long");
+    assert_eq!(text(&lab.read("v2.9.0", "infrastructure-components.yaml").await.unwrap()), COMPONENTS);
+}
+
+#[tokio::test]
+async fn versions_are_the_tags_that_are_semantic_versions_over_all_pages() {
+    let host = FakeHost::internet();
+    let next = format!("</v2/{REPOSITORY}/tags/list?n=1000&last=v1.10.0>; rel=\"next\"");
+    let page = Reply::json(200, r#"{"name":"x","tags":["latest","v1.10.0"]}"#).header("link", &next);
+    host.on(at("tags/list?n=1000"), page);
+    let last = r#"{"tags":["v1.9.0","sha256-00.sig","v1.9.0_build.1"]}"#;
+    host.on(at("tags/list?n=1000&last=v1.10.0"), Reply::json(200, last));
+    let versions = lab(&host).versions().await.unwrap();
+    let versions: Vec<&str> = versions.iter().map(Version::as_str).collect();
+    assert_eq!(versions, ["v1.9.0", "v1.9.0+build.1", "v1.10.0"]);
+}
+
+#[tokio::test]
+async fn a_version_that_is_not_there_is_told_with_those_that_are() {
+    let host = FakeHost::internet();
+    host.on(at("tags/list?n=1000"), Reply::json(200, r#"{"tags":["v2.9.0"]}"#));
+    let missing = lab(&host).read("v3.0.0", "metadata.yaml").await.unwrap_err();
+    assert!(matches!(missing, Error::NoRelease { available, .. } if available == ["v2.9.0"]));
+}
+
+#[tokio::test]
+async fn a_version_without_v_is_found_under_a_tag_with_v() {
+    let host = FakeHost::internet();
+    release(&host, "v2.9.0");
+    assert!(lab(&host).read("2.9.0", "metadata.yaml").await.is_ok());
+}
+
+#[tokio::test]
+async fn content_with_another_digest_or_size_than_said_is_refused() {
+    let host = FakeHost::internet();
+    release(&host, "v2.9.0");
+    let blob = at(&format!("blobs/{}", Digest::of(METADATA.as_bytes())));
+    let mut errors = Vec::new();
+    for lie in ["kind: Metadatb\n", "kind: Metadata", "kind: Metadata\n\n"] {
+        for reply in [
+            Reply::status(200).body(lie),
+            Reply::status(200).body(lie).unannounced().header("connection", "close"),
+        ] {
+            host.on(blob.clone(), reply);
+            errors.push(oci_error(lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err()));
+        }
+    }
+    let is_size = |error: &OciError| matches!(error, OciError::Size { expected_bytes: 15, .. });
+    assert!(errors[..2].iter().all(|error| matches!(error, OciError::Digest { .. })), "{errors:?}");
+    assert!(errors[2..].iter().all(is_size), "{errors:?}");
+}
+
+#[tokio::test]
+async fn a_registry_that_calls_a_manifest_by_another_digest_is_refused() {
+    let host = FakeHost::internet();
+    let document = serde_json::to_vec(&manifest(&[], &json!({}))).unwrap();
+    let other = Digest::of(b"other");
+    let reply = Reply::status(200).header("docker-content-digest", &other.to_string()).body(document.clone());
+    host.on(at("manifests/v2.9.0"), reply);
+    let error = oci_error(lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err());
+    assert!(matches!(error, OciError::Digest { expected, .. } if expected == other));
+
+    host.on(at(&format!("manifests/{other}")), Reply::status(200).body(document));
+    let pinned = repository(&format!("oci://{HOST}/{REPOSITORY}:v2.9.0@{other}"), settings(&host));
+    let error = oci_error(pinned.read("v2.9.0", "metadata.yaml").await.unwrap_err());
+    assert!(matches!(error, OciError::Digest { expected, .. } if expected == other));
+}
+
+#[tokio::test]
+async fn a_pinned_digest_is_what_is_read_wherever_the_tag_leads_and_pins_the_version() {
+    let host = FakeHost::internet();
+    let digest = release(&host, "v2.9.0");
+    put(&host, "v2.9.0", &manifest(&[file(&host, "metadata.yaml", "moved")], &json!({})));
+    let pinned = repository(&format!("oci://{HOST}/{REPOSITORY}:v2.9.0@{digest}"), settings(&host));
+    assert_eq!(text(&pinned.read("v2.9.0", "metadata.yaml").await.unwrap()), METADATA);
+    assert_eq!(pinned.versions().await.unwrap().len(), 1);
+    let other = oci_error(pinned.read("v2.10.0", "metadata.yaml").await.unwrap_err());
+    assert!(matches!(other, OciError::Pinned { pinned, .. } if pinned == "v2.9.0"));
+}
+
+#[tokio::test]
+async fn a_manifest_over_four_mebibytes_is_not_taken() {
+    let host = FakeHost::internet();
+    let padding = " ".repeat(4 << 20);
+    let text = format!("{}{padding}", manifest(&[], &json!({})));
+    host.on(at("manifests/v2.9.0"), Reply::status(200).header("content-type", MANIFEST).body(text));
+    let error = lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err();
+    assert!(matches!(&error.request().unwrap().failure, Failure::TooLarge { .. }), "{}", told(&error));
+}
+
+fn index(host: &FakeHost, entries: &[(Digest, Value)]) -> Value {
+    let entries = entries.iter().map(|(digest, annotations)| {
+        let size = host.body(&at(&format!("manifests/{digest}"))).len();
+        json!({"mediaType": MANIFEST, "digest": digest, "size": size, "annotations": annotations})
+    });
+    json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": entries.collect::<Vec<_>>()})
+}
+
+#[tokio::test]
+async fn of_an_index_the_artifact_of_the_provider_is_taken() {
+    let host = FakeHost::internet();
+    let aws = release(&host, "aws");
+    let other = put(&host, "other", &manifest(&[file(&host, "metadata.yaml", "other")], &json!({})));
+    let provider = |of: &str, name: &str| json!({"cluster-api.sigs.k8s.io/provider-type": of, "cluster-api.sigs.k8s.io/provider-name": name});
+    let by_provider =
+        [(other, provider("controlPlane", "kubeadm")), (aws, provider("infrastructure", "aws"))];
+    let by_title = [(other, json!({TITLE: "core-cluster-api"})), (aws, json!({TITLE: "infrastructure-aws"}))];
+    for entries in [&by_provider[..], &by_title[..], &[(aws, json!({}))]] {
+        put(&host, "v2.9.0", &index(&host, entries));
+        assert_eq!(text(&lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap()), METADATA);
+    }
+    put(&host, "v2.9.0", &index(&host, &by_title[..1]));
+    let none = oci_error(lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err());
+    assert!(matches!(none, OciError::NotInIndex { found: 0, titles, .. } if titles == ["core-cluster-api"]));
+}
+
+#[tokio::test]
+async fn a_manifest_of_another_size_than_its_index_says_is_refused() {
+    let host = FakeHost::internet();
+    let aws = release(&host, "aws");
+    let mut document = index(&host, &[(aws, json!({}))]);
+    document["manifests"][0]["size"] = json!(7);
+    put(&host, "v2.9.0", &document);
+    let error = oci_error(lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err());
+    assert!(matches!(error, OciError::Size { expected_bytes: 7, .. }));
+}
+
+#[tokio::test]
+async fn an_index_inside_an_index_is_refused() {
+    let host = FakeHost::internet();
+    let inner = put(&host, "inner", &index(&host, &[]));
+    put(&host, "v2.9.0", &index(&host, &[(inner, json!({}))]));
+    let error = oci_error(lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err());
+    assert!(matches!(error, OciError::NestedIndex { .. }));
+}
+
+#[tokio::test]
+async fn an_image_a_foreign_artifact_and_hostile_names_are_refused() {
+    let host = FakeHost::internet();
+    let read = async |layers: &[Value], annotations: Value| {
+        put(&host, "v2.9.0", &manifest(layers, &annotations));
+        lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err()
+    };
+    let image = blob(&host, None, "application/octet-stream", b"x");
+    assert!(matches!(oci_error(read(&[image], json!({})).await), OciError::NoFiles { .. }));
+    let metadata = file(&host, "metadata.yaml", METADATA);
+    let foreign = json!({"cluster-api.sigs.k8s.io/provider-type": "infrastructure",
+        "cluster-api.sigs.k8s.io/provider-name": "azure"});
+    let error = oci_error(read(std::slice::from_ref(&metadata), foreign).await);
+    assert!(matches!(error, OciError::OtherProvider { found, .. } if found == "infrastructure azure"));
+    let twice = read(&[metadata.clone(), metadata], json!({})).await;
+    assert!(matches!(oci_error(twice), OciError::DuplicateFile { .. }));
+    let climbing = file(&host, "../metadata.yaml", METADATA);
+    assert!(matches!(read(&[climbing], json!({})).await, Error::UnsafeName { .. }));
+}
+
+#[tokio::test]
+async fn files_packed_into_one_layer_are_read_as_the_proposal_has_them() {
+    let host = FakeHost::internet();
+    let mut header = tar::Header::new_gnu();
+    header.set_size(METADATA.len() as u64);
+    let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut archive = tar::Builder::new(gzip);
+    archive.append_data(&mut header, "metadata.yaml", METADATA.as_bytes()).unwrap();
+    let packed = archive.into_inner().unwrap().finish().unwrap();
+    let layer = blob(&host, None, "application/vnd.oci.image.layer.v1.tar+gzip", &packed);
+    let annotations = json!({"cluster-api.sigs.k8s.io/provider-type": "infrastructure",
+        "cluster-api.sigs.k8s.io/provider-name": "aws", TITLE: "infrastructure-aws"});
+    put(&host, "v2.9.0", &manifest(&[layer], &annotations));
+    assert_eq!(text(&lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap()), METADATA);
+}
+
+fn ann() -> Credential {
+    Credential::Basic { user: "ann".to_owned(), password: Secret::new("config", "hunter2").unwrap() }
+}
+
+fn with_ann(host: &FakeHost) -> Settings {
+    let mut settings = settings(host);
+    settings.registry_credentials.insert(HOST.to_owned(), ann());
+    settings
+}
+
+fn refusing(realm: &str) -> Reply {
+    let challenge =
+        format!("Bearer realm=\"{realm}\",service=\"lab\",scope=\"repository:{REPOSITORY}:pull\"");
+    Reply::json(401, "{}").header("www-authenticate", &challenge)
+}
+
+const TOKENS: &str = "files.example.org/token?service=lab&scope=repository%3Alab%2Faws%3Apull";
+
+#[tokio::test]
+async fn a_token_is_fetched_with_the_password_used_for_all_requests_and_refreshed_once() {
+    let host = FakeHost::internet();
+    let digest = release(&host, "v2.9.0");
+    let whole = manifest(
+        &[file(&host, "metadata.yaml", METADATA), file(&host, "infrastructure-components.yaml", COMPONENTS)],
+        &json!({}),
+    );
+    let refused = refusing("https://files.example.org/token");
+    let served = Reply::status(200).header("content-type", MANIFEST).body(whole.to_string());
+    host.on_each(at("manifests/v2.9.0"), [refused.clone(), served]);
+    let blob = at(&format!("blobs/{}", Digest::of(METADATA.as_bytes())));
+    host.on_each(blob, [refused, Reply::status(200).body(METADATA)]);
+    host.on_each(
+        TOKENS,
+        [Reply::json(200, r#"{"token":"one"}"#), Reply::json(200, r#"{"access_token":"two"}"#)],
+    );
+    let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), with_ann(&host));
+    lab.read("v2.9.0", "metadata.yaml").await.unwrap();
+    assert_eq!(digest, Digest::of(whole.to_string().as_bytes()));
+    let sent: Vec<_> = host
+        .received()
+        .iter()
+        .filter(|request| request.method == "GET")
+        .map(|request| request.header("authorization").unwrap_or_default().to_owned())
+        .collect();
+    let basic = "Basic YW5uOmh1bnRlcjI=";
+    assert_eq!(sent, ["", basic, "Bearer one", "Bearer one", basic, "Bearer two"]);
+}
+
+#[tokio::test]
+async fn a_password_does_not_go_to_a_realm_in_another_domain() {
+    let host = FakeHost::internet();
+    host.on(at("manifests/v2.9.0"), refusing("https://gitlab.com/token"));
+    let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), with_ann(&host));
+    assert!(lab.read("v2.9.0", "metadata.yaml").await.is_err());
+    let asked = host.received();
+    assert!(asked.iter().any(|request| request.host == "gitlab.com"));
+    assert!(asked.iter().all(|request| request.header("authorization").is_none()), "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_told_with_its_origin_and_not_tried_again() {
+    let host = FakeHost::internet();
+    let refused = Reply::json(401, "{}").header("www-authenticate", "Basic realm=\"lab\"");
+    host.on(at("manifests/v2.9.0"), refused);
+    let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), with_ann(&host));
+    let error = lab.read("v2.9.0", "metadata.yaml").await.unwrap_err();
+    assert_eq!(error.request().unwrap().credential, Some(ann()));
+    assert_eq!(host.received().iter().filter(|request| request.method == "GET").count(), 2);
+}
+
+#[tokio::test]
+async fn a_blob_is_followed_to_another_host_without_the_credential() {
+    let host = FakeHost::internet();
+    let layers = [file(&host, "metadata.yaml", METADATA)];
+    put(&host, "v2.9.0", &manifest(&layers, &json!({})));
+    let blob = at(&format!("blobs/{}", Digest::of(METADATA.as_bytes())));
+    let refused = Reply::json(401, "{}").header("www-authenticate", "Basic realm=\"lab\"");
+    host.on_each(blob, [refused, Reply::redirect("https://objects.githubusercontent.com/blob")]);
+    host.on("objects.githubusercontent.com/blob", Reply::file(METADATA));
+    let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), with_ann(&host));
+    assert_eq!(text(&lab.read("v2.9.0", "metadata.yaml").await.unwrap()), METADATA);
+    let asked = host.received();
+    let elsewhere = asked.iter().find(|request| request.host == "objects.githubusercontent.com").unwrap();
+    assert_eq!(elsewhere.header("authorization"), None);
+}
+
+#[tokio::test]
+async fn offline_no_registry_is_asked() {
+    let host = FakeHost::internet();
+    release(&host, "v2.9.0");
+    let settings = Settings { network: Network::Forbidden, ..settings(&host) };
+    let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), settings);
+    let error = lab.read("v2.9.0", "metadata.yaml").await.unwrap_err();
+    assert!(matches!(error, Error::Offline { .. }));
+    assert!(host.received().is_empty());
+}

@@ -1,0 +1,151 @@
+//! Makes room, least recently used first.
+
+use std::{
+    fs, io,
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use super::{
+    Store,
+    inventory::{Inventory, Kept, files, size_of_tree},
+    store_error,
+};
+use crate::Error;
+
+/// The lock of whoever prunes.
+const KEY: &str = "pruning";
+/// A write takes minutes at most; a temporary file of this age was left by somebody who was killed.
+const LEFT_BEHIND: Duration = Duration::from_hours(24);
+/// Folders of readers that keep more than files.
+pub(super) const READERS: [&str; 1] = ["git"];
+
+/// What is removed. Temporary files that somebody left behind always are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prune {
+    /// As much as is over the limit.
+    ToLimit,
+    /// The same, and what was not used for so long.
+    Unused(Duration),
+    /// Everything, the folders of readers too.
+    Everything,
+}
+
+/// What was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Addresses that were forgotten.
+    pub entries: usize,
+    /// Bytes that were freed.
+    pub freed_bytes: u64,
+    /// Temporary files that somebody had left behind.
+    pub temporaries: usize,
+    /// Bytes in blobs that are left.
+    pub left_bytes: u64,
+}
+
+impl Store {
+    /// Removes what is asked for. Waits for another process that is at it.
+    /// # Errors
+    /// When the store cannot be used, or something in it not be removed.
+    pub async fn prune(&self, what: Prune) -> Result<Pruned, Error> {
+        self.check()?;
+        if !self.settings().folder.exists() {
+            return Ok(Pruned::default());
+        }
+        let _lock = self.lock(KEY).await?;
+        self.prune_now(what)
+    }
+
+    /// Makes room where nobody else does; gives what is left. A failure is met again by whoever prunes by hand.
+    pub(super) fn prune_unless_busy(&self) -> Option<u64> {
+        let _lock = self.try_lock(KEY).ok().flatten()?;
+        self.prune_now(Prune::ToLimit).ok().map(|pruned| pruned.left_bytes)
+    }
+
+    fn prune_now(&self, what: Prune) -> Result<Pruned, Error> {
+        let inventory = self.inventory()?;
+        let mut pruned = Pruned { left_bytes: inventory.size_bytes(), ..Pruned::default() };
+        remove_temporaries(&inventory, what, &mut pruned)?;
+        for entry in &inventory.stray {
+            remove(entry)?;
+            pruned.entries += 1;
+        }
+        let (max_bytes, now) = (self.settings().max_bytes, SystemTime::now());
+        for kept in &inventory.kept {
+            let goes = pruned.left_bytes > max_bytes
+                || match what {
+                    Prune::ToLimit => false,
+                    Prune::Unused(age) => now.duration_since(kept.used).is_ok_and(|unused| unused >= age),
+                    Prune::Everything => true,
+                };
+            if goes {
+                remove_blob(kept, &mut pruned)?;
+            }
+        }
+        if what == Prune::Everything {
+            self.remove_readers(&mut pruned)?;
+        }
+        self.remove_locks(what)?;
+        Ok(pruned)
+    }
+
+    fn remove_readers(&self, pruned: &mut Pruned) -> Result<(), Error> {
+        for reader in READERS {
+            let folder = self.settings().folder.join(reader);
+            let size_bytes = size_of_tree(&folder);
+            match fs::remove_dir_all(&folder) {
+                Ok(()) => pruned.freed_bytes += size_bytes,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(store_error(&folder, error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes lock files that nobody holds; whoever opened one before takes a new one.
+    fn remove_locks(&self, what: Prune) -> Result<(), Error> {
+        if !cfg!(unix) {
+            return Ok(());
+        }
+        for file in files(&self.locks())? {
+            let is_due =
+                what == Prune::Everything || file.modified.elapsed().is_ok_and(|age| age >= LEFT_BEHIND);
+            let opened = fs::File::options().append(true).open(&file.path).ok().filter(|_| is_due);
+            if opened.is_some_and(|opened| opened.try_lock().is_ok()) {
+                remove(&file.path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn remove_temporaries(inventory: &Inventory, what: Prune, pruned: &mut Pruned) -> Result<(), Error> {
+    let is_left = |age| age >= LEFT_BEHIND || what == Prune::Everything;
+    for temporary in inventory.temporaries.iter().filter(|temporary| is_left(temporary.age)) {
+        remove(&temporary.path)?;
+        pruned.temporaries += 1;
+        pruned.freed_bytes += temporary.size_bytes;
+    }
+    Ok(())
+}
+
+/// Entries first: one without its blob is asked for again, a blob without entries is only forgotten.
+fn remove_blob(kept: &Kept, pruned: &mut Pruned) -> Result<(), Error> {
+    for (entry, _) in &kept.entries {
+        remove(entry)?;
+        pruned.entries += 1;
+    }
+    remove(&kept.path)?;
+    pruned.freed_bytes += kept.size_bytes;
+    pruned.left_bytes -= kept.size_bytes;
+    Ok(())
+}
+
+/// Removes a file; one that somebody else has removed is gone as well.
+pub(super) fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(store_error(path, error)),
+        _ => Ok(()),
+    }
+}
