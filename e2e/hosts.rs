@@ -178,6 +178,114 @@ providers:
     assert!(!sent.is_empty() && sent.iter().all(|value| value.ends_with(" ghe-secret")), "{sent:?}");
 }
 
+// Row: PRV-13
+#[test]
+fn the_kind_of_a_host_makes_github_enterprise_gitlab_and_folders_of_any_name() {
+    let host = FakeHost::internet();
+    let files = [("metadata.yaml", METADATA), ("infrastructure-components.yaml", COMPONENTS)];
+    let world = connected(&host).env("LAB_TOKEN", "lab-secret");
+    let places = [
+        (
+            "github",
+            "files.example.org/team/aws/releases",
+            "files.example.org/team/aws/releases/download/v2.1.0",
+        ),
+        (
+            "gitlab",
+            "files.example.org/api/v4/projects/7/packages/generic/aws",
+            "files.example.org/api/v4/projects/7/packages/generic/aws/v2.1.0",
+        ),
+        ("folder", "files.example.org/infrastructure-aws", "files.example.org/infrastructure-aws/v2.1.0"),
+    ];
+    for (kind, base, folder) in places {
+        for (file, body) in files {
+            host.on(format!("{folder}/{file}"), Reply::file(body));
+        }
+        world.configure("hosts: {files.example.org: {token: '${LAB_TOKEN}'}}\n");
+        let url = format!("https://{base}/v2.1.0/infrastructure-components.yaml");
+        let added =
+            world.run(["provider", "add", "aws", "--type", "infrastructure", "--url", &url, "--kind", kind]);
+        assert_eq!(added.status, 0, "{added}");
+        let run = world.run(["generate", "provider", "-i", "aws"]);
+        assert_eq!(run.status, 0, "{run}");
+        let of_kind = host.received();
+        let last = of_kind.last().unwrap();
+        // A download of GitHub needs no token.
+        let expected = (kind != "github").then_some("Bearer lab-secret");
+        assert_eq!(last.header("authorization"), expected, "{kind}");
+    }
+}
+
+#[test]
+fn a_folder_on_a_web_server_with_an_index_has_a_latest_version() {
+    let host = FakeHost::internet();
+    let base = "files.example.org/infrastructure-aws";
+    host.on(format!("{base}/index.json"), Reply::json(200, r#"{"versions": {"v2.0.0": {}, "v2.1.0": {}}}"#));
+    for (file, body) in [("metadata.yaml", METADATA), ("infrastructure-components.yaml", COMPONENTS)] {
+        host.on(format!("{base}/v2.1.0/{file}"), Reply::file(body));
+    }
+    let world = connected(&host);
+    world.configure(format!(
+        "providers:\n- {{name: aws, type: InfrastructureProvider, url: \"https://{base}/latest/infrastructure-components.yaml\"}}\n"
+    ));
+    let run = world.run(["generate", "provider", "-i", "aws", "--describe"]);
+    assert!(run.stdout.contains("Version:            v2.1.0\n"), "{run}");
+}
+
+#[test]
+fn an_authority_of_our_own_is_named_by_flag_variable_or_host() {
+    let host = FakeHost::internet();
+    let base = "files.example.org/infrastructure-aws";
+    for (file, body) in [("metadata.yaml", METADATA), ("infrastructure-components.yaml", COMPONENTS)] {
+        host.on(format!("{base}/v2.1.0/{file}"), Reply::file(body));
+    }
+    let world = world().env("HTTPS_PROXY", host.proxy_url());
+    let ca = world.write("ca.pem", host.ca_pem());
+    let provider = format!(
+        "providers:\n- {{name: aws, type: InfrastructureProvider, url: \"https://{base}/v2.1.0/infrastructure-components.yaml\"}}\n"
+    );
+    world.configure(&provider);
+    let ca = ca.display().to_string();
+    let generate = ["generate", "provider", "-i", "aws"];
+    let run = world.run(generate);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+    assert!(
+        run.stderr.contains("cause: its certificate is signed by `CN=authority of a fake host`"),
+        "{run}"
+    );
+    assert!(run.stderr.contains("the host showed `CN=a fake host`"), "{run}");
+    assert!(run.stderr.contains("--ca-bundle FILE"), "{run}");
+    let flagged = world.run(generate.into_iter().chain(["--ca-bundle", &ca]));
+    assert_eq!(flagged.status, 0, "{flagged}");
+    world.configure(format!("{provider}hosts: {{files.example.org: {{caBundle: \"{ca}\"}}}}\n"));
+    let configured = world.run(generate);
+    assert_eq!(configured.status, 0, "{configured}");
+    world.configure(&provider);
+    let variable = world.env("CAPSTAN_CA_BUNDLE", &ca).run(generate);
+    assert_eq!(variable.status, 0, "{variable}");
+}
+
+#[test]
+fn a_login_of_netrc_goes_to_its_host() {
+    let host = FakeHost::internet();
+    let base = "files.example.org/infrastructure-aws";
+    for (file, body) in [("metadata.yaml", METADATA), ("infrastructure-components.yaml", COMPONENTS)] {
+        host.on(format!("{base}/v2.1.0/{file}"), Reply::file(body));
+    }
+    let world = connected(&host);
+    let netrc = world.write("netrc", "machine files.example.org login ann password s3cret\n");
+    world.configure(format!(
+        "providers:\n- {{name: aws, type: InfrastructureProvider, url: \"https://{base}/v2.1.0/infrastructure-components.yaml\"}}\n"
+    ));
+    let run = world.env("NETRC", netrc).run(["generate", "provider", "-i", "aws", "-v", "10"]);
+    assert_eq!(run.status, 0, "{run}");
+    assert!(!run.stderr.contains("s3cret"), "{run}");
+    let requests = host.received().into_iter().filter(|request| request.method == "GET");
+    assert!(
+        requests.into_iter().all(|request| request.header("authorization") == Some("Basic YW5uOnMzY3JldA=="))
+    );
+}
+
 #[test]
 fn a_refused_token_is_named_and_never_shown() {
     let host = FakeHost::internet();

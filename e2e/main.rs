@@ -4,6 +4,7 @@
 mod cache;
 mod corpus;
 mod first_cluster;
+mod git;
 mod hosts;
 mod management;
 mod moves;

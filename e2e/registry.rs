@@ -128,3 +128,33 @@ fn a_certificate_nobody_vouches_for_is_refused() {
     let run = publish(&world(), &registry, "v1.0.0", "v1.0.0");
     assert!(run.status == 1 && run.stderr.contains("https://"), "{run}");
 }
+
+#[test]
+fn a_password_is_found_where_docker_keeps_it_or_under_hosts_and_a_second_run_needs_no_connection() {
+    let Some(registry) = registry(Transport::Tls, Guests::Ann) else { return };
+    let nobody = publish(&lab(&registry), &registry, "v1.0.0", "v1.0.0");
+    assert!(nobody.status == 1 && nobody.stderr.contains("docker login"), "{nobody}");
+
+    // `ann:hunter2` as `docker login` writes it.
+    let auths = format!("{{\"auths\": {{\"{}\": {{\"auth\": \"YW5uOmh1bnRlcjI=\"}}}}}}", registry.host());
+    let world = lab(&registry);
+    let folder = world.write("docker/config.json", auths).parent().unwrap().to_owned();
+    let world = world.env("DOCKER_CONFIG", folder);
+    assert_eq!(json(&publish(&world, &registry, "v1.0.0", "v1.0.0"))["outcome"], "published");
+
+    let world = lab(&registry);
+    let hosts = format!(
+        "providers:\n- {{name: sandbox, type: InfrastructureProvider, url: \"{}\"}}\nSANDBOX_ENDPOINT: https://x\n\
+         hosts:\n  \"{}\": {{username: {}, password: {}}}\n",
+        target(&registry),
+        registry.host(),
+        Registry::USER,
+        Registry::PASSWORD,
+    );
+    world.configure(hosts);
+    let first = generate(&world, ":v1.0.0");
+    assert_eq!(first.status, 0, "{first}");
+    drop(registry);
+    let again = world.run(["generate", "provider", "-i", "sandbox:v1.0.0", "--offline"]);
+    assert_eq!((again.status, &again.stdout), (0, &first.stdout), "{again}");
+}

@@ -46,6 +46,11 @@ impl Environment {
         self.get(name).and_then(OsStr::to_str).filter(|text| !text.is_empty())
     }
 
+    /// All variables as they are, for programs that are started.
+    pub fn all(&self) -> Vec<(OsString, OsString)> {
+        self.variables.clone().into_iter().collect()
+    }
+
     /// The folder relative paths start from.
     pub fn current_dir(&self) -> &Path {
         &self.current_dir

@@ -99,7 +99,13 @@ impl Session {
         if let Some(lock) = &lock {
             self.messages().log(1, format!("reading what is locked in `{}`", lock.place));
         }
-        let context = settings::repositories(&*self.config()?, &self.globals, &self.environment, self.messages(), lock)?;
+        let context = settings::repositories(
+            &*self.config()?,
+            &self.globals,
+            &self.environment,
+            self.messages(),
+            lock,
+        )?;
         Ok(self.repositories.get_or_init(|| context).clone())
     }
 

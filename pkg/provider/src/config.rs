@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ConfigFile ─► tree with lower-case keys ─┐
-//!                                          ├─► Config ─► providers, cert-manager, images, overrides folder, tokens, cache
+//!                                          ├─► Config ─► providers, cert-manager, images, overrides folder, tokens, hosts, cache
 //! Environment ─────────────────────────────┘          └► Variables ─► the value of `${NAME}` and where it comes from
 //! ```
 
@@ -13,6 +13,7 @@ mod dotenv;
 mod environment;
 mod error;
 mod file;
+mod hosts;
 mod images;
 mod patches;
 mod providers;

@@ -4,20 +4,25 @@ use std::{
     net::SocketAddr,
     path::PathBuf,
     sync::{
-        Arc, OnceLock,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
 use api::Version;
+use url::Url;
 
 use crate::{
-    Error, Event, EventSink, File, LockSettings, ProxySettings, Secret, Store, StoreSettings,
+    CaBundle, CredentialSources, Error, Event, EventSink, File, FolderIndex, Hosts, LockSettings,
+    ProxySettings, Secret, Store, StoreSettings,
     cache::Cache,
+    credential::Found,
+    git::{self, GitSettings},
     github::ReleaseAssets,
     http,
     oci::{Artifact, Registries},
+    tls::Identity,
 };
 
 /// Everything that decides how hosts are talked to. All of it is handed in; nothing is read from the environment.
@@ -35,8 +40,8 @@ pub struct Settings {
     pub goproxy: Option<String>,
     /// Proxies.
     pub proxy: ProxySettings,
-    /// A PEM bundle of certificates that are trusted besides those of the system (`SSL_CERT_FILE`).
-    pub ca_file: Option<PathBuf>,
+    /// PEM bundles of certificates that are trusted for all hosts, besides those of the system.
+    pub ca_bundles: Vec<CaBundle>,
     /// More trusted certificates, each a PEM bundle.
     pub extra_roots: Vec<Vec<u8>>,
     /// Whether the certificates of the system are trusted.
@@ -55,6 +60,10 @@ pub struct Settings {
     pub network: Network,
     /// Who hears what is going on.
     pub events: Option<EventSink>,
+    /// What is set for single hosts.
+    pub hosts: Hosts,
+    /// Files and programs that know credentials.
+    pub credentials: CredentialSources,
     /// Where files are kept between runs; none keeps nothing.
     pub store: Option<StoreSettings>,
     /// What is asked for again though it is kept.
@@ -63,8 +72,8 @@ pub struct Settings {
     pub lock: Option<Arc<LockSettings>>,
     /// Keys whose signature the artifacts of a provider must bear, by its label.
     pub verify_keys: BTreeMap<String, PathBuf>,
-    /// Credentials by registry.
-    pub registry_credentials: BTreeMap<String, crate::Credential>,
+    /// The `git` program.
+    pub git: GitSettings,
 }
 
 /// What hosts are asked about again though it is kept.
@@ -112,7 +121,7 @@ impl Default for Settings {
             gitlab_tokens: BTreeMap::new(),
             goproxy: None,
             proxy: ProxySettings::default(),
-            ca_file: None,
+            ca_bundles: Vec::new(),
             extra_roots: Vec::new(),
             system_roots: true,
             resolve: BTreeMap::new(),
@@ -125,11 +134,13 @@ impl Default for Settings {
             user_agent: concat!("capstan/", env!("CARGO_PKG_VERSION")).to_owned(),
             network: Network::Allowed,
             events: None,
+            hosts: Hosts::default(),
+            credentials: CredentialSources::default(),
             store: None,
             refresh: Refresh::Changing,
             lock: None,
             verify_keys: BTreeMap::new(),
-            registry_credentials: BTreeMap::new(),
+            git: GitSettings::default(),
         }
     }
 }
@@ -143,7 +154,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// What all repositories of one process share: settings, one lazily made HTTP client, answers. Cheap to clone.
+/// What all repositories of one process share: settings, lazily made HTTP clients, answers. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
     shared: Arc<Shared>,
@@ -151,7 +162,7 @@ pub struct Context {
 
 struct Shared {
     settings: Settings,
-    client: OnceLock<Result<reqwest::Client, Error>>,
+    clients: Mutex<BTreeMap<Identity, Result<reqwest::Client, Error>>>,
     files: Cache<String, File>,
     versions: Cache<String, Arc<[Version]>>,
     releases: Cache<String, Arc<ReleaseAssets>>,
@@ -159,6 +170,9 @@ struct Shared {
     told_of_store: AtomicBool,
     artifacts: Cache<String, Arc<Artifact>>,
     registries: Registries,
+    indexes: Cache<String, Option<Arc<FolderIndex>>>,
+    credentials: Found,
+    git: git::Session,
 }
 
 impl Context {
@@ -168,13 +182,16 @@ impl Context {
             shared: Arc::new(Shared {
                 store: settings.store.clone().map(|store| Store::new(store, settings.events.clone())),
                 told_of_store: AtomicBool::new(false),
+                git: git::Session::default(),
                 settings,
-                client: OnceLock::new(),
+                clients: Mutex::default(),
                 files: Cache::default(),
                 versions: Cache::default(),
                 releases: Cache::default(),
                 artifacts: Cache::default(),
                 registries: Registries::default(),
+                indexes: Cache::default(),
+                credentials: Found::default(),
             }),
         }
     }
@@ -191,12 +208,17 @@ impl Context {
 
     /// Whether anything was asked of the network yet.
     pub fn used_network(&self) -> bool {
-        self.shared.client.get().is_some()
+        !self.clients().is_empty()
     }
 
     /// What is kept on this machine, if anything is.
     pub fn store(&self) -> Option<&Store> {
         self.shared.store.as_ref()
+    }
+
+    /// What is known of Git and its remotes.
+    pub(crate) fn git(&self) -> &git::Session {
+        &self.shared.git
     }
 
     /// Tells, once, that the store cannot be used as it should; whoever met the failure goes on without.
@@ -222,9 +244,29 @@ impl Context {
         }
     }
 
-    pub(crate) fn client(&self) -> Result<&reqwest::Client, Error> {
-        let client = self.shared.client.get_or_init(|| http::make_client(&self.shared.settings));
-        client.as_ref().map_err(Clone::clone)
+    /// The client for the host of a url; hosts that nothing is set for share one.
+    /// # Errors
+    /// What is wrong with the certificates and proxies that are set.
+    pub(crate) fn client(&self, url: &Url) -> Result<reqwest::Client, Error> {
+        let settings = &self.shared.settings;
+        let identity = Identity::of(settings.hosts.get(url));
+        let mut clients = self.clients();
+        let known = clients.get(&identity).cloned();
+        known.unwrap_or_else(|| {
+            let client = http::make_client(settings, &identity);
+            clients.insert(identity, client.clone());
+            client
+        })
+    }
+
+    fn clients(&self) -> MutexGuard<'_, BTreeMap<Identity, Result<reqwest::Client, Error>>> {
+        self.shared.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The proxy a request goes through, if any.
+    pub(crate) fn proxy(&self, url: &Url) -> Option<Url> {
+        let settings = &self.shared.settings;
+        settings.proxy.for_host(url, settings.hosts.get(url))
     }
 
     /// Files by address.
@@ -250,6 +292,16 @@ impl Context {
     /// What is known of registries.
     pub(crate) fn registries(&self) -> &Registries {
         &self.shared.registries
+    }
+
+    /// Indexes of web folders by address; none where a folder has none.
+    pub(crate) fn indexes(&self) -> &Cache<String, Option<Arc<FolderIndex>>> {
+        &self.shared.indexes
+    }
+
+    /// What files and programs said about credentials.
+    pub(crate) fn found_credentials(&self) -> &Found {
+        &self.shared.credentials
     }
 }
 

@@ -1,7 +1,18 @@
+mod docker;
+mod helper;
+mod lookup;
+mod netrc;
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use reqwest::header::HeaderValue;
+
+pub(crate) use lookup::{Found, Purpose};
+
+pub use lookup::CredentialSources;
 
 use crate::Secret;
 
@@ -59,28 +70,5 @@ impl fmt::Display for Credential {
 impl fmt::Debug for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Credential({self})")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_credential_prints_its_user_and_never_its_password() {
-        let password = Secret::new("netrc", "hunter2").unwrap();
-        let basic = Credential::Basic { user: "ann".to_owned(), password };
-        assert_eq!(
-            format!("{basic} {basic:?}"),
-            "user `ann` of netrc (***) Credential(user `ann` of netrc (***))"
-        );
-        let header = basic.header().unwrap();
-        assert_eq!((header.to_str().unwrap(), header.is_sensitive()), ("Basic YW5uOmh1bnRlcjI=", true));
-    }
-
-    #[test]
-    fn a_token_with_a_line_end_in_it_makes_no_header() {
-        let token = Secret::new("GITHUB_TOKEN", "one\r\nx-injected: two").unwrap();
-        assert_eq!(Credential::from(token).header(), None);
     }
 }

@@ -1,6 +1,9 @@
 use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
-use crate::{Credential, Digest, LocationError, NotAsLocked, OciError};
+use crate::{
+    Credential, Digest, LocationError, NotAsLocked, OciError, UntrustedCertificate,
+    git::{GitError, GitFailure, RemoteUrlError},
+};
 
 /// Why a repository could not answer. Cheap to clone: concurrent readers of one file share one failure.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -110,11 +113,13 @@ pub enum Error {
         /// The variable it came from.
         variable: &'static str,
     },
-    /// The file named by `SSL_CERT_FILE` is no bundle of certificates.
-    #[error("`{}` named by SSL_CERT_FILE holds no usable certificates", path.display())]
+    /// A file of trusted certificates is none.
+    #[error("`{}`, named by {named_by}, holds no usable certificates", path.display())]
     CaFile {
         /// The file.
         path: PathBuf,
+        /// The flag, variable or key that names it.
+        named_by: String,
     },
     /// A credential has characters that no credential has.
     #[error("{credential} has a blank, a line end or another character that no token has")]
@@ -192,6 +197,59 @@ pub enum Error {
     /// What a registry keeps cannot be used.
     #[error(transparent)]
     Oci(Box<OciError>),
+    /// A client certificate or its key cannot be used.
+    #[error("cannot use the client certificate `{}`: {problem}", path.display())]
+    ClientCertificate {
+        /// The file of the certificate or of the key.
+        path: PathBuf,
+        /// What is wrong with it; nothing of its content.
+        problem: String,
+    },
+    /// A file with credentials cannot be read as one.
+    #[error("cannot read the credentials in `{}`: {problem}", path.display())]
+    CredentialFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and where; nothing of its content.
+        problem: String,
+    },
+    /// A program that keeps credentials could not be asked.
+    #[error("cannot ask `{program}` for the credential of `{server}`: {problem}")]
+    CredentialHelper {
+        /// The program, `docker-credential-…`.
+        program: String,
+        /// The server.
+        server: String,
+        /// What went wrong: never what it printed as its answer.
+        problem: String,
+        /// The file that names the program.
+        named_by: PathBuf,
+    },
+    /// A file is not the one the index of its folder lists.
+    #[error("`{place}` is not the file its index lists: it has {actual}, the index says {expected}")]
+    DigestMismatch {
+        /// The address, without credentials.
+        place: String,
+        /// The digest in the index.
+        expected: Digest,
+        /// The digest of what came.
+        actual: Digest,
+    },
+    /// The address of a Git repository cannot be used.
+    #[error("the Git repository in `{url}` cannot be used")]
+    Remote {
+        /// The url, without credentials.
+        url: String,
+        /// What is wrong with it.
+        #[source]
+        source: RemoteUrlError,
+    },
+    /// There is no `git` program that serves.
+    #[error("Git repositories cannot be read")]
+    GitProgram(#[source] Arc<GitFailure>),
+    /// A Git repository did not give what was wanted.
+    #[error(transparent)]
+    Git(Arc<GitError>),
 }
 
 impl From<OciError> for Error {
@@ -304,12 +362,27 @@ pub enum Failure {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The host shows a certificate that cannot be trusted, or speaks no TLS.
-    #[error("no trusted TLS connection to {host}")]
+    /// The host shows a certificate that is not trusted.
+    #[error("no trusted connection to {host}")]
+    Certificate {
+        /// Host name and port.
+        host: String,
+        /// What it showed, and what is wrong with it.
+        #[source]
+        source: Box<UntrustedCertificate>,
+    },
+    /// The host wants a certificate of ours, or does not take the one it was shown.
+    #[error("{host} wants a client certificate that it trusts")]
+    WantsCertificate {
+        /// Host name and port.
+        host: String,
+    },
+    /// The host speaks no TLS, or none that we speak.
+    #[error("no TLS connection to {host}")]
     Tls {
         /// Host name and port.
         host: String,
-        /// What is wrong with the certificate.
+        /// What is wrong.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -372,6 +445,8 @@ impl Failure {
             Failure::Unauthorized { .. }
             | Failure::TimedOut { .. }
             | Failure::UnknownHost { .. }
+            | Failure::Certificate { .. }
+            | Failure::WantsCertificate { .. }
             | Failure::Tls { .. }
             | Failure::TooLarge { .. }
             | Failure::WebPage

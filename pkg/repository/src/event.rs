@@ -69,6 +69,17 @@ pub enum Event {
         /// Address without credentials.
         url: String,
     },
+    /// A tag of a Git repository names another commit than before; the new one counts.
+    TagMoved {
+        /// Address without credentials.
+        remote: String,
+        /// The tag.
+        tag: String,
+        /// What it named.
+        from: String,
+        /// What it names now.
+        to: String,
+    },
     /// The cache cannot be used as it should; things go on without it. Told once.
     StoreUnusable {
         /// What happened, with its causes.

@@ -1,14 +1,16 @@
 use url::Url;
 
 use crate::{
-    Context, Error, File, GitHubLocation, Origin, Repository as _,
+    Context, Error, File, GitHubLocation, HostKind, Origin, Repository as _,
+    credential::Purpose,
     github::GitHub,
+    hosts::authority,
     http::{Keep, Request, keep, send, shown, shown_text},
     names::{percent_decode, percent_encode_path},
 };
 
-/// Fetches any http or https address, without a token: for a configuration file given as a url. It is never kept: what
-/// configures a run holds its passwords too.
+/// Fetches any http or https address, with what is set for its host by name, and without the tokens for GitHub: for a
+/// configuration file given as a url. It is never kept: what configures a run holds its passwords too.
 /// # Errors
 /// [`Error::FetchUrl`] for another scheme; whatever stops the request.
 pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
@@ -17,13 +19,13 @@ pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
         return Err(refuse(&url, "only http and https addresses can be fetched"));
     }
     let origin = Origin::Url(shown(&url));
-    let answer = send(context, &Request::file(url)).await?;
-    Ok(File { bytes: answer.bytes, origin })
+    let bytes = send(context, &file_request(context, url).await?).await?;
+    Ok(File { bytes, origin })
 }
 
 /// Fetches a cluster template: `https://github.com/{owner}/{repo}/blob/{branch}/{path}` through the contents API, a
-/// release asset as that of a provider, both with the token of the host if there is one; any other https address as it
-/// is, without a token. GitHub Enterprise hosts are those with a token of their own.
+/// release asset as that of a provider, both with the token of the host if there is one; any other https address as
+/// [`fetch_url`] does. GitHub Enterprise hosts are those with a token for it, or with that kind set.
 /// Source: clusterctl v1.14 client/cluster/template.go; differs: retries, and `/raw/` addresses work.
 /// # Errors
 /// [`Error::FetchUrl`] for an address of another form; [`Error::NoFile`]; whatever stops the request.
@@ -32,10 +34,8 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
     if url.scheme() != "https" {
         return Err(refuse(&url, "only https addresses are read"));
     }
-    let name = url.host_str().unwrap_or_default();
-    let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
-    let is_github = host == "github.com" || context.settings().github_enterprise_tokens.contains_key(&host);
-    if !is_github {
+    let host = authority(&url);
+    if !is_github(context, &url) {
         return fetch(context, url).await;
     }
     let segments: Vec<String> = url.path_segments().into_iter().flatten().map(percent_decode).collect();
@@ -76,7 +76,7 @@ async fn contents(
         percent_encode_path(repo),
         percent_encode_path(path)
     );
-    let mut request = GitHub::api_request(context, host, &route, "application/vnd.github.raw+json")?;
+    let mut request = GitHub::api_request(context, host, &route, "application/vnd.github.raw+json").await?;
     request.url.query_pairs_mut().append_pair("ref", branch);
     match keep(context, &request, Keep::WhileFresh).await {
         Ok(answer) => {
@@ -99,8 +99,24 @@ async fn contents(
 
 async fn fetch(context: &Context, url: Url) -> Result<File, Error> {
     let origin = Origin::Url(shown(&url));
-    let answer = keep(context, &Request::file(url), Keep::WhileFresh).await?;
+    let answer = keep(context, &file_request(context, url).await?, Keep::WhileFresh).await?;
     Ok(File { bytes: answer.bytes, origin })
+}
+
+async fn file_request(context: &Context, url: Url) -> Result<Request, Error> {
+    // A download at GitHub needs no token, and one that is stale would spoil it.
+    let credential =
+        if is_github(context, &url) { None } else { context.credential_for(&url, Purpose::File).await? };
+    Ok(Request::file(url).with_credential(credential))
+}
+
+fn is_github(context: &Context, url: &Url) -> bool {
+    let settings = context.settings();
+    let host = authority(url);
+    let kind = settings.hosts.get(url).and_then(|host| host.kind);
+    host == "github.com"
+        || settings.github_enterprise_tokens.contains_key(&host)
+        || kind == Some(HostKind::GitHub)
 }
 
 fn parse(url: &str) -> Result<Url, Error> {

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::{
-    BoxFuture, Context, Credential, Error, Failure, File, GitHubLocation, Origin, Repository, Secret,
+    BoxFuture, Context, Error, Failure, File, GitHubLocation, Origin, Repository,
+    credential::Purpose,
     go_proxy,
     http::{Api, Keep, Kept, Request, keep, keep_as, shown},
     names::{check_file, check_version, percent_encode_path},
@@ -53,33 +54,24 @@ impl GitHub {
         Self { location, context }
     }
 
-    /// The token of this host, if there is one.
-    pub(crate) fn credential(context: &Context, host: &str) -> Option<Secret> {
-        let settings = context.settings();
-        let token = if host == "github.com" {
-            settings.github_token.as_ref()
-        } else {
-            settings.github_enterprise_tokens.get(host)
-        };
-        token.cloned()
-    }
-
     /// A request to the API of a host; `route` starts with a slash.
-    pub(crate) fn api_request(
+    pub(crate) async fn api_request(
         context: &Context,
         host: &str,
         route: &str,
         accept: &'static str,
     ) -> Result<Request, Error> {
-        let base = if host == "github.com" {
-            "https://api.github.com".to_owned()
-        } else {
-            format!("https://{host}/api/v3")
-        };
-        let url = parse(&format!("{base}{route}"))?;
-        let credential = Self::credential(context, host).map(Credential::from);
+        let base = api_base(host)?;
+        let url = parse(&format!("{}{route}", base.as_str().trim_end_matches('/')))?;
+        let credential = context.credential_for(&base, Purpose::File).await?;
         let request = Request::file(url).accepting(accept).with_credential(credential);
-        Ok(Request { api: Api::GitHub(parse(&base)?), ..request })
+        Ok(Request { api: Api::GitHub(base), ..request })
+    }
+
+    /// Whether the API would be asked with a credential.
+    async fn has_credential(&self) -> Result<bool, Error> {
+        let base = api_base(&self.location.host)?;
+        Ok(self.context.credential_for(&base, Purpose::File).await?.is_some())
     }
 
     fn route(&self, rest: &str) -> String {
@@ -87,8 +79,8 @@ impl GitHub {
         format!("/repos/{}/{}{rest}", percent_encode_path(owner), percent_encode_path(repo))
     }
 
-    fn api(&self, rest: &str, accept: &'static str) -> Result<Request, Error> {
-        Self::api_request(&self.context, &self.location.host, &self.route(rest), accept)
+    async fn api(&self, rest: &str, accept: &'static str) -> Result<Request, Error> {
+        Self::api_request(&self.context, &self.location.host, &self.route(rest), accept).await
     }
 
     async fn read_now(&self, version: &str, file: &str) -> Result<File, Error> {
@@ -116,7 +108,7 @@ impl GitHub {
             matches!(request.failure, Failure::Unauthorized { .. } | Failure::WebPage)
         });
         // A private repository does not show that it is there; the API does, to those who may know.
-        if (missing || hidden) && Self::credential(&self.context, &self.location.host).is_some() {
+        if (missing || hidden) && self.has_credential().await? {
             return self.fetch_asset(&download.url, version, file).await;
         }
         if missing {
@@ -134,7 +126,7 @@ impl GitHub {
             let available = release.0.iter().map(|asset| asset.name.clone()).collect();
             return Err(self.no_file(version, file, self.place(), available));
         };
-        let request = self.api(&format!("/releases/assets/{}", asset.id), "application/octet-stream")?;
+        let request = self.api(&format!("/releases/assets/{}", asset.id), "application/octet-stream").await?;
         let Kept { bytes, .. } = keep_as(&self.context, download, &request, Keep::Forever).await?;
         Ok(File { bytes, origin: Origin::Url(shown(&request.url)) })
     }
@@ -145,10 +137,9 @@ impl GitHub {
     }
 
     async fn release(&self, version: &str) -> Result<Arc<ReleaseAssets>, Error> {
-        let request = self.api(
-            &format!("/releases/tags/{}", percent_encode_path(version)),
-            "application/vnd.github+json",
-        )?;
+        let request = self
+            .api(&format!("/releases/tags/{}", percent_encode_path(version)), "application/vnd.github+json")
+            .await?;
         let key = request.url.to_string();
         let ask = async {
             match keep(&self.context, &request, Keep::WhileFresh).await {
@@ -184,7 +175,7 @@ impl GitHub {
     /// Tags of all releases but drafts, in the order of the host.
     async fn tags(&self) -> Result<Vec<String>, Error> {
         let mut tags = Vec::new();
-        let mut next = Some(self.api("/releases?per_page=100", "application/vnd.github+json")?);
+        let mut next = Some(self.api("/releases?per_page=100", "application/vnd.github+json").await?);
         for _ in 0..MAX_PAGES {
             let Some(request) = next.take() else { break };
             let answer = keep(&self.context, &request, Keep::WhileFresh).await?;
@@ -234,6 +225,14 @@ impl Repository for GitHub {
     fn place(&self) -> String {
         let GitHubLocation { host, owner, repo, .. } = &self.location;
         format!("https://{host}/{}/{}/releases", percent_encode_path(owner), percent_encode_path(repo))
+    }
+}
+
+fn api_base(host: &str) -> Result<Url, Error> {
+    if host == "github.com" {
+        parse("https://api.github.com")
+    } else {
+        parse(&format!("https://{host}/api/v3"))
     }
 }
 

@@ -3,7 +3,8 @@ use futures::FutureExt as _;
 use url::Url;
 
 use crate::{
-    BoxFuture, Context, Credential, Error, File, GitLabLocation, Origin, Repository,
+    BoxFuture, Context, Error, File, GitLabLocation, Origin, Repository,
+    credential::Purpose,
     http::{Keep, Request, keep, shown},
     names::{check_file, check_version, percent_decode, percent_encode_path},
 };
@@ -22,15 +23,6 @@ impl GitLab {
         Self { location, context }
     }
 
-    /// The token of this host. That of `GITLAB_ACCESS_TOKEN` is for hosts named as GitLab; a host that is known by the
-    /// form of the path alone gets what is configured for it by name, so that no configuration can draw a token away.
-    fn credential(&self) -> Option<Credential> {
-        let settings = self.context.settings();
-        let of_host = settings.gitlab_tokens.get(&self.location.host);
-        let named_so = self.location.host.starts_with("gitlab.").then_some(settings.gitlab_token.as_ref());
-        of_host.or(named_so.flatten()).cloned().map(Credential::from)
-    }
-
     async fn read_now(&self, version: &str, file: &str) -> Result<File, Error> {
         check_version(version)?;
         check_file(file)?;
@@ -41,7 +33,7 @@ impl GitLab {
         let key = url.to_string();
         let fetch = async {
             let looked_at = shown(&url);
-            let credential = self.credential();
+            let credential = self.context.credential_for(&url, Purpose::File).await?;
             let request = Request::file(url).with_credential(credential);
             match keep(&self.context, &request, Keep::Forever).await {
                 Ok(answer) => Ok(File { bytes: answer.bytes, origin: Origin::Url(looked_at) }),

@@ -6,6 +6,7 @@ use url::Url;
 
 use crate::{
     Context, Error, Event,
+    credential::Purpose,
     http::{Keep, Request, keep, shown},
     local::read_limited,
 };
@@ -105,7 +106,8 @@ async fn list(
         })?;
         read_limited(&path, context.max_file_bytes())?
     } else {
-        match keep(context, &Request::file(url), Keep::WhileFresh).await {
+        let credential = context.credential_for(&url, Purpose::File).await?;
+        match keep(context, &Request::file(url).with_credential(credential), Keep::WhileFresh).await {
             Ok(answer) => Some(answer.bytes),
             // That a proxy knows no such major version is not kept: without a connection what is kept counts alone.
             Err(Error::Offline { .. }) if major > 1 => None,

@@ -1,89 +1,52 @@
-//! One HTTP client for all hosts: made at the first request, redirects watched, credentials by host.
+//! HTTP: clients made at the first request, redirects by our own rules, failures read.
 
 mod classify;
 #[cfg(test)]
 mod faults;
 mod keep;
+#[cfg(test)]
+mod proxies;
 mod receive;
+mod redirect;
 mod request;
 mod send;
 
-use std::{fmt, fs, sync::Arc};
+use std::sync::Arc;
 
-use reqwest::{Certificate, Client, Proxy, redirect};
+use reqwest::{Client, Proxy};
 use url::Url;
 
-pub(crate) use keep::{Keep, Kept, keep, keep_as};
+pub(crate) use keep::{Ask, Keep, Kept, forget, keep, keep_as, keep_from};
 pub(crate) use receive::{InMemory, Sink};
-pub(crate) use request::{Answer, Api, Content, Head, Request, digest_of};
+pub(crate) use request::{Api, Content, Head, Request, digest_of};
 pub(crate) use send::{receive_into, send};
 
-use crate::{Error, Settings, local::read_error};
+use crate::{
+    Error, Settings,
+    tls::{self, Identity},
+};
 
-/// The longest chain of redirects that is followed; the peer's library follows as many.
-const MAX_REDIRECTS: usize = 10;
-
-/// A redirect that is not followed.
-#[derive(Debug)]
-pub(crate) struct RedirectRefused(pub(crate) &'static str);
-
-impl fmt::Display for RedirectRefused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
-impl std::error::Error for RedirectRefused {}
-
-/// Makes the client. Reads the trusted certificates, which is why it waits for the first request.
-pub(crate) fn make_client(settings: &Settings) -> Result<Client, Error> {
-    // Another part of the process may have chosen a provider before; then that one serves as well.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+/// Makes a client for the hosts that agree in who they trust and who we are to them. Reads certificates, which is why it
+/// waits for the first request.
+pub(crate) fn make_client(settings: &Settings, identity: &Identity) -> Result<Client, Error> {
     settings.proxy.check()?;
-    let proxy = settings.proxy.clone();
-    let roots = trusted_roots(settings)?;
+    let tls = tls::client_config(settings, identity)?;
+    let (proxy, hosts) = (settings.proxy.clone(), settings.hosts.clone());
     let mut builder = Client::builder()
         .user_agent(&settings.user_agent)
         .connect_timeout(settings.timeouts.connect)
         .read_timeout(settings.timeouts.idle)
         .referer(false)
-        .redirect(redirect::Policy::custom(check_redirect))
+        // Each hop is a request of its own, with the client and the credential of its host.
+        .redirect(reqwest::redirect::Policy::none())
+        .tls_backend_preconfigured(tls)
         // The proxies of the environment were handed in; the client must not look for them itself.
         .no_proxy()
-        .proxy(Proxy::custom(move |url| proxy.for_url(url)));
-    builder =
-        if settings.system_roots { builder.tls_certs_merge(roots) } else { builder.tls_certs_only(roots) };
+        .proxy(Proxy::custom(move |url| proxy.for_host(url, hosts.get(url))));
     for (host, address) in &settings.resolve {
         builder = builder.resolve(host, *address);
     }
     builder.build().map_err(|error| Error::Client(Arc::new(error)))
-}
-
-fn trusted_roots(settings: &Settings) -> Result<Vec<Certificate>, Error> {
-    let mut roots = Vec::new();
-    if let Some(path) = &settings.ca_file {
-        let pem = fs::read(path).map_err(|source| read_error(path, source))?;
-        match Certificate::from_pem_bundle(&pem) {
-            Ok(found) if !found.is_empty() => roots.extend(found),
-            _ => return Err(Error::CaFile { path: path.clone() }),
-        }
-    }
-    for pem in &settings.extra_roots {
-        roots.extend(Certificate::from_pem_bundle(pem).map_err(|error| Error::Client(Arc::new(error)))?);
-    }
-    Ok(roots)
-}
-
-/// Follows redirects, but never from https to http; the client drops `Authorization` where the host changes.
-fn check_redirect(attempt: redirect::Attempt<'_>) -> redirect::Action {
-    if attempt.previous().len() > MAX_REDIRECTS {
-        return attempt.error(RedirectRefused("too many redirects"));
-    }
-    let from_https = attempt.previous().last().is_some_and(|url| url.scheme() == "https");
-    if from_https && attempt.url().scheme() != "https" {
-        return attempt.error(RedirectRefused("it leads from https to http"));
-    }
-    attempt.follow()
 }
 
 /// A url as it may be shown: no user name, no password, no values in the query but harmless ones.
@@ -109,7 +72,7 @@ pub(crate) fn has_secret(url: &Url) -> bool {
 }
 
 fn is_harmless(key: &str) -> bool {
-    matches!(key, "page" | "per_page" | "ref")
+    matches!(key, "page" | "per_page" | "ref" | "n" | "last")
 }
 
 /// An address as it may be shown: without user name, password and the values of its query. A path stays as it is.

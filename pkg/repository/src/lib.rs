@@ -1,10 +1,11 @@
-//! Reads the files of a provider release, wherever they live: local folder, GitHub, GitLab, registry, memory.
+//! Reads the files of a provider release, wherever they live: local folder, GitHub, GitLab, a web server, registry,
+//! Git, memory.
 //!
 //! ```text
 //! provider url ─► Location ─► open ─► dyn Repository ─┬─► versions ──┐
 //!                               ▲                     └─► read ──────┼─► latest (newest usable release)
 //! Settings ─► Context ──────────┘                          ▲         │
-//!             client made at the first request,            │         ▼
+//!             clients made at the first request,            │         ▼
 //!             credentials by host, caches, events    WithOverrides ─► File { bytes, origin }
 //!                               ▲
 //! StoreSettings ─► Store ───────┘  what was fetched before, on disk
@@ -13,7 +14,8 @@
 //! - Opening a repository costs nothing: no request, no TLS set-up, no thread. A local file is one `std::fs` read.
 //! - A pinned version is read without any call to an API, and once it is kept without any request; versions are listed
 //!   only when somebody asks.
-//! - A credential goes to the host it belongs to and is not carried along by a redirect to another one.
+//! - A credential goes to the host it belongs to and is not carried along by a redirect to another one. So do the
+//!   authorities that are trusted for one host, and the certificate it is shown.
 //! - Only what can pass is tried again: 429, 5xx, a lost connection. A 401, 403 or 404 is final at once.
 //! - Every failure is a value with the facts in fields: address, masked credential, status, remaining quota, proxy.
 //!
@@ -27,9 +29,11 @@ mod digest;
 mod error;
 mod event;
 mod fetch;
+mod folder;
 mod github;
 mod gitlab;
 mod go_proxy;
+mod hosts;
 mod http;
 mod latest;
 mod local;
@@ -44,15 +48,19 @@ mod secret;
 mod store;
 #[cfg(test)]
 mod testing;
+mod tls;
 
+pub mod git;
 pub mod memory;
 
 pub use context::{Context, Network, Refresh, RetryPolicy, Settings, Timeouts};
-pub use credential::Credential;
+pub use credential::{Credential, CredentialSources};
 pub use digest::{Digest, Digester, InvalidDigest};
 pub use error::{Error, Failure, Quota, RequestError};
 pub use event::{Event, EventSink, RetryReason};
 pub use fetch::{fetch_template, fetch_url};
+pub use folder::{FolderIndex, InvalidFolderIndex};
+pub use hosts::{CaBundle, ClientCertificate, HostProxy, HostSettings, Hosts, RegistryScheme};
 pub use http::shown_text;
 pub use latest::latest;
 pub use local::read_file;
@@ -66,9 +74,10 @@ pub use lock::{
 };
 pub use oci::{ExistingTag, OciError, Package, PackageContent, PackageFile, PackageTarget, TagState};
 pub use overrides::{Overrides, WithOverrides};
-pub use proxy::ProxySettings;
+pub use proxy::{ProxyAddress, ProxySettings};
 pub use reader::{BoxFuture, File, Origin, Repository, open};
 pub use secret::Secret;
 pub use store::{
     BlobWriter, BrokenEntry, HostShare, KeyLock, Prune, Pruned, Store, StoreSettings, StoreSurvey, Verified,
 };
+pub use tls::{CertificateFacts, CertificateProblem, UntrustedCertificate};

@@ -69,8 +69,18 @@ impl Oci {
 
     async fn pull(&self, version: &str) -> Result<Arc<Artifact>, Error> {
         let repository = &self.location.repository;
+        let mut not_here = None;
         for reference in self.references(version)? {
-            let Some(found) = self.registry.manifest(repository, &reference).await? else { continue };
+            let found = match self.registry.manifest(repository, &reference).await {
+                Ok(Some(found)) => found,
+                Ok(None) => continue,
+                // The other spelling may be the one that is kept.
+                Err(error @ Error::Offline { .. }) => {
+                    not_here.get_or_insert(error);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             let address = self.registry.address(repository, Some(&reference));
             if let Some(path) = self.context().settings().verify_keys.get(&self.location.label) {
                 let key = PublicKey::read(path, self.context().max_file_bytes())?;
@@ -79,6 +89,9 @@ impl Oci {
             let artifact =
                 Artifact::of(&self.registry, repository, address, found, &self.location.label).await?;
             return Ok(Arc::new(artifact));
+        }
+        if let Some(not_here) = not_here {
+            return Err(not_here);
         }
         let available = match self.list().await {
             Ok(versions) => versions.iter().map(|version| version.as_str().to_owned()).collect(),

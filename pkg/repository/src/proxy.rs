@@ -1,8 +1,8 @@
-use std::net::IpAddr;
+use std::{fmt, net::IpAddr};
 
 use url::{Host, Url};
 
-use crate::Error;
+use crate::{Error, HostProxy, HostSettings, http::shown};
 
 /// Which proxy a request goes through: a snapshot of `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`.
 ///
@@ -36,8 +36,8 @@ enum Exception {
     },
 }
 
-impl std::fmt::Debug for ProxySettings {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for ProxySettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The addresses may hold passwords.
         f.debug_struct("ProxySettings").field("exceptions", &self.exceptions).finish_non_exhaustive()
     }
@@ -70,8 +70,17 @@ impl ProxySettings {
         Ok(())
     }
 
+    /// The proxy for a request to a host that something may be set for, if it goes through one.
+    pub(crate) fn for_host(&self, url: &Url, host: Option<&HostSettings>) -> Option<Url> {
+        match host.map(|host| &host.proxy) {
+            None | Some(HostProxy::AsForAll) => self.for_url(url),
+            Some(HostProxy::Direct) => None,
+            Some(HostProxy::Through(proxy)) => Some(proxy.0.clone()),
+        }
+    }
+
     /// The proxy for a request, if it goes through one.
-    pub(crate) fn for_url(&self, url: &Url) -> Option<Url> {
+    fn for_url(&self, url: &Url) -> Option<Url> {
         let own = match url.scheme() {
             "https" => &self.https,
             "http" => &self.http,
@@ -87,18 +96,35 @@ impl ProxySettings {
 
 impl Setting {
     fn url(&self) -> Option<Url> {
-        let known = |url: &Url| {
-            matches!(url.scheme(), "http" | "https" | "socks5" | "socks5h") && url.host_str().is_some()
-        };
-        Url::parse(&self.text)
-            .ok()
-            .filter(known)
-            .or_else(|| Url::parse(&format!("http://{}", self.text)).ok().filter(known))
-            .filter(|_| !self.text.contains("://") || Url::parse(&self.text).is_ok_and(|url| known(&url)))
+        ProxyAddress::parse(&self.text).map(|address| address.0)
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// The address of a proxy, which may hold a password; it prints without one.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ProxyAddress(Url);
+
+impl ProxyAddress {
+    /// Reads `[scheme://][user:password@]host[:port]`, where the scheme is http, https, socks5 or socks5h; http is
+    /// meant where none is written.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}")) };
+        let known = |url: &Url| {
+            matches!(url.scheme(), "http" | "https" | "socks5" | "socks5h") && url.host_str().is_some()
+        };
+        url.ok().filter(known).map(Self)
+    }
+}
+
+impl fmt::Debug for ProxyAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ProxyAddress({})", shown(&self.0))
+    }
+}
+
+/// Whether a url leads to this machine itself.
+pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name.trim_end_matches('.') == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),

@@ -2,9 +2,11 @@ use std::{fmt, path::PathBuf};
 
 use api::{Version, VersionOrLatest};
 use bytes::Bytes;
+use url::Url;
 
 use crate::{
-    Context, Error, HostKind, Location, OciError, github::GitHub, gitlab::GitLab, local::Local, oci::Oci,
+    Context, Error, HostKind, Location, OciError, folder::Folder, git::GitRepository, github::GitHub,
+    gitlab::GitLab, local::Local, oci::Oci,
 };
 
 /// A future that can be sent to another thread.
@@ -85,7 +87,8 @@ impl fmt::Display for Origin {
 }
 
 /// Opens the repository of a provider; nothing is read and no connection made.
-/// `label` is the provider label (`infrastructure-aws`), or `cert-manager`; `kind` says what an https host is.
+/// `label` is the provider label (`infrastructure-aws`), or `cert-manager`; `kind` says what an https host is, else what
+/// is set for the host does.
 /// # Errors
 /// [`Error::Location`] when the url has none of the known forms; [`OciError::VerifyNeedsRegistry`] when a signature is
 /// asked for where none can be.
@@ -95,7 +98,8 @@ pub fn open(
     kind: Option<HostKind>,
     context: &Context,
 ) -> Result<Box<dyn Repository>, Error> {
-    let location = Location::parse(url, label, kind)
+    let kind_of_host = || context.settings().hosts.get(&Url::parse(url).ok()?)?.kind;
+    let location = Location::parse(url, label, kind.or_else(kind_of_host))
         .map_err(|source| Error::Location { url: crate::http::shown_text(url), source })?;
     if context.settings().verify_keys.contains_key(label) && !matches!(location, Location::Oci(_)) {
         return Err(OciError::VerifyNeedsRegistry { label: label.to_owned() }.into());
@@ -104,8 +108,11 @@ pub fn open(
         Location::Local(location) => Box::new(Local::new(location, context.max_file_bytes())),
         Location::GitHub(location) => Box::new(GitHub::new(location, context.clone())),
         Location::GitLab(location) => Box::new(GitLab::new(location, context.clone())),
-        Location::Folder(_) => todo!("helper hosts"),
+        Location::Folder(location) => Box::new(Folder::new(location, context.clone())),
         Location::Oci(location) => Box::new(Oci::new(location, context)),
-        Location::Git(_) => todo!("helper git"),
+        Location::Git(location) => {
+            let opened = GitRepository::new(location, context.clone());
+            Box::new(opened.map_err(|source| Error::Remote { url: crate::http::shown_text(url), source })?)
+        }
     })
 }

@@ -244,6 +244,6 @@ fn note_use(path: &Path) {
     }
 }
 
-fn store_error(path: &Path, source: io::Error) -> Error {
+pub(crate) fn store_error(path: &Path, source: io::Error) -> Error {
     Error::Store { path: path.to_owned(), source: Arc::new(source) }
 }

@@ -5,7 +5,7 @@
 //! [`FakeHost::ca_pem`]. What is not scripted is answered with 404.
 
 mod reply;
-mod serve;
+pub(crate) mod serve;
 mod shapes;
 pub(crate) mod tls;
 
@@ -20,6 +20,8 @@ use tokio::sync::oneshot;
 
 pub use reply::Reply;
 pub use shapes::{GitHubRelease, github_releases_page};
+pub use tls::Identity;
+use tls::Manner;
 
 /// A request as it arrived.
 #[derive(Clone, Debug)]
@@ -61,6 +63,7 @@ struct Script {
 pub struct FakeHost {
     address: SocketAddr,
     ca_pem: String,
+    client: Identity,
     script: Arc<Mutex<Script>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
@@ -84,7 +87,35 @@ impl FakeHost {
     /// # Panics
     /// When loopback cannot be listened on.
     pub fn start(names: &[&str]) -> Self {
-        let tls::Tls { acceptor, ca_pem, .. } = tls::make(names);
+        Self::with_manner(names, Manner::Good)
+    }
+
+    /// The same with a certificate that expired on the last day of 2020.
+    ///
+    /// # Panics
+    /// When loopback cannot be listened on.
+    pub fn expired(names: &[&str]) -> Self {
+        Self::with_manner(names, Manner::Expired)
+    }
+
+    /// The same with a certificate that is signed by itself.
+    ///
+    /// # Panics
+    /// When loopback cannot be listened on.
+    pub fn own_signed(names: &[&str]) -> Self {
+        Self::with_manner(names, Manner::OwnSigned)
+    }
+
+    /// The same for clients alone that show [`FakeHost::client_identity`].
+    ///
+    /// # Panics
+    /// When loopback cannot be listened on.
+    pub fn for_known_clients(names: &[&str]) -> Self {
+        Self::with_manner(names, Manner::ForKnownClients)
+    }
+
+    fn with_manner(names: &[&str], manner: Manner) -> Self {
+        let tls::Tls { acceptor, ca_pem, client, .. } = tls::make(names, manner);
         let script = Arc::new(Mutex::new(Script::default()));
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         listener.set_nonblocking(true).expect("a fresh listener can be set to non-blocking");
@@ -96,7 +127,7 @@ impl FakeHost {
             let runtime = runtime.expect("a runtime can be made");
             runtime.block_on(serve::serve(listener, acceptor, for_thread, stopped));
         });
-        Self { address, ca_pem, script, stop: Some(stop), thread: Some(thread) }
+        Self { address, ca_pem, client, script, stop: Some(stop), thread: Some(thread) }
     }
 
     /// Starts a host that is `github.com`, its API and storage, the public Go module proxy and a GitLab in one.
@@ -112,6 +143,11 @@ impl FakeHost {
     /// The certificate that its own is signed with.
     pub fn ca_pem(&self) -> &str {
         &self.ca_pem
+    }
+
+    /// A certificate of the same authority for a client.
+    pub fn client_identity(&self) -> &Identity {
+        &self.client
     }
 
     /// Its address as a plain HTTP server or as a proxy.

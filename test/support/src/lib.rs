@@ -24,7 +24,9 @@ pub mod counter;
 pub mod everything;
 #[cfg(feature = "sandbox")]
 pub mod fixture;
+pub mod git;
 pub mod host;
 #[cfg(feature = "sandbox")]
 pub mod kind;
+pub mod proxy;
 pub mod registry;

@@ -8,7 +8,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::host::tls;
+use crate::host::tls::{self, Identity, Manner};
 
 /// How the registry is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,8 @@ impl Registry {
             fs::write(&path, content).expect("there is room for a file");
             path.display().to_string()
         };
-        let tls::Tls { ca_pem, certificate_pem, key_pem, .. } = tls::make(&[]);
+        let tls::Tls { ca_pem, own: Identity { certificate_pem, key_pem }, .. } =
+            tls::make(&[], Manner::Good);
         let (certificate, key) = (file("tls.crt", &certificate_pem), file("tls.key", &key_pem));
         let tls = match transport {
             Transport::Plain => String::new(),

@@ -36,6 +36,10 @@ pub(crate) struct Globals {
     /// Ask hosts again for files of pinned versions that are in the cache
     #[arg(long, global = true)]
     pub(crate) refresh: bool,
+    /// PEM certificates that are trusted for hosts of repositories, besides those of the system and SSL_CERT_FILE
+    /// [env: CAPSTAN_CA_BUNDLE]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) ca_bundle: Option<String>,
 
     /// Print help
     #[arg(short = 'h', long, global = true)]

@@ -1,6 +1,8 @@
 //! What to do next, made from the facts in library errors: one file for each crate, and `settings` for our own.
 
 mod apply;
+mod git;
+mod hosts;
 mod inner;
 mod lock;
 mod management;

@@ -1,11 +1,11 @@
-use std::{
-    error::Error,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+use std::error::Error;
+
+use repository::Error as RepositoryError;
+
+use super::{
+    hosts,
+    rules::{as_error, one_of},
 };
-
-use repository::{Error as RepositoryError, Failure, Quota, RequestError};
-
-use super::rules::{as_error, one_of};
 
 /// So many names of a list are shown; the rest is counted.
 const SHOWN: usize = 5;
@@ -13,7 +13,7 @@ const SHOWN: usize = 5;
 pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
     let Some(error) = as_error::<RepositoryError>(error) else { return Vec::new() };
     match error {
-        RepositoryError::Request(request) => requests(request),
+        RepositoryError::Request(request) => hosts::hints(request),
         RepositoryError::NoRelease { version, available, .. } => {
             let same = available
                 .iter()
@@ -26,9 +26,7 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
         RepositoryError::NoFile { file, available, looked_at, .. } => {
             missing_file(file, available, looked_at)
         }
-        RepositoryError::CannotList { .. } => {
-            vec!["name a version behind a colon, such as `aws:v2.9.0`".to_owned()]
-        }
+        RepositoryError::CannotList { place } => cannot_list(place),
         RepositoryError::NoVersions { ignored, .. } if !ignored.is_empty() => {
             vec![format!("there is {}, which is no semantic version", one_of(first(ignored)))]
         }
@@ -45,9 +43,33 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
         }
         RepositoryError::NotAsLocked(refused) => super::lock::hints(refused),
         RepositoryError::Oci(error) => super::registry::hint(error).into_iter().collect(),
-        RepositoryError::CaFile { .. } => vec!["SSL_CERT_FILE takes a file of PEM certificates".to_owned()],
+        RepositoryError::CaFile { named_by, .. } => {
+            vec![format!("{named_by} takes a file of PEM certificates")]
+        }
+        RepositoryError::CredentialHelper { named_by, .. } => vec![format!(
+            "`{}` names the program; log in again, or set `username` and `password` under `hosts` in clusterctl.yaml",
+            named_by.display()
+        )],
+        RepositoryError::CredentialFile { .. } => {
+            vec!["log in again with `docker login` or `podman login`, which write it anew".to_owned()]
+        }
+        RepositoryError::DigestMismatch { .. } => {
+            vec![
+                "do not use it before you know who changed it; then make the index of the folder anew"
+                    .to_owned(),
+            ]
+        }
         _ => Vec::new(),
     }
+}
+
+fn cannot_list(place: &str) -> Vec<String> {
+    let mut hints = vec!["name a version behind a colon, such as `aws:v2.9.0`".to_owned()];
+    if !place.contains("/api/v4/") {
+        let index = r#"{"versions": {"v2.9.0": {}}}"#;
+        hints.push(format!("or put a list beside the versions: {place}/index.json with `{index}`"));
+    }
+    hints
 }
 
 fn first(names: &[String]) -> &[String] {
@@ -83,161 +105,9 @@ fn missing_file(file: &str, available: &[String], looked_at: &str) -> Vec<String
     hints
 }
 
-fn requests(error: &RequestError) -> Vec<String> {
-    let mut hints: Vec<String> = request(error).into_iter().collect();
-    if let Some(proxy) = &error.proxy {
-        hints.push(format!("the request went through the proxy {proxy}"));
-    }
-    hints
-}
-
-fn request(error: &RequestError) -> Option<String> {
-    let sent = error.credential.as_ref().map(|credential| format!("with {credential}"));
-    match &error.failure {
-        Failure::Unauthorized { .. } => Some(match sent {
-            Some(sent) => format!("the request was sent {sent}; check that the token may read this"),
-            None => format!("the request was sent without a token; {}", token_for(&error.url)),
-        }),
-        Failure::RateLimited { retry_after, .. } => {
-            let wait = retry_after.or_else(|| error.quota.and_then(until_reset));
-            let when =
-                wait.map_or("try again later".to_owned(), |wait| format!("try again in {}", in_words(wait)));
-            let quota = error.quota.map(quota_in_words).unwrap_or_default();
-            Some(match sent {
-                Some(sent) => format!("the request was sent {sent}{quota}; {when}"),
-                None => {
-                    format!(
-                        "the request was sent without a token{quota}; {} or {when}",
-                        token_for(&error.url)
-                    )
-                }
-            })
-        }
-        Failure::Tls { .. } => {
-            Some("if the host has a certificate of your own, name its CA in SSL_CERT_FILE".to_owned())
-        }
-        Failure::WebPage => {
-            Some("a login page or a captive portal may stand between you and the host".to_owned())
-        }
-        // Behind a proxy it may be the proxy that is not there; the hint that names it follows.
-        Failure::UnknownHost { .. } | Failure::Connect { .. } if error.proxy.is_some() => {
-            Some("check the proxy, or name the host in NO_PROXY if it is reached without one".to_owned())
-        }
-        Failure::UnknownHost { .. } | Failure::Connect { .. } => {
-            Some("without access to it, use a local repository or set HTTPS_PROXY".to_owned())
-        }
-        _ => None,
-    }
-}
-
-/// Where the token belongs that the host of a url would be sent.
-fn token_for(url: &str) -> &'static str {
-    let host = url.split('/').nth(2).unwrap_or_default();
-    let has = |part| url.contains(part);
-    if has("/api/v4/projects/") && host.starts_with("gitlab.") {
-        "set GITLAB_ACCESS_TOKEN"
-    } else if has("/api/v4/projects/") {
-        "name one for this host under `gitlab-tokens` in clusterctl.yaml"
-    } else if matches!(host, "github.com" | "api.github.com") {
-        "set GITHUB_TOKEN"
-    } else if has("/v2/") {
-        "log in to the registry with `docker login`, or name its credential under `hosts` in clusterctl.yaml"
-    } else if has("/releases/") || has("/api/v3/") {
-        "name one for this host under `github-enterprise-tokens` in clusterctl.yaml"
-    } else {
-        "none is sent to such an address: download the file and name its path"
-    }
-}
-
-fn quota_in_words(quota: Quota) -> String {
-    let limit = quota.limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
-    format!(" and has {}{limit} requests left", quota.remaining)
-}
-
-fn until_reset(quota: Quota) -> Option<Duration> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    quota.resets_at.map(|at| Duration::from_secs(at).saturating_sub(now))
-}
-
-fn in_words(wait: Duration) -> String {
-    match wait.as_secs() {
-        0..=89 => format!("{} s", wait.as_secs()),
-        seconds => format!("{} min", seconds.div_ceil(60)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use repository::{Credential, Secret};
-
     use super::*;
-
-    fn refused(failure: Failure, credential: Option<Credential>, quota: Option<Quota>) -> Vec<String> {
-        hints(&RepositoryError::Request(Arc::new(RequestError {
-            url: "https://api.github.com/repos/a/b".to_owned(),
-            failure,
-            credential,
-            quota,
-            proxy: None,
-            challenge: None,
-            attempts: 1,
-        })))
-    }
-
-    fn limited(retry_after: Option<Duration>) -> Failure {
-        Failure::RateLimited { status: 403, retry_after, secondary: false }
-    }
-
-    #[test]
-    fn a_token_is_asked_for_where_its_host_reads_it() {
-        let cases = [
-            ("https://api.github.com/repos/a/b", "GITHUB_TOKEN"),
-            ("https://git.lab.internal/a/b/releases/download/v1.0.0/c.yaml", "`github-enterprise-tokens`"),
-            ("https://gitlab.com/api/v4/projects/1/packages/generic/a/v1.0.0/c.yaml", "GITLAB_ACCESS_TOKEN"),
-            ("https://code.lab/api/v4/projects/1/packages/generic/a/v1.0.0/c.yaml", "`gitlab-tokens`"),
-            ("https://registry.lab/v2/team/aws/manifests/v2.9.0", "`docker login`"),
-            ("https://files.lab/template.yaml", "download the file"),
-        ];
-        for (url, part) in cases {
-            assert!(token_for(url).contains(part), "{url}: {}", token_for(url));
-        }
-    }
-
-    #[test]
-    fn behind_a_proxy_the_proxy_is_to_be_checked() {
-        let told = |proxy: Option<&str>| {
-            hints(&RepositoryError::Request(Arc::new(RequestError {
-                url: "https://github.com/a/b".to_owned(),
-                failure: Failure::Connect { host: "github.com:443".to_owned(), source: "refused".into() },
-                credential: None,
-                quota: None,
-                proxy: proxy.map(str::to_owned),
-                challenge: None,
-                attempts: 3,
-            })))
-        };
-        assert!(told(None)[0].contains("HTTPS_PROXY"));
-        let behind = told(Some("http://127.0.0.1:9/"));
-        assert!(behind[0].starts_with("check the proxy") && behind[1].contains("127.0.0.1:9"), "{behind:?}");
-    }
-
-    #[test]
-    fn a_rate_limit_tells_whether_a_token_was_sent_and_when_it_ends() {
-        let wait = limited(Some(Duration::from_mins(2)));
-        assert_eq!(
-            refused(wait, Secret::new("GITHUB_TOKEN", "ghp_x").map(Credential::from), None),
-            ["the request was sent with GITHUB_TOKEN (***); try again in 2 min"]
-        );
-        let quota = Quota { limit: Some(60), remaining: 0, resets_at: Some(0) };
-        assert_eq!(
-            refused(limited(None), None, Some(quota)),
-            [
-                "the request was sent without a token and has 0 of 60 requests left; set GITHUB_TOKEN or try again in 0 s"
-            ]
-        );
-    }
 
     #[test]
     fn a_release_that_is_not_there_is_answered_with_those_that_are() {

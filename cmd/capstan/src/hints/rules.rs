@@ -1,7 +1,8 @@
 use std::error::Error;
 
 use super::{
-    apply, inner::innermost, management, members, provider, repository, rollout, sandbox, settings, workload,
+    apply, git, inner::innermost, management, members, provider, repository, rollout, sandbox, settings,
+    workload,
 };
 use crate::failure::chain;
 
@@ -11,6 +12,7 @@ pub(crate) fn for_error(error: &(dyn Error + 'static)) -> Vec<String> {
         settings::hints,
         provider::hints,
         repository::hints,
+        git::hints,
         sandbox::hints,
         apply::hints,
         management::hints,

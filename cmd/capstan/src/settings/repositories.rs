@@ -1,8 +1,9 @@
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use provider::config::{CacheFolder, Config, ConfigError};
 use repository::{
-    Context, Event, LockSettings, Network, Overrides, ProxySettings, Refresh, Secret, Settings, StoreSettings,
+    CaBundle, Context, CredentialSources, Event, LockSettings, Network, Overrides, ProxySettings, Refresh,
+    Secret, Settings, StoreSettings, git::GitSettings,
 };
 
 use super::xdg::{cache_home, config_home};
@@ -12,10 +13,13 @@ use crate::{
     ui::{Messages, in_days},
 };
 
-/// How provider repositories are reached: tokens, proxies and certificates as configured, events shown on stderr.
+/// So long a program that keeps credentials may take; it may ask its user something.
+const HELPER_LIMIT: Duration = Duration::from_mins(1);
+
+/// How provider repositories are reached: credentials, proxies and certificates as configured, events shown on stderr.
 /// `lock` is what every file is checked against. Making it costs nothing; the first request does.
 /// # Errors
-/// When a section of tokens holds something else than hosts, that of the cache something else than it must, or
+/// When a section of tokens or of hosts cannot be understood, that of the cache holds something else than it must, or
 /// `verify` of a provider something else than a key.
 pub(crate) fn repositories(
     config: &Config,
@@ -33,20 +37,21 @@ pub(crate) fn repositories(
         gitlab_token: token("gitlab-access-token", "GITLAB_ACCESS_TOKEN"),
         github_enterprise_tokens: by_host("github-enterprise-tokens", config.github_enterprise_tokens()?),
         gitlab_tokens: by_host("gitlab-tokens", config.gitlab_tokens()?),
+        hosts: config.hosts()?,
         store: store(config, environment)?,
         lock: lock.map(Arc::new),
         verify_keys: config.signature_keys()?,
-        ..without_tokens(globals, environment, messages)
+        ..without_config(globals, environment, messages)
     }))
 }
 
-/// The same for the configuration file itself, which no token is sent for, and which is not kept.
+/// The same for the configuration file itself, before anything is configured; it is not kept.
 pub(super) fn for_configuration(
     globals: &Globals,
     environment: &Environment,
     messages: &Messages,
 ) -> Context {
-    Context::new(without_tokens(globals, environment, messages))
+    Context::new(without_config(globals, environment, messages))
 }
 
 /// Where files are kept between runs: the variable, else the configuration, else the folder of the platform; nowhere
@@ -69,16 +74,49 @@ fn network(globals: &Globals, environment: &Environment) -> Network {
     if globals.offline || is_set { Network::Forbidden } else { Network::Allowed }
 }
 
-fn without_tokens(globals: &Globals, environment: &Environment, messages: &Messages) -> Settings {
+fn without_config(globals: &Globals, environment: &Environment, messages: &Messages) -> Settings {
     let messages = messages.clone();
     Settings {
         goproxy: environment.text("GOPROXY").map(str::to_owned),
         proxy: ProxySettings::from_variables(|name| environment.text(name).map(str::to_owned)),
-        ca_file: environment.text("SSL_CERT_FILE").map(|path| environment.resolve(path)),
         network: network(globals, environment),
         refresh: if globals.refresh { Refresh::Everything } else { Refresh::Changing },
+        ca_bundles: ca_bundles(globals, environment),
+        credentials: credential_sources(environment),
+        git: GitSettings { variables: environment.all(), ..GitSettings::default() },
         events: Some(Arc::new(move |event| show(event, &messages))),
         ..Settings::default()
+    }
+}
+
+fn ca_bundles(globals: &Globals, environment: &Environment) -> Vec<CaBundle> {
+    let system = environment.text("SSL_CERT_FILE").map(|path| (path, "SSL_CERT_FILE"));
+    let flag = globals.ca_bundle.as_deref().map(|path| (path, "--ca-bundle"));
+    let own = flag.or_else(|| environment.text("CAPSTAN_CA_BUNDLE").map(|path| (path, "CAPSTAN_CA_BUNDLE")));
+    let bundle = |(path, named_by): (&str, &str)| CaBundle {
+        path: environment.resolve(path),
+        named_by: named_by.to_owned(),
+    };
+    [system, own].into_iter().flatten().map(bundle).collect()
+}
+
+/// Where docker, podman and netrc keep credentials; a file that is named comes before those in their usual places.
+fn credential_sources(environment: &Environment) -> CredentialSources {
+    let home = |path: &str| environment.home().map(|home| home.join(path));
+    let named = |variable: Option<&str>| variable.map(|path| environment.resolve(path));
+    let docker = named(environment.text("DOCKER_CONFIG")).or_else(|| home(".docker"));
+    let podman = named(environment.text("XDG_RUNTIME_DIR")).map(|folder| folder.join("containers/auth.json"));
+    let auth_files = [
+        named(environment.text("REGISTRY_AUTH_FILE")),
+        docker.map(|folder| folder.join("config.json")),
+        podman,
+    ];
+    let path = environment.get("PATH").unwrap_or_default();
+    CredentialSources {
+        auth_files: auth_files.into_iter().flatten().collect(),
+        helper_folders: std::env::split_paths(path).map(|folder| environment.resolve(folder)).collect(),
+        helper_limit: HELPER_LIMIT,
+        netrc: named(environment.text("NETRC")).or_else(|| home(".netrc")),
     }
 }
 
@@ -121,6 +159,9 @@ fn show(event: &Event, messages: &Messages) {
             progress.begin(&format!("waiting for another run that fetches {wanted}"));
             messages.log(1, format!("another run fetches {wanted}; waiting for it"));
         }
+        Event::TagMoved { remote, tag, from, to } => messages.warning(format!(
+            "the tag `{tag}` of {remote} was moved: it named {from}, now it names {to}, which counts"
+        )),
         Event::KeptDamaged { url } => {
             messages.warning(format!("the copy of {url} in the cache was damaged; it is fetched again"));
         }

@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
 use api::output::{Publication, PublicationOutcome, PublishedFile};
-use provider::Release;
+use provider::{ReleaseError, supply::release_files};
 use repository::{ExistingTag, Package, PackageContent, PackageFile, PackageTarget, TagState};
 
 use crate::{
@@ -123,24 +123,18 @@ fn of_release(args: &Publish, session: &Session) -> Result<(Vec<PackageFile>, St
     let files = session.block_on(async {
         let release = releases.choose(version.as_deref()).await?;
         let mut files = Vec::new();
-        for name in names(&release).await? {
-            let content = PackageContent::Bytes(release.read(&name).await?.bytes);
-            files.push(PackageFile { name, content });
+        for name in release_files(&release).await? {
+            match release.read(&name).await {
+                Ok(file) => files.push(PackageFile { name, content: PackageContent::Bytes(file.bytes) }),
+                // Where the host has no list, the plain template is named whether it is there or not.
+                Err(ReleaseError::Read { source, .. })
+                    if source.is_not_found() && provider::flavor_of_file(&name).is_some() => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok::<_, Failure>((files, release.version().to_owned()))
     });
     files.within(|| format!("cannot read the release of `{id}`"))
-}
-
-async fn names(release: &Release<'_>) -> Result<Vec<String>, Failure> {
-    let components = release.releases().repository().components_file();
-    let is_known = |name: &String| {
-        name == components
-            || name == api::Metadata::FILE
-            || provider::flavor_of_file(name).is_some()
-            || provider::cluster_class_of_file(name).is_some()
-    };
-    Ok(release.files().await?.into_iter().filter(is_known).collect())
 }
 
 fn report(args: &Publish, package: &Package, target: &PackageTarget, before: TagState) -> Publication {

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use super::{Page, REFERENCE, heading};
 
 /// Every variable the program itself reads; a test compares it with the code.
-const TABLE: [(&str, &str); 25] = [
+const TABLE: [(&str, &str); 30] = [
     ("CLUSTERCTL_LOG_LEVEL", "how much to log, 0 to 10; `-v` wins"),
     ("XDG_CONFIG_HOME", "folder of `cluster-api/clusterctl.yaml` and of `cluster-api/overrides`"),
     ("XDG_STATE_HOME", "folder of `capstan/sandboxes`, where sandboxes are kept"),
@@ -24,6 +24,11 @@ const TABLE: [(&str, &str); 25] = [
     ("ALL_PROXY", "proxy where the other two are not set"),
     ("NO_PROXY", "hosts, domains and networks that are asked without a proxy"),
     ("SSL_CERT_FILE", "PEM certificates that are trusted besides those of the system"),
+    ("CAPSTAN_CA_BUNDLE", "the same, for hosts of repositories alone; `--ca-bundle` wins"),
+    ("NETRC", "file of logins for hosts of repositories, in place of `~/.netrc`"),
+    ("REGISTRY_AUTH_FILE", "file of logins for registries, before all others"),
+    ("DOCKER_CONFIG", "folder of `config.json` with logins for registries, in place of `~/.docker`"),
+    ("XDG_RUNTIME_DIR", "folder of `containers/auth.json`, where podman keeps logins for registries"),
     ("NO_COLOR", "no colour, unless `--color` says so"),
     ("CLICOLOR_FORCE", "colour on a pipe too, unless it is `0`"),
     ("TERM", "`dumb` means no colour"),

@@ -6,8 +6,13 @@ const PROGRAM_ONLY: [(&str, &str, &str); 2] = [
     ("std", "env", "a library is handed the environment as a value"),
     ("std", "process", "a library starts no program and ends none"),
 ];
+/// Git, and what keeps the passwords of registries, are programs; talking to them is what this crate is for (ADR 0012).
+const STARTS_PROGRAMS: &str = "pkg/repository/";
 const PROGRAM_WORDS: [&str; 8] =
     ["println!", "print!", "eprintln!", "eprint!", "dbg!", "stdin()", "stdout()", "stderr()"];
+
+/// The files that start a program all the same: Git, as docs/adr/0012 has it.
+const STARTS_A_PROGRAM: [&str; 1] = ["pkg/repository/src/git/program.rs"];
 
 /// Crates that turn values into values.
 const PURE: [&str; 3] = ["pkg/api/", "pkg/manifest/", "pkg/kustomize/"];
@@ -31,6 +36,12 @@ pub(super) fn libraries_keep_to_their_permissions(workspace: &Workspace) -> Vec<
             continue;
         }
         for (root, module, reason) in PROGRAM_ONLY.iter().chain(modules) {
+            if *module == "process" && source.path.starts_with(STARTS_PROGRAMS) {
+                continue;
+            }
+            if *module == "process" && STARTS_A_PROGRAM.contains(&source.path) {
+                continue;
+            }
             let fault = |line| Finding::fault(source.path, line, format!("`{root}::{module}`: {reason}"));
             findings.extend(source.uses_of(root, module).into_iter().map(fault));
         }
@@ -70,6 +81,13 @@ mod tests {
         let text = "async fn a() { b().await }\nuse std::time::Duration;\n";
         assert_eq!(findings("pkg/api/src/a.rs", text).len(), 2);
         assert_eq!(findings("pkg/repository/src/a.rs", text).len(), 0);
+    }
+
+    #[test]
+    fn the_crate_that_asks_git_may_start_it_and_no_other_library() {
+        let text = "use std::process::Command;\n";
+        assert_eq!(findings("pkg/repository/src/git/program.rs", text).len(), 0);
+        assert_eq!(findings("pkg/catalog/src/git.rs", text).len(), 1);
     }
 
     #[test]

@@ -373,6 +373,8 @@ images: {all: {repo: x}}
 providers: [{name: a, type: AddonProvider, uri: /x}]
 cert-manager: {externalyProvisioned: true}
 somethings: {a: b}
+HOST: x
+hosts: {git.lab: {tokn: x}}
 ";
     let found = config(file, &[]).unknown_keys();
     let told: Vec<String> = found.iter().map(|key| format!("{} {:?}", key.key, key.near)).collect();
@@ -382,6 +384,7 @@ somethings: {a: b}
     providers[0].uri ["url"]
     cert-manager.externalyprovisioned ["externallyProvisioned"]
     images.all.repo ["repository"]
+    hosts.git.lab.tokn ["token"]
     "#);
 }
 

@@ -11,7 +11,7 @@ pub struct UnknownKey {
 }
 
 /// Keys with a meaning of their own. Any other key of the top level is a variable of templates.
-const TOP_LEVEL: [&str; 11] = [
+const TOP_LEVEL: [&str; 12] = [
     "providers",
     "overridesFolder",
     "cert-manager",
@@ -23,11 +23,24 @@ const TOP_LEVEL: [&str; 11] = [
     "gitlab-access-token",
     "gitlab-tokens",
     "cache",
+    HOSTS,
 ];
+const HOSTS: &str = "hosts";
 const PROVIDER: [&str; 6] = ["name", "type", "url", "kind", "patches", "verify"];
 const CERT_MANAGER: [&str; 5] = ["url", "version", "timeout", "mode", "externallyProvisioned"];
 const CACHE: [&str; 2] = ["folder", "maxSize"];
 const IMAGE: [&str; 4] = ["repository", "name", "tag", "digest"];
+const HOST: [&str; 9] = [
+    "token",
+    "username",
+    "password",
+    "caBundle",
+    "clientCertificate",
+    "clientKey",
+    "proxy",
+    "kind",
+    "plainHttp",
+];
 
 /// Finds what looks like a slip.
 /// Shape: a key of the top level counts only when it holds a list or a mapping, which no variable can use, or when it
@@ -38,8 +51,11 @@ pub(super) fn find(tree: &Map<String, Value>) -> Vec<UnknownKey> {
         if TOP_LEVEL.iter().any(|known| known.eq_ignore_ascii_case(key)) {
             continue;
         }
-        let near = near_names(key, TOP_LEVEL);
-        if value.is_array() || value.is_object() || !near.is_empty() {
+        let is_section = value.is_array() || value.is_object();
+        let mut near = near_names(key, TOP_LEVEL);
+        // `HOST` is a fair name of a variable.
+        near.retain(|name| is_section || *name != HOSTS);
+        if is_section || !near.is_empty() {
             found.push(UnknownKey { key: key.clone(), near });
         }
     }
@@ -54,6 +70,9 @@ pub(super) fn find(tree: &Map<String, Value>) -> Vec<UnknownKey> {
     }
     for (component, rule) in tree.get("images").and_then(Value::as_object).into_iter().flatten() {
         inside(&format!("images.{component}"), rule, &IMAGE, &mut found);
+    }
+    for (host, settings) in tree.get(HOSTS).and_then(Value::as_object).into_iter().flatten() {
+        inside(&format!("{HOSTS}.{host}"), settings, &HOST, &mut found);
     }
     found
 }

@@ -6,8 +6,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde::Deserialize;
 use url::Url;
 
-use super::RedirectRefused;
-use crate::{Failure, Quota, Timeouts};
+use crate::{Failure, Quota, Timeouts, UntrustedCertificate, tls::untrusted_in};
 
 /// What is left of the quota, as GitHub (`x-ratelimit-…`) and GitLab (`ratelimit-…`) say it.
 pub(crate) fn quota(headers: &HeaderMap) -> Option<Quota> {
@@ -68,8 +67,11 @@ pub(crate) fn transport(error: &(dyn StdError + 'static), url: &Url, timeouts: T
         || url.host_str().unwrap_or_default().to_owned(),
         |port| format!("{}:{port}", url.host_str().unwrap_or_default()),
     );
-    if let Some(RedirectRefused(reason)) = chain.refused {
-        return Failure::Redirect { reason };
+    if let Some(untrusted) = chain.untrusted {
+        return Failure::Certificate { host, source: Box::new(untrusted) };
+    }
+    if chain.wants_certificate {
+        return Failure::WantsCertificate { host };
     }
     let cause = || Box::<dyn StdError + Send + Sync>::from(chain.innermost.clone());
     if chain.tls {
@@ -93,7 +95,8 @@ pub(crate) fn transport(error: &(dyn StdError + 'static), url: &Url, timeouts: T
 /// What the causes of a failure say together.
 #[derive(Default)]
 struct Chain {
-    refused: Option<RedirectRefused>,
+    untrusted: Option<UntrustedCertificate>,
+    wants_certificate: bool,
     tls: bool,
     timeout: bool,
     connect: bool,
@@ -129,16 +132,24 @@ impl Chain {
             self.unknown_host |= error.is_dns();
             self.request |= error.is_request();
         }
-        if let Some(RedirectRefused(reason)) = error.downcast_ref::<RedirectRefused>() {
-            self.refused = Some(RedirectRefused(reason));
-        }
         if let Some(error) = error.downcast_ref::<io::Error>() {
             use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
             self.lost |=
                 matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof);
         }
         self.tls |= error.is::<rustls::Error>();
+        self.wants_certificate |= error.downcast_ref::<rustls::Error>().is_some_and(wants_certificate);
+        if let Some(untrusted) = untrusted_in(error) {
+            self.untrusted = Some(untrusted.clone());
+        }
     }
+}
+
+/// What a host says when nobody, or a stranger, shows a certificate to it.
+fn wants_certificate(error: &rustls::Error) -> bool {
+    use rustls::AlertDescription::{BadCertificate, CertificateRequired, CertificateUnknown, UnknownCA};
+    let rustls::Error::AlertReceived(alert) = error else { return false };
+    matches!(alert, BadCertificate | CertificateRequired | CertificateUnknown | UnknownCA)
 }
 
 #[cfg(test)]

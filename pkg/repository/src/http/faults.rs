@@ -1,13 +1,13 @@
 //! Every fault, on every way a file is fetched.
 
-use std::{collections::BTreeMap, io::Write as _, time::Duration};
+use std::{io::Write as _, time::Duration};
 
 use support::host::{FakeHost, GitHubRelease, Reply};
 
 use crate::{
-    Context, Error, Event, Failure, File, ProxySettings, RetryReason, Settings, Timeouts, fetch_template,
+    CaBundle, Context, Error, Event, Failure, File, RetryReason, Settings, Timeouts, fetch_template,
     fetch_url, open,
-    testing::{Heard, github_token, gitlab_token, settings, text, told},
+    testing::{Heard, github_token, gitlab_token, settings, text},
 };
 
 /// One way a file is fetched: the address that is scripted, and whether a credential goes there.
@@ -17,10 +17,11 @@ enum Way {
     Asset,
     Contents,
     GitLab,
+    Folder,
     Plain,
 }
 
-const WAYS: [Way; 5] = [Way::Download, Way::Asset, Way::Contents, Way::GitLab, Way::Plain];
+const WAYS: [Way; 6] = [Way::Download, Way::Asset, Way::Contents, Way::GitLab, Way::Folder, Way::Plain];
 
 impl Way {
     fn address(self) -> &'static str {
@@ -29,6 +30,7 @@ impl Way {
             Way::Asset => "api.github.com/repos/o/r/releases/assets/5",
             Way::Contents => "api.github.com/repos/o/r/contents/c.yaml?ref=main",
             Way::GitLab => "gitlab.example.org/api/v4/projects/42/packages/generic/p/v1.0.0/c.yaml",
+            Way::Folder => "files.example.org/infrastructure-aws/v1.0.0/c.yaml",
             Way::Plain => "files.example.org/c.yaml",
         }
     }
@@ -41,7 +43,7 @@ impl Way {
         match self {
             Way::Asset | Way::Contents => Some("Bearer ghp_for_github_only"),
             Way::GitLab => Some("Bearer glpat_for_gitlab_only"),
-            Way::Download | Way::Plain => None,
+            Way::Download | Way::Folder | Way::Plain => None,
         }
     }
 
@@ -58,7 +60,7 @@ impl Way {
         };
         match self {
             Way::Download | Way::Asset => read("https://github.com/o/r/releases/v1.0.0/c.yaml").await,
-            Way::GitLab => read(&format!("https://{}", self.address())).await,
+            Way::GitLab | Way::Folder => read(&format!("https://{}", self.address())).await,
             Way::Contents => fetch_template(context, "https://github.com/o/r/blob/main/c.yaml").await,
             Way::Plain => fetch_url(context, &format!("https://{}", self.address())).await,
         }
@@ -246,7 +248,10 @@ async fn a_certificate_nobody_trusts_names_the_host_and_is_final() {
         settings.resolve.insert(way.host().to_owned(), stranger.address());
         let outcome = way.fetch(&Context::new(settings)).await;
         let at = format!("{}:443", way.host());
-        assert!(matches!(failure(&outcome), Failure::Tls { host, .. } if *host == at), "{way:?} {outcome:?}");
+        assert!(
+            matches!(failure(&outcome), Failure::Certificate { host, .. } if *host == at),
+            "{way:?} {outcome:?}"
+        );
         assert_eq!(outcome.unwrap_err().request().unwrap().attempts, 1);
         assert!(stranger.received().is_empty(), "{way:?}");
     }
@@ -257,12 +262,12 @@ async fn a_ca_file_makes_a_private_host_trusted_and_a_bad_one_is_named() {
     let host = FakeHost::internet();
     host.on("files.example.org/c.yaml", Reply::file("good"));
     let fetch = async |ca: &std::path::Path| {
-        let ca_file = Some(ca.to_owned());
-        let context = Context::new(Settings { extra_roots: Vec::new(), ca_file, ..settings(&host) });
+        let ca_bundles = vec![CaBundle { path: ca.to_owned(), named_by: "SSL_CERT_FILE".to_owned() }];
+        let context = Context::new(Settings { extra_roots: Vec::new(), ca_bundles, ..settings(&host) });
         fetch_url(&context, "https://files.example.org/c.yaml").await
     };
     let mut file = tempfile::NamedTempFile::new().unwrap();
-    assert!(matches!(fetch(file.path()).await, Err(Error::CaFile { path }) if path == file.path()));
+    assert!(matches!(fetch(file.path()).await, Err(Error::CaFile { path, .. }) if path == file.path()));
     file.write_all(host.ca_pem().as_bytes()).unwrap();
     assert_eq!(text(&fetch(file.path()).await.unwrap()), "good");
     assert!(matches!(fetch("/nonexistent/ca.pem".as_ref()).await, Err(Error::Read { .. })));
@@ -284,43 +289,6 @@ async fn a_host_nobody_answers_at_is_named() {
         );
         assert_eq!(outcome.unwrap_err().request().unwrap().attempts, 3);
     }
-}
-
-#[tokio::test]
-async fn a_proxy_that_does_not_answer_is_named_without_its_password() {
-    let host = FakeHost::internet();
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let proxy = format!("http://me:s3cret@{closed}");
-    let proxy = ProxySettings::from_variables(|name| (name == "HTTPS_PROXY").then(|| proxy.clone()));
-    let context = Context::new(Settings { proxy, ..settings(&host) });
-    let error = fetch_url(&context, "https://files.example.org/c.yaml").await.unwrap_err();
-    assert_eq!(error.request().unwrap().proxy.as_deref(), Some(format!("http://{closed}/").as_str()));
-    assert!(!format!("{} {error:?}", told(&error)).contains("s3cret"), "{error:?}");
-}
-
-#[tokio::test]
-async fn requests_go_through_the_proxy_but_for_exceptions() {
-    let host = FakeHost::internet();
-    host.on("files.example.org/c.yaml", Reply::file("through"));
-    let proxy = host.proxy_url().replace("http://", "http://me:pw@");
-    let variables = |no_proxy: &'static str| {
-        let proxy = proxy.clone();
-        ProxySettings::from_variables(move |name| match name {
-            "HTTPS_PROXY" => Some(proxy.clone()),
-            "NO_PROXY" => Some(no_proxy.to_owned()),
-            _ => None,
-        })
-    };
-    // Without name resolution only the proxy can reach the host.
-    let through = Settings { proxy: variables(""), resolve: BTreeMap::new(), ..settings(&host) };
-    let file = fetch_url(&Context::new(through), "https://files.example.org/c.yaml").await.unwrap();
-    assert_eq!(text(&file), "through");
-    let tunnel = &host.received()[0];
-    assert_eq!((tunnel.method.as_str(), tunnel.host.as_str()), ("CONNECT", "files.example.org"));
-    assert_eq!(tunnel.header("proxy-authorization"), Some("Basic bWU6cHc="));
-    let past = Settings { proxy: variables(".example.org"), ..settings(&host) };
-    assert!(fetch_url(&Context::new(past), "https://files.example.org/c.yaml").await.is_ok());
-    assert_eq!(host.received().len(), 3, "tunnel, request through it, request past it");
 }
 
 #[tokio::test]

@@ -26,8 +26,8 @@ use url::Url;
 use super::{
     has_secret,
     receive::{InMemory, Sink},
-    request::{Answer, Content, Head, Request, next_page},
-    send::{receive_into, send},
+    request::{Content, Head, Request, next_page},
+    send::receive_into,
     shown,
 };
 use crate::{
@@ -54,6 +54,20 @@ pub(crate) struct Kept {
     pub(crate) link: Option<String>,
 }
 
+/// Who puts a request to its host, where that takes more than sending it: a registry wants to be asked for a token first.
+pub(crate) trait Ask: Sync {
+    /// Makes the request, and hands the answer on.
+    /// # Errors
+    /// As [`receive_into`], and where the answer is not what it should be; nothing of it is kept then.
+    fn ask<'a>(&'a self, request: &'a Request, sink: &'a mut dyn Sink) -> BoxFuture<'a, Result<Head, Error>>;
+}
+
+impl Ask for Context {
+    fn ask<'a>(&'a self, request: &'a Request, sink: &'a mut dyn Sink) -> BoxFuture<'a, Result<Head, Error>> {
+        receive_into(self, request, sink, self.max_file_bytes())
+    }
+}
+
 /// Gives what a request is answered with, from the disk where that is as good. Of several that want the same at once,
 /// in this process or another, one asks.
 /// A request for something else than a file, and one whose address has a secret in it, are made each time.
@@ -67,6 +81,13 @@ pub(crate) fn keep<'a>(
     keep_as(context, &request.url, request, how)
 }
 
+/// Forgets what is kept under the address of a request: it turned out not to be what it should be.
+pub(crate) fn forget(context: &Context, request: &Request) {
+    if let Some(store) = context.store() {
+        store.drop_entry(&key(&request.url, request));
+    }
+}
+
 /// The same under another address than the one that is asked: where a file has a name that stays, and is fetched from
 /// elsewhere.
 pub(crate) fn keep_as<'a>(
@@ -75,13 +96,26 @@ pub(crate) fn keep_as<'a>(
     request: &'a Request,
     how: Keep,
 ) -> BoxFuture<'a, Result<Kept, Error>> {
+    keep_from(context, context, name, request, how)
+}
+
+/// The same where somebody else asks the host.
+pub(crate) fn keep_from<'a>(
+    context: &'a Context,
+    asker: &'a dyn Ask,
+    name: &'a Url,
+    request: &'a Request,
+    how: Keep,
+) -> BoxFuture<'a, Result<Kept, Error>> {
     async move {
         let is_plain = request.method == Method::GET && matches!(request.content, Content::None);
         if let Some(store) = context.store().filter(|_| is_plain && !has_secret(name)) {
-            return Keeper::new(context, store, name, request, how).get().await;
+            let key = key(name, request);
+            return Keeper { context, asker, store, key, request, how }.get().await;
         }
-        let Answer { head, bytes } = send(context, request).await?;
-        Ok(Kept::of_answer(bytes, &head))
+        let mut sink = InMemory::default();
+        let head = asker.ask(request, &mut sink).await?;
+        Ok(Kept::of_answer(sink.finish(), &head))
     }
     .boxed()
 }
@@ -106,6 +140,7 @@ enum Look {
 
 struct Keeper<'a> {
     context: &'a Context,
+    asker: &'a dyn Ask,
     store: &'a Store,
     /// The address, and the media types that were asked for.
     key: String,
@@ -113,17 +148,16 @@ struct Keeper<'a> {
     how: Keep,
 }
 
-impl<'a> Keeper<'a> {
-    fn new(context: &'a Context, store: &'a Store, name: &Url, request: &'a Request, how: Keep) -> Self {
-        let accept = request.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
-        // Under a name of its own it is that content, however it is asked for.
-        let key = match accept.filter(|_| *name == request.url) {
-            Some(accept) => format!("{name} {accept}"),
-            None => name.to_string(),
-        };
-        Self { context, store, key, request, how }
+/// What an answer is kept under: under a name of its own it is that content, however it is asked for.
+fn key(name: &Url, request: &Request) -> String {
+    let accept = request.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+    match accept.filter(|_| *name == request.url) {
+        Some(accept) => format!("{name} {accept}"),
+        None => name.to_string(),
     }
+}
 
+impl Keeper<'_> {
     async fn get(&self) -> Result<Kept, Error> {
         let began = Timestamp::now();
         let mut look = self.look();
@@ -209,7 +243,7 @@ impl<'a> Keeper<'a> {
             None => self.request.clone(),
         };
         let mut sink = Copying::to(self.store.writer());
-        let head = receive_into(self.context, &request, &mut sink, self.context.max_file_bytes()).await?;
+        let head = self.asker.ask(&request, &mut sink).await?;
         if let (StatusCode::NOT_MODIFIED, Some((entry, bytes))) = (head.status, known) {
             let kept = given(&entry, &bytes);
             self.put(&Entry { kept_at: Timestamp::now(), ..*entry });

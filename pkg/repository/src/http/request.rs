@@ -3,9 +3,7 @@ use std::{path::PathBuf, sync::Arc};
 use bytes::Bytes;
 use reqwest::{
     Method, StatusCode,
-    header::{
-        ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LINK,
-    },
+    header::{ACCEPT, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH},
 };
 use url::Url;
 
@@ -54,30 +52,6 @@ pub(crate) enum Api {
 pub(crate) struct Head {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-}
-
-/// What came back, in memory.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) head: Head,
-    pub(crate) bytes: Bytes,
-}
-
-impl Answer {
-    /// What the host says the content is.
-    pub(crate) fn content_type(&self) -> Option<&str> {
-        self.head.headers.get(CONTENT_TYPE)?.to_str().ok()
-    }
-
-    /// The digest a registry says the content has.
-    pub(crate) fn digest_header(&self) -> Option<Digest> {
-        digest_of(&self.head.headers)
-    }
-
-    /// The address of the next page of a list, from its `Link` header.
-    pub(crate) fn next_page(&self, of: &Url) -> Option<Url> {
-        next_page(self.head.headers.get(LINK)?.to_str().ok()?, of)
-    }
 }
 
 /// The address of the next page of a list, from the text of its `Link` header. One that leads elsewhere is no page of

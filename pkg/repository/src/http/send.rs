@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use futures::FutureExt as _;
 use http_body::Frame;
 use http_body_util::StreamBody;
@@ -17,7 +17,8 @@ use url::Url;
 use super::{
     classify,
     receive::{InMemory, Sink, Stopped, error_text, receive},
-    request::{Answer, Api, Content, Head, Request},
+    redirect::Hop,
+    request::{Api, Content, Head, Request},
     shown,
 };
 use crate::{BoxFuture, Context, Credential, Error, Event, Failure, Quota, RequestError, RetryReason};
@@ -28,11 +29,11 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// Makes a request and keeps the answer in memory, at most the largest file that is taken.
 /// # Errors
 /// As [`receive_into`].
-pub(crate) fn send<'a>(context: &'a Context, request: &'a Request) -> BoxFuture<'a, Result<Answer, Error>> {
+pub(crate) fn send<'a>(context: &'a Context, request: &'a Request) -> BoxFuture<'a, Result<Bytes, Error>> {
     async move {
         let mut sink = InMemory::default();
-        let head = receive_into(context, request, &mut sink, context.max_file_bytes()).await?;
-        Ok(Answer { head, bytes: sink.finish() })
+        receive_into(context, request, &mut sink, context.max_file_bytes()).await?;
+        Ok(sink.finish())
     }
     .boxed()
 }
@@ -74,7 +75,7 @@ async fn send_now(
     if let Some(credential) = request.credential.as_ref().filter(|credential| credential.header().is_none()) {
         return Err(Error::Credential { credential: credential.clone() });
     }
-    context.client()?;
+    context.client(&request.url)?;
     let policy = &context.settings().retry;
     let mut waits = policy.waits.iter();
     let mut attempts = 1;
@@ -89,7 +90,7 @@ async fn send_now(
         };
         let wait = waits.next().filter(|_| failure.may_pass());
         let Some(after) = wait.and_then(|wait| delay(&failure, *wait, policy.max_retry_after)) else {
-            let proxy = context.settings().proxy.for_url(&request.url).map(|proxy| shown(&proxy));
+            let proxy = context.proxy(&request.url).map(|proxy| shown(&proxy));
             let credential = request.credential.clone();
             return Err(Error::Request(Arc::new(RequestError {
                 url,
@@ -157,17 +158,30 @@ async fn once(
     }
 }
 
+/// Makes the request, and those that redirects make of it, until there is an answer.
 async fn start(context: &Context, request: &Request) -> Result<Response, Failure> {
-    let client = context.client().map_err(|error| Failure::Other(Box::new(error)))?;
+    let mut hop = Hop::first(request);
+    loop {
+        let response = make(context, request, &hop).await?;
+        match hop.next(&response)? {
+            Some(next) => hop = next,
+            None => return Ok(response),
+        }
+    }
+}
+
+async fn make(context: &Context, request: &Request, hop: &Hop<'_>) -> Result<Response, Failure> {
+    let client = context.client(&hop.url).map_err(|error| Failure::Other(Box::new(error)))?;
     let mut headers = request.headers.clone();
-    let (idle, timeouts) = (context.settings().timeouts.idle, context.settings().timeouts);
-    match &request.api {
+    let timeouts = context.settings().timeouts;
+    match hop.api {
         Api::None => {
-            if let Some(value) = request.credential.as_ref().and_then(Credential::header) {
+            if let Some(value) = hop.credential.and_then(Credential::header) {
                 headers.insert(AUTHORIZATION, value);
             }
-            let mut builder = client.request(request.method.clone(), request.url.clone()).headers(headers);
+            let mut builder = client.request(hop.method.clone(), hop.url.clone()).headers(headers);
             builder = match &request.content {
+                _ if !hop.carries_content => builder,
                 Content::None => builder,
                 Content::Bytes(bytes) => builder.body(bytes.clone()),
                 Content::File { path, size_bytes } => {
@@ -176,17 +190,16 @@ async fn start(context: &Context, request: &Request) -> Result<Response, Failure
                     builder.header(CONTENT_LENGTH, *size_bytes).body(pieces_of(file))
                 }
             };
-            builder.send().await.map_err(|error| classify::transport(&error, &request.url, timeouts))
+            builder.send().await.map_err(|error| classify::transport(&error, &hop.url, timeouts))
         }
         Api::GitHub(base) => {
-            let octocrab = octocrab(client, base, request.credential.as_ref())?;
+            let octocrab = octocrab(&client, base, hop.credential)?;
             // The client's read timeout starts with the first byte of an answer only where the client is asked directly.
-            let sent =
-                tokio::time::timeout(idle, octocrab._get_with_headers(request.url.as_str(), Some(headers)));
-            match sent.await {
+            let sent = octocrab._get_with_headers(hop.url.as_str(), Some(headers));
+            match tokio::time::timeout(timeouts.idle, sent).await {
                 Ok(Ok(response)) => Ok(Response::from(response.map(Body::wrap))),
-                Ok(Err(error)) => Err(classify::transport(&error, &request.url, timeouts)),
-                Err(_) => Err(Failure::TimedOut { waited: idle }),
+                Ok(Err(error)) => Err(classify::transport(&error, &hop.url, timeouts)),
+                Err(_) => Err(Failure::TimedOut { waited: timeouts.idle }),
             }
         }
     }

@@ -1,42 +1,53 @@
 use bytes::Bytes;
 
 use super::{OciError, manifest::Descriptor};
-use crate::{Digester, Error, http::Sink};
+use crate::{Digest, Digester, Error, http::Sink};
 
-/// Hands pieces on and holds them against what the manifest says.
+/// What is known of content before it comes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Expected {
+    pub(super) digest: Option<Digest>,
+    pub(super) size_bytes: Option<u64>,
+}
+
+impl From<&Descriptor> for Expected {
+    fn from(descriptor: &Descriptor) -> Self {
+        Self { digest: Some(descriptor.digest), size_bytes: Some(descriptor.size) }
+    }
+}
+
+/// Hands pieces on and holds them against what is known.
 pub(super) struct Checked<'a> {
     sink: &'a mut dyn Sink,
     address: &'a str,
-    said: &'a Descriptor,
+    expected: Expected,
     digester: Digester,
     received_bytes: u64,
 }
 
 impl<'a> Checked<'a> {
-    pub(super) fn new(sink: &'a mut dyn Sink, address: &'a str, said: &'a Descriptor) -> Self {
-        Self { sink, address, said, digester: Digester::default(), received_bytes: 0 }
+    pub(super) fn new(sink: &'a mut dyn Sink, address: &'a str, expected: Expected) -> Self {
+        Self { sink, address, expected, digester: Digester::default(), received_bytes: 0 }
     }
 
-    /// To be asked when all pieces are there.
-    pub(super) fn finish(self) -> Result<(), Error> {
-        if self.received_bytes != self.said.size {
-            return Err(self.wrong_size());
+    /// To be asked when all pieces are there. `told` is the digest the registry says they have.
+    pub(super) fn finish(self, told: Option<Digest>) -> Result<(), Error> {
+        if let Some(expected_bytes) = self.expected.size_bytes.filter(|size| *size != self.received_bytes) {
+            return Err(self.wrong_size(expected_bytes));
         }
-        let (expected, actual) = (self.said.digest, self.digester.finish());
-        if actual == expected {
-            Ok(())
-        } else {
-            Err(OciError::Digest { address: self.address.to_owned(), expected, actual }.into())
+        let actual = self.digester.finish();
+        let mut said = self.expected.digest.into_iter().chain(told);
+        match said.find(|expected| *expected != actual) {
+            Some(expected) => {
+                Err(OciError::Digest { address: self.address.to_owned(), expected, actual }.into())
+            }
+            None => Ok(()),
         }
     }
 
-    fn wrong_size(&self) -> Error {
-        OciError::Size {
-            address: self.address.to_owned(),
-            expected_bytes: self.said.size,
-            actual_bytes: self.received_bytes,
-        }
-        .into()
+    fn wrong_size(&self, expected_bytes: u64) -> Error {
+        let (address, actual_bytes) = (self.address.to_owned(), self.received_bytes);
+        OciError::Size { address, expected_bytes, actual_bytes }.into()
     }
 }
 
@@ -50,8 +61,8 @@ impl Sink for Checked<'_> {
     fn take(&mut self, piece: Bytes) -> Result<(), Error> {
         self.received_bytes += piece.len() as u64;
         // A host that never ends is not read to its end.
-        if self.received_bytes > self.said.size {
-            return Err(self.wrong_size());
+        if let Some(expected_bytes) = self.expected.size_bytes.filter(|size| self.received_bytes > *size) {
+            return Err(self.wrong_size(expected_bytes));
         }
         self.digester.update(&piece);
         self.sink.take(piece)

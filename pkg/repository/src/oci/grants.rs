@@ -3,9 +3,13 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures::FutureExt as _;
+use reqwest::{
+    Method,
+    header::{CONTENT_TYPE, HeaderValue},
+};
 use serde::Deserialize;
 use tokio::sync::Mutex;
-use url::Url;
+use url::{Url, form_urlencoded};
 
 use super::{
     Registry,
@@ -14,11 +18,15 @@ use super::{
 use crate::{
     BoxFuture, Credential, Error, Failure, Secret,
     cache::Cache,
-    http::{Head, InMemory, Request, Sink, receive_into},
+    credential::Purpose,
+    http::{Content, Head, InMemory, Request, Sink, receive_into},
 };
 
 /// The largest answer of a place that gives tokens.
 const MAX_TOKEN_BYTES: u64 = 1024 * 1024;
+
+/// The user of a password that is an identity token: to be traded in, never shown to the registry.
+const IDENTITY_TOKEN: &str = "<token>";
 
 /// What this process found out about registries.
 #[derive(Default)]
@@ -120,27 +128,21 @@ impl Registry {
         access: Access,
     ) -> Result<Option<Credential>, Error> {
         let registry = self.url(repository, "").await?;
-        let credential = self.credential(&registry, repository);
-        let Challenge::Bearer { realm, service, scope } = asked else { return Ok(credential) };
+        let credential = self.context.credential_for(&registry, Purpose::Registry { repository }).await?;
+        let Challenge::Bearer { realm, service, scope } = asked else {
+            return Ok(credential.filter(|credential| identity_token(credential).is_none()));
+        };
         // A token that is there already is not one for tokens.
         if let Some(Credential::Bearer(token)) = credential {
             return Ok(Some(Credential::Bearer(token)));
         }
-        let Some(mut url) = Url::parse(realm).ok().filter(|realm| may_ask(realm, &registry)) else {
+        let Some(url) = Url::parse(realm).ok().filter(|realm| may_ask(realm, &registry)) else {
             return Ok(None);
         };
         let scope = scope.clone().unwrap_or_else(|| format!("repository:{repository}:{access}"));
-        url.query_pairs_mut()
-            .extend_pairs(service.iter().map(|service| ("service", service)))
-            .append_pair("scope", &scope);
         let credential = credential.filter(|_| is_kin(&url, &registry));
-        self.token(Request::file(url).with_credential(credential)).await.map(Some)
-    }
-
-    fn credential(&self, url: &Url, _repository: &str) -> Option<Credential> {
-        let host = url.host_str().unwrap_or_default();
-        let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-        self.context.settings().registry_credentials.get(&host).cloned()
+        let request = token_request(url, service.as_deref(), &scope, credential);
+        self.token(request).await.map(Some)
     }
 
     async fn token(&self, request: Request) -> Result<Credential, Error> {
@@ -153,6 +155,36 @@ impl Registry {
         Secret::new(format!("token of {}", self.host()), text)
             .map(Credential::Bearer)
             .ok_or_else(|| unreadable("it is empty".into()))
+    }
+}
+
+/// Asks for a token as somebody, or as nobody. An identity token is traded in by a form, a password is shown.
+/// Source: distribution specification, "Token Authentication" and "OAuth2 Token Authentication".
+fn token_request(
+    mut url: Url,
+    service: Option<&str>,
+    scope: &str,
+    credential: Option<Credential>,
+) -> Request {
+    let asked = service.map(|service| ("service", service)).into_iter().chain([("scope", scope)]);
+    let Some(token) = credential.as_ref().and_then(identity_token) else {
+        url.query_pairs_mut().extend_pairs(asked);
+        return Request::file(url).with_credential(credential);
+    };
+    let form = form_urlencoded::Serializer::new(String::new())
+        .extend_pairs([("grant_type", "refresh_token"), ("client_id", "capstan")])
+        .extend_pairs(asked)
+        .append_pair("refresh_token", token.expose())
+        .finish();
+    let content = Content::Bytes(form.into());
+    Request { method: Method::POST, content, ..Request::file(url) }
+        .with_header(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"))
+}
+
+fn identity_token(credential: &Credential) -> Option<&Secret> {
+    match credential {
+        Credential::Basic { user, password } if user == IDENTITY_TOKEN => Some(password),
+        _ => None,
     }
 }
 

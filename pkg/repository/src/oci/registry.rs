@@ -4,19 +4,19 @@
 use std::{fmt, net::IpAddr, sync::Arc};
 
 use bytes::Bytes;
+use futures::FutureExt as _;
 use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 use url::Url;
 
 use super::{
-    OciError,
-    checked::Checked,
+    checked::{Checked, Expected},
     grants::Access,
     manifest::{ACCEPTED, Descriptor, Fetched, MAX_MANIFEST_BYTES, parse},
 };
 use crate::{
-    Context, Digest, Error, Failure,
-    http::{Answer, InMemory, Request, Sink, receive_into},
+    BoxFuture, Context, Digest, Error, Failure, Network, RegistryScheme,
+    http::{Ask, Head, InMemory, Keep, Kept, Request, Sink, digest_of, keep_from, receive_into},
 };
 
 /// The most pages of tags that are read.
@@ -45,6 +45,31 @@ impl fmt::Display for Reference {
             Self::Tag(tag) => f.write_str(tag),
             Self::Digest(digest) => digest.fmt(f),
         }
+    }
+}
+
+/// Asks for something in a repository as somebody who may, and holds it against what is known of it.
+struct Asking<'a> {
+    registry: &'a Registry,
+    repository: &'a str,
+    address: &'a str,
+    expected: Expected,
+    limit_bytes: u64,
+}
+
+impl Ask for Asking<'_> {
+    fn ask<'a>(&'a self, request: &'a Request, sink: &'a mut dyn Sink) -> BoxFuture<'a, Result<Head, Error>> {
+        async move {
+            let Self { registry, repository, address, expected, limit_bytes } = *self;
+            let mut checked = Checked::new(sink, address, expected);
+            let asked = registry.exchange(repository, Access::Pull, request, &mut checked, limit_bytes);
+            let head = asked.await?;
+            if head.status != StatusCode::NOT_MODIFIED {
+                checked.finish(digest_of(&head.headers))?;
+            }
+            Ok(head)
+        }
+        .boxed()
     }
 }
 
@@ -83,16 +108,22 @@ impl Registry {
         reference: &Reference,
     ) -> Result<Option<Fetched>, Error> {
         let address = self.address(repository, Some(reference));
+        let (digest, how) = match reference {
+            Reference::Digest(digest) => (Some(*digest), Keep::Forever),
+            Reference::Tag(_) => (None, Keep::WhileFresh),
+        };
         let url = self.url(repository, &format!("manifests/{reference}")).await?;
         let request = Request::file(url).accepting(ACCEPTED);
-        let Some(answer) = self.get(repository, &request, MAX_MANIFEST_BYTES).await? else { return Ok(None) };
+        let asking = Asking {
+            registry: self,
+            repository,
+            address: &address,
+            expected: Expected { digest, size_bytes: None },
+            limit_bytes: MAX_MANIFEST_BYTES,
+        };
+        let Some(answer) = found(self.kept(&asking, &request, how).await)? else { return Ok(None) };
         let actual = Digest::of(&answer.bytes);
-        let told = answer.digest_header();
-        let asked = if let Reference::Digest(digest) = reference { Some(*digest) } else { None };
-        if let Some(expected) = asked.into_iter().chain(told).find(|expected| *expected != actual) {
-            return Err(OciError::Digest { address, expected, actual }.into());
-        }
-        let parsed = parse(&address, &answer.bytes, answer.content_type())?;
+        let parsed = parse(&address, &answer.bytes, answer.media_type.as_deref())?;
         let (media_type, document) = parsed.map_err(|error| {
             request.failed(Failure::Unreadable { what: "a manifest", source: Box::new(error) })
         })?;
@@ -109,11 +140,23 @@ impl Registry {
         descriptor: &Descriptor,
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
-        let url = self.url(repository, &format!("blobs/{}", descriptor.digest)).await?;
         let address = self.address(repository, Some(&Reference::Digest(descriptor.digest)));
-        let mut checked = Checked::new(sink, &address, descriptor);
-        self.exchange(repository, Access::Pull, &Request::file(url), &mut checked, u64::MAX).await?;
-        checked.finish()
+        let request = self.blob_request(repository, descriptor).await?;
+        self.asking_for(repository, &address, descriptor).ask(&request, sink).await?;
+        Ok(())
+    }
+
+    async fn blob_request(&self, repository: &str, descriptor: &Descriptor) -> Result<Request, Error> {
+        Ok(Request::file(self.url(repository, &format!("blobs/{}", descriptor.digest)).await?))
+    }
+
+    fn asking_for<'a>(
+        &'a self,
+        repository: &'a str,
+        address: &'a str,
+        descriptor: &Descriptor,
+    ) -> Asking<'a> {
+        Asking { registry: self, repository, address, expected: descriptor.into(), limit_bytes: u64::MAX }
     }
 
     /// The content of a descriptor, in memory; at most the largest file that is taken.
@@ -125,9 +168,15 @@ impl Registry {
             let place = self.address(repository, Some(&Reference::Digest(descriptor.digest)));
             return Err(Error::TooLarge { place, limit_bytes });
         }
-        let mut sink = InMemory::default();
-        self.blob(repository, descriptor, &mut sink).await?;
-        Ok(sink.finish())
+        if self.context.store().is_none() {
+            let mut sink = InMemory::default();
+            self.blob(repository, descriptor, &mut sink).await?;
+            return Ok(sink.finish());
+        }
+        let address = self.address(repository, Some(&Reference::Digest(descriptor.digest)));
+        let request = self.blob_request(repository, descriptor).await?;
+        let asking = self.asking_for(repository, &address, descriptor);
+        Ok(self.kept(&asking, &request, Keep::Forever).await?.bytes)
     }
 
     /// All tags, as the registry orders them; none when there is no such repository.
@@ -137,8 +186,7 @@ impl Registry {
         let (mut tags, mut next) = (Vec::new(), Some(Request::file(url)));
         for _ in 0..MAX_PAGES {
             let Some(request) = next.take() else { break };
-            let limit = self.context.max_file_bytes();
-            let Some(answer) = self.get(repository, &request, limit).await? else { break };
+            let Some(answer) = self.get(repository, &request).await? else { break };
             let page: Tags = serde_json::from_slice(&answer.bytes).map_err(|error| {
                 request.failed(Failure::Unreadable { what: "a list of tags", source: Box::new(error) })
             })?;
@@ -148,19 +196,19 @@ impl Registry {
         Ok(tags)
     }
 
-    /// An answer in memory; none where there is no such thing.
-    pub(super) async fn get(
-        &self,
-        repository: &str,
-        request: &Request,
-        limit_bytes: u64,
-    ) -> Result<Option<Answer>, Error> {
-        let mut sink = InMemory::default();
-        match self.exchange(repository, Access::Pull, request, &mut sink, limit_bytes).await {
-            Ok(head) => Ok(Some(Answer { head, bytes: sink.finish() })),
-            Err(error) if error.status() == Some(404) => Ok(None),
-            Err(error) => Err(error),
-        }
+    /// A list that may change; none where there is no such thing.
+    pub(super) async fn get(&self, repository: &str, request: &Request) -> Result<Option<Kept>, Error> {
+        let (address, expected) = (self.address(repository, None), Expected::default());
+        let limit_bytes = self.context.max_file_bytes();
+        let asking = Asking { registry: self, repository, address: &address, expected, limit_bytes };
+        found(self.kept(&asking, request, Keep::WhileFresh).await)
+    }
+
+    /// An answer, from the registry or from the disk. What is kept is the same however the registry is spoken to.
+    async fn kept(&self, asking: &Asking<'_>, request: &Request, how: Keep) -> Result<Kept, Error> {
+        let path = &request.url[url::Position::BeforePath..];
+        let name = Url::parse(&format!("oci://{}{path}", self.host)).map_err(|_| unusable(&self.host))?;
+        keep_from(&self.context, asking, &name, request, how).await
     }
 
     /// The address of something in a repository.
@@ -171,21 +219,26 @@ impl Registry {
 
     /// Where the registry listens.
     ///
-    /// With TLS, but for one on this machine that answers without: a registry for trying things out has none. Nothing
-    /// secret goes into the question, and a registry with TLS does not answer it.
+    /// With TLS, unless something else is set for it, and but for one on this machine that answers without: a registry
+    /// for trying things out has none. Nothing secret goes into the question, and a registry with TLS does not answer it.
     async fn base(&self) -> Result<Url, Error> {
         let host = if self.host == "docker.io" { "registry-1.docker.io" } else { &self.host };
         let https = Url::parse(&format!("https://{host}/")).map_err(|_| unusable(host))?;
-        if !is_loopback(&https) {
-            return Ok(https);
+        let plain = Url::parse(&format!("http://{host}/v2/")).map_err(|_| unusable(host))?;
+        let settings = self.context.settings();
+        match settings.hosts.registry(&self.host).map(|host| host.registry_scheme).unwrap_or_default() {
+            RegistryScheme::Http => return Ok(plain),
+            // Without connections nothing is asked of whatever address it is.
+            RegistryScheme::Https if !is_loopback(&https) || settings.network == Network::Forbidden => {
+                return Ok(https);
+            }
+            RegistryScheme::Https => {}
         }
         let ask = async {
-            let plain = Url::parse(&format!("http://{host}/v2/")).map_err(|_| unusable(host))?;
             let request = Request { method: Method::HEAD, ..Request::file(plain) };
             let answer = receive_into(&self.context, &request, &mut InMemory::default(), 0).await;
             let is_registry = match answer {
                 Ok(head) => head.status == StatusCode::OK,
-                Err(error @ Error::Offline { .. }) => return Err(error),
                 Err(error) => error.status() == Some(401),
             };
             Ok(if is_registry { Arc::new(request.url) } else { Arc::new(https.clone()) })
@@ -201,6 +254,15 @@ fn is_loopback(url: &Url) -> bool {
         Some(url::Host::Ipv4(address)) => IpAddr::V4(address).is_loopback(),
         Some(url::Host::Ipv6(address)) => IpAddr::V6(address).is_loopback(),
         None => false,
+    }
+}
+
+/// None where there is no such thing.
+fn found<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.status() == Some(404) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

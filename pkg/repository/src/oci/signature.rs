@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::{
     OciError, Reference, Registry,
     key::PublicKey,
-    manifest::{Descriptor, Document, MAX_MANIFEST_BYTES},
+    manifest::{Descriptor, Document},
 };
 use crate::{Digest, Error, Failure, http::Request};
 
@@ -153,9 +153,9 @@ async fn in_tag(registry: &Registry, repository: &str, digest: &Digest) -> Resul
 async fn in_referrers(registry: &Registry, repository: &str, digest: &Digest) -> Result<Vec<Signed>, Error> {
     let url = registry.url(repository, &format!("referrers/{digest}")).await?;
     let request = Request::file(url);
-    let listed = if let Some(answer) = registry.get(repository, &request, MAX_MANIFEST_BYTES).await? {
+    let listed = if let Some(answer) = registry.get(repository, &request).await? {
         let address = registry.address(repository, Some(&Reference::Digest(*digest)));
-        let parsed = super::manifest::parse(&address, &answer.bytes, answer.content_type())?;
+        let parsed = super::manifest::parse(&address, &answer.bytes, answer.media_type.as_deref())?;
         let (_, document) = parsed.map_err(|error| {
             request.failed(Failure::Unreadable { what: "a list of referrers", source: Box::new(error) })
         })?;

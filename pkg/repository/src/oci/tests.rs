@@ -3,7 +3,7 @@ use support::host::{FakeHost, Reply};
 
 use super::*;
 use crate::{
-    Credential, Digest, Failure, Network, Secret, Settings,
+    Credential, Digest, Failure, HostSettings, Hosts, Network, Secret, Settings,
     oci::manifest::{INDEX, MANIFEST, TITLE},
     open,
     testing::{settings, text, told},
@@ -279,7 +279,8 @@ fn ann() -> Credential {
 
 fn with_ann(host: &FakeHost) -> Settings {
     let mut settings = settings(host);
-    settings.registry_credentials.insert(HOST.to_owned(), ann());
+    let of_host = HostSettings { credential: Some(ann()), ..HostSettings::default() };
+    settings.hosts = Hosts::new([(HOST.to_owned(), of_host)]);
     settings
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -24,6 +25,23 @@ impl KeyLock {
     pub fn waited(&self) -> bool {
         self.waited
     }
+
+    /// Takes the lock that a file of its own stands for; `told` is called once when somebody else holds it.
+    /// # Errors
+    /// [`Error::Store`] when the file cannot be made or locked.
+    pub(crate) async fn of_file(path: &Path, told: impl FnOnce()) -> Result<Self, Error> {
+        let (mut wait, mut told) = (FIRST_WAIT, Some(told));
+        loop {
+            if let Some(file) = try_lock_file(path)? {
+                return Ok(Self { _file: file, waited: told.is_none() });
+            }
+            if let Some(told) = told.take() {
+                told();
+            }
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(LONGEST_WAIT);
+        }
+    }
 }
 
 impl Store {
@@ -31,42 +49,42 @@ impl Store {
     /// # Errors
     /// [`Error::Store`] when the lock file cannot be made or locked.
     pub async fn lock(&self, key: &str) -> Result<KeyLock, Error> {
-        let mut wait = FIRST_WAIT;
-        loop {
-            if let Some(file) = self.try_lock(key)? {
-                return Ok(KeyLock { _file: file, waited: wait > FIRST_WAIT });
-            }
-            if wait == FIRST_WAIT {
-                self.emit(&Event::WaitingForOther { wanted: key.to_owned() });
-            }
-            tokio::time::sleep(wait).await;
-            wait = (wait * 2).min(LONGEST_WAIT);
-        }
+        self.prepare()?;
+        let waiting = || self.emit(&Event::WaitingForOther { wanted: key.to_owned() });
+        KeyLock::of_file(&self.lock_path(key), waiting).await
     }
 
     /// The lock of a key where nobody holds it.
     pub(super) fn try_lock(&self, key: &str) -> Result<Option<File>, Error> {
         self.prepare()?;
-        let path = self.locks().join(Digest::of(key.as_bytes()).hex());
-        loop {
-            let mut options = OpenOptions::new();
-            options.create(true).append(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            let file = options.open(&path).map_err(|error| store_error(&path, error))?;
-            match file.try_lock() {
-                // The file may have been removed since it was opened; others would lock another one.
-                Ok(()) if is_removed(&file) => {}
-                Ok(()) => return Ok(Some(file)),
-                Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => return Err(store_error(&path, error)),
-            }
-        }
+        try_lock_file(&self.lock_path(key))
+    }
+
+    fn lock_path(&self, key: &str) -> PathBuf {
+        self.locks().join(Digest::of(key.as_bytes()).hex())
     }
 
     fn emit(&self, event: &Event) {
         if let Some(events) = &self.shared.events {
             events(event);
+        }
+    }
+}
+
+/// The lock of a file where nobody holds it.
+fn try_lock_file(path: &Path) -> Result<Option<File>, Error> {
+    loop {
+        let mut options = OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(path).map_err(|error| store_error(path, error))?;
+        match file.try_lock() {
+            // The file may have been removed since it was opened; others would lock another one.
+            Ok(()) if is_removed(&file) => {}
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(store_error(path, error)),
         }
     }
 }

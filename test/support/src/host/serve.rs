@@ -82,7 +82,7 @@ async fn requests(
     }
 }
 
-async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<String>> {
+pub(crate) async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<String>> {
     let mut head = Vec::new();
     // Byte by byte, so that nothing behind the head is taken away from who reads on.
     while !head.ends_with(b"\r\n\r\n") {

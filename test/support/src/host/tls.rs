@@ -1,41 +1,111 @@
 use std::sync::Arc;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use rustls::{
-    ServerConfig,
+    RootCertStore, ServerConfig,
     crypto::ring,
-    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer},
+    server::WebPkiClientVerifier,
 };
 use tokio_rustls::TlsAcceptor;
 
+/// What a host shows, and what it wants to be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// A good certificate of its authority.
+    Good,
+    /// One whose time was over at the end of 2020.
+    Expired,
+    /// One that is signed by itself.
+    OwnSigned,
+    /// A good one; it wants to be shown one of its authority.
+    ForKnownClients,
+}
+
+/// A certificate and its key, both PEM.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// The certificate.
+    pub certificate_pem: String,
+    /// Its private key.
+    pub key_pem: String,
+}
+
+/// How a host proves itself.
 pub(crate) struct Tls {
-    pub(super) acceptor: TlsAcceptor,
+    pub(crate) acceptor: TlsAcceptor,
     pub(crate) ca_pem: String,
-    pub(crate) certificate_pem: String,
-    pub(crate) key_pem: String,
+    /// What the host shows.
+    pub(crate) own: Identity,
+    /// What it may be shown.
+    pub(super) client: Identity,
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tls").field("ca_pem", &self.ca_pem).finish_non_exhaustive()
+    }
 }
 
 /// Makes an authority nobody trusts yet and a certificate of it for the names, `localhost` and loopback.
-pub(crate) fn make(names: &[&str]) -> Tls {
+pub(crate) fn make(names: &[&str], manner: Manner) -> Tls {
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     authority.distinguished_name.push(DnType::CommonName, "authority of a fake host");
-    let key = KeyPair::generate().expect("a key can be made");
     let authority =
-        CertifiedIssuer::self_signed(authority, key).expect("the parameters are good for an authority");
+        CertifiedIssuer::self_signed(authority, new_key()).expect("the parameters are good for an authority");
+    let client_key = new_key();
+    let client = CertificateParams::new(vec!["ann".to_owned()]).expect("the name is a host name");
+    let client = client.signed_by(&client_key, &authority).expect("the parameters are good for a client");
 
     let names: Vec<String> =
         ["localhost", "127.0.0.1"].iter().chain(names).map(|name| (*name).to_owned()).collect();
-    let key = KeyPair::generate().expect("a key can be made");
-    let leaf = CertificateParams::new(names).expect("the names are host names");
-    let leaf = leaf.signed_by(&key, &authority).expect("the parameters are good for a server");
-    let (certificate_pem, key_pem) = (leaf.pem(), key.serialize_pem());
-    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let key = new_key();
+    let mut leaf = CertificateParams::new(names).expect("the names are host names");
+    leaf.distinguished_name.push(DnType::CommonName, "a fake host");
+    if manner == Manner::Expired {
+        leaf.not_after = date_time_ymd(2020, 12, 31);
+    }
+    let leaf = match manner {
+        Manner::OwnSigned => leaf.self_signed(&key),
+        Manner::Good | Manner::Expired | Manner::ForKnownClients => leaf.signed_by(&key, &authority),
+    };
+    let leaf = leaf.expect("the parameters are good for a server");
+    Tls {
+        acceptor: acceptor(
+            leaf.der().clone(),
+            &key,
+            (manner == Manner::ForKnownClients).then(|| authority.der().clone()),
+        ),
+        ca_pem: authority.pem(),
+        own: Identity { certificate_pem: leaf.pem(), key_pem: key.serialize_pem() },
+        client: Identity { certificate_pem: client.pem(), key_pem: client_key.serialize_pem() },
+    }
+}
+
+fn new_key() -> KeyPair {
+    KeyPair::generate().expect("a key can be made")
+}
+
+fn acceptor(
+    leaf: CertificateDer<'static>,
+    key: &KeyPair,
+    clients_of: Option<CertificateDer<'static>>,
+) -> TlsAcceptor {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .expect("ring has the default versions")
-        .with_no_client_auth()
-        .with_single_cert(vec![leaf.der().clone()], key)
-        .expect("key and certificate belong together");
-    Tls { acceptor: TlsAcceptor::from(Arc::new(config)), ca_pem: authority.pem(), certificate_pem, key_pem }
+        .expect("ring has the default versions");
+    let builder = match clients_of {
+        None => builder.with_no_client_auth(),
+        Some(authority) => {
+            let mut roots = RootCertStore::empty();
+            roots.add(authority).expect("the authority is one");
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+            builder.with_client_cert_verifier(verifier.expect("there is an authority to verify with"))
+        }
+    };
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let config = builder.with_single_cert(vec![leaf], key).expect("key and certificate belong together");
+    TlsAcceptor::from(Arc::new(config))
 }

@@ -5,7 +5,7 @@ use std::{
 
 use api::{ProviderId, ProviderType, near_names};
 use provider::config::{Config, ConfigError, ConfigFile, ConfigFormat, ProviderConfig};
-use repository::Location;
+use repository::{HostKind, Location};
 
 use super::entry::{self, Edit, Entry, Refusal};
 use crate::{
@@ -35,9 +35,13 @@ pub(crate) struct Add {
     #[arg(long = "type", value_name = "TYPE", default_value = "", hide_default_value = true)]
     provider_type: String,
 
-    /// Where its components file is: a GitHub release, a GitLab package or a local path
+    /// Where its components file is: a GitHub release, a GitLab package, a web folder or a local path
     #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
     url: String,
+
+    /// What the host of the url is, where its form does not say it: github, gitlab or folder
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
 
     /// Take the place of an entry of this name and type with another url
     #[arg(long)]
@@ -52,6 +56,7 @@ pub(crate) fn run(args: &Add, session: &mut Session) -> Result<(), Failure> {
         name: args.name.clone(),
         provider_type: provider_type(&args.provider_type)?,
         url: url(args)?,
+        kind: args.kind.as_deref().map(kind).transpose()?,
     };
     let path = file_to_edit(session)?;
     let shown = path.display();
@@ -98,6 +103,10 @@ fn provider_type(text: &str) -> Result<ProviderType, Failure> {
             None => failure.hint(format!("take one of {} with `--type`", types().join(", "))),
         }
     })
+}
+
+fn kind(text: &str) -> Result<HostKind, Failure> {
+    text.parse().map_err(|error| Failure::user("cannot use `--kind`").because(&error))
 }
 
 fn url(args: &Add) -> Result<String, Failure> {
@@ -175,12 +184,19 @@ fn providers(text: String, path: &Path, session: &Session) -> Result<Vec<Provide
 }
 
 fn refused(refusal: &Refusal, entry: &Entry, path: &Path) -> Failure {
-    let kind = if matches!(refusal, Refusal::OtherUrl { .. }) { Kind::Conflict } else { Kind::User };
+    let kind = if matches!(refusal, Refusal::OtherUrl { .. } | Refusal::OtherKind { .. }) {
+        Kind::Conflict
+    } else {
+        Kind::User
+    };
     let failure =
         Failure::new(kind, format!("cannot add the provider `{}` to `{}`", entry.name, path.display()));
     let failure = failure.because(refusal);
     match refusal {
         Refusal::OtherUrl { .. } => failure.hint("add `--replace` to take its place"),
+        Refusal::OtherKind { .. } => {
+            failure.hint("change `kind` in the file, or give the same with `--kind`")
+        }
         Refusal::Layout { .. } => {
             failure.hint(format!("write these lines into it by hand:\nproviders:\n{}", entry.lines("")))
         }

@@ -3,6 +3,7 @@ use manifest::{
     Map, Value,
     yaml::{self, Limits, YamlError},
 };
+use repository::HostKind;
 
 /// A provider as it stands in clusterctl.yaml.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +11,7 @@ pub(super) struct Entry {
     pub(super) name: String,
     pub(super) provider_type: ProviderType,
     pub(super) url: String,
+    pub(super) kind: Option<HostKind>,
 }
 
 /// What became of the text.
@@ -32,6 +34,9 @@ pub(super) enum Refusal {
     /// An entry of this name and type has another url.
     #[error("it has `{name}` with the url `{url}`")]
     OtherUrl { name: String, url: String },
+    /// An entry of this name and type is for another kind of host.
+    #[error("it has `{name}` with {kind}")]
+    OtherKind { name: String, kind: String },
     /// The text is laid out in a way that cannot be edited without touching more than the entry.
     #[error("its `providers` {found}")]
     Layout { found: &'static str },
@@ -42,16 +47,16 @@ impl Entry {
     pub(super) fn lines(&self, indent: &str) -> String {
         let scalar = |text: &str| yaml::write(&Value::from(text)).trim_end().to_owned();
         let (name, provider_type, url) = (scalar(&self.name), self.provider_type, scalar(&self.url));
-        format!("{indent}- name: {name}\n{indent}  type: {provider_type}\n{indent}  url: {url}\n")
+        let kind = self.kind.map(|kind| format!("{indent}  kind: {kind}\n")).unwrap_or_default();
+        format!("{indent}- name: {name}\n{indent}  type: {provider_type}\n{indent}  url: {url}\n{kind}")
     }
 
     fn value(&self) -> Value {
         let field = |name: &str, text: &str| (name.to_owned(), Value::from(text));
-        Value::Object(Map::from_iter([
-            field("name", &self.name),
-            field("type", self.provider_type.as_str()),
-            field("url", &self.url),
-        ]))
+        let kind = self.kind.map(|kind| field("kind", &kind.to_string()));
+        let fields =
+            [field("name", &self.name), field("type", self.provider_type.as_str()), field("url", &self.url)];
+        Value::Object(fields.into_iter().chain(kind).collect())
     }
 
     fn is(&self, value: &Value) -> bool {
@@ -74,6 +79,11 @@ pub(super) fn put(text: &str, entry: &Entry, replace: bool) -> Result<Edit, Refu
     };
     // Of two equal entries the later one counts, so that one is meant.
     let place = list.iter().rposition(|value| entry.is(value));
+    let kind = |at: usize| field(&list[at], "kind").filter(|kind| !kind.is_empty());
+    if let Some(at) = place.filter(|at| kind(*at) != entry.kind.map(|kind| kind.to_string()).as_deref()) {
+        let kind = kind(at).map_or("no kind of host".to_owned(), |kind| format!("the kind of host `{kind}`"));
+        return Err(Refusal::OtherKind { name: entry.name.clone(), kind });
+    }
     let edit = match place {
         Some(at) if field(&list[at], "url") == Some(&entry.url) => return Ok(Edit::AlreadyThere),
         Some(at) if !replace => {

@@ -1,7 +1,7 @@
 use support::registry::{Guests, Registry as RealRegistry, Transport};
 
 use super::*;
-use crate::{Credential, Secret, Settings, open};
+use crate::{Credential, HostSettings, Hosts, Secret, Settings, open};
 
 fn file(name: &str, content: &'static [u8]) -> PackageFile {
     PackageFile { name: name.to_owned(), content: PackageContent::Bytes(Bytes::from_static(content)) }
@@ -82,10 +82,11 @@ fn real_registry() -> Option<RealRegistry> {
 fn guest(registry: &RealRegistry, password: &str) -> Context {
     let password = Secret::new("config", password).unwrap();
     let credential = Credential::Basic { user: RealRegistry::USER.to_owned(), password };
+    let of_host = HostSettings { credential: Some(credential), ..HostSettings::default() };
     Context::new(Settings {
         extra_roots: vec![registry.ca_pem().as_bytes().to_vec()],
         system_roots: false,
-        registry_credentials: BTreeMap::from([(registry.host(), credential)]),
+        hosts: Hosts::new([(registry.host(), of_host)]),
         ..Settings::default()
     })
 }

@@ -5,6 +5,7 @@ fn entry() -> Entry {
         name: "mine".into(),
         provider_type: ProviderType::Infrastructure,
         url: "/srv/mine/v1.0.0/c.yaml".into(),
+        kind: None,
     }
 }
 
@@ -105,4 +106,14 @@ fn a_url_that_yaml_would_read_otherwise_is_quoted() {
     let odd = Entry { url: "a: b #c".into(), ..entry() };
     let Ok(Edit::Added(text)) = put("", &odd, false) else { panic!() };
     assert_eq!(put(&text, &odd, false).unwrap(), Edit::AlreadyThere);
+}
+
+#[test]
+fn a_kind_of_host_is_written_and_never_changed_in_passing() {
+    let entry = Entry { kind: Some(HostKind::GitLab), ..entry() };
+    let Ok(Edit::Added(text)) = put("", &entry, false) else { panic!("it was not added") };
+    assert!(text.ends_with("  kind: gitlab\n"), "{text}");
+    assert_eq!(put(&text, &entry, false).unwrap(), Edit::AlreadyThere);
+    let other = Entry { kind: Some(HostKind::Folder), ..entry };
+    assert!(matches!(put(&text, &other, true), Err(Refusal::OtherKind { .. })));
 }

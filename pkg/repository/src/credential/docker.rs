@@ -1,0 +1,249 @@
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use base64::{
+    Engine as _, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use serde::Deserialize;
+
+use super::Credential;
+use crate::{Error, Secret};
+
+/// The name under which Docker Hub is kept, whichever of its names is asked for.
+const DOCKER_HUB: &str = "https://index.docker.io/v1/";
+
+/// A user that stands for an identity token in place of a password.
+const IDENTITY_TOKEN_USER: &str = "<token>";
+
+/// A file that docker, podman and their kin keep credentials of registries in.
+///
+/// Source: docker/cli cli/config (`configfile`), containers-auth.json(5).
+#[derive(Debug)]
+pub(super) struct AuthFile {
+    path: PathBuf,
+    /// By registry, or registry and the start of a path.
+    written: BTreeMap<String, Credential>,
+    helpers: BTreeMap<String, String>,
+    helper_for_all: Option<String>,
+}
+
+/// What a file knows about a registry.
+pub(super) enum Said {
+    /// It is written down.
+    Credential(Credential),
+    /// A program keeps it.
+    Ask {
+        /// The program is `docker-credential-{helper}`.
+        helper: String,
+        /// What the program calls the registry.
+        server: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Written {
+    #[serde(default)]
+    auths: Option<BTreeMap<String, Entry>>,
+    #[serde(default, rename = "credHelpers")]
+    cred_helpers: Option<BTreeMap<String, String>>,
+    #[serde(default, rename = "credsStore")]
+    creds_store: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "lowercase")]
+struct Entry {
+    auth: String,
+    username: String,
+    password: String,
+    identitytoken: String,
+    registrytoken: String,
+}
+
+impl AuthFile {
+    /// Reads a file.
+    /// # Errors
+    /// [`Error::CredentialFile`] with the place of the mistake; never with what stands there.
+    pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        let refuse = |problem: String| Error::CredentialFile { path: path.to_owned(), problem };
+        let written: Written = serde_json::from_slice(bytes).map_err(|error| {
+            refuse(format!(
+                "line {}, column {} is not what such a file holds there",
+                error.line(),
+                error.column()
+            ))
+        })?;
+        let name = format!("`{}`", path.display());
+        let mut known = BTreeMap::new();
+        for (key, entry) in written.auths.into_iter().flatten() {
+            let credential = entry.credential(&name).map_err(|()| {
+                refuse(format!("`auth` of `{}` is no `user:password` in base64", plain_key(&key)))
+            })?;
+            known.extend(credential.map(|credential| (plain_key(&key), credential)));
+        }
+        let helpers = written.cred_helpers.into_iter().flatten();
+        Ok(Self {
+            path: path.to_owned(),
+            written: known,
+            helpers: helpers.map(|(key, helper)| (plain_key(&key), helper)).collect(),
+            helper_for_all: written.creds_store.filter(|helper| !helper.is_empty()),
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is known about a repository of a registry. A program named for it comes before what is written down, and
+    /// the longer path before the shorter one.
+    pub(super) fn credential(&self, registry: &str, repository: &str) -> Option<Said> {
+        let named = keys(registry, repository)
+            .find_map(|key| self.helpers.get(&key).map(|helper| (helper.clone(), key)));
+        let (helper, key) = match (named, &self.helper_for_all) {
+            (Some(named), _) => named,
+            (None, Some(for_all)) => (for_all.clone(), plain_registry(registry).to_owned()),
+            (None, None) => return self.written_down(registry, repository).map(Said::Credential),
+        };
+        let server = if key == plain_key(DOCKER_HUB) { DOCKER_HUB.to_owned() } else { key };
+        Some(Said::Ask { helper, server })
+    }
+
+    /// What is written down in the file itself.
+    pub(super) fn written_down(&self, registry: &str, repository: &str) -> Option<Credential> {
+        keys(registry, repository).find_map(|key| self.written.get(&key).cloned())
+    }
+}
+
+impl Entry {
+    fn credential(self, name: &str) -> Result<Option<Credential>, ()> {
+        if let Some(token) = Secret::new(name, self.registrytoken) {
+            return Ok(Some(Credential::Bearer(token)));
+        }
+        let (user, password) = if self.auth.is_empty() {
+            (self.username, self.password)
+        } else {
+            // Written with and without padding.
+            let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+            let bytes = GeneralPurpose::new(&alphabet::STANDARD, config).decode(self.auth.trim());
+            let text = String::from_utf8(bytes.map_err(|_| ())?).map_err(|_| ())?;
+            let (user, password) = text.split_once(':').ok_or(())?;
+            // Old versions of docker end the text with a zero.
+            (user.to_owned(), password.trim_matches('\0').to_owned())
+        };
+        Ok(match Secret::new(name, self.identitytoken) {
+            Some(token) => Some(identity_token(token)),
+            None => credential(name, user, password),
+        })
+    }
+}
+
+/// A user and a password, as a file or a program gives them; an empty password is none.
+pub(super) fn credential(name: &str, user: String, password: String) -> Option<Credential> {
+    let password = Secret::new(name, password)?;
+    Some(if user == IDENTITY_TOKEN_USER {
+        identity_token(password)
+    } else {
+        Credential::Basic { user, password }
+    })
+}
+
+fn identity_token(token: Secret) -> Credential {
+    Credential::Basic { user: IDENTITY_TOKEN_USER.to_owned(), password: token }
+}
+
+/// The keys a repository may stand under, the longest path first.
+fn keys(registry: &str, repository: &str) -> impl Iterator<Item = String> {
+    let full = format!("{}/{repository}", plain_registry(registry));
+    let ends: Vec<usize> = full.match_indices('/').map(|(at, _)| at).chain([full.len()]).collect();
+    let keys: Vec<String> = ends.into_iter().rev().map(|end| full[..end].to_ascii_lowercase()).collect();
+    keys.into_iter()
+}
+
+fn plain_registry(registry: &str) -> &str {
+    match registry {
+        "docker.io" | "registry-1.docker.io" => "index.docker.io",
+        other => other,
+    }
+}
+
+/// A key without what docker writes around a host.
+fn plain_key(key: &str) -> String {
+    let key = key.strip_prefix("https://").or_else(|| key.strip_prefix("http://")).unwrap_or(key);
+    let key = key.trim_end_matches('/');
+    let key = key.strip_suffix("/v1").or_else(|| key.strip_suffix("/v2")).unwrap_or(key);
+    plain_registry(key).to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> AuthFile {
+        AuthFile::parse("/home/ann/.docker/config.json".as_ref(), text.as_bytes()).unwrap()
+    }
+
+    fn found(file: &AuthFile, registry: &str, repository: &str) -> String {
+        match file.credential(registry, repository) {
+            None => "nothing".to_owned(),
+            Some(Said::Credential(credential)) => format!("{} {credential}", credential.secret().expose()),
+            Some(Said::Ask { helper, server }) => format!("ask {helper} about {server}"),
+        }
+    }
+
+    #[test]
+    fn the_longest_path_that_is_written_down_counts() {
+        // `ann:one`, `bob:two`, `cid:three` without padding.
+        let file = file(
+            r#"{"auths": {
+                "https://registry.lab:5000/v2/": {"auth": "YW5uOm9uZQ=="},
+                "registry.lab:5000/team": {"auth": "Ym9iOnR3bw"},
+                "REGISTRY.lab:5000/team/deep/app": {"username": "cid", "password": "three"},
+                "https://index.docker.io/v1/": {"auth": "", "identitytoken": "four"},
+                "token.lab": {"registrytoken": "five"},
+                "empty.lab": {}
+            }}"#,
+        );
+        let of = |password: &str, user: &str| {
+            format!("{password} user `{user}` of `/home/ann/.docker/config.json` (***)")
+        };
+        let lab = |repository| found(&file, "registry.lab:5000", repository);
+        assert_eq!(lab("other/app"), of("one", "ann"));
+        assert_eq!(lab("teammate/app"), of("one", "ann"));
+        assert_eq!(lab("team/app"), of("two", "bob"));
+        assert_eq!(lab("team/deep/app"), of("three", "cid"));
+        assert_eq!(found(&file, "registry.lab", "team/app"), "nothing");
+        assert_eq!(found(&file, "docker.io", "library/x"), of("four", "<token>"));
+        assert_eq!(found(&file, "token.lab", "x"), "five `/home/ann/.docker/config.json` (***)");
+        assert_eq!(found(&file, "empty.lab", "x"), "nothing");
+    }
+
+    #[test]
+    fn a_program_is_asked_under_the_name_it_keeps_the_registry_by() {
+        let file = file(
+            r#"{"auths": null, "credsStore": "pass",
+                "credHelpers": {"gcr.lab": "gcloud", "registry.lab/team": "vault"}}"#,
+        );
+        assert_eq!(found(&file, "gcr.lab", "a/b"), "ask gcloud about gcr.lab");
+        assert_eq!(found(&file, "registry.lab", "team/b"), "ask vault about registry.lab/team");
+        assert_eq!(found(&file, "registry.lab", "b"), "ask pass about registry.lab");
+        assert_eq!(found(&file, "registry-1.docker.io", "b"), "ask pass about https://index.docker.io/v1/");
+    }
+
+    #[test]
+    fn a_broken_file_is_told_by_its_place_and_never_by_its_content() {
+        for text in [
+            r#"{"auths": {"a": {"auth": 5}}}"#,
+            "{\"auths\":\n \"s3cret\"}",
+            "s3cret",
+            r#"{"auths": {"a": {"auth": "s3cret!"}}}"#,
+            r#"{"auths": {"a": {"auth": "czNjcmV0"}}}"#,
+        ] {
+            let error = AuthFile::parse("/x/config.json".as_ref(), text.as_bytes()).unwrap_err();
+            let told = format!("{error} {error:?}");
+            assert!(told.contains("/x/config.json") && !told.contains("s3cret"), "{told}");
+        }
+    }
+}

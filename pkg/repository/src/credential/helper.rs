@@ -1,0 +1,81 @@
+use std::{path::Path, process::Stdio};
+
+use serde::Deserialize;
+use tokio::{io::AsyncWriteExt as _, process::Command};
+
+use super::{Credential, CredentialSources, docker::credential};
+use crate::{Error, names::check_version};
+
+/// What the programs print when they do not know a server; it is no failure.
+/// Source: docker-credential-helpers credentials/error.go.
+const NOT_FOUND: &str = "credentials not found in native keychain";
+
+/// The most that is shown of what a program says went wrong.
+const SHOWN_CHARACTERS: usize = 200;
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default, rename = "Username")]
+    username: String,
+    #[serde(default, rename = "Secret")]
+    secret: String,
+}
+
+/// Asks `docker-credential-{name}` for the credential of a server; none when it knows none.
+/// Source: docker-credential-helpers, "Development": the server goes to stdin of `get`, JSON or a message comes back.
+/// # Errors
+/// [`Error::CredentialHelper`]; what the program printed as its answer is never in it.
+pub(super) async fn ask(
+    sources: &CredentialSources,
+    named_by: &Path,
+    name: &str,
+    server: &str,
+) -> Result<Option<Credential>, Error> {
+    let program = format!("docker-credential-{name}");
+    let failed = |problem: String| Error::CredentialHelper {
+        program: program.clone(),
+        server: server.to_owned(),
+        problem,
+        named_by: named_by.to_owned(),
+    };
+    check_version(name).map_err(|_| failed("its name is no plain name".to_owned()))?;
+    let file = if cfg!(windows) { format!("{program}.exe") } else { program.clone() };
+    let path = sources.helper_folders.iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
+    let path = path.ok_or_else(|| failed("there is no such program in the folders of PATH".to_owned()))?;
+    let run = tokio::time::timeout(sources.helper_limit, run(&path, server)).await;
+    let limit = sources.helper_limit;
+    let output = run.map_err(|_| failed(format!("it did not answer within {limit:?}")))?;
+    let output = output.map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        if String::from_utf8_lossy(&output.stdout).trim() == NOT_FOUND {
+            return Ok(None);
+        }
+        return Err(failed(format!("it ended with {}{}", output.status, said(&output.stderr))));
+    }
+    let answer: Answer =
+        serde_json::from_slice(&output.stdout).map_err(|_| failed("its answer cannot be read".to_owned()))?;
+    Ok(credential(&format!("`{program}`"), answer.username, answer.secret))
+}
+
+async fn run(path: &Path, server: &str) -> std::io::Result<std::process::Output> {
+    let mut child = Command::new(path)
+        .arg("get")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that does not read it says what is wrong by its answer.
+        let _ = stdin.write_all(server.as_bytes()).await;
+    }
+    child.wait_with_output().await
+}
+
+/// The first line of what a program complains about.
+fn said(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let Some(line) = text.lines().map(str::trim).find(|line| !line.is_empty()) else { return String::new() };
+    let clean: String = line.chars().filter(|c| !c.is_control()).take(SHOWN_CHARACTERS).collect();
+    format!(": {clean}")
+}

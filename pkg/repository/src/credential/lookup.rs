@@ -1,0 +1,176 @@
+use std::{
+    fs, io,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use futures::FutureExt as _;
+use url::Url;
+
+use super::{
+    docker::{AuthFile, Said},
+    helper,
+    netrc::Netrc,
+};
+use crate::{
+    Context, Credential, Error,
+    cache::Cache,
+    hosts::authority,
+    local::{read_error, read_limited},
+    proxy::is_loopback,
+};
+
+/// Files and programs that know credentials. None of them is looked at before a request is made to a host that nothing
+/// nearer knows a credential for.
+#[derive(Clone, Debug)]
+pub struct CredentialSources {
+    /// Files in the form of `~/.docker/config.json`, for registries; the first one that knows the registry counts. One
+    /// that is not there knows nothing.
+    pub auth_files: Vec<PathBuf>,
+    /// Folders the programs are in that those files name.
+    pub helper_folders: Vec<PathBuf>,
+    /// How long such a program may take.
+    pub helper_limit: Duration,
+    /// A file in the form of `~/.netrc`, for all hosts but registries.
+    pub netrc: Option<PathBuf>,
+}
+
+impl Default for CredentialSources {
+    fn default() -> Self {
+        Self {
+            auth_files: Vec::new(),
+            helper_folders: Vec::new(),
+            helper_limit: Duration::from_secs(30),
+            netrc: None,
+        }
+    }
+}
+
+/// No file with credentials is as large.
+const LARGEST_BYTES: u64 = 4 << 20;
+
+/// What is asked of a host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose<'a> {
+    /// A file, or an answer of its API.
+    File,
+    /// A repository of a registry.
+    Registry {
+        /// Its path, such as `team/providers`.
+        repository: &'a str,
+    },
+}
+
+/// What the sources said, each asked once.
+#[derive(Default)]
+pub(crate) struct Found {
+    auth_files: OnceLock<Result<Arc<[AuthFile]>, Error>>,
+    netrc: OnceLock<Result<Option<Arc<Netrc>>, Error>>,
+    /// By program and server.
+    helpers: Cache<(String, String), Option<Credential>>,
+}
+
+impl Context {
+    /// The credential for a url.
+    ///
+    /// Shape: what is set for the host comes first, then the tokens for GitHub and GitLab, then the auth files for
+    /// registries and netrc for all else. A user of `<token>` means that the password is an identity token of a
+    /// registry, to be traded in for an access token. Nothing is given for what goes out in the clear, but to this
+    /// machine itself, nor for a url that holds a user of its own.
+    /// # Errors
+    /// [`Error::Read`], [`Error::CredentialFile`] and [`Error::CredentialHelper`], each with the file.
+    pub(crate) async fn credential_for(
+        &self,
+        url: &Url,
+        purpose: Purpose<'_>,
+    ) -> Result<Option<Credential>, Error> {
+        let is_private = url.scheme() == "https" || is_loopback(url);
+        if !is_private || !url.username().is_empty() || url.password().is_some() {
+            return Ok(None);
+        }
+        let of_host = self.settings().hosts.get(url).and_then(|host| host.credential.clone());
+        if of_host.is_some() {
+            return Ok(of_host);
+        }
+        match purpose {
+            Purpose::Registry { repository } => self.registry_credential(&authority(url), repository).await,
+            Purpose::File => match self.token_for(&authority(url)) {
+                Some(token) => Ok(Some(token)),
+                None => Ok(self.netrc()?.and_then(|netrc| netrc.credential(url))),
+            },
+        }
+    }
+
+    /// The token of a host. That of `GITLAB_ACCESS_TOKEN` is for hosts named as GitLab; a host that is known by the
+    /// form of the path alone gets what is configured for it by name, so that no configuration can draw a token away.
+    fn token_for(&self, host: &str) -> Option<Credential> {
+        let settings = self.settings();
+        let token = match host {
+            "github.com" => settings.github_token.as_ref(),
+            _ => settings
+                .github_enterprise_tokens
+                .get(host)
+                .or_else(|| settings.gitlab_tokens.get(host))
+                .or_else(|| settings.gitlab_token.as_ref().filter(|_| host.starts_with("gitlab."))),
+        };
+        token.cloned().map(Credential::from)
+    }
+
+    async fn registry_credential(
+        &self,
+        registry: &str,
+        repository: &str,
+    ) -> Result<Option<Credential>, Error> {
+        for file in self.auth_files()?.iter() {
+            let found = match file.credential(registry, repository) {
+                Some(Said::Credential(credential)) => Some(credential),
+                Some(Said::Ask { helper, server }) => {
+                    let kept = self.ask_helper(file, &helper, &server).await?;
+                    kept.or_else(|| file.written_down(registry, repository))
+                }
+                None => None,
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn ask_helper(
+        &self,
+        file: &AuthFile,
+        name: &str,
+        server: &str,
+    ) -> Result<Option<Credential>, Error> {
+        let key = (name.to_owned(), server.to_owned());
+        // The state of a program that runs is large, and hardly any request needs one.
+        let ask = helper::ask(&self.settings().credentials, file.path(), name, server).boxed();
+        self.found_credentials().helpers.get(&key, ask).await
+    }
+
+    fn auth_files(&self) -> Result<Arc<[AuthFile]>, Error> {
+        let read = || {
+            let paths = &self.settings().credentials.auth_files;
+            let files = paths.iter().map(|path| match read_limited(path, LARGEST_BYTES)? {
+                Some(bytes) => AuthFile::parse(path, &bytes).map(Some),
+                None => Ok(None),
+            });
+            files.filter_map(Result::transpose).collect()
+        };
+        self.found_credentials().auth_files.get_or_init(read).clone()
+    }
+
+    fn netrc(&self) -> Result<Option<Arc<Netrc>>, Error> {
+        let read = || {
+            let Some(path) = &self.settings().credentials.netrc else { return Ok(None) };
+            match fs::read_to_string(path) {
+                Ok(text) => Ok(Some(Arc::new(Netrc::parse(path, &text)))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(read_error(path, error)),
+            }
+        };
+        self.found_credentials().netrc.get_or_init(read).clone()
+    }
+}

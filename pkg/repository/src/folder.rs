@@ -1,0 +1,176 @@
+mod index;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use api::{Version, VersionOrLatest};
+use futures::FutureExt as _;
+use url::Url;
+
+pub use index::{FolderIndex, InvalidFolderIndex};
+
+use crate::{
+    BoxFuture, Context, Digest, Error, Failure, File, FolderLocation, Origin, Repository,
+    credential::Purpose,
+    http::{Keep, Request, forget, keep, shown},
+    names::{check_file, check_version, percent_encode_path},
+};
+
+/// The file that lists the versions of a folder.
+const INDEX: &str = "index.json";
+
+/// `{base}/{version}/{file}` on any web server.
+///
+/// A web server has no list that could be relied on, so versions are those of an index beside them. Without one a
+/// pinned version works all the same; with one each file is held against the digest it lists.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    location: FolderLocation,
+    context: Context,
+}
+
+impl Folder {
+    pub(crate) fn new(location: FolderLocation, context: Context) -> Self {
+        Self { location, context }
+    }
+
+    fn address(&self, path: &str) -> Result<Url, Error> {
+        let base = &self.location.base;
+        let unusable = |_| Error::FetchUrl { url: shown(base), reason: "it is not a usable address" };
+        base.join(&format!("./{}", percent_encode_path(path))).map_err(unusable)
+    }
+
+    async fn request(&self, path: &str) -> Result<Request, Error> {
+        let url = self.address(path)?;
+        let credential = self.context.credential_for(&url, Purpose::File).await?;
+        Ok(Request::file(url).with_credential(credential))
+    }
+
+    /// The index, asked for once; none where the folder has none.
+    async fn index(&self) -> Result<Option<Arc<FolderIndex>>, Error> {
+        let key = self.address(INDEX)?.to_string();
+        let ask = async {
+            let request = self.request(INDEX).await?;
+            match keep(&self.context, &request, Keep::WhileFresh).await {
+                Ok(answer) => match FolderIndex::parse(&answer.bytes) {
+                    Ok(index) => Ok(Some(Arc::new(index))),
+                    Err(error) => Err(request.failed(Failure::Unreadable {
+                        what: "the index of a web folder",
+                        source: Box::new(error),
+                    })),
+                },
+                Err(error) if is_missing(&error) => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        self.context.indexes().get(&key, ask).await
+    }
+
+    async fn listed(&self) -> Result<Arc<FolderIndex>, Error> {
+        self.index().await?.ok_or_else(|| Error::CannotList { place: self.place() })
+    }
+
+    async fn read_now(&self, version: &str, file: &str) -> Result<File, Error> {
+        check_version(version)?;
+        check_file(file)?;
+        let index = match self.index().await {
+            // A folder may have none, which is not kept; a file of a pinned version is there all the same.
+            Err(Error::Offline { .. }) => None,
+            index => index?,
+        };
+        let spelled = index.as_ref().and_then(|index| index.spelling(version)).unwrap_or(version);
+        let path = format!("{spelled}/{file}");
+        let key = self.address(&path)?.to_string();
+        let fetch = async {
+            let request = self.request(&path).await?;
+            let looked_at = shown(&request.url);
+            match keep(&self.context, &request, Keep::Forever).await {
+                Ok(answer) => {
+                    let expected = index.as_ref().and_then(|index| index.digest(spelled, file));
+                    check_digest(&looked_at, expected, &answer.bytes)
+                        .inspect_err(|_| forget(&self.context, &request))?;
+                    Ok(File { bytes: answer.bytes, origin: Origin::Url(looked_at) })
+                }
+                Err(error) if is_missing(&error) => {
+                    Err(self.missing(index.as_deref(), version, file, looked_at))
+                }
+                Err(error) => Err(error),
+            }
+        };
+        self.context.files().get(&key, fetch).await
+    }
+
+    fn missing(&self, index: Option<&FolderIndex>, version: &str, file: &str, looked_at: String) -> Error {
+        let (version, place) = (version.to_owned(), self.place());
+        match index {
+            Some(index) if index.spelling(&version).is_none() => {
+                let available = index.versions().iter().map(|known| known.as_str().to_owned()).collect();
+                Error::NoRelease { version, place, available }
+            }
+            _ => {
+                let available = index.and_then(|index| index.files(&version)).unwrap_or_default();
+                Error::NoFile { file: file.to_owned(), version, place, looked_at, available }
+            }
+        }
+    }
+}
+
+fn is_missing(error: &Error) -> bool {
+    matches!(error.status(), Some(404 | 410))
+}
+
+fn check_digest(place: &str, expected: Option<&Digest>, bytes: &[u8]) -> Result<(), Error> {
+    let Some(expected) = expected else { return Ok(()) };
+    let actual = Digest::of(bytes);
+    if actual == *expected {
+        return Ok(());
+    }
+    Err(Error::DigestMismatch { place: place.to_owned(), expected: *expected, actual })
+}
+
+impl Repository for Folder {
+    fn default_version(&self) -> Result<VersionOrLatest, Error> {
+        VersionOrLatest::parse(&self.location.version).map_err(|_| Error::DefaultVersion {
+            version: self.location.version.clone(),
+            place: self.place(),
+        })
+    }
+
+    fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {
+        async move {
+            let index = self.listed().await?;
+            match index.versions() {
+                versions if versions.is_empty() => {
+                    Err(Error::NoVersions { place: self.place(), ignored: index.names() })
+                }
+                versions => Ok(versions),
+            }
+        }
+        .boxed()
+    }
+
+    fn read<'a>(&'a self, version: &'a str, file: &'a str) -> BoxFuture<'a, Result<File, Error>> {
+        self.read_now(version, file).boxed()
+    }
+
+    fn files<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<Vec<String>, Error>> {
+        async move {
+            check_version(version)?;
+            let index = self.listed().await?;
+            if index.spelling(version).is_none() {
+                return Err(self.missing(Some(&index), version, "", String::new()));
+            }
+            index.files(version).ok_or_else(|| Error::CannotList { place: self.place() })
+        }
+        .boxed()
+    }
+
+    fn components_file(&self) -> &str {
+        &self.location.file
+    }
+
+    fn place(&self) -> String {
+        shown(&self.location.base).trim_end_matches('/').to_owned()
+    }
+}

@@ -1,0 +1,159 @@
+use std::collections::BTreeMap;
+
+use api::Version;
+use serde::{Deserialize, Serialize};
+
+use crate::Digest;
+
+/// The versions of a web folder, with the files of each where they are listed.
+///
+/// ```json
+/// {"versions": {"v1.2.3": {"files": {"metadata.yaml": "sha256:…"}}}}
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FolderIndex {
+    /// By version as its folder is spelled; the files with their digests, or none where they are not listed.
+    versions: BTreeMap<String, Option<BTreeMap<String, Digest>>>,
+}
+
+/// A text that is no index of a web folder.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidFolderIndex {
+    /// It does not have the form.
+    #[error(
+        "it must be {{\"versions\": {{\"v1.2.3\": {{\"files\": {{\"metadata.yaml\": \"sha256:...\"}}}}}}}}"
+    )]
+    Form(#[source] serde_json::Error),
+    /// What should be a digest is none.
+    #[error("`{file}` of `{version}` has no digest of the form sha256:...")]
+    Digest {
+        /// The version.
+        version: String,
+        /// The file.
+        file: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Written {
+    versions: BTreeMap<String, WrittenRelease>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WrittenRelease {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    files: Option<BTreeMap<String, String>>,
+}
+
+impl FolderIndex {
+    /// Adds a file of a version.
+    pub fn add(&mut self, version: &str, file: &str, digest: Digest) {
+        let files = self.versions.entry(version.to_owned()).or_default();
+        files.get_or_insert_default().insert(file.to_owned(), digest);
+    }
+
+    /// Reads an index. What is not known in it is passed over, so that more may stand there one day.
+    /// # Errors
+    /// Where it departs from the form.
+    pub fn parse(text: &[u8]) -> Result<Self, InvalidFolderIndex> {
+        let written: Written = serde_json::from_slice(text).map_err(InvalidFolderIndex::Form)?;
+        let mut versions = BTreeMap::new();
+        for (version, release) in written.versions {
+            let files = release.files.map(|files| digests(&version, files)).transpose()?;
+            versions.insert(version, files);
+        }
+        Ok(Self { versions })
+    }
+
+    /// The text of an index: the same for the same content.
+    pub fn render(&self) -> String {
+        let digests = |files: &BTreeMap<String, Digest>| {
+            files.iter().map(|(file, digest)| (file.clone(), digest.to_string())).collect()
+        };
+        let release = |files: &Option<_>| WrittenRelease { files: files.as_ref().map(digests) };
+        let versions =
+            self.versions.iter().map(|(version, files)| (version.clone(), release(files))).collect();
+        let text = serde_json::to_string_pretty(&Written { versions });
+        text.expect("maps of text can always be written as JSON") + "\n"
+    }
+
+    /// All names, whether they are semantic versions or not.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.versions.keys().cloned().collect()
+    }
+
+    /// Semantic versions, oldest first.
+    pub(super) fn versions(&self) -> Vec<Version> {
+        let mut versions: Vec<Version> =
+            self.versions.keys().filter_map(|name| Version::parse(name).ok()).collect();
+        versions.sort();
+        versions
+    }
+
+    /// How the folder of a version is spelled: `v1.2.3` may be `1.2.3`.
+    pub(super) fn spelling(&self, version: &str) -> Option<&str> {
+        if let Some((exact, _)) = self.versions.get_key_value(version) {
+            return Some(exact);
+        }
+        let wanted = Version::parse(version).ok()?;
+        let is_same =
+            |name: &&String| Version::parse(name).is_ok_and(|known| known.semver() == wanted.semver());
+        self.versions.keys().find(is_same).map(String::as_str)
+    }
+
+    /// Files of a version, sorted; none where they are not listed.
+    pub(super) fn files(&self, version: &str) -> Option<Vec<String>> {
+        let files = self.versions.get(self.spelling(version)?)?.as_ref()?;
+        Some(files.keys().cloned().collect())
+    }
+
+    /// The digest of a file, where it is listed. `version` is spelled as in the index.
+    pub(super) fn digest(&self, version: &str, file: &str) -> Option<&Digest> {
+        self.versions.get(version)?.as_ref()?.get(file)
+    }
+}
+
+fn digests(
+    version: &str,
+    files: BTreeMap<String, String>,
+) -> Result<BTreeMap<String, Digest>, InvalidFolderIndex> {
+    let digest = |(file, text): (String, String)| match text.parse() {
+        Ok(digest) => Ok((file, digest)),
+        Err(_) => Err(InvalidFolderIndex::Digest { version: version.to_owned(), file }),
+    };
+    files.into_iter().map(digest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back_and_more_may_stand_there() {
+        let mut index = FolderIndex::default();
+        index.add("v1.2.3", "metadata.yaml", Digest::of(b"x"));
+        index.add("v1.10.0", "metadata.yaml", Digest::of(b"y"));
+        let text = index.render();
+        assert_eq!(FolderIndex::parse(text.as_bytes()).unwrap(), index);
+        assert!(text.ends_with("}\n") && text.contains("\"metadata.yaml\": \"sha256:"), "{text}");
+        let more = br#"{"made": "by hand", "versions": {"1.0.0": {"signed": true}, "notes": {}}}"#;
+        let more = FolderIndex::parse(more).unwrap();
+        assert_eq!(
+            (more.versions().len(), more.spelling("v1.0.0"), more.files("1.0.0")),
+            (1, Some("1.0.0"), None)
+        );
+    }
+
+    #[test]
+    fn what_is_no_index_is_told_where_it_departs() {
+        for text in ["", "[]", "{}", r#"{"versions": []}"#, r#"{"versions": {"v1.0.0": {"files": ["a"]}}}"#] {
+            assert!(
+                matches!(FolderIndex::parse(text.as_bytes()), Err(InvalidFolderIndex::Form(_))),
+                "{text}"
+            );
+        }
+        let bad = br#"{"versions": {"v1.0.0": {"files": {"a": "md5:1"}}}}"#;
+        let error = FolderIndex::parse(bad).unwrap_err();
+        assert_eq!(error.to_string(), "`a` of `v1.0.0` has no digest of the form sha256:...");
+    }
+}

@@ -1,0 +1,98 @@
+use support::host::{FakeHost, Reply};
+
+use crate::{
+    Context, Digest, Error, Failure, FolderIndex, HostKind, HostSettings, Hosts, Repository, Settings,
+    latest, open,
+    testing::{settings, text},
+};
+
+const BASE: &str = "files.example.org/capi/infrastructure-aws";
+
+fn folder(host: &FakeHost, version: &str) -> Box<dyn Repository> {
+    let url = format!("https://{BASE}/{version}/infrastructure-components.yaml");
+    open(&url, "infrastructure-aws", None, &Context::new(settings(host))).unwrap()
+}
+
+fn index(host: &FakeHost, text: &str) {
+    host.on(format!("{BASE}/index.json"), Reply::json(200, text));
+}
+
+#[tokio::test]
+async fn a_pinned_version_is_read_without_an_index_and_a_list_asks_for_one() {
+    let host = FakeHost::internet();
+    host.on(format!("{BASE}/v1.0.0/metadata.yaml"), Reply::file("good"));
+    let folder = folder(&host, "latest");
+    let file = folder.read("v1.0.0", "metadata.yaml").await.unwrap();
+    assert_eq!(text(&file), "good");
+    assert_eq!(file.origin.to_string(), format!("https://{BASE}/v1.0.0/metadata.yaml"));
+    assert!(
+        matches!(folder.versions().await, Err(Error::CannotList { place }) if place == format!("https://{BASE}"))
+    );
+    assert!(matches!(folder.files("v1.0.0").await, Err(Error::CannotList { .. })));
+    let missing = folder.read("v1.0.0", "absent.yaml").await;
+    assert!(matches!(missing, Err(Error::NoFile { available, .. }) if available.is_empty()));
+    let of_index = host.addresses().iter().filter(|address| address.ends_with("index.json")).count();
+    assert_eq!(of_index, 1);
+}
+
+#[tokio::test]
+async fn an_index_lists_versions_and_files_and_holds_files_to_their_digests() {
+    let host = FakeHost::internet();
+    let mut written = FolderIndex::default();
+    written.add("1.9.0", "metadata.yaml", Digest::of(b"good"));
+    written.add("1.10.0", "metadata.yaml", Digest::of(b"good"));
+    index(&host, &written.render());
+    host.on(format!("{BASE}/1.9.0/metadata.yaml"), Reply::file("good"));
+    host.on(format!("{BASE}/1.10.0/metadata.yaml"), Reply::file("evil"));
+    let folder = folder(&host, "latest");
+    let versions = folder.versions().await.unwrap();
+    assert_eq!(versions.iter().map(|version| version.as_str()).collect::<Vec<_>>(), ["1.9.0", "1.10.0"]);
+    assert_eq!(folder.files("v1.10.0").await.unwrap(), ["metadata.yaml"]);
+    assert_eq!(text(&folder.read("v1.9.0", "metadata.yaml").await.unwrap()), "good");
+    let error = folder.read("1.10.0", "metadata.yaml").await.unwrap_err();
+    let Error::DigestMismatch { expected, actual, .. } = error else { panic!("{error}") };
+    assert_eq!((expected, actual), (Digest::of(b"good"), Digest::of(b"evil")));
+    let missing = folder.read("v2.0.0", "metadata.yaml").await;
+    assert!(matches!(missing, Err(Error::NoRelease { available, .. }) if available == ["1.9.0", "1.10.0"]));
+}
+
+#[tokio::test]
+async fn the_newest_version_of_an_index_is_the_latest() {
+    let host = FakeHost::internet();
+    index(&host, r#"{"versions": {"v1.0.0": {}, "v1.1.0": {}, "v2.0.0-rc.0": {}, "notes": {}}}"#);
+    for version in ["v1.1.0", "v2.0.0-rc.0"] {
+        host.on(format!("{BASE}/{version}/metadata.yaml"), Reply::file("x"));
+    }
+    let folder = folder(&host, "latest");
+    let newest = latest(&*folder, "v1beta2", &|_| None).await.unwrap();
+    assert_eq!(newest.as_str(), "v1.1.0");
+}
+
+#[tokio::test]
+async fn an_index_that_cannot_be_had_or_read_stops_what_depends_on_it() {
+    for (reply, status) in [(Reply::status(403), Some(403)), (Reply::json(200, "{}"), None)] {
+        let host = FakeHost::internet();
+        host.on(format!("{BASE}/v1.0.0/metadata.yaml"), Reply::file("good"));
+        host.on(format!("{BASE}/index.json"), reply);
+        let error = folder(&host, "v1.0.0").read("v1.0.0", "metadata.yaml").await.unwrap_err();
+        assert_eq!(error.status(), status, "{error:?}");
+        let unreadable = matches!(error.request().unwrap().failure, Failure::Unreadable { .. });
+        assert_eq!(unreadable, status.is_none());
+    }
+}
+
+#[tokio::test]
+async fn the_kind_that_is_set_for_a_host_says_what_its_urls_are() {
+    let host = FakeHost::internet();
+    let path = "files.example.org/o/r/releases";
+    host.on(format!("{path}/download/v1.0.0/c.yaml"), Reply::file("of a release"));
+    let set = HostSettings { kind: Some(HostKind::GitHub), ..HostSettings::default() };
+    let hosts = Hosts::new([("files.example.org".to_owned(), set)]);
+    let context = Context::new(Settings { hosts, ..settings(&host) });
+    // In itself this is the form of a folder.
+    let url = "https://files.example.org/o/releases/v1.0.0/c.yaml";
+    assert!(open(url, "releases", None, &context).is_err());
+    assert!(open(url, "releases", Some(HostKind::Folder), &context).is_ok());
+    let github = open(&format!("https://{path}/v1.0.0/c.yaml"), "releases", None, &context).unwrap();
+    assert_eq!(text(&github.read("v1.0.0", "c.yaml").await.unwrap()), "of a release");
+}

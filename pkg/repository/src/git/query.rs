@@ -1,0 +1,228 @@
+//! What is asked of a clone: names, files, tags. No connection is made, and nothing is checked out.
+
+use bytes::Bytes;
+
+use super::{Commit, Remote, failure::GitFailure, program::Run, remote::Found};
+use crate::{Error, names::check_file};
+
+/// What the first line of a file says whose content is kept elsewhere.
+/// Source: git-lfs docs/spec.md.
+const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
+
+/// The most that an answer has besides the content of a file.
+const HEADER_BYTES: u64 = 4 << 10;
+
+impl Remote {
+    /// One file of a commit; links inside of the repository are followed.
+    /// # Errors
+    /// [`GitFailure::NoPath`] with near names; [`GitFailure::LinkLeadsOut`]; [`GitFailure::NoFile`] for folders, modules
+    /// and pointers of Git LFS; [`Error::TooLarge`]; [`Error::UnsafeName`].
+    pub async fn read(&self, commit: &Commit, path: &str) -> Result<Bytes, Error> {
+        check_file(path)?;
+        let limit_bytes = self.context.max_file_bytes();
+        let run = self.run(&["cat-file", "--batch", "--follow-symlinks"]).input(format!("{commit}:{path}\n"));
+        let answer =
+            run.limit(limit_bytes + HEADER_BYTES).output().await.map_err(|failure| match failure {
+                GitFailure::TooMuch { .. } => self.too_large(commit, path),
+                failure => self.error("read", failure),
+            })?;
+        let unreadable = || self.error("read", GitFailure::Unreadable { what: "a file" });
+        let end = answer.iter().position(|byte| *byte == b'\n').ok_or_else(unreadable)?;
+        let header = String::from_utf8_lossy(&answer[..end]);
+        let rest = answer.slice(end + 1..);
+        let of_kind = |what| Err(self.no_file(commit, path, what));
+        match header.split(' ').collect::<Vec<_>>()[..] {
+            [_, "blob", size] => {
+                let size =
+                    size.parse::<usize>().ok().filter(|size| *size <= rest.len()).ok_or_else(unreadable)?;
+                let content = rest.slice(..size);
+                match content.len() as u64 {
+                    size if size > limit_bytes => Err(self.too_large(commit, path)),
+                    _ if content.starts_with(LFS_POINTER) => {
+                        of_kind("a pointer of Git LFS, which keeps its content elsewhere")
+                    }
+                    _ => Ok(content),
+                }
+            }
+            [_, "tree", _] => of_kind("a folder"),
+            ["symlink", _] => {
+                let target = String::from_utf8_lossy(&rest).trim_end().to_owned();
+                let (path, commit) = (path.to_owned(), commit.to_string());
+                Err(self.error("read", GitFailure::LinkLeadsOut { path, commit, target }))
+            }
+            ["dangling", _] => of_kind("a link that leads nowhere"),
+            ["loop", _] => of_kind("a link that leads back to itself"),
+            _ => Err(self.missing(commit, path).await?),
+        }
+    }
+
+    /// Names of the files in a folder of a commit, sorted; those of folders in it are not among them.
+    /// # Errors
+    /// [`GitFailure::NoPath`] when there is no such folder.
+    pub async fn files(&self, commit: &Commit, folder: &str) -> Result<Vec<String>, Error> {
+        if !folder.is_empty() {
+            check_file(folder)?;
+        }
+        let listing = self.run(&["ls-tree", "-z", &format!("{commit}:{folder}")]).output().await;
+        let Ok(listing) = listing else { return Err(self.missing(commit, folder).await?) };
+        let mut names: Vec<String> =
+            entries(&listing).filter(Entry::is_file).map(|entry| entry.path.into_owned()).collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Finds a name in the clone as it is; see [`Remote::resolve`].
+    pub(super) async fn look_up(&self, tree_ish: &str) -> Result<Option<Found>, Error> {
+        let bad = || self.error("read", GitFailure::BadTreeIsh { tree_ish: tree_ish.to_owned() });
+        let candidates = candidates(tree_ish).ok_or_else(bad)?;
+        let questions: Vec<String> =
+            candidates.iter().map(|candidate| format!("{}^{{commit}}\n", candidate.name)).collect();
+        let run = self.run(&["cat-file", "--batch-check"]).input(questions.concat());
+        let answers = run.output().await.map_err(|failure| self.error("read", failure))?;
+        let answers = String::from_utf8_lossy(&answers);
+        for (candidate, answer) in candidates.iter().zip(answers.lines()) {
+            match answer.split(' ').collect::<Vec<_>>()[..] {
+                [hash, "commit", _] => {
+                    let commit = Commit(hash.to_owned());
+                    return Ok(Some(Found { commit, may_change: candidate.may_change }));
+                }
+                [.., "ambiguous"] => {
+                    let tree_ish = tree_ish.to_owned();
+                    return Err(self.error("read", GitFailure::Ambiguous { tree_ish }));
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Tags and the objects they name, sorted by tag.
+    pub(super) async fn tag_list(&self) -> Result<Vec<(String, String)>, Error> {
+        self.references("%(refname:strip=2) %(objectname)", "refs/tags").await
+    }
+
+    pub(super) async fn no_tree_ish(&self, tree_ish: &str) -> Error {
+        let mut known = self.tag_list().await.unwrap_or_default();
+        known.extend(
+            self.references("%(refname:strip=3) %(objectname)", "refs/remotes/origin")
+                .await
+                .unwrap_or_default(),
+        );
+        let names = known.iter().map(|(name, _)| name.as_str()).filter(|name| *name != "HEAD");
+        let near = api::near_names(tree_ish, names).into_iter().map(str::to_owned).collect();
+        self.error("read", GitFailure::NoTreeIsh { tree_ish: tree_ish.to_owned(), near })
+    }
+
+    async fn references(&self, format: &str, below: &str) -> Result<Vec<(String, String)>, Error> {
+        let run = self.run(&["for-each-ref", &format!("--format={format}"), below]);
+        let listing = run.output().await.map_err(|failure| self.error("read", failure))?;
+        let lines = String::from_utf8_lossy(&listing);
+        let pair = |line: &str| line.rsplit_once(' ').map(|(name, hash)| (name.to_owned(), hash.to_owned()));
+        Ok(lines.lines().filter_map(pair).collect())
+    }
+
+    /// Everything in a commit, folders aside.
+    pub(super) async fn all_entries(&self, commit: &Commit) -> Result<Bytes, Error> {
+        let run = self.run(&["ls-tree", "-r", "-z", commit.as_str()]);
+        run.output().await.map_err(|failure| self.error("read", failure))
+    }
+
+    /// Why a path is not there: it is in a module, or not there at all.
+    async fn missing(&self, commit: &Commit, path: &str) -> Result<Error, Error> {
+        let listing = self.all_entries(commit).await?;
+        let is_in = |module: &str| {
+            path == module || path.strip_prefix(module).is_some_and(|rest| rest.starts_with('/'))
+        };
+        if entries(&listing).any(|entry| entry.is_module() && is_in(&entry.path)) {
+            return Ok(self.no_file(commit, path, "in a submodule, which is a repository of its own"));
+        }
+        let paths: Vec<_> = entries(&listing).filter(Entry::is_file).map(|entry| entry.path).collect();
+        let near =
+            api::near_names(path, paths.iter().map(|path| &**path)).into_iter().map(str::to_owned).collect();
+        let (path, commit) = (path.to_owned(), commit.to_string());
+        Ok(self.error("read", GitFailure::NoPath { path, commit, near }))
+    }
+
+    fn no_file(&self, commit: &Commit, path: &str, what: &'static str) -> Error {
+        let (path, commit) = (path.to_owned(), commit.to_string());
+        self.error("read", GitFailure::NoFile { path, commit, what })
+    }
+
+    fn too_large(&self, commit: &Commit, path: &str) -> Error {
+        let place = format!("{}//{path}@{commit}", self.shown());
+        Error::TooLarge { place, limit_bytes: self.context.max_file_bytes() }
+    }
+
+    /// A run on the clone.
+    pub(super) fn run(&self, arguments: &[&str]) -> Run {
+        Run::on(&self.context.settings().git, &self.clone, arguments)
+    }
+}
+
+/// A name as it may be stored.
+struct Candidate {
+    name: String,
+    may_change: bool,
+}
+
+/// What a name may mean, in the order in which it counts; none when it can mean nothing.
+fn candidates(tree_ish: &str) -> Option<Vec<Candidate>> {
+    let foreign = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ':' | '?' | '*' | '[' | '\\');
+    if tree_ish.starts_with('-')
+        || tree_ish.contains(foreign)
+        || ["..", "@{"].iter().any(|part| tree_ish.contains(part))
+    {
+        return None;
+    }
+    let (base, suffix) = tree_ish.split_at(tree_ish.find(['~', '^']).unwrap_or(tree_ish.len()));
+    let stored = |name: String, may_change| Candidate { name: format!("{name}{suffix}"), may_change };
+    let mut candidates = match base {
+        "" => return None,
+        "HEAD" | "@" => vec![stored("refs/remotes/origin/HEAD".to_owned(), true)],
+        _ => match (base.strip_prefix("refs/heads/"), base.starts_with("refs/tags/")) {
+            (Some(branch), _) => vec![stored(format!("refs/remotes/origin/{branch}"), true)],
+            (None, true) => vec![stored(base.to_owned(), false)],
+            (None, false) => vec![
+                stored(format!("refs/tags/{base}"), false),
+                stored(format!("refs/remotes/origin/{base}"), true),
+            ],
+        },
+    };
+    if Commit::is_full(base) {
+        candidates.insert(0, stored(base.to_owned(), false));
+    } else if base.len() >= 4 && base.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        candidates.push(stored(base.to_owned(), false));
+    }
+    Some(candidates)
+}
+
+/// An entry of a listing.
+pub(super) struct Entry<'l> {
+    mode: &'l str,
+    pub(super) object: &'l str,
+    pub(super) path: std::borrow::Cow<'l, str>,
+}
+
+impl Entry<'_> {
+    pub(super) fn is_link(&self) -> bool {
+        self.mode == "120000"
+    }
+
+    pub(super) fn is_module(&self) -> bool {
+        self.mode == "160000"
+    }
+
+    fn is_file(&self) -> bool {
+        self.mode.starts_with("100") || self.is_link()
+    }
+}
+
+/// Reads `mode type object TAB path NUL`, again and again.
+pub(super) fn entries(listing: &[u8]) -> impl Iterator<Item = Entry<'_>> {
+    listing.split(|byte| *byte == 0).filter_map(|line| {
+        let tab = line.iter().position(|byte| *byte == b'\t')?;
+        let mut words = std::str::from_utf8(&line[..tab]).ok()?.split(' ');
+        let (mode, object) = (words.next()?, words.nth(1)?);
+        Some(Entry { mode, object, path: String::from_utf8_lossy(&line[tab + 1..]) })
+    })
+}

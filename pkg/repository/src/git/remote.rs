@@ -1,0 +1,308 @@
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{
+    Commit, RemoteUrl,
+    failure::{GitError, GitFailure},
+    network::{self, Access},
+    program::Run,
+    session::{self, Known},
+};
+use crate::{Context, Error, Event, Network, Refresh, RetryReason, store::KeyLock};
+
+/// Where clones are kept.
+#[derive(Clone, Copy, Debug)]
+pub enum Clones<'a> {
+    /// With all else this program keeps; where it keeps nothing, until the process ends.
+    Kept,
+    /// In this folder, such as `dependencies/.repos`.
+    Below(&'a Path),
+}
+
+/// A repository that is fetched into one bare clone on this machine, and read from there.
+///
+/// The clone is there whole or not at all, and is made once however many tasks and processes ask. It is fetched anew, once
+/// in a process, for what can have changed: a branch, the list of tags, a name it does not know. A tag it knows and a
+/// hash need no connection. Branches are under `refs/remotes/origin`, so that nothing of a user's is overwritten.
+pub struct Remote {
+    pub(super) context: Context,
+    pub(super) url: RemoteUrl,
+    pub(super) clone: PathBuf,
+    pub(super) known: Arc<Known>,
+}
+
+impl std::fmt::Debug for Remote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Remote").field("url", &self.url).field("clone", &self.clone).finish_non_exhaustive()
+    }
+}
+
+/// What a name was found to be.
+pub(super) struct Found {
+    pub(super) commit: Commit,
+    /// Whether the host may have another commit under this name by now.
+    pub(super) may_change: bool,
+}
+
+impl Remote {
+    /// Takes an address; makes no connection, and no folder but the one of all clones.
+    /// # Errors
+    /// When that folder cannot be made.
+    pub fn new(url: RemoteUrl, clones: Clones<'_>, context: &Context) -> Result<Self, Error> {
+        let clones = match clones {
+            Clones::Kept => session::clones(context)?,
+            Clones::Below(folder) => folder.to_owned(),
+        };
+        let clone = clones.join(url.key());
+        Ok(Self { known: context.git().known(&clone), context: context.clone(), url, clone })
+    }
+
+    /// Where it is fetched from.
+    pub fn url(&self) -> &RemoteUrl {
+        &self.url
+    }
+
+    /// The bare clone.
+    pub fn clone_folder(&self) -> &Path {
+        &self.clone
+    }
+
+    /// The commit of a branch, a tag, a full or short hash, or `HEAD`, each with `~1` and the like behind it; a tag wins
+    /// over a branch of the same name. Fetches when the name is not known, and, once in a process, when it is that of a
+    /// branch.
+    /// # Errors
+    /// [`GitFailure::NoTreeIsh`] with near names; [`GitFailure::Ambiguous`]; what stops the fetch; [`Error::Offline`].
+    pub async fn resolve(&self, tree_ish: &str) -> Result<Commit, Error> {
+        if let Some(commit) = self.known.commit(tree_ish) {
+            return Ok(commit);
+        }
+        let commit = self.look_up_fresh(tree_ish).await?;
+        self.known.learn(tree_ish, &commit);
+        Ok(commit)
+    }
+
+    /// All tags, sorted by name; fetches once in a process.
+    /// # Errors
+    /// What stops the fetch; [`Error::Offline`] where there is no clone yet.
+    pub async fn tags(&self) -> Result<Vec<String>, Error> {
+        let mut fetched = self.known.fetched.lock().await;
+        self.make_clone(&mut fetched).await?;
+        self.freshen(&mut fetched).await?;
+        let tags = self.tag_list().await?;
+        Ok(tags.into_iter().map(|(name, _)| name).collect())
+    }
+
+    async fn look_up_fresh(&self, tree_ish: &str) -> Result<Commit, Error> {
+        let mut fetched = self.known.fetched.lock().await;
+        self.make_clone(&mut fetched).await?;
+        match self.look_up(tree_ish).await? {
+            Some(found) if *fetched || !self.is_stale(&found) => return Ok(found.commit),
+            Some(_) => self.freshen(&mut fetched).await?,
+            None if !*fetched => {
+                self.check_network(tree_ish)?;
+                self.freshen(&mut fetched).await?;
+            }
+            None => {}
+        }
+        match self.look_up(tree_ish).await? {
+            Some(found) => Ok(found.commit),
+            None if Commit::is_full(tree_ish) => self.fetch_commit(tree_ish).await,
+            None => Err(self.no_tree_ish(tree_ish).await),
+        }
+    }
+
+    fn is_stale(&self, found: &Found) -> bool {
+        found.may_change || self.context.settings().refresh == Refresh::Everything
+    }
+
+    /// Makes the clone where there is none. One that another process has just made counts as fetched.
+    async fn make_clone(&self, fetched: &mut bool) -> Result<(), Error> {
+        self.context.git().check_program(&self.context.settings().git).await.map_err(Error::GitProgram)?;
+        if is_clone(&self.clone) {
+            return Ok(());
+        }
+        self.check_network("")?;
+        let _lock = self.lock().await?;
+        if !is_clone(&self.clone) {
+            let temporary = beside(&self.clone, ".new-", "");
+            // Whoever left it behind is gone: the lock is ours.
+            self.remove(&temporary)?;
+            self.make_clone_in(&temporary).await?;
+            let made = temporary.join(".git");
+            fs::rename(&made, &self.clone).map_err(|error| self.disk("clone", &self.clone, error))?;
+            self.remove(&temporary)?;
+        }
+        *fetched = true;
+        Ok(())
+    }
+
+    async fn make_clone_in(&self, temporary: &Path) -> Result<(), Error> {
+        let mut arguments: Vec<OsString> =
+            ["clone", "--progress", "--no-checkout", "--no-local", "--template=", "--"]
+                .map(Into::into)
+                .into();
+        arguments.extend([self.url.address().into(), temporary.into()]);
+        self.on_network("clone", &arguments, None).await?;
+        let made = temporary.join(".git");
+        let local = |arguments: &[&str]| Run::on(&self.context.settings().git, &made, arguments).output();
+        let failed = |failure| self.error("clone", failure);
+        local(&["config", "core.bare", "true"]).await.map_err(failed)?;
+        local(&["config", "remote.origin.pushurl", self.url.push()]).await.map_err(failed)?;
+        // The one local branch would fall behind those of the host.
+        let head = local(&["symbolic-ref", "HEAD"]).await.map_err(failed)?;
+        let head = String::from_utf8_lossy(&head).trim().to_owned();
+        local(&["update-ref", "-d", &head]).await.map_err(failed)?;
+        Ok(())
+    }
+
+    /// Fetches what is new, unless this process did; where no connection may be made, says how old it is.
+    async fn freshen(&self, fetched: &mut bool) -> Result<(), Error> {
+        if *fetched {
+            return Ok(());
+        }
+        if self.check_network("").is_err() {
+            self.context.emit(&Event::UsingKeptOffline { url: self.shown(), age: age(&self.clone) });
+        } else {
+            let _lock = self.lock().await?;
+            let before = self.tag_list().await?;
+            self.fetch(&["--prune", "--tags", "--force"], "+refs/heads/*:refs/remotes/origin/*").await?;
+            self.tell_moved(&before, &self.tag_list().await?);
+        }
+        *fetched = true;
+        Ok(())
+    }
+
+    /// Fetches one commit that no branch and no tag leads to, and keeps it from being tidied away.
+    async fn fetch_commit(&self, hash: &str) -> Result<Commit, Error> {
+        self.check_network(hash)?;
+        let _lock = self.lock().await?;
+        match self.fetch(&["--no-tags"], &format!("+{hash}:refs/capstan/{hash}")).await {
+            Ok(()) => match self.look_up(hash).await? {
+                Some(found) => Ok(found.commit),
+                None => Err(self.no_tree_ish(hash).await),
+            },
+            Err(Error::Git(error)) if is_unknown_object(&error.failure) => Err(self.no_tree_ish(hash).await),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn fetch(&self, options: &[&str], reference: &str) -> Result<(), Error> {
+        let mut arguments: Vec<OsString> = vec!["fetch".into(), "--progress".into()];
+        arguments.extend(options.iter().map(Into::into));
+        arguments.extend(["--".into(), self.url.address().into(), reference.into()]);
+        self.on_network("fetch", &arguments, Some(&self.clone)).await
+    }
+
+    /// Works with the host, and again where what failed can pass.
+    async fn on_network(
+        &self,
+        action: &'static str,
+        arguments: &[OsString],
+        clone: Option<&Path>,
+    ) -> Result<(), Error> {
+        let (url, access) = (self.shown(), Access::to(self).await?);
+        self.context.emit(&Event::RequestStarted { url: url.clone() });
+        let mut waits = self.context.settings().retry.waits.iter();
+        let answer = loop {
+            let answer = network::run(self, &access, arguments, clone).await.output().await;
+            match (answer, waits.as_slice()) {
+                (Err(failure), [wait, ..]) if failure.may_pass() => {
+                    waits.next();
+                    let (url, why) = (url.clone(), RetryReason::Connection);
+                    self.context.emit(&Event::Retrying { url, why, after: *wait });
+                    tokio::time::sleep(*wait).await;
+                }
+                (answer, _) => break answer,
+            }
+        };
+        self.context.emit(&Event::RequestEnded { url });
+        answer.map(|_| ()).map_err(|failure| self.error_with(action, failure, access))
+    }
+
+    fn tell_moved(&self, before: &[(String, String)], after: &[(String, String)]) {
+        for (tag, from) in before {
+            if let Some((_, to)) = after.iter().find(|(name, to)| name == tag && to != from) {
+                let (tag, from, to) = (tag.clone(), from.clone(), to.clone());
+                self.context.emit(&Event::TagMoved { remote: self.shown(), tag, from, to });
+            }
+        }
+    }
+
+    /// Held while the clone or a worktree of it is changed, by this process or another.
+    pub(super) async fn lock(&self) -> Result<KeyLock, Error> {
+        let path = beside(&self.clone, ".", ".lock");
+        let folder = path.parent().unwrap_or(&path);
+        fs::create_dir_all(folder).map_err(|error| self.disk("clone", folder, error))?;
+        KeyLock::of_file(&path, || self.context.emit(&Event::WaitingForOther { wanted: self.shown() })).await
+    }
+
+    /// Lets a folder of this machine pass, and all else where connections may be made.
+    fn check_network(&self, wanted: &str) -> Result<(), Error> {
+        if !self.url.is_remote() || self.context.settings().network == Network::Allowed {
+            return Ok(());
+        }
+        let at = if wanted.is_empty() { String::new() } else { format!("@{wanted}") };
+        Err(Error::Offline { wanted: format!("{}{at}", self.shown()) })
+    }
+
+    fn remove(&self, folder: &Path) -> Result<(), Error> {
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(self.disk("clone", folder, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Its address as it may be shown.
+    pub(super) fn shown(&self) -> String {
+        crate::http::shown_text(self.url.address())
+    }
+
+    pub(super) fn disk(&self, action: &'static str, path: &Path, source: std::io::Error) -> Error {
+        self.error(action, GitFailure::Disk { path: path.to_owned(), source })
+    }
+
+    pub(super) fn error(&self, action: &'static str, failure: GitFailure) -> Error {
+        self.error_with(action, failure, Access::default())
+    }
+
+    fn error_with(&self, action: &'static str, failure: GitFailure, access: Access) -> Error {
+        Error::Git(Arc::new(GitError {
+            action,
+            remote: self.shown(),
+            failure,
+            credential: access.credential,
+            proxy: access.proxy.map(|proxy| crate::http::shown(&proxy)),
+            clone: self.clone.clone(),
+        }))
+    }
+}
+
+/// A folder is a clone when it came to be there whole, which is when it has its name.
+fn is_clone(folder: &Path) -> bool {
+    folder.join("HEAD").is_file()
+}
+
+/// A path in the same folder: prefix, name, suffix.
+fn beside(path: &Path, prefix: &str, suffix: &str) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{prefix}{name}{suffix}"))
+}
+
+/// How long ago a clone was fetched.
+fn age(clone: &Path) -> std::time::Duration {
+    let fetched =
+        ["FETCH_HEAD", "config"].iter().find_map(|file| fs::metadata(clone.join(file)).ok()?.modified().ok());
+    fetched.and_then(|at| at.elapsed().ok()).unwrap_or_default()
+}
+
+/// Whether a host says that it has no such commit, or shows it to nobody.
+fn is_unknown_object(failure: &GitFailure) -> bool {
+    let words = ["not our ref", "unadvertised object", "couldn't find remote ref", "no such remote ref"];
+    matches!(failure, GitFailure::Other { said, .. } if words.iter().any(|word| said.contains(word)))
+}

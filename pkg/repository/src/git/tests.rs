@@ -1,0 +1,79 @@
+//! Git as it is, on real repositories: on disk, behind `git http-backend`, and behind an ssh that is none.
+
+mod access;
+mod clone;
+mod names;
+mod release;
+mod worktree;
+
+use std::path::{Path, PathBuf};
+
+use support::git::{GitForge, GitHost};
+use tempfile::TempDir;
+
+use super::{Clones, GitFailure, GitSettings, Remote, RemoteUrl};
+use crate::{
+    CaBundle, Context, Error, Event, Network, RetryPolicy, Settings, StoreSettings,
+    testing::{Heard, told},
+};
+
+/// A forge, and a folder that things are kept in from run to run.
+struct Lab {
+    forge: GitForge,
+    kept: TempDir,
+    heard: Heard,
+}
+
+fn bundle(path: &Path) -> CaBundle {
+    CaBundle { path: path.to_owned(), named_by: "a test".to_owned() }
+}
+
+impl Lab {
+    fn new() -> Self {
+        Self { forge: GitForge::new(), kept: tempfile::tempdir().unwrap(), heard: Heard::default() }
+    }
+
+    /// Settings of a new run.
+    fn settings(&self) -> Settings {
+        let mut settings = Settings {
+            store: Some(StoreSettings { folder: self.kept.path().join("cache"), max_bytes: u64::MAX }),
+            git: GitSettings { variables: self.forge.variables(), ..GitSettings::default() },
+            retry: RetryPolicy { waits: Vec::new(), ..Settings::default().retry },
+            ..Settings::default()
+        };
+        self.heard.listen(&mut settings);
+        settings
+    }
+
+    /// A new run.
+    fn run(&self) -> Context {
+        Context::new(self.settings())
+    }
+
+    fn offline(&self) -> Context {
+        Context::new(Settings { network: Network::Forbidden, ..self.settings() })
+    }
+
+    /// A new run that trusts a host.
+    fn trusting(&self, host: &GitHost) -> Settings {
+        Settings { ca_bundles: vec![bundle(host.ca_file())], ..self.settings() }
+    }
+
+    fn clones(&self) -> PathBuf {
+        self.kept.path().join("cache/git")
+    }
+}
+
+fn remote(address: impl AsRef<Path>, context: &Context) -> Remote {
+    let url = RemoteUrl::parse(address.as_ref().to_str().unwrap()).unwrap();
+    Remote::new(url, Clones::Kept, context).unwrap()
+}
+
+/// What stopped Git.
+fn failure(error: &Error) -> &GitFailure {
+    match error {
+        Error::Git(error) => &error.failure,
+        Error::GitProgram(failure) => failure,
+        other => panic!("{}", told(other)),
+    }
+}

@@ -1,0 +1,191 @@
+use std::time::Duration;
+
+use support::host::{FakeHost, Reply};
+
+use super::*;
+use crate::{Secret, Timeouts};
+
+/// An ssh that runs what it is asked to on this machine.
+pub(super) const SSH: &str = r#"sh -c 'for last; do :; done; eval "$last"' --"#;
+
+fn with_variable(mut settings: Settings, name: &str, value: &str) -> Context {
+    settings.git.variables.push((name.into(), value.into()));
+    Context::new(settings)
+}
+
+fn with_token(settings: Settings, host: &GitHost, token: &str) -> Settings {
+    let token = Secret::new("gitlab-tokens", token).unwrap();
+    Settings { gitlab_tokens: [(host.authority(), token)].into(), ..settings }
+}
+
+async fn read(address: &str, context: &Context) -> Result<String, Error> {
+    let remote = remote(address, context);
+    let commit = remote.resolve("main").await?;
+    Ok(String::from_utf8_lossy(&remote.read(&commit, "a").await?).into_owned())
+}
+
+#[tokio::test]
+async fn a_token_is_sent_when_its_host_asks_for_it() {
+    let lab = Lab::new();
+    lab.forge.commit("r", &[("a", "1")]);
+    let host = lab.forge.serve(Some(("oauth2", "s3cret")));
+    let context = Context::new(with_token(lab.trusting(&host), &host, "s3cret"));
+    assert_eq!(read(&host.url("r"), &context).await.unwrap(), "1");
+    assert!(host.requests()[0].authorization.is_none(), "not before it is asked for");
+    let config =
+        std::fs::read_to_string(remote(host.url("r"), &context).clone_folder().join("config")).unwrap();
+    assert!(!config.contains("s3cret"), "{config}");
+}
+
+#[tokio::test]
+async fn a_password_in_an_address_is_sent_and_never_written() {
+    let lab = Lab::new();
+    lab.forge.commit("r", &[("a", "1")]);
+    let host = lab.forge.serve(Some(("ann", "s3cret")));
+    let context = Context::new(lab.trusting(&host));
+    let url = format!("https://ann:s3cret@{}/r", host.authority());
+    assert_eq!(read(&url, &context).await.unwrap(), "1");
+    let config = std::fs::read_to_string(remote(&url, &context).clone_folder().join("config")).unwrap();
+    assert!(!config.contains("s3cret") && !config.contains("ann"), "{config}");
+}
+
+#[tokio::test]
+async fn a_helper_of_the_user_is_asked_where_nothing_is_configured_and_not_otherwise() {
+    let lab = Lab::new();
+    lab.forge.commit("r", &[("a", "1")]);
+    let host = lab.forge.serve(Some(("oauth2", "s3cret")));
+    let helper = "[credential]\nhelper = \"!f() { echo username=oauth2; echo password=s3cret; }; f\"\n";
+    std::fs::write(lab.forge.home().join(".gitconfig"), helper).unwrap();
+    assert_eq!(read(&host.url("r"), &Context::new(lab.trusting(&host))).await.unwrap(), "1");
+    let other = Lab { kept: tempfile::tempdir().unwrap(), ..lab };
+    let context = Context::new(with_token(other.trusting(&host), &host, "wrong"));
+    let error = read(&host.url("r"), &context).await.unwrap_err();
+    assert!(matches!(failure(&error), GitFailure::Refused { .. }), "{}", told(&error));
+}
+
+#[tokio::test]
+async fn a_host_that_refuses_is_told_with_the_credential_that_was_at_hand() {
+    let lab = Lab::new();
+    lab.forge.commit("r", &[("a", "1")]);
+    let host = lab.forge.serve(Some(("oauth2", "right")));
+    let error = read(&host.url("r"), &Context::new(lab.trusting(&host))).await.unwrap_err();
+    let Error::Git(refused) = &error else { panic!("{}", told(&error)) };
+    assert!(matches!(refused.failure, GitFailure::Refused { .. }) && refused.credential.is_none());
+    assert!(told(&error).contains("could not read Username"), "{}", told(&error));
+    let wrong = Context::new(with_token(lab.trusting(&host), &host, "wr0ng"));
+    let error = read(&host.url("r"), &wrong).await.unwrap_err();
+    let Error::Git(refused) = &error else { panic!("{}", told(&error)) };
+    assert_eq!(refused.credential.as_ref().map(ToString::to_string).as_deref(), Some("gitlab-tokens (***)"));
+    assert!(told(&error).contains("Authentication failed"), "{}", told(&error));
+    assert!(!format!("{error:?}{}", told(&error)).contains("wr0ng"));
+}
+
+#[tokio::test]
+async fn a_redirect_takes_no_token_along_to_another_host() {
+    let lab = Lab::new();
+    lab.forge.commit("r", &[("a", "1")]);
+    let (host, other) = (lab.forge.serve(None), lab.forge.serve(Some(("oauth2", "s3cret"))));
+    let context = Context::new(with_token(lab.trusting(&host), &host, "s3cret"));
+    let url = host.url(&format!("moved/{}/r", other.authority()));
+    let error = read(&url, &context).await.unwrap_err();
+    assert!(matches!(failure(&error), GitFailure::Refused { .. }), "{}", told(&error));
+    assert!(!other.requests().is_empty());
+    assert!(other.requests().iter().all(|request| request.authorization.is_none()), "{:?}", other.requests());
+}
+
+#[tokio::test]
+async fn a_repository_or_a_certificate_that_is_not_there_is_told_as_such() {
+    let lab = Lab::new();
+    lab.forge.commit("r", &[("a", "1")]);
+    let host = lab.forge.serve(None);
+    let context = Context::new(lab.trusting(&host));
+    for address in [host.url("gone"), lab.kept.path().join("gone").display().to_string()] {
+        let error = read(&address, &context).await.unwrap_err();
+        assert!(matches!(failure(&error), GitFailure::NotFound { .. }), "{}", told(&error));
+    }
+    let error = read(&host.url("r"), &lab.run()).await.unwrap_err();
+    assert!(matches!(failure(&error), GitFailure::Tls { .. }), "{}", told(&error));
+    drop(host);
+    let error = read("https://localhost:1/r", &lab.run()).await.unwrap_err();
+    assert!(matches!(failure(&error), GitFailure::Connect { .. }), "{}", told(&error));
+}
+
+#[tokio::test]
+async fn a_host_that_falls_silent_is_given_up() {
+    let lab = Lab::new();
+    let host = FakeHost::start(&[]);
+    let address = format!("{}/r/info/refs?service=git-upload-pack", host.address().ip());
+    host.on(&*address, Reply::text("0".repeat(100)).stall_after(10));
+    let timeouts = Timeouts { idle: Duration::from_millis(200), ..Settings::default().timeouts };
+    let context = Context::new(Settings { timeouts, ..lab.settings() });
+    let error = read(&format!("http://{}/r", host.address()), &context).await.unwrap_err();
+    assert!(matches!(failure(&error), GitFailure::TimedOut { .. }), "{}", told(&error));
+}
+
+#[tokio::test]
+async fn ssh_is_called_as_the_user_has_it() {
+    let lab = Lab::new();
+    lab.forge.commit("r", &[("a", "1")]);
+    let url = format!("ssh://git@forge.lab{}", lab.forge.repository("r").display());
+    assert_eq!(read(&url, &with_variable(lab.settings(), "GIT_SSH_COMMAND", SSH)).await.unwrap(), "1");
+    let scp = format!("git@scp.lab:{}", lab.forge.repository("r").display());
+    let config = format!("[core]\nsshCommand = {}\n", SSH.replace('"', "\\\"").replace(';', "\";\""));
+    std::fs::write(lab.forge.home().join(".gitconfig"), config).unwrap();
+    assert_eq!(read(&scp, &lab.run()).await.unwrap(), "1");
+}
+
+#[tokio::test]
+async fn what_ssh_says_is_told_by_its_kind() {
+    let lab = Lab::new();
+    let says = async |text: &str| {
+        let ssh = format!("sh -c 'echo \"{text}\" >&2; exit 255' --");
+        let context = with_variable(lab.settings(), "GIT_SSH_COMMAND", &ssh);
+        told(&read("git@forge.lab:r", &context).await.unwrap_err())
+    };
+    let key = says("Host key verification failed.").await;
+    assert!(key.contains("the key of the host is not trusted"), "{key}");
+    let refused = says("git@forge.lab: Permission denied (publickey).").await;
+    assert!(refused.contains("the host refused access"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_git_that_is_missing_or_too_old_is_named() {
+    let lab = Lab::new();
+    let with = |program: PathBuf| {
+        let mut settings = lab.settings();
+        settings.git.program = program;
+        Context::new(settings)
+    };
+    let gone = read("git@forge.lab:r", &with(lab.kept.path().join("no-git"))).await.unwrap_err();
+    assert!(matches!(failure(&gone), GitFailure::Program { .. }), "{}", told(&gone));
+    let old = lab.kept.path().join("old-git");
+    std::fs::write(&old, "#!/bin/sh\necho git version 1.8.3.1\n").unwrap();
+    std::fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let error = read("git@forge.lab:r", &with(old)).await.unwrap_err();
+    assert_eq!(
+        told(&error),
+        "Git repositories cannot be read: git 1.8.3.1 is too old; 2.25 is the oldest that serves"
+    );
+}
+
+#[tokio::test]
+async fn variables_that_say_what_to_work_on_are_not_handed_on() {
+    let lab = Lab::new();
+    lab.forge.commit("r", &[("a", "1")]);
+    lab.forge.commit("other", &[("a", "other")]);
+    let mut settings = lab.settings();
+    let other = lab.forge.repository("other").join(".git");
+    settings.git.variables.extend([
+        ("GIT_DIR".into(), other.clone().into_os_string()),
+        ("GIT_OBJECT_DIRECTORY".into(), other.join("objects").into_os_string()),
+        ("GIT_SSL_NO_VERIFY".into(), "1".into()),
+        ("https_proxy".into(), "http://127.0.0.1:1".into()),
+    ]);
+    let host = lab.forge.serve(None);
+    let context = Context::new(Settings { ca_bundles: vec![bundle(host.ca_file())], ..settings.clone() });
+    assert_eq!(read(&host.url("r"), &context).await.unwrap(), "1");
+    let untrusting = Lab { kept: tempfile::tempdir().unwrap(), ..lab };
+    let settings = Settings { git: settings.git, ..untrusting.settings() };
+    let error = read(&host.url("r"), &Context::new(settings)).await.unwrap_err();
+    assert!(matches!(failure(&error), GitFailure::Tls { .. }), "{}", told(&error));
+}

@@ -1,0 +1,129 @@
+use super::*;
+
+// Row: CAT-17
+#[tokio::test]
+async fn a_branch_a_tag_and_a_hash_cut_short_or_not_name_commits() {
+    let lab = Lab::new();
+    let first = lab.forge.commit("r", &[("a", "1")]);
+    lab.forge.git("r", &["tag", "-a", "-m", "x", "v1.0.0"]);
+    lab.forge.git("r", &["branch", "feature/@x"]);
+    let second = lab.forge.commit("r", &[("a", "2")]);
+    let context = lab.run();
+    let remote = remote(lab.forge.repository("r"), &context);
+    let cases = [
+        ("main", &second),
+        ("refs/heads/main", &second),
+        ("HEAD", &second),
+        ("feature/@x", &first),
+        ("v1.0.0", &first),
+        ("refs/tags/v1.0.0", &first),
+        ("main~1", &first),
+        (&*second, &second),
+        (&first[..9], &first),
+    ];
+    for (tree_ish, commit) in cases {
+        assert_eq!(remote.resolve(tree_ish).await.unwrap().as_str(), commit, "{tree_ish}");
+    }
+}
+
+#[tokio::test]
+async fn a_tag_wins_over_a_branch_of_its_name_and_a_hash_over_both() {
+    let lab = Lab::new();
+    let first = lab.forge.commit("r", &[("a", "1")]);
+    lab.forge.git("r", &["tag", "both"]);
+    let second = lab.forge.commit("r", &[("a", "2")]);
+    lab.forge.git("r", &["branch", "both"]);
+    lab.forge.git("r", &["tag", &second, &first]);
+    let context = lab.run();
+    let remote = remote(lab.forge.repository("r"), &context);
+    assert_eq!(remote.resolve("both").await.unwrap().as_str(), first);
+    assert_eq!(remote.resolve(&second).await.unwrap().as_str(), second);
+}
+
+// Row: CAT-18
+#[tokio::test]
+async fn a_name_that_is_not_there_is_told_with_those_that_are_near() {
+    let lab = Lab::new();
+    lab.forge.commit("r", &[("a", "1")]);
+    lab.forge.git("r", &["tag", "v1.0.0"]);
+    let context = lab.run();
+    let remote = remote(lab.forge.repository("r"), &context);
+    let error = remote.resolve("v1.0.1").await.unwrap_err();
+    assert!(
+        matches!(failure(&error), GitFailure::NoTreeIsh { near, .. } if near == &["v1.0.0"]),
+        "{}",
+        told(&error)
+    );
+    let error = remote.resolve(&"1".repeat(40)).await.unwrap_err();
+    assert!(matches!(failure(&error), GitFailure::NoTreeIsh { .. }), "{}", told(&error));
+    for tree_ish in ["", "-x", "a b", "main:a", "a..b", "main@{1}", "^main", "a\nb"] {
+        let error = remote.resolve(tree_ish).await.unwrap_err();
+        assert!(matches!(failure(&error), GitFailure::BadTreeIsh { .. }), "{tree_ish:?}: {}", told(&error));
+    }
+}
+
+#[tokio::test]
+async fn a_commit_that_nothing_leads_to_is_fetched_by_its_hash() {
+    let lab = Lab::new();
+    lab.forge.commit("r", &[("a", "1")]);
+    let lost = lab.forge.commit("r", &[("a", "lost")]);
+    lab.forge.git("r", &["reset", "-q", "--hard", "HEAD~1"]);
+    let context = lab.run();
+    let remote = remote(lab.forge.repository("r"), &context);
+    let commit = remote.resolve(&lost).await.unwrap();
+    assert_eq!(remote.read(&commit, "a").await.unwrap(), "lost");
+}
+
+#[tokio::test]
+async fn a_path_is_a_file_of_the_repository_or_an_error_that_says_what_it_is() {
+    let lab = Lab::new();
+    let folder = lab.forge.repository("r");
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n";
+    lab.forge.commit("module", &[("m.yaml", "m")]);
+    lab.forge.commit("r", &[("deploy/components.yaml", "c"), ("big.bin", pointer)]);
+    for (link, target) in
+        [("in", "deploy/components.yaml"), ("out", "../../x"), ("gone", "nothing"), ("ring", "ring")]
+    {
+        std::os::unix::fs::symlink(target, folder.join(link)).unwrap();
+    }
+    let module = lab.forge.repository("module");
+    let add =
+        ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", module.to_str().unwrap(), "sub"];
+    lab.forge.git("r", &add);
+    lab.forge.commit("r", &[]);
+    let context = lab.run();
+    let remote = remote(folder, &context);
+    let commit = remote.resolve("main").await.unwrap();
+    assert_eq!(remote.read(&commit, "deploy/components.yaml").await.unwrap(), "c");
+    assert_eq!(remote.read(&commit, "in").await.unwrap(), "c");
+    assert_eq!(remote.files(&commit, "deploy").await.unwrap(), ["components.yaml"]);
+    let cases = [
+        ("deploy/component.yaml", "there is no file `deploy/component.yaml`"),
+        ("deploy", "is a folder"),
+        ("big.bin", "is a pointer of Git LFS"),
+        ("out", "the link `out`"),
+        ("gone", "is a link that leads nowhere"),
+        ("ring", "leads back to itself"),
+        ("sub/m.yaml", "is in a submodule"),
+    ];
+    for (path, part) in cases {
+        let error = told(&remote.read(&commit, path).await.unwrap_err());
+        assert!(error.contains(part), "{path}: {error}");
+    }
+    let error = remote.read(&commit, "deploy/component.yaml").await.unwrap_err();
+    let GitFailure::NoPath { near, .. } = failure(&error) else { panic!("{}", told(&error)) };
+    assert_eq!(near, &["deploy/components.yaml"]);
+    assert!(matches!(remote.read(&commit, "../a").await, Err(Error::UnsafeName { .. })));
+}
+
+#[tokio::test]
+async fn a_file_larger_than_the_limit_is_not_taken() {
+    let lab = Lab::new();
+    lab.forge.commit("r", &[("large", &"x".repeat(10_000)), ("fits", &"x".repeat(5_000))]);
+    let context = Context::new(Settings { max_file_bytes: 5_000, ..lab.settings() });
+    let remote = remote(lab.forge.repository("r"), &context);
+    let commit = remote.resolve("main").await.unwrap();
+    assert_eq!(remote.read(&commit, "fits").await.unwrap().len(), 5_000);
+    let error = remote.read(&commit, "large").await.unwrap_err();
+    assert!(matches!(error, Error::TooLarge { limit_bytes: 5_000, .. }), "{}", told(&error));
+}

@@ -1,0 +1,310 @@
+use std::path::{Component, Path, PathBuf};
+
+use url::Url;
+
+use crate::{Credential, Secret};
+
+/// Where a Git repository is fetched from, known by one key however its address is spelled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteUrl {
+    address: String,
+    key: String,
+    push: String,
+    transport: Transport,
+    credential: Option<Credential>,
+    user: Option<String>,
+}
+
+/// How a remote is talked to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Over TLS.
+    Https,
+    /// In the clear.
+    Http,
+    /// Through ssh.
+    Ssh,
+    /// A folder of this machine.
+    File,
+}
+
+/// What makes an address no remote.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RemoteUrlError {
+    /// It begins with a scheme that is not spoken.
+    #[error("`{scheme}` is none of https, http, ssh and file")]
+    Scheme {
+        /// The scheme.
+        scheme: String,
+    },
+    /// It has a scheme and is no url.
+    #[error("it is no url: {reason}")]
+    NotAUrl {
+        /// Where it departs.
+        reason: String,
+    },
+    /// A part is missing, or leads elsewhere.
+    #[error("{problem}")]
+    Form {
+        /// What is wrong.
+        problem: &'static str,
+    },
+}
+
+impl RemoteUrl {
+    /// Reads `https://`, `http://`, `ssh://` and `file://` urls, `git@host:path`, and absolute paths.
+    ///
+    /// Shape of the key: host and path, without user, default port (443, 22), doubled and trailing slashes, and with one
+    /// `.git` at the end; another port is a part of it. Upper case in a host does not count. So one repository has one
+    /// clone, by whatever way it is reached; one in the clear is kept apart, as nobody vouches for what came that way.
+    /// Source: Project Syn's Commodore (bare clones in `dependencies/.repos/<host>/<path>`).
+    /// # Errors
+    /// When it has none of these forms, or its path leads out of the folder of clones.
+    pub fn parse(text: &str) -> Result<Self, RemoteUrlError> {
+        let text = text.trim();
+        if text.starts_with('-') || text.contains(char::is_control) {
+            return Err(form("it begins with a dash or has a control character"));
+        }
+        if Path::new(text).is_absolute() {
+            return of_path(Path::new(text));
+        }
+        match text.split_once("://") {
+            Some(_) => of_url(text),
+            None => of_scp(text),
+        }
+    }
+
+    /// The address Git is given: as it was written, without password.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The folder of its clone, below the folder of all clones: `github.com/o/r.git`.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Where is pushed to: `ssh://git@host/path` for https and http, without user and port; else the address itself.
+    /// Source: Project Syn's Commodore, "Dependencies" of its reference.
+    pub fn push(&self) -> &str {
+        &self.push
+    }
+
+    /// How it is talked to.
+    pub fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    /// The password written into the address, if there was one.
+    pub(super) fn credential(&self) -> Option<&Credential> {
+        self.credential.as_ref()
+    }
+
+    /// The user written into the address, where no password was.
+    pub(super) fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    /// Whether reaching it needs a connection.
+    pub(super) fn is_remote(&self) -> bool {
+        self.transport != Transport::File
+    }
+
+    /// The address as a url, where it is one of http.
+    pub(super) fn http(&self) -> Option<Url> {
+        let is_http = matches!(self.transport, Transport::Https | Transport::Http);
+        is_http.then(|| Url::parse(&self.address).ok()).flatten()
+    }
+}
+
+fn of_url(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
+    let mut url = Url::parse(text).map_err(|error| RemoteUrlError::NotAUrl { reason: error.to_string() })?;
+    let transport = match url.scheme() {
+        "https" => Transport::Https,
+        "http" => Transport::Http,
+        "ssh" => Transport::Ssh,
+        "file" => {
+            let path = url.to_file_path().map_err(|()| form("`file://` has three slashes: file:///path"))?;
+            return of_path(&path);
+        }
+        scheme => return Err(RemoteUrlError::Scheme { scheme: scheme.to_owned() }),
+    };
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(form("a remote has no `?` and no `#`"));
+    }
+    let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| form("the host is missing"))?;
+    if host.starts_with('-') {
+        return Err(form("a host does not begin with a dash"));
+    }
+    let host = host.to_ascii_lowercase();
+    let port = url.port().filter(|port| transport != Transport::Ssh || *port != 22);
+    // What came in the clear must not be taken for what came over TLS.
+    let port = port.or_else(|| (transport == Transport::Http).then_some(80));
+    let key = key(&host, port, url.path())?;
+    if transport == Transport::Ssh {
+        if url.password().is_some() {
+            return Err(form("ssh takes no password in an address"));
+        }
+        let address = text.to_owned();
+        return Ok(RemoteUrl {
+            push: address.clone(),
+            address,
+            key,
+            transport,
+            credential: None,
+            user: None,
+        });
+    }
+    let (credential, user) = user_info(&url)?;
+    // Neither fails for a url with a host.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    let push = format!("ssh://git@{host}{}", url.path());
+    Ok(RemoteUrl { address: url.into(), key, push, transport, credential, user })
+}
+
+fn user_info(url: &Url) -> Result<(Option<Credential>, Option<String>), RemoteUrlError> {
+    let user = crate::names::percent_decode(url.username());
+    let password = url.password().map(crate::names::percent_decode).unwrap_or_default();
+    if [&user, &password].iter().any(|text| text.contains(char::is_control)) {
+        return Err(form("user or password have a control character"));
+    }
+    match Secret::new("the url of the remote", password) {
+        Some(password) => Ok((Some(Credential::Basic { user, password }), None)),
+        None => Ok((None, Some(user).filter(|user| !user.is_empty()))),
+    }
+}
+
+/// `[user@]host:path`, as ssh writes it.
+fn of_scp(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
+    let (login, path) = text
+        .split_once(':')
+        .filter(|(login, path)| !login.contains('/') && !path.is_empty())
+        .ok_or_else(|| form("it is neither a url, nor `git@host:path`, nor an absolute path"))?;
+    let host = login.rsplit_once('@').map_or(login, |(_, host)| host);
+    if path.starts_with(':') {
+        return Err(RemoteUrlError::Scheme { scheme: format!("{login}::") });
+    }
+    if host.is_empty() || host.starts_with('-') || text.contains(char::is_whitespace) {
+        return Err(form("the host is missing"));
+    }
+    let key = key(&host.to_ascii_lowercase(), None, path)?;
+    let (address, transport) = (text.to_owned(), Transport::Ssh);
+    Ok(RemoteUrl { push: address.clone(), address, key, transport, credential: None, user: None })
+}
+
+fn of_path(path: &Path) -> Result<RemoteUrl, RemoteUrlError> {
+    let plain: PathBuf = path.components().collect();
+    let text = plain.to_str().ok_or_else(|| form("the path is no valid text"))?;
+    if plain.components().any(|part| part == Component::ParentDir) {
+        return Err(form("the path has `..` in it"));
+    }
+    let key = key("localhost", None, &text.replace(std::path::MAIN_SEPARATOR, "/"))?;
+    let (address, transport) = (text.to_owned(), Transport::File);
+    Ok(RemoteUrl { push: address.clone(), address, key, transport, credential: None, user: None })
+}
+
+/// Puts a key together whose folder holds no other clone.
+fn key(host: &str, port: Option<u16>, path: &str) -> Result<String, RemoteUrlError> {
+    let mut parts: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    if parts.iter().any(|part| part == "." || part == ".." || part.contains('\\')) {
+        return Err(form("the path leads elsewhere"));
+    }
+    let mut last = parts.pop().ok_or_else(|| form("the path of the repository is missing"))?;
+    last.truncate(last.strip_suffix(".git").unwrap_or(&last).len());
+    if last.is_empty() {
+        return Err(form("the name of the repository is missing"));
+    }
+    // Only clones end in `.git`: a group that does would be a folder inside of one.
+    for part in parts.iter_mut().filter(|part| part.strip_suffix(".git").is_some()) {
+        part.push('+');
+    }
+    let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+    // No file system has slashes in names, and one has no colons.
+    let host = format!("{host}{port}").replace(':', "+");
+    parts.insert(0, host);
+    parts.push(format!("{last}.git"));
+    Ok(parts.join("/"))
+}
+
+fn form(problem: &'static str) -> RemoteUrlError {
+    RemoteUrlError::Form { problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> RemoteUrl {
+        RemoteUrl::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn one_repository_has_one_key_however_it_is_spelled() {
+        let spellings = [
+            "https://git.lab/group/sub/r.git",
+            "https://git.lab/group/sub/r",
+            "https://git.lab:443//group/sub/r.git/",
+            "https://ann:pw@GIT.lab/group/sub/r",
+            "ssh://git@git.lab/group/sub/r.git",
+            "ssh://git.lab:22/group/sub/r",
+            "git@git.lab:group/sub/r.git",
+            "git.lab:/group/sub/r",
+        ];
+        for text in spellings {
+            assert_eq!(read(text).key(), "git.lab/group/sub/r.git", "{text}");
+        }
+        assert_eq!(read("https://git.lab:8443/r").key(), "git.lab+8443/r.git");
+        assert_eq!(read("http://git.lab/r").key(), "git.lab+80/r.git", "nobody vouches for it");
+        assert_eq!(read("file:///srv/a%20b/r.git/").key(), "localhost/srv/a b/r.git");
+        assert_eq!(read("/srv//r").key(), read("file:///srv/r").key());
+    }
+
+    #[test]
+    fn no_clone_is_inside_of_another() {
+        assert_eq!(read("https://git.lab/a.git/objects").key(), "git.lab/a.git+/objects.git");
+        for text in
+            ["https://git.lab/", "https://git.lab/.git", "git@git.lab:../r", "git@git.lab:a/./r", "/srv/../r"]
+        {
+            assert!(RemoteUrl::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_git_would_take_for_a_program_or_an_option_is_refused() {
+        let texts =
+            ["ext::sh -c id", "--upload-pack=id", "ssh://-oProxyCommand=id/r", "-h:r", "git@-h:r", "fd::17"];
+        for text in
+            texts.into_iter().chain(["git://git.lab/r", "r", "a b:r", "https://git.lab/r?x", "ftp://h/r"])
+        {
+            assert!(RemoteUrl::parse(text).is_err(), "{text}");
+        }
+    }
+
+    // Row: CAT-29
+    // Row: CAT-30
+    #[test]
+    fn what_is_fetched_by_http_is_pushed_by_ssh_without_user_and_port() {
+        assert_eq!(read("https://u:p@host:8443/a/b.git").push(), "ssh://git@host/a/b.git");
+        assert_eq!(read("https://host/a/b").push(), "ssh://git@host/a/b");
+        assert_eq!(read("http://u@host:80/a/b.git").push(), "ssh://git@host/a/b.git");
+    }
+
+    // Row: CAT-31
+    #[test]
+    fn groups_in_groups_stay_in_push_urls_and_ssh_is_pushed_as_it_is_fetched() {
+        assert_eq!(read("https://host/a/b/c/d.git").push(), "ssh://git@host/a/b/c/d.git");
+        for text in ["git@host:a/b/c.git", "ssh://git@host/a/b/c.git", "ssh://git@host:2222/a/b.git"] {
+            assert_eq!(read(text).push(), text);
+        }
+    }
+
+    #[test]
+    fn a_password_of_a_url_is_neither_given_to_git_nor_shown() {
+        let url = read("https://ann:s%40cret@host/a.git");
+        assert_eq!(url.address(), "https://host/a.git");
+        assert_eq!(url.credential().map(|credential| credential.secret().expose()), Some("s@cret"));
+        assert!(!format!("{url:?}").contains("s@cret"));
+        assert_eq!(read("https://ann@host/a").user(), Some("ann"));
+    }
+}

@@ -1,0 +1,195 @@
+//! Worktrees: a commit of a clone as files in a folder.
+
+use std::{
+    fs, io,
+    path::{Component, Path, PathBuf},
+};
+
+use super::{
+    Commit, Remote,
+    failure::GitFailure,
+    program::Run,
+    query::{Entry, entries},
+};
+use crate::Error;
+
+/// What becomes of changes in a worktree that are not committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalChanges {
+    /// They stop it.
+    Refuse,
+    /// They are lost.
+    Discard,
+}
+
+/// A commit as files in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Worktree {
+    /// What is checked out there.
+    pub commit: Commit,
+    /// Paths of submodules, sorted; their folders are empty.
+    pub submodules: Vec<String>,
+}
+
+impl Remote {
+    /// Makes a folder a worktree of the clone, or moves the one that is there, to a commit; always the whole repository.
+    ///
+    /// A worktree that was not finished is made anew. Files that Git does not know stay where they are.
+    /// # Errors
+    /// [`GitFailure::ForeignFolder`] when something else is there; [`GitFailure::LocalChanges`] when they are to stop it;
+    /// [`GitFailure::LinkLeadsOut`] for a commit with a link out of its tree, before anything is written; what Git says.
+    pub async fn worktree(
+        &self,
+        commit: &Commit,
+        folder: &Path,
+        changes: LocalChanges,
+    ) -> Result<Worktree, Error> {
+        let submodules = self.check_tree(commit).await?;
+        let _lock = self.lock().await?;
+        match self.state(folder)? {
+            State::Ours => self.move_to(commit, folder, changes).await?,
+            State::Unfinished => {
+                fs::remove_dir_all(folder).map_err(|error| self.disk("check out", folder, error))?;
+                self.add(commit, folder).await?;
+            }
+            State::Free => self.add(commit, folder).await?,
+            State::Foreign => {
+                let folder = folder.to_owned();
+                return Err(self.error("check out", GitFailure::ForeignFolder { folder }));
+            }
+        }
+        Ok(Worktree { commit: commit.clone(), submodules })
+    }
+
+    async fn add(&self, commit: &Commit, folder: &Path) -> Result<(), Error> {
+        // Twice, because one that was not finished is locked.
+        let mut arguments =
+            ["worktree", "add", "--force", "--force", "--detach", "--"].map(Into::into).to_vec();
+        arguments.extend([folder.into(), commit.as_str().into()]);
+        let run = Run::on::<std::ffi::OsString>(&self.context.settings().git, &self.clone, arguments);
+        run.output().await.map(|_| ()).map_err(|failure| self.error("check out", failure))
+    }
+
+    async fn move_to(&self, commit: &Commit, folder: &Path, changes: LocalChanges) -> Result<(), Error> {
+        let failed = |failure| self.error("check out", failure);
+        let run = |arguments: &[&str]| {
+            let arguments =
+                ["-C".as_ref(), folder.as_os_str()].into_iter().chain(arguments.iter().map(AsRef::as_ref));
+            Run::new(&self.context.settings().git, arguments)
+        };
+        if changes == LocalChanges::Refuse {
+            let changed =
+                run(&["status", "--porcelain", "--untracked-files=no"]).output().await.map_err(failed)?;
+            if !changed.is_empty() {
+                return Err(failed(GitFailure::LocalChanges { folder: folder.to_owned() }));
+            }
+        }
+        let force: &[&str] = if changes == LocalChanges::Discard { &["--force"] } else { &[] };
+        let checkout = [&["checkout", "--quiet", "--detach"], force, &[commit.as_str(), "--"]].concat();
+        run(&checkout).output().await.map(|_| ()).map_err(failed)
+    }
+
+    /// What is in a folder that is to be a worktree.
+    fn state(&self, folder: &Path) -> Result<State, Error> {
+        let Ok(link) = fs::read_to_string(folder.join(".git")) else {
+            return match fs::read_dir(folder).map(|mut names| names.next().is_none()) {
+                Ok(true) => Ok(State::Free),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::Free),
+                Ok(false) => Ok(State::Foreign),
+                Err(error) => Err(self.disk("check out", folder, error)),
+            };
+        };
+        let administration = PathBuf::from(link.trim().strip_prefix("gitdir: ").unwrap_or_default());
+        let same =
+            |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        let is_ours =
+            administration.parent().is_some_and(|worktrees| same(worktrees, &self.clone.join("worktrees")));
+        // Git holds this until all files are there.
+        let is_locked =
+            fs::read_to_string(administration.join("locked")).is_ok_and(|why| why.trim() == "initializing");
+        Ok(match (is_ours, is_locked) {
+            (true, false) => State::Ours,
+            (true, true) => State::Unfinished,
+            (false, _) => State::Foreign,
+        })
+    }
+
+    /// Looks for links that lead out of the tree; gives the paths of submodules.
+    async fn check_tree(&self, commit: &Commit) -> Result<Vec<String>, Error> {
+        let listing = self.all_entries(commit).await?;
+        let links: Vec<Entry<'_>> = entries(&listing).filter(Entry::is_link).collect();
+        for (link, target) in links.iter().zip(self.targets(&links).await?) {
+            if leads_out(&link.path, &target) {
+                let (path, commit) = (link.path.clone().into_owned(), commit.to_string());
+                return Err(self.error("check out", GitFailure::LinkLeadsOut { path, commit, target }));
+            }
+        }
+        Ok(entries(&listing).filter(Entry::is_module).map(|entry| entry.path.into_owned()).collect())
+    }
+
+    /// Where links lead, in their order.
+    async fn targets(&self, links: &[Entry<'_>]) -> Result<Vec<String>, Error> {
+        if links.is_empty() {
+            return Ok(Vec::new());
+        }
+        let failed = |failure| self.error("check out", failure);
+        let questions: Vec<String> = links.iter().map(|link| format!("{}\n", link.object)).collect();
+        let answer =
+            self.run(&["cat-file", "--batch"]).input(questions.concat()).output().await.map_err(failed)?;
+        let (mut rest, mut targets) = (&answer[..], Vec::new());
+        for _ in links {
+            let (target, behind) =
+                batch_entry(rest).ok_or_else(|| failed(GitFailure::Unreadable { what: "links" }))?;
+            targets.push(String::from_utf8_lossy(target).into_owned());
+            rest = behind;
+        }
+        Ok(targets)
+    }
+}
+
+/// What stands in the place of a worktree.
+enum State {
+    /// Nothing.
+    Free,
+    /// A worktree of this clone.
+    Ours,
+    /// One whose files are not all there.
+    Unfinished,
+    /// Something else.
+    Foreign,
+}
+
+/// Content of `object type size NEWLINE content NEWLINE`, and what follows.
+fn batch_entry(answer: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = answer.iter().position(|byte| *byte == b'\n')?;
+    let size: usize = std::str::from_utf8(&answer[..end]).ok()?.rsplit(' ').next()?.parse().ok()?;
+    let content = answer.get(end + 1..)?;
+    Some((content.get(..size)?, content.get(size + 1..)?))
+}
+
+/// Whether a link at a path, both from the root of the tree, may lead to a place that is not below it.
+///
+/// A `..` behind a name counts as leading out: the name may be another link, and then nobody knows from where it climbs.
+fn leads_out(path: &str, target: &str) -> bool {
+    let folders = path.matches('/').count();
+    let climbs = Path::new(target).components().take_while(|part| *part == Component::ParentDir).count();
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    climbs > folders || !Path::new(target).components().skip(climbs).all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leads_out;
+
+    #[test]
+    fn links_that_climb_above_the_root_or_begin_there_lead_out() {
+        for (path, target) in
+            [("a", "../b"), ("a/b", "../../c"), ("a", "/etc/passwd"), ("a/b/c/e", "d/../..")]
+        {
+            assert!(leads_out(path, target), "{path} -> {target}");
+        }
+        for (path, target) in [("a", "b"), ("a/b", "../c"), ("a/b/c", "../../d"), ("a", "./b/c")] {
+            assert!(!leads_out(path, target), "{path} -> {target}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+use std::fmt;
+
+use rustls::CertificateError;
+use x509_parser::{
+    certificate::X509Certificate, extensions::GeneralName, prelude::FromDer as _, time::ASN1Time,
+    x509::X509Name,
+};
+
+use crate::CaBundle;
+
+/// So many certificates of a host are read; a real chain has two or three.
+const MOST_SHOWN: usize = 10;
+
+/// A certificate that is not trusted, with all that is needed to see why.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{problem}")]
+pub struct UntrustedCertificate {
+    /// What is wrong.
+    pub problem: CertificateProblem,
+    /// What the host showed: its own certificate, then those that lead to the authority.
+    pub chain: Vec<CertificateFacts>,
+    /// Files with certificates that were trusted.
+    pub trusted: Vec<CaBundle>,
+    /// Whether the certificates of the system were trusted as well.
+    pub trusts_system: bool,
+}
+
+/// What a certificate says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertificateFacts {
+    /// Whom it is for, such as `CN=git.lab`.
+    pub subject: String,
+    /// Who signed it.
+    pub issuer: String,
+    /// First day it is good for, `2026-01-31`.
+    pub valid_from: String,
+    /// Last day it is good for.
+    pub valid_until: String,
+    /// Host names and addresses it is good for.
+    pub names: Vec<String>,
+}
+
+/// Why a certificate is not trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CertificateProblem {
+    /// Its time is over.
+    Expired {
+        /// The last day it was good for.
+        since: String,
+    },
+    /// Its time has not come; mostly the clock of this machine is wrong.
+    NotYetValid {
+        /// The first day it is good for.
+        from: String,
+    },
+    /// It is signed by an authority that is not trusted.
+    UnknownIssuer {
+        /// The authority.
+        issuer: String,
+    },
+    /// It names an authority that is trusted, and is signed by another one of that name: mostly one that was made anew.
+    OtherKey {
+        /// The authority.
+        issuer: String,
+    },
+    /// It is signed by nobody else.
+    OwnSigned {
+        /// Whom it is for.
+        subject: String,
+    },
+    /// It is for other hosts.
+    OtherName {
+        /// The name the host was asked by.
+        asked: String,
+        /// The names it is for.
+        names: Vec<String>,
+    },
+    /// Anything else.
+    Other {
+        /// What the verifier says.
+        reason: String,
+    },
+}
+
+impl fmt::Display for CertificateProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expired { since } => write!(f, "its certificate expired on {since}"),
+            Self::NotYetValid { from } => write!(f, "its certificate is not good before {from}"),
+            Self::UnknownIssuer { issuer } => {
+                write!(f, "its certificate is signed by `{issuer}`, which is not trusted")
+            }
+            Self::OtherKey { issuer } => {
+                write!(f, "its certificate is signed by another `{issuer}` than the one that is trusted")
+            }
+            Self::OwnSigned { subject } => {
+                write!(f, "its certificate, `{subject}`, is signed by itself and not trusted")
+            }
+            Self::OtherName { asked, names } if names.is_empty() => {
+                write!(f, "its certificate names no host, so it is not for `{asked}`")
+            }
+            Self::OtherName { asked, names } => {
+                write!(f, "its certificate is for `{}`, not for `{asked}`", names.join("`, `"))
+            }
+            Self::Other { reason } => write!(f, "its certificate is not accepted: {reason}"),
+        }
+    }
+}
+
+impl UntrustedCertificate {
+    /// Reads what a host showed, its own certificate first, each in DER.
+    pub(super) fn new(error: &CertificateError, shown: &[&[u8]], asked: String) -> Self {
+        let chain: Vec<CertificateFacts> =
+            shown.iter().take(MOST_SHOWN).filter_map(|der| CertificateFacts::read(der)).collect();
+        let problem = problem(error, &chain, asked);
+        Self { problem, chain, trusted: Vec::new(), trusts_system: false }
+    }
+
+    pub(super) fn with_trusted(self, trusted: Vec<CaBundle>, trusts_system: bool) -> Self {
+        Self { trusted, trusts_system, ..self }
+    }
+}
+
+fn problem(error: &CertificateError, chain: &[CertificateFacts], asked: String) -> CertificateProblem {
+    let other = || CertificateProblem::Other { reason: error.to_string() };
+    let Some(own) = chain.first() else { return other() };
+    let issuer = chain.last().unwrap_or(own).issuer.clone();
+    // The days are compared as text, which is in the order of time.
+    let soonest = chain.iter().map(|facts| &facts.valid_until).min();
+    let latest = chain.iter().map(|facts| &facts.valid_from).max();
+    match (error, soonest, latest) {
+        (CertificateError::Expired | CertificateError::ExpiredContext { .. }, Some(since), _) => {
+            CertificateProblem::Expired { since: since.clone() }
+        }
+        (CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. }, _, Some(from)) => {
+            CertificateProblem::NotYetValid { from: from.clone() }
+        }
+        (CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }, ..) => {
+            CertificateProblem::OtherName { asked, names: own.names.clone() }
+        }
+        (CertificateError::UnknownIssuer, ..) if chain.len() == 1 && own.subject == own.issuer => {
+            CertificateProblem::OwnSigned { subject: own.subject.clone() }
+        }
+        (CertificateError::UnknownIssuer, ..) => CertificateProblem::UnknownIssuer { issuer },
+        (CertificateError::BadSignature, ..) => CertificateProblem::OtherKey { issuer },
+        _ => other(),
+    }
+}
+
+impl CertificateFacts {
+    fn read(der: &[u8]) -> Option<Self> {
+        let (_, certificate) = X509Certificate::from_der(der).ok()?;
+        let names = certificate.subject_alternative_name().ok().flatten();
+        let names = names.into_iter().flat_map(|names| &names.value.general_names).filter_map(name);
+        Some(Self {
+            subject: shown(certificate.subject()),
+            issuer: shown(certificate.issuer()),
+            valid_from: day(certificate.validity().not_before),
+            valid_until: day(certificate.validity().not_after),
+            names: names.collect(),
+        })
+    }
+}
+
+fn name(name: &GeneralName<'_>) -> Option<String> {
+    match name {
+        GeneralName::DNSName(name) => Some(clean(name)),
+        GeneralName::IPAddress(bytes) => match **bytes {
+            [a, b, c, d] => Some(std::net::Ipv4Addr::new(a, b, c, d).to_string()),
+            _ => <[u8; 16]>::try_from(*bytes).ok().map(|bytes| std::net::Ipv6Addr::from(bytes).to_string()),
+        },
+        _ => None,
+    }
+}
+
+fn shown(name: &X509Name<'_>) -> String {
+    let text = clean(&name.to_string());
+    if text.is_empty() { "nobody".to_owned() } else { text }
+}
+
+/// The text is a stranger's, and ends up on a terminal.
+fn clean(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+fn day(time: ASN1Time) -> String {
+    time.to_datetime().date().to_string()
+}

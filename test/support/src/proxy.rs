@@ -1,0 +1,195 @@
+//! A proxy on loopback that takes connections on: HTTP `CONNECT` and SOCKS5 on one port, with or without a password.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional},
+    net::{TcpListener, TcpStream},
+    sync::oneshot,
+};
+
+/// The first byte of every SOCKS5 message, and the first of its answer about a password.
+const SOCKS5: u8 = 5;
+const PASSWORD_ANSWER: u8 = 1;
+/// The two ways to say who one is.
+const NO_PASSWORD: u8 = 0;
+const PASSWORD: u8 = 2;
+
+/// Who may pass, and where names lead.
+#[derive(Debug)]
+struct Rules {
+    /// `host:port` as it is asked for, and where that is.
+    routes: BTreeMap<String, SocketAddr>,
+    /// `user:password`, which must be shown.
+    password: Option<&'static str>,
+    asked: Mutex<Vec<String>>,
+}
+
+/// The proxy. It runs on a thread of its own and ends with this value.
+#[derive(Debug)]
+pub struct FakeProxy {
+    address: SocketAddr,
+    rules: Arc<Rules>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl FakeProxy {
+    /// Starts a proxy that knows the ways to these `host:port`, and lets everybody pass.
+    ///
+    /// # Panics
+    /// When loopback cannot be listened on.
+    pub fn start<'r>(routes: impl IntoIterator<Item = (&'r str, SocketAddr)>) -> Self {
+        Self::with_password(routes, None)
+    }
+
+    /// The same for those who show `user:password`.
+    ///
+    /// # Panics
+    /// When loopback cannot be listened on.
+    pub fn with_password<'r>(
+        routes: impl IntoIterator<Item = (&'r str, SocketAddr)>,
+        password: Option<&'static str>,
+    ) -> Self {
+        let routes = routes.into_iter().map(|(name, address)| (name.to_owned(), address)).collect();
+        let rules = Arc::new(Rules { routes, password, asked: Mutex::default() });
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        listener.set_nonblocking(true).expect("a fresh listener can be set to non-blocking");
+        let address = listener.local_addr().expect("a bound listener has an address");
+        let (stop, stopped) = oneshot::channel();
+        let for_thread = Arc::clone(&rules);
+        let thread = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.expect("a runtime can be made").block_on(serve(listener, for_thread, stopped));
+        });
+        Self { address, rules, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// All `host:port` it was asked for, by those who may pass.
+    pub fn asked(&self) -> Vec<String> {
+        self.rules.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for FakeProxy {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            // It may have ended by a panic of its own; then the join says so.
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn serve(listener: std::net::TcpListener, rules: Arc<Rules>, mut stopped: oneshot::Receiver<()>) {
+    let listener = TcpListener::from_std(listener).expect("the listener is non-blocking");
+    loop {
+        let socket = tokio::select! {
+            _ = &mut stopped => return,
+            socket = listener.accept() => socket,
+        };
+        let Ok((socket, _)) = socket else { continue };
+        let rules = Arc::clone(&rules);
+        // A client that hangs up is part of many tests.
+        tokio::spawn(async move { connection(socket, &rules).await });
+    }
+}
+
+async fn connection(mut socket: TcpStream, rules: &Rules) -> io::Result<()> {
+    let mut first = [0];
+    let is_socks = socket.peek(&mut first).await? == 1 && first[0] == SOCKS5;
+    let there = if is_socks { socks(&mut socket, rules).await? } else { connect(&mut socket, rules).await? };
+    let Some(mut there) = there else { return Ok(()) };
+    copy_bidirectional(&mut socket, &mut there).await.map(drop)
+}
+
+impl Rules {
+    async fn way_to(&self, name: &str) -> Option<TcpStream> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_owned());
+        TcpStream::connect(self.routes.get(name)?).await.ok()
+    }
+}
+
+async fn connect(socket: &mut TcpStream, rules: &Rules) -> io::Result<Option<TcpStream>> {
+    let mut head = Vec::new();
+    // Byte by byte, so that nothing behind the head is taken away from the tunnel.
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(socket.read_u8().await?);
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let shown = head.lines().filter_map(|line| line.split_once(": "));
+    let shown = shown.filter(|(name, _)| name.eq_ignore_ascii_case("proxy-authorization"));
+    let shown: Vec<String> = shown.map(|(_, value)| value.to_owned()).collect();
+    let wanted = rules.password.map(|password| format!("Basic {}", STANDARD.encode(password)));
+    if wanted.is_some_and(|wanted| shown != [wanted]) {
+        socket.write_all(b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n").await?;
+        return Ok(None);
+    }
+    let there = rules.way_to(head.split(' ').nth(1).unwrap_or_default()).await;
+    let answer: &[u8] = match &there {
+        Some(_) => b"HTTP/1.1 200 Connection established\r\n\r\n",
+        None => b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n",
+    };
+    socket.write_all(answer).await?;
+    Ok(there)
+}
+
+/// Source: RFC 1928, RFC 1929.
+async fn socks(socket: &mut TcpStream, rules: &Rules) -> io::Result<Option<TcpStream>> {
+    let [_, count] = take::<2>(socket).await?;
+    let mut offered = vec![0; usize::from(count)];
+    socket.read_exact(&mut offered).await?;
+    let wanted = if rules.password.is_some() { PASSWORD } else { NO_PASSWORD };
+    if !offered.contains(&wanted) {
+        socket.write_all(&[SOCKS5, 0xff]).await?;
+        return Ok(None);
+    }
+    socket.write_all(&[SOCKS5, wanted]).await?;
+    if let Some(password) = rules.password {
+        let _ = socket.read_u8().await?;
+        let shown = format!("{}:{}", text(socket).await?, text(socket).await?);
+        let refused = u8::from(shown != password);
+        socket.write_all(&[PASSWORD_ANSWER, refused]).await?;
+        if refused != 0 {
+            return Ok(None);
+        }
+    }
+    let [_, _, _, kind] = take::<4>(socket).await?;
+    let host = match kind {
+        1 => std::net::Ipv4Addr::from(take::<4>(socket).await?).to_string(),
+        _ => text(socket).await?,
+    };
+    let port = socket.read_u16().await?;
+    let there = rules.way_to(&format!("{host}:{port}")).await;
+    let outcome = if there.is_some() { 0 } else { 4 };
+    socket.write_all(&[SOCKS5, outcome, 0, 1, 0, 0, 0, 0, 0, 0]).await?;
+    Ok(there)
+}
+
+async fn take<const BYTES: usize>(socket: &mut TcpStream) -> io::Result<[u8; BYTES]> {
+    let mut bytes = [0; BYTES];
+    socket.read_exact(&mut bytes).await?;
+    Ok(bytes)
+}
+
+/// A length and so many bytes.
+async fn text(socket: &mut TcpStream) -> io::Result<String> {
+    let length = socket.read_u8().await?;
+    let mut bytes = vec![0; usize::from(length)];
+    socket.read_exact(&mut bytes).await?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
