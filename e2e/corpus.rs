@@ -80,7 +80,9 @@ fn the_images_of_a_real_installation_are_listed() {
     let world = world();
     world.configure(config(&root));
     let run = world.run(["init", "list-images", "--infrastructure", "docker,aws"]);
-    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run}");
+    assert_eq!(run.status, 0, "{run}");
+    // No container runs it: cert-manager starts it by an argument.
+    assert!(run.stderr.contains("cert-manager-acmesolver:v1.21.1"), "{run}");
     let images: Vec<&str> = run.stdout.lines().collect();
     assert!(images.len() >= 8 && images.is_sorted(), "{run}");
     assert!(images.iter().any(|image| image.contains("cert-manager-controller:v1.21.1")), "{run}");

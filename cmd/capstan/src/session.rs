@@ -135,6 +135,11 @@ impl Session {
             .map_err(|error| Failure::new(Kind::Environment, "cannot read standard input").because(&error))
     }
 
+    /// Stdin, to be read piece by piece.
+    pub(crate) fn stdin(&mut self) -> &mut dyn std::io::Read {
+        self.input.stream()
+    }
+
     /// Runs a future to its end, drawing what is waited for; Ctrl-C drops it.
     /// The runtime is made by the first call: a verb that never waits never pays for it.
     /// # Errors

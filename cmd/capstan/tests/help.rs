@@ -42,6 +42,8 @@ Global options:
       --offline            Open no connection for files of providers: what is not on this machine is
                            an error [env: CAPSTAN_OFFLINE]
       --refresh            Ask hosts again for files of pinned versions that are in the cache
+      --ca-bundle <FILE>   PEM certificates that are trusted for hosts of repositories, besides
+                           those of the system and SSL_CERT_FILE [env: CAPSTAN_CA_BUNDLE]
   -h, --help               Print help
 
 Examples:
@@ -90,6 +92,8 @@ Global options:
       --offline            Open no connection for files of providers: what is not on this machine is
                            an error [env: CAPSTAN_OFFLINE]
       --refresh            Ask hosts again for files of pinned versions that are in the cache
+      --ca-bundle <FILE>   PEM certificates that are trusted for hosts of repositories, besides
+                           those of the system and SSL_CERT_FILE [env: CAPSTAN_CA_BUNDLE]
   -h, --help               Print help
 
 "#]]

@@ -107,7 +107,7 @@ fn a_url_no_repository_has_is_refused() {
 exit 1
 --- stderr
 error: cannot use `https://example.com/components.yaml` for the provider `mine`
-  cause: `example.com` is not known to hold releases: the path is neither that of GitHub releases nor of GitLab packages
+  cause: `example.com` is not known to hold releases: the path is neither that of GitHub releases, nor of GitLab packages, nor of a web folder ending in /infrastructure-mine/{version}/{file}
 
 "#]]
     );

@@ -1,5 +1,6 @@
 //! What verbs print with `-o json` or `-o yaml`. Fields are added, never renamed or removed.
 
+mod bundle;
 mod cache;
 mod describe;
 mod graph;
@@ -19,6 +20,9 @@ use serde_json::Value;
 
 use crate::ProviderType;
 
+pub use bundle::{
+    BundleContent, BundleContentKind, BundleLoad, BundleReport, LoadedContent, LoadedContentState,
+};
 pub use cache::{CacheHost, CacheReport};
 pub use describe::{
     ClusterDescription, ClusterHealth, ClusterPart, PartCondition, PartObject, PartRole, PartState,

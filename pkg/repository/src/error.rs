@@ -90,6 +90,15 @@ pub enum Error {
         #[source]
         source: Arc<io::Error>,
     },
+    /// A file or folder on this machine could not be written.
+    #[error("cannot write `{}`", path.display())]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: Arc<io::Error>,
+    },
     /// A folder stands where a file belongs.
     #[error("`{}` is a folder, not a file", path.display())]
     IsFolder {
@@ -177,14 +186,6 @@ pub enum Error {
         /// Its digest by its content.
         found: Digest,
     },
-    /// Content is not what it was to be.
-    #[error("the digest is {found}, not {expected}")]
-    Mismatch {
-        /// What it was to be.
-        expected: Digest,
-        /// What it is.
-        found: Digest,
-    },
     /// The copy of something in the cache is damaged, and no connection may be made.
     #[error("the copy of `{wanted}` on this machine is damaged, and connections are switched off")]
     DamagedOffline {
@@ -225,15 +226,15 @@ pub enum Error {
         /// The file that names the program.
         named_by: PathBuf,
     },
-    /// A file is not the one the index of its folder lists.
-    #[error("`{place}` is not the file its index lists: it has {actual}, the index says {expected}")]
-    DigestMismatch {
+    /// Content has another digest than the one it is listed or asked for by.
+    #[error("`{place}` came with the digest {found}, not {expected}")]
+    Digest {
         /// The address, without credentials.
         place: String,
-        /// The digest in the index.
+        /// The digest it must have.
         expected: Digest,
-        /// The digest of what came.
-        actual: Digest,
+        /// The digest it has.
+        found: Digest,
     },
     /// The address of a Git repository cannot be used.
     #[error("the Git repository in `{url}` cannot be used")]

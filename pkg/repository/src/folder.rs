@@ -122,11 +122,11 @@ fn is_missing(error: &Error) -> bool {
 
 fn check_digest(place: &str, expected: Option<&Digest>, bytes: &[u8]) -> Result<(), Error> {
     let Some(expected) = expected else { return Ok(()) };
-    let actual = Digest::of(bytes);
-    if actual == *expected {
+    let found = Digest::of(bytes);
+    if found == *expected {
         return Ok(());
     }
-    Err(Error::DigestMismatch { place: place.to_owned(), expected: *expected, actual })
+    Err(Error::Digest { place: place.to_owned(), expected: *expected, found })
 }
 
 impl Repository for Folder {

@@ -22,6 +22,7 @@
 //! Deliberately absent: what a provider means, YAML (the metadata parser is handed in), the environment
 //! (proxies, tokens and `GOPROXY` are handed in), and printing (progress is an [`Event`]).
 
+mod bundle;
 mod cache;
 mod context;
 mod credential;
@@ -53,6 +54,11 @@ mod tls;
 pub mod git;
 pub mod memory;
 
+pub use bundle::{
+    Bundle, BundleEntry, BundleError, BundleFlaw, BundleItem, BundleWriter, BundledFile, Existing,
+    ImagePlace, LoadedArtifact, LoadedFolder, LoadedState, Platforms, RegistryTarget, load_into_folder,
+    load_into_registry,
+};
 pub use context::{Context, Network, Refresh, RetryPolicy, Settings, Timeouts};
 pub use credential::{Credential, CredentialSources};
 pub use digest::{Digest, Digester, InvalidDigest};

@@ -15,7 +15,7 @@ mod error;
 mod file_names;
 mod grants;
 mod key;
-mod manifest;
+pub(crate) mod manifest;
 mod package;
 mod push;
 mod registry;
@@ -34,6 +34,7 @@ use crate::{
 pub(crate) use artifact::Artifact;
 pub use error::OciError;
 pub(crate) use grants::Registries;
+pub(crate) use package::CONFIGURATION_ARTIFACT;
 pub use package::{ExistingTag, Package, PackageContent, PackageFile, PackageTarget, TagState};
 pub(crate) use registry::{Reference, Registry};
 
@@ -167,7 +168,7 @@ impl Oci {
 }
 
 /// A tag cannot hold a `+`.
-fn tag_of(version: &str) -> String {
+pub(crate) fn tag_of(version: &str) -> String {
     version.replace('+', "_")
 }
 

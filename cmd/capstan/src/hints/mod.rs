@@ -1,6 +1,7 @@
 //! What to do next, made from the facts in library errors: one file for each crate, and `settings` for our own.
 
 mod apply;
+mod bundle;
 mod git;
 mod hosts;
 mod inner;

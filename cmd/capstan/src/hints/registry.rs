@@ -6,7 +6,7 @@ use super::rules::one_of;
 
 pub(super) fn hint(error: &OciError) -> Option<String> {
     Some(match error {
-        OciError::Digest { .. } | OciError::Size { .. } => {
+        OciError::Size { .. } => {
             "the registry, or something on the way to it, changed the content; nothing of it was used"
                 .to_owned()
         }

@@ -53,11 +53,8 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
         RepositoryError::CredentialFile { .. } => {
             vec!["log in again with `docker login` or `podman login`, which write it anew".to_owned()]
         }
-        RepositoryError::DigestMismatch { .. } => {
-            vec![
-                "do not use it before you know who changed it; then make the index of the folder anew"
-                    .to_owned(),
-            ]
+        RepositoryError::Digest { .. } => {
+            vec!["nothing of it was used; find out whether the host, or something on the way to it, changed it".to_owned()]
         }
         _ => Vec::new(),
     }

@@ -1,8 +1,8 @@
 use std::error::Error;
 
 use super::{
-    apply, git, inner::innermost, management, members, provider, repository, rollout, sandbox, settings,
-    workload,
+    apply, bundle, git, inner::innermost, management, members, provider, repository, rollout, sandbox,
+    settings, workload,
 };
 use crate::failure::chain;
 
@@ -13,6 +13,7 @@ pub(crate) fn for_error(error: &(dyn Error + 'static)) -> Vec<String> {
         provider::hints,
         repository::hints,
         git::hints,
+        bundle::hints,
         sandbox::hints,
         apply::hints,
         management::hints,

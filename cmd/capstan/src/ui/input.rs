@@ -13,6 +13,11 @@ impl Input {
         Self { stream, is_terminal }
     }
 
+    /// The stream itself, for what may be larger than the memory.
+    pub(crate) fn stream(&mut self) -> &mut dyn Read {
+        &mut self.stream
+    }
+
     /// Reads to the end; at a terminal it says so first, or the program would seem to hang.
     /// # Errors
     /// When it cannot be read, or has more than `limit_bytes`: a stream may have no end.

@@ -2,6 +2,7 @@
 
 mod alpha;
 mod backup;
+mod bundle;
 mod cache;
 mod completion;
 mod config;
@@ -67,6 +68,8 @@ pub(crate) enum Verb {
     Provider(provider::Provider),
     #[command(subcommand)]
     Cache(cache::Cache),
+    #[command(subcommand)]
+    Bundle(bundle::Bundle),
     Publish(Box<publish::Publish>),
     Convert(convert::Convert),
     #[command(subcommand)]
@@ -102,6 +105,7 @@ impl Verb {
             Self::Config(verb) => verb.run(session),
             Self::Provider(verb) => verb.run(session),
             Self::Cache(verb) => verb.run(session),
+            Self::Bundle(verb) => verb.run(session),
             Self::Publish(args) => publish::run(&args, session),
             Self::Sandbox(verb) => verb.run(session),
             Self::Convert(args) => convert::run(&args, session),

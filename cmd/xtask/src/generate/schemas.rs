@@ -39,6 +39,8 @@ fn forms() -> Vec<Form> {
         form::<output::ProviderRelease>("provider-release", "`provider show`"),
         form::<output::ImageList>("image-list", "`init list-images`"),
         form::<output::LockReport>("lock-report", "`lock`"),
+        form::<output::BundleReport>("bundle-report", "`bundle create`, `bundle inspect`"),
+        form::<output::BundleLoad>("bundle-load", "`bundle load`"),
         form::<output::Publication>("publication", "`publish`"),
         form::<output::LifecycleReport>("lifecycle-report", "`plan`, `init`, `upgrade apply`, `delete`"),
         form::<output::UpgradePlan>("upgrade-plan", "`upgrade plan`"),

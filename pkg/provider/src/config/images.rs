@@ -140,6 +140,12 @@ fn same_depth<'a>(path: &'a str, other: &str) -> &'a str {
 }
 
 impl Config {
+    /// What the file says about images, to be said again elsewhere.
+    pub fn image_sections(&self) -> Map<String, Value> {
+        let section = |name: &str| Some((name.to_owned(), self.section(&name.to_lowercase())?.clone()));
+        [IMAGES, REGISTRIES, NAMED].into_iter().filter_map(section).collect()
+    }
+
     /// The sections `images` and `registryMap`, and `imagesInArguments`. An empty list counts as nothing, as it does for
     /// viper. What is ours alone stands where clusterctl does not look.
     /// # Errors

@@ -1,3 +1,4 @@
+use api::Version;
 use support::host::{FakeHost, Reply};
 
 use crate::{
@@ -46,12 +47,12 @@ async fn an_index_lists_versions_and_files_and_holds_files_to_their_digests() {
     host.on(format!("{BASE}/1.10.0/metadata.yaml"), Reply::file("evil"));
     let folder = folder(&host, "latest");
     let versions = folder.versions().await.unwrap();
-    assert_eq!(versions.iter().map(|version| version.as_str()).collect::<Vec<_>>(), ["1.9.0", "1.10.0"]);
+    assert_eq!(versions.iter().map(Version::as_str).collect::<Vec<_>>(), ["1.9.0", "1.10.0"]);
     assert_eq!(folder.files("v1.10.0").await.unwrap(), ["metadata.yaml"]);
     assert_eq!(text(&folder.read("v1.9.0", "metadata.yaml").await.unwrap()), "good");
     let error = folder.read("1.10.0", "metadata.yaml").await.unwrap_err();
-    let Error::DigestMismatch { expected, actual, .. } = error else { panic!("{error}") };
-    assert_eq!((expected, actual), (Digest::of(b"good"), Digest::of(b"evil")));
+    let Error::Digest { expected, found, .. } = error else { panic!("{error}") };
+    assert_eq!((expected, found), (Digest::of(b"good"), Digest::of(b"evil")));
     let missing = folder.read("v2.0.0", "metadata.yaml").await;
     assert!(matches!(missing, Err(Error::NoRelease { available, .. }) if available == ["1.9.0", "1.10.0"]));
 }

@@ -317,7 +317,7 @@ impl Copying {
     }
 
     fn finish(self) -> (Bytes, Result<Digest, Error>) {
-        (self.memory.finish(), self.blob.and_then(|blob| blob.commit(None)))
+        (self.memory.finish(), self.blob.and_then(BlobWriter::commit))
     }
 }
 

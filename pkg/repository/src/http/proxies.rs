@@ -14,8 +14,8 @@ use crate::{
 
 const URL: &str = "https://files.example.org/c.yaml";
 
-fn variable(variable: &'static str, value: String) -> ProxySettings {
-    ProxySettings::from_variables(|name| (name == variable).then(|| value.clone()))
+fn variable(variable: &str, value: &str) -> ProxySettings {
+    ProxySettings::from_variables(|name| (name == variable).then(|| value.to_owned()))
 }
 
 fn through(text: &str) -> Hosts {
@@ -38,7 +38,7 @@ async fn each_kind_of_proxy_leads_to_the_host_with_a_password_and_without() {
         let proxy = FakeProxy::with_password([("files.example.org:443", host.address())], password);
         let user = password.map(|password| format!("{password}@")).unwrap_or_default();
         let address = format!("{scheme}://{user}{}", proxy.address());
-        let of_all = Settings { proxy: variable("ALL_PROXY", address.clone()), ..unresolved(&host) };
+        let of_all = Settings { proxy: variable("ALL_PROXY", &address), ..unresolved(&host) };
         let of_host = Settings { hosts: through(&address), ..unresolved(&host) };
         for settings in [of_all, of_host] {
             let file = fetch_url(&Context::new(settings), URL).await.unwrap();
@@ -72,7 +72,7 @@ async fn a_host_without_a_proxy_is_reached_past_that_of_all() {
     let proxy = FakeProxy::start([]);
     let direct = HostSettings { proxy: HostProxy::Direct, ..HostSettings::default() };
     let settings = Settings {
-        proxy: variable("HTTPS_PROXY", format!("http://{}", proxy.address())),
+        proxy: variable("HTTPS_PROXY", &format!("http://{}", proxy.address())),
         hosts: Hosts::new([("files.example.org".to_owned(), direct)]),
         ..settings(&host)
     };

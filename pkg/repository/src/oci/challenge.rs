@@ -78,9 +78,9 @@ mod tests {
 
     use super::*;
 
-    fn bearer(realm: &str, service: Option<&str>, scope: Option<&str>) -> Option<Challenge> {
+    fn bearer(realm: &str, service: Option<&str>, scope: Option<&str>) -> Challenge {
         let owned = |text: Option<&str>| text.map(str::to_owned);
-        Some(Challenge::Bearer { realm: realm.to_owned(), service: owned(service), scope: owned(scope) })
+        Challenge::Bearer { realm: realm.to_owned(), service: owned(service), scope: owned(scope) }
     }
 
     #[test]
@@ -88,15 +88,18 @@ mod tests {
         let cases = [
             (
                 r#"Bearer realm="https://auth.docker.io/token",service="registry.docker.io",scope="repository:a/b:pull,push""#,
-                bearer(
+                Some(bearer(
                     "https://auth.docker.io/token",
                     Some("registry.docker.io"),
                     Some("repository:a/b:pull,push"),
-                ),
+                )),
             ),
-            (r#"bearer REALM="https://a/t" , service=lab"#, bearer("https://a/t", Some("lab"), None)),
+            (r#"bearer REALM="https://a/t" , service=lab"#, Some(bearer("https://a/t", Some("lab"), None))),
             (r#"Basic realm="basic-realm""#, Some(Challenge::Basic)),
-            (r#"Basic realm="x, \"y\"", Bearer realm="https://a/t""#, bearer("https://a/t", None, None)),
+            (
+                r#"Basic realm="x, \"y\"", Bearer realm="https://a/t""#,
+                Some(bearer("https://a/t", None, None)),
+            ),
             ("Negotiate", None),
             ("Bearer service=x", None),
             ("", None),

@@ -35,12 +35,10 @@ impl<'a> Checked<'a> {
         if let Some(expected_bytes) = self.expected.size_bytes.filter(|size| *size != self.received_bytes) {
             return Err(self.wrong_size(expected_bytes));
         }
-        let actual = self.digester.finish();
+        let found = self.digester.finish();
         let mut said = self.expected.digest.into_iter().chain(told);
-        match said.find(|expected| *expected != actual) {
-            Some(expected) => {
-                Err(OciError::Digest { address: self.address.to_owned(), expected, actual }.into())
-            }
+        match said.find(|expected| *expected != found) {
+            Some(expected) => Err(Error::Digest { place: self.address.to_owned(), expected, found }),
             None => Ok(()),
         }
     }

@@ -5,16 +5,6 @@ use crate::Digest;
 /// What a registry keeps is not what it should be, or not what was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OciError {
-    /// Content has another digest than the one it was asked for by, or than the registry says.
-    #[error("`{address}` came with the digest {actual}, not {expected}")]
-    Digest {
-        /// What was asked for.
-        address: String,
-        /// The digest it must have.
-        expected: Digest,
-        /// The digest it has.
-        actual: Digest,
-    },
     /// Content is longer or shorter than its manifest says.
     #[error("`{address}` is {}{actual_bytes} bytes, where its manifest says {expected_bytes}", at_least(*expected_bytes, *actual_bytes))]
     Size {

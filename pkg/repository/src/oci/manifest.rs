@@ -20,7 +20,7 @@ pub(super) const ACCEPTED: &str = "application/vnd.oci.image.manifest.v1+json, \
      application/vnd.docker.distribution.manifest.list.v2+json";
 
 /// The largest manifest that is taken, as registries have it.
-pub(super) const MAX_MANIFEST_BYTES: u64 = 4 * 1024 * 1024;
+pub(crate) const MAX_MANIFEST_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The name of the file a layer holds, or of what a manifest stands for.
 pub(crate) const TITLE: &str = "org.opencontainers.image.title";
@@ -110,7 +110,7 @@ struct Either {
 
 /// Why some text is no manifest.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unreadable {
+pub(crate) enum Unreadable {
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     #[error("it is of schema version {0}, not 2")]
@@ -122,13 +122,13 @@ pub(super) enum Unreadable {
 }
 
 /// What reading the text of a manifest came to.
-pub(super) type Parsed = Result<Result<(String, Document), Unreadable>, OciError>;
+pub(crate) type Parsed = Result<Result<(String, Document), Unreadable>, OciError>;
 
 /// Reads a manifest or an index. `content_type` is what the registry calls it, which counts where the text is silent.
 /// Source: image specification, "Verification": a text that could be both is refused.
 /// # Errors
 /// The outer one for a media type that is not understood, the inner one for a text that does not keep to its type.
-pub(super) fn parse(address: &str, bytes: &[u8], content_type: Option<&str>) -> Parsed {
+pub(crate) fn parse(address: &str, bytes: &[u8], content_type: Option<&str>) -> Parsed {
     let either: Either = match serde_json::from_slice(bytes) {
         Ok(either) => either,
         Err(error) => return Ok(Err(error.into())),

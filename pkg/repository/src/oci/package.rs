@@ -25,6 +25,8 @@ use crate::{
 /// Source: cluster-api-operator cmd/plugin/cmd/publish.go; the empty configuration is that of oras-go.
 const FILE: &str = "application/vnd.test.file";
 const ARTIFACT: &str = "application/vnd.acme.config";
+/// What the settings in a bundle are.
+pub(crate) const CONFIGURATION_ARTIFACT: &str = "application/vnd.capstan.bundle.configuration.v1";
 const EMPTY: &str = "application/vnd.oci.empty.v1+json";
 const EMPTY_BYTES: &[u8] = b"{}";
 const EMPTY_BASE64: &str = "e30=";
@@ -86,6 +88,7 @@ pub struct Package {
     files: Vec<(PackageFile, Descriptor)>,
     manifest: Bytes,
     digest: Digest,
+    artifact_type: &'static str,
 }
 
 impl PackageTarget {
@@ -130,6 +133,16 @@ impl Package {
     /// # Errors
     /// [`Error::UnsafeName`]; [`OciError::DuplicateFile`]; [`OciError::NoFiles`]; [`Error::Read`].
     pub fn new(
+        files: Vec<PackageFile>,
+        annotations: BTreeMap<String, String>,
+        created: Option<String>,
+    ) -> Result<Self, Error> {
+        Self::of_type(ARTIFACT, files, annotations, created)
+    }
+
+    /// The same with a type of its own.
+    pub(crate) fn of_type(
+        artifact_type: &'static str,
         mut files: Vec<PackageFile>,
         mut annotations: BTreeMap<String, String>,
         created: Option<String>,
@@ -151,10 +164,26 @@ impl Package {
             .collect::<Result<_, Error>>()?;
         annotations.extend(created.map(|created| (CREATED.to_owned(), created)));
         let layers = files.iter().map(|(_, layer)| layer.clone()).collect();
-        let manifest = manifest_of(layers, annotations);
+        let manifest = manifest_of(artifact_type, layers, annotations);
         let manifest = serde_json::to_vec(&manifest).expect("texts and numbers can be written as JSON");
         let manifest = Bytes::from(manifest);
-        Ok(Self { files, digest: Digest::of(&manifest), manifest })
+        Ok(Self { files, digest: Digest::of(&manifest), manifest, artifact_type })
+    }
+
+    /// Its type.
+    pub(crate) fn artifact_type(&self) -> &'static str {
+        self.artifact_type
+    }
+
+    /// The text of its manifest.
+    pub(crate) fn manifest(&self) -> Bytes {
+        self.manifest.clone()
+    }
+
+    /// Everything its manifest names.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = PackageContent> {
+        let files = self.files.iter().map(|(file, _)| file.content.clone());
+        files.chain([PackageContent::Bytes(Bytes::from_static(EMPTY_BYTES))])
     }
 
     /// Its digest, by which it can be pinned.
@@ -248,12 +277,16 @@ fn measure(path: &Path) -> Result<Descriptor, Error> {
     }
 }
 
-fn manifest_of(layers: Vec<Descriptor>, annotations: BTreeMap<String, String>) -> Manifest {
+fn manifest_of(
+    artifact_type: &str,
+    layers: Vec<Descriptor>,
+    annotations: BTreeMap<String, String>,
+) -> Manifest {
     let config = Descriptor { data: Some(EMPTY_BASE64.to_owned()), ..Descriptor::of(EMPTY, EMPTY_BYTES) };
     Manifest {
         schema_version: 2,
         media_type: Some(MANIFEST.to_owned()),
-        artifact_type: Some(ARTIFACT.to_owned()),
+        artifact_type: Some(artifact_type.to_owned()),
         config,
         layers,
         subject: None,

@@ -30,7 +30,7 @@ impl Registry {
 
     /// Brings some content into a repository, if it is not there. A file is read while it is sent.
     /// # Errors
-    /// [`OciError::UploadAddress`] and [`OciError::Digest`] where the registry does not do its part; what stops a request.
+    /// [`OciError::UploadAddress`] and [`Error::Digest`] where the registry does not do its part; what stops a request.
     pub(crate) async fn push_blob(
         &self,
         repository: &str,
@@ -53,7 +53,7 @@ impl Registry {
 
     /// Puts a manifest under a tag or its digest, byte by byte as it is given.
     /// # Errors
-    /// [`OciError::Digest`] when the registry calls it by another digest; what stops the request.
+    /// [`Error::Digest`] when the registry calls it by another digest; what stops the request.
     pub(crate) async fn push_manifest(
         &self,
         repository: &str,
@@ -97,9 +97,9 @@ impl Registry {
 
     fn check_told(&self, repository: &str, head: &Head, expected: Digest) -> Result<(), Error> {
         match digest_of(&head.headers) {
-            Some(actual) if actual != expected => {
-                let address = self.address(repository, Some(&Reference::Digest(expected)));
-                Err(OciError::Digest { address, expected, actual }.into())
+            Some(found) if found != expected => {
+                let place = self.address(repository, Some(&Reference::Digest(expected)));
+                Err(Error::Digest { place, expected, found })
             }
             _ => Ok(()),
         }

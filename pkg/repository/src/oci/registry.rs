@@ -101,7 +101,7 @@ impl Registry {
     /// A manifest or an index, its digest checked against the reference and against what the registry says.
     /// None when the registry has no such thing.
     /// # Errors
-    /// [`OciError::Digest`] and [`OciError::MediaType`]; a manifest over 4 MiB; whatever stops the request.
+    /// [`Error::Digest`] and [`OciError::MediaType`]; a manifest over 4 MiB; whatever stops the request.
     pub(crate) async fn manifest(
         &self,
         repository: &str,
@@ -132,7 +132,7 @@ impl Registry {
 
     /// Hands the content of a descriptor on, piece by piece. What went into the sink counts only when this succeeds.
     /// # Errors
-    /// [`OciError::Digest`] and [`OciError::Size`] when it is not what the descriptor says; what stops the request, 404
+    /// [`Error::Digest`] and [`OciError::Size`] when it is not what the descriptor says; what stops the request, 404
     /// among it; what the sink gives.
     pub(crate) async fn blob(
         &self,

@@ -27,8 +27,8 @@ impl BlobWriter {
 
     /// Makes the blob part of the store, under its digest.
     /// # Errors
-    /// [`Error::Mismatch`] when it is not the expected one; [`Error::Store`] when it cannot be written.
-    pub fn commit(mut self, expected: Option<&Digest>) -> Result<Digest, Error> {
+    /// [`Error::Store`].
+    pub fn commit(mut self) -> Result<Digest, Error> {
         if self.started.is_none() {
             // An answer without content is content as well.
             self.begin()?;
@@ -37,9 +37,6 @@ impl BlobWriter {
         let Started { file, digester, size_bytes } = started.expect("it was started above");
         let found = digester.finish();
         let path = store.blob_path(&found);
-        if let Some(expected) = expected.filter(|expected| **expected != found) {
-            return Err(Error::Mismatch { expected: *expected, found });
-        }
         put_in_place(file, &path)?;
         store.account(size_bytes);
         Ok(found)

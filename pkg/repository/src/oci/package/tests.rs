@@ -70,7 +70,6 @@ fn a_target_is_a_repository_and_a_version() {
     assert!(PackageTarget::parse("oci://lab/a", None).is_err());
 }
 
-#[expect(clippy::print_stderr, reason = "the line that tells why a test did nothing")]
 fn real_registry() -> Option<RealRegistry> {
     let registry = RealRegistry::start(Transport::Tls, Guests::Ann);
     if registry.is_none() {

@@ -1,0 +1,26 @@
+//! What to do about a bundle.
+
+use std::error::Error;
+
+use repository::{BundleError, BundleFlaw};
+
+use super::rules::as_error;
+
+pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
+    let Some(error) = as_error::<BundleError>(error) else { return Vec::new() };
+    let hint = match error {
+        BundleError::Exists { .. } => {
+            "look at what is there; `--force` puts the content of the bundle in its place"
+        }
+        BundleError::NoImage { platform: Some(_), .. } => {
+            "leave `--platform` out to copy images for all platforms they are made for"
+        }
+        BundleError::Flawed { flaw, .. } => match flaw {
+            BundleFlaw::NoBundle => "other layouts are read by `oras` and `skopeo`",
+            BundleFlaw::Form { .. } | BundleFlaw::Layout { .. } => "use the program that made it",
+            _ => "nothing of it was used; carry it over again, or make it again with `bundle create`",
+        },
+        _ => return Vec::new(),
+    };
+    vec![hint.to_owned()]
+}

@@ -1,0 +1,163 @@
+use std::collections::BTreeMap;
+
+use api::output::{BundleReport, ImageList, ListedImage, ListedImagePlace};
+use repository::{Bundle as Archive, BundleWriter, Digest, Lock, Platforms};
+
+use super::{
+    CONFIG_FILE, IMAGES_FILE,
+    collect::{Collected, collect},
+    report, site,
+};
+use crate::{
+    Failure, Within as _,
+    session::Session,
+    settings::{OutputFormat, to_json},
+    ui::in_bytes,
+    verbs::provider_flags::SeveralProviders,
+};
+
+/// Gather releases, settings and images into one file
+///
+/// Takes the providers that are named, with those of a first installation; without flags those of capstan.lock, at the
+/// versions and with the digests that are locked. The file is an OCI layout in a tar, and the same content makes the
+/// same file. Variables and credentials of the configuration are not in it.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} bundle create --infrastructure aws --file lab.tar
+  {bin} bundle create --from-lock --with-images --file lab.tar")]
+pub(crate) struct Create {
+    #[command(flatten)]
+    pub(super) providers: SeveralProviders,
+
+    /// The file to write
+    #[arg(short, long, value_name = "FILE", help_heading = HEADING)]
+    file: String,
+
+    /// Take the providers that are locked, and no others
+    #[arg(long, help_heading = HEADING)]
+    pub(super) from_lock: bool,
+
+    /// Take this file of infrastructure providers too, where the host has no list of files
+    #[arg(long, value_name = "FILE,…", value_delimiter = ',', help_heading = HEADING)]
+    pub(super) with_file: Vec<String>,
+
+    /// Copy the images too, from their registries
+    #[arg(long, help_heading = HEADING)]
+    with_images: bool,
+
+    /// The only platform to copy images for, such as linux/amd64; their digests are other ones then
+    #[arg(long, value_name = "OS/ARCH", requires = "with_images", help_heading = HEADING)]
+    platform: Option<String>,
+
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", help_heading = HEADING)]
+    output: String,
+}
+
+const HEADING: &str = "Bundle";
+
+pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    if args.from_lock && args.providers.is_given() {
+        return Err(
+            Failure::user("`--from-lock` takes the providers that are locked").hint("name no providers")
+        );
+    }
+    let before =
+        session.repositories()?.settings().lock.as_ref().map(|it| it.lock.clone()).unwrap_or_default();
+    let collected = collect(args, &before, session)?;
+    for warning in collected.iter().flat_map(|it| &it.supply.warnings) {
+        session.messages().warning(warning);
+    }
+    let path = session.environment().resolve(&args.file);
+    let unwritten = || format!("cannot create the bundle `{}`", path.display());
+    let writer = BundleWriter::create(&path).within(unwritten)?;
+    let mut lock = Lock::default();
+    for one in &collected {
+        let files = one.supply.files.iter().map(|(name, file)| (name.clone(), file.bytes.clone())).collect();
+        writer.add_release(&one.label, &one.supply.version, files).within(unwritten)?;
+        let entry = one.supply.lock(repository::shown_text(&one.url), before.providers.get(&one.label));
+        lock.providers.insert(one.label.clone(), entry);
+    }
+    if args.with_images {
+        add_images(args, &writer, &mut lock, &collected, session).within(unwritten)?;
+    }
+    let settings = BTreeMap::from([
+        (CONFIG_FILE.to_owned(), site::describe(&collected, &*session.config()?).into()),
+        (Lock::FILE.to_owned(), lock.to_string().into()),
+        (IMAGES_FILE.to_owned(), to_json(&list(&collected, &lock))?.into()),
+    ]);
+    writer.add_configuration(settings).within(unwritten)?;
+    let size_bytes = writer.finish().within(unwritten)?;
+    session.messages().status(format!(
+        "wrote `{}`, {}; variables and credentials of the configuration are not in it",
+        path.display(),
+        in_bytes(size_bytes)
+    ));
+    let report: BundleReport = report::of(&args.file, &Archive::open(&path)?);
+    let text = format.render(&report, report::text)?;
+    session.printer().data(text)
+}
+
+/// Copies every image once. One that is only named, by an argument or an annotation, may be something else: without it
+/// there is a warning.
+fn add_images(
+    args: &Create,
+    writer: &BundleWriter,
+    lock: &mut Lock,
+    collected: &[Collected],
+    session: &Session,
+) -> Result<(), Failure> {
+    let platforms = args.platform.clone().map_or(Platforms::All, Platforms::One);
+    let context = session.repositories()?;
+    let mut runs: BTreeMap<&str, bool> = BTreeMap::new();
+    for image in collected.iter().flat_map(|it| &it.supply.images) {
+        *runs.entry(&image.reference).or_default() |= image.place.is_container();
+    }
+    for (reference, is_run) in runs {
+        let known: Option<Digest> =
+            lock.providers.values().find_map(|it| it.images.get(reference).copied().flatten());
+        session.messages().log(1, format!("copying {reference}"));
+        let copied = session.block_on(writer.add_image(&context, reference, known, &platforms));
+        match copied {
+            Ok(digest) => {
+                let images = lock.providers.values_mut().filter_map(|it| it.images.get_mut(reference));
+                images.for_each(|known| *known = Some(digest));
+            }
+            Err(failure) if !is_run && failure.kind() != crate::failure::Kind::Interrupted => {
+                session.messages().warning(format!(
+                    "without `{reference}`, which no container runs: {}",
+                    failure.message()
+                ));
+            }
+            Err(failure) => return Err(failure.within(format!("cannot copy the image `{reference}`"))),
+        }
+    }
+    Ok(())
+}
+
+fn list(collected: &[Collected], lock: &Lock) -> ImageList {
+    let mut images: BTreeMap<&str, ListedImage> = BTreeMap::new();
+    for one in collected {
+        for found in &one.supply.images {
+            let image = images.entry(&found.reference).or_insert_with(|| ListedImage {
+                image: found.reference.clone(),
+                digest: None,
+                used_by: Vec::new(),
+                places: Vec::new(),
+            });
+            let known = lock.providers.get(&one.label).and_then(|it| *it.images.get(&found.reference)?);
+            image.digest = known.map(|digest| digest.to_string());
+            if !image.used_by.contains(&one.label) {
+                image.used_by.push(one.label.clone());
+            }
+            image.places.push(ListedImagePlace {
+                component: one.label.clone(),
+                object: found.object.to_string(),
+                runs: found.place.is_container(),
+                place: found.place.to_string(),
+            });
+        }
+    }
+    ImageList { images: images.into_values().collect() }
+}

@@ -1,0 +1,178 @@
+use std::{collections::BTreeSet, fs, path::Path};
+
+use api::output::{BundleLoad, LoadedContent, LoadedContentState};
+use manifest::{Map, Value};
+use repository::{
+    Bundle as Archive, BundleItem, Digest, Existing, ImagePlace, LoadedState, Lock, RegistryTarget,
+    load_into_folder, load_into_registry,
+};
+
+use super::{CONFIG_FILE, IMAGES_FILE, open, report, site};
+use crate::{
+    Failure, Within as _,
+    session::Session,
+    settings::{self, OutputFormat},
+    ui::write_file_atomically,
+};
+
+/// Bring a bundle to where a closed site uses it
+///
+/// Into a folder: a local repository with a clusterctl.yaml that uses it and its capstan.lock. Into a registry: the same
+/// artifacts and images, by digest; what clusterctl.yaml must say is printed. All of the bundle is verified first. What
+/// is there already is left alone, so that a second time changes nothing.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} bundle load lab.tar --to-folder /srv/capi
+  {bin} bundle load lab.tar --to-registry oci://registry.lab/capi")]
+pub(crate) struct Load {
+    /// The file; `-` for standard input
+    #[arg(value_name = "FILE")]
+    file: String,
+
+    /// The folder of a local repository
+    #[arg(long, value_name = "DIR", conflicts_with = "to_registry", required_unless_present = "to_registry")]
+    to_folder: Option<String>,
+
+    /// Registry, and what stands before all repositories in it
+    #[arg(long, value_name = "oci://HOST[/PREFIX]")]
+    to_registry: Option<String>,
+
+    /// Put it in place of something else that is there under the same version
+    #[arg(long)]
+    force: bool,
+
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+}
+
+/// Goes before a configuration that a bundle brought, with the digest of what follows: who changed it keeps it.
+const STAMP: &str = "# Written by `bundle load`; it is kept once it is changed. ";
+
+const FILE_MODE: u32 = 0o644;
+
+pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
+    let bundle = open(&args.file, session)?;
+    let existing = if args.force { Existing::Replace } else { Existing::Refuse };
+    let within = || format!("cannot load `{}`", args.file);
+    let loaded = match (&args.to_folder, &args.to_registry) {
+        (Some(folder), _) => {
+            let folder = session.environment().resolve(folder);
+            to_folder(&bundle, &folder, existing, session).within(within)?
+        }
+        (None, Some(target)) => to_registry(&bundle, target, existing, session).within(within)?,
+        (None, None) => return Err(Failure::user("give `--to-folder` or `--to-registry`")),
+    };
+    for content in &loaded.contents {
+        let what = match content.state {
+            LoadedContentState::New => "loaded",
+            LoadedContentState::Unchanged => "there already:",
+            LoadedContentState::Replaced => "replaced",
+        };
+        session.messages().status(format!(
+            "{what} {} {} ({})",
+            report::word(content.kind),
+            content.name,
+            content.place
+        ));
+    }
+    let text = format.render(&loaded, |loaded| match &args.to_folder {
+        Some(_) => String::new(),
+        None => loaded.configuration.clone(),
+    })?;
+    session.printer().data(text)
+}
+
+fn to_folder(
+    bundle: &Archive,
+    folder: &Path,
+    existing: Existing,
+    session: &Session,
+) -> Result<BundleLoad, Failure> {
+    let local = |it: &site::Placed<'_>| {
+        let version = if it.is_cert_manager() { it.version } else { "latest" };
+        format!("{}/{version}/{}", it.label, it.components_file)
+    };
+    let configuration = site::configuration(bundle, local, Map::new())?;
+    let lock_path = folder.join(Lock::FILE);
+    let mut lock = settings::read_lock(&lock_path)?.unwrap_or_default();
+    lock.providers.extend(bundle.lock()?.providers);
+    let images = bundle.setting(IMAGES_FILE)?;
+    let loaded = load_into_folder(bundle, folder, existing)?;
+    write(&lock_path, lock.to_string().as_bytes())?;
+    write(&folder.join(IMAGES_FILE), &images)?;
+    write_configuration(&folder.join(CONFIG_FILE), &configuration, existing, session)?;
+    let content = |(item, place, state): (BundleItem, String, LoadedState)| content(&item, place, state);
+    let contents = loaded.into_iter().map(|it| content((it.item, it.path.display().to_string(), it.state)));
+    Ok(BundleLoad { target: folder.display().to_string(), contents: contents.collect(), configuration })
+}
+
+fn to_registry(
+    bundle: &Archive,
+    target: &str,
+    existing: Existing,
+    session: &Session,
+) -> Result<BundleLoad, Failure> {
+    let place = RegistryTarget::parse(target)?;
+    let configuration =
+        site::configuration(bundle, |it| place.provider_url(it.label), registries(bundle, &place)?)?;
+    let context = session.repositories()?;
+    let loaded = session.block_on(load_into_registry(bundle, &context, &place, existing))?;
+    let contents = loaded.into_iter().map(|it| content(&it.item, it.address, it.state)).collect();
+    Ok(BundleLoad { target: repository::shown_text(target), contents, configuration })
+}
+
+/// What stands in place of the registries of the images in a bundle.
+fn registries(bundle: &Archive, place: &RegistryTarget) -> Result<Map<String, Value>, Failure> {
+    let mut names = BTreeSet::new();
+    for entry in bundle.entries() {
+        if let BundleItem::Image { reference, .. } = &entry.item {
+            names.insert(ImagePlace::parse(reference)?.registry().to_owned());
+        }
+    }
+    Ok(names
+        .into_iter()
+        .map(|name| (place.image_prefix(&name), name))
+        .map(|(to, name)| (name, to.into()))
+        .collect())
+}
+
+fn content(item: &BundleItem, place: String, state: LoadedState) -> LoadedContent {
+    let state = match state {
+        LoadedState::New => LoadedContentState::New,
+        LoadedState::Unchanged => LoadedContentState::Unchanged,
+        LoadedState::Replaced => LoadedContentState::Replaced,
+    };
+    LoadedContent { kind: report::kind_of(item), name: item.name(), place, state }
+}
+
+/// Writes the configuration, unless somebody changed the one that is there.
+fn write_configuration(
+    path: &Path,
+    configuration: &str,
+    existing: Existing,
+    session: &Session,
+) -> Result<(), Failure> {
+    let stamp = |text: &str| format!("{STAMP}{}\n", Digest::of(text.as_bytes()));
+    let is_ours =
+        |there: &str| there.split_once('\n').is_some_and(|(first, rest)| stamp(rest).trim_end() == first);
+    if existing == Existing::Refuse
+        && let Ok(there) = fs::read_to_string(path)
+        && !is_ours(&there)
+    {
+        session.messages().warning(format!(
+            "`{}` is somebody's own and stays as it is; `-o yaml` shows what it must say, `--force` writes it",
+            path.display()
+        ));
+        return Ok(());
+    }
+    write(path, format!("{}{configuration}", stamp(configuration)).as_bytes())
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    if fs::read(path).is_ok_and(|there| there == content) {
+        return Ok(());
+    }
+    Ok(write_file_atomically(path, content, FILE_MODE)?)
+}

@@ -1,0 +1,353 @@
+//! From the internet to a closed site: the commands of the guide are the script.
+
+use std::{fs, io::Write as _, process::Stdio};
+
+use serde_json::json;
+use support::{
+    binary::{Outcome, World},
+    host::{FakeHost, GitHubRelease, Reply},
+    registry::{Guests, Registry, Transport},
+};
+
+use crate::{project, say, world};
+
+const HOSTS: [&str; 4] =
+    ["github.com", "api.github.com", "objects.githubusercontent.com", "registry.example.com"];
+const CORE: [&str; 2] = ["v1.13.2", "v1.14.0"];
+const AWS: [&str; 2] = ["v2.10.0", "v2.11.1"];
+const CERT_MANAGER: &str = "v1.21.1";
+
+/// Names and labels of the files on the page of Cluster API.
+const CORE_FILES: [(&str, &str); 3] = [
+    ("cluster-api", "core-components.yaml"),
+    ("bootstrap-kubeadm", "bootstrap-components.yaml"),
+    ("control-plane-kubeadm", "control-plane-components.yaml"),
+];
+
+fn fixture(path: &str) -> String {
+    fs::read_to_string(project("e2e/fixtures/repository").join(path)).unwrap()
+}
+
+fn metadata(series: &str) -> String {
+    format!(
+        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
+kind: Metadata
+releaseSeries: [{series}]
+"
+    )
+}
+
+/// The small providers under the names of real ones, and a registry with their images.
+fn internet() -> FakeHost {
+    let host = FakeHost::start(&HOSTS);
+    let core = metadata("{major: 1, minor: 13, contract: v1beta2}, {major: 1, minor: 14, contract: v1beta2}");
+    for version in CORE {
+        let mut release =
+            GitHubRelease::new("kubernetes-sigs/cluster-api", version).file("metadata.yaml", &*core);
+        for (label, file) in CORE_FILES {
+            release =
+                release.file(file, fixture(&format!("{label}/v1.1.0/{file}")).replace("v1.1.0", version));
+        }
+        release.publish(&host);
+    }
+    for version in AWS {
+        let series = "{major: 2, minor: 10, contract: v1beta2}, {major: 2, minor: 11, contract: v1beta2}";
+        let file =
+            |file: &str| fixture(&format!("infrastructure-sandbox/v1.1.0/{file}")).replace("v1.1.0", version);
+        GitHubRelease::new("kubernetes-sigs/cluster-api-provider-aws", version)
+            .file("metadata.yaml", metadata(series))
+            .file("infrastructure-components.yaml", file("infrastructure-components.yaml"))
+            .file("cluster-template.yaml", file("cluster-template.yaml"))
+            .publish(&host);
+    }
+    let manifest = fixture("cert-manager/v1.0.0/cert-manager.yaml").replace("v1.0.0", CERT_MANAGER);
+    let release = GitHubRelease::new("cert-manager/cert-manager", CERT_MANAGER);
+    release.file("cert-manager.yaml", manifest).publish(&host);
+    for name in ["cluster-api", "kubeadm-bootstrap", "kubeadm-control-plane"] {
+        image(&host, name, CORE[0]);
+    }
+    image(&host, "sandbox", AWS[0]);
+    for name in ["controller", "cainjector", "webhook"] {
+        image(&host, &format!("cert-manager-{name}"), CERT_MANAGER);
+    }
+    host
+}
+
+/// An image of two platforms.
+fn image(host: &FakeHost, name: &str, tag: &str) {
+    let repository = format!("registry.example.com/v2/fixtures/{name}");
+    let mut manifests = Vec::new();
+    for architecture in ["amd64", "arm64"] {
+        let blob = |text: String, media_type: &str| {
+            let digest = repository::Digest::of(text.as_bytes());
+            host.on(format!("{repository}/blobs/{digest}"), Reply::file(text.clone()));
+            json!({"mediaType": media_type, "digest": digest.to_string(), "size": text.len()})
+        };
+        let config = blob(
+            json!({"architecture": architecture, "os": "linux"}).to_string(),
+            "application/vnd.oci.image.config.v1+json",
+        );
+        let layer = blob(format!("{name} {architecture}"), "application/vnd.oci.image.layer.v1.tar+gzip");
+        let media_type = "application/vnd.oci.image.manifest.v1+json";
+        let manifest =
+            json!({"schemaVersion": 2, "mediaType": media_type, "config": config, "layers": [layer]});
+        let manifest = manifest.to_string();
+        let digest = repository::Digest::of(manifest.as_bytes());
+        let reply = Reply::file(manifest.clone()).header("content-type", media_type);
+        host.on(format!("{repository}/manifests/{digest}"), reply);
+        manifests.push(json!({"mediaType": media_type, "digest": digest.to_string(), "size": manifest.len(),
+            "platform": {"os": "linux", "architecture": architecture}}));
+    }
+    let media_type = "application/vnd.oci.image.index.v1+json";
+    let index = json!({"schemaVersion": 2, "mediaType": media_type, "manifests": manifests}).to_string();
+    host.on(format!("{repository}/manifests/{tag}"), Reply::file(index).header("content-type", media_type));
+}
+
+/// The commands of the guide below a heading, one a line, without those of the pages beyond `## A local repository`.
+fn commands(heading: &str) -> Vec<String> {
+    let page = fs::read_to_string(project("docs/guide/air-gap.md")).unwrap().replace("\\\n", " ");
+    let page = page.split("\n## A local repository").next().unwrap();
+    let section = page.split("\n## ").find(|section| section.starts_with(heading)).unwrap();
+    let blocks = section.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
+    blocks.flat_map(str::lines).map(str::to_owned).collect()
+}
+
+/// Runs a command line as it stands there, with other places for some words.
+fn run(world: &World, line: &str, places: &[(&str, &str)]) -> Outcome {
+    let line = places.iter().fold(line.to_owned(), |line, (from, to)| line.replace(from, to));
+    let (line, file) =
+        line.split_once(" > ").map_or((line.as_str(), None), |(line, file)| (line, Some(file)));
+    let words = line.strip_prefix("capstan ").expect("a command of the guide runs capstan");
+    let run = world.run(words.split_whitespace());
+    assert_eq!(run.status, 0, "{line}\n{run}");
+    if let Some(file) = file {
+        world.write(file, &run.stdout);
+    }
+    run
+}
+
+fn connected(host: &FakeHost) -> World {
+    let world = world();
+    let ca = world.write("ca.pem", host.ca_pem());
+    let variables = ["SANDBOX_ENDPOINT", "SANDBOX_REGION", "SANDBOX_MACHINE_TYPE"];
+    let world = world.env("HTTPS_PROXY", host.proxy_url()).env("SSL_CERT_FILE", ca);
+    variables.into_iter().fold(world, |world, name| world.env(name, "x"))
+}
+
+/// A site whose way to the host is there, to see that it is not taken.
+struct Site(World);
+
+impl Site {
+    fn of(host: &FakeHost) -> Self {
+        let world = connected(host);
+        let state = world.home().join("state");
+        Self(world.env("XDG_STATE_HOME", state).env("NO_PROXY", "127.0.0.1,localhost"))
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.0.run(["sandbox", "delete", "lab"]);
+    }
+}
+
+fn carry(from: &World, to: &World, file: &str) {
+    fs::copy(from.current_dir().join(file), to.current_dir().join(file)).unwrap();
+}
+
+// Row: PRV-85
+#[test]
+fn the_commands_of_the_guide_go_from_the_internet_to_a_closed_site() {
+    let host = internet();
+    let outside = connected(&host);
+    for line in commands("Where there is a connection") {
+        run(&outside, &line, &[]);
+    }
+    let Some(registry) = Registry::start(Transport::Plain, Guests::Anybody) else {
+        say("skipped: `docker-registry` is not installed (apt-get install docker-registry)");
+        return;
+    };
+    let site = Site::of(&host);
+    carry(&outside, &site.0, "lab.tar");
+    carry(&outside, &site.0, "newer.tar");
+    let before = host.connections();
+    let places = [
+        ("/srv/capi", "capi"),
+        ("registry.lab", &*registry.host()),
+        ("capstan init --infra", "capstan init --sandbox lab --infra"),
+        ("generate cluster demo", "generate cluster demo --sandbox lab"),
+        ("upgrade apply", "upgrade apply --sandbox lab"),
+    ];
+    let mut outputs = Vec::new();
+    for line in commands("At the site") {
+        let outcome = run(&site.0, &line, &places);
+        outputs.push((line, outcome));
+    }
+    assert_eq!(host.connections(), before, "{:?}", &host.addresses());
+    let output = |part: &str| &outputs.iter().find(|(line, _)| line.contains(part)).unwrap().1;
+
+    let direct = outside.run(
+        "generate cluster demo -i aws:v2.10.0 --kubernetes-version v1.35.0 -n default --lock off".split(' '),
+    );
+    assert_eq!(output("generate cluster").stdout, direct.stdout);
+    assert!(output("inspect").stdout.contains("registry.example.com/fixtures/sandbox:v2.10.0 (linux/amd64)"));
+    for image in output("list-images").stdout.lines() {
+        let mirror = format!("{}/capi/registry.example.com/fixtures/", registry.host());
+        assert!(image.starts_with(&mirror), "{image}");
+    }
+    // Now both have the same lock.
+    let render = |world: &World, config: &[&str]| {
+        let run = world.run(["render", "--infrastructure", "aws"].iter().chain(config));
+        assert_eq!(run.status, 0, "{run}");
+        run.stdout
+    };
+    let of_site = render(&site.0, &["--config", "capi/clusterctl.yaml", "--offline"]);
+    assert_eq!(of_site, render(&outside, &[]));
+    let status = site.0.run(["status", "--sandbox", "lab"]);
+    assert!(status.stdout.contains("v2.11.1") && !status.stdout.contains("v2.10.0"), "{status}");
+}
+
+#[test]
+fn loading_twice_changes_nothing_and_what_was_changed_there_is_not_lost() {
+    let host = internet();
+    let outside = connected(&host);
+    run(
+        &outside,
+        &commands("Where there is a connection")[0].replace("--with-images --platform linux/amd64", ""),
+        &[],
+    );
+    let load = || outside.run(["bundle", "load", "lab.tar", "--to-folder", "site"]);
+    assert_eq!(load().status, 0);
+    let first = outside.files();
+    let again = load();
+    assert!(again.status == 0 && !again.stderr.contains("loaded"), "{again}");
+    assert_eq!(outside.files(), first);
+    outside.write("site/clusterctl.yaml", "own: true\n");
+    outside.write("site/infrastructure-aws/v2.10.0/metadata.yaml", "other");
+    let refused = load();
+    assert!(refused.status == 1 && refused.stderr.contains("there is something else in"), "{refused}");
+    outside.write("site/infrastructure-aws/v2.10.0/metadata.yaml", "other");
+    let forced = outside.run(["bundle", "load", "lab.tar", "--to-folder", "site", "--force"]);
+    assert_eq!(forced.status, 0, "{forced}");
+    assert_eq!(outside.files(), first);
+    outside.write("site/clusterctl.yaml", "own: true\n");
+    let kept = load();
+    assert!(kept.status == 0 && kept.stderr.contains("stays as it is"), "{kept}");
+    assert_eq!(outside.read("site/clusterctl.yaml"), "own: true\n");
+}
+
+#[test]
+fn nothing_secret_of_the_configuration_is_carried_away() {
+    let host = internet();
+    let outside = connected(&host);
+    outside.configure(
+        "github-token: ghp_secret\nAWS_B64ENCODED_CREDENTIALS: c2VjcmV0\nimages: {all: {tag: v9}}\n",
+    );
+    run(
+        &outside,
+        &commands("Where there is a connection")[0].replace("--with-images --platform linux/amd64", ""),
+        &[],
+    );
+    let bytes = fs::read(outside.current_dir().join("lab.tar")).unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(!text.contains("ghp_secret") && !text.contains("c2VjcmV0"));
+    assert!(text.contains("tag: v9"));
+}
+
+#[test]
+fn an_image_of_all_platforms_keeps_its_digest_and_a_second_load_sends_nothing() {
+    let host = internet();
+    let outside = connected(&host).env("NO_PROXY", "127.0.0.1,localhost");
+    run(&outside, &commands("Where there is a connection")[0].replace("--platform linux/amd64", ""), &[]);
+    let Some(registry) = Registry::start(Transport::Plain, Guests::Anybody) else {
+        say("skipped: `docker-registry` is not installed (apt-get install docker-registry)");
+        return;
+    };
+    let json = |arguments: &str| -> serde_json::Value {
+        let run = outside.run(arguments.split_whitespace());
+        assert_eq!(run.status, 0, "{run}");
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let inspected = json("bundle inspect lab.tar -o json");
+    let images = inspected["contents"].as_array().unwrap().iter().filter(|it| it["kind"] == "image");
+    for image in images {
+        let (path, tag) = image["name"].as_str().unwrap().rsplit_once(':').unwrap();
+        let path = path.replace("registry.example.com/", "registry.example.com/v2/");
+        let index = host.body(&format!("{path}/manifests/{tag}"));
+        assert_eq!(image["digest"], repository::Digest::of(&index).to_string());
+    }
+    let load = format!("bundle load lab.tar --to-registry oci://{}/a/b -o json", registry.host());
+    for expected in ["new", "unchanged"] {
+        let loaded = json(&load);
+        let contents = loaded["contents"].as_array().unwrap();
+        assert_eq!(contents.len(), 12);
+        assert!(contents.iter().all(|it| it["state"] == expected), "{loaded}");
+    }
+}
+
+/// Runs in a network of its own that has loopback and nothing else. The kernel counts what was to be sent elsewhere.
+#[cfg(target_os = "linux")]
+const CLOSED: &str = r#"
+ip link set lo up || exit 77
+while read -r line; do eval "\"$0\" $line" </dev/null || exit 1; done
+cat /proc/net/snmp /proc/net/snmp6"#;
+
+/// So ends what could not make a network of its own.
+#[cfg(target_os = "linux")]
+const NO_NETWORK: i32 = 77;
+
+// Row: PRV-85
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_site_sends_no_packet_to_anybody_else() {
+    let host = internet();
+    let outside = connected(&host);
+    for line in commands("Where there is a connection") {
+        run(&outside, &line, &[]);
+    }
+    let site = Site::of(&host);
+    carry(&outside, &site.0, "lab.tar");
+    carry(&outside, &site.0, "newer.tar");
+    let script: String = commands("At the site")
+        .into_iter()
+        .filter(|line| !line.contains("registry") && !line.contains("list-images"))
+        .map(|line| line.replace("capstan ", "").replace("/srv/capi", "capi").replace(" --offline", ""))
+        .map(|line| match line.split_once(" --infra").filter(|_| line.starts_with("init")) {
+            Some((verb, rest)) => format!("{verb} --sandbox lab --infra{rest}\n"),
+            None => line.replace("demo", "demo --sandbox lab").replace("apply", "apply --sandbox lab") + "\n",
+        })
+        .collect::<String>()
+        + "sandbox delete lab\n";
+    let inner = site.0.command(std::iter::empty::<&str>());
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--net", "/bin/sh", "-c", CLOSED]).arg(inner.get_program()).env_clear();
+    let variables = inner.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    command
+        .envs(variables.filter(|(name, _)| *name != "HTTPS_PROXY"))
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+    command.current_dir(site.0.current_dir()).stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let Ok(mut child) = command.spawn() else {
+        say("skipped: there is no `unshare`");
+        return;
+    };
+    child.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if output.status.code() == Some(NO_NETWORK) || stderr.contains("unshare") {
+        say("skipped: a network of its own needs root and `ip`");
+        return;
+    }
+    assert!(output.status.success(), "{script}\n{stderr}");
+    assert_eq!(without_route(&stdout), Some((0, 0)), "{stdout}");
+}
+
+/// How often something had no route, by IPv4 and by IPv6.
+#[cfg(target_os = "linux")]
+fn without_route(counters: &str) -> Option<(u64, u64)> {
+    let mut of_ip = counters.lines().filter_map(|line| line.strip_prefix("Ip: ")).map(str::split_whitespace);
+    let (names, values) = (of_ip.next()?, of_ip.next()?);
+    let v4 = names.zip(values).find(|(name, _)| *name == "OutNoRoutes")?.1.parse().ok()?;
+    let v6 = counters.lines().find_map(|line| line.strip_prefix("Ip6OutNoRoutes"))?.trim().parse().ok()?;
+    Some((v4, v6))
+}

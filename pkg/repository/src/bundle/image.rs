@@ -1,0 +1,120 @@
+//! Images, from their registry to the disk.
+
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+
+use super::{BundleError, ImagePlace, spool::Spool};
+use crate::{
+    Context, Digest, Error, OciError,
+    oci::{
+        Reference, Registry,
+        manifest::{Descriptor, Document, Fetched, Manifest, Platform},
+    },
+};
+
+/// So many layers of an image are read side by side.
+const MAX_LAYERS_AT_ONCE: usize = 4;
+
+/// For which machines an image is copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Platforms {
+    /// For all it was made for: the copy has the digest of the original.
+    All,
+    /// For one, written `linux/amd64` or `linux/arm/v7`.
+    One(String),
+}
+
+impl Platforms {
+    /// The only one, where there is one.
+    pub(super) fn chosen(&self) -> Option<&str> {
+        match self {
+            Self::All => None,
+            Self::One(platform) => Some(platform),
+        }
+    }
+}
+
+struct Copy<'a> {
+    spool: &'a Spool,
+    registry: Registry,
+    repository: &'a str,
+}
+
+/// Brings an image into the spool. Gives what is to be kept of it, and the digest its reference leads to.
+pub(super) async fn copy(
+    spool: &Spool,
+    context: &Context,
+    reference: &str,
+    place: &ImagePlace,
+    platforms: &Platforms,
+) -> Result<(Descriptor, Digest), BundleError> {
+    let copy =
+        Copy { spool, registry: Registry::new(&place.registry, context), repository: &place.repository };
+    let missing = || BundleError::NoImage {
+        reference: reference.to_owned(),
+        platform: platforms.chosen().map(str::to_owned),
+    };
+    let Some(found) = copy.registry.manifest(copy.repository, &place.reference()).await? else {
+        return Err(missing());
+    };
+    let digest = found.digest;
+    let kept = match (&found.document, platforms.chosen()) {
+        (Document::Index(index), Some(platform)) => {
+            let is_chosen = |it: &&Descriptor| it.platform.as_ref().is_some_and(|of| name_of(of) == platform);
+            let chosen = index.manifests.iter().find(is_chosen).ok_or_else(missing)?;
+            copy.named(chosen).await?;
+            Descriptor::new(&chosen.media_type, chosen.digest, chosen.size)
+        }
+        (Document::Index(index), None) => {
+            for manifest in &index.manifests {
+                copy.named(manifest).await?;
+            }
+            copy.keep(&found)?
+        }
+        (Document::Manifest(manifest), _) => {
+            copy.content(manifest).await?;
+            copy.keep(&found)?
+        }
+    };
+    Ok((kept, digest))
+}
+
+impl Copy<'_> {
+    /// A manifest that an index names.
+    async fn named(&self, descriptor: &Descriptor) -> Result<(), BundleError> {
+        let reference = Reference::Digest(descriptor.digest);
+        let address = self.registry.address(self.repository, Some(&reference));
+        let Some(found) = self.registry.manifest(self.repository, &reference).await? else {
+            return Err(BundleError::NoImage { reference: address, platform: None });
+        };
+        let Document::Manifest(manifest) = &found.document else {
+            return Err(Error::from(OciError::NestedIndex { address }).into());
+        };
+        self.content(manifest).await?;
+        self.keep(&found)?;
+        Ok(())
+    }
+
+    async fn content(&self, manifest: &Manifest) -> Result<(), BundleError> {
+        let blobs = manifest.layers.iter().chain([&manifest.config]);
+        let copies = blobs.filter(|blob| !self.spool.has(&blob.digest)).map(|blob| async move {
+            let mut writer = self.spool.writer();
+            self.registry.blob(self.repository, blob, &mut writer).await?;
+            writer.commit().map(drop)
+        });
+        stream::iter(copies).buffered(MAX_LAYERS_AT_ONCE).try_collect::<()>().await?;
+        Ok(())
+    }
+
+    fn keep(&self, found: &Fetched) -> Result<Descriptor, BundleError> {
+        let digest = self.spool.put(&found.bytes)?;
+        Ok(Descriptor::new(&found.media_type, digest, found.bytes.len() as u64))
+    }
+}
+
+fn name_of(platform: &Platform) -> String {
+    let Platform { os, architecture, variant } = platform;
+    match variant {
+        Some(variant) => format!("{os}/{architecture}/{variant}"),
+        None => format!("{os}/{architecture}"),
+    }
+}

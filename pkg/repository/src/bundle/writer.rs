@@ -1,0 +1,177 @@
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use bytes::Bytes;
+use tar::{Builder, EntryType, Header};
+use tempfile::NamedTempFile;
+
+use super::{
+    BLOBS, BundleError, BundleItem, INDEX_FILE, ImagePlace, LAYOUT, LAYOUT_FILE, Platforms, image, index,
+    spool::Spool,
+};
+use crate::{
+    Context, Digest, Package, PackageContent, PackageFile,
+    oci::{
+        CONFIGURATION_ARTIFACT,
+        manifest::{Descriptor, MANIFEST},
+    },
+};
+
+/// Gathers what goes into a bundle in a folder beside it, and writes it in one go.
+#[derive(Debug)]
+pub struct BundleWriter {
+    path: PathBuf,
+    spool: Spool,
+    entries: Mutex<Vec<(BundleItem, Descriptor)>>,
+}
+
+impl BundleWriter {
+    /// Begins a bundle that will be at this path. Nothing is seen there before [`BundleWriter::finish`].
+    /// # Errors
+    /// When its folder cannot be written to.
+    pub fn create(path: &Path) -> Result<Self, BundleError> {
+        let spool = Spool::within(folder_of(path))?;
+        Ok(Self { path: path.to_owned(), spool, entries: Mutex::default() })
+    }
+
+    /// Adds the files of a release, by name.
+    /// # Errors
+    /// When one has a name that leads elsewhere; when the disk is full.
+    pub fn add_release(
+        &self,
+        label: &str,
+        version: &str,
+        files: BTreeMap<String, Bytes>,
+    ) -> Result<(), BundleError> {
+        let package = Package::new(package_files(files), BTreeMap::new(), None)?;
+        self.add_package(
+            BundleItem::Release { label: label.to_owned(), version: version.to_owned() },
+            &package,
+        )
+    }
+
+    /// Adds the settings: each file by its name.
+    /// # Errors
+    /// As [`BundleWriter::add_release`].
+    pub fn add_configuration(&self, files: BTreeMap<String, Bytes>) -> Result<(), BundleError> {
+        let package = Package::of_type(CONFIGURATION_ARTIFACT, package_files(files), BTreeMap::new(), None)?;
+        self.add_package(BundleItem::Configuration, &package)
+    }
+
+    /// Copies an image from its registry. `known` is the digest it must have, where that is known.
+    /// Gives the digest it has there, which is that of all platforms together where it is an index.
+    /// # Errors
+    /// [`BundleError::NoImage`], [`BundleError::ImageName`]; whatever stops a request.
+    pub async fn add_image(
+        &self,
+        context: &Context,
+        reference: &str,
+        known: Option<Digest>,
+        platforms: &Platforms,
+    ) -> Result<Digest, BundleError> {
+        let mut place = ImagePlace::parse(reference)?;
+        place.digest = place.digest.or(known);
+        let (descriptor, digest) = image::copy(&self.spool, context, reference, &place, platforms).await?;
+        let platform = platforms.chosen().map(str::to_owned);
+        self.add(BundleItem::Image { reference: reference.to_owned(), platform }, descriptor);
+        Ok(digest)
+    }
+
+    /// Writes the bundle. Gives its size in bytes.
+    /// # Errors
+    /// When it cannot be written; what was at its path before is there still.
+    pub fn finish(self) -> Result<u64, BundleError> {
+        let folder = folder_of(&self.path);
+        let failed = |source| BundleError::Write { path: self.path.clone(), source };
+        let file = NamedTempFile::new_in(folder).map_err(failed)?;
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        pack(file.as_file(), &index::render(entries), &self.spool).map_err(failed)?;
+        allow_reading(file.as_file()).map_err(failed)?;
+        file.as_file().sync_all().map_err(failed)?;
+        let written = file.persist(&self.path).map_err(|error| failed(error.error))?;
+        Ok(written.metadata().map_err(failed)?.len())
+    }
+
+    fn add_package(&self, item: BundleItem, package: &Package) -> Result<(), BundleError> {
+        for content in package.contents() {
+            match content {
+                PackageContent::Bytes(bytes) => self.spool.put(&bytes)?,
+                PackageContent::Path(path) => {
+                    let read = fs::read(&path).map_err(|source| BundleError::Read { path, source })?;
+                    self.spool.put(&read)?
+                }
+            };
+        }
+        let manifest = package.manifest();
+        self.spool.put(&manifest)?;
+        let descriptor = Descriptor {
+            artifact_type: Some(package.artifact_type().to_owned()),
+            ..Descriptor::of(MANIFEST, &manifest)
+        };
+        self.add(item, descriptor);
+        Ok(())
+    }
+
+    fn add(&self, item: BundleItem, descriptor: Descriptor) {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).push((item, descriptor));
+    }
+}
+
+fn package_files(files: BTreeMap<String, Bytes>) -> Vec<PackageFile> {
+    let content = |(name, bytes)| PackageFile { name, content: PackageContent::Bytes(bytes) };
+    files.into_iter().map(content).collect()
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Writes the archive: nothing in it depends on when, where or by whom it is made.
+fn pack(file: &File, index: &[u8], spool: &Spool) -> io::Result<()> {
+    let mut builder = Builder::new(io::BufWriter::new(file));
+    append(&mut builder, LAYOUT_FILE, LAYOUT.len() as u64, LAYOUT)?;
+    append(&mut builder, INDEX_FILE, index.len() as u64, index)?;
+    for (digest, size_bytes) in spool.blobs() {
+        let blob = File::open(spool.path(&digest))?;
+        append(&mut builder, &format!("{BLOBS}/{}", digest.hex()), size_bytes, blob)?;
+    }
+    builder.into_inner()?.flush()
+}
+
+fn append(
+    builder: &mut Builder<impl Write>,
+    name: &str,
+    size_bytes: u64,
+    content: impl Read,
+) -> io::Result<()> {
+    let mut header = Header::new_ustar();
+    header.set_path(name)?;
+    header.set_entry_type(EntryType::Regular);
+    header.set_mode(0o644);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_mtime(0);
+    header.set_size(size_bytes);
+    header.set_cksum();
+    builder.append(&header, content)
+}
+
+/// There is nothing secret in it, and it is carried about.
+#[cfg(unix)]
+pub(super) fn allow_reading(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.set_permissions(fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+pub(super) fn allow_reading(_: &File) -> io::Result<()> {
+    Ok(())
+}
