@@ -1,15 +1,22 @@
 //! What the user of a connection may do.
 
-use std::fmt;
+mod rules;
+
+use std::{collections::BTreeMap, fmt};
 
 use futures::future::try_join_all;
 use http::Method;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 
+use self::rules::{Rules, RulesReview};
 use crate::{ApiError, Server, server::call::Call};
 
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const RULES: &str = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
+
+/// From so many questions about one namespace on, its rules are asked for first: they may answer none of them.
+const WORTH_THE_RULES: usize = 3;
 
 /// Something the user of the connection wants to do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,16 +65,22 @@ struct Answer {
 }
 
 impl Server {
-    /// Asks which of these the user has, by SelfSubjectAccessReview: one question for an administrator, else one each,
-    /// side by side.
+    /// Asks which of these the user has: one question for an administrator, else one for each namespace, and one for each
+    /// permission that is not answered by that, side by side.
     pub async fn access(&self, wanted: &[Permission]) -> Result<Access, ApiError> {
         let all = || "*".to_owned();
         let everything = Permission { verb: all(), group: all(), resource: all(), namespace: String::new() };
         if self.review(&everything).await?.allowed {
             return Ok(Access { denied: Vec::new(), is_admin: true });
         }
-        let answers = try_join_all(wanted.iter().map(|permission| self.review(permission))).await?;
-        let denied = wanted.iter().zip(answers).filter(|(_, answer)| !answer.allowed);
+        let rules = self.rules_for(wanted).await?;
+        let is_open = |permission: &&Permission| {
+            let rules = rules.get(&*permission.namespace);
+            !rules.is_some_and(|rules| rules.surely_allow(permission))
+        };
+        let open: Vec<_> = wanted.iter().filter(is_open).collect();
+        let answers = try_join_all(open.iter().map(|permission| self.review(permission))).await?;
+        let denied = open.into_iter().zip(answers).filter(|(_, answer)| !answer.allowed);
         let denied = denied.map(|(permission, answer)| Denied {
             permission: permission.clone(),
             reason: if answer.reason.is_empty() { answer.evaluation_error } else { answer.reason },
@@ -75,21 +88,53 @@ impl Server {
         Ok(Access { denied: denied.collect(), is_admin: false })
     }
 
+    /// The rules of namespaces that much is wanted in. There are none for the whole cluster: what a role allows in one
+    /// namespace cannot be told apart.
+    async fn rules_for<'p>(&self, wanted: &'p [Permission]) -> Result<BTreeMap<&'p str, Rules>, ApiError> {
+        let mut questions: BTreeMap<&str, usize> = BTreeMap::new();
+        for permission in wanted.iter().filter(|permission| !permission.namespace.is_empty()) {
+            *questions.entry(&permission.namespace).or_default() += 1;
+        }
+        let namespaces = questions.into_iter().filter(|(_, count)| *count >= WORTH_THE_RULES);
+        let rules =
+            namespaces.map(|(namespace, _)| async move { Ok((namespace, self.rules(namespace).await?)) });
+        Ok(try_join_all(rules).await?.into_iter().collect())
+    }
+
+    async fn rules(&self, namespace: &str) -> Result<Rules, ApiError> {
+        let action = format!("ask what one may do in namespace {namespace}");
+        let spec = json!({"namespace": namespace});
+        match self.ask(RULES, "SelfSubjectRulesReview", &spec, action).await {
+            Ok(RulesReview { status }) => Ok(status),
+            // Single questions may be allowed, or answered, all the same.
+            Err(ApiError::Status { code: 403 | 404, .. }) => Ok(Rules::default()),
+            Err(error) => Err(error),
+        }
+    }
+
     async fn review(&self, permission: &Permission) -> Result<Answer, ApiError> {
         let (resource, subresource) =
             permission.resource.split_once('/').unwrap_or((&permission.resource, ""));
-        let review = json!({
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectAccessReview",
-            "spec": {"resourceAttributes": {
-                "verb": permission.verb, "group": permission.group, "resource": resource,
-                "subresource": subresource, "namespace": permission.namespace,
-            }},
-        });
-        let call = Call::new(Method::POST, format!("ask whether one may {permission}"), REVIEWS)
-            .body("application/json", review.to_string().into_bytes());
-        let Review { status } = self.parse(&call, &self.send(&call).await?)?;
+        let spec = json!({"resourceAttributes": {
+            "verb": permission.verb, "group": permission.group, "resource": resource,
+            "subresource": subresource, "namespace": permission.namespace,
+        }});
+        let action = format!("ask whether one may {permission}");
+        let Review { status } = self.ask(REVIEWS, "SelfSubjectAccessReview", &spec, action).await?;
         Ok(status)
+    }
+
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        kind: &str,
+        spec: &Value,
+        action: String,
+    ) -> Result<T, ApiError> {
+        let review = json!({"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec});
+        let call =
+            Call::new(Method::POST, action, path).body("application/json", review.to_string().into_bytes());
+        self.parse(&call, &self.send(&call).await?)
     }
 }
 

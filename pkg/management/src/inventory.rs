@@ -116,6 +116,11 @@ impl ManagementCluster {
         self.write_definition(live, note).await
     }
 
+    /// Whether there is a note of a first installation.
+    pub(crate) async fn has_unfinished_init(&self) -> Result<bool, InventoryError> {
+        Ok(self.inventory_definition().await?.as_ref().and_then(definition::noted).is_some())
+    }
+
     /// Takes the note of a first installation away: it is complete.
     pub(crate) async fn finish_first_installation(&self) -> Result<(), InventoryError> {
         let live = self.inventory_definition().await?;

@@ -69,6 +69,6 @@ async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider()
     let plan = plan_delete(&third, &request).await.unwrap();
     let going = touched(&plan);
     delete_providers(&third, &request, plan).await.unwrap();
-    // The record is read, written once and deleted, as are the entry and the journal's part; the namespace is looked at.
-    at_most(going + 6 * PROVIDERS + 25, &counter.all());
+    // A record is read and deleted, an entry and a part of the journal are deleted; nothing is written.
+    at_most(going + 4 * PROVIDERS + 21, &counter.all());
 }

@@ -226,6 +226,11 @@ impl Faults {
         forbidding.any(|entry| entry.fault.requests.matches(request))
     }
 
+    /// Whether there is any [`Effect::Forbid`].
+    pub(crate) fn forbid_anything(&self) -> bool {
+        self.lock().entries.iter().any(|entry| entry.fault.effect == Effect::Forbid)
+    }
+
     fn lock(&self) -> MutexGuard<'_, List> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -45,3 +45,50 @@ async fn the_authorizers_words_are_passed_on() {
     let reasons: Vec<_> = access.denied.iter().map(|denied| &*denied.reason).collect();
     assert_eq!(reasons, ["because", "role `x` not found"]);
 }
+
+/// In namespace `a` much of this is allowed by rules.
+fn wanted() -> Vec<Permission> {
+    vec![
+        permission("get", "", "pods", "a"),
+        permission("get", "", "pods/log", "a"),
+        permission("delete", "apps", "deployments", "a"),
+        permission("delete", "", "pods", "a"),
+        permission("get", "", "secrets", "a"),
+        permission("get", "", "pods", "b"),
+        permission("get", "", "pods", ""),
+    ]
+}
+
+/// What is asked singly, given the rules of a namespace.
+async fn asked_singly(rules: Reply) -> usize {
+    let script = Scripted::default();
+    let no = json!({"status": {"allowed": false}});
+    let yes = Reply::json(201, &json!({"status": {"allowed": true}}));
+    script.on(&format!("POST {REVIEWS}"), [Reply::json(201, &no), yes]).on(&format!("POST {RULES}"), [rules]);
+    let access = script.lab().await.server.access(&wanted()).await.unwrap();
+    assert_eq!(access.denied, []);
+    let asked = script.received();
+    assert_eq!(asked.iter().filter(|request| request.ends_with(RULES)).count(), 1, "{asked:#?}");
+    asked.len() - 2
+}
+
+#[tokio::test]
+async fn what_the_rules_of_a_namespace_allow_is_not_asked_about_singly() {
+    let rules = |incomplete: bool| {
+        let rule = |verbs: [&str; 1], group: &str, resources: &[&str], names: &[&str]| json!({"verbs": verbs, "apiGroups": [group], "resources": resources, "resourceNames": names});
+        let rules = [
+            rule(["get"], "", &["pods", "*/log"], &[]),
+            rule(["*"], "apps", &["*"], &[]),
+            // One Secret is not all of them.
+            rule(["get"], "", &["secrets"], &["one"]),
+        ];
+        Reply::json(201, &json!({"status": {"resourceRules": rules, "incomplete": incomplete}}))
+    };
+    assert_eq!(asked_singly(rules(false)).await, wanted().len() - 3);
+    assert_eq!(
+        asked_singly(rules(true)).await,
+        wanted().len(),
+        "an authorizer that does not tell may forbid"
+    );
+    assert_eq!(asked_singly(Reply::json(403, &json!({"kind": "Status", "code": 403}))).await, wanted().len());
+}

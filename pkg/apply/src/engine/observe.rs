@@ -35,7 +35,7 @@ struct Questions<'k> {
     asked: BTreeMap<ObjectKey, &'k ApiKind>,
     /// What cannot be there: its kind is not served.
     absent: Vec<ObjectKey>,
-    /// Namespaces that matter.
+    /// Namespaces to be looked at next.
     namespaces: BTreeSet<ObjectKey>,
 }
 
@@ -74,18 +74,17 @@ impl Server {
         let has_all = |kinds: &Kinds| keys().all(|key| kinds.preferred(&key.group_kind()).is_some());
         let kinds = self.kinds_with(has_all).await?;
         let mut looks: Vec<_> = sought.iter().map(|one| Look::new(*one, &kinds)).collect();
-        let namespaces: BTreeSet<_> =
-            looks.iter().flat_map(|look| &look.questions.namespaces).cloned().collect();
-        let found = self.look_for_namespaces(&kinds, &namespaces).await?;
-        for look in &mut looks {
-            look.saw_namespaces(&found);
-        }
+        self.look_for_namespaces(&kinds, &mut looks).await?;
         for object in self.look_for_owned(&looks, detail).await? {
             let key = ObjectKey::of(&object);
             for look in looks.iter_mut().filter(|look| !look.is_first_install()) {
                 look.saw(&key, &object);
             }
         }
+        for look in &mut looks {
+            look.suspect_namespaces();
+        }
+        self.look_for_namespaces(&kinds, &mut looks).await?;
         let named: Vec<_> = looks.iter().map(|look| self.look_by_name(look, by_name)).collect();
         let named = try_join_all(named).await?;
         for (look, found) in looks.iter_mut().zip(named) {
@@ -99,16 +98,15 @@ impl Server {
         Ok((key.clone(), found.map_or(Observation::Absent, Observation::Present)))
     }
 
-    async fn look_for_namespaces(
-        &self,
-        kinds: &Kinds,
-        namespaces: &BTreeSet<ObjectKey>,
-    ) -> Result<BTreeMap<ObjectKey, Observation>, ApiError> {
-        let Some(kind) = kinds.preferred(&GroupKind::new("", "Namespace")) else {
-            return Ok(BTreeMap::new());
-        };
-        let found = try_join_all(namespaces.iter().map(|key| self.look_at(kind, key))).await?;
-        Ok(found.into_iter().collect())
+    async fn look_for_namespaces(&self, kinds: &Kinds, looks: &mut [Look<'_>]) -> Result<(), ApiError> {
+        let Some(kind) = kinds.preferred(&GroupKind::new("", "Namespace")) else { return Ok(()) };
+        let keys: BTreeSet<_> = looks.iter().flat_map(|look| &look.questions.namespaces).cloned().collect();
+        let found = try_join_all(keys.iter().map(|key| self.look_at(kind, key))).await?;
+        let found: BTreeMap<_, _> = found.into_iter().collect();
+        for look in looks {
+            look.saw_namespaces(&found);
+        }
+        Ok(())
     }
 
     /// Lists what carries the owners' labels, a request a kind.
@@ -154,13 +152,19 @@ impl<'a> Look<'a> {
     }
 
     fn saw_namespaces(&mut self, found: &BTreeMap<ObjectKey, Observation>) {
-        for key in &self.questions.namespaces {
-            if let Some(found) = found.get(key) {
-                self.questions.asked.remove(key);
-                self.live.objects.insert(key.clone(), found.clone());
+        for key in std::mem::take(&mut self.questions.namespaces) {
+            if let Some(found) = found.get(&key) {
+                self.questions.asked.remove(&key);
+                self.live.objects.insert(key, found.clone());
             }
         }
         self.questions.drop_what_has_no_namespace(&mut self.live);
+    }
+
+    /// What no list shows may have gone with its namespace.
+    fn suspect_namespaces(&mut self) {
+        let namespaces = self.questions.asked.keys().filter_map(namespace_of);
+        self.questions.namespaces = namespaces.filter(|key| !self.live.objects.contains_key(key)).collect();
     }
 
     fn saw(&mut self, key: &ObjectKey, object: &Object) {
@@ -177,6 +181,8 @@ impl<'a> Look<'a> {
 impl<'k> Questions<'k> {
     fn of(set: &ApplySet, desired: &DesiredSet, kinds: &'k Kinds) -> Self {
         let mut questions = Self::default();
+        // Whether there is anything of what is wanted, and where it can be written, depends on its namespace.
+        questions.namespaces.extend(desired.objects.iter().filter_map(|object| namespace_of(&object.key)));
         // What is wanted comes first: it says in which version to read.
         let wanted = desired.objects.iter().map(|object| (&object.key, object.version.as_str()));
         let known = set.items.iter().map(|item| (&item.key, item.version.as_str()));
@@ -199,8 +205,6 @@ impl<'k> Questions<'k> {
     fn ask(&mut self, key: &ObjectKey, kind: &'k ApiKind) {
         if key.is_namespace() {
             self.namespaces.insert(key.clone());
-        } else if !key.namespace.is_empty() {
-            self.namespaces.insert(ObjectKey::of_namespace(&key.namespace));
         }
         self.asked.insert(key.clone(), kind);
     }
@@ -236,6 +240,10 @@ fn lists<'l>(looks: &[&'l Look<'_>], selector: &str, detail: Detail) -> Vec<(&'l
         ..List::default()
     };
     listable.map(|(kind, namespaces)| (kind, list(&namespaces))).collect()
+}
+
+fn namespace_of(key: &ObjectKey) -> Option<ObjectKey> {
+    (!key.namespace.is_empty()).then(|| ObjectKey::of_namespace(&key.namespace))
 }
 
 /// The kind in this version, else as the server likes it best.

@@ -54,7 +54,8 @@ struct Batch {
     items: Vec<Item>,
 }
 
-/// What is recorded while objects go: those that stay, too, so that a later run with more flags finds them.
+/// What is recorded while objects go: those that stay, too, so that a later run with more flags finds them. When all
+/// were told to go nothing is: the record is deleted next, and what is gone already counts as deleted.
 struct Remaining<'a> {
     record: &'a ProviderRecord,
     staying: &'a [Item],
@@ -62,6 +63,9 @@ struct Remaining<'a> {
 
 impl Record for Remaining<'_> {
     fn store<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
+        if set.items.iter().all(is_told_to_go) {
+            return async { Ok(()) }.boxed();
+        }
         let items = set.items.iter().chain(self.staying).cloned().collect();
         async move { self.record.store(&ApplySet { items }).await }.boxed()
     }
@@ -207,8 +211,7 @@ impl ManagementCluster {
 
     /// A first installation that was cut off is not to be completed when all that was there of it was deleted.
     async fn forget_unfinished_init(&self) -> Result<(), LifecycleError> {
-        let left = self.inventory().await?;
-        if left.providers.is_empty() && left.unfinished.is_some() {
+        if self.has_unfinished_init().await? && self.inventory().await?.providers.is_empty() {
             self.finish_first_installation().await?;
         }
         Ok(())

@@ -41,6 +41,11 @@ pub(crate) fn answer(call: &Call<'_>, mut review: Value) -> Result<Value, Status
             }
             review["spec"] = json!({});
             review["status"] = rules();
+            if call.server.faults.forbid_anything() {
+                // As where an authorizer besides roles has a say.
+                review["status"]["incomplete"] = json!(true);
+                review["status"]["evaluationError"] = json!("faults do not support user rule resolution");
+            }
         }
         "SelfSubjectReview" => {
             meta::set(&mut review, "creationTimestamp", call.server.clock.now());

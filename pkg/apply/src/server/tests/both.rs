@@ -9,8 +9,8 @@ use serde_json::json;
 use support::api_server::{ApiServer, Source};
 
 use crate::{
-    ApiError, Apply, Connection, Credentials, Deletion, GroupKind, List, PatchOf, Permission, Server,
-    ServerSettings, WatchEvent, WriteMode,
+    ApiError, Apply, Connection, Credentials, Deletion, GroupKind, Impersonation, List, PatchOf, Permission,
+    Server, ServerSettings, WatchEvent, WriteMode,
     testing::{MANAGER, Sandboxed, config_map, config_maps, object, value},
 };
 
@@ -23,9 +23,10 @@ async fn a_real_server_does_what_is_expected_of_it() {
     let context = config.current_context.clone().unwrap();
     let credentials = Credentials::Kubeconfig { config: Box::new(config), context };
     let connection = Connection { credentials, impersonation: None, user_agent: "test/1".into() };
-    let server = Server::connect(connection, ServerSettings::default()).await.unwrap();
+    let server = Server::connect(connection.clone(), ServerSettings::default()).await.unwrap();
     on_any(&server).await;
     dead_apis(&server).await;
+    rules(&server, connection).await;
 }
 
 #[tokio::test]
@@ -123,6 +124,42 @@ async fn reviews(server: &Server) {
     let missing = config_maps();
     let missing = crate::ApiKind { group: "nobody.org".into(), ..missing };
     assert!(server.get(&missing, "default", "a").await.unwrap().is_none());
+}
+
+/// The sandbox knows no roles.
+async fn rules(server: &Server, connection: Connection) {
+    const GROUP: &str = "rbac.authorization.k8s.io";
+    let metadata = json!({"name": "limited", "namespace": "default"});
+    let rules = json!([
+        {"apiGroups": [""], "resources": ["pods", "pods/log"], "verbs": ["get", "list"]},
+        {"apiGroups": ["apps"], "resources": ["*"], "verbs": ["*"]},
+    ]);
+    let role =
+        json!({"apiVersion": format!("{GROUP}/v1"), "kind": "Role", "metadata": metadata, "rules": rules});
+    let binding = json!({
+        "apiVersion": format!("{GROUP}/v1"), "kind": "RoleBinding", "metadata": metadata,
+        "roleRef": {"apiGroup": GROUP, "kind": "Role", "name": "limited"},
+        "subjects": [{"apiGroup": GROUP, "kind": "User", "name": "limited"}],
+    });
+    for new in [role, binding].map(object) {
+        let kind = server.kind(&GroupKind::new(GROUP, new.kind())).await.unwrap();
+        server.create(&kind, &new, MANAGER, WriteMode::Real).await.unwrap();
+    }
+    let impersonation = Some(Impersonation { user: "limited".into(), groups: Vec::new() });
+    let limited = Connection { impersonation, ..connection };
+    let limited = Server::connect(limited, ServerSettings::default()).await.unwrap();
+    let wanted = ["get pods", "list pods", "get pods/log", "delete apps/deployments", "delete pods"];
+    let wanted = wanted.map(|text| {
+        let (verb, resource) = text.split_once(' ').unwrap();
+        let (group, resource) =
+            resource.strip_prefix("apps/").map_or(("", resource), |resource| ("apps", resource));
+        let [verb, group, resource] = [verb, group, resource].map(str::to_owned);
+        Permission { verb, group, resource, namespace: "default".into() }
+    });
+    let access = limited.access(&wanted).await.unwrap();
+    let denied: Vec<_> = access.denied.iter().map(|denied| denied.permission.to_string()).collect();
+    assert_eq!(denied, ["delete pods in namespace default"]);
+    assert_eq!(limited.requests(), 3, "everything, the rules, and what they do not allow");
 }
 
 async fn dead_apis(server: &Server) {

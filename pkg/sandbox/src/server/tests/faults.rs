@@ -94,6 +94,11 @@ async fn what_is_forbidden_is_refused_and_access_reviews_say_so() {
             "{verb} {group}/{resource} {namespace}"
         );
     }
+    let review = json!({
+        "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview", "spec": {"namespace": "default"},
+    });
+    let path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
+    assert_eq!(ask(&sandbox, "POST", path, &review).await.1["status"]["incomplete"], true);
 }
 
 #[tokio::test]
