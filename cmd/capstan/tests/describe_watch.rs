@@ -174,6 +174,23 @@ fn a_server_that_is_away_is_told_and_then_it_goes_on_until_the_cluster_is_delete
 }
 
 #[test]
+fn it_tells_requests_and_paces_them_as_without_watching() {
+    let lab = Lab::start();
+    let mut running = lab.watch("-v 5 --max-in-flight 1");
+    running.up_to("2 Machines...");
+    running.interrupt();
+    let (status, _, stderr) = running.end();
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(
+        stderr.contains("requesting GET /apis/cluster.x-k8s.io/v1beta2/namespaces/team/clusters/one\n"),
+        "{stderr}"
+    );
+    let (status, _, stderr) = lab.watch("--max-in-flight 0").end();
+    assert_eq!(status, Some(1), "{stderr}");
+    assert!(stderr.starts_with("error: invalid value `0` for `--max-in-flight`\n"), "{stderr}");
+}
+
+#[test]
 fn it_ends_when_nobody_reads_any_more() {
     let lab = Lab::start();
     let mut running = lab.watch("-o json");

@@ -45,6 +45,16 @@ impl ClusterEvents {
         apply::EventSink::new(move |event| this.server_event(event))
     }
 
+    /// The same for a verb that shows by itself how its server is: of what happens, requests alone are told, as ever.
+    pub(crate) fn requests_of_server(&self) -> apply::EventSink<apply::Event> {
+        let this = self.clone();
+        apply::EventSink::new(move |event| {
+            if matches!(event, apply::Event::Requested { .. }) {
+                this.server_event(event);
+            }
+        })
+    }
+
     /// The place for events of a management cluster.
     pub(crate) fn of_cluster(&self) -> apply::EventSink<management::Event> {
         let this = self.clone();

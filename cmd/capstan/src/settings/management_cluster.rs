@@ -75,7 +75,28 @@ pub(crate) fn management_cluster_hiding(
     session: &Session,
 ) -> Result<ManagementCluster, Failure> {
     let events = session.cluster_events(pace.progress).hiding(hidden);
-    connect(kube, &events, session, pace.settings()?)
+    let settings = ServerSettings { events: events.of_server(), ..pace.settings()? };
+    connect(kube, &events, session, settings)
+}
+
+/// The same for a verb that shows by itself whether its server answers: nothing is tried again, and one answer takes no
+/// longer than `patience`.
+/// # Errors
+/// As for the others.
+pub(crate) fn management_cluster_to_watch(
+    kube: &KubeFlags,
+    pace: &PaceFlags,
+    patience: Duration,
+    session: &Session,
+) -> Result<ManagementCluster, Failure> {
+    let events = session.cluster_events(pace.progress);
+    let settings = ServerSettings {
+        request_timeout: patience,
+        retry_for: Duration::ZERO,
+        events: events.requests_of_server(),
+        ..pace.settings()?
+    };
+    connect(kube, &events, session, settings)
 }
 
 /// The same for a verb that can do without: it is not waited for long.
@@ -88,18 +109,23 @@ pub(crate) fn management_cluster_if_near(
     /// Source: clusterctl v1.14 client/cluster/proxy.go (CheckClusterAvailable) gives up after 5 s.
     const PATIENCE: Duration = Duration::from_secs(5);
     let pace = PaceFlags::default();
-    let settings = ServerSettings { request_timeout: PATIENCE, retry_for: PATIENCE, ..pace.settings()? };
-    connect(kube, &session.cluster_events(pace.progress), session, settings)
+    let events = session.cluster_events(pace.progress);
+    let settings = ServerSettings {
+        request_timeout: PATIENCE,
+        retry_for: PATIENCE,
+        events: events.of_server(),
+        ..pace.settings()?
+    };
+    connect(kube, &events, session, settings)
 }
 
 fn connect(
     kube: &KubeFlags,
     events: &ClusterEvents,
     session: &Session,
-    mut settings: ServerSettings,
+    settings: ServerSettings,
 ) -> Result<ManagementCluster, Failure> {
     let connection = connection(kube, session.environment())?;
-    settings.events = events.of_server();
     let server = session.block_on(Box::pin(Server::connect(connection, settings)))?;
     Ok(ManagementCluster::new(server, events.of_cluster()))
 }

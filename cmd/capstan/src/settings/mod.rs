@@ -33,7 +33,7 @@ pub(crate) use load::load;
 pub(crate) use lock::{lock_file, lock_settings, read_lock};
 pub(crate) use management_cluster::{
     PaceFlags, ServerFlags, management_cluster, management_cluster_hiding, management_cluster_if_near,
-    silent_cluster,
+    management_cluster_to_watch, silent_cluster,
 };
 pub(crate) use output_format::{OutputFormat, to_json, to_yaml};
 pub(crate) use releases::provider_releases;

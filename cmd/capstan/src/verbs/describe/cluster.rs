@@ -189,9 +189,8 @@ pub(crate) fn run(args: &DescribeCluster, session: &mut Session) -> Result<(), F
 }
 
 fn watch(args: &DescribeCluster, watching: &Watching<'_>, session: &mut Session) -> Result<(), Failure> {
-    // What it has to say of requests is part of what is shown.
-    let connect = settings::silent_cluster(&args.server.kube, session.environment(), PATIENCE);
-    let cluster = session.block_on(Box::pin(connect))?;
+    let ServerFlags { kube, pace } = &args.server;
+    let cluster = settings::management_cluster_to_watch(kube, pace, PATIENCE, session)?;
     match watching.run(&cluster, session)? {
         Ended::With(tree) if args.exit_status => judge(&tree),
         Ended::Gone if args.exit_status => {

@@ -22,6 +22,9 @@ use crate::{Failure, failure::Kind, session::Session, settings::OutputFormat};
 /// How often a terminal is looked at: ages grow, and windows change their size.
 const REDRAW: Duration = Duration::from_millis(500);
 
+/// The verbosity from which on every request is told.
+const REQUESTS: u8 = 5;
+
 /// What is watched, and in which form it is told.
 pub(super) struct Watching<'a> {
     pub(super) request: &'a DescribeRequest,
@@ -62,8 +65,11 @@ impl Watching<'_> {
         // What is printed is never cut in the middle.
         session.hold_interrupts()?;
         let mut news = management::watch_cluster(cluster, self.request.clone());
-        let mut screen =
-            (self.format == OutputFormat::Text && session.printer().is_terminal()).then(Screen::default);
+        // Among lines about requests nothing can stay in its place.
+        let is_drawn = self.format == OutputFormat::Text
+            && session.printer().is_terminal()
+            && !session.messages().logs(REQUESTS);
+        let mut screen = is_drawn.then(Screen::default);
         let until = self.timeout.map(|timeout| Instant::now() + timeout);
         let mut told = Told::default();
         loop {
