@@ -125,6 +125,28 @@ async fn a_save_that_has_not_come_to_its_end_is_told_with_the_state_of_moves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_state_of_moves_says_what_may_not_be_looked_at_and_tells_the_rest() {
+    let two = two().await;
+    assert_eq!(two.run("move").await.status, 0);
+    let mark = json!({"metadata": {"annotations": {"capstan.dev/move": "save-7-elsewhere-1"}}});
+    two.source.create(cluster("web/shop")).await;
+    two.source.merge(CLUSTER, "web/shop", &mark).await;
+    let fault = |text| Fault::parse(text).unwrap();
+    let faults = two.source.sandbox().faults();
+    let classes = faults.add(fault("forbid,resource=cluster.x-k8s.io/clusterclasses"));
+    let status: serde_json::Value =
+        serde_json::from_str(&two.run("move status -o json").await.stdout).unwrap();
+    assert_eq!(status["saves"][0]["paused"][0]["name"], "shop", "{status}");
+    assert_eq!(status["unseen"].as_array().map(Vec::len), Some(1), "{status}");
+    faults.remove(classes);
+    faults.add(fault("forbid,resource=cluster.x-k8s.io/clusters"));
+    let status = two.run("move status").await;
+    assert!(status.stdout.contains(": finished\n") && !status.stdout.contains("save of process"), "{status}");
+    let unseen = "\nsaves that have paused any of this are not seen\n  cannot list objects of kind `Cluster.";
+    assert!(status.stdout.contains(unseen), "{status}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn all_that_stands_in_the_way_is_told_with_what_to_do() {
     let two = two().await;
     two.target.delete(support::kind::PROVIDER, "infrastructure-docker-system/infrastructure-docker").await;

@@ -84,10 +84,10 @@ pub use mover::{
     BackupAbout, BackupManifest, BackupObject, BackupProvider, ClusterChoice, ClusterIdentity, Holder,
     Identity, JournalError, JournalKeeper, JournalStore, KeepSaved, KeyError, KeyFileError, LeftOut,
     MoveError, MoveJournal, MoveOutcome, MovePhase, MovePlan, MoveReport, MoveRequest, MoveSide,
-    OnDifference, OnTarget, OpenSave, Passphrase, PausedObject, Recipient, Restored, Route, SaveInto,
-    SaveRest, Saved, SavedFile, SavedObject, SavedObjects, Seal, SealedOutput, abort_move, carry_out_move,
-    move_report, move_state, open_saves, plan_move, plan_restore, plan_save, read_archive, restore_objects,
-    resume_saved, save_objects,
+    OnDifference, OnTarget, OpenSave, OpenSaves, Passphrase, PausedObject, Recipient, Restored, Route,
+    SaveInto, SaveRest, Saved, SavedFile, SavedObject, SavedObjects, Seal, SealedOutput, abort_move,
+    carry_out_move, move_report, move_state, open_saves, plan_move, plan_restore, plan_save, read_archive,
+    restore_objects, resume_saved, save_objects,
 };
 pub use plan::{
     Difference, Diffs, LifecyclePlan, ObjectDifference, ProviderPlan, Verb, differences, object_name,

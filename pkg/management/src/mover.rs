@@ -62,7 +62,7 @@ pub use plan::{MovePlan, OnTarget, plan_move, plan_restore};
 pub use restore::{Restored, SavedFile, SavedObjects, restore_objects};
 pub use run::{MoveOutcome, carry_out_move};
 pub use save::{
-    KeepSaved, LeftOut, OpenSave, SaveInto, SaveRest, Saved, SavedObject, open_saves, plan_save,
+    KeepSaved, LeftOut, OpenSave, OpenSaves, SaveInto, SaveRest, Saved, SavedObject, open_saves, plan_save,
     resume_saved, save_objects,
 };
 

@@ -12,6 +12,10 @@ pub struct MoveStatus {
     pub last: Option<MoveProgress>,
     /// Saves that have paused what they read and not resumed it yet, by process.
     pub saves: Vec<OpenSave>,
+    /// What the user may not look at, each with the reason: of saves that have paused it nothing is known; absent when
+    /// everything was looked at.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<String>,
 }
 
 /// A save, as of `move --to-directory`, that is at work or was cut off.

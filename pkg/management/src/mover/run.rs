@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{DiscoverError, Discovered, Event, Fate, ManagementCluster, NodeId, Scope};
 
-pub(super) use begin::marked;
+pub(super) use begin::{RESTING, marked, marked_of};
 pub(super) use side_by_side::side_by_side;
 
 /// How often it is looked for what was made or changed meanwhile before that counts as trouble.

@@ -39,7 +39,7 @@ pub(super) use plan::RESTORE;
 pub(crate) use plan::check_marks;
 pub use plan::plan_save;
 pub(crate) use rest::is_mark_of_save;
-pub use rest::{OpenSave, open_saves, resume_saved};
+pub use rest::{OpenSave, OpenSaves, open_saves, resume_saved};
 
 /// Whether what is saved rests meanwhile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

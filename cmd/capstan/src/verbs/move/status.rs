@@ -17,7 +17,8 @@ use crate::{
 /// Show how far the last move is, who works on it, and what to do next
 ///
 /// The journal is read from the cluster that is moved out of, and from the target when one is named; one of them is
-/// enough. Saves to files that are at work on the source, or were cut off there, are shown with what they have paused.
+/// enough. Saves to files that are at work on the source, or were cut off there, are shown with what they have paused;
+/// what may not be looked at for that is told.
 /// Nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -43,10 +44,12 @@ pub(super) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let journal = session.block_on(management::move_state(Some(&ends.source), ends.target.as_ref()))?;
     let program = session.program().name();
     let keeper = keeper(session.environment());
-    let saves = session.block_on(management::open_saves(&ends.source, &keeper))?;
+    let management::OpenSaves { saves, unseen } =
+        session.block_on(management::open_saves(&ends.source, &keeper))?;
     let status = MoveStatus {
         last: journal.map(|journal| progress(&journal, program)),
         saves: saves.iter().map(|save| open(save, program)).collect(),
+        unseen,
     };
     let text = format.render(&status, text)?;
     session.printer().data(text)
@@ -132,6 +135,10 @@ fn text(status: &MoveStatus) -> String {
         add_paused(&save.paused, &mut text);
         add_next(&save.next, save.command.as_deref(), &mut text);
     }
+    if !status.unseen.is_empty() {
+        text += "\nsaves that have paused any of this are not seen\n";
+        status.unseen.iter().for_each(|why| text += &format!("  {why}\n"));
+    }
     clean(&text).into_owned()
 }
 
@@ -201,7 +208,11 @@ mod tests {
     }
 
     fn shown(phase: &str) -> String {
-        text(&MoveStatus { last: Some(progress(&journal(phase), "capstan")), saves: Vec::new() })
+        text(&MoveStatus {
+            last: Some(progress(&journal(phase), "capstan")),
+            saves: Vec::new(),
+            unseen: Vec::new(),
+        })
     }
 
     #[test]
@@ -243,7 +254,10 @@ the command goes on with it; nothing was deleted yet, and `--abort` in addition 
 
     #[test]
     fn without_a_journal_there_was_no_move() {
-        assert_eq!(text(&MoveStatus { last: None, saves: Vec::new() }), "there was no move\n");
+        assert_eq!(
+            text(&MoveStatus { last: None, saves: Vec::new(), unseen: Vec::new() }),
+            "there was no move\n"
+        );
     }
 
     #[test]
@@ -259,7 +273,11 @@ the command goes on with it; nothing was deleted yet, and `--abort` in addition 
             open(&management::OpenSave { process: process.to_owned(), is_over, paused }, "capstan")
         };
         assert_data_eq!(
-            text(&MoveStatus { last: None, saves: vec![save("7-0-1", true), save("8-1-1", false)] }),
+            text(&MoveStatus {
+                last: None,
+                saves: vec![save("7-0-1", true), save("8-1-1", false)],
+                unseen: Vec::new()
+            }),
             str![[r"
 there was no move
 

@@ -103,23 +103,34 @@ async fn lost_run(
     Ok(orphans.next().map(|(_, run)| run))
 }
 
+/// The kinds of `cluster.x-k8s.io` that a move or a save pauses, and marks.
+pub(in crate::mover) const RESTING: [&str; 2] = ["ClusterClass", "Cluster"];
+
 /// What carries the mark of a move, with the run.
 pub(in crate::mover) async fn marked(
     cluster: &ManagementCluster,
 ) -> Result<Vec<(ObjectKey, String)>, ApiError> {
-    let list = List { metadata_only: true, ..List::default() };
-    let mut marked = Vec::new();
-    for kind in ["ClusterClass", "Cluster"] {
-        let kind = match cluster.server.kind(&GroupKind::new("cluster.x-k8s.io", kind)).await {
-            Err(error) if error.is_not_found() => continue,
-            kind => kind?,
-        };
-        let mut pages = cluster.server.pages(&kind, &list);
-        let found = pages.gather(|found: &mut Vec<_>, object| {
-            let run = object.annotation(MARK).map(str::to_owned);
-            found.extend(run.map(|run| (ObjectKey::of(&object), run)));
-        });
-        marked.extend(found.await?);
+    let mut found = Vec::new();
+    for kind in RESTING {
+        found.extend(marked_of(cluster, kind).await?);
     }
-    Ok(marked)
+    Ok(found)
+}
+
+/// The same for one of the kinds.
+pub(in crate::mover) async fn marked_of(
+    cluster: &ManagementCluster,
+    kind: &str,
+) -> Result<Vec<(ObjectKey, String)>, ApiError> {
+    let kind = match cluster.server.kind(&GroupKind::new("cluster.x-k8s.io", kind)).await {
+        Err(error) if error.is_not_found() => return Ok(Vec::new()),
+        kind => kind?,
+    };
+    let list = List { metadata_only: true, ..List::default() };
+    let mut pages = cluster.server.pages(&kind, &list);
+    let found = pages.gather(|found: &mut Vec<_>, object| {
+        let run = object.annotation(MARK).map(str::to_owned);
+        found.extend(run.map(|run| (ObjectKey::of(&object), run)));
+    });
+    found.await
 }

@@ -12,8 +12,9 @@ use crate::{
     mover::{
         Holder, JournalKeeper, MARK, MoveError, MovePhase, MoveRequest, MoveSide,
         pause::{Resting, patch},
-        run::{at, marked, no_failures, patient, side_by_side},
+        run::{RESTING, at, marked, marked_of, no_failures, patient, side_by_side},
     },
+    preflight::with_causes,
 };
 
 /// What the marks of saves begin with.
@@ -91,23 +92,36 @@ pub struct OpenSave {
     pub paused: Vec<ObjectKey>,
 }
 
-/// The saves whose marks are on something, in any namespace, by process.
+/// What is known of saves that are not at their end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenSaves {
+    /// By process.
+    pub saves: Vec<OpenSave>,
+    /// What the user may not look at, each with the server's words: there may be marks on it.
+    pub unseen: Vec<String>,
+}
+
+/// The saves whose marks are on something, in any namespace.
 /// # Errors
 /// When the cluster cannot be asked.
-pub async fn open_saves(
-    source: &ManagementCluster,
-    keeper: &JournalKeeper,
-) -> Result<Vec<OpenSave>, MoveError> {
+pub async fn open_saves(source: &ManagementCluster, keeper: &JournalKeeper) -> Result<OpenSaves, MoveError> {
     let mut by_run: BTreeMap<String, BTreeSet<ObjectKey>> = BTreeMap::new();
-    for (key, run) in marked(source).await.map_err(at(MoveSide::Source))? {
-        by_run.entry(run).or_default().insert(key);
+    let mut unseen = Vec::new();
+    for kind in RESTING {
+        match marked_of(source, kind).await {
+            Ok(marked) => marked.into_iter().for_each(|(key, run)| {
+                by_run.entry(run).or_default().insert(key);
+            }),
+            Err(error) if error.code() == Some(403) => unseen.push(with_causes(&error)),
+            Err(error) => return Err(at(MoveSide::Source)(error)),
+        }
     }
     let open = by_run.into_iter().filter_map(|(run, paused)| {
         let process = process_of(&run)?.to_owned();
         let is_over = !is_at_work(&run, keeper);
         Some(OpenSave { process, is_over, paused: paused.into_iter().collect() })
     });
-    Ok(open.collect())
+    Ok(OpenSaves { saves: open.collect(), unseen })
 }
 
 /// Resumes what a save of these namespaces has paused and left so when it was cut off, and tells of what.

@@ -228,7 +228,7 @@ fn saves_that_are_at_work_or_were_cut_off_are_told_of_with_what_they_have_paused
         };
         let expected = [("7", true, "Cluster team/a, Cluster team/c"), ("8", false, "Cluster other/x")]
             .map(|(process, is_over, paused)| (process.to_owned(), is_over, paused.to_owned()));
-        assert_eq!(open.iter().map(told).collect::<Vec<_>>(), expected);
+        assert_eq!(open.saves.iter().map(told).collect::<Vec<_>>(), expected);
     });
 }
 
