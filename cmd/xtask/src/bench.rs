@@ -1,10 +1,13 @@
 mod figures;
+mod fleet;
 mod input;
 mod judge;
 mod lifecycle;
 mod moves;
 mod population;
 mod providers;
+mod real;
+mod route;
 mod sample;
 mod sandbox;
 mod table;
@@ -37,6 +40,12 @@ pub(crate) struct Bench {
     /// Only this part; the fleet, which takes minutes, is measured only when it is named.
     #[arg(long, value_name = "PART")]
     only: Option<Part>,
+    /// Clusters of the fleet [default: 1000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    clusters: Option<u16>,
+    /// Move the fleet between two real API servers, as `cargo xtask apiserver` builds them.
+    #[arg(long)]
+    real: bool,
 }
 
 /// What can be measured apart.
@@ -52,6 +61,16 @@ enum Part {
 impl Bench {
     fn measures(&self, part: Part) -> bool {
         self.only.map_or(part != Part::Fleet, |only| only == part)
+    }
+
+    fn check(&self) -> Result<()> {
+        let of_fleet = [("--real", self.real), ("--clusters", self.clusters.is_some())];
+        match of_fleet.iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) if self.only != Some(Part::Fleet) => {
+                bail!("`{flag}` is for the fleet alone; give `--only fleet` with it")
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -70,6 +89,7 @@ struct Case {
 
 /// Runs every case that its input is there for, and prints tables.
 pub(crate) fn run(args: &Bench) -> Result<bool> {
+    args.check()?;
     let programs = programs(args)?;
     let folder = TempDir::new().context("cannot make a temporary folder")?;
     let folder = folder.path();
@@ -90,7 +110,9 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
         say(&moves::run(&programs, folder, args.runs)?);
     }
     if args.measures(Part::Fleet) {
-        say(&moves::run_fleet(&programs, folder)?);
+        let clusters = args.clusters.map_or(fleet::CLUSTERS, usize::from);
+        let between = if args.real { fleet::between_real_servers } else { fleet::between_sandboxes };
+        say(&between(&programs, folder, clusters)?);
     }
     Ok(true)
 }

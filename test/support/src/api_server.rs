@@ -70,14 +70,22 @@ impl Source {
 }
 
 impl ApiServer {
-    /// Starts a server and waits until it is ready.
+    /// Starts a server that soon forgets, and waits until it is ready.
     ///
     /// # Errors
     /// What the operating system or the server says; a server that is not ready after a minute.
     pub fn start(source: &Source) -> io::Result<Self> {
+        Self::start_with(source, &[COMPACTION.to_owned()])
+    }
+
+    /// The same with flags of kube-apiserver, and as it is for users but for them.
+    ///
+    /// # Errors
+    /// As for [`ApiServer::start`].
+    pub fn start_with(source: &Source, flags: &[String]) -> io::Result<Self> {
         match source {
-            Source::Bundle(binary) => Self::start_bundle(binary),
-            Source::Assets(folder) => assets::start(folder),
+            Source::Bundle(binary) => Self::start_bundle(binary, flags),
+            Source::Assets(folder) => assets::start(folder, flags),
         }
     }
 
@@ -91,12 +99,13 @@ impl ApiServer {
         self.has_controllers
     }
 
-    fn start_bundle(binary: &Path) -> io::Result<Self> {
+    fn start_bundle(binary: &Path, flags: &[String]) -> io::Result<Self> {
         let folder = TempDir::new()?;
         let mut child = Command::new(binary)
             .arg("--dir")
             .arg(folder.path())
-            .args(["--controllers", "--", COMPACTION])
+            .args(["--controllers", "--"])
+            .args(flags)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

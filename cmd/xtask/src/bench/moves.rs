@@ -1,6 +1,6 @@
 //! Moving and describing, by both programs, between sandboxes in processes of their own.
 
-use std::{path::Path, thread, time::Duration};
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
@@ -9,14 +9,13 @@ use super::{
     figures::Figures,
     judge::Target,
     population::{Populated, Population},
-    sample,
+    route::{Route, Verb},
     sandbox::{Running, Setup},
-    scrubbed,
     table::{self, Row},
 };
 
 /// Played controllers would work on what is moved; owners and owned are looked after as ever.
-const QUIET: [&str; 2] = ["--without", "workloads,api-services,cert-manager,cluster-api"];
+pub(super) const QUIET: [&str; 2] = ["--without", "workloads,api-services,cert-manager,cluster-api"];
 const SLOW: [&str; 2] = ["--fault", "latency:20ms"];
 
 /// A command line over a population.
@@ -29,18 +28,8 @@ struct Work {
     targets: fn(usize) -> Vec<Target>,
 }
 
-/// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verb {
-    Move,
-    /// Without a target, as clusterctl has it.
-    DryRun,
-    Describe,
-}
-
 const SMALL: Population = Population { clusters: 1, machines: 100, megabytes_of_secrets: 0 };
 const LARGE: Population = Population { machines: 500, ..SMALL };
-const FLEET: Population = Population { clusters: 1_000, machines: 4, ..SMALL };
 
 fn works() -> [Work; 5] {
     let work = |name, verb, population, targets| Work { name, verb, population, is_slow: false, targets };
@@ -101,30 +90,6 @@ pub(super) fn run(programs: &Programs, folder: &Path, runs: usize) -> Result<Str
     Ok(format!("\nMoving and describing:\n{}", table::render(&rows)))
 }
 
-/// Moves a thousand clusters with capstan, and once more, killed after half of that time and begun again.
-///
-/// # Errors
-/// When a move fails.
-pub(super) fn run_fleet(programs: &Programs, folder: &Path) -> Result<String> {
-    let (ours, objects) = (&*programs.ours, FLEET.objects());
-    let fleet = Populated::make(ours, folder, FLEET)?;
-    let sides = Sides::start(ours, folder, &fleet, &QUIET)?;
-    let whole = sides.measure(ours, Verb::Move)?;
-    drop(sides);
-    let sides = Sides::start(ours, folder, &fleet, &QUIET)?;
-    sides.kill_after(ours, whole.wall / 2)?;
-    let again = sides.measure(ours, Verb::Move)?;
-    let both = Figures { requests: Some(sides.requests()?), ..again };
-    let row =
-        |name: &str, ours, targets| Row { name: name.to_owned(), ours, theirs: None, alone: None, targets };
-    let most = whole.requests.unwrap_or_default() * 11 / 10;
-    let rows = [
-        row("move", whole, vec![Target::Requests(5 * objects)]),
-        row("the same command after it was killed at the half", both, vec![Target::Requests(most)]),
-    ];
-    Ok(format!("\n{} clusters, {objects} objects:\n{}", FLEET.clusters, table::render(&rows)))
-}
-
 impl Bench<'_> {
     fn row(&self, work: &Work, first: Option<&Row>) -> Result<Row> {
         let objects = Populated::make(&self.programs.ours, self.folder, work.population)?;
@@ -140,7 +105,7 @@ impl Bench<'_> {
         let flags = if work.is_slow { [QUIET, SLOW].concat() } else { QUIET.to_vec() };
         let once = || {
             let sides = Sides::start(&self.programs.ours, self.folder, objects, &flags)?;
-            let taken = sides.measure(program, work.verb);
+            let taken = sides.route().measure(program, work.verb);
             taken.with_context(|| format!("`{}` with `{}`", work.name, program.display()))
         };
         let runs: Vec<Figures> = (0..self.runs).map(|_| once()).collect::<Result<_>>()?;
@@ -149,49 +114,30 @@ impl Bench<'_> {
 }
 
 /// Two sandboxes: one with the objects, and one with their kinds.
-struct Sides<'a> {
+pub(super) struct Sides<'a> {
     source: Running<'a>,
     target: Running<'a>,
     folder: &'a Path,
 }
 
 impl<'a> Sides<'a> {
-    fn start(ours: &'a Path, folder: &'a Path, objects: &'a Populated, flags: &[&str]) -> Result<Self> {
+    /// Starts them over fresh copies of a population.
+    ///
+    /// # Errors
+    /// When one does not start.
+    pub(super) fn start(
+        ours: &'a Path,
+        folder: &'a Path,
+        objects: &'a Populated,
+        flags: &[&str],
+    ) -> Result<Self> {
         let side = |name, data: &Path| Running::start(ours, folder, &Setup { name, data: Some(data), flags });
         let (source, target) = objects.copies()?;
         Ok(Self { source: side("source", &source)?, target: side("target", &target)?, folder })
     }
 
-    /// What one run takes.
-    fn measure(&self, program: &Path, verb: Verb) -> Result<Figures> {
-        let before = self.requests()?;
-        let taken = sample::once(program, &self.arguments(verb), self.folder)?;
-        Ok(Figures { requests: Some(self.requests()? - before), ..taken })
-    }
-
-    fn requests(&self) -> Result<usize> {
-        Ok(self.source.requests()? + self.target.requests()?)
-    }
-
-    /// Starts a move and kills it after a time.
-    fn kill_after(&self, program: &Path, time: Duration) -> Result<()> {
-        let mut child = scrubbed(program, self.folder).args(self.arguments(Verb::Move)).spawn()?;
-        thread::sleep(time);
-        child.kill()?;
-        child.wait()?;
-        Ok(())
-    }
-
-    fn arguments(&self, verb: Verb) -> Vec<String> {
-        let path = |side: &Running<'_>| side.kubeconfig.display().to_string();
-        let (source, target) = (path(&self.source), path(&self.target));
-        let words: &[&str] = match verb {
-            Verb::Move => &["move", "--to-kubeconfig", &target],
-            Verb::DryRun => &["move", "--dry-run"],
-            Verb::Describe => &["describe", "cluster", "c0", "--grouping=false"],
-        };
-        let common = ["-n", Population::NAMESPACE, "--kubeconfig", &source];
-        words.iter().chain(&common).map(|word| (*word).to_owned()).collect()
+    pub(super) fn route(&self) -> Route<'_> {
+        Route { from: &self.source, to: &self.target, folder: self.folder }
     }
 }
 
@@ -203,6 +149,5 @@ mod tests {
     fn the_sizes_are_those_of_the_design() {
         let sizes = works().map(|work| work.population.objects());
         assert_eq!(sizes, [413, 2_013, 413, 413, 8_013]);
-        assert_eq!(FLEET.objects(), 29_000);
     }
 }

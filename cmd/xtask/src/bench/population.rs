@@ -9,12 +9,13 @@ use anyhow::{Context as _, Result};
 use api::{ProviderId, ProviderType};
 use serde_json::json;
 use support::{
-    cluster_api::{Object, cluster, define, definition, object, provider},
+    cluster_api::{Object, cluster, define, definition, object, objects_in, provider},
     everything::client_of,
-    fixture::create,
+    fixture::{create, write_statuses},
     kind,
 };
 use tempfile::TempDir;
+use tokio::{runtime::Runtime, task::JoinSet};
 
 use super::sandbox::{Running, Setup};
 
@@ -70,12 +71,11 @@ impl Populated {
     /// When a sandbox does not start, or a folder cannot be made.
     pub(super) fn make(program: &Path, folder: &Path, population: Population) -> Result<Self> {
         let populated = Self { made: TempDir::new_in(folder)?, used: TempDir::new_in(folder)? };
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         for (name, population) in [("source", Some(population)), ("target", None)] {
             let data = populated.made.path().join(name);
             let setup = Setup { name, data: Some(&data), flags: &["--without", "cluster-api"] };
             let sandbox = Running::start(program, folder, &setup)?;
-            runtime.block_on(fill(&sandbox.kubeconfig, population));
+            fill(&sandbox.kubeconfig, population)?;
         }
         Ok(populated)
     }
@@ -106,7 +106,39 @@ fn copied(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-async fn fill(kubeconfig: &Path, population: Option<Population>) {
+/// Gives a server the kinds and providers, and a population where there is to be one.
+///
+/// # Errors
+/// When there are no threads to do it in.
+pub(super) fn fill(kubeconfig: &Path, population: Option<Population>) -> Result<()> {
+    Runtime::new()?.block_on(write(kubeconfig, population));
+    Ok(())
+}
+
+/// Writes what controllers would find out about a population that has come to a server.
+///
+/// # Errors
+/// As for [`fill`].
+pub(super) fn reconcile(kubeconfig: &Path, population: Population) -> Result<()> {
+    let all = async {
+        let client = client_of(kubeconfig).await;
+        let write = |client, objects| async move { write_statuses(&client, objects).await };
+        of_each_cluster(&client, population, write).await;
+    };
+    Runtime::new()?.block_on(all);
+    Ok(())
+}
+
+/// How many objects a server holds where a population is.
+///
+/// # Errors
+/// As for [`fill`].
+pub(super) fn count(kubeconfig: &Path) -> Result<usize> {
+    let all = async { objects_in(&client_of(kubeconfig).await, Population::NAMESPACE).await.len() };
+    Ok(Runtime::new()?.block_on(all))
+}
+
+async fn write(kubeconfig: &Path, population: Option<Population>) {
     let client = client_of(kubeconfig).await;
     define(&client).await;
     // clusterctl describes nothing where these kinds are not.
@@ -116,14 +148,25 @@ async fn fill(kubeconfig: &Path, population: Option<Population>) {
     create(&client, [provider(&core, "v1.14.0"), provider(&docker, "v1.14.0")]).await;
     let Some(population) = population else { return };
     create(&client, [object(kind::NAMESPACE, Population::NAMESPACE)]).await;
-    let mut writers = tokio::task::JoinSet::new();
-    for index in 0..population.clusters {
-        if writers.len() >= SIDE_BY_SIDE {
-            writers.join_next().await;
-        }
-        let (client, objects) = (client.clone(), population.cluster(index));
-        writers.spawn(async move { create(&client, objects).await });
-    }
-    writers.join_all().await;
+    of_each_cluster(&client, population, |client, objects| async move { create(&client, objects).await })
+        .await;
     create(&client, population.secrets()).await;
+}
+
+/// Does something with the objects of every Cluster, several Clusters at the same time.
+async fn of_each_cluster<C, F>(client: &C, population: Population, work: impl Fn(C, Vec<Object>) -> F)
+where
+    C: Clone,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut workers = JoinSet::new();
+    for index in 0..population.clusters {
+        if workers.len() >= SIDE_BY_SIDE
+            && let Some(Err(error)) = workers.join_next().await
+        {
+            panic!("{error}");
+        }
+        workers.spawn(work(client.clone(), population.cluster(index)));
+    }
+    workers.join_all().await;
 }

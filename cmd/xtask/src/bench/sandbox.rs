@@ -9,7 +9,11 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{figures::median, scrubbed};
+use super::{
+    figures::median,
+    route::{Side, is_program},
+    scrubbed,
+};
 
 /// How long what was installed may take to become ready, and how often that is looked at.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -90,15 +94,6 @@ impl<'a> Running<'a> {
         Ok(running)
     }
 
-    /// How many requests of the measured programs it has answered.
-    ///
-    /// # Errors
-    /// When it does not tell.
-    pub(super) fn requests(&self) -> Result<usize> {
-        let log = self.said(&["sandbox", "logs", &self.name, "--requests"])?;
-        Ok(log.lines().filter(|line| is_measured(line)).count())
-    }
-
     /// Waits until all providers on it are ready, so that one verb does not pay for what the one before has left to do.
     ///
     /// # Errors
@@ -135,6 +130,17 @@ impl<'a> Running<'a> {
     }
 }
 
+impl Side for Running<'_> {
+    fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
+    fn requests(&self) -> Result<usize> {
+        let log = self.said(&["sandbox", "logs", &self.name, "--requests"])?;
+        Ok(log.lines().filter(|line| is_measured(line)).count())
+    }
+}
+
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         // One that has ended already needs no end.
@@ -145,9 +151,7 @@ impl Drop for Running<'_> {
 
 /// Whether a line of the log, `number code verb path client`, is a request of one of the programs.
 fn is_measured(line: &str) -> bool {
-    let client = line.rsplit('\t').next().unwrap_or_default();
-    let name = client.split('/').next().unwrap_or_default();
-    ["capstan", "clusterctl"].contains(&name)
+    is_program(line.rsplit('\t').next().unwrap_or_default())
 }
 
 /// What a process holds in memory, in KiB.

@@ -18,12 +18,12 @@ use rustls::{
 };
 use tempfile::TempDir;
 
-use super::{ApiServer, COMPACTION, Process};
+use super::{ApiServer, Process};
 
 /// Good for a server that nobody but this machine reaches, for as long as a test takes.
 const TOKEN: &str = "token-of-a-test";
 
-pub(super) fn start(assets: &Path) -> io::Result<ApiServer> {
+pub(super) fn start(assets: &Path, flags: &[String]) -> io::Result<ApiServer> {
     let folder = TempDir::new()?;
     let dir = folder.path();
     let etcd_url = format!("http://127.0.0.1:{}", free_port()?);
@@ -58,9 +58,8 @@ pub(super) fn start(assets: &Path) -> io::Result<ApiServer> {
         format!("--service-account-signing-key-file={}", key.display()),
         "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
         "--disable-admission-plugins=ServiceAccount".to_owned(),
-        COMPACTION.to_owned(),
     ]);
-    let mut server = spawn(&mut server)?;
+    let mut server = spawn(server.args(flags))?;
     let certificate = certificates.join("apiserver.crt");
     wait_until_ready(&mut server, port, &certificate)?;
 
