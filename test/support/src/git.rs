@@ -59,9 +59,21 @@ impl GitForge {
     /// # Panics
     /// When no folder can be made.
     pub fn new() -> Self {
+        Self::with_manner(tls::Manner::Good)
+    }
+
+    /// The same, and its hosts are for clients alone that show [`GitForge::client_identity`].
+    ///
+    /// # Panics
+    /// When no folder can be made.
+    pub fn for_known_clients() -> Self {
+        Self::with_manner(tls::Manner::ForKnownClients)
+    }
+
+    fn with_manner(manner: tls::Manner) -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
         fs::create_dir(folder.path().join("home")).expect("a folder can be made");
-        let tls = tls::make(&[], tls::Manner::Good);
+        let tls = tls::make(&[], manner);
         fs::write(folder.path().join("ca.pem"), &tls.ca_pem).expect("a file can be written");
         Self { folder, tls }
     }
@@ -126,6 +138,11 @@ impl GitForge {
     /// The home of that user.
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
+    }
+
+    /// A certificate of the same authority for a client.
+    pub fn client_identity(&self) -> &tls::Identity {
+        &self.tls.client
     }
 
     fn root(&self) -> PathBuf {

@@ -34,6 +34,8 @@ pub struct Received {
     pub target: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
+    /// What was sent along.
+    pub body: Vec<u8>,
     /// Whether it came over TLS.
     pub tls: bool,
 }

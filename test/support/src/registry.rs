@@ -32,7 +32,7 @@ pub enum Guests {
 #[derive(Debug)]
 pub struct Registry {
     process: Child,
-    port: String,
+    host: String,
     ca_pem: String,
     _folder: TempDir,
 }
@@ -53,6 +53,14 @@ impl Registry {
     /// # Panics
     /// When the program is there and does not come up.
     pub fn start(transport: Transport, guests: Guests) -> Option<Self> {
+        Self::start_at("127.0.0.1", transport, guests)
+    }
+
+    /// The same on an address of this machine; one of version 6 stands in brackets. The certificate is for `localhost`.
+    ///
+    /// # Panics
+    /// When the program is there and does not come up.
+    pub fn start_at(address: &str, transport: Transport, guests: Guests) -> Option<Self> {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let file = |name: &str, content: &str| {
             let path = folder.path().join(name);
@@ -78,7 +86,7 @@ impl Registry {
 log: {{level: info}}
 storage: {{filesystem: {{rootdirectory: {data}}}, delete: {{enabled: true}}}}
 http:
-  addr: 127.0.0.1:0
+  addr: \"{address}:0\"
 {tls}{auth}"
         );
         let mut command = Command::new(PROGRAM);
@@ -89,15 +97,16 @@ http:
             Err(error) => panic!("{PROGRAM} does not start: {error}"),
         };
         let mut log = BufReader::new(process.stderr.take().expect("its standard error is a pipe"));
-        let port = port_in(&mut log);
+        let port = port_in(&mut log, address);
+        let name = if address == "127.0.0.1" { "localhost" } else { address };
         // Whoever stops reading a pipe stops the writer.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
-        Some(Self { process, port, ca_pem, _folder: folder })
+        Some(Self { process, host: format!("{name}:{port}"), ca_pem, _folder: folder })
     }
 
     /// Host and port, as they stand in references.
     pub fn host(&self) -> String {
-        format!("localhost:{}", self.port)
+        self.host.clone()
     }
 
     /// The certificate that its own is signed with.
@@ -107,13 +116,14 @@ http:
 }
 
 /// Reads until the registry says where it listens.
-fn port_in(log: &mut impl std::io::BufRead) -> String {
+fn port_in(log: &mut impl std::io::BufRead, address: &str) -> String {
+    let listening = format!("listening on {address}:");
     let mut told = String::new();
     loop {
         let mut line = String::new();
         let read = log.read_line(&mut line).expect("what it says is text");
         assert!(read > 0, "{PROGRAM} ended:\n{told}");
-        if let Some((_, rest)) = line.split_once("listening on 127.0.0.1:") {
+        if let Some((_, rest)) = line.split_once(&listening) {
             return rest.chars().take_while(char::is_ascii_digit).collect();
         }
         told.push_str(&line);

@@ -87,9 +87,9 @@ impl RegistryTarget {
     }
 }
 
-/// A path cannot have the colon of a port.
+/// A path cannot have the colon of a port, nor the brackets of an address.
 fn of_registry(registry: &str) -> String {
-    registry.replace(':', "-")
+    registry.replace([':', '[', ']'], "-").trim_matches('-').to_owned()
 }
 
 /// Sends the releases and images of a bundle. All of the bundle is verified, and every tag looked at, before anything is

@@ -1,3 +1,5 @@
+use std::net::Ipv6Addr;
+
 use super::{LocationError, OciLocation};
 use crate::names::check_version;
 
@@ -10,7 +12,7 @@ pub(super) fn parse(text: &str, label: &str) -> Result<OciLocation, LocationErro
     if registry.contains('@') {
         return Err(LocationError::HasCredential);
     }
-    if check_version(&registry.replacen(':', "", 1)).is_err() || registry.starts_with(':') {
+    if !is_host(registry) {
         return Err(refuse(format!("`{registry}` is no host")));
     }
     let (rest, digest) = match rest.split_once('@') {
@@ -45,6 +47,15 @@ pub(super) fn parse(text: &str, label: &str) -> Result<OciLocation, LocationErro
         digest,
         label: label.to_owned(),
     })
+}
+
+/// A name or an address, with or without a port behind it. One of version 6 stands in brackets.
+fn is_host(text: &str) -> bool {
+    if let Some((address, port)) = text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        let is_port = |port: &str| port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());
+        return address.parse::<Ipv6Addr>().is_ok() && (port.is_empty() || is_port(port));
+    }
+    check_version(&text.replacen(':', "", 1)).is_ok() && !text.starts_with(':')
 }
 
 fn is_name(part: &str) -> bool {

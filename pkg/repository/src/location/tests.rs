@@ -137,6 +137,15 @@ fn a_registry_reference_pins_by_tag_and_digest_or_not_at_all() {
     assert_eq!(read("oci://registry.lab:5000/capi/aws"), found(None, false));
     assert_eq!(read("oci://registry.lab:5000/capi/aws:latest"), found(None, false));
     assert_eq!(read("oci://registry.lab:5000/capi/aws:v1.2.3_lab.1"), found(Some("v1.2.3+lab.1"), false));
+    for host in ["[::1]:5000", "[2001:db8::7]"] {
+        let Location::Oci(found) = parse(&format!("oci://{host}/capi/aws:v1.2.3")).unwrap() else {
+            panic!("{host}")
+        };
+        assert_eq!((found.registry.as_str(), found.tag.as_deref()), (host, Some("v1.2.3")));
+    }
+    for host in ["::1", "[::1", "[::1]5000", "[::1]:x", "[lab]:5000"] {
+        assert!(refusal(&format!("oci://{host}/capi/aws")).contains("is no host"), "{host}");
+    }
     let digest = format!("sha256:{}", "0".repeat(64));
     let pinned = format!("oci://registry.lab:5000/capi/aws:v1.2.3@{digest}");
     assert_eq!(read(&pinned), found(Some("v1.2.3"), true));

@@ -3,7 +3,7 @@ use support::host::{FakeHost, Reply};
 
 use super::*;
 use crate::{
-    Credential, Digest, Failure, HostSettings, Hosts, Network, Secret, Settings,
+    Credential, Digest, Failure, HostSettings, Hosts, Network, RegistryScheme, Secret, Settings,
     oci::manifest::{INDEX, MANIFEST, TITLE},
     open,
     testing::{settings, text, told},
@@ -321,6 +321,54 @@ async fn a_token_is_fetched_with_the_password_used_for_all_requests_and_refreshe
         .collect();
     let basic = "Basic YW5uOmh1bnRlcjI=";
     assert_eq!(sent, ["", basic, "Bearer one", "Bearer one", basic, "Bearer two"]);
+}
+
+#[tokio::test]
+async fn an_identity_token_is_traded_in_by_a_form_and_never_shown_to_the_registry() {
+    let host = FakeHost::internet();
+    release(&host, "v2.9.0");
+    let served = Reply::status(200).header("content-type", MANIFEST).body(host.body(&at("manifests/v2.9.0")));
+    host.on_each(at("manifests/v2.9.0"), [refusing("https://files.example.org/token"), served]);
+    host.on("files.example.org/token", Reply::json(200, r#"{"access_token":"one"}"#));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.json");
+    std::fs::write(&file, format!(r#"{{"auths": {{"{HOST}": {{"identitytoken": "s3cret+/="}}}}}}"#)).unwrap();
+    let mut settings = settings(&host);
+    settings.credentials.auth_files = vec![file];
+    let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), settings);
+    lab.read("v2.9.0", "metadata.yaml").await.unwrap();
+    let asked = host.received();
+    let traded: Vec<_> = asked.iter().filter(|request| request.method == "POST").collect();
+    assert_eq!(traded.len(), 1, "{asked:?}");
+    let form: Vec<(String, String)> = url::form_urlencoded::parse(&traded[0].body).into_owned().collect();
+    let expected = [
+        ("grant_type", "refresh_token"),
+        ("client_id", "capstan"),
+        ("service", "lab"),
+        ("scope", "repository:lab/aws:pull"),
+        ("refresh_token", "s3cret+/="),
+    ];
+    assert_eq!(form, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let shown: Vec<&str> = asked.iter().filter_map(|request| request.header("authorization")).collect();
+    assert_eq!(shown, ["Bearer one"; 2]);
+}
+
+#[tokio::test]
+async fn a_registry_without_tls_is_spoken_to_where_that_is_set_and_nowhere_else() {
+    let host = FakeHost::internet();
+    release(&host, "v2.9.0");
+    let read = async |scheme: RegistryScheme| {
+        let of_host = HostSettings { registry_scheme: scheme, ..HostSettings::default() };
+        let hosts = Hosts::new([(HOST.to_owned(), of_host)]);
+        let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), Settings { hosts, ..settings(&host) });
+        lab.read("v2.9.0", "metadata.yaml").await.unwrap();
+    };
+    read(RegistryScheme::Https).await;
+    assert!(host.received().iter().all(|request| request.tls));
+    let before = host.received().len();
+    read(RegistryScheme::Http).await;
+    let asked = &host.received()[before..];
+    assert!(!asked.is_empty() && asked.iter().all(|request| !request.tls), "{asked:?}");
 }
 
 #[tokio::test]

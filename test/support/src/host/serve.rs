@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as a GET needs.
+//! As much of HTTP/1.1 as a GET and a short POST need.
 
 use std::{
     io,
@@ -75,8 +75,12 @@ async fn requests(
                 None => return Ok(()),
             },
         };
-        let reply = answer(received(&head, tls), script);
-        if !write_reply(&mut stream, &reply).await? {
+        let mut received = received(&head, tls);
+        let length = received.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+        received.body = vec![0; length];
+        stream.read_exact(&mut received.body).await?;
+        let reply = answer(received, script);
+        if !write_reply(&mut stream, &reply, head.starts_with("HEAD ")).await? {
             return Ok(());
         }
     }
@@ -109,7 +113,7 @@ fn received(head: &str, tls: bool) -> Received {
     let target = target.strip_prefix(&format!("http://{host}")).unwrap_or(target);
     let target = if method == "CONNECT" { String::new() } else { target.to_owned() };
     let host = host.split(':').next().unwrap_or_default().to_owned();
-    Received { method, host, target, headers, tls }
+    Received { method, host, target, headers, body: Vec::new(), tls }
 }
 
 fn answer(received: Received, script: &Mutex<Script>) -> Reply {
@@ -124,8 +128,12 @@ fn answer(received: Received, script: &Mutex<Script>) -> Reply {
     .unwrap_or_else(|| Reply::json(404, r#"{"message":"Not Found"}"#))
 }
 
-/// Writes an answer; says whether the connection goes on.
-async fn write_reply(stream: &mut (impl AsyncWrite + AsyncRead + Unpin), reply: &Reply) -> io::Result<bool> {
+/// Writes an answer, of which a HEAD gets the head; says whether the connection goes on.
+async fn write_reply(
+    stream: &mut (impl AsyncWrite + AsyncRead + Unpin),
+    reply: &Reply,
+    is_head: bool,
+) -> io::Result<bool> {
     if reply.end == End::Close {
         return Ok(false);
     }
@@ -141,6 +149,7 @@ async fn write_reply(stream: &mut (impl AsyncWrite + AsyncRead + Unpin), reply: 
     head.push_str("\r\n");
     stream.write_all(head.as_bytes()).await?;
     let sent = match reply.end {
+        _ if is_head => &[],
         End::CutAfter(bytes) | End::StallAfter(bytes) => &reply.body[..bytes.min(reply.body.len())],
         End::Whole | End::Unannounced | End::Close => &reply.body,
     };

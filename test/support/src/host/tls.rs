@@ -38,7 +38,7 @@ pub(crate) struct Tls {
     /// What the host shows.
     pub(crate) own: Identity,
     /// What it may be shown.
-    pub(super) client: Identity,
+    pub(crate) client: Identity,
 }
 
 impl std::fmt::Debug for Tls {

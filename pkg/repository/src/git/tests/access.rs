@@ -1,9 +1,12 @@
 use std::time::Duration;
 
-use support::host::{FakeHost, Reply};
+use support::{
+    host::{FakeHost, Reply},
+    proxy::FakeProxy,
+};
 
 use super::*;
-use crate::{Secret, Timeouts};
+use crate::{ClientCertificate, HostProxy, HostSettings, Hosts, Secret, Timeouts};
 
 /// An ssh that runs what it is asked to on this machine.
 pub(super) const SSH: &str = r#"sh -c 'for last; do :; done; eval "$last"' --"#;
@@ -91,6 +94,42 @@ async fn a_redirect_takes_no_token_along_to_another_host() {
     assert!(matches!(failure(&error), GitFailure::Refused { .. }), "{}", told(&error));
     assert!(!other.requests().is_empty());
     assert!(other.requests().iter().all(|request| request.authorization.is_none()), "{:?}", other.requests());
+}
+
+fn of_host(host: &GitHost, set: HostSettings) -> Hosts {
+    Hosts::new([(host.authority(), set)])
+}
+
+#[tokio::test]
+async fn a_host_that_wants_to_know_its_clients_is_shown_the_certificate_that_is_set() {
+    let lab = Lab { forge: GitForge::for_known_clients(), ..Lab::new() };
+    lab.forge.commit("r", &[("a", "1")]);
+    let host = lab.forge.serve(None);
+    let [certificate, key] = ["ann.pem", "ann.key"].map(|name| lab.kept.path().join(name));
+    std::fs::write(&certificate, &lab.forge.client_identity().certificate_pem).unwrap();
+    std::fs::write(&key, &lab.forge.client_identity().key_pem).unwrap();
+    assert!(read(&host.url("r"), &Context::new(lab.trusting(&host))).await.is_err());
+    let client_certificate = Some(ClientCertificate { certificate, key });
+    let hosts = of_host(&host, HostSettings { client_certificate, ..HostSettings::default() });
+    let context = Context::new(Settings { hosts, ..lab.trusting(&host) });
+    assert_eq!(read(&host.url("r"), &context).await.unwrap(), "1");
+}
+
+#[tokio::test]
+async fn a_host_without_a_proxy_is_reached_past_the_one_that_git_has() {
+    let lab = Lab::new();
+    lab.forge.commit("r", &[("a", "1")]);
+    let host = lab.forge.serve(None);
+    let proxy = FakeProxy::start([]);
+    let config = format!("[http]\nproxy = http://{}\n", proxy.address());
+    std::fs::write(lab.forge.home().join(".gitconfig"), config).unwrap();
+    assert!(read(&host.url("r"), &Context::new(lab.trusting(&host))).await.is_err());
+    let asked = proxy.asked();
+    assert_eq!(asked, [host.authority()]);
+    let direct = HostSettings { proxy: HostProxy::Direct, ..HostSettings::default() };
+    let context = Context::new(Settings { hosts: of_host(&host, direct), ..lab.trusting(&host) });
+    assert_eq!(read(&host.url("r"), &context).await.unwrap(), "1");
+    assert_eq!(proxy.asked(), asked);
 }
 
 #[tokio::test]

@@ -110,3 +110,22 @@ async fn a_real_registry_with_a_password_takes_and_gives_a_release_and_refuses_a
     assert_eq!(lab.files("v1.0.0+b").await.unwrap(), ["metadata.yaml", "same.yaml"]);
     assert_eq!(lab.read("v1.0.0+b", "same.yaml").await.unwrap().bytes.as_ref(), b"a: 1\n");
 }
+
+#[tokio::test]
+async fn a_registry_is_named_by_an_address_of_version_six_in_brackets() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        eprintln!("skipped: this machine has no loopback of version 6");
+        return;
+    }
+    let Some(registry) = RealRegistry::start_at("[::1]", Transport::Plain, Guests::Anybody) else {
+        eprintln!("skipped: `docker-registry` is not installed (apt-get install docker-registry)");
+        return;
+    };
+    let url = format!("oci://{}/lab/infrastructure-aws", registry.host());
+    let target = PackageTarget::parse(&url, Some("v1.0.0")).unwrap();
+    let context = Context::new(Settings::default());
+    let package = package(vec![file("metadata.yaml", b"a: 1\n")], None).unwrap();
+    assert_eq!(package.publish(&context, &target, ExistingTag::Keep).await.unwrap(), TagState::Free);
+    let lab = open(&url, "infrastructure-aws", None, &context).unwrap();
+    assert_eq!(lab.read("v1.0.0", "metadata.yaml").await.unwrap().bytes.as_ref(), b"a: 1\n");
+}
