@@ -29,6 +29,7 @@ use std::fmt;
 pub use failure::{GitError, GitFailure};
 pub(crate) use release::GitRepository;
 pub use remote::{Clones, Remote};
+pub(crate) use remote::{is_clone, lock_file};
 pub use session::GitSettings;
 pub(crate) use session::Session;
 pub use url::{RemoteUrl, RemoteUrlError, Transport};

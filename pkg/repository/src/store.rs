@@ -14,6 +14,7 @@
 //! - Locks are those of the system: a holder that died holds none.
 //! - What is not there, cannot be written or does not fit is never a reason to fail: callers go on without.
 
+mod clones;
 mod entry;
 mod inventory;
 mod lock;
@@ -77,7 +78,7 @@ struct Shared {
     events: Option<EventSink>,
     readable: OnceLock<Result<(), Error>>,
     writable: OnceLock<Result<(), Error>>,
-    /// Bytes in all blobs: counted once, then what this process adds.
+    /// Bytes in all blobs and clones that may go: counted once, then what this process adds.
     size_bytes: OnceLock<AtomicU64>,
 }
 
@@ -128,7 +129,8 @@ impl Store {
     }
 
     /// A private folder for a reader that keeps more than files; made when it is not there.
-    /// It counts for [`Store::survey`], and goes with all else when everything is pruned.
+    /// It counts for [`Store::survey`], and goes with all else when everything is pruned; a clone in it before that, when
+    /// it is its turn.
     /// # Errors
     /// When it cannot be made.
     pub fn folder(&self, name: &str) -> Result<PathBuf, Error> {
@@ -170,7 +172,8 @@ impl Store {
         let mut was_counted = true;
         let size = self.shared.size_bytes.get_or_init(|| {
             was_counted = false;
-            AtomicU64::new(inventory::size_of_blobs(&self.blobs()))
+            let clones: u64 = self.idle_clones().iter().map(|clone| clone.size_bytes).sum();
+            AtomicU64::new(inventory::size_of_blobs(&self.blobs()) + clones)
         });
         let added = if was_counted { written_bytes } else { 0 };
         if size.fetch_add(added, Ordering::Relaxed) + added > self.shared.settings.max_bytes
@@ -235,7 +238,7 @@ fn make_folder(path: &Path) -> Result<(), Error> {
 }
 
 /// Notes that a file was used now, where that was not noted lately. A store that is read alone need not allow it.
-fn note_use(path: &Path) {
+pub(crate) fn note_use(path: &Path) {
     let now = SystemTime::now();
     let noted = fs::metadata(path).and_then(|metadata| metadata.modified());
     let is_recent = noted.is_ok_and(|noted| now.duration_since(noted).is_ok_and(|age| age < USE_NOTED_EVERY));

@@ -12,7 +12,10 @@ use super::{
     program::Run,
     session::{self, Known},
 };
-use crate::{Context, Error, Event, Network, Refresh, RetryReason, store::KeyLock};
+use crate::{
+    Context, Error, Event, Network, Refresh, RetryReason,
+    store::{KeyLock, note_use},
+};
 
 /// Where clones are kept.
 #[derive(Clone, Copy, Debug)]
@@ -123,6 +126,7 @@ impl Remote {
     async fn make_clone(&self, fetched: &mut bool) -> Result<(), Error> {
         self.context.git().check_program(&self.context.settings().git).await.map_err(Error::GitProgram)?;
         if is_clone(&self.clone) {
+            note_use(&self.clone.join("HEAD"));
             return Ok(());
         }
         self.check_network("")?;
@@ -234,7 +238,7 @@ impl Remote {
 
     /// Held while the clone or a worktree of it is changed, by this process or another.
     pub(super) async fn lock(&self) -> Result<KeyLock, Error> {
-        let path = beside(&self.clone, ".", ".lock");
+        let path = lock_file(&self.clone);
         let folder = path.parent().unwrap_or(&path);
         fs::create_dir_all(folder).map_err(|error| self.disk("clone", folder, error))?;
         KeyLock::of_file(&path, || self.context.emit(&Event::WaitingForOther { wanted: self.shown() })).await
@@ -284,8 +288,13 @@ impl Remote {
 }
 
 /// A folder is a clone when it came to be there whole, which is when it has its name.
-fn is_clone(folder: &Path) -> bool {
+pub(crate) fn is_clone(folder: &Path) -> bool {
     folder.join("HEAD").is_file()
+}
+
+/// Held while a clone is changed.
+pub(crate) fn lock_file(clone: &Path) -> PathBuf {
+    beside(clone, ".", ".lock")
 }
 
 /// A path in the same folder: prefix, name, suffix.

@@ -72,7 +72,7 @@ impl Store {
 }
 
 /// The lock of a file where nobody holds it.
-fn try_lock_file(path: &Path) -> Result<Option<File>, Error> {
+pub(super) fn try_lock_file(path: &Path) -> Result<Option<File>, Error> {
     loop {
         let mut options = OpenOptions::new();
         options.create(true).append(true);

@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     Store,
+    clones::{CLONES, KeptClone, drop_clone},
     inventory::{Inventory, Kept, files, size_of_tree},
     store_error,
 };
@@ -18,7 +19,7 @@ const KEY: &str = "pruning";
 /// A write takes minutes at most; a temporary file of this age was left by somebody who was killed.
 const LEFT_BEHIND: Duration = Duration::from_hours(24);
 /// Folders of readers that keep more than files.
-pub(super) const READERS: [&str; 1] = ["git"];
+pub(super) const READERS: [&str; 1] = [CLONES];
 
 /// What is removed. Temporary files that somebody left behind always are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +41,25 @@ pub struct Pruned {
     pub freed_bytes: u64,
     /// Temporary files that somebody had left behind.
     pub temporaries: usize,
-    /// Bytes in blobs that are left.
+    /// Clones that were dropped.
+    pub clones: usize,
+    /// Bytes that are left, but for clones that are in use.
     pub left_bytes: u64,
+}
+
+/// What goes as a whole.
+enum Going<'a> {
+    Blob(&'a Kept),
+    Clone(&'a KeptClone),
+}
+
+impl Going<'_> {
+    fn used(&self) -> SystemTime {
+        match self {
+            Self::Blob(kept) => kept.used,
+            Self::Clone(clone) => clone.used,
+        }
+    }
 }
 
 impl Store {
@@ -65,22 +83,30 @@ impl Store {
 
     fn prune_now(&self, what: Prune) -> Result<Pruned, Error> {
         let inventory = self.inventory()?;
-        let mut pruned = Pruned { left_bytes: inventory.size_bytes(), ..Pruned::default() };
+        self.sweep_clones()?;
+        let clones = self.idle_clones();
+        let left_bytes = inventory.size_bytes() + clones.iter().map(|clone| clone.size_bytes).sum::<u64>();
+        let mut pruned = Pruned { left_bytes, ..Pruned::default() };
         remove_temporaries(&inventory, what, &mut pruned)?;
         for entry in &inventory.stray {
             remove(entry)?;
             pruned.entries += 1;
         }
         let (max_bytes, now) = (self.settings().max_bytes, SystemTime::now());
-        for kept in &inventory.kept {
+        let mut going: Vec<Going<'_>> = inventory.kept.iter().map(Going::Blob).collect();
+        going.extend(clones.iter().map(Going::Clone));
+        going.sort_by_key(Going::used);
+        for item in going {
             let goes = pruned.left_bytes > max_bytes
                 || match what {
                     Prune::ToLimit => false,
-                    Prune::Unused(age) => now.duration_since(kept.used).is_ok_and(|unused| unused >= age),
+                    Prune::Unused(age) => now.duration_since(item.used()).is_ok_and(|unused| unused >= age),
                     Prune::Everything => true,
                 };
-            if goes {
-                remove_blob(kept, &mut pruned)?;
+            match item {
+                Going::Blob(kept) if goes => remove_blob(kept, &mut pruned)?,
+                Going::Clone(clone) if goes => remove_clone(clone, &mut pruned)?,
+                _ => {}
             }
         }
         if what == Prune::Everything {
@@ -139,6 +165,15 @@ fn remove_blob(kept: &Kept, pruned: &mut Pruned) -> Result<(), Error> {
     remove(&kept.path)?;
     pruned.freed_bytes += kept.size_bytes;
     pruned.left_bytes -= kept.size_bytes;
+    Ok(())
+}
+
+fn remove_clone(clone: &KeptClone, pruned: &mut Pruned) -> Result<(), Error> {
+    if drop_clone(clone)? {
+        pruned.clones += 1;
+        pruned.freed_bytes += clone.size_bytes;
+        pruned.left_bytes -= clone.size_bytes;
+    }
     Ok(())
 }
 

@@ -18,7 +18,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// What is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreSurvey {
-    /// Bytes in all blobs; this is what the limit is for.
+    /// Bytes in all blobs; the limit is for these and for the folders of readers.
     pub size_bytes: u64,
     /// How many blobs there are.
     pub blobs: usize,

@@ -195,6 +195,52 @@ async fn pruning_everything_leaves_the_layout_alone_and_a_usable_store() {
     assert_eq!(keys(&store), ["a"]);
 }
 
+/// Puts a clone of ten bytes that was last used so many days ago.
+fn put_clone(store: &Store, name: &str, days: u64) -> PathBuf {
+    let clone = store.folder("git").unwrap().join("git.lab/team").join(name);
+    fs::create_dir_all(&clone).unwrap();
+    fs::write(clone.join("HEAD"), "ten bytes!").unwrap();
+    age(&clone.join("HEAD"), days);
+    clone
+}
+
+#[tokio::test]
+async fn clones_count_and_go_when_it_is_their_turn() {
+    let folder = TempDir::new().unwrap();
+    let (large, store) = (store(&folder, 1000), store(&folder, 20));
+    let [oldest, older, used] =
+        [("a.git", 5), ("b.git", 3), ("c.git", 0)].map(|(name, days)| put_clone(&large, name, days));
+    put_aged(&large, "old", 4);
+    let pruned = store.prune(Prune::ToLimit).await.unwrap();
+    assert_eq!((pruned.clones, pruned.entries, pruned.freed_bytes, pruned.left_bytes), (1, 0, 10, 20));
+    assert!(!oldest.exists() && older.exists());
+    // One write more makes room as well.
+    put(&store, "now", "ten bytes!");
+    assert_eq!((keys(&large), older.exists()), (vec!["now".to_owned()], true));
+    let pruned = large.prune(Prune::Unused(Duration::ZERO)).await.unwrap();
+    assert_eq!((pruned.clones, pruned.entries), (1, 1));
+    // Somebody may be reading it.
+    assert!(!older.exists() && used.exists());
+    assert_eq!(store.prune(Prune::Everything).await.unwrap().freed_bytes, 10);
+    assert!(!used.exists());
+}
+
+#[tokio::test]
+async fn a_clone_with_a_working_copy_or_a_fetch_going_on_stays() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, 0);
+    let [copied, fetched] = ["a.git", "b.git"].map(|name| put_clone(&store, name, 9));
+    fs::create_dir_all(copied.join("worktrees/copy")).unwrap();
+    let lock = fs::File::create(crate::git::lock_file(&fetched)).unwrap();
+    lock.lock().unwrap();
+    let left = copied.with_file_name(".old-gone.git");
+    fs::create_dir(&left).unwrap();
+    assert_eq!(store.prune(Prune::ToLimit).await.unwrap().clones, 0);
+    assert!(copied.exists() && fetched.exists() && !left.exists());
+    drop(lock);
+    assert_eq!(store.prune(Prune::ToLimit).await.unwrap().clones, 1);
+}
+
 #[tokio::test]
 async fn a_store_that_is_not_there_is_empty_and_is_not_made() {
     let folder = TempDir::new().unwrap();

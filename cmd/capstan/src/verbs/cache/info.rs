@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Info, session: &mut Session) -> Result<(), Failure> {
     });
     let report = CacheReport {
         folder: store.settings().folder.display().to_string(),
-        size_bytes: survey.size_bytes,
+        size_bytes: survey.size_bytes + survey.readers.values().sum::<u64>(),
         max_bytes: store.settings().max_bytes,
         files: survey.blobs,
         hosts: hosts.collect(),
