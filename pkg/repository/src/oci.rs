@@ -38,8 +38,11 @@ pub(crate) use package::CONFIGURATION_ARTIFACT;
 pub use package::{ExistingTag, Package, PackageContent, PackageFile, PackageTarget, TagState};
 pub(crate) use registry::{Reference, Registry};
 
+pub(crate) use signature::signature_tag;
+
 use file_names::FileNames;
 use key::PublicKey;
+use manifest::Fetched;
 
 /// Releases of a provider in a registry.
 #[derive(Debug)]
@@ -53,6 +56,27 @@ impl Oci {
     pub(crate) fn new(location: OciLocation, context: &Context) -> Self {
         let (names, registry) = (FileNames::of(&location.label), Registry::new(&location.registry, context));
         Self { location, names, registry }
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Where in the registry the artifacts are.
+    pub(crate) fn repository(&self) -> &str {
+        &self.location.repository
+    }
+
+    /// What the registry has of a version, signatures unseen; none where it has nothing.
+    pub(crate) async fn published(&self, version: &str) -> Result<Option<Fetched>, Error> {
+        for reference in self.references(version)? {
+            match self.registry.manifest(self.repository(), &reference).await {
+                // The other spelling may be the one that is kept.
+                Ok(None) | Err(Error::Offline { .. }) => {}
+                found => return found,
+            }
+        }
+        Ok(None)
     }
 
     fn context(&self) -> &Context {

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct BundleReport {
     /// The file.
     pub file: String,
-    /// What is in it: the settings, releases, images.
+    /// What is in it: the settings, releases, images, signatures.
     pub contents: Vec<BundleContent>,
 }
 
@@ -41,6 +41,8 @@ pub enum BundleContentKind {
     Release,
     /// An image.
     Image,
+    /// A signature of a release or an image.
+    Signature,
 }
 
 /// Result of `bundle load`.

@@ -8,6 +8,7 @@ use crate::{
     oci::{
         Reference, Registry,
         manifest::{Descriptor, Document, Fetched, Manifest, Platform},
+        signature_tag,
     },
 };
 
@@ -33,22 +34,32 @@ impl Platforms {
     }
 }
 
-struct Copy<'a> {
+/// From a repository to the spool.
+pub(super) struct Copy<'a> {
     spool: &'a Spool,
     registry: Registry,
     repository: &'a str,
 }
 
-/// Brings an image into the spool. Gives what is to be kept of it, and the digest its reference leads to.
+/// An image in the spool.
+pub(super) struct Copied {
+    /// What is to be kept of it.
+    pub(super) kept: Descriptor,
+    /// What its reference leads to.
+    pub(super) digest: Digest,
+    /// Of what is kept.
+    pub(super) signature: Option<Descriptor>,
+}
+
+/// Brings an image into the spool, and the signatures of what is kept of it.
 pub(super) async fn copy(
     spool: &Spool,
     context: &Context,
     reference: &str,
     place: &ImagePlace,
     platforms: &Platforms,
-) -> Result<(Descriptor, Digest), BundleError> {
-    let copy =
-        Copy { spool, registry: Registry::new(&place.registry, context), repository: &place.repository };
+) -> Result<Copied, BundleError> {
+    let copy = Copy::new(spool, Registry::new(&place.registry, context), &place.repository);
     let missing = || BundleError::NoImage {
         reference: reference.to_owned(),
         platform: platforms.chosen().map(str::to_owned),
@@ -75,10 +86,28 @@ pub(super) async fn copy(
             copy.keep(&found)?
         }
     };
-    Ok((kept, digest))
+    let signature = copy.signature(&kept.digest).await?;
+    Ok(Copied { kept, digest, signature })
 }
 
-impl Copy<'_> {
+impl<'a> Copy<'a> {
+    pub(super) fn new(spool: &'a Spool, registry: Registry, repository: &'a str) -> Self {
+        Self { spool, registry, repository }
+    }
+
+    /// What cosign keeps beside a manifest under a tag made of its digest; none where nobody has signed it.
+    pub(super) async fn signature(&self, digest: &Digest) -> Result<Option<Descriptor>, BundleError> {
+        let found = match self.registry.manifest(self.repository, &signature_tag(digest)).await {
+            Ok(Some(found)) => found,
+            // All else may be on this machine; that there is no signature is not kept.
+            Ok(None) | Err(Error::Offline { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let Document::Manifest(manifest) = &found.document else { return Ok(None) };
+        self.content(manifest).await?;
+        self.keep(&found).map(Some)
+    }
+
     /// A manifest that an index names.
     async fn named(&self, descriptor: &Descriptor) -> Result<(), BundleError> {
         let reference = Reference::Digest(descriptor.digest);
@@ -94,7 +123,8 @@ impl Copy<'_> {
         Ok(())
     }
 
-    async fn content(&self, manifest: &Manifest) -> Result<(), BundleError> {
+    /// What a manifest names.
+    pub(super) async fn content(&self, manifest: &Manifest) -> Result<(), BundleError> {
         let blobs = manifest.layers.iter().chain([&manifest.config]);
         let copies = blobs.filter(|blob| !self.spool.has(&blob.digest)).map(|blob| async move {
             let mut writer = self.spool.writer();
@@ -105,7 +135,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    fn keep(&self, found: &Fetched) -> Result<Descriptor, BundleError> {
+    pub(super) fn keep(&self, found: &Fetched) -> Result<Descriptor, BundleError> {
         let digest = self.spool.put(&found.bytes)?;
         Ok(Descriptor::new(&found.media_type, digest, found.bytes.len() as u64))
     }

@@ -17,6 +17,7 @@ const BUNDLE: &str = "dev.capstan.bundle";
 const KIND: &str = "dev.capstan.bundle.kind";
 const PROVIDER: &str = "dev.capstan.bundle.provider";
 const VERSION: &str = "dev.capstan.bundle.version";
+const SIGNED: &str = "dev.capstan.bundle.signed";
 const PLATFORM: &str = "dev.capstan.bundle.platform";
 /// By this name other tools find an entry.
 const NAME: &str = "org.opencontainers.image.ref.name";
@@ -24,6 +25,7 @@ const NAME: &str = "org.opencontainers.image.ref.name";
 const RELEASE: &str = "release";
 const CONFIGURATION: &str = "configuration";
 const IMAGE: &str = "image";
+const SIGNATURE: &str = "signature";
 
 /// Names that a folder with a loaded bundle has for something else.
 const RESERVED: [&str; 1] = [super::IMAGES];
@@ -46,6 +48,11 @@ pub enum BundleItem {
         reference: String,
         /// The only platform it is there for; none means all it was made for.
         platform: Option<String>,
+    },
+    /// What cosign keeps beside a release or an image.
+    Signature {
+        /// The name of what is signed.
+        of: String,
     },
 }
 
@@ -107,12 +114,14 @@ pub(super) fn text(what: &str, source: impl Into<Box<dyn std::error::Error + Sen
 }
 
 impl BundleItem {
-    /// What other tools know it by: `LABEL:VERSION`, or the reference of an image.
+    /// What other tools know it by: `LABEL:VERSION`, or the reference of an image; a signature by the name of what is
+    /// signed with `.sig` behind it.
     pub fn name(&self) -> String {
         match self {
             Self::Configuration => CONFIGURATION.to_owned(),
             Self::Release { label, version } => format!("{label}:{version}"),
             Self::Image { reference, .. } => reference.clone(),
+            Self::Signature { of } => format!("{of}.sig"),
         }
     }
 
@@ -134,6 +143,10 @@ impl BundleItem {
                     set(PLATFORM, platform);
                 }
             }
+            Self::Signature { of } => {
+                set(KIND, SIGNATURE.to_owned());
+                set(SIGNED, of);
+            }
         }
         descriptor
     }
@@ -152,6 +165,7 @@ impl BundleItem {
                 check_name("the version", &version)?;
                 Ok(Self::Release { label, version })
             }
+            SIGNATURE => Ok(Self::Signature { of: needed(SIGNED)? }),
             IMAGE => Ok(Self::Image { reference: needed(NAME)?, platform: annotation(PLATFORM) }),
             _ => Err(BundleFlaw::Manifest { digest, reason: "is of a kind this program does not know" }),
         }

@@ -254,6 +254,7 @@ impl Bundle {
     ) -> Result<BundleEntry, BundleError> {
         let digest = descriptor.digest;
         let is_image = matches!(item, BundleItem::Image { .. });
+        let has_files = matches!(item, BundleItem::Configuration | BundleItem::Release { .. });
         let mut entry = BundleEntry {
             item,
             digest,
@@ -265,13 +266,15 @@ impl Bundle {
         let flaw = |reason| self.flawed(BundleFlaw::Manifest { digest, reason });
         match self.manifest(&descriptor, left_bytes)? {
             Document::Manifest(manifest) => {
-                if !is_image {
+                if has_files {
                     entry.files = self.files(&manifest.layers)?;
                 }
                 entry.blobs.extend(manifest.layers);
                 entry.blobs.push(manifest.config);
             }
-            Document::Index(_) if !is_image => return Err(flaw("is that of an index, and no release")),
+            Document::Index(_) if !is_image => {
+                return Err(flaw("is that of an index, which only an image may have"));
+            }
             Document::Index(index) => {
                 for inner in index.manifests {
                     let Document::Manifest(manifest) = self.manifest(&inner, left_bytes)? else {
@@ -350,11 +353,25 @@ impl Bundle {
         Ok(files.into_values().collect())
     }
 
+    /// The release or image that a signature is of, by its name.
+    pub(super) fn signed(&self, name: &str) -> Option<&BundleEntry> {
+        let may_be_signed =
+            |it: &&BundleEntry| matches!(it.item, BundleItem::Release { .. } | BundleItem::Image { .. });
+        self.entries.iter().filter(may_be_signed).find(|entry| entry.item.name() == name)
+    }
+
     fn check_items(&mut self) -> Result<(), BundleFlaw> {
         self.entries.sort_by(|a, b| a.item.cmp(&b.item));
         if let Some([twice, _]) = self.entries.array_windows().find(|[a, b]| a.item.name() == b.item.name()) {
             let name = twice.item.name().escape_debug().to_string();
             return Err(BundleFlaw::Name { what: "the entry", name, reason: "is there twice" });
+        }
+        for entry in &self.entries {
+            if let BundleItem::Signature { of } = &entry.item
+                && self.signed(of).is_none()
+            {
+                return Err(BundleFlaw::Missing { name: of.escape_debug().to_string() });
+            }
         }
         match self.entries.first().map(|entry| &entry.item) {
             Some(BundleItem::Configuration) => Ok(()),

@@ -9,7 +9,7 @@ use super::{Bundle, BundleEntry, BundleError, BundleItem, Existing, ImagePlace, 
 use crate::{
     Context, Digest, Error, Location, OciError,
     http::Content,
-    oci::{Reference, Registry, manifest::Descriptor, tag_of},
+    oci::{Reference, Registry, manifest::Descriptor, signature_tag, tag_of},
 };
 
 /// Content up to this size is sent from memory; what is larger goes through a file.
@@ -71,17 +71,25 @@ impl RegistryTarget {
     }
 
     /// The repository of an entry, and how it is called there; none for what no registry needs.
-    fn place(&self, item: &BundleItem) -> Result<Option<(String, Option<String>)>, BundleError> {
-        Ok(match item {
+    fn place(
+        &self,
+        bundle: &Bundle,
+        entry: &BundleEntry,
+    ) -> Result<Option<(String, Reference)>, BundleError> {
+        Ok(match &entry.item {
             BundleItem::Configuration => None,
             BundleItem::Release { label, version } => {
-                Some((format!("{}{label}", self.prefix), Some(tag_of(version))))
+                Some((format!("{}{label}", self.prefix), Reference::Tag(tag_of(version))))
+            }
+            BundleItem::Signature { of } => {
+                let Some(signed) = bundle.signed(of) else { return Ok(None) };
+                self.place(bundle, signed)?.map(|(repository, _)| (repository, signature_tag(&signed.digest)))
             }
             BundleItem::Image { reference, .. } => {
                 let ImagePlace { registry, repository, tag, digest } = ImagePlace::parse(reference)?;
                 let repository = format!("{}{}/{repository}", self.prefix, of_registry(&registry));
                 let tag = tag.or_else(|| digest.is_none().then(|| "latest".to_owned()));
-                Some((repository, tag))
+                Some((repository, tag.map_or(Reference::Digest(entry.digest), Reference::Tag)))
             }
         })
     }
@@ -106,13 +114,14 @@ pub async fn load_into_registry(
     let registry = Registry::new(&target.registry, context);
     let mut planned = Vec::new();
     for entry in bundle.entries() {
-        let Some((repository, tag)) = target.place(&entry.item)? else { continue };
-        let reference = tag.map_or(Reference::Digest(entry.digest), Reference::Tag);
+        let Some((repository, reference)) = target.place(bundle, entry)? else { continue };
         let there = registry.manifest(&repository, &reference).await?.map(|found| found.digest);
         let address = registry.address(&repository, Some(&reference));
         let state = match there {
             None => LoadedState::New,
             Some(there) if there == entry.digest => LoadedState::Unchanged,
+            // Somebody at the site has signed it too; theirs is what the site looks at.
+            Some(_) if existing == Existing::Refuse && is_signature(&entry.item) => LoadedState::Unchanged,
             Some(there) if existing == Existing::Refuse => {
                 return Err(Error::from(OciError::TagTaken { address, there, new: entry.digest }).into());
             }
@@ -130,6 +139,10 @@ pub async fn load_into_registry(
         loaded.push(artifact);
     }
     Ok(loaded)
+}
+
+fn is_signature(item: &BundleItem) -> bool {
+    matches!(item, BundleItem::Signature { .. })
 }
 
 impl Push<'_> {

@@ -63,7 +63,7 @@ impl BundleWriter {
         self.add_package(BundleItem::Configuration, &package)
     }
 
-    /// Copies an image from its registry. `known` is the digest it must have, where that is known.
+    /// Copies an image from its registry, and what signs it. `known` is the digest it must have, where that is known.
     /// Gives the digest it has there, which is that of all platforms together where it is an index.
     /// # Errors
     /// [`BundleError::NoImage`], [`BundleError::ImageName`]; whatever stops a request.
@@ -76,10 +76,11 @@ impl BundleWriter {
     ) -> Result<Digest, BundleError> {
         let mut place = ImagePlace::parse(reference)?;
         place.digest = place.digest.or(known);
-        let (descriptor, digest) = image::copy(&self.spool, context, reference, &place, platforms).await?;
+        let copied = image::copy(&self.spool, context, reference, &place, platforms).await?;
         let platform = platforms.chosen().map(str::to_owned);
-        self.add(BundleItem::Image { reference: reference.to_owned(), platform }, descriptor);
-        Ok(digest)
+        let item = BundleItem::Image { reference: reference.to_owned(), platform };
+        self.add_signed(item, copied.kept, copied.signature);
+        Ok(copied.digest)
     }
 
     /// Writes the bundle. Gives its size in bytes.
@@ -115,6 +116,18 @@ impl BundleWriter {
         };
         self.add(item, descriptor);
         Ok(())
+    }
+
+    pub(super) fn spool(&self) -> &Spool {
+        &self.spool
+    }
+
+    pub(super) fn add_signed(&self, item: BundleItem, descriptor: Descriptor, signature: Option<Descriptor>) {
+        let of = item.name();
+        self.add(item, descriptor);
+        if let Some(signature) = signature {
+            self.add(BundleItem::Signature { of }, signature);
+        }
     }
 
     fn add(&self, item: BundleItem, descriptor: Descriptor) {

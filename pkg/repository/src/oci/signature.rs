@@ -129,9 +129,14 @@ fn judge(found: &[Signed], address: &str, digest: &Digest, key: &PublicKey) -> R
     }
 }
 
+/// The tag that signatures of a manifest are kept under, beside it.
+pub(crate) fn signature_tag(digest: &Digest) -> Reference {
+    Reference::Tag(format!("sha256-{}.sig", digest.hex()))
+}
+
 /// The signatures under the tag that is made of the digest.
 async fn in_tag(registry: &Registry, repository: &str, digest: &Digest) -> Result<Vec<Signed>, Error> {
-    let tag = Reference::Tag(format!("sha256-{}.sig", digest.hex()));
+    let tag = signature_tag(digest);
     let Some(found) = registry.manifest(repository, &tag).await? else { return Ok(Vec::new()) };
     let Document::Manifest(manifest) = found.document else { return Ok(Vec::new()) };
     let mut signatures = Vec::new();

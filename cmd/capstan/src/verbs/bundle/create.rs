@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use api::output::{BundleReport, ImageList, ListedImage, ListedImagePlace};
-use repository::{Bundle as Archive, BundleWriter, Digest, Lock, Platforms};
+use repository::{Bundle as Archive, BundleWriter, Digest, Lock, Platforms, ReleaseForm};
 
 use super::{
     CONFIG_FILE, IMAGES_FILE,
@@ -74,8 +74,7 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     let writer = BundleWriter::create(&path).within(unwritten)?;
     let mut lock = Lock::default();
     for one in &collected {
-        let files = one.supply.files.iter().map(|(name, file)| (name.clone(), file.bytes.clone())).collect();
-        writer.add_release(&one.label, &one.supply.version, files).within(unwritten)?;
+        add_release(&writer, one, session).within(unwritten)?;
         let entry = one.supply.lock(repository::shown_text(&one.url), before.providers.get(&one.label));
         lock.providers.insert(one.label.clone(), entry);
     }
@@ -97,6 +96,22 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     let report: BundleReport = report::of(&args.file, &Archive::open(&path)?);
     let text = format.render(&report, report::text)?;
     session.printer().data(text)
+}
+
+/// Adds a release. One whose signature is asked for here cannot be checked at the site where it is not the artifact that
+/// was signed.
+fn add_release(writer: &BundleWriter, one: &Collected, session: &Session) -> Result<(), Failure> {
+    let context = session.repositories()?;
+    let files = one.supply.files.iter().map(|(name, file)| (name.clone(), file.bytes.clone())).collect();
+    let (label, version) = (&one.label, &one.supply.version);
+    let form = session.block_on(writer.add_release_from(&context, &one.url, label, version, files))?;
+    if form == ReleaseForm::MadeAnew && context.settings().verify_keys.contains_key(label) {
+        session.messages().warning(format!(
+            "`{label}` {version} goes without its signature: the artifact that was signed has other files than the bundle, \
+             which has overrides in place and none that is never read"
+        ));
+    }
+    Ok(())
 }
 
 /// Copies every image once. One that is only named, by an argument or an annotation, may be something else: without it

@@ -27,6 +27,7 @@ pub(super) fn kind_of(item: &BundleItem) -> BundleContentKind {
         BundleItem::Configuration => BundleContentKind::Configuration,
         BundleItem::Release { .. } => BundleContentKind::Release,
         BundleItem::Image { .. } => BundleContentKind::Image,
+        BundleItem::Signature { .. } => BundleContentKind::Signature,
     }
 }
 
@@ -35,6 +36,7 @@ pub(super) fn word(kind: BundleContentKind) -> &'static str {
         BundleContentKind::Configuration => "configuration",
         BundleContentKind::Release => "release",
         BundleContentKind::Image => "image",
+        BundleContentKind::Signature => "signature",
     }
 }
 

@@ -1,16 +1,23 @@
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
+use bytes::Bytes;
 use ring::{
     rand::SystemRandom,
     signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _},
 };
 use serde_json::{Value, json};
-use support::host::{FakeHost, Reply};
+use support::{
+    host::{FakeHost, Reply},
+    registry::{Guests, Registry, Transport},
+};
 use tempfile::TempDir;
 
 use super::*;
 use crate::{
-    Context, Error,
+    BundleWriter, Context, Error, Existing, LoadedState, Platforms, ReleaseForm,
     oci::{
         manifest::{INDEX, MANIFEST},
         tests::{HOST, at, blob, manifest, put},
@@ -190,6 +197,60 @@ async fn a_bundle_with_another_statement_is_no_signature() {
     let list = lab.sign_in_bundle(&signer, "https://spdx.dev/Document", &lab.digest);
     put(&lab.host, &format!("sha256-{}", lab.digest.hex()), &list);
     assert!(matches!(lab.read(&signer).await, Err(OciError::Unsigned { .. })));
+}
+
+#[tokio::test]
+async fn a_bundle_takes_signatures_along_and_they_hold_where_it_is_loaded() {
+    let Some(site) = Registry::start(Transport::Plain, Guests::Anybody) else {
+        eprintln!("skipped: `docker-registry` is not installed (apt-get install docker-registry)");
+        return;
+    };
+    let (lab, signer) = (Lab::new(), Signer::ecdsa());
+    lab.sign(&signer, &lab.digest.to_string());
+    blob(&lab.host, None, "application/vnd.oci.empty.v1+json", b"{}");
+    let outside = Context::new(settings(&lab.host));
+    let path = lab.folder.path().join("lab.tar");
+    let writer = BundleWriter::create(&path).unwrap();
+    let (label, image) = ("infrastructure-aws", format!("{HOST}/lab/aws:v2.9.0"));
+    let content = Bytes::from_static(b"kind: Metadata\n");
+    let lock = format!(
+        "version = 1\n[[provider]]\nlabel = \"{label}\"\nversion = \"v2.9.0\"\nurl = \"x\"\n[[provider.file]]\n\
+         name = \"metadata.yaml\"\ndigest = \"{}\"\norigin = \"repository\"\n",
+        Digest::of(&content)
+    );
+    let files = || BTreeMap::from([("metadata.yaml".to_owned(), content.clone())]);
+    let url = format!("oci://{HOST}/lab/aws");
+    let form = writer.add_release_from(&outside, &url, label, "v2.9.0", files()).await.unwrap();
+    assert_eq!(form, ReleaseForm::AsPublished);
+    writer.add_image(&outside, &image, None, &Platforms::All).await.unwrap();
+    writer.add_configuration(BTreeMap::from([(crate::Lock::FILE.to_owned(), lock.into())])).unwrap();
+    writer.finish().unwrap();
+
+    let bundle = crate::Bundle::open(&path).unwrap();
+    let names: Vec<String> = bundle.entries().iter().map(|entry| entry.item.name()).collect();
+    let [image_signature, release_signature] = [format!("{image}.sig"), format!("{label}:v2.9.0.sig")];
+    assert_eq!(names[1..], [format!("{label}:v2.9.0"), image, image_signature, release_signature]);
+    let target = crate::RegistryTarget::parse(&format!("oci://{}/capi", site.host())).unwrap();
+    let inside = Context::new(crate::Settings::default());
+    for state in [LoadedState::New, LoadedState::Unchanged] {
+        let loaded = crate::load_into_registry(&bundle, &inside, &target, Existing::Refuse).await.unwrap();
+        assert!(loaded.iter().all(|it| it.state == state) && loaded.len() == 4, "{loaded:?}");
+    }
+    let read = async |signer: &Signer| {
+        let mut settings = crate::Settings::default();
+        settings.verify_keys.insert(label.to_owned(), signer.public_key(lab.folder.path()));
+        let site = open(&target.provider_url(label), label, None, &Context::new(settings)).unwrap();
+        site.read("v2.9.0", "metadata.yaml").await.map(|file| file.bytes)
+    };
+    assert_eq!(read(&signer).await.unwrap(), content);
+    assert!(read(&Signer::ecdsa()).await.is_err());
+    let mirrored = crate::oci::Registry::new(&site.host(), &inside);
+    let repository = format!("capi/{HOST}/lab/aws");
+    assert!(mirrored.manifest(&repository, &signature_tag(&lab.digest)).await.unwrap().is_some());
+    let other = BTreeMap::from([("metadata.yaml".to_owned(), Bytes::from_static(b"overridden"))]);
+    let writer = BundleWriter::create(&path).unwrap();
+    let form = writer.add_release_from(&outside, &url, label, "v2.9.0", other).await.unwrap();
+    assert_eq!(form, ReleaseForm::MadeAnew);
 }
 
 #[test]
