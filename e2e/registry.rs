@@ -1,5 +1,7 @@
 //! Providers in a real registry: published, read back, pinned, guarded by a password.
 
+use std::fs;
+
 use serde_json::Value;
 use support::{
     binary::{Outcome, World},
@@ -157,4 +159,37 @@ fn a_password_is_found_where_docker_keeps_it_or_under_hosts_and_a_second_run_nee
     drop(registry);
     let again = world.run(["generate", "provider", "-i", "sandbox:v1.0.0", "--offline"]);
     assert_eq!((again.status, &again.stdout), (0, &first.stdout), "{again}");
+}
+
+#[test]
+fn the_digests_of_images_are_those_their_registry_has_and_are_locked() {
+    let Some(registry) = registry(Transport::Tls, Guests::Ann) else { return };
+    let world = lab(&registry);
+    let fixtures = project("e2e/fixtures/repository").canonicalize().unwrap().display().to_string();
+    let config = fs::read_to_string(project("e2e/fixtures/clusterctl.yaml")).unwrap();
+    world.configure(format!(
+        "{}\nregistryMap: {{registry.example.com: \"{host}\"}}\nhosts:\n  \"{host}\": {{username: {}, password: {}}}\n",
+        config.replace("./repository", &fixtures),
+        Registry::USER,
+        Registry::PASSWORD,
+        host = registry.host(),
+    ));
+    // What stands in for the image is an artifact: a registry knows no difference.
+    let image = format!("{}/fixtures/sandbox:v1.1.0", registry.host());
+    let published =
+        json(&world.run(["publish", &release("v1.1.0"), &format!("oci://{image}"), "-o", "json"]));
+    let digest = published["digest"].as_str().unwrap();
+
+    let listed = world.run(["init", "list-images", "-i", "sandbox", "--digests"]);
+    assert!(listed.status == 0 && listed.stdout.contains(&format!("{image}@{digest}\n")), "{listed}");
+    let unknown = format!("the digest of `{}/fixtures/cluster-api:v1.1.0` is not known", registry.host());
+    assert!(listed.stderr.contains(&unknown), "{listed}");
+
+    let locked = world.run(["lock", "--update", "infrastructure-sandbox", "--digests"]);
+    assert_eq!(locked.status, 0, "{locked}");
+    assert_eq!(world.run(["lock", "--check", "--digests"]).status, 0);
+    let moved = world.run(["publish", &release("v1.0.0"), &format!("oci://{image}"), "--force"]);
+    assert_eq!(moved.status, 0, "{moved}");
+    let checked = world.run(["lock", "--check", "--digests"]);
+    assert!(checked.status == 1 && checked.stdout.contains(&digest[..19]), "{checked}");
 }

@@ -1,7 +1,10 @@
 use std::fs;
 
 use serde_json::Value;
-use support::binary::{Outcome, World};
+use support::{
+    binary::{Outcome, World},
+    host::{FakeHost, Reply},
+};
 
 #[cfg(unix)]
 use crate::{lab::Lab, releases::CONFIG};
@@ -217,4 +220,80 @@ fn an_upgrade_goes_to_the_locked_version_and_to_no_other() {
     done(lab.world(), "lock --update infrastructure-own:v1.1.0");
     assert!(plan(&lab).contains("v1.1.0"), "{}", plan(&lab));
     lab.done("upgrade apply --infrastructure own:v1.1.0");
+}
+
+/// A registry on loopback under whose name all images of the releases are, each with what its name comes to.
+fn with_registry(world: &World) -> FakeHost {
+    let host = FakeHost::start(&[]);
+    let registry = host.address();
+    let config = world.read(world.config_file());
+    world.configure(format!("{config}registryMap: {{registry.example.com: \"{registry}\"}}\n"));
+    host.on(format!("{}/v2/", registry.ip()), Reply::status(200));
+    for name in ["bootstrap-kubeadm", "cert-manager", "cluster-api", "control-plane-kubeadm", OWN] {
+        image(&host, name, name);
+    }
+    host
+}
+
+fn image(host: &FakeHost, name: &str, text: &str) {
+    let digest = repository::Digest::of(text.as_bytes()).to_string();
+    let address = format!("{}/v2/{name}/manager/manifests/v1", host.address().ip());
+    host.on(address, Reply::status(200).header("docker-content-digest", &digest).body(text));
+}
+
+#[test]
+fn digests_of_images_are_locked_from_their_registries_and_held_against_them() {
+    let world = locked();
+    let host = with_registry(&world);
+    let before = host.connections();
+    done(&world, "lock");
+    assert_eq!((host.connections(), lock_of(&world).contains("manager:v1\"\ndigest")), (before, false));
+    done(&world, "lock --digests");
+    let first = lock_of(&world);
+    let known = |name: &str| {
+        let digest = repository::Digest::of(name.as_bytes());
+        format!("reference = \"{}/{name}/manager:v1\"\ndigest = \"{digest}\"\n", host.address())
+    };
+    assert!(first.contains(&known(OWN)) && first.contains(&known("cert-manager")), "{first}");
+    assert!(host.received().iter().all(|request| request.method == "HEAD"), "{:?}", host.addresses());
+    done(&world, "lock --check --digests");
+    // What is known needs no registry.
+    let json = done(&world, "init list-images -i own -o json --offline");
+    let list: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert!(list["images"].as_array().unwrap().iter().all(|image| image["digest"].is_string()), "{list}");
+
+    image(&host, OWN, "another one");
+    done(&world, "lock --check");
+    let checked = run(&world, "lock --check --digests");
+    assert_eq!(checked.status, 1, "{checked}");
+    assert!(
+        checked.stdout.contains("changed") && checked.stdout.contains("infrastructure-own/manager:v1"),
+        "{checked}"
+    );
+    assert!(refused(&world, "lock --digests").contains("nothing was written"));
+    assert_eq!(lock_of(&world), first);
+    done(&world, "lock --digests --update infrastructure-own:v1.0.0");
+    assert_ne!(lock_of(&world), first);
+}
+
+#[test]
+fn an_image_that_cannot_be_asked_for_is_told_and_keeps_what_was_known() {
+    let world = locked();
+    let host = with_registry(&world);
+    done(&world, "lock --digests");
+    let first = lock_of(&world);
+    let missing = Reply::json(404, "{}");
+    host.on(format!("{}/v2/cluster-api/manager/manifests/v1", host.address().ip()), missing);
+    let told = done(&world, "lock --digests").stderr;
+    let expected = format!("the digest of `{}/cluster-api/manager:v1` is not known", host.address());
+    assert!(told.contains(&expected) && told.contains("has no such image"), "{told}");
+    let offline = done(&world, "lock --digests --offline").stderr;
+    assert!(offline.contains("connections are switched off"), "{offline}");
+    assert_eq!(lock_of(&world), first);
+    let told = refused(&world, "lock --check --digests");
+    assert!(told.contains("the digest of one image could not be checked"), "{told}");
+    let listed = done(&world, "init list-images --lock off --digests");
+    let of = |name: &str| listed.stdout.lines().find(|line| line.contains(name)).unwrap().to_owned();
+    assert!(of("bootstrap-kubeadm/").contains("manager:v1@sha256:"), "{listed}");
+    assert!(of("/cluster-api/").ends_with("manager:v1") && listed.stderr.contains(&expected), "{listed}");
 }

@@ -36,6 +36,7 @@ mod gitlab;
 mod go_proxy;
 mod hosts;
 mod http;
+mod image;
 mod latest;
 mod local;
 mod location;
@@ -68,6 +69,7 @@ pub use fetch::{fetch_template, fetch_url};
 pub use folder::{FolderIndex, InvalidFolderIndex};
 pub use hosts::{CaBundle, ClientCertificate, HostProxy, HostSettings, Hosts, RegistryScheme};
 pub use http::shown_text;
+pub use image::{ImageError, image_digests};
 pub use latest::latest;
 pub use local::read_file;
 pub use location::{

@@ -14,6 +14,7 @@ mod generate;
 mod get;
 mod graph;
 pub(crate) mod help;
+mod image_digests;
 mod init;
 mod lifecycle;
 mod lock;

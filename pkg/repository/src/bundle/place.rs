@@ -66,8 +66,13 @@ impl ImagePlace {
         &self.registry
     }
 
+    /// Where in the registry it is.
+    pub(crate) fn repository(&self) -> &str {
+        &self.repository
+    }
+
     /// The digest, else the tag, else `latest`.
-    pub(super) fn reference(&self) -> Reference {
+    pub(crate) fn reference(&self) -> Reference {
         match (self.digest, &self.tag) {
             (Some(digest), _) => Reference::Digest(digest),
             (None, Some(tag)) => Reference::Tag(tag.clone()),

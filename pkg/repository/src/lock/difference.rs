@@ -34,9 +34,15 @@ impl LockDifference {
         self.locked.is_none()
     }
 
-    /// Whether it concerns what is read, and not only what is known about it.
+    /// Whether it concerns what is read or run, and not only what is known about it: of images, that the same reference
+    /// leads to another digest than the locked one.
     pub fn is_about_content(&self) -> bool {
-        !matches!(self.part, LockedPart::Image(_))
+        match &self.part {
+            LockedPart::Version | LockedPart::File(_) => true,
+            LockedPart::Image(reference) => {
+                self.found.is_some() && self.locked.as_ref().is_some_and(|locked| locked != reference)
+            }
+        }
     }
 }
 

@@ -144,6 +144,15 @@ fn differences_tell_what_was_added_lost_and_changed() {
             origin: Origin::Override("/o/clusterclass-a.yaml".into()),
         }),
     );
+    let mut moved = new.clone();
+    moved.images.insert("registry.k8s.io/a:v1".to_owned(), Some(Digest::of(b"now known")));
+    let is_content: Vec<bool> =
+        moved.differences(Some(&new)).iter().map(LockDifference::is_about_content).collect();
+    assert_eq!(is_content, [false]);
+    moved.images.insert("registry.k8s.io/b:v1".to_owned(), Some(Digest::of(b"another one")));
+    let is_content: Vec<bool> =
+        moved.differences(Some(&new)).iter().map(LockDifference::is_about_content).collect();
+    assert_eq!(is_content, [false, true]);
     new.images.remove("registry.k8s.io/a:v1");
     let told: Vec<(String, bool, bool)> = new
         .differences(Some(old))

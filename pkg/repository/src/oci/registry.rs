@@ -130,6 +130,25 @@ impl Registry {
         Ok(Some(Fetched { media_type, digest: actual, bytes: answer.bytes, document }))
     }
 
+    /// The digest a reference leads to, without what it is of, as far as the registry tells it so.
+    /// None when the registry has no such thing.
+    /// # Errors
+    /// As [`Registry::manifest`].
+    pub(crate) async fn digest(
+        &self,
+        repository: &str,
+        reference: &Reference,
+    ) -> Result<Option<Digest>, Error> {
+        let url = self.url(repository, &format!("manifests/{reference}")).await?;
+        let request = Request { method: Method::HEAD, ..Request::file(url).accepting(ACCEPTED) };
+        let asked = self.exchange(repository, Access::Pull, &request, &mut InMemory::default(), 0).await;
+        let Some(head) = found(asked)? else { return Ok(None) };
+        match digest_of(&head.headers) {
+            Some(digest) => Ok(Some(digest)),
+            None => Ok(self.manifest(repository, reference).await?.map(|found| found.digest)),
+        }
+    }
+
     /// Hands the content of a descriptor on, piece by piece. What went into the sink counts only when this succeeds.
     /// # Errors
     /// [`Error::Digest`] and [`OciError::Size`] when it is not what the descriptor says; what stops the request, 404

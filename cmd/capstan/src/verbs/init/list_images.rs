@@ -4,7 +4,7 @@ use crate::{
     Failure, Within as _,
     session::Session,
     settings::{self, KubeFlags, OutputFormat},
-    verbs::{lifecycle::OwnedSources, provider_flags::SeveralProviders},
+    verbs::{image_digests::ImageDigests, lifecycle::OwnedSources, provider_flags::SeveralProviders},
 };
 use api::{
     ProviderId,
@@ -19,7 +19,7 @@ use provider::{
     config::{CertManager, CertManagerMode, Config, Variables},
     supply,
 };
-use repository::LockSettings;
+use repository::{Context, LockSettings};
 
 /// List the container images that an installation needs
 ///
@@ -30,12 +30,19 @@ use repository::LockSettings;
 #[command(after_help = "Examples:
   {bin} init list-images --infrastructure aws:v2.11.1
 
+  # What to mirror, by digest
+  {bin} init list-images --infrastructure aws --digests
+
   # For scripts: who runs what, and where
   {bin} init list-images --infrastructure aws -o json")]
 pub(crate) struct ListImages {
     /// Output format: text, json or yaml
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
+
+    /// Ask registries for the digests that are neither written nor locked; in the text they stand behind the images
+    #[arg(long)]
+    digests: bool,
 
     /// The peer takes these flags here too.
     #[command(flatten)]
@@ -81,15 +88,42 @@ pub(super) fn run(
     add_cert_manager(&OwnedSources::of(session)?, session, &mut images)
         .within(|| format!("cannot list the images of `{}`", CertManager::LABEL))?;
     warn_of_unlisted(&images, format, session);
-    let digests = session.repositories()?.settings().lock.clone();
-    let text = format.render(&list(&images, digests.as_deref()), |_| text(&images))?;
+    let context = session.repositories()?;
+    let mut list = list(&images, context.settings().lock.as_deref());
+    if args.digests {
+        add_digests(&mut list, &context, session)?;
+    }
+    let text = format.render(&list, |list| text(list, &images, args))?;
     session.printer().data(text)
 }
 
+/// Asks registries for what is not known. An image without a digest is told of, and listed without one.
+fn add_digests(list: &mut ImageList, context: &Context, session: &Session) -> Result<(), Failure> {
+    let unknown = list.images.iter().filter(|it| it.digest.is_none()).map(|it| it.image.as_str());
+    let unknown: BTreeSet<&str> = unknown.collect();
+    let asked = session.block_on(async { Ok::<_, Failure>(ImageDigests::ask(context, unknown).await) })?;
+    asked.unknown.iter().for_each(|line| session.messages().warning(line));
+    for image in &mut list.images {
+        let found = asked.known.get(&image.image).map(ToString::to_string);
+        image.digest = image.digest.take().or(found);
+    }
+    Ok(())
+}
+
+/// One image a line, as the peer has it; with its digest behind it where that is wanted.
 /// Source: clusterctl v1.14 cmd/init_list_images.go.
-fn text(images: &Images) -> String {
-    let listed = images.iter().filter(|(_, uses)| uses.is_listed);
-    listed.flat_map(|(image, _)| [image.as_str(), "\n"]).collect()
+fn text(list: &ImageList, images: &Images, args: &ListImages) -> String {
+    let mut text = String::new();
+    for listed in list.images.iter().filter(|it| images.get(&it.image).is_some_and(|uses| uses.is_listed)) {
+        text.push_str(&listed.image);
+        let digest = listed.digest.as_ref().filter(|_| args.digests && !listed.image.contains('@'));
+        if let Some(digest) = digest {
+            text.push('@');
+            text.push_str(digest);
+        }
+        text.push('\n');
+    }
+    text
 }
 
 /// The text is that of the peer, so what it does not know is told beside it.

@@ -7,10 +7,20 @@ use crate::{Failure, Within as _, failure::Kind, session::Session, ui::write_fil
 
 const LOCK_MODE: u32 = 0o644;
 
-/// Fails when anything is not as it is locked.
-pub(super) fn checked(found: &[Found], path: &Path, session: &Session) -> Result<(), Failure> {
+/// Fails when anything is not as it is locked, or could not be looked at.
+pub(super) fn checked(
+    found: &[Found],
+    unknown: usize,
+    path: &Path,
+    session: &Session,
+) -> Result<(), Failure> {
     let changed: Vec<&str> =
         found.iter().filter(|it| !it.differences.is_empty()).map(|it| it.label.as_str()).collect();
+    if changed.is_empty() && unknown > 0 {
+        let images = if unknown == 1 { "one image".to_owned() } else { format!("{unknown} images") };
+        return Err(Failure::new(Kind::Environment, format!("the digest of {images} could not be checked"))
+            .hint("all else is as it is locked; without `--digests` no registry is asked"));
+    }
     if changed.is_empty() {
         session.messages().status(format!("everything is as it is locked in `{}`", path.display()));
         return Ok(());

@@ -10,8 +10,8 @@ use provider::{
 };
 use repository::{Context, Lock as Locked, LockDifference, LockedProvider, Overrides};
 
-use super::targets::Target;
-use crate::{Failure, Within as _, session::Session, settings};
+use super::{Lock, targets::Target};
+use crate::{Failure, Within as _, session::Session, settings, verbs::image_digests::ImageDigests};
 
 /// So many providers are read side by side.
 const MAX_PROVIDERS_AT_ONCE: usize = 4;
@@ -25,6 +25,14 @@ pub(super) struct Found {
     pub(super) warnings: Vec<String>,
 }
 
+/// What was read of all of them.
+pub(super) struct Gathered {
+    /// In the order they were asked for.
+    pub(super) found: Vec<Found>,
+    /// A line for each image whose digest was asked for in vain.
+    pub(super) unknown: Vec<String>,
+}
+
 struct Gathering<'a> {
     config: &'a Config,
     overrides: Overrides,
@@ -33,15 +41,15 @@ struct Gathering<'a> {
     also: &'a [String],
 }
 
-/// Reads all of them as if there were no lock, in their order.
+/// Reads all of them as if there were no lock, and asks for the digests of their images where that is wanted.
 /// # Errors
 /// The first that cannot be read.
 pub(super) fn gather_all(
     targets: Vec<Target>,
     lock: &Locked,
-    also: &[String],
+    args: &Lock,
     session: &Session,
-) -> Result<Vec<Found>, Failure> {
+) -> Result<Gathered, Failure> {
     let config = &*session.config()?;
     let gathering = &Gathering {
         config,
@@ -54,15 +62,31 @@ pub(super) fn gather_all(
             None,
         )?,
         lock,
-        also,
+        also: &args.file,
     };
-    session.block_on(async {
+    let mut found: Vec<Found> = session.block_on(async {
         let each = targets.into_iter().map(|target| async move {
             let label = target.label.clone();
             Box::pin(gathering.one(target)).await.within(|| format!("cannot lock `{label}`"))
         });
         stream::iter(each).buffered(MAX_PROVIDERS_AT_ONCE).try_collect().await
-    })
+    })?;
+    let unknown =
+        if args.digests { add_digests(&mut found, &gathering.context, session)? } else { Vec::new() };
+    for one in &mut found {
+        one.differences = one.entry.differences(lock.providers.get(&one.label));
+    }
+    Ok(Gathered { found, unknown })
+}
+
+/// Puts what registries say in the place of what was known before. Gives a line for each image of which they say nothing.
+fn add_digests(found: &mut [Found], context: &Context, session: &Session) -> Result<Vec<String>, Failure> {
+    let references = found.iter().flat_map(|it| it.entry.images.keys().map(String::as_str)).collect();
+    let asked = session.block_on(async { Ok::<_, Failure>(ImageDigests::ask(context, references).await) })?;
+    for (reference, known) in found.iter_mut().flat_map(|it| &mut it.entry.images) {
+        *known = asked.known.get(reference).copied().or(*known);
+    }
+    Ok(asked.unknown)
 }
 
 impl Gathering<'_> {
@@ -73,9 +97,8 @@ impl Gathering<'_> {
         };
         let before = self.lock.providers.get(&target.label);
         let entry = supply.lock(self.shown(&url), before);
-        let differences = entry.differences(before);
         let Target { label, is_anew, .. } = target;
-        Ok(Found { label, entry, differences, is_anew, warnings: supply.warnings })
+        Ok(Found { label, entry, differences: Vec::new(), is_anew, warnings: supply.warnings })
     }
 
     async fn provider(&self, target: &Target) -> Result<(Supply, String), Failure> {

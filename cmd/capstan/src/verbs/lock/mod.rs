@@ -5,7 +5,10 @@ mod gather;
 mod report;
 mod targets;
 
-use self::{gather::gather_all, targets::targets};
+use self::{
+    gather::{Gathered, gather_all},
+    targets::targets,
+};
 use crate::{
     Failure,
     failure::Kind,
@@ -23,6 +26,7 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} lock --infrastructure aws
+  {bin} lock --infrastructure aws --digests
   {bin} lock --check
   {bin} lock --update infrastructure-aws:v2.11.1
   {bin} lock --update all")]
@@ -43,6 +47,10 @@ pub(crate) struct Lock {
     #[arg(long, value_name = "FILE,…", value_delimiter = ',', help_heading = HEADING)]
     file: Vec<String>,
 
+    /// Ask registries for the digest of each image, and lock it; with --check, compare it with the locked one
+    #[arg(long, help_heading = HEADING)]
+    digests: bool,
+
     /// Output format: text, json or yaml
     #[arg(short, long, value_name = "FORMAT", default_value = "text", help_heading = HEADING)]
     output: String,
@@ -60,14 +68,14 @@ pub(crate) fn run(args: &Lock, session: &mut Session) -> Result<(), Failure> {
         return Err(Failure::new(Kind::Environment, message).hint("lock providers with `lock`"));
     }
     let targets = targets(args, &lock, &*session.config()?)?;
-    let found = gather_all(targets, &lock, &args.file, session)?;
-    for warning in found.iter().flat_map(|found| &found.warnings) {
+    let Gathered { found, unknown } = gather_all(targets, &lock, args, session)?;
+    for warning in found.iter().flat_map(|found| &found.warnings).chain(&unknown) {
         session.messages().warning(warning);
     }
     let text = format.render(&report::report(&path, &found), report::text)?;
     session.printer().data(text)?;
     if args.check {
-        return end::checked(&found, &path, session);
+        return end::checked(&found, unknown.len(), &path, session);
     }
     end::refuse_changes(&found)?;
     lock.providers.extend(found.into_iter().map(|found| (found.label, found.entry)));

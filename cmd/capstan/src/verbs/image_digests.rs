@@ -1,0 +1,38 @@
+//! Digests of images from their registries, for the verbs that tell them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use repository::{Context, Digest};
+
+use crate::Failure;
+
+/// What came of asking.
+#[derive(Default)]
+pub(super) struct ImageDigests {
+    /// By reference.
+    pub(super) known: BTreeMap<String, Digest>,
+    /// A line for each image that is without one, and why.
+    pub(super) unknown: Vec<String>,
+}
+
+impl ImageDigests {
+    /// Asks for each once. What fails for one is no reason to go without the others.
+    pub(super) async fn ask(context: &Context, references: BTreeSet<&str>) -> Self {
+        let references: Vec<&str> = references.into_iter().collect();
+        let mut asked = Self::default();
+        let answers = repository::image_digests(context, &references).await;
+        for (reference, answer) in references.into_iter().zip(answers) {
+            match answer {
+                Ok(digest) => {
+                    asked.known.insert(reference.to_owned(), digest);
+                }
+                Err(error) => {
+                    let failure = Failure::from(error);
+                    let why = [&[failure.message().to_owned()], failure.causes()].concat().join(": ");
+                    asked.unknown.push(format!("the digest of `{reference}` is not known: {why}"));
+                }
+            }
+        }
+        asked
+    }
+}
