@@ -1,6 +1,9 @@
 //! From the internet to a closed site: the commands of the guide are the script.
 
-use std::{fs, io::Write as _, process::Stdio};
+#[cfg(target_os = "linux")]
+mod closed;
+
+use std::fs;
 
 use serde_json::json;
 use support::{
@@ -283,71 +286,4 @@ fn an_image_of_all_platforms_keeps_its_digest_and_a_second_load_sends_nothing() 
         assert_eq!(contents.len(), 12);
         assert!(contents.iter().all(|it| it["state"] == expected), "{loaded}");
     }
-}
-
-/// Runs in a network of its own that has loopback and nothing else. The kernel counts what was to be sent elsewhere.
-#[cfg(target_os = "linux")]
-const CLOSED: &str = r#"
-ip link set lo up || exit 77
-while read -r line; do eval "\"$0\" $line" </dev/null || exit 1; done
-cat /proc/net/snmp /proc/net/snmp6"#;
-
-/// So ends what could not make a network of its own.
-#[cfg(target_os = "linux")]
-const NO_NETWORK: i32 = 77;
-
-// Row: PRV-85
-#[cfg(target_os = "linux")]
-#[test]
-fn a_closed_site_sends_no_packet_to_anybody_else() {
-    let host = internet();
-    let outside = connected(&host);
-    for line in commands("Where there is a connection") {
-        run(&outside, &line, &[]);
-    }
-    let site = Site::of(&host);
-    carry(&outside, &site.0, "lab.tar");
-    carry(&outside, &site.0, "newer.tar");
-    let script: String = commands("At the site")
-        .into_iter()
-        .filter(|line| !line.contains("registry") && !line.contains("list-images"))
-        .map(|line| line.replace("capstan ", "").replace("/srv/capi", "capi").replace(" --offline", ""))
-        .map(|line| match line.split_once(" --infra").filter(|_| line.starts_with("init")) {
-            Some((verb, rest)) => format!("{verb} --sandbox lab --infra{rest}\n"),
-            None => line.replace("demo", "demo --sandbox lab").replace("apply", "apply --sandbox lab") + "\n",
-        })
-        .collect::<String>()
-        + "sandbox delete lab\n";
-    let inner = site.0.command(std::iter::empty::<&str>());
-    let mut command = std::process::Command::new("unshare");
-    command.args(["--net", "/bin/sh", "-c", CLOSED]).arg(inner.get_program()).env_clear();
-    let variables = inner.get_envs().filter_map(|(name, value)| Some((name, value?)));
-    command
-        .envs(variables.filter(|(name, _)| *name != "HTTPS_PROXY"))
-        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
-    command.current_dir(site.0.current_dir()).stdin(Stdio::piped());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let Ok(mut child) = command.spawn() else {
-        say("skipped: there is no `unshare`");
-        return;
-    };
-    child.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if output.status.code() == Some(NO_NETWORK) || stderr.contains("unshare") {
-        say("skipped: a network of its own needs root and `ip`");
-        return;
-    }
-    assert!(output.status.success(), "{script}\n{stderr}");
-    assert_eq!(without_route(&stdout), Some((0, 0)), "{stdout}");
-}
-
-/// How often something had no route, by IPv4 and by IPv6.
-#[cfg(target_os = "linux")]
-fn without_route(counters: &str) -> Option<(u64, u64)> {
-    let mut of_ip = counters.lines().filter_map(|line| line.strip_prefix("Ip: ")).map(str::split_whitespace);
-    let (names, values) = (of_ip.next()?, of_ip.next()?);
-    let v4 = names.zip(values).find(|(name, _)| *name == "OutNoRoutes")?.1.parse().ok()?;
-    let v6 = counters.lines().find_map(|line| line.strip_prefix("Ip6OutNoRoutes"))?.trim().parse().ok()?;
-    Some((v4, v6))
 }

@@ -16,6 +16,8 @@
 
 pub mod api_server;
 pub mod binary;
+#[cfg(target_os = "linux")]
+pub mod closed_site;
 #[cfg(feature = "sandbox")]
 pub mod cluster_api;
 #[cfg(feature = "sandbox")]

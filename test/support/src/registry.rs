@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::BufReader,
+    path::Path,
     process::{Child, Command, Stdio},
 };
 
@@ -32,12 +33,14 @@ pub enum Guests {
 #[derive(Debug)]
 pub struct Registry {
     process: Child,
+    /// Host and port.
     host: String,
     ca_pem: String,
     _folder: TempDir,
 }
 
-const PROGRAM: &str = "docker-registry";
+/// The program, found on the PATH.
+pub const PROGRAM: &str = "docker-registry";
 
 /// Of the password below, by `htpasswd -B`.
 const HTPASSWD: &str = "ann:$2y$04$8AkqsovR4pp.1t5WiEYPMu6OhDyBInDPuoqbjo1PfSNhObZzJRAE6\n";
@@ -53,14 +56,17 @@ impl Registry {
     /// # Panics
     /// When the program is there and does not come up.
     pub fn start(transport: Transport, guests: Guests) -> Option<Self> {
-        Self::start_at("127.0.0.1", transport, guests)
+        let mut registry = Self::start_at("127.0.0.1", Path::new(PROGRAM), transport, guests)?;
+        registry.host = registry.host.replace("127.0.0.1", "localhost");
+        Some(registry)
     }
 
-    /// The same on an address of this machine; one of version 6 stands in brackets. The certificate is for `localhost`.
+    /// The same on this address, where one of version 6 stands in brackets; it may be that of another network that
+    /// `program` runs in.
     ///
     /// # Panics
     /// When the program is there and does not come up.
-    pub fn start_at(address: &str, transport: Transport, guests: Guests) -> Option<Self> {
+    pub fn start_at(address: &str, program: &Path, transport: Transport, guests: Guests) -> Option<Self> {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let file = |name: &str, content: &str| {
             let path = folder.path().join(name);
@@ -68,7 +74,7 @@ impl Registry {
             path.display().to_string()
         };
         let tls::Tls { ca_pem, own: Identity { certificate_pem, key_pem }, .. } =
-            tls::make(&[], Manner::Good);
+            tls::make(&[address], Manner::Good);
         let (certificate, key) = (file("tls.crt", &certificate_pem), file("tls.key", &key_pem));
         let tls = match transport {
             Transport::Plain => String::new(),
@@ -89,7 +95,7 @@ http:
   addr: \"{address}:0\"
 {tls}{auth}"
         );
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(program);
         command.args(["serve", &file("config.yml", &config)]).stdin(Stdio::null()).stdout(Stdio::null());
         let mut process = match command.stderr(Stdio::piped()).spawn() {
             Ok(process) => process,
@@ -97,11 +103,10 @@ http:
             Err(error) => panic!("{PROGRAM} does not start: {error}"),
         };
         let mut log = BufReader::new(process.stderr.take().expect("its standard error is a pipe"));
-        let port = port_in(&mut log, address);
-        let name = if address == "127.0.0.1" { "localhost" } else { address };
+        let host = format!("{address}:{}", port_in(&mut log, address));
         // Whoever stops reading a pipe stops the writer.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
-        Some(Self { process, host: format!("{name}:{port}"), ca_pem, _folder: folder })
+        Some(Self { process, host, ca_pem, _folder: folder })
     }
 
     /// Host and port, as they stand in references.

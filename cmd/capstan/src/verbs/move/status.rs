@@ -137,7 +137,9 @@ fn text(status: &MoveStatus) -> String {
     }
     if !status.unseen.is_empty() {
         text += "\nsaves that have paused any of this are not seen\n";
-        status.unseen.iter().for_each(|why| text += &format!("  {why}\n"));
+        for why in &status.unseen {
+            let _ = writeln!(text, "  {why}");
+        }
     }
     clean(&text).into_owned()
 }

@@ -1,4 +1,6 @@
-use support::registry::{Guests, Registry as RealRegistry, Transport};
+use std::path::Path;
+
+use support::registry::{Guests, PROGRAM, Registry as RealRegistry, Transport};
 
 use super::*;
 use crate::{Credential, HostSettings, Hosts, Secret, Settings, open};
@@ -117,7 +119,8 @@ async fn a_registry_is_named_by_an_address_of_version_six_in_brackets() {
         eprintln!("skipped: this machine has no loopback of version 6");
         return;
     }
-    let Some(registry) = RealRegistry::start_at("[::1]", Transport::Plain, Guests::Anybody) else {
+    let registry = RealRegistry::start_at("[::1]", Path::new(PROGRAM), Transport::Plain, Guests::Anybody);
+    let Some(registry) = registry else {
         eprintln!("skipped: `docker-registry` is not installed (apt-get install docker-registry)");
         return;
     };

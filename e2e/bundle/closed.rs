@@ -1,0 +1,133 @@
+//! A site with a cable to a lab and to nothing else: whatever it sends to another address is counted.
+
+use std::{path::Path, process::Stdio};
+
+use support::{
+    api_server::{ApiServer, Source},
+    binary::World,
+    closed_site::ClosedSite,
+    registry::{Guests, Registry, Transport},
+};
+
+use super::{AWS, carry, commands, connected, internet, run};
+use crate::say;
+
+/// A real API server on its loopback, and both bundles.
+struct Site {
+    world: World,
+    // Before the networks they run in.
+    _server: ApiServer,
+    registry: Registry,
+    networks: ClosedSite,
+    /// What the template of the first bundle makes where there is a connection.
+    generated: String,
+}
+
+impl Site {
+    /// None, and a line that says why, where this machine cannot have one.
+    fn build() -> Option<Self> {
+        let (networks, server) = match (ClosedSite::build(), Source::find()) {
+            (Ok(networks), Some(Source::Bundle(server))) => (networks, server),
+            (Ok(_), _) => return skipped("there is no API server of `cargo xtask apiserver`"),
+            (Err(why), _) => return skipped(&why),
+        };
+        let program = networks.lab_program(Path::new("docker-registry"));
+        if !is_installed("docker-registry") {
+            return skipped("`docker-registry` is not installed (apt-get install docker-registry)");
+        }
+        let registry = Registry::start_at(ClosedSite::LAB, &program, Transport::Tls, Guests::Ann)?;
+        let server = ApiServer::start(&Source::Bundle(networks.program(&server))).unwrap();
+
+        let host = internet();
+        let outside = connected(&host);
+        for line in commands("Where there is a connection") {
+            run(&outside, &line, &[]);
+        }
+        let reference = format!("aws:{}", AWS[0]);
+        let rest = ["--kubernetes-version", "v1.35.0", "-n", "default", "--lock", "off"];
+        let generated = outside.run(["generate", "cluster", "demo", "-i", &reference].iter().chain(&rest));
+
+        let world = World::new(networks.program(Path::new(env!("CARGO_BIN_EXE_capstan"))));
+        carry(&outside, &world, "lab.tar");
+        carry(&outside, &world, "newer.tar");
+        let ca = world.write("ca.pem", registry.ca_pem());
+        // `ann:hunter2` as `docker login` writes it.
+        let auths = format!("{{\"auths\": {{\"{}\": {{\"auth\": \"YW5uOmh1bnRlcjI=\"}}}}}}", registry.host());
+        let docker = world.write("docker/config.json", auths).parent().unwrap().to_owned();
+        let world = world.env("SSL_CERT_FILE", ca).env("DOCKER_CONFIG", docker);
+        let variables = ["SANDBOX_ENDPOINT", "SANDBOX_REGION", "SANDBOX_MACHINE_TYPE"];
+        let world = variables.into_iter().fold(world, |world, name| world.env(name, "x"));
+        let world = world.env("KUBECONFIG", server.kubeconfig());
+        Some(Self { world, _server: server, registry, networks, generated: generated.stdout })
+    }
+
+    /// Runs what the guide does with a folder, from the first check to the upgrade, with other places for some words.
+    fn follow_the_guide(&self, places: &[(&str, &str)]) {
+        // No kubelet, so nothing becomes ready. Nothing forbids connections but the network.
+        let here = [
+            ("capstan init ", "capstan init --no-wait "),
+            ("apply ", "apply --no-wait "),
+            (" --offline", ""),
+        ];
+        let places = [&here, places].concat();
+        let of_folder = |line: &String| !line.contains("registry") && !line.contains("list-images");
+        for line in commands("At the site").into_iter().filter(of_folder) {
+            let outcome = run(&self.world, &line, &places);
+            if line.contains("generate cluster") {
+                assert_eq!(outcome.stdout, self.generated);
+            }
+        }
+        let status = self.world.run(["status"]);
+        assert!(status.stdout.contains(AWS[1]) && !status.stdout.contains(AWS[0]), "{status}");
+    }
+
+    /// One word to somebody else is noticed: else the zeros of these tests would say nothing.
+    fn speaks_to_somebody_else_and_is_noticed(&self) {
+        let words = ["bundle", "load", "lab.tar", "--to-registry", "oci://192.0.2.1/capi"];
+        let mut command = self.world.command(words);
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while self.networks.sent_elsewhere() == 0 && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+        assert_ne!(self.networks.sent_elsewhere(), 0);
+    }
+}
+
+fn skipped(why: &str) -> Option<Site> {
+    say(&format!("skipped: {why}"));
+    None
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test finds its registry through the environment")]
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).exists())
+}
+
+// Row: PRV-85
+#[test]
+fn from_a_folder_a_closed_site_sends_nothing_to_anybody() {
+    let Some(site) = Site::build() else { return };
+    site.follow_the_guide(&[("/srv/capi", "capi")]);
+    assert_eq!((site.networks.sent_elsewhere(), site.networks.sent_to_lab()), (0, 0));
+    site.speaks_to_somebody_else_and_is_noticed();
+}
+
+// Row: PRV-85
+#[test]
+fn from_a_registry_a_closed_site_sends_nothing_to_anybody_else() {
+    let Some(site) = Site::build() else { return };
+    let target = format!("--to-registry oci://{}/capi > clusterctl.yaml", site.registry.host());
+    site.follow_the_guide(&[
+        ("--to-folder /srv/capi", &target),
+        ("/srv/capi/clusterctl.yaml", "clusterctl.yaml"),
+        // The lock of a bundle goes to a folder.
+        (" --locked", ""),
+    ]);
+    assert_eq!(site.networks.sent_elsewhere(), 0);
+    assert_ne!(site.networks.sent_to_lab(), 0);
+    site.speaks_to_somebody_else_and_is_noticed();
+}

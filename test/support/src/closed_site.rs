@@ -1,0 +1,162 @@
+//! Two networks of their own with a cable between them: a lab, and a site that reaches the lab and nobody else.
+//!
+//! What the site sends to any other address goes to a device that leads nowhere, where it is counted. Linux, root, `ip`
+//! and `nsenter` are needed.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use tempfile::TempDir;
+
+/// The two networks. They end with this value, and so must what runs in them.
+#[derive(Debug)]
+pub struct ClosedSite {
+    lab: Network,
+    site: Network,
+    scripts: TempDir,
+}
+
+/// A network, as long as somebody is in it.
+#[derive(Debug)]
+struct Network {
+    holder: Child,
+}
+
+const NSENTER: &str = "/usr/bin/nsenter";
+
+/// Stays in a new network until its standard input ends.
+const HOLD: &str = "ip link set lo up && echo up && exec cat";
+
+/// Runs in the lab. Nothing here speaks by itself: no addresses by IPv6, and no neighbour is asked for on the way out.
+const CABLES: &str = "
+set -e
+site() { $NSENTER --net=/proc/$SITE/ns/net ip $*; }
+ip link add lab type veth peer name lab netns $SITE
+ip link add nowhere type veth peer name elsewhere netns $SITE
+for device in lab nowhere; do ip link set $device addrgenmode none; done
+for device in lab elsewhere; do site link set $device addrgenmode none; done
+ip address add $LAB_ADDRESS peer 10.77.0.2 dev lab
+ip link set lab up
+ip link set nowhere up
+site address add 10.77.0.2 peer $LAB_ADDRESS dev lab
+site address add 198.51.100.2/24 dev elsewhere
+site link set lab up
+site link set elsewhere up
+site neighbour add 198.51.100.1 lladdr 02:00:00:00:00:01 dev elsewhere
+site route add default via 198.51.100.1 dev elsewhere
+";
+
+impl ClosedSite {
+    /// The address of the lab.
+    pub const LAB: &str = "10.77.0.1";
+
+    /// Makes both networks.
+    /// # Errors
+    /// Why this machine cannot have them.
+    ///
+    /// # Panics
+    /// When there is no room for temporary files.
+    pub fn build() -> Result<Self, String> {
+        if !Path::new(NSENTER).exists() {
+            return Err(format!("there is no `{NSENTER}`"));
+        }
+        let (lab, site) = (Network::new()?, Network::new()?);
+        let mut cables = lab.enter();
+        cables.args(["/bin/sh", "-c", CABLES]).env("NSENTER", NSENTER).env("LAB_ADDRESS", Self::LAB);
+        let output = cables.env("SITE", site.holder.id().to_string()).output();
+        let output = output.map_err(|error| error.to_string())?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; "));
+        }
+        let scripts = TempDir::new().expect("there is room for a folder");
+        Ok(Self { lab, site, scripts })
+    }
+
+    /// A program that does in the site what this one does.
+    pub fn program(&self, program: &Path) -> PathBuf {
+        self.script(&self.site, "site", program)
+    }
+
+    /// A program that does in the lab what this one does.
+    pub fn lab_program(&self, program: &Path) -> PathBuf {
+        self.script(&self.lab, "lab", program)
+    }
+
+    /// So many packets went from the site to the lab.
+    pub fn sent_to_lab(&self) -> u64 {
+        self.site.sent("lab")
+    }
+
+    /// So many packets went from the site to any other address, or would have, had there been a way.
+    ///
+    /// # Panics
+    /// When the kernel has other counters than it says.
+    pub fn sent_elsewhere(&self) -> u64 {
+        let of_ipv6 = self.site.counters("snmp6");
+        let without_route = of_ipv6.lines().find_map(|line| line.strip_prefix("Ip6OutNoRoutes"));
+        let without_route: u64 = without_route.map_or(0, |number| number.trim().parse().expect("a count"));
+        self.site.sent("elsewhere") + without_route
+    }
+
+    fn script(&self, network: &Network, place: &str, program: &Path) -> PathBuf {
+        let name = program.file_name().expect("a program has a name").to_string_lossy();
+        let path = self.scripts.path().join(format!("{place}-{name}"));
+        let (enter, program) = (network.path(), program.display());
+        let script = format!("#!/bin/sh\nexec {NSENTER} --net={enter} -- '{program}' \"$@\"\n");
+        fs::write(&path, script).expect("there is room for a file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is our own");
+        path
+    }
+}
+
+impl Network {
+    fn new() -> Result<Self, String> {
+        let mut command = Command::new("unshare");
+        command.args(["--net", "/bin/sh", "-c", HOLD]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = command.stderr(Stdio::null()).spawn();
+        let mut holder = child.map_err(|error| format!("`unshare` does not start: {error}"))?;
+        let mut line = String::new();
+        let told = holder.stdout.take().map(|stdout| BufReader::new(stdout).read_line(&mut line));
+        let network = Self { holder };
+        match told {
+            Some(Ok(_)) if line == "up\n" => Ok(network),
+            _ => Err("a network of its own needs root and `ip`".to_owned()),
+        }
+    }
+
+    fn path(&self) -> String {
+        format!("/proc/{}/ns/net", self.holder.id())
+    }
+
+    fn enter(&self) -> Command {
+        let mut command = Command::new(NSENTER);
+        command.arg(format!("--net={}", self.path())).arg("--");
+        command
+    }
+
+    fn counters(&self, file: &str) -> String {
+        let path = format!("/proc/{}/net/{file}", self.holder.id());
+        fs::read_to_string(path).expect("the kernel counts packets")
+    }
+
+    /// Packets that left by a device: the tenth word behind its name.
+    fn sent(&self, device: &str) -> u64 {
+        let all = self.counters("dev");
+        let words = all.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':'));
+        let count = words.and_then(|words| words.split_whitespace().nth(9)?.parse().ok());
+        count.expect("the device was made with the network")
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        // It waits for nothing but this.
+        drop(self.holder.stdin.take());
+        let _ = self.holder.wait();
+    }
+}
