@@ -77,7 +77,7 @@ mod tests {
         let found: Vec<Digest> = found.into_iter().map(Result::unwrap).collect();
         assert_eq!(found, [digest; 3]);
         let gets: Vec<String> =
-            host.received().iter().filter(|it| it.method == "GET").map(|it| it.address()).collect();
+            host.received().iter().filter(|it| it.method == "GET").map(Received::address).collect();
         assert_eq!(gets, [format!("{HOST}/v2/lab/second/manifests/v1")]);
     }
 

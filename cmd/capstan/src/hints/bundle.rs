@@ -1,6 +1,6 @@
 //! What to do about a bundle.
 
-use std::error::Error;
+use std::{error::Error, io::ErrorKind};
 
 use repository::{BundleError, BundleFlaw};
 
@@ -11,6 +11,12 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
     let hint = match error {
         BundleError::Exists { .. } => {
             "look at what is there; `--force` puts the content of the bundle in its place"
+        }
+        BundleError::Unsent { .. } => {
+            "what has arrived stays there, and is not sent again when you run it again"
+        }
+        BundleError::Write { source, .. } if source.kind() == ErrorKind::StorageFull => {
+            "make room and run it again"
         }
         BundleError::NoImage { platform: Some(_), .. } => {
             "leave `--platform` out to copy images for all platforms they are made for"

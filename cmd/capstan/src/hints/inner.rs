@@ -5,6 +5,7 @@ use management::{
     DiscoverError, LifecycleError, MoveError, RenderError, ResolveError, RolloutError, StatusError,
     WorkloadKubeconfigError,
 };
+use repository::BundleError;
 
 use super::rules::as_error;
 
@@ -24,6 +25,10 @@ fn passed_on<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 's
         .or_else(|| as_error::<WriteError>(error).map(of_write))
         .or_else(|| as_error::<WorkloadKubeconfigError>(error).and_then(of_workload))
         .or_else(|| as_error::<RolloutError>(error).and_then(of_rollout))
+        .or_else(|| match as_error(error) {
+            Some(BundleError::Repository(inner)) => Some(inner),
+            _ => None,
+        })
         .or_else(|| match as_error(error) {
             Some(EngineError::Api(inner)) => Some(inner),
             _ => None,
@@ -110,6 +115,21 @@ mod tests {
     use crate::hints::{for_error, members};
 
     use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_within_a_bundle() {
+        let full = || BundleError::Write { path: "x".into(), source: std::io::ErrorKind::StorageFull.into() };
+        assert_eq!(for_error(&full()), ["make room and run it again"]);
+        let unsent = BundleError::Unsent { address: "oci://lab/x:v1".to_owned(), source: Box::new(full()) };
+        assert_eq!(for_error(&unsent).last().map(String::as_str), Some("make room and run it again"));
+    }
+
+    #[test]
+    fn what_a_bundle_only_passes_on_keeps_its_hints() {
+        let pinned = || repository::Error::CannotList { place: "https://lab".to_owned() };
+        assert_eq!(for_error(&BundleError::Repository(pinned())), for_error(&pinned()));
+        assert!(!for_error(&pinned()).is_empty());
+    }
 
     #[test]
     fn facts_of_an_error_that_is_only_passed_on_are_found() {

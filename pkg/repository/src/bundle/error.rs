@@ -35,6 +35,15 @@ pub enum BundleError {
     /// A registry or a release is in the way.
     #[error(transparent)]
     Repository(#[from] Error),
+    /// It ended while one thing of several was sent; those before it have arrived.
+    #[error("cannot send `{address}`")]
+    Unsent {
+        /// Where it was to be.
+        address: String,
+        /// What stopped it.
+        #[source]
+        source: Box<BundleError>,
+    },
     /// A folder has other content than the bundle.
     #[error("there is something else in {}", several(paths))]
     Exists {

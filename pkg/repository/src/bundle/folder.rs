@@ -107,7 +107,7 @@ fn write_release(bundle: &Bundle, entry: &BundleEntry, path: &Path) -> Result<()
         let to = new.join(&file.name);
         make_folder(to.parent().unwrap_or(&to))?;
         let mut written = File::create(&to).map_err(failed(&to))?;
-        bundle.copy(&file.digest, &mut written)?;
+        bundle.copy(&file.digest, &to, &mut written)?;
         written.sync_all().map_err(failed(&to))?;
     }
     if fs::symlink_metadata(path).is_ok() {
@@ -158,7 +158,7 @@ fn write_blob(bundle: &Bundle, blob: &Descriptor, path: &Path) -> Result<(), Bun
     if fs::metadata(path).is_ok_and(|metadata| metadata.len() == blob.size) {
         return Ok(());
     }
-    put(path, |file| bundle.copy(&blob.digest, file))
+    put(path, |file| bundle.copy(&blob.digest, path, file))
 }
 
 fn write_whole(path: &Path, content: &[u8]) -> Result<(), BundleError> {

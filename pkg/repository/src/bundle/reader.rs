@@ -152,7 +152,10 @@ impl Bundle {
                 self.flawed(BundleFlaw::Entry { name, reason: "is too large for a file of a release" })
             );
         }
-        self.copy(digest, &mut bytes)?;
+        self.checked(digest, |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
         Ok(bytes.into())
     }
 
@@ -162,7 +165,7 @@ impl Bundle {
     /// The first thing that is not as it should be.
     pub fn verify(&self) -> Result<Vec<Digest>, BundleError> {
         for digest in self.blobs.keys() {
-            self.copy(digest, &mut io::sink())?;
+            self.checked(digest, |_| Ok(()))?;
         }
         self.check_lock()?;
         let named: BTreeSet<Digest> = self
@@ -196,15 +199,25 @@ impl Bundle {
         Ok(())
     }
 
-    /// Copies some content piece by piece. What was written counts only when this succeeds.
+    /// Copies some content piece by piece to what is at `path`. What was written counts only when this succeeds.
     /// # Errors
     /// [`BundleFlaw::Digest`]; when the archive cannot be read or the copy not written.
-    pub(super) fn copy(&self, digest: &Digest, to: &mut dyn Write) -> Result<(), BundleError> {
+    pub(super) fn copy(&self, digest: &Digest, path: &Path, to: &mut dyn Write) -> Result<(), BundleError> {
+        let failed = |source| BundleError::Write { path: path.to_owned(), source };
+        self.checked(digest, |piece| to.write_all(piece).map_err(failed))
+    }
+
+    /// Hands on some content piece by piece, and holds all of it against its digest.
+    fn checked(
+        &self,
+        digest: &Digest,
+        mut take: impl FnMut(&[u8]) -> Result<(), BundleError>,
+    ) -> Result<(), BundleError> {
         let place = self.place(digest)?;
         let mut digester = Digester::default();
         self.pieces(place, |piece| {
             digester.update(piece);
-            to.write_all(piece)
+            take(piece)
         })?;
         let found = digester.finish();
         if found != *digest {
@@ -213,7 +226,11 @@ impl Bundle {
         Ok(())
     }
 
-    fn pieces(&self, place: Place, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> Result<(), BundleError> {
+    fn pieces(
+        &self,
+        place: Place,
+        mut take: impl FnMut(&[u8]) -> Result<(), BundleError>,
+    ) -> Result<(), BundleError> {
         let failed = |source| BundleError::Read { path: self.path.clone(), source };
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(place.offset)).map_err(failed)?;
@@ -221,7 +238,7 @@ impl Bundle {
         while left > 0 {
             let wanted = usize::try_from(left).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
             file.read_exact(&mut piece[..wanted]).map_err(failed)?;
-            take(&piece[..wanted]).map_err(failed)?;
+            take(&piece[..wanted])?;
             left -= wanted as u64;
         }
         Ok(())
@@ -232,7 +249,10 @@ impl Bundle {
             return Err(self.flawed(BundleFlaw::Entry { name: name.to_owned(), reason: "is too large" }));
         }
         let mut bytes = Vec::new();
-        self.pieces(place, |piece| bytes.write_all(piece))?;
+        self.pieces(place, |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
         Ok(bytes)
     }
 
@@ -303,8 +323,7 @@ impl Bundle {
         }
         // One that is named again and again costs each time.
         *left_bytes = left_bytes.checked_sub(descriptor.size).ok_or_else(|| flaw("is one of too many"))?;
-        let mut bytes = Vec::new();
-        self.copy(&digest, &mut bytes)?;
+        let bytes = self.read(&digest)?;
         let parsed = parse(&digest.to_string(), &bytes, Some(&descriptor.media_type))
             .map_err(|_| flaw("is of a kind this program does not know"))?;
         let unreadable = |source| self.flawed(index::text(&format!("manifest {digest}"), Box::new(source)));

@@ -103,7 +103,8 @@ fn of_registry(registry: &str) -> String {
 /// Sends the releases and images of a bundle. All of the bundle is verified, and every tag looked at, before anything is
 /// sent; what is there already is not sent again.
 /// # Errors
-/// As [`Bundle::verify`]; [`OciError::TagTaken`]; whatever stops a request.
+/// As [`Bundle::verify`]; [`OciError::TagTaken`]; whatever stops a request, within [`BundleError::Unsent`] once something
+/// may have been sent.
 pub async fn load_into_registry(
     bundle: &Bundle,
     context: &Context,
@@ -134,7 +135,10 @@ pub async fn load_into_registry(
     let mut loaded = Vec::new();
     for (entry, repository, reference, artifact) in planned {
         if artifact.state != LoadedState::Unchanged {
-            push.entry(entry, &repository, &reference).await?;
+            let pushed = push.entry(entry, &repository, &reference).await;
+            let unsent =
+                |source| BundleError::Unsent { address: artifact.address.clone(), source: Box::new(source) };
+            pushed.map_err(unsent)?;
         }
         loaded.push(artifact);
     }
@@ -177,9 +181,10 @@ impl Push<'_> {
         }
         let failed = |source| BundleError::Write { path: PathBuf::from("a temporary file"), source };
         let mut file = NamedTempFile::new().map_err(failed)?;
-        self.bundle.copy(&blob.digest, &mut file)?;
+        let path = file.path().to_owned();
+        self.bundle.copy(&blob.digest, &path, &mut file)?;
         file.flush().map_err(failed)?;
-        let content = Content::File { path: file.path().to_owned(), size_bytes: blob.size };
+        let content = Content::File { path, size_bytes: blob.size };
         Ok(self.registry.push_blob(repository, content, &blob.digest).await?)
     }
 }

@@ -125,6 +125,14 @@ fn the_same_content_makes_the_same_file_byte_by_byte_and_is_read_back() {
 }
 
 #[test]
+fn a_full_disk_is_told_with_what_could_not_be_written_and_not_as_a_flaw_of_the_bundle() {
+    let bundle = open(&good()).unwrap();
+    let (path, mut no_room) = (Path::new("metadata.yaml"), [0_u8; 0]);
+    let copied = bundle.copy(&bundle.entries()[1].files[0].digest, path, &mut no_room.as_mut_slice());
+    assert!(matches!(copied, Err(BundleError::Write { path, .. }) if path == Path::new("metadata.yaml")));
+}
+
+#[test]
 fn what_could_lead_elsewhere_is_refused_by_its_name_or_kind() {
     for name in ["../x", "/etc/passwd", "blobs/sha256/../../x", "blobs/sha256/xyz", "blobs\\sha256\\x", "x"] {
         let text = told(&with(&[(name, "x")]));

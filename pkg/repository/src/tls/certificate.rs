@@ -122,7 +122,7 @@ impl UntrustedCertificate {
 }
 
 fn problem(error: &CertificateError, chain: &[CertificateFacts], asked: String) -> CertificateProblem {
-    let other = || CertificateProblem::Other { reason: error.to_string() };
+    let other = || CertificateProblem::Other { reason: in_words(error) };
     let Some(own) = chain.first() else { return other() };
     let issuer = chain.last().unwrap_or(own).issuer.clone();
     // The days are compared as text, which is in the order of time.
@@ -145,6 +145,15 @@ fn problem(error: &CertificateError, chain: &[CertificateFacts], asked: String) 
         (CertificateError::BadSignature, ..) => CertificateProblem::OtherKey { issuer },
         _ => other(),
     }
+}
+
+/// The verifier has no words of its own for what is made wrong most often.
+fn in_words(error: &CertificateError) -> String {
+    let reason = error.to_string();
+    if reason.contains("CaUsedAsEndEntity") {
+        return "it is that of an authority, and a host needs one that an authority signed".to_owned();
+    }
+    reason
 }
 
 impl CertificateFacts {

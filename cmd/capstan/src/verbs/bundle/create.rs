@@ -71,6 +71,8 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     }
     let path = session.environment().resolve(&args.file);
     let unwritten = || format!("cannot create the bundle `{}`", path.display());
+    // From here on there are temporary files, which only a return takes away.
+    session.hold_interrupts()?;
     let writer = BundleWriter::create(&path).within(unwritten)?;
     let mut lock = Lock::default();
     for one in &collected {

@@ -10,6 +10,7 @@ use repository::{
 use super::{CONFIG_FILE, IMAGES_FILE, open, report, site};
 use crate::{
     Failure, Within as _,
+    failure::Kind,
     session::Session,
     settings::{self, OutputFormat},
     ui::write_file_atomically,
@@ -48,6 +49,9 @@ pub(crate) struct Load {
 
 /// Goes before a configuration that a bundle brought, with the digest of what follows: who changed it keeps it.
 const STAMP: &str = "# Written by `bundle load`; it is kept once it is changed. ";
+
+/// How a load to a registry goes on that ended half-way.
+const GOES_ON: &str = "run it again: what has arrived stays there, and is not sent again";
 
 const FILE_MODE: u32 = 0o644;
 
@@ -99,6 +103,8 @@ fn to_folder(
     let mut lock = settings::read_lock(&lock_path)?.unwrap_or_default();
     lock.providers.extend(bundle.lock()?.providers);
     let images = bundle.setting(IMAGES_FILE)?;
+    // Releases come by way of temporary folders, which only a return takes away.
+    session.hold_interrupts()?;
     let loaded = load_into_folder(bundle, folder, existing)?;
     write(&lock_path, lock.to_string().as_bytes())?;
     write(&folder.join(IMAGES_FILE), &images)?;
@@ -118,7 +124,11 @@ fn to_registry(
     let configuration =
         site::configuration(bundle, |it| place.provider_url(it.label), registries(bundle, &place)?)?;
     let context = session.repositories()?;
-    let loaded = session.block_on(load_into_registry(bundle, &context, &place, existing))?;
+    let loaded = session.block_on(load_into_registry(bundle, &context, &place, existing));
+    let loaded = loaded.map_err(|failure| match failure.kind() {
+        Kind::Interrupted => failure.half_way("while it was sent", GOES_ON),
+        _ => failure,
+    })?;
     let contents = loaded.into_iter().map(|it| content(&it.item, it.address, it.state)).collect();
     Ok(BundleLoad { target: repository::shown_text(target), contents, configuration })
 }
