@@ -1,5 +1,5 @@
-//! Copies on the target: group by group, owners before what they own. Content is read kind by kind and never held for longer
-//! than it takes to write a page of it.
+//! Copies on the target: group by group, owners before what they own. Content is read kind by kind, a page while the one
+//! before is written, and held no longer than that takes.
 
 mod compare;
 mod copy;
@@ -97,10 +97,11 @@ async fn copy_group(
     let work = progress.work;
     let mut source = Source::AsDiscovered;
     let mut reading = Reading::new(&work.source, &work.plan.discovered.graph, nodes);
-    while let Some(batch) = reading.next().await? {
+    let mut batch = reading.next().await?;
+    while let Some(objects) = batch {
         let at_most = work.target.server.max_in_flight();
         let known = &*copies;
-        let (done, failures) = side_by_side(at_most, batch, |(node, object)| async move {
+        let writing = side_by_side(at_most, objects, |(node, object)| async move {
             let object = match object {
                 Some(object) => Some(object),
                 None => writer.read(node).await?,
@@ -109,8 +110,9 @@ async fn copy_group(
                 Some(object) => writer.write(node, &object, known).await,
                 None => Ok(Written::Changed),
             }
-        })
-        .await;
+        });
+        // The target need not wait for the source.
+        let ((done, failures), next) = futures::join!(writing, reading.next());
         no_failures("created", failures)?;
         progress.add(done.len());
         for written in done {
@@ -122,6 +124,7 @@ async fn copy_group(
                 }
             }
         }
+        batch = next?;
     }
     Ok(if reading.missed() { Source::Changed } else { source })
 }

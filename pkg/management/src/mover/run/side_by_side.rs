@@ -2,8 +2,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::{StreamExt as _, stream};
 
-/// Works on several things at the same time; what came of them is in the order of the things. After the first failure
-/// nothing new is begun, and what is under way ends.
+/// Works on several things at the same time; what came of them is in the order of the things. A slow one holds up none of
+/// the others. After the first failure nothing new is begun, and what is under way ends.
 pub(in crate::mover) async fn side_by_side<I, T, E, F>(
     at_most: usize,
     things: impl IntoIterator<Item = I>,
@@ -13,7 +13,7 @@ where
     F: Future<Output = Result<T, E>>,
 {
     let (failed, work) = (AtomicBool::new(false), &work);
-    let begin = |thing| {
+    let begin = |(place, thing)| {
         let failed = &failed;
         async move {
             if failed.load(Ordering::Relaxed) {
@@ -21,24 +21,31 @@ where
             }
             let result = work(thing).await;
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
-            Some(result)
+            Some((place, result))
         }
     };
     let (mut done, mut failures) = (Vec::new(), Vec::new());
-    let mut results = stream::iter(things).map(begin).buffered(at_most.max(1));
-    while let Some(result) = results.next().await {
-        match result {
-            Some(Ok(value)) => done.push(value),
-            Some(Err(error)) => failures.push(error),
+    let mut ended = stream::iter(things.into_iter().enumerate()).map(begin).buffer_unordered(at_most.max(1));
+    while let Some(end) = ended.next().await {
+        match end {
+            Some((place, Ok(value))) => done.push((place, value)),
+            Some((place, Err(error))) => failures.push((place, error)),
             None => {}
         }
     }
-    (done, failures)
+    (in_order(done), in_order(failures))
+}
+
+fn in_order<T>(mut ended: Vec<(usize, T)>) -> Vec<T> {
+    ended.sort_unstable_by_key(|(place, _)| *place);
+    ended.into_iter().map(|(_, result)| result).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicUsize;
+    use std::{cell::Cell, sync::atomic::AtomicUsize, time::Duration};
+
+    use tokio::sync::oneshot;
 
     use super::*;
 
@@ -60,6 +67,25 @@ mod tests {
         let (done, failures) = side_by_side(4, 0..20, work).await;
         assert_eq!(done, (0..20).collect::<Vec<_>>());
         assert!(failures.is_empty() && most.into_inner() == 4);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_thing_holds_up_none_of_the_others() {
+        let (tell, told) = oneshot::channel();
+        let (tell, told) = (Cell::new(Some(tell)), Cell::new(Some(told)));
+        let work = |thing: usize| {
+            let (tell, told) = (&tell, &told);
+            async move {
+                match thing {
+                    0 => told.take().unwrap().await.unwrap(),
+                    9 => tell.take().unwrap().send(()).unwrap(),
+                    _ => {}
+                }
+                Ok::<_, ()>(thing)
+            }
+        };
+        let all = tokio::time::timeout(Duration::from_secs(1), side_by_side(2, 0..10, work)).await;
+        assert_eq!(all.unwrap(), ((0..10).collect(), Vec::new()));
     }
 
     #[tokio::test]
