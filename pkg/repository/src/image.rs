@@ -48,7 +48,7 @@ async fn image_digest(context: &Context, reference: &str) -> Result<Digest, Imag
 
 #[cfg(test)]
 mod tests {
-    use support::host::{FakeHost, Reply};
+    use support::host::{FakeHost, Received, Reply};
 
     use super::*;
     use crate::{
