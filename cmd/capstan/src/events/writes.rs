@@ -38,7 +38,7 @@ impl Writes {
     pub(super) fn sent(&self, request: &str) {
         let asks = request.starts_with("GET ")
             || request.contains("dryRun=All")
-            || request.contains("/selfsubjectaccessreviews");
+            || request.starts_with("POST /apis/authorization.k8s.io/");
         if !asks {
             self.0.any_sent.store(true, Ordering::Relaxed);
         }
@@ -55,6 +55,7 @@ mod tests {
             ("GET /api/v1/namespaces?limit=500", false),
             ("PATCH /api/v1/namespaces/a?dryRun=All&fieldManager=capstan", false),
             ("POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews", false),
+            ("POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews", false),
             ("PATCH /api/v1/namespaces/a?fieldManager=capstan", true),
             ("DELETE /api/v1/namespaces/a", true),
         ] {
