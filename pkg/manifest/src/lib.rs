@@ -22,4 +22,6 @@ pub use identity::ObjectRef;
 pub use limits::Limits;
 pub use object::{NotAMapping, Object, type_name};
 pub use serde_json::{Map, Value};
-pub use stream::{BadDocument, Stream, StreamError, Warning, WarningKind, read_stream, write_stream};
+pub use stream::{
+    BadDocument, Stream, StreamError, Warning, WarningKind, read_resources, read_stream, write_stream,
+};

@@ -76,6 +76,23 @@ pub struct BadDocument {
 /// # Errors
 /// All documents that cannot be read, so that they can be mended in one go.
 pub fn read_stream(bytes: &[u8], limits: &Limits) -> Result<Stream, StreamError> {
+    read(bytes, limits, yaml::read_lenient)
+}
+
+/// Reads all documents of a stream as kustomize reads resources: `yes` and `on` are text, a date becomes
+/// `2020-01-01T00:00:00Z`, a key that is set twice is refused.
+///
+/// Source: kyaml 0.21 kio/byteio_reader.go, and what kustomize v5.8.1 prints.
+/// # Errors
+/// All documents that cannot be read, so that they can be mended in one go.
+pub fn read_resources(bytes: &[u8], limits: &Limits) -> Result<Stream, StreamError> {
+    read(bytes, limits, yaml::read_resource)
+}
+
+/// A reader of the first document of a text.
+type ReadDocument = fn(&str, &Limits) -> Result<yaml::Document, YamlError>;
+
+fn read(bytes: &[u8], limits: &Limits, read: ReadDocument) -> Result<Stream, StreamError> {
     let (size_bytes, limit_bytes) = (bytes.len(), limits.size_bytes);
     if size_bytes > limit_bytes {
         let error = YamlError { problem: Problem::TooLarge { size_bytes, limit_bytes }, line: 1, column: 1 };
@@ -85,7 +102,7 @@ pub fn read_stream(bytes: &[u8], limits: &Limits) -> Result<Stream, StreamError>
     let mut bad = Vec::new();
     for chunk in Chunks::new(bytes) {
         let index = stream.objects.len() + bad.len() + 1;
-        if let Err(error) = read_document(&chunk, limits, &mut stream) {
+        if let Err(error) = read_document(&chunk, limits, read, &mut stream) {
             bad.push(BadDocument { index, error });
         }
     }
@@ -93,7 +110,12 @@ pub fn read_stream(bytes: &[u8], limits: &Limits) -> Result<Stream, StreamError>
 }
 
 /// Reads one document into the stream, which stays as it is where the document has no content.
-fn read_document(chunk: &Chunk<'_>, limits: &Limits, stream: &mut Stream) -> Result<(), YamlError> {
+fn read_document(
+    chunk: &Chunk<'_>,
+    limits: &Limits,
+    read: ReadDocument,
+    stream: &mut Stream,
+) -> Result<(), YamlError> {
     let bytes = match chunk {
         Chunk::Document { bytes, .. } => *bytes,
         Chunk::BadSeparator { lines_before } => {
@@ -107,7 +129,7 @@ fn read_document(chunk: &Chunk<'_>, limits: &Limits, stream: &mut Stream) -> Res
     })?;
     // The last line of a document always ends, which a block text at its end can tell.
     let ended = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
-    let read = yaml::read_lenient(&ended, limits).map_err(|error| moved(error, chunk))?;
+    let read = read(&ended, limits).map_err(|error| moved(error, chunk))?;
     if read.value.is_null() {
         return Ok(());
     }

@@ -42,6 +42,15 @@ enum Dialect {
     Objects,
     /// Settings, through go.yaml.in/yaml/v3: `yes` and `on` are text, a date becomes the text of its time.
     Settings,
+    /// Resources of kustomize, through kyaml: as settings are read, but a date becomes `2020-01-01T00:00:00Z`.
+    Resources,
+}
+
+impl Dialect {
+    /// Whether words and merges follow go.yaml.in/yaml/v3, not v2.
+    fn is_v3(self) -> bool {
+        self != Self::Objects
+    }
 }
 
 /// Reads the first document of a file of settings; a text without one is `null`, a key that is set twice is refused.
@@ -101,6 +110,11 @@ pub(crate) enum NoteKind {
     DuplicateKey(String),
     /// Text after the end of the document was left out.
     TextAfterEnd,
+}
+
+/// Reads the first document of a text as kustomize reads resources.
+pub(crate) fn read_resource(text: &str, limits: &Limits) -> Result<Document, YamlError> {
+    read_document(text, limits, Rules { duplicates: Duplicates::Refused, dialect: Dialect::Resources })
 }
 
 /// Reads the first document of a text.

@@ -8,7 +8,7 @@ use crate::{json, workspace::Workspace};
 
 /// Crates in the lock file, ours included. Each one is code we ship and time each build takes: raise the number in the
 /// change that needs it, with the reason in its message.
-const MOST_LOCKED: usize = 417;
+const MOST_LOCKED: usize = 418;
 
 const LOCK: &str = "Cargo.lock";
 const POLICY: &str = "deny.toml";

@@ -213,7 +213,7 @@ impl Composer<'_> {
                 // The first of the list wins, so it is read last: the last source is taken up first.
                 Dialect::Objects => frame.sources.append(&mut sources),
                 // The first of the list is read first, after what the mapping says itself; later ones give way.
-                Dialect::Settings => {
+                Dialect::Settings | Dialect::Resources => {
                     let current = frame.sources.len().saturating_sub(1);
                     frame.sources.splice(current..current, sources.into_iter().rev());
                 }
@@ -230,7 +230,7 @@ impl Composer<'_> {
         let (target, through_alias) = self.follow(index, through_alias)?;
         match self.tree.node(target).kind {
             Kind::Mapping { end } => {
-                let gives_way = self.rules.dialect == Dialect::Settings;
+                let gives_way = self.rules.dialect.is_v3();
                 Ok(Source { next: target + 1, end, through_alias, gives_way })
             }
             _ => Err(Problem::MergeNotMapping.from(offset)),
@@ -358,8 +358,8 @@ impl Scalar {
 
     fn into_key(self, dialect: Dialect) -> Result<String, Problem> {
         Ok(match self {
-            Self::Null if dialect == Dialect::Settings => String::new(),
-            Self::Uint(number) if dialect == Dialect::Settings => number.to_string(),
+            Self::Null if dialect.is_v3() => String::new(),
+            Self::Uint(number) if dialect.is_v3() => number.to_string(),
             Self::Null => return Err(Problem::UnusableKey("`null`")),
             Self::Uint(_) => return Err(Problem::UnusableKey("an integer over 63 bits")),
             Self::Bool(flag) => flag.to_string(),

@@ -85,10 +85,11 @@ fn resolve_tagged(text: Cow<'_, str>, tag: &str, dialect: Dialect) -> Result<Sca
 
 fn keep(found: Plain, text: Cow<'_, str>, dialect: Dialect) -> Scalar {
     match found {
-        Plain::Float(number) if dialect == Dialect::Settings && !number.is_finite() => {
+        Plain::Float(number) if dialect.is_v3() && !number.is_finite() => {
             Scalar::Text(infinity_or_nan(number).to_owned())
         }
         Plain::Timestamp(time) if dialect == Dialect::Settings => Scalar::Text(time.to_string()),
+        Plain::Timestamp(time) if dialect == Dialect::Resources => Scalar::Text(time.rfc3339()),
         Plain::Null => Scalar::Null,
         Plain::Bool(flag) => Scalar::Bool(flag),
         Plain::Int(number) => Scalar::Int(number),
@@ -144,7 +145,7 @@ fn resolve_word(text: &str, dialect: Dialect) -> Plain {
         "true" | "True" | "TRUE" => Plain::Bool(true),
         "false" | "False" | "FALSE" => Plain::Bool(false),
         "~" | "null" | "Null" | "NULL" => Plain::Null,
-        _ if dialect == Dialect::Settings => Plain::Text,
+        _ if dialect.is_v3() => Plain::Text,
         "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => Plain::Bool(true),
         "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => Plain::Bool(false),
         _ => Plain::Text,

@@ -71,6 +71,23 @@ impl Timestamp {
         };
         Some((Self { hour, minute, second, nanoseconds, ..self }, rest))
     }
+
+    /// Prints `2001-01-02T03:04:05.6+02:00`, or `Z` at the end.
+    /// Source: Go time.Time.MarshalJSON.
+    pub(super) fn rfc3339(self) -> String {
+        let Self { year, month, day, hour, minute, second, nanoseconds, offset_minutes } = self;
+        let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+        if nanoseconds != 0 {
+            let digits = format!(".{nanoseconds:09}");
+            text.push_str(digits.trim_end_matches('0'));
+        }
+        if offset_minutes == 0 {
+            return text + "Z";
+        }
+        let sign = if offset_minutes < 0 { '-' } else { '+' };
+        let (hours, minutes) = (offset_minutes.unsigned_abs() / 60, offset_minutes.unsigned_abs() % 60);
+        format!("{text}{sign}{hours:02}:{minutes:02}")
+    }
 }
 
 /// Prints what Go prints for a time: `2001-01-02 03:04:05.6 +0200 +0200`, or `+0000 UTC` at the end.

@@ -1,0 +1,241 @@
+//! The objects a target has gathered so far, found by every id they have or had.
+//!
+//! Ids are only ever added to the index: an object that is renamed stays known by its former ids, which is what patches
+//! and references ask for. A look-up costs one hash and the few objects that share a name, however many there are.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::ResId;
+use crate::fields::FieldTables;
+use crate::problems::ProblemKind;
+use crate::resource::Resource;
+use crate::vars::{self, Variables};
+
+/// The place of an object among those gathered; it stays while others come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Position(usize);
+
+/// Objects in the order they came, and the field tables that hold for them.
+#[derive(Debug)]
+pub(crate) struct Accumulator {
+    /// Which fields the transformers write: the built-in ones and those of every `configurations` on the way up.
+    pub(crate) tables: Arc<FieldTables>,
+    /// The variables of this target and of those it has taken up.
+    pub(crate) variables: Variables,
+    slots: Vec<Option<Resource>>,
+    index: HashMap<ResId, Vec<Position>>,
+    /// By every name they have or had; made when it is first asked for.
+    names: Option<HashMap<Arc<str>, Vec<Position>>>,
+}
+
+/// What a kustomization begins with: nothing. The built-in tables are added with its own ones.
+impl Default for Accumulator {
+    fn default() -> Self {
+        let (variables, slots, index, names) = Default::default();
+        Self { tables: FieldTables::none(), variables, slots, index, names }
+    }
+}
+
+impl Accumulator {
+    /// Adds an object at the end.
+    /// # Errors
+    /// `Duplicate` when an object has that id now; then nothing is added.
+    pub(crate) fn append(&mut self, resource: Resource) -> Result<Position, ProblemKind> {
+        if let Some(first) = self.current(resource.id()).and_then(|position| self.get(position)) {
+            let (first, second) = (first.origin.to_string(), resource.origin.to_string());
+            return Err(ProblemKind::Duplicate { id: Box::new(resource.id().clone()), first, second });
+        }
+        let position = Position(self.slots.len());
+        for id in resource.ids() {
+            index_id(&mut self.index, &mut self.names, id, position);
+        }
+        self.slots.push(Some(resource));
+        Ok(position)
+    }
+
+    /// Adds all objects of another accumulator at the end, with its field tables and variables; gives what clashes.
+    pub(crate) fn absorb(&mut self, other: Self) -> Vec<ProblemKind> {
+        let mut problems = self.add_tables(&other.tables);
+        let added = other.slots.into_iter().flatten().map(|resource| self.append(resource));
+        problems.extend(added.filter_map(Result::err));
+        for (name, variable) in other.variables {
+            problems.extend(vars::add(name, variable, &mut self.variables).err().map(Into::into));
+        }
+        problems
+    }
+
+    /// Adds field tables to those that hold; gives what does not go together.
+    pub(crate) fn add_tables(&mut self, tables: &Arc<FieldTables>) -> Vec<ProblemKind> {
+        let built_in = FieldTables::built_in();
+        let is = |first: &Arc<FieldTables>, second: &Arc<FieldTables>| Arc::ptr_eq(first, second);
+        // The built-in tables added to none or to themselves are what they are; that is nearly always all there is to do.
+        if is(tables, &built_in) && (is(&self.tables, &built_in) || is(&self.tables, &FieldTables::none())) {
+            self.tables = built_in;
+            return Vec::new();
+        }
+        Arc::make_mut(&mut self.tables).merge(tables).into_iter().map(Into::into).collect()
+    }
+
+    /// The objects, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Position, &Resource)> {
+        let occupied = |(index, slot): (usize, &'_ Option<Resource>)| slot.is_some().then_some(index);
+        let positions = self.slots.iter().enumerate().filter_map(occupied);
+        positions.filter_map(|index| Some((Position(index), self.slots[index].as_ref()?)))
+    }
+
+    /// One object.
+    pub(crate) fn get(&self, position: Position) -> Option<&Resource> {
+        self.slots.get(position.0)?.as_ref()
+    }
+
+    /// Finds the objects that have or had an id, in order.
+    pub(crate) fn known_as(&self, id: &ResId) -> impl Iterator<Item = Position> {
+        let found = self.index.get(id).into_iter().flatten().copied();
+        found.filter(|position| self.get(*position).is_some())
+    }
+
+    /// Finds the object that has an id now.
+    pub(crate) fn current(&self, id: &ResId) -> Option<Position> {
+        self.known_as(id).find(|position| self.get(*position).is_some_and(|resource| resource.id() == id))
+    }
+
+    /// Finds the objects that have or had a name, in order.
+    pub(crate) fn named(&mut self, name: &str) -> Vec<Position> {
+        let names = self.names.get_or_insert_with(|| {
+            let mut names: HashMap<Arc<str>, Vec<Position>> = HashMap::new();
+            for (index, resource) in self.slots.iter().enumerate() {
+                for id in resource.iter().flat_map(Resource::ids) {
+                    names.entry(Arc::clone(&id.name)).or_default().push(Position(index));
+                }
+            }
+            names
+        });
+        let mut found = names.get(name).cloned().unwrap_or_default();
+        found.retain(|position| self.get(*position).is_some());
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Changes one object. A new name, namespace or kind is noticed, and the former id remembered; an object that is
+    /// left empty is dropped.
+    pub(crate) fn edit<T>(
+        &mut self,
+        position: Position,
+        change: impl FnOnce(&mut Resource) -> T,
+    ) -> Option<T> {
+        let slot = self.slots.get_mut(position.0)?;
+        let resource = slot.as_mut()?;
+        let result = change(resource);
+        if resource.object.as_map().is_empty() {
+            *slot = None;
+        } else if resource.note_id() {
+            index_id(&mut self.index, &mut self.names, resource.id(), position);
+        }
+        Some(result)
+    }
+
+    /// Changes every object, in order.
+    pub(crate) fn edit_all(&mut self, mut change: impl FnMut(&mut Resource)) {
+        for index in 0..self.slots.len() {
+            self.edit(Position(index), &mut change);
+        }
+    }
+
+    /// Takes an object away.
+    pub(crate) fn remove(&mut self, position: Position) -> Option<Resource> {
+        self.slots.get_mut(position.0)?.take()
+    }
+
+    /// Puts the objects into the order of a key; those with equal keys stay as they are. All positions change.
+    pub(crate) fn sort_by_cached_key<K: Ord>(&mut self, key: impl FnMut(&Resource) -> K) {
+        let mut resources: Vec<Resource> = self.slots.drain(..).flatten().collect();
+        resources.sort_by_cached_key(key);
+        self.index.clear();
+        self.names = None;
+        for (place, resource) in resources.iter().enumerate() {
+            resource.ids().for_each(|id| index_id(&mut self.index, &mut self.names, id, Position(place)));
+        }
+        self.slots = resources.into_iter().map(Some).collect();
+    }
+
+    /// Gives the objects away, in order.
+    pub(crate) fn into_resources(self) -> Vec<Resource> {
+        self.slots.into_iter().flatten().collect()
+    }
+}
+
+fn index_id(
+    index: &mut HashMap<ResId, Vec<Position>>,
+    names: &mut Option<HashMap<Arc<str>, Vec<Position>>>,
+    id: &ResId,
+    position: Position,
+) {
+    let positions = index.entry(id.clone()).or_default();
+    if !positions.contains(&position) {
+        positions.push(position);
+    }
+    if let Some(names) = names {
+        names.entry(Arc::clone(&id.name)).or_default().push(position);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use manifest::Object;
+    use serde_json::json;
+
+    use super::*;
+    use crate::TreePath;
+    use crate::resource::Origin;
+
+    fn config_map(name: &str) -> Resource {
+        let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+        let origin = Arc::new(Origin::File(TreePath::new(name)));
+        Resource::new(Object::try_from(object).unwrap(), origin)
+    }
+
+    fn gathered(names: &[&str]) -> Accumulator {
+        let mut all = Accumulator::default();
+        for name in names {
+            all.append(config_map(name)).unwrap();
+        }
+        all
+    }
+
+    #[test]
+    fn an_object_is_known_by_all_its_names_and_current_under_one() {
+        let mut all = gathered(&["a", "b"]);
+        let first = all.current(config_map("a").id()).unwrap();
+        all.edit(first, |resource| resource.object.set_name("x-a"));
+        all.edit(first, |resource| resource.object.set_name("y-x-a"));
+        for name in ["a", "x-a", "y-x-a"] {
+            assert_eq!(all.known_as(config_map(name).id()).collect::<Vec<_>>(), [first], "{name}");
+        }
+        assert_eq!(all.current(config_map("a").id()), None);
+        assert_eq!(all.get(first).unwrap().original_id(), config_map("a").id());
+    }
+
+    #[test]
+    fn two_objects_with_one_id_are_told_with_both_places() {
+        let mut all = gathered(&["a", "b"]);
+        let clashes = all.absorb(gathered(&["b", "c"]));
+        let texts: Vec<String> = clashes.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["`ConfigMap.v1.[noGrp]/b.[noNs]` is there twice: from `/b` and from `/b`"]);
+        let names = all.iter().map(|(_, resource)| resource.object.name()).collect::<Vec<_>>();
+        assert_eq!(names, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn an_object_that_is_left_empty_or_taken_away_leaves_the_others_in_place() {
+        let mut all = gathered(&["a", "b", "c"]);
+        let at = |all: &Accumulator, name: &str| all.current(config_map(name).id()).unwrap();
+        let (first, second) = (at(&all, "a"), at(&all, "b"));
+        all.edit(first, |resource| resource.object.as_map_mut().clear());
+        assert!(all.remove(second).is_some());
+        assert_eq!(all.known_as(config_map("b").id()).count(), 0);
+        assert_eq!(all.iter().count(), 1);
+        assert_eq!(at(&all, "c"), Position(2));
+    }
+}

@@ -1,0 +1,106 @@
+//! The order of operations: what each field of a kustomization does, and when.
+//!
+//! Source: kustomize v5.8.1 api/internal/target (AccumulateTarget, configureBuiltinTransformers), as observed: fields work in
+//! this order wherever they stand in the file.
+
+use manifest::Object;
+
+use crate::accumulator::Accumulator;
+use crate::fields::configurations;
+use crate::kustomization::Kustomization;
+use crate::output::metadata;
+use crate::resource::{Plugin, Resource};
+use crate::transform::{annotations, images, labels, name, namespace, replacements, replicas};
+use crate::{Resolved, TreePath};
+use crate::{generators, hash, helm, order, output, patches, plugins, references, schema, vars};
+
+use super::root::Root;
+use super::scope::Step;
+use super::{Scope, Session, components, resources};
+
+/// A step, and for a transformer what `transformerAnnotations` call it and how often it runs.
+struct Stage {
+    step: Step,
+    transformer: Option<(&'static str, Times)>,
+}
+
+type Times = fn(&Kustomization) -> usize;
+
+const fn plain(step: Step) -> Stage {
+    Stage { step, transformer: None }
+}
+
+const fn transformer(step: Step, kind: &'static str, times: Times) -> Stage {
+    Stage { step, transformer: Some((kind, times)) }
+}
+
+/// What every kustomization and every component does, to the objects gathered so far.
+const STEPS: [Stage; 24] = [
+    plain(schema::run),
+    plain(resources::run),
+    plain(configurations::run),
+    plain(configurations::run_crds),
+    plain(generators::run_config_maps),
+    plain(generators::run_secrets),
+    plain(helm::run),
+    plain(plugins::run_generators),
+    plain(components::run),
+    transformer(patches::run_strategic_merge, "PatchStrategicMergeTransformer", |k| {
+        usize::from(!k.patches_strategic_merge.is_empty())
+    }),
+    transformer(patches::run, "PatchTransformer", |k| k.patches.len()),
+    transformer(namespace::run, "NamespaceTransformer", |k| usize::from(!k.namespace.is_empty())),
+    transformer(name::run_prefix, "PrefixTransformer", |k| usize::from(!k.name_prefix.is_empty())),
+    transformer(name::run_suffix, "SuffixTransformer", |k| usize::from(!k.name_suffix.is_empty())),
+    transformer(labels::run, "LabelTransformer", |k| k.labels.len()),
+    // The peer has one of these wherever there is any label.
+    transformer(labels::run_common, "LabelTransformer", |k| {
+        usize::from(!k.labels.is_empty() || !k.common_labels.is_empty())
+    }),
+    transformer(annotations::run, "AnnotationsTransformer", |k| {
+        usize::from(!k.common_annotations.is_empty())
+    }),
+    transformer(patches::run_json6902, "PatchJson6902Transformer", |k| k.patches_json6902.len()),
+    transformer(replicas::run, "ReplicaCountTransformer", |k| k.replicas.len()),
+    transformer(images::run, "ImageTagTransformer", |k| k.images.len()),
+    transformer(replacements::run, "ReplacementTransformer", |k| usize::from(!k.replacements.is_empty())),
+    plain(plugins::run_transformers),
+    plain(plugins::run_validators),
+    plain(vars::gather),
+];
+
+/// What is done once, with the objects of the kustomization at the top.
+const FINISH: [Step; 6] =
+    [hash::run, references::run, vars::run, output::drop_local_config, order::run, metadata::run];
+
+/// Builds the kustomization at the top.
+pub(super) fn build_top(session: &mut Session<'_>, folder: &TreePath, top: Option<&TreePath>) -> Vec<Object> {
+    let folder = match session.tree.resolve(folder) {
+        Ok(Resolved::Folder(folder)) => folder,
+        // The search for a kustomization in it tells what is wrong.
+        _ => folder.clone(),
+    };
+    let Some((root, kustomization)) = Root::first(folder, top.cloned()).open(session) else {
+        return Vec::new();
+    };
+    let mut scope = Scope { session, root: &root, kustomization: &kustomization };
+    scope.session.metadata = metadata::wanted(&mut scope);
+    let mut objects = Accumulator::default();
+    build(&mut scope, &mut objects);
+    for step in FINISH {
+        step(&mut scope, &mut objects);
+    }
+    objects.into_resources().into_iter().map(|Resource { object, .. }| object).collect()
+}
+
+/// Builds one kustomization onto objects: none for one of its own, those of the parent for a component.
+pub(super) fn build(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    for Stage { step, transformer } in STEPS {
+        step(scope, objects);
+        if let Some((kind, times)) = transformer {
+            for _ in 0..times(scope.kustomization) {
+                metadata::note(scope, &scope.root.file, &Plugin::of_field(kind), objects);
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+use crate::{
+    Answer, Answers, Build, LoadRestrictor, MemoryTree, Options, Outcome, Reorder, Request, TreePath,
+};
+
+const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: NAME\n";
+
+fn config_map(name: &str) -> String {
+    CONFIG_MAP.replace("NAME", name)
+}
+
+fn component(text: &str) -> String {
+    format!("kind: Component\n{text}")
+}
+
+fn tree(files: &[(&str, &str)]) -> MemoryTree {
+    files.iter().map(|(path, text)| (*path, text.as_bytes())).collect()
+}
+
+fn run(files: &[(&str, &str)], answers: &Answers, options: Options) -> Result<Outcome, String> {
+    let tree = tree(files);
+    Build { tree: &tree, answers, options }.run(&TreePath::new("/top")).map_err(|errors| errors.to_string())
+}
+
+/// The kinds and names of what is built in `/top`, in order, or what is wrong.
+fn names(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
+    let options = Options { reorder: Reorder::None, ..Options::default() };
+    match run(files, &Answers::new(), options)? {
+        Outcome::Built(output) => Ok(output.objects.iter().map(|object| object.name().to_owned()).collect()),
+        Outcome::Wants(wanted) => Err(format!("wants {wanted:?}")),
+    }
+}
+
+fn problems(files: &[(&str, &str)]) -> String {
+    names(files).unwrap_err()
+}
+
+// Row: KUS-16, KUS-17, KUS-18
+#[test]
+fn files_folders_and_lists_come_left_to_right_and_a_folder_is_its_own() {
+    let list = "kind: List\napiVersion: v1\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: s}}\n- \
+                {apiVersion: v1, kind: Secret, metadata: {name: t}}\n";
+    let built = names(&[
+        ("/top/kustomization.yaml", "resources: [a.yaml, ../base, list.yaml]\nnameSuffix: -x"),
+        ("/top/a.yaml", &config_map("a")),
+        ("/top/list.yaml", list),
+        ("/base/kustomization.yml", "resources: [b.yaml]\nnamePrefix: base-"),
+        ("/base/b.yaml", &config_map("b")),
+    ]);
+    assert_eq!(built.unwrap(), ["a-x", "base-b-x", "s-x", "t-x"]);
+}
+
+// Row: KUS-06, KUS-22, KUS-23, KUS-24
+#[test]
+fn a_component_works_on_all_that_was_gathered_before_it() {
+    let built = names(&[
+        ("/top/kustomization.yaml", "resources: [a.yaml]\ncomponents: [../one, ../two]\nnamePrefix: top-"),
+        ("/top/a.yaml", &config_map("a")),
+        ("/one/kustomization.yaml", &component("resources: [b.yaml]\nnamePrefix: one-")),
+        ("/one/b.yaml", &config_map("b")),
+        ("/two/kustomization.yaml", &component("components: [inner]\nnameSuffix: -two")),
+        ("/two/inner/kustomization.yaml", &component("nameSuffix: -inner")),
+    ]);
+    assert_eq!(built.unwrap(), ["top-one-a-inner-two", "top-one-b-inner-two"]);
+}
+
+// Row: KUS-13, KUS-14, KUS-15
+#[test]
+fn what_stands_in_the_wrong_list_is_told_all_at_once() {
+    let told = problems(&[
+        ("/top/kustomization.yaml", "resources: [../c]\ncomponents: [../k, a.yaml]"),
+        ("/top/a.yaml", &config_map("a")),
+        ("/c/kustomization.yaml", &component("namePrefix: x")),
+        ("/k/kustomization.yaml", "namePrefix: k-"),
+    ]);
+    let expected = "/top/kustomization.yaml: resources[0]: `/c` is of kind Component: list it under `components`; \
+                    /top/kustomization.yaml: components[0]: `/k` is of kind Kustomization, a Component is needed here: list it \
+                    under `resources`; /top/kustomization.yaml: components[1]: `a.yaml` is a file; a component is a folder \
+                    with a kustomization";
+    assert_eq!(told, expected);
+}
+
+// Row: KUS-11, KUS-21
+#[test]
+fn one_object_by_two_ways_is_told_with_both_places_unless_it_is_renamed() {
+    let mut files = vec![
+        ("/top/kustomization.yaml", "resources: [../one, ../two]"),
+        ("/one/kustomization.yaml", "resources: [../base]"),
+        ("/two/kustomization.yaml", "resources: [../base]"),
+        ("/base/kustomization.yaml", "resources: [a.yaml]"),
+    ];
+    let text = config_map("a");
+    files.push(("/base/a.yaml", &text));
+    let told = problems(&files);
+    assert!(told.ends_with("is there twice: from `/base/a.yaml` and from `/base/a.yaml`"), "{told}");
+    files[2].1 = "resources: [../base]\nnamePrefix: two-";
+    assert_eq!(names(&files).unwrap(), ["a", "two-a"]);
+}
+
+#[test]
+fn a_problem_carries_the_files_that_led_there() {
+    let told = problems(&[
+        ("/top/kustomization.yaml", "resources: [../mid, gone.yaml]"),
+        ("/mid/kustomization.yaml", "resources: [../base]"),
+        ("/base/kustomization.yaml", "resource: [x]\nimages: [{newTag: 1.20}]"),
+    ]);
+    let chain = "/top/kustomization.yaml > /mid/kustomization.yaml > /base/kustomization.yaml";
+    let expected = [
+        format!("{chain}: `images[0].newTag` must be a string, this is a number"),
+        format!("{chain}: there is no field `resource`; is `resources` meant?"),
+        "/top/kustomization.yaml: resources[1]: `gone.yaml` is not there: neither a file nor a folder at \
+         `/top/gone.yaml`"
+            .to_owned(),
+    ];
+    assert_eq!(told, expected.join("; "));
+}
+
+#[test]
+fn roots_in_a_ring_and_files_outside_are_refused() {
+    let told = problems(&[
+        ("/top/kustomization.yaml", "resources: [../base]"),
+        ("/base/kustomization.yaml", "resources: [../top]"),
+    ]);
+    assert!(told.ends_with("`/top` contains `/top`, which led here"), "{told}");
+    let files = [("/top/kustomization.yaml", "resources: [../a.yaml]"), ("/a.yaml", &*config_map("a"))];
+    assert!(problems(&files).ends_with("`/a.yaml` lies outside `/top`"));
+    let free = Options { load_restrictor: LoadRestrictor::None, ..Options::default() };
+    assert!(matches!(run(&files, &Answers::new(), free), Ok(Outcome::Built(_))));
+}
+
+#[test]
+fn roots_without_end_are_refused_and_not_followed() {
+    let mut tree = MemoryTree::default();
+    let mut folder = TreePath::new("/top");
+    for _ in 0..10_000 {
+        tree.insert(folder.join("kustomization.yaml"), *b"resources: [in]");
+        folder = if folder.as_str().len() < 1_000 { folder.join("in") } else { break };
+    }
+    let build = Build { tree: &tree, answers: &Answers::new(), options: Options::default() };
+    let told = build.run(&TreePath::new("/top")).unwrap_err().problems;
+    let told = told[0].kind.to_string();
+    assert_eq!(told, "folders lead to folders more than 200 levels deep");
+}
+
+#[test]
+fn all_that_is_wanted_from_elsewhere_is_asked_for_in_one_pass() {
+    let files =
+        [("/top/kustomization.yaml", "resources: ['https://a.example/x.yaml', 'https://b.example/r//p']")];
+    let Outcome::Wants(wanted) = run(&files, &Answers::new(), Options::default()).unwrap() else {
+        panic!("built")
+    };
+    let mut answers = Answers::new();
+    for request in wanted {
+        let Request::Remote(remote) = &request else { panic!("{request:?}") };
+        let answer = if remote.text.ends_with("yaml") {
+            Answer::Bytes(config_map("a").into_bytes().into())
+        } else {
+            Answer::Folder { top: TreePath::new("/.remote"), root: TreePath::new("/.remote/p") }
+        };
+        answers.insert(request, Ok(answer));
+    }
+    let mut all = files.to_vec();
+    let text = config_map("b");
+    all.extend([
+        ("/.remote/p/kustomization.yaml", "resources: [b.yaml]"),
+        ("/.remote/p/b.yaml", text.as_str()),
+    ]);
+    let Outcome::Built(output) = run(&all, &answers, Options::default()).unwrap() else {
+        panic!("wants more")
+    };
+    assert_eq!(output.objects.len(), 2);
+}

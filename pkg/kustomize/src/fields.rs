@@ -1,0 +1,352 @@
+//! Which fields of which kinds a transformer writes.
+//!
+//! A [`FieldSpec`] names one field of some kinds, a [`FieldTable`] finds the specs of an object by its kind, and
+//! [`FieldTables`] holds one table a transformer. A walk allocates nothing; an object without the field is not written.
+
+pub(crate) mod configurations;
+mod defaults;
+mod path;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use manifest::{Object, Value};
+
+pub(crate) use path::FieldPath;
+
+use crate::kustomization::entries::FieldSpecEntry;
+use crate::{Gvk, ResId, order};
+
+/// Which kinds are meant; what is empty holds for all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KindPattern {
+    pub(crate) group: Box<str>,
+    pub(crate) version: Box<str>,
+    pub(crate) kind: Box<str>,
+}
+
+/// One field of some kinds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FieldSpec {
+    pub(crate) of: KindPattern,
+    pub(crate) path: FieldPath,
+    pub(crate) create: bool,
+}
+
+/// Field specs, found by the kind of an object.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FieldTable {
+    specs: Vec<FieldSpec>,
+    /// For each kind that is named, its specs and those of every kind, in order.
+    by_kind: HashMap<Box<str>, Vec<usize>>,
+    /// The specs of every kind.
+    of_any: Vec<usize>,
+}
+
+/// The fields that refer to objects of a kind by name.
+#[derive(Clone, Debug)]
+pub(crate) struct ReferenceTable {
+    pub(crate) referent: KindPattern,
+    pub(crate) fields: FieldTable,
+}
+
+/// A field spec, or a field it leads to, that cannot be as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum FieldProblem {
+    /// Two specs of one field that disagree.
+    #[error("two field specs for `{path}` of `{kind}` differ in `create`: give both the same")]
+    Conflict {
+        /// The kinds that are meant, as `Kind.version.group`.
+        kind: String,
+        /// The field.
+        path: String,
+    },
+    /// A field spec that leads nowhere.
+    #[error("a field spec of `{kind}` has no `path`")]
+    NoPath {
+        /// The kinds that are meant, as `Kind.version.group`.
+        kind: String,
+    },
+    /// A field that holds something else than what is to be written there.
+    #[error("`{path}` of `{id}` must be {expected}, this is {found}")]
+    WrongType {
+        /// The object.
+        id: Box<ResId>,
+        /// The field.
+        path: String,
+        /// What is to be written.
+        expected: &'static str,
+        /// What is there.
+        found: &'static str,
+    },
+}
+
+/// One table a transformer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FieldTables {
+    pub(crate) name_prefix: FieldTable,
+    pub(crate) name_suffix: FieldTable,
+    pub(crate) namespace: FieldTable,
+    pub(crate) common_labels: FieldTable,
+    pub(crate) labels: FieldTable,
+    pub(crate) template_labels: FieldTable,
+    pub(crate) common_annotations: FieldTable,
+    pub(crate) images: FieldTable,
+    pub(crate) replicas: FieldTable,
+    pub(crate) var_references: FieldTable,
+    pub(crate) name_references: Vec<ReferenceTable>,
+}
+
+impl KindPattern {
+    /// Whether objects of a group, version and kind are meant.
+    pub(crate) fn matches(&self, group: &str, version: &str, kind: &str) -> bool {
+        let fits = |pattern: &str, text: &str| pattern.is_empty() || pattern == text;
+        fits(&self.kind, kind) && fits(&self.group, group) && fits(&self.version, version)
+    }
+
+    fn rank(&self) -> impl Ord + use<> {
+        order::kind_rank(&self.group, &self.version, &self.kind)
+    }
+
+    /// Whether objects of a kind are meant.
+    pub(crate) fn selects(&self, gvk: &Gvk) -> bool {
+        self.matches(&gvk.group, &gvk.version, &gvk.kind)
+    }
+}
+
+/// `Kind.version.group`, with `*` for what holds for all, and without what is empty at the end.
+impl fmt::Display for KindPattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts =
+            [&self.kind, &self.version, &self.group].map(|part| if part.is_empty() { "*" } else { part });
+        let text = parts.join(".");
+        formatter.write_str(text.strip_suffix(".*.*").or(text.strip_suffix(".*")).unwrap_or(&text))
+    }
+}
+
+impl FieldSpec {
+    /// Shows each value of the field to `see`.
+    pub(crate) fn read(&self, object: &Object, mut see: impl FnMut(&Value)) {
+        self.path.read(object.as_map(), &mut see);
+    }
+
+    /// Hands each value of the field to `change`. Where the field is not there and the spec creates it, the value is
+    /// null; an object that has nothing to change is not written.
+    pub(crate) fn edit(&self, object: &mut Object, mut change: impl FnMut(&mut Value)) {
+        if self.create || self.path.is_in(object.as_map()) {
+            self.path.edit(object.as_map_mut(), self.create, &mut change);
+        }
+    }
+}
+
+impl From<FieldSpecEntry> for FieldSpec {
+    fn from(entry: FieldSpecEntry) -> Self {
+        let FieldSpecEntry { group, version, kind, path, create } = entry;
+        let of = KindPattern { group: group.into(), version: version.into(), kind: kind.into() };
+        Self { of, path: FieldPath::parse(&path), create }
+    }
+}
+
+impl FieldTable {
+    /// Finds the specs of an object, in the order of the table.
+    pub(crate) fn of(&self, object: &Object) -> impl Iterator<Item = &FieldSpec> {
+        self.of_parts(object.group(), object.version(), object.kind())
+    }
+
+    /// Finds the specs of a kind of objects, in the order of the table.
+    pub(crate) fn of_kind(&self, gvk: &Gvk) -> impl Iterator<Item = &FieldSpec> {
+        self.of_parts(&gvk.group, &gvk.version, &gvk.kind)
+    }
+
+    fn of_parts(&self, group: &str, version: &str, kind: &str) -> impl Iterator<Item = &FieldSpec> {
+        let candidates = self.by_kind.get(kind).unwrap_or(&self.of_any);
+        candidates
+            .iter()
+            .map(|index| &self.specs[*index])
+            .filter(move |spec| spec.of.matches(group, version, kind))
+    }
+
+    /// Adds a spec, unless one for the same field of these kinds, or of some of them, is there.
+    /// Source: kustomize v5.8.1 api/types (FsSlice.MergeOne).
+    /// # Errors
+    /// `Conflict` where the two differ in whether the field is created, `NoPath`; then the table stays as it is.
+    pub(crate) fn add(&mut self, spec: FieldSpec) -> Result<(), FieldProblem> {
+        let kind = || spec.of.to_string();
+        if spec.path.is_empty() {
+            return Err(FieldProblem::NoPath { kind: kind() });
+        }
+        let covered = |of: &KindPattern| spec.of.matches(&of.group, &of.version, &of.kind);
+        match self.specs.iter().find(|present| present.path == spec.path && covered(&present.of)) {
+            None => self.push(spec),
+            Some(present) if present.create == spec.create => {}
+            Some(_) => {
+                return Err(FieldProblem::Conflict { kind: kind(), path: spec.path.to_string() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds all specs of a list; gives what is wrong with them.
+    pub(crate) fn add_all(&mut self, specs: impl IntoIterator<Item = FieldSpec>) -> Vec<FieldProblem> {
+        specs.into_iter().filter_map(|spec| self.add(spec).err()).collect()
+    }
+
+    /// Adds all specs of another table, in its order; gives what is wrong with them.
+    pub(crate) fn merge(&mut self, other: &Self) -> Vec<FieldProblem> {
+        self.add_all(other.specs.iter().cloned())
+    }
+
+    /// Puts the specs into the order of their kinds, in which they are merged: those of every kind come late.
+    fn sort(&mut self) {
+        let mut specs = std::mem::take(self).specs;
+        specs.sort_by_cached_key(|spec| spec.of.rank());
+        for spec in specs {
+            self.push(spec);
+        }
+    }
+
+    fn push(&mut self, spec: FieldSpec) {
+        let index = self.specs.len();
+        if spec.of.kind.is_empty() {
+            self.of_any.push(index);
+            self.by_kind.values_mut().for_each(|indices| indices.push(index));
+        } else {
+            let of_kind = self.by_kind.entry(spec.of.kind.clone()).or_insert_with(|| self.of_any.clone());
+            of_kind.push(index);
+        }
+        self.specs.push(spec);
+    }
+}
+
+impl FromIterator<FieldSpec> for FieldTable {
+    fn from_iter<I: IntoIterator<Item = FieldSpec>>(specs: I) -> Self {
+        let mut table = Self::default();
+        specs.into_iter().for_each(|spec| table.push(spec));
+        table
+    }
+}
+
+impl FieldTables {
+    /// The tables that hold where nothing is configured.
+    pub(crate) fn built_in() -> Arc<Self> {
+        static BUILT_IN: LazyLock<Arc<FieldTables>> = LazyLock::new(|| Arc::new(defaults::tables().sorted()));
+        Arc::clone(&BUILT_IN)
+    }
+
+    /// No tables at all, which is what a kustomization begins with.
+    pub(crate) fn none() -> Arc<Self> {
+        static NONE: LazyLock<Arc<FieldTables>> = LazyLock::new(Arc::default);
+        Arc::clone(&NONE)
+    }
+
+    /// Adds the specs of other tables; gives what does not go together.
+    ///
+    /// A spec of every kind is not added where one of a single kind is there; so what is merged first counts.
+    pub(crate) fn merge(&mut self, other: &Self) -> Vec<FieldProblem> {
+        let mut other = other.clone();
+        let mut problems = Vec::new();
+        for (into, from) in self.tables().into_iter().zip(other.tables()) {
+            problems.extend(into.merge(from));
+        }
+        for ReferenceTable { referent, fields } in &other.name_references {
+            problems.extend(self.add_references(referent, fields.specs.iter().cloned()));
+        }
+        self.tables().into_iter().for_each(FieldTable::sort);
+        problems
+    }
+
+    /// Puts the specs into the order they are merged in.
+    pub(crate) fn sorted(mut self) -> Self {
+        self.tables().into_iter().for_each(FieldTable::sort);
+        self
+    }
+
+    /// The tables a transformer each.
+    fn tables(&mut self) -> [&mut FieldTable; 10] {
+        [
+            &mut self.name_prefix,
+            &mut self.name_suffix,
+            &mut self.namespace,
+            &mut self.common_labels,
+            &mut self.labels,
+            &mut self.template_labels,
+            &mut self.common_annotations,
+            &mut self.images,
+            &mut self.replicas,
+            &mut self.var_references,
+        ]
+    }
+
+    /// Adds fields that refer to objects of a kind; gives what does not go together.
+    pub(crate) fn add_references(
+        &mut self,
+        referent: &KindPattern,
+        fields: impl IntoIterator<Item = FieldSpec>,
+    ) -> Vec<FieldProblem> {
+        let tables = &mut self.name_references;
+        let index = tables.iter().position(|table| table.referent == *referent).unwrap_or_else(|| {
+            let index = tables.partition_point(|table| table.referent.rank() <= referent.rank());
+            tables
+                .insert(index, ReferenceTable { referent: referent.clone(), fields: FieldTable::default() });
+            index
+        });
+        tables[index].fields.add_all(fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn spec(kind: &str, path: &str, create: bool) -> FieldSpec {
+        FieldSpecEntry { kind: kind.into(), path: path.into(), create, ..FieldSpecEntry::default() }.into()
+    }
+
+    fn pod() -> Object {
+        let spec = json!({"containers": [{"name": "a"}, {"name": "b"}]});
+        Object::try_from(json!({"apiVersion": "v1", "kind": "Pod", "spec": spec})).unwrap()
+    }
+
+    #[test]
+    fn lists_on_the_way_are_entered() {
+        let mut pod = pod();
+        spec("", "spec/containers[]/name", false).edit(&mut pod, |name| *name = json!("x"));
+        assert_eq!(pod.get(&["spec", "containers"]), Some(&json!([{"name": "x"}, {"name": "x"}])));
+    }
+
+    #[test]
+    fn a_field_is_created_only_where_that_is_said() {
+        let mut pod = pod();
+        let before = pod.clone();
+        spec("", "metadata/labels", false).edit(&mut pod, |labels| *labels = json!({}));
+        assert_eq!(pod, before);
+        spec("", "metadata/labels", true).edit(&mut pod, |labels| *labels = json!({}));
+        assert_eq!(pod.get(&["metadata", "labels"]), Some(&json!({})));
+    }
+
+    #[test]
+    fn a_table_finds_the_specs_of_a_kind_in_order() {
+        let specs =
+            [spec("Pod", "a", false), spec("", "b", false), spec("Job", "c", false), spec("Pod", "d", false)];
+        let table: FieldTable = specs.into_iter().collect();
+        let paths = |object: &Object| table.of(object).map(|spec| spec.path.to_string()).collect::<Vec<_>>();
+        assert_eq!(paths(&pod()), ["a", "b", "d"]);
+        assert_eq!(paths(&Object::default()), ["b"]);
+    }
+
+    #[test]
+    fn a_spec_is_not_added_where_one_for_some_of_its_kinds_is_there() {
+        let mut table: FieldTable = [spec("Pod", "a", true)].into_iter().collect();
+        let told = |result: Result<(), FieldProblem>| result.map_err(|problem| problem.to_string());
+        assert_eq!(told(table.add(spec("", "a", true))), Ok(()));
+        assert_eq!(told(table.add(spec("Job", "a", false))), Ok(()));
+        assert_eq!(table.specs, [spec("Pod", "a", true), spec("Job", "a", false)]);
+        let conflict = "two field specs for `a` of `*` differ in `create`: give both the same";
+        assert_eq!(told(table.add(spec("", "a", false))), Err(conflict.to_owned()));
+        let nowhere = "a field spec of `Pod` has no `path`";
+        assert_eq!(told(table.add(spec("Pod", "", false))), Err(nowhere.to_owned()));
+    }
+}

@@ -1,0 +1,228 @@
+//! `configMapGenerator` and `secretGenerator`: objects made of literals, files and environment files.
+//!
+//! ```text
+//! envs, literals, files ─► sources: keys and values ─► an object ─► merge: new, or onto one that is there
+//! ```
+//! Source: kustomize v5.8.1 api/internal/generators, api/kv, api/resmap (appendReplaceOrMerge), as observed.
+
+mod merge;
+mod sources;
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use manifest::{Map, Object, Value};
+use serde_json::json;
+
+use crate::ResId;
+use crate::accumulator::Accumulator;
+use crate::build::Scope;
+use crate::kustomization::generators::{Generator, GeneratorOptions};
+use crate::resource::{Origin, Plugin, Resource};
+
+/// What is generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Generated {
+    ConfigMap,
+    Secret,
+}
+
+/// Why an object cannot be generated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GeneratorProblem {
+    /// A generator without a name.
+    #[error("`name` is missing: the object needs one")]
+    Nameless,
+    /// A literal that is no pair.
+    #[error("this is no `key=value`")]
+    NotAPair,
+    /// A file with an unclear key.
+    #[error("`{0}` is neither a path nor `key=path`")]
+    NotAFileSource(String),
+    /// A line of an environment file that is no text.
+    #[error("line {line} of `{file}` is not UTF-8")]
+    NotText {
+        /// The file as it is written.
+        file: String,
+        /// Its line, from 1.
+        line: usize,
+    },
+    /// One key by two sources.
+    #[error("the key `{key}` is there twice: from {first} and from {second}")]
+    RepeatedKey {
+        /// The key.
+        key: String,
+        /// The source that has it, such as `literals[0]`.
+        first: String,
+        /// The source that has it too.
+        second: String,
+    },
+    /// A key the API server will refuse: a warning.
+    #[error("the key `{0}` will be refused: letters, digits, `-`, `_` and `.` may stand in it, at most 253")]
+    InvalidKey(String),
+    /// A behavior of another name: a warning, since it counts as `create`.
+    #[error("`{0}` is no behavior and counts as `create`: write `create`, `merge` or `replace`")]
+    UnknownBehavior(String),
+    /// There is nothing to merge into.
+    #[error("`{id}` is not there: nothing to {behavior}; without `behavior` it is created")]
+    NothingThere {
+        /// The object that was looked for.
+        id: Box<ResId>,
+        /// `merge` or `replace`.
+        behavior: &'static str,
+    },
+    /// An object is there already.
+    #[error("`{id}` is there already, from {first}: set `behavior` to `merge` or `replace`")]
+    Exists {
+        /// The object.
+        id: Box<ResId>,
+        /// Where the one that is there comes from.
+        first: String,
+    },
+    /// Several objects could be meant.
+    #[error("`{id}` was the name of several objects: {}", candidates.join(", "))]
+    Ambiguous {
+        /// The object that was looked for.
+        id: Box<ResId>,
+        /// The objects as they are called now.
+        candidates: Vec<String>,
+    },
+}
+
+impl Generated {
+    fn kind(self) -> &'static str {
+        match self {
+            Self::ConfigMap => "ConfigMap",
+            Self::Secret => "Secret",
+        }
+    }
+
+    fn plugin(self) -> &'static str {
+        match self {
+            Self::ConfigMap => "ConfigMapGenerator",
+            Self::Secret => "SecretGenerator",
+        }
+    }
+}
+
+/// Makes or merges the ConfigMaps.
+pub(crate) fn run_config_maps(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    let generators = &scope.kustomization.config_map_generator;
+    run(scope, Generated::ConfigMap, generators, objects);
+}
+
+/// Makes or merges the Secrets.
+pub(crate) fn run_secrets(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    let generators = &scope.kustomization.secret_generator;
+    run(scope, Generated::Secret, generators, objects);
+}
+
+fn run(scope: &mut Scope<'_, '_>, made: Generated, generators: &[Generator], objects: &mut Accumulator) {
+    let list = match made {
+        Generated::ConfigMap => "configMapGenerator",
+        Generated::Secret => "secretGenerator",
+    };
+    for (index, generator) in generators.iter().enumerate() {
+        let field = format!("{list}[{index}]");
+        let options = merged(&generator.options, &scope.kustomization.generator_options);
+        let by = Plugin::of_field(made.plugin());
+        let origin = Origin::Field { file: scope.root.file.clone(), field: field.clone(), by };
+        generate(scope, &field, made, &Generator { options, ..generator.clone() }, origin, objects);
+    }
+}
+
+/// Makes one object, and adds it or merges it into one that is there.
+pub(crate) fn generate(
+    scope: &mut Scope<'_, '_>,
+    field: &str,
+    made: Generated,
+    generator: &Generator,
+    origin: Origin,
+    objects: &mut Accumulator,
+) {
+    if generator.name.is_empty() {
+        scope.problem(field, GeneratorProblem::Nameless);
+        return;
+    }
+    let pairs = sources::read(scope, field, generator);
+    let mut resource = Resource::new(object(made, generator, pairs), Arc::new(origin));
+    resource.needs_hash = !generator.options.disable_name_suffix_hash;
+    let behavior = merge::Behavior::parse(&generator.behavior).unwrap_or_else(|| {
+        scope.warn(field, GeneratorProblem::UnknownBehavior(generator.behavior.clone()));
+        merge::Behavior::Create
+    });
+    if let Err(kind) = merge::add(behavior, resource, objects) {
+        scope.problem(field, kind);
+    }
+}
+
+/// The options of one generator over those of all: what it says itself wins, apart from what is switched on for all.
+fn merged(own: &GeneratorOptions, all: &GeneratorOptions) -> GeneratorOptions {
+    let mut options = all.clone();
+    options.labels.extend(own.labels.clone());
+    options.annotations.extend(own.annotations.clone());
+    options.disable_name_suffix_hash |= own.disable_name_suffix_hash;
+    options.immutable |= own.immutable;
+    options
+}
+
+fn object(made: Generated, generator: &Generator, pairs: Vec<sources::Pair>) -> Object {
+    let mut object = Object::default();
+    let fields = object.as_map_mut();
+    fields.insert("apiVersion".to_owned(), "v1".into());
+    fields.insert("kind".to_owned(), made.kind().into());
+    if made == Generated::Secret {
+        let written = generator.secret_type.as_str();
+        fields.insert("type".to_owned(), if written.is_empty() { "Opaque" } else { written }.into());
+        // A Secret without keys has the field all the same.
+        fields.insert("data".to_owned(), json!({}));
+    }
+    for pair in pairs {
+        let (field, text) = match (made, String::from_utf8(pair.value)) {
+            (Generated::ConfigMap, Ok(text)) => ("data", text),
+            (Generated::ConfigMap, Err(bytes)) => ("binaryData", wrapped_base64(bytes.as_bytes())),
+            (Generated::Secret, Ok(text)) => ("data", wrapped_base64(text.as_bytes())),
+            (Generated::Secret, Err(bytes)) => ("data", wrapped_base64(bytes.as_bytes())),
+        };
+        let values = fields.entry(field).or_insert_with(|| Value::Object(Map::new()));
+        if let Some(values) = values.as_object_mut() {
+            values.insert(pair.key, text.into());
+        }
+    }
+    if generator.options.immutable {
+        fields.insert("immutable".to_owned(), true.into());
+    }
+    object.set_name(&generator.name);
+    if !generator.namespace.is_empty() {
+        object.set_namespace(&generator.namespace);
+    }
+    for (key, value) in &generator.options.labels {
+        object.set_label(key, value);
+    }
+    for (key, value) in &generator.options.annotations {
+        object.set_annotation(key, value);
+    }
+    object
+}
+
+/// Base64; what is longer than a line comes as lines of 70 characters, each ended.
+fn wrapped_base64(bytes: &[u8]) -> String {
+    const LINE: usize = 70;
+    let text = STANDARD.encode(bytes);
+    if text.len() < LINE {
+        return text;
+    }
+    let mut lines = String::with_capacity(text.len() + text.len() / LINE + 1);
+    for (index, character) in text.chars().enumerate() {
+        if index > 0 && index % LINE == 0 {
+            lines.push('\n');
+        }
+        lines.push(character);
+    }
+    lines.push('\n');
+    lines
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! What becomes of a generated object: a new one, or a change of one that is there.
+
+use manifest::{Map, Object, Value};
+
+use crate::accumulator::Accumulator;
+use crate::problems::ProblemKind;
+use crate::resource::Resource;
+
+use super::GeneratorProblem;
+
+/// What a generator does when its object is there, or is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Behavior {
+    Create,
+    Merge,
+    Replace,
+}
+
+impl Behavior {
+    /// Reads a behavior; none is `create`.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        match text {
+            "" | "create" => Some(Self::Create),
+            "merge" => Some(Self::Merge),
+            "replace" => Some(Self::Replace),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Merge => "merge",
+            Self::Replace => "replace",
+        }
+    }
+}
+
+/// Adds an object, or merges it into the one that has or had its id. That one keeps its name, namespace and past.
+/// # Errors
+/// Nothing to merge into, an object where none may be, several that could be meant.
+pub(super) fn add(behavior: Behavior, new: Resource, objects: &mut Accumulator) -> Result<(), ProblemKind> {
+    let found: Vec<_> = objects.known_as(new.id()).collect();
+    let id = Box::new(new.id().clone());
+    match (found.as_slice(), behavior) {
+        ([], Behavior::Create) => objects.append(new).map(drop),
+        ([], _) => Err(GeneratorProblem::NothingThere { id, behavior: behavior.name() }.into()),
+        ([position], Behavior::Create) => {
+            let first = objects.get(*position).map(|old| old.origin.to_string()).unwrap_or_default();
+            Err(GeneratorProblem::Exists { id, first }.into())
+        }
+        ([position], _) => {
+            objects.edit(*position, |old| put_onto(behavior, new, old));
+            Ok(())
+        }
+        (several, _) => {
+            let names = several.iter().filter_map(|position| objects.get(*position));
+            let candidates = names.map(|old| format!("`{}`", old.id())).collect();
+            Err(GeneratorProblem::Ambiguous { id, candidates }.into())
+        }
+    }
+}
+
+fn put_onto(behavior: Behavior, new: Resource, old: &mut Resource) {
+    let mut object = new.object;
+    put_under(&["metadata", "labels"], &old.object, &mut object);
+    put_under(&["metadata", "annotations"], &old.object, &mut object);
+    object.set_name(old.object.name());
+    let namespace = old.object.namespace();
+    if namespace.is_empty() {
+        if let Some(metadata) = object.get_mut(&["metadata"]).and_then(Value::as_object_mut) {
+            metadata.remove("namespace");
+        }
+    } else {
+        object.set_namespace(namespace);
+    }
+    match behavior {
+        Behavior::Merge => {
+            put_under(&["data"], &old.object, &mut object);
+            put_under(&["binaryData"], &old.object, &mut object);
+        }
+        Behavior::Create | Behavior::Replace => old.origin = new.origin,
+    }
+    old.object = object;
+    // Both must want one: either may have switched it off.
+    old.needs_hash &= new.needs_hash;
+}
+
+/// Takes over what a mapping has that the new one has not; a mapping left empty is dropped.
+fn put_under(path: &[&str], old: &Object, new: &mut Object) {
+    let mut merged: Map<String, Value> = Map::new();
+    for object in [old, &*new] {
+        let entries = object.get(path).and_then(Value::as_object).into_iter().flatten();
+        merged.extend(entries.map(|(key, value)| (key.clone(), as_text(value))));
+    }
+    let Some((name, way)) = path.split_last() else { return };
+    let parent =
+        if way.is_empty() { Some(new.as_map_mut()) } else { new.get_mut(way).and_then(Value::as_object_mut) };
+    let Some(parent) = parent else { return };
+    if merged.is_empty() {
+        parent.remove(*name);
+    } else {
+        parent.insert((*name).to_owned(), Value::Object(merged));
+    }
+}
+
+/// The text of a value: in these mappings all are texts.
+fn as_text(value: &Value) -> Value {
+    match value {
+        Value::String(_) => value.clone(),
+        Value::Null => "".into(),
+        other => other.to_string().into(),
+    }
+}

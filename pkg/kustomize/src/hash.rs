@@ -1,0 +1,112 @@
+//! The hash of its content at the end of a generated object's name.
+
+use manifest::{Map, Object, Value};
+use sha2::{Digest, Sha256};
+
+use crate::accumulator::Accumulator;
+use crate::build::Scope;
+
+/// Characters of the hash that are kept.
+const LENGTH: usize = 10;
+/// Hexadecimal digits, without those that could spell words.
+const DIGITS: &[u8; 16] = b"gh2k456789mbcdtf";
+
+/// Renames the objects that need it.
+pub(crate) fn run(_scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    append(objects);
+}
+
+/// Appends the hash to the names of the objects that need it.
+pub(crate) fn append(objects: &mut Accumulator) {
+    objects.edit_all(|resource| {
+        if resource.needs_hash {
+            let name = format!("{}-{}", resource.object.name(), hash(&resource.object));
+            resource.object.set_name(&name);
+        }
+    });
+}
+
+/// Hashes the content of an object: that of ConfigMaps and Secrets without their metadata, all of others.
+/// Source: kustomize v5.8.1 api/hasher; differs: objects of other kinds are hashed as JSON, not as the nodes of its parser.
+pub(crate) fn hash(object: &Object) -> String {
+    let content = match object.kind() {
+        kind @ "ConfigMap" => content(object, kind, &["data"], &["binaryData"]),
+        kind @ "Secret" => content(object, kind, &["data", "type"], &["stringData"]),
+        _ => object.as_map().clone(),
+    };
+    let digest = Sha256::digest(go_json(&Value::Object(content)));
+    let halves = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    halves.take(LENGTH).map(|half| char::from(DIGITS[usize::from(half)])).collect()
+}
+
+/// Picks the fields that count; those of `always` are there, empty where the object has none.
+fn content(object: &Object, kind: &str, always: &[&str], mappings: &[&str]) -> Map<String, Value> {
+    let field = |name: &str| object.get(&[name]).filter(|value| !value.is_null()).cloned();
+    let empty = || Value::String(String::new());
+    // The peer looks for the name in a field called `metadata/name`, and finds none.
+    let fixed = [("kind", kind.into()), ("name", empty())];
+    let kept = always.iter().map(|name| (*name, field(name).unwrap_or_else(empty)));
+    let others = mappings.iter().filter_map(|name| Some((*name, field(name).filter(Value::is_object)?)));
+    fixed.into_iter().chain(kept).chain(others).map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Writes JSON as Go does, which also escapes what HTML and JavaScript would read otherwise.
+fn go_json(value: &Value) -> String {
+    let mut text = String::new();
+    for character in value.to_string().chars() {
+        match character {
+            '<' => text.push_str(r"\u003c"),
+            '>' => text.push_str(r"\u003e"),
+            '&' => text.push_str(r"\u0026"),
+            '\u{2028}' => text.push_str(r"\u2028"),
+            '\u{2029}' => text.push_str(r"\u2029"),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::TreePath;
+    use crate::resource::{Origin, Resource};
+
+    #[test]
+    fn a_hash_covers_the_content_of_config_maps_and_secrets() {
+        let cases = [
+            (json!({"kind": "ConfigMap", "data": {"b": "<x>&y", "a": "é😀"}}), "cct9t99kf4"),
+            (json!({"kind": "ConfigMap"}), "6ct58987ht"),
+            (json!({"kind": "ConfigMap", "metadata": {"name": "x"}, "immutable": true}), "6ct58987ht"),
+            (json!({"kind": "ConfigMap", "data": null, "binaryData": null}), "6ct58987ht"),
+            (json!({"kind": "Secret", "type": "Opaque", "data": {"p": "cQ=="}}), "hb2dth72f6"),
+        ];
+        for (object, expected) in cases {
+            assert_eq!(hash(&Object::try_from(object.clone()).unwrap()), expected, "{object}");
+        }
+    }
+
+    #[test]
+    fn a_hashed_object_is_known_by_both_names() {
+        let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
+        let origin = Origin::File(TreePath::new("/a.yaml")).into();
+        let mut resource = Resource::new(object.try_into().unwrap(), origin);
+        resource.needs_hash = true;
+        let former = resource.id().clone();
+        let mut objects = Accumulator::default();
+        let position = objects.append(resource).unwrap();
+        append(&mut objects);
+        assert_eq!(objects.get(position).unwrap().object.name(), "a-6ct58987ht");
+        assert_eq!(objects.known_as(&former).collect::<Vec<_>>(), [position]);
+    }
+
+    #[test]
+    fn objects_of_other_kinds_are_hashed_as_a_whole() {
+        let of = |object: Value| hash(&Object::try_from(object).unwrap());
+        let first = of(json!({"kind": "A", "spec": {"a": 1}}));
+        assert_ne!(first, of(json!({"kind": "A", "spec": {"a": 2}})));
+        assert_eq!(first.len(), LENGTH);
+    }
+}

@@ -1,0 +1,223 @@
+//! `helmCharts`: charts that the caller renders.
+//!
+//! ```text
+//! chart in the tree? ─► else ask for it ─► its values with those of the kustomization ─► ask for what it renders to
+//! ```
+//! Source: kustomize v5.8.1 HelmChartInflationGenerator, api/types/helmchartargs.go.
+
+mod values;
+
+use std::sync::Arc;
+
+use manifest::{Limits, read_resources};
+
+use crate::accumulator::Accumulator;
+use crate::build::{Helm, Scope};
+use crate::kustomization::generators::{HelmChart, HelmGlobals};
+use crate::problems::ProblemKind;
+use crate::request::{Answer, ChartPull, ChartTemplate, ChartValues, Request};
+use crate::resource::{Origin, Plugin, Resource};
+use crate::{Resolved, TreePath};
+
+/// The plugin `helmCharts` stands for.
+const PLUGIN: &str = "HelmChartInflationGenerator";
+
+/// Set on what Helm made, as long as the build lasts: it has the namespaces Helm was told.
+pub(crate) const MADE: &str = "internal.config.kubernetes.io/helm-generated";
+
+/// The folder of charts where none is named.
+const CHART_HOME: &str = "charts";
+
+/// A chart that cannot be rendered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HelmProblem {
+    /// Charts are not allowed.
+    #[error(
+        "the chart `{0}` is rendered by the program `helm`, which may not run: must specify --enable-helm"
+    )]
+    Off(String),
+    /// A chart without a name.
+    #[error("`name` is missing: which chart is meant?")]
+    Nameless,
+    /// A chart that is neither in the tree nor elsewhere.
+    #[error("there is no chart at `{0}`, and no `repo` to take it from")]
+    NoChart(TreePath),
+    /// A way to merge of another name.
+    #[error("`valuesMerge` may be `override`, `merge` or `replace`, not `{0}`")]
+    UnknownMerge(String),
+    /// Values that are no mapping.
+    #[error("`{file}` holds no values: {reason}")]
+    NoValues {
+        /// The file.
+        file: TreePath,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Adds what the charts render to.
+pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    for (index, chart) in scope.kustomization.helm_charts.iter().enumerate() {
+        let field = format!("helmCharts[{index}]");
+        let mut chart = chart.clone();
+        if chart.namespace.is_empty() {
+            chart.namespace = scope.root.namespace().to_owned();
+        }
+        let origin = Origin::Field {
+            file: scope.root.file.clone(),
+            field: field.clone(),
+            by: Plugin::of_field(PLUGIN),
+        };
+        inflate(scope, &field, &chart, &scope.kustomization.helm_globals, origin, objects);
+    }
+}
+
+/// Renders one chart and adds its objects.
+pub(crate) fn inflate(
+    scope: &mut Scope<'_, '_>,
+    field: &str,
+    chart: &HelmChart,
+    globals: &HelmGlobals,
+    origin: Origin,
+    objects: &mut Accumulator,
+) {
+    if let Err(problem) = check(scope, chart) {
+        scope.problem(field, problem);
+        return;
+    }
+    let Some(folder) = find(scope, field, chart, globals) else { return };
+    let Some(values) = values_of(scope, field, chart, &folder) else { return };
+    let request = Request::ChartTemplate(Box::new(template(chart, globals, folder, values)));
+    let Some(Answer::Bytes(printed)) = scope.ask(field, &chart.name, request) else { return };
+    let file = TreePath::new(&chart.name);
+    let Some(rendered) = scope.parse_objects(field, &file, without_messages(&printed)) else { return };
+    let origin = Arc::new(origin);
+    for mut object in rendered {
+        object.set_annotation(MADE, "true");
+        if let Err(kind) = objects.append(Resource::new(object, Arc::clone(&origin))) {
+            scope.problem(field, kind);
+        }
+    }
+}
+
+fn check(scope: &Scope<'_, '_>, chart: &HelmChart) -> Result<(), HelmProblem> {
+    if scope.session.options.helm == Helm::Off {
+        return Err(HelmProblem::Off(chart.name.clone()));
+    }
+    if chart.name.is_empty() {
+        return Err(HelmProblem::Nameless);
+    }
+    values::Merge::parse(&chart.values_merge).map(drop)
+}
+
+/// Finds the folder of a chart in the tree, else asks for it.
+fn find(
+    scope: &mut Scope<'_, '_>,
+    field: &str,
+    chart: &HelmChart,
+    globals: &HelmGlobals,
+) -> Option<TreePath> {
+    let home = if globals.chart_home.is_empty() { CHART_HOME } else { &globals.chart_home };
+    let home = scope.root.folder.join(home);
+    let into = if chart.version.is_empty() || chart.repo.is_empty() {
+        home
+    } else {
+        home.join(&format!("{}-{}", chart.name, chart.version))
+    };
+    let folder = into.join(&chart.name);
+    match scope.resolve(field, folder.as_str())? {
+        Resolved::Folder(folder) => return Some(folder),
+        Resolved::File(_) | Resolved::Missing if chart.repo.is_empty() => {
+            scope.problem(field, HelmProblem::NoChart(folder));
+            return None;
+        }
+        Resolved::File(_) | Resolved::Missing => {}
+    }
+    let HelmChart { name, repo, version, devel, .. } = chart.clone();
+    let pull = ChartPull { name, repo, version, devel, into, config_home: globals.config_home.clone() };
+    match scope.ask(field, &chart.name, Request::ChartPull(pull))? {
+        Answer::Folder { root, .. } => Some(root),
+        Answer::Bytes(_) => {
+            let (entry, reason) = (chart.name.clone(), "the answer is no folder".to_owned());
+            scope.problem(field, ProblemKind::Unanswered { entry, reason });
+            None
+        }
+    }
+}
+
+/// The values of a chart with those of the kustomization, then the additional files.
+fn values_of(
+    scope: &mut Scope<'_, '_>,
+    field: &str,
+    chart: &HelmChart,
+    folder: &TreePath,
+) -> Option<Vec<ChartValues>> {
+    let file = if chart.values_file.is_empty() {
+        // It belongs to the chart, and a chart that was asked for lies anywhere.
+        let file = folder.join("values.yaml");
+        let read = scope.session.tree.read(&file).unwrap_or_default();
+        (file, read)
+    } else {
+        scope.load(&format!("{field}.valuesFile"), &chart.values_file)?
+    };
+    let first = if chart.values_inline.is_empty() {
+        ChartValues::File(file.0)
+    } else {
+        let merge = values::Merge::parse(&chart.values_merge).unwrap_or_default();
+        match values::merged(merge, &file.0, &file.1, &chart.values_inline) {
+            Ok(text) => ChartValues::Text(text),
+            Err(problem) => {
+                scope.problem(field, problem);
+                return None;
+            }
+        }
+    };
+    let mut all = vec![first];
+    for (index, path) in chart.additional_values_files.iter().enumerate() {
+        let (file, _) = scope.load(&format!("{field}.additionalValuesFiles[{index}]"), path)?;
+        all.push(ChartValues::File(file));
+    }
+    Some(all)
+}
+
+fn template(
+    chart: &HelmChart,
+    globals: &HelmGlobals,
+    folder: TreePath,
+    values: Vec<ChartValues>,
+) -> ChartTemplate {
+    let mut flags = Vec::new();
+    if !chart.name_template.is_empty() {
+        flags.extend(["--name-template".to_owned(), chart.name_template.clone()]);
+    }
+    let switches = [
+        (chart.include_crds, "--include-crds"),
+        (chart.skip_tests, "--skip-tests"),
+        (chart.skip_hooks, "--no-hooks"),
+        (chart.debug, "--debug"),
+        (chart.devel, "--devel"),
+    ];
+    flags.extend(switches.into_iter().filter(|(is_on, _)| *is_on).map(|(_, flag)| flag.to_owned()));
+    ChartTemplate {
+        chart: folder,
+        release: chart.release_name.clone(),
+        namespace: chart.namespace.clone(),
+        kube_version: chart.kube_version.clone(),
+        api_versions: chart.api_versions.clone(),
+        flags,
+        values,
+        config_home: globals.config_home.clone(),
+    }
+}
+
+/// Helm may print messages before the first document.
+fn without_messages(printed: &[u8]) -> &[u8] {
+    if read_resources(printed, &Limits::default()).is_ok() {
+        return printed;
+    }
+    let start = printed.windows(5).position(|window| window == b"\n---\n");
+    start.map_or(printed, |start| &printed[start + 1..])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+use crate::{Answers, Build, MemoryTree, Options, Outcome, TreePath};
+
+use super::*;
+
+fn run(files: &[(&str, &str)], answers: &Answers, helm: Helm) -> Result<Outcome, String> {
+    let tree: MemoryTree = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+    let options = Options { helm, ..Options::default() };
+    Build { tree: &tree, answers, options }.run(&TreePath::new("/top")).map_err(|errors| errors.to_string())
+}
+
+fn wanted(files: &[(&str, &str)], answers: &Answers) -> Request {
+    match run(files, answers, Helm::On).unwrap() {
+        Outcome::Wants(wanted) => wanted.into_iter().next().unwrap(),
+        Outcome::Built(output) => panic!("built {}", output.text()),
+    }
+}
+
+const KUSTOMIZATION: &str = "namespace: ns\nhelmCharts: [{name: c, repo: 'https://r', version: '1', releaseName: r, \
+                             valuesInline: {a: 2}, includeCRDs: true, additionalValuesFiles: [more.yaml]}]\n";
+
+#[test]
+fn a_chart_is_pulled_then_rendered_and_its_objects_are_added() {
+    let mut files = vec![("/top/kustomization.yaml", KUSTOMIZATION), ("/top/more.yaml", "x: 1")];
+    let mut answers = Answers::new();
+    let pull = wanted(&files, &answers);
+    let Request::ChartPull(chart) = &pull else { panic!("{pull:?}") };
+    assert_eq!((&*chart.repo, chart.into.as_str()), ("https://r", "/top/charts/c-1"));
+    let root = TreePath::new("/.charts/c");
+    answers.insert(pull, Ok(Answer::Folder { top: root.clone(), root: root.clone() }));
+    files.push(("/.charts/c/values.yaml", "a: 1\nb: 1\n"));
+    let template = wanted(&files, &answers);
+    let Request::ChartTemplate(asked) = &template else { panic!("{template:?}") };
+    assert_eq!((&*asked.release, &*asked.namespace, &asked.chart), ("r", "ns", &root));
+    assert_eq!(asked.flags, ["--include-crds"]);
+    let more = ChartValues::File(TreePath::new("/top/more.yaml"));
+    assert_eq!(asked.values, [ChartValues::Text("a: 2\nb: 1\n".to_owned()), more]);
+    let printed = "walk.go: a message: of helm\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    answers.insert(template, Ok(Answer::Bytes(printed.as_bytes().into())));
+    let Ok(Outcome::Built(output)) = run(&files, &answers, Helm::On) else { panic!("not built") };
+    assert_eq!(output.objects.iter().map(manifest::Object::name).collect::<Vec<_>>(), ["a"]);
+}
+
+#[test]
+fn a_chart_in_the_tree_is_not_pulled() {
+    let files = [
+        ("/top/kustomization.yaml", "helmCharts: [{name: c}]\n"),
+        ("/top/charts/c/Chart.yaml", "name: c"),
+        ("/top/charts/c/values.yaml", "a: 1"),
+    ];
+    let Request::ChartTemplate(asked) = wanted(&files, &Answers::new()) else { panic!("no template") };
+    assert_eq!(asked.chart, TreePath::new("/top/charts/c"));
+    assert_eq!(asked.values, [ChartValues::File(TreePath::new("/top/charts/c/values.yaml"))]);
+}
+
+#[test]
+fn a_chart_takes_the_namespace_of_the_nearest_kustomization_that_sets_one() {
+    let files = [
+        ("/top/kustomization.yaml", "namespace: top\nresources: [../mid]\n"),
+        ("/mid/kustomization.yaml", "resources: [../base]\n"),
+        ("/base/kustomization.yaml", "helmCharts: [{name: c}]\n"),
+        ("/base/charts/c/Chart.yaml", "name: c"),
+    ];
+    let Request::ChartTemplate(asked) = wanted(&files, &Answers::new()) else { panic!("no template") };
+    assert_eq!(asked.namespace, "top");
+}
+
+#[test]
+fn what_stands_in_the_way_of_a_chart_is_told() {
+    let cases = [
+        (
+            Helm::Off,
+            "{name: c}",
+            "the chart `c` is rendered by the program `helm`, which may not run: must specify --enable-helm",
+        ),
+        (Helm::On, "{repo: x}", "`name` is missing: which chart is meant?"),
+        (Helm::On, "{name: c}", "there is no chart at `/top/charts/c`, and no `repo` to take it from"),
+        (
+            Helm::On,
+            "{name: c, valuesMerge: x}",
+            "`valuesMerge` may be `override`, `merge` or `replace`, not `x`",
+        ),
+    ];
+    for (helm, chart, expected) in cases {
+        let text = format!("helmCharts: [{chart}]");
+        let told = run(&[("/top/kustomization.yaml", &text)], &Answers::new(), helm).unwrap_err();
+        assert_eq!(told, format!("/top/kustomization.yaml: helmCharts[0]: {expected}"));
+    }
+}

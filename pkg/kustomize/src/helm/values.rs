@@ -1,0 +1,101 @@
+//! The values of a chart, put together with those of a kustomization.
+
+use manifest::{Limits, Map, Value, read_resources, yaml};
+
+use crate::TreePath;
+
+use super::HelmProblem;
+
+/// Which values win.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Merge {
+    /// Those of the kustomization.
+    #[default]
+    Override,
+    /// Those of the file: the kustomization only adds.
+    Add,
+    /// Those of the kustomization, and the file is not read.
+    Replace,
+}
+
+impl Merge {
+    /// Reads `valuesMerge`.
+    /// # Errors
+    /// Another name.
+    pub(super) fn parse(text: &str) -> Result<Self, HelmProblem> {
+        match text {
+            "" | "override" => Ok(Self::Override),
+            "merge" => Ok(Self::Add),
+            "replace" => Ok(Self::Replace),
+            other => Err(HelmProblem::UnknownMerge(other.to_owned())),
+        }
+    }
+}
+
+/// Puts the values of a file and those of a kustomization together, as YAML.
+/// # Errors
+/// A file that holds no mapping.
+pub(super) fn merged(
+    merge: Merge,
+    file: &TreePath,
+    bytes: &[u8],
+    inline: &Map<String, Value>,
+) -> Result<String, HelmProblem> {
+    let mut values = inline.clone();
+    match merge {
+        Merge::Replace => {}
+        Merge::Override => {
+            values = read(file, bytes)?;
+            put_over(&mut values, inline.clone());
+        }
+        Merge::Add => put_over(&mut values, read(file, bytes)?),
+    }
+    Ok(yaml::write(&Value::Object(values)))
+}
+
+fn read(file: &TreePath, bytes: &[u8]) -> Result<Map<String, Value>, HelmProblem> {
+    let no_values = |reason| HelmProblem::NoValues { file: file.clone(), reason };
+    let stream = read_resources(bytes, &Limits::default()).map_err(|error| no_values(error.to_string()))?;
+    match stream.objects.into_iter().next().map(manifest::Object::into_value) {
+        Some(Value::Object(values)) => Ok(values),
+        _ => Ok(Map::new()),
+    }
+}
+
+/// Mappings are merged, null takes a value away, all else is replaced.
+fn put_over(under: &mut Map<String, Value>, over: Map<String, Value>) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (_, Value::Null) => drop(under.remove(&key)),
+            (Some(Value::Object(below)), Value::Object(above)) => put_over(below, above),
+            (_, value) => drop(under.insert(key, value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_are_merged_as_asked() {
+        let inline = json!({"a": {"b": 2, "d": 4}, "list": [9], "gone": null});
+        let inline = inline.as_object().unwrap();
+        let file = b"a: {b: 1, c: 3}\nlist: [1, 2]\ngone: x\n";
+        let cases = [
+            (Merge::Override, "a:\n  b: 2\n  c: 3\n  d: 4\nlist:\n- 9\n"),
+            (Merge::Add, "a:\n  b: 1\n  c: 3\n  d: 4\ngone: x\nlist:\n- 1\n- 2\n"),
+            (Merge::Replace, "a:\n  b: 2\n  d: 4\ngone: null\nlist:\n- 9\n"),
+        ];
+        let path = TreePath::new("values.yaml");
+        for (merge, expected) in cases {
+            assert_eq!(merged(merge, &path, file, inline).unwrap().trim(), expected.trim(), "{merge:?}");
+        }
+        assert_eq!(
+            Merge::parse("both").unwrap_err().to_string(),
+            "`valuesMerge` may be `override`, `merge` or `replace`, not `both`"
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! A `kustomization.yaml`, read strictly.
+//!
+//! ```text
+//! text ─► YAML 1.1 ─► decode (every fault) ─► fix (old spellings into new ones, warnings) ─► Kustomization
+//! ```
+//! The types hold what is written, in its order; what a field does is told where it is done.
+
+pub(crate) mod decode;
+pub(crate) mod entries;
+mod fix;
+pub(crate) mod generators;
+pub(crate) mod replacements;
+
+use std::collections::BTreeMap;
+
+use manifest::yaml::{self, Limits};
+
+pub use decode::DecodeProblem;
+
+use decode::decode;
+use entries::{Image, Label, Patch, Replica, SortOptions, Var};
+use generators::{Generator, GeneratorOptions, HelmChart, HelmGlobals};
+use replacements::ReplacementEntry;
+
+use crate::TreePath;
+use crate::problems::ProblemKind;
+
+/// The names a kustomization may have, of which a folder holds one.
+pub(crate) const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// What kind of file it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Builds its own objects.
+    #[default]
+    Kustomization,
+    /// Works on the objects of the one that lists it.
+    Component,
+}
+
+/// A kustomization or a component: every field both may have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kustomization {
+    pub(crate) kind: Kind,
+    pub(crate) resources: Vec<String>,
+    pub(crate) components: Vec<String>,
+    pub(crate) crds: Vec<String>,
+    pub(crate) configurations: Vec<String>,
+    pub(crate) openapi: BTreeMap<String, String>,
+    pub(crate) config_map_generator: Vec<Generator>,
+    pub(crate) secret_generator: Vec<Generator>,
+    pub(crate) generator_options: GeneratorOptions,
+    pub(crate) helm_charts: Vec<HelmChart>,
+    pub(crate) helm_globals: HelmGlobals,
+    pub(crate) generators: Vec<String>,
+    pub(crate) transformers: Vec<String>,
+    pub(crate) validators: Vec<String>,
+    pub(crate) patches_strategic_merge: Vec<String>,
+    pub(crate) patches_json6902: Vec<Patch>,
+    pub(crate) patches: Vec<Patch>,
+    pub(crate) namespace: String,
+    pub(crate) name_prefix: String,
+    pub(crate) name_suffix: String,
+    pub(crate) labels: Vec<Label>,
+    pub(crate) common_labels: BTreeMap<String, String>,
+    pub(crate) common_annotations: BTreeMap<String, String>,
+    pub(crate) images: Vec<Image>,
+    pub(crate) replicas: Vec<Replica>,
+    pub(crate) replacements: Vec<ReplacementEntry>,
+    pub(crate) vars: Vec<Var>,
+    pub(crate) sort_options: Option<SortOptions>,
+    pub(crate) build_metadata: Vec<String>,
+}
+
+impl Kustomization {
+    /// Reads a kustomization; gives it with its warnings.
+    /// # Errors
+    /// Every fault of the file.
+    /// Source: kustomize v5.8.1 api/types/kustomization.go; differs: there, the first fault ends it.
+    pub(crate) fn read(file: &TreePath, bytes: &[u8]) -> Result<(Self, Vec<ProblemKind>), Vec<ProblemKind>> {
+        let unreadable = |reason: String| vec![ProblemKind::Yaml { file: file.clone(), reason }];
+        let text = str::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
+        let value =
+            yaml::read_value(text, &Limits::default()).map_err(|error| unreadable(error.to_string()))?;
+        if value.is_null() {
+            return Err(unreadable("it is empty".to_owned()));
+        }
+        let mut faults = Vec::new();
+        let (kustomization, warnings) = decode::<fix::Written>(&value, "", &mut faults).fixed(&mut faults);
+        if faults.is_empty() {
+            Ok((kustomization, warnings))
+        } else {
+            Err(faults.into_iter().map(Into::into).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

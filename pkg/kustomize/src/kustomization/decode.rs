@@ -1,0 +1,194 @@
+//! Reads settings strictly from a tree of values: every fault of a file is found, each with its place.
+
+use std::collections::BTreeMap;
+
+use manifest::{Map, Value, type_name};
+
+use super::Kind;
+
+/// A file that does not have the form it should.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeProblem {
+    /// A field that means nothing.
+    #[error("{}", unknown_text(field, near))]
+    UnknownField {
+        /// The field, with the way to it.
+        field: String,
+        /// Names it may have meant, nearest first.
+        near: Vec<&'static str>,
+    },
+    /// A value of the wrong type.
+    #[error("{} must be {expected}, this is {found}", place_text(field))]
+    WrongType {
+        /// The field, with the way to it; empty for the file.
+        field: String,
+        /// The type with its article, or what else is expected.
+        expected: &'static str,
+        /// What is there.
+        found: String,
+    },
+    /// A version that does not go with the kind.
+    #[error("`apiVersion` of a {kind:?} must be `{expected}`, this is `{found}`")]
+    WrongVersion {
+        /// The kind of the file.
+        kind: Kind,
+        /// The version it has.
+        expected: &'static str,
+        /// The version that is written.
+        found: String,
+    },
+}
+
+/// The mapping that is being read, and the faults found so far.
+pub(crate) struct Fields<'a> {
+    map: &'a Map<String, Value>,
+    /// Where the mapping stands, such as `images[0]`; empty for the file.
+    path: String,
+    asked: Vec<&'static str>,
+    faults: &'a mut Vec<DecodeProblem>,
+}
+
+/// What is made of a mapping with known fields.
+pub(crate) trait FromFields: Default {
+    /// Takes the fields out of the mapping; those not asked for are unknown.
+    fn from_fields(fields: &mut Fields<'_>) -> Self;
+}
+
+/// What is made of one value.
+pub(crate) trait FromValue: Default {
+    /// What the value must be, with its article.
+    const EXPECTED: &'static str;
+
+    /// Reads a value that is not null; `None` for one of the wrong type, which is then told.
+    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> Option<Self>;
+}
+
+/// Reads a value as a whole; what is at fault is left at its default.
+pub(crate) fn decode<T: FromValue>(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> T {
+    if value.is_null() {
+        return T::default();
+    }
+    T::from_value(value, path, faults).unwrap_or_else(|| {
+        let found = type_name(value).to_owned();
+        faults.push(DecodeProblem::WrongType { field: path.to_owned(), expected: T::EXPECTED, found });
+        T::default()
+    })
+}
+
+impl Fields<'_> {
+    /// Reads a field; absent and null give the default. Keys match in any case, the exact one first.
+    /// Source: Go encoding/json.
+    pub(crate) fn take<T: FromValue>(&mut self, name: &'static str) -> T {
+        self.asked.push(name);
+        let folded =
+            || self.map.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value);
+        let Some(value) = self.map.get(name).or_else(folded) else { return T::default() };
+        let path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
+        decode(value, &path, self.faults)
+    }
+
+    fn report_the_rest(self) {
+        for key in self.map.keys() {
+            if self.asked.iter().any(|name| name.eq_ignore_ascii_case(key)) {
+                continue;
+            }
+            let field = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
+            let near = api::near_names(key, self.asked.iter().copied());
+            self.faults.push(DecodeProblem::UnknownField { field, near });
+        }
+    }
+}
+
+impl<T: FromFields> FromValue for T {
+    const EXPECTED: &'static str = "a mapping";
+
+    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> Option<Self> {
+        let map = value.as_object()?;
+        let mut fields = Fields { map, path: path.to_owned(), asked: Vec::new(), faults };
+        let read = T::from_fields(&mut fields);
+        fields.report_the_rest();
+        Some(read)
+    }
+}
+
+impl FromValue for String {
+    const EXPECTED: &'static str = "a string";
+
+    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeProblem>) -> Option<Self> {
+        value.as_str().map(str::to_owned)
+    }
+}
+
+impl FromValue for bool {
+    const EXPECTED: &'static str = "a boolean";
+
+    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeProblem>) -> Option<Self> {
+        value.as_bool()
+    }
+}
+
+impl FromValue for i64 {
+    const EXPECTED: &'static str = "a whole number";
+
+    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeProblem>) -> Option<Self> {
+        value.as_i64()
+    }
+}
+
+impl FromValue for Value {
+    const EXPECTED: &'static str = "a value";
+
+    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeProblem>) -> Option<Self> {
+        Some(value.clone())
+    }
+}
+
+impl FromValue for Map<String, Value> {
+    const EXPECTED: &'static str = "a mapping";
+
+    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeProblem>) -> Option<Self> {
+        value.as_object().cloned()
+    }
+}
+
+impl<T: FromValue> FromValue for Option<T> {
+    const EXPECTED: &'static str = T::EXPECTED;
+
+    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> Option<Self> {
+        T::from_value(value, path, faults).map(Some)
+    }
+}
+
+impl<T: FromValue> FromValue for Vec<T> {
+    const EXPECTED: &'static str = "a list";
+
+    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> Option<Self> {
+        let items = value.as_array()?.iter().enumerate();
+        Some(items.map(|(index, item)| decode(item, &format!("{path}[{index}]"), faults)).collect())
+    }
+}
+
+impl<T: FromValue> FromValue for BTreeMap<String, T> {
+    const EXPECTED: &'static str = "a mapping";
+
+    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> Option<Self> {
+        let entries = value.as_object()?.iter();
+        Some(
+            entries
+                .map(|(key, item)| (key.clone(), decode(item, &format!("{path}.{key}"), faults)))
+                .collect(),
+        )
+    }
+}
+
+fn place_text(field: &str) -> String {
+    if field.is_empty() { "the file".to_owned() } else { format!("`{field}`") }
+}
+
+fn unknown_text(field: &str, near: &[&str]) -> String {
+    let meant: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    match meant.as_slice() {
+        [] => format!("there is no field `{field}`"),
+        meant => format!("there is no field `{field}`; is {} meant?", meant.join(" or ")),
+    }
+}

@@ -1,0 +1,127 @@
+//! A kustomization as it is written, and its old spellings turned into the new ones.
+
+use manifest::{Map, Value};
+
+use super::decode::{DecodeProblem, Fields, FromFields};
+use super::entries::Image;
+use super::generators::{ConfigMapGenerator, OldHelmChart, SecretGenerator};
+use super::{Kind, Kustomization};
+use crate::problems::ProblemKind;
+
+/// What a file says, with the fields that have a successor set apart.
+#[derive(Default)]
+pub(super) struct Written {
+    api_version: String,
+    kind: String,
+    bases: Vec<String>,
+    image_tags: Vec<Image>,
+    old_helm_charts: Vec<OldHelmChart>,
+    new: Kustomization,
+}
+
+/// Whether a field is used in a file.
+type IsUsed = fn(&Written) -> bool;
+
+/// The fields with a successor, in the order they are warned of.
+const DEPRECATED: [(&str, &str, IsUsed); 6] = [
+    ("bases", "resources", |written| !written.bases.is_empty()),
+    ("commonLabels", "labels", |written| !written.new.common_labels.is_empty()),
+    ("imageTags", "images", |written| !written.image_tags.is_empty()),
+    ("patchesJson6902", "patches", |written| !written.new.patches_json6902.is_empty()),
+    ("patchesStrategicMerge", "patches", |written| !written.new.patches_strategic_merge.is_empty()),
+    ("vars", "replacements", |written| !written.new.vars.is_empty()),
+];
+
+impl Written {
+    /// Checks kind and version, and moves what has a successor there.
+    pub(super) fn fixed(self, faults: &mut Vec<DecodeProblem>) -> (Kustomization, Vec<ProblemKind>) {
+        let kind = self.checked_kind(faults);
+        let warned = DEPRECATED.iter().filter(|(_, _, is_used)| is_used(&self));
+        let warnings =
+            warned.map(|&(field, instead, _)| ProblemKind::Deprecated { field, instead }).collect();
+        let mut new = Kustomization { kind, ..self.new };
+        new.resources.extend(self.bases);
+        new.images.extend(self.image_tags);
+        for old in self.old_helm_charts {
+            new.helm_charts.push(old.chart);
+            new.helm_globals = old.globals;
+        }
+        (new, warnings)
+    }
+
+    fn checked_kind(&self, faults: &mut Vec<DecodeProblem>) -> Kind {
+        let (kind, version) = match self.kind.as_str() {
+            "" | "Kustomization" => (Kind::Kustomization, "kustomize.config.k8s.io/v1beta1"),
+            "Component" => (Kind::Component, "kustomize.config.k8s.io/v1alpha1"),
+            other => {
+                faults.push(DecodeProblem::WrongType {
+                    field: "kind".to_owned(),
+                    expected: "`Kustomization` or `Component`",
+                    found: format!("`{other}`"),
+                });
+                return Kind::default();
+            }
+        };
+        if !self.api_version.is_empty() && self.api_version != version {
+            faults.push(DecodeProblem::WrongVersion {
+                kind,
+                expected: version,
+                found: self.api_version.clone(),
+            });
+        }
+        kind
+    }
+}
+
+impl FromFields for Written {
+    fn from_fields(fields: &mut Fields<'_>) -> Self {
+        // It names the file and has no effect.
+        let _: Map<String, Value> = fields.take("metadata");
+        Self {
+            api_version: fields.take("apiVersion"),
+            kind: fields.take("kind"),
+            bases: fields.take("bases"),
+            image_tags: fields.take("imageTags"),
+            old_helm_charts: fields.take("helmChartInflationGenerator"),
+            new: Kustomization::from_fields(fields),
+        }
+    }
+}
+
+impl FromFields for Kustomization {
+    fn from_fields(fields: &mut Fields<'_>) -> Self {
+        let config_maps: Vec<ConfigMapGenerator> = fields.take("configMapGenerator");
+        let secrets: Vec<SecretGenerator> = fields.take("secretGenerator");
+        Self {
+            kind: Kind::default(),
+            resources: fields.take("resources"),
+            components: fields.take("components"),
+            crds: fields.take("crds"),
+            configurations: fields.take("configurations"),
+            openapi: fields.take("openapi"),
+            config_map_generator: config_maps.into_iter().map(|entry| entry.0).collect(),
+            secret_generator: secrets.into_iter().map(|entry| entry.0).collect(),
+            generator_options: fields.take("generatorOptions"),
+            helm_charts: fields.take("helmCharts"),
+            helm_globals: fields.take("helmGlobals"),
+            generators: fields.take("generators"),
+            transformers: fields.take("transformers"),
+            validators: fields.take("validators"),
+            patches_strategic_merge: fields.take("patchesStrategicMerge"),
+            patches_json6902: fields.take("patchesJson6902"),
+            patches: fields.take("patches"),
+            namespace: fields.take("namespace"),
+            name_prefix: fields.take("namePrefix"),
+            name_suffix: fields.take("nameSuffix"),
+            labels: fields.take("labels"),
+            common_labels: fields.take("commonLabels"),
+            common_annotations: fields.take("commonAnnotations"),
+            images: fields.take("images"),
+            replicas: fields.take("replicas"),
+            replacements: fields.take("replacements"),
+            vars: fields.take("vars"),
+            sort_options: fields.take("sortOptions"),
+            build_metadata: fields.take("buildMetadata"),
+        }
+    }
+}

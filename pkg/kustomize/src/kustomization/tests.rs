@@ -1,0 +1,63 @@
+use super::*;
+
+fn read(text: &str) -> Result<(Kustomization, Vec<String>), Vec<String>> {
+    let texts = |kinds: Vec<ProblemKind>| kinds.iter().map(ToString::to_string).collect();
+    match Kustomization::read(&TreePath::new("/k"), text.as_bytes()) {
+        Ok((kustomization, warnings)) => Ok((kustomization, texts(warnings))),
+        Err(kinds) => Err(texts(kinds)),
+    }
+}
+
+#[test]
+fn keys_match_in_any_case_and_null_is_nothing() {
+    let (read, _) = read("NAMEPREFIX: a-\nresources: null\nimages: [{NewTag: '1'}]").unwrap();
+    assert_eq!((read.name_prefix.as_str(), read.resources.len()), ("a-", 0));
+    assert_eq!(read.images[0].new_tag, "1");
+}
+
+#[test]
+fn every_fault_of_a_file_is_told() {
+    let faults = read("resource: []\ncommonLabels: {a: yes}\npatches: [{target: {nmae: x}}]\nreplicas: 3")
+        .unwrap_err();
+    let expected = [
+        "there is no field `patches[0].target.nmae`; is `name` meant?",
+        "`commonLabels.a` must be a string, this is a boolean",
+        "`replicas` must be a list, this is a number",
+        "there is no field `resource`; is `resources` meant?",
+    ];
+    assert_eq!(faults, expected);
+}
+
+#[test]
+fn an_old_field_becomes_its_successor_with_a_warning() {
+    let (read, warnings) = read("bases: [b]\nresources: [a]\nimageTags: [{name: x}]").unwrap();
+    assert_eq!(read.resources, ["a", "b"]);
+    assert_eq!(read.images.len(), 1);
+    assert_eq!(
+        warnings,
+        ["`bases` is deprecated: use `resources`", "`imageTags` is deprecated: use `images`"]
+    );
+}
+
+// Row: KUS-01, KUS-02, KUS-03
+#[test]
+fn a_component_has_a_version_of_its_own() {
+    for text in ["kind: Component", "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1"] {
+        assert_eq!(read(text).unwrap().0.kind, Kind::Component);
+    }
+    let faults = read("kind: Component\napiVersion: kustomize.config.k8s.io/v1beta1").unwrap_err();
+    assert_eq!(
+        faults,
+        ["`apiVersion` of a Component must be `kustomize.config.k8s.io/v1alpha1`, this is \
+         `kustomize.config.k8s.io/v1beta1`"]
+    );
+    assert_eq!(
+        read("kind: Pod").unwrap_err(),
+        ["`kind` must be `Kustomization` or `Component`, this is `Pod`"]
+    );
+}
+
+#[test]
+fn an_empty_file_is_no_kustomization() {
+    assert_eq!(read("# nothing\n").unwrap_err(), ["`/k` cannot be read: it is empty"]);
+}

@@ -1,0 +1,118 @@
+//! The order objects are printed in.
+
+use std::cmp::Ordering;
+
+use crate::ResId;
+use crate::accumulator::Accumulator;
+use crate::build::{Reorder, Scope};
+use crate::kustomization::entries::SortOptions;
+
+const FIRST: [&str; 22] = [
+    "Namespace",
+    "ResourceQuota",
+    "StorageClass",
+    "CustomResourceDefinition",
+    "ServiceAccount",
+    "PodSecurityPolicy",
+    "Role",
+    "ClusterRole",
+    "RoleBinding",
+    "ClusterRoleBinding",
+    "ConfigMap",
+    "Secret",
+    "Endpoints",
+    "Service",
+    "LimitRange",
+    "PriorityClass",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "Deployment",
+    "StatefulSet",
+    "CronJob",
+    "PodDisruptionBudget",
+];
+const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+
+/// An order that cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OrderProblem {
+    /// An order of another name.
+    #[error("`{0}` is no order: write `fifo` or `legacy`")]
+    Unknown(String),
+    /// Lists of kinds for an order that does not look at kinds.
+    #[error("`legacySortOptions` goes with `order: legacy` alone")]
+    ListsWithoutLegacy,
+}
+
+/// Puts the objects into the order the top kustomization asks for, else the one of the options.
+pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    let result = match &scope.kustomization.sort_options {
+        Some(options) => sort(options, objects),
+        None if scope.session.options.reorder == Reorder::Legacy => {
+            legacy(&FIRST, &LAST, objects);
+            Ok(())
+        }
+        None => Ok(()),
+    };
+    if let Err(problem) = result {
+        scope.problem("sortOptions", problem);
+    }
+}
+
+/// Sorts by given options.
+/// # Errors
+/// Says what is wrong with the options; then nothing is moved.
+pub(crate) fn sort(options: &SortOptions, objects: &mut Accumulator) -> Result<(), OrderProblem> {
+    match (options.order.as_str(), &options.legacy) {
+        ("fifo", None) => {}
+        ("fifo", Some(_)) => return Err(OrderProblem::ListsWithoutLegacy),
+        ("legacy", None) => legacy(&FIRST, &LAST, objects),
+        ("legacy", Some(lists)) => legacy(&lists.first, &lists.last, objects),
+        (other, _) => return Err(OrderProblem::Unknown(other.to_owned())),
+    }
+    Ok(())
+}
+
+/// Sorts by the place of the kind in the lists, then by group, version, kind, namespace and name.
+/// Source: kustomize v5.8.1 SortOrderTransformer: what is empty sorts like `~`, apart from Namespaces, of which those of
+/// the core group come first.
+fn legacy(first: &[impl AsRef<str>], last: &[impl AsRef<str>], objects: &mut Accumulator) {
+    objects.sort_by_cached_key(|resource| {
+        let id = resource.id();
+        (rank(first, last, &id.gvk.kind), kind_key(id), instance_key(id))
+    });
+}
+
+/// Gives the place of a kind among others in the legacy order.
+pub(crate) fn kind_rank(group: &str, version: &str, kind: &str) -> impl Ord + use<> {
+    (rank(&FIRST, &LAST, kind), kind_text(group, version, kind))
+}
+
+fn rank(first: &[impl AsRef<str>], last: &[impl AsRef<str>], kind: &str) -> (Ordering, usize) {
+    match (place(last, kind), place(first, kind)) {
+        (Some(at), _) => (Ordering::Greater, at),
+        (None, Some(at)) => (Ordering::Less, at),
+        (None, None) => (Ordering::Equal, 0),
+    }
+}
+
+fn place(list: &[impl AsRef<str>], kind: &str) -> Option<usize> {
+    list.iter().position(|of| of.as_ref() == kind)
+}
+
+fn kind_key(id: &ResId) -> String {
+    if &*id.gvk.kind == "Namespace" && id.gvk.group.is_empty() {
+        return String::new();
+    }
+    kind_text(&id.gvk.group, &id.gvk.version, &id.gvk.kind)
+}
+
+fn kind_text(group: &str, version: &str, kind: &str) -> String {
+    let or = |text: &str, none: &str| if text.is_empty() { none.to_owned() } else { text.to_owned() };
+    format!("{}_{}_{}", or(group, "~G"), or(version, "~V"), or(kind, "~K"))
+}
+
+fn instance_key(id: &ResId) -> String {
+    let namespace = id.written_namespace();
+    format!("{}|{}", if namespace.is_empty() { "~X" } else { namespace }, id.name)
+}

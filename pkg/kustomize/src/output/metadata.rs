@@ -1,0 +1,209 @@
+//! `buildMetadata`: what the objects tell of the build.
+//!
+//! Source: kustomize v5.8.1 api/krusty (Run), api/resource (Origin), as observed.
+
+use std::sync::Arc;
+
+use manifest::{Object, Value, yaml};
+
+use crate::TreePath;
+use crate::accumulator::Accumulator;
+use crate::build::Scope;
+use crate::helm;
+use crate::resource::{Origin, Plugin, Resource, Transformation};
+
+const ORIGIN: &str = "config.kubernetes.io/origin";
+const TRANSFORMATIONS: &str = "alpha.config.kubernetes.io/transformations";
+const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+
+/// The version whose output this is; what selects by the label goes on to.
+const MANAGER: &str = "kustomize-v5.8.1";
+
+/// Annotations that programs pass to each other during a build. Others of the same domain stay.
+const FOR_THE_BUILD: [&str; 19] = [
+    "config.kubernetes.io/index",
+    "config.kubernetes.io/path",
+    "config.k8s.io/id",
+    "internal.config.kubernetes.io/previousKinds",
+    "internal.config.kubernetes.io/previousNames",
+    "internal.config.kubernetes.io/previousNamespaces",
+    "internal.config.kubernetes.io/prefixes",
+    "internal.config.kubernetes.io/suffixes",
+    "internal.config.kubernetes.io/allowNameChange",
+    "internal.config.kubernetes.io/allowKindChange",
+    "internal.config.kubernetes.io/refBy",
+    "internal.config.kubernetes.io/generatorBehavior",
+    "internal.config.kubernetes.io/needsHashSuffix",
+    "internal.config.kubernetes.io/path",
+    "internal.config.kubernetes.io/index",
+    "internal.config.kubernetes.io/seqindent",
+    "internal.config.kubernetes.io/id",
+    "internal.config.kubernetes.io/annotations-migration-resource-id",
+    helm::MADE,
+];
+
+const OPTIONS: [&str; 3] = ["managedByLabel", "originAnnotations", "transformerAnnotations"];
+
+/// An entry of `buildMetadata` that means nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MetadataProblem {
+    /// An option of another name.
+    #[error("`{0}` means nothing here: write some of {list}", list = OPTIONS.join(", "))]
+    Unknown(String),
+}
+
+/// What the objects shall tell of the build: the kustomization at the top decides for all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BuildMetadata {
+    managed_by: bool,
+    origins: bool,
+    transformations: bool,
+}
+
+/// Reads what the kustomization at the top asks for; options that mean nothing are warned of.
+pub(crate) fn wanted(scope: &mut Scope<'_, '_>) -> BuildMetadata {
+    let managed_by = scope.session.options.managed_by_label;
+    let mut wanted = BuildMetadata { managed_by, ..BuildMetadata::default() };
+    for (index, option) in scope.kustomization.build_metadata.iter().enumerate() {
+        match option.as_str() {
+            "managedByLabel" => wanted.managed_by = true,
+            "originAnnotations" => wanted.origins = true,
+            "transformerAnnotations" => wanted.transformations = true,
+            other => {
+                let problem = MetadataProblem::Unknown(other.to_owned());
+                scope.warn(&format!("buildMetadata[{index}]"), problem);
+            }
+        }
+    }
+    wanted
+}
+
+/// Notes that a transformer went over all objects, where that shall be told.
+pub(crate) fn note(scope: &Scope<'_, '_>, file: &TreePath, by: &Plugin, objects: &mut Accumulator) {
+    if scope.session.metadata.transformations {
+        let transformation = Arc::new(Transformation { file: file.clone(), by: by.clone() });
+        objects.edit_all(|resource| resource.transformations.push(Arc::clone(&transformation)));
+    }
+}
+
+/// Adds what is asked for, and takes away what was for the build alone.
+pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    let wanted = scope.session.metadata;
+    let top = &scope.root.folder;
+    objects.edit_all(|resource| {
+        clean(&mut resource.object);
+        if wanted.origins {
+            let text = origin_text(&resource.origin, top);
+            resource.object.set_annotation(ORIGIN, &text);
+        }
+        if wanted.transformations && !resource.transformations.is_empty() {
+            let text = transformations_text(resource, top);
+            resource.object.set_annotation(TRANSFORMATIONS, &text);
+        }
+        if wanted.managed_by {
+            resource.object.set_label(MANAGED_BY, MANAGER);
+        }
+    });
+}
+
+fn clean(object: &mut Object) {
+    let is_dropped = |key: &str| [ORIGIN, TRANSFORMATIONS].contains(&key) || FOR_THE_BUILD.contains(&key);
+    if !object.annotations().any(|(key, _)| is_dropped(key)) {
+        return;
+    }
+    let Some(metadata) = object.get_mut(&["metadata"]).and_then(Value::as_object_mut) else { return };
+    let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else { return };
+    annotations.retain(|key, _| !is_dropped(key));
+    if annotations.is_empty() {
+        metadata.remove("annotations");
+    }
+}
+
+/// YAML in the order the peer writes it.
+fn origin_text(origin: &Origin, top: &TreePath) -> String {
+    match origin {
+        Origin::File(file) => line("path", &file.relative_to(top)),
+        Origin::Field { file, by, .. } => configured(file, by, top, ""),
+    }
+}
+
+fn transformations_text(resource: &Resource, top: &TreePath) -> String {
+    let item = |transformation: &Arc<Transformation>| {
+        let Transformation { file, by } = &**transformation;
+        let text = configured(file, by, top, "  ");
+        // The first line of an item begins with the dash in the place of its indent.
+        format!("- {}", &text[2..])
+    };
+    resource.transformations.iter().map(item).collect()
+}
+
+fn configured(file: &TreePath, by: &Plugin, top: &TreePath, indent: &str) -> String {
+    let fields =
+        [("apiVersion", "builtin"), ("kind", &by.kind), ("name", &by.name), ("namespace", &by.namespace)];
+    let written = fields.into_iter().filter(|(_, value)| !value.is_empty());
+    let by: Vec<String> = written.map(|(name, value)| format!("{indent}  {}", line(name, value))).collect();
+    let file = line("configuredIn", &file.relative_to(top));
+    format!("{indent}{file}{indent}configuredBy:\n{}", by.concat())
+}
+
+fn line(name: &str, value: &str) -> String {
+    format!("{name}: {}\n", yaml::write(&value.into()).trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Answers, Build, MemoryTree, Options, Outcome, Reorder};
+
+    use super::*;
+
+    fn build(files: &[(&str, &str)]) -> (String, Vec<String>) {
+        let tree: MemoryTree = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+        let options = Options { reorder: Reorder::None, ..Options::default() };
+        let build = Build { tree: &tree, answers: &Answers::new(), options };
+        let Outcome::Built(output) = build.run(&TreePath::new("/top")).unwrap() else { panic!("wants more") };
+        (output.text(), output.warnings.iter().map(ToString::to_string).collect())
+    }
+
+    const OBJECT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  annotations:\n    \
+                          internal.config.kubernetes.io/refBy: a\n    config.kubernetes.io/origin: old\n    \
+                          config.kubernetes.io/path: a\n";
+
+    #[test]
+    fn objects_tell_of_the_build_what_is_asked_at_the_top() {
+        let (text, warnings) = build(&[
+            (
+                "/top/kustomization.yaml",
+                "buildMetadata: [managedByLabel, originAnnotations, transformerAnnotations, other]\nresources: [../base]\n\
+                 generatorOptions: {disableNameSuffixHash: true}\nconfigMapGenerator: [{name: b}]\nnameSuffix: -x\n",
+            ),
+            ("/base/kustomization.yaml", "buildMetadata: [none]\nresources: [a.yaml]\nnamePrefix: p-\n"),
+            ("/base/a.yaml", OBJECT),
+        ]);
+        let by = |indent: &str, file: &str, kind: &str| {
+            format!(
+                "configuredIn: {file}\n    {indent}  configuredBy:\n    {indent}    apiVersion: builtin\n    {indent}    \
+                 kind: {kind}\n"
+            )
+        };
+        let suffix = by("  ", "kustomization.yaml", "SuffixTransformer");
+        let prefix = by("  ", "../base/kustomization.yaml", "PrefixTransformer");
+        let labels = "  labels:\n    app.kubernetes.io/managed-by: kustomize-v5.8.1\n";
+        let head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  annotations:\n    \
+                    alpha.config.kubernetes.io/transformations: |\n";
+        let expected = format!(
+            "{head}      - {prefix}      - {suffix}    config.kubernetes.io/origin: |\n      path: ../base/a.yaml\n{labels}  \
+             name: p-a-x\n---\n{head}      - {suffix}    config.kubernetes.io/origin: |\n      {}{labels}  name: b-x\n",
+            by("", "kustomization.yaml", "ConfigMapGenerator")
+        );
+        assert_eq!(text, expected);
+        let told = "/top/kustomization.yaml: buildMetadata[3]: `other` means nothing here: write some of managedByLabel, \
+                    originAnnotations, transformerAnnotations";
+        assert_eq!(warnings, [told]);
+    }
+
+    #[test]
+    fn annotations_for_the_build_go_where_nothing_is_asked() {
+        let (text, _) = build(&[("/top/kustomization.yaml", "resources: [a.yaml]"), ("/top/a.yaml", OBJECT)]);
+        assert_eq!(text, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n");
+    }
+}

@@ -1,0 +1,223 @@
+//! `patches` and their two older forms: strategic merge and JSON patches.
+//!
+//! ```text
+//! entry ─► Body: mappings (strategic merge), operations (JSON 6902), or nothing
+//!            └─► objects: those of the target, else the one with the id of the mapping
+//! ```
+
+mod body;
+mod conflicts;
+mod operations;
+mod problem;
+mod strategic;
+
+use manifest::Object;
+
+use crate::accumulator::{Accumulator, Position};
+use crate::build::Scope;
+use crate::kustomization::entries::{Patch, PatchOptions, Selector};
+use crate::problems::ProblemKind;
+use crate::resource::Resource;
+use crate::selector::Matcher;
+use crate::{ResId, TreePath};
+
+pub use operations::{BadOperation, FailedOperation};
+pub use problem::PatchProblem;
+
+use body::Body;
+pub(crate) use conflicts::Writes;
+use operations::Operations;
+use strategic::Labels;
+
+/// Applies the entries of `patchesStrategicMerge`.
+pub(crate) fn run_strategic_merge(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    let mut writes = Writes::of(scope);
+    for (index, entry) in scope.kustomization.patches_strategic_merge.iter().enumerate() {
+        let place = format!("patchesStrategicMerge[{index}]");
+        apply_strategic(scope, &place, entry, objects, &mut writes);
+    }
+}
+
+/// Applies the entries of `patches`.
+pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    let mut writes = Writes::of(scope);
+    for (index, patch) in scope.kustomization.patches.iter().enumerate() {
+        apply(scope, &format!("patches[{index}]"), patch, objects, &mut writes);
+    }
+}
+
+/// Applies the entries of `patchesJson6902`.
+pub(crate) fn run_json6902(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    let mut writes = Writes::of(scope);
+    for (index, patch) in scope.kustomization.patches_json6902.iter().enumerate() {
+        apply(scope, &format!("patchesJson6902[{index}]"), patch, objects, &mut writes);
+    }
+}
+
+/// Applies one entry of `patches`, whatever its form; `place` names it in what is told.
+pub(crate) fn apply(
+    scope: &mut Scope<'_, '_>,
+    place: &str,
+    patch: &Patch,
+    objects: &mut Accumulator,
+    writes: &mut Writes,
+) {
+    let Some(body) = body::load(scope, place, patch) else { return };
+    let mut entry = Entry { scope, place, options: patch.options, objects, writes };
+    match (body, &patch.target) {
+        (Body::Nothing, _) => {}
+        (Body::Operations(_), None) => entry.problem(PatchProblem::NoTarget),
+        (Body::Operations(operations), Some(target)) => entry.operate(&operations, target),
+        (Body::Mappings(mappings), None) => {
+            for mapping in &mappings {
+                entry.merge_by_id(mapping, Labels::AsWritten);
+            }
+        }
+        (Body::Mappings(mappings), Some(target)) => match mappings.as_slice() {
+            [mapping] => entry.merge_into_targets(mapping, target),
+            several => entry.problem(PatchProblem::SeveralWithTarget { count: several.len() }),
+        },
+    }
+}
+
+/// Applies one entry of `patchesStrategicMerge`: the patch itself, or the path of its file.
+pub(crate) fn apply_strategic(
+    scope: &mut Scope<'_, '_>,
+    place: &str,
+    entry: &str,
+    objects: &mut Accumulator,
+    writes: &mut Writes,
+) {
+    let patch = if body::is_mapping(entry) {
+        Patch { text: entry.to_owned(), ..Patch::default() }
+    } else {
+        Patch { path: entry.to_owned(), ..Patch::default() }
+    };
+    let Some(body) = body::load(scope, place, &patch) else { return };
+    let mut entry = Entry { scope, place, options: patch.options, objects, writes };
+    match body {
+        Body::Nothing => {}
+        Body::Operations(_) => entry.problem(PatchProblem::NoTarget),
+        Body::Mappings(mappings) => {
+            for mapping in &mappings {
+                entry.merge_by_id(mapping, Labels::AsTexts);
+            }
+        }
+    }
+}
+
+/// An entry while it is applied.
+struct Entry<'e, 's, 'a> {
+    scope: &'e mut Scope<'s, 'a>,
+    place: &'e str,
+    options: PatchOptions,
+    objects: &'e mut Accumulator,
+    writes: &'e mut Writes,
+}
+
+impl Entry<'_, '_, '_> {
+    fn problem(&mut self, problem: impl Into<ProblemKind>) {
+        self.scope.problem(self.place, problem);
+    }
+
+    /// Merges into the one object that has or had the id of the patch.
+    fn merge_by_id(&mut self, mapping: &Object, labels: Labels) {
+        let id = ResId::of(mapping);
+        let found: Vec<Position> = self.objects.known_as(&id).collect();
+        match found.as_slice() {
+            [position] => self.merge(mapping, labels, &[*position]),
+            [] => {
+                let names = self.objects.iter().map(|(_, resource)| resource.id());
+                let names = names.filter(|other| other.gvk.kind == id.gvk.kind).map(|other| &*other.name);
+                let near = api::near_names(&id.name, names).into_iter().map(str::to_owned).collect();
+                self.problem(PatchProblem::NoObject { id: Box::new(id), near });
+            }
+            several => self.problem(PatchProblem::SeveralObjects { id: Box::new(id), count: several.len() }),
+        }
+    }
+
+    fn merge_into_targets(&mut self, mapping: &Object, target: &Selector) {
+        if let Some(targets) = self.targets(target) {
+            self.merge(mapping, Labels::AsTexts, &targets);
+        }
+    }
+
+    fn merge(&mut self, mapping: &Object, labels: Labels, targets: &[Position]) {
+        for field in strategic::foreign_directives(mapping) {
+            self.scope.warn(self.place, PatchProblem::ForeignDirective { field });
+        }
+        if strategic::replaces(mapping) {
+            self.scope.warn(self.place, PatchProblem::ReplacesObject);
+        }
+        let patch = strategic::prepare(mapping, labels, self.options);
+        let (schema, options) = (self.scope.session.schema.clone(), self.options);
+        for position in targets {
+            self.writes.note_mapping(self.scope, self.place, self.objects, *position, &patch, &schema);
+            self.edit(*position, |resource| {
+                strategic::apply(&mut resource.object, &patch, options, &schema).map_err(|problem| {
+                    PatchProblem::Merge { id: Box::new(resource.id().clone()), problem: Box::new(problem) }
+                })
+            });
+        }
+    }
+
+    fn operate(&mut self, operations: &Operations, target: &Selector) {
+        for position in self.targets(target).unwrap_or_default() {
+            self.writes.note_operations(self.scope, self.place, self.objects, position, operations);
+            self.edit(position, |resource| {
+                operations.apply(&mut resource.object).map_err(|failed| PatchProblem::Operation {
+                    id: Box::new(resource.id().clone()),
+                    failed: Box::new(failed),
+                })
+            });
+        }
+    }
+
+    /// Finds the objects of a target; that there are none is no fault, and told as a warning.
+    fn targets(&mut self, target: &Selector) -> Option<Vec<Position>> {
+        match Matcher::read(target) {
+            Ok(matcher) => {
+                let found = matcher.targets(self.objects);
+                if found.is_empty() {
+                    self.scope.warn(self.place, PatchProblem::Unmatched);
+                }
+                Some(found)
+            }
+            Err(problems) => {
+                for problem in problems {
+                    self.problem(problem);
+                }
+                None
+            }
+        }
+    }
+
+    /// Changes an object; a new id that another object has is told.
+    fn edit(&mut self, position: Position, change: impl FnOnce(&mut Resource) -> Result<(), PatchProblem>) {
+        let before = self.objects.get(position).map(|resource| resource.id().clone());
+        if let Some(Err(problem)) = self.objects.edit(position, change) {
+            self.problem(problem);
+        }
+        let Some(resource) = self.objects.get(position).filter(|after| Some(after.id()) != before.as_ref())
+        else {
+            return;
+        };
+        let id = resource.id().clone();
+        let is_other =
+            |at: &Position| *at != position && self.objects.get(*at).is_some_and(|other| *other.id() == id);
+        let other = self.objects.known_as(&id).find(is_other);
+        if let Some(other) = other {
+            let origin = |at| self.objects.get(at).map(|each| each.origin.to_string()).unwrap_or_default();
+            let (first, second) = (origin(other), origin(position));
+            self.problem(ProblemKind::Duplicate { id: Box::new(id), first, second });
+        }
+    }
+}
+
+/// The file a text is from, for what is told of it.
+fn source(scope: &Scope<'_, '_>, file: Option<TreePath>) -> TreePath {
+    file.unwrap_or_else(|| scope.root.file.clone())
+}
+
+#[cfg(test)]
+mod tests;

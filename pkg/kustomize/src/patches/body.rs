@@ -1,0 +1,70 @@
+//! Reads what an entry holds or names.
+
+use manifest::{Limits, Object, Value, type_name, yaml};
+
+use crate::build::Scope;
+use crate::kustomization::entries::Patch;
+
+use super::operations::Operations;
+use super::{PatchProblem, source};
+
+/// What a patch is.
+#[derive(Debug)]
+pub(super) enum Body {
+    /// A file without content.
+    Nothing,
+    /// Mappings to merge, at least one.
+    Mappings(Vec<Object>),
+    /// Operations of a JSON patch.
+    Operations(Operations),
+}
+
+/// Whether a text is a patch itself, and no path.
+pub(super) fn is_mapping(text: &str) -> bool {
+    yaml::read_value(text, &Limits::default()).is_ok_and(|value| value.is_object())
+}
+
+/// Reads the patch of an entry; what is wrong with it is reported.
+pub(super) fn load(scope: &mut Scope<'_, '_>, place: &str, patch: &Patch) -> Option<Body> {
+    match (patch.text.trim(), patch.path.as_str()) {
+        ("", "") => {
+            scope.problem(place, PatchProblem::NoBody);
+            None
+        }
+        ("", path) => {
+            let (file, bytes) = scope.load(&format!("{place}.path"), path)?;
+            read(scope, place, &bytes, Some(file))
+        }
+        (text, "") => read(scope, &format!("{place}.patch"), text.as_bytes(), None),
+        _ => {
+            scope.problem(place, PatchProblem::TwoBodies);
+            None
+        }
+    }
+}
+
+/// Reads a text by its form. The first document decides; a list has no others.
+fn read(scope: &mut Scope<'_, '_>, place: &str, bytes: &[u8], file: Option<crate::TreePath>) -> Option<Body> {
+    let text = str::from_utf8(bytes).unwrap_or_default();
+    match yaml::read_value(text, &Limits::default()) {
+        Ok(Value::Array(operations)) => match Operations::read(operations) {
+            Ok(operations) => Some(Body::Operations(operations)),
+            Err(problems) => {
+                for problem in problems {
+                    scope.problem(place, PatchProblem::from(problem));
+                }
+                None
+            }
+        },
+        Ok(scalar @ (Value::String(_) | Value::Number(_) | Value::Bool(_))) => {
+            scope.problem(place, PatchProblem::Form { found: type_name(&scalar) });
+            None
+        }
+        // What cannot be read is told by the reader of objects, which knows of documents.
+        Ok(Value::Object(_) | Value::Null) | Err(_) => {
+            let file = source(scope, file);
+            let mappings = scope.parse_objects(place, &file, bytes)?;
+            Some(if mappings.is_empty() { Body::Nothing } else { Body::Mappings(mappings) })
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Patches of one list that disagree: two entries that set one field of an object to different values.
+//!
+//! Only looked for when asked, as it keeps every field that was set.
+
+use std::collections::HashMap;
+
+use manifest::{Map, Value};
+
+use crate::accumulator::{Accumulator, Position};
+use crate::build::{Conflicts, Scope};
+use crate::schema::{Schema, TypeId};
+
+use super::PatchProblem;
+use super::operations::Operations;
+
+/// What the entries of a list have set so far.
+#[derive(Debug, Default)]
+pub(crate) struct Writes {
+    /// By object and field: the value, and the entry; nothing where nobody asked.
+    fields: Option<HashMap<(Position, String), (Value, String)>>,
+}
+
+impl Writes {
+    /// Begins a list.
+    pub(crate) fn of(scope: &Scope<'_, '_>) -> Self {
+        let is_asked = scope.session.options.conflicts == Conflicts::Told;
+        Self { fields: is_asked.then(HashMap::new) }
+    }
+
+    /// Takes up what a strategic merge sets, and tells what disagrees with an entry before it.
+    pub(super) fn note_mapping(
+        &mut self,
+        scope: &mut Scope<'_, '_>,
+        place: &str,
+        objects: &Accumulator,
+        position: Position,
+        patch: &Map<String, Value>,
+        schema: &Schema,
+    ) {
+        if self.fields.is_none() {
+            return;
+        }
+        let Some(object) = objects.get(position).map(|resource| &resource.object) else { return };
+        let of = schema.kind(object.api_version(), object.kind());
+        let mut leaves = Vec::new();
+        leaves_of_mapping(patch, "", of, schema, &mut leaves);
+        for (path, value) in leaves {
+            self.note(scope, place, objects, position, path, value);
+        }
+    }
+
+    /// Takes up what operations set.
+    pub(super) fn note_operations(
+        &mut self,
+        scope: &mut Scope<'_, '_>,
+        place: &str,
+        objects: &Accumulator,
+        position: Position,
+        operations: &Operations,
+    ) {
+        // What is added to a list has a place of its own each time.
+        let is_field =
+            |path: &str| path.rsplit('/').next().is_some_and(|end| end.parse::<i64>().is_err() && end != "-");
+        for (path, value) in operations.writes().filter(|(path, _)| is_field(path)) {
+            let path = path.trim_start_matches('/').replace('/', ".").replace("~1", "/").replace("~0", "~");
+            self.note(scope, place, objects, position, path, value);
+        }
+    }
+
+    fn note(
+        &mut self,
+        scope: &mut Scope<'_, '_>,
+        place: &str,
+        objects: &Accumulator,
+        position: Position,
+        path: String,
+        value: &Value,
+    ) {
+        let Some(fields) = &mut self.fields else { return };
+        let now = (value.clone(), place.to_owned());
+        let key = (position, path);
+        let differs = |(before, first): &&(Value, String)| before != value && first != place;
+        if let Some((_, first)) = fields.get(&key).filter(differs)
+            && let Some(resource) = objects.get(position)
+        {
+            let (id, path) = (Box::new(resource.id().clone()), key.1.clone());
+            scope.warn(place, PatchProblem::Conflict { id, path, first: first.clone() });
+        }
+        fields.insert(key, now);
+    }
+}
+
+/// The fields a mapping sets, each with the way to it; elements of lists that are merged by their keys.
+fn leaves_of_mapping<'p>(
+    patch: &'p Map<String, Value>,
+    path: &str,
+    of: Option<TypeId>,
+    schema: &Schema,
+    leaves: &mut Vec<(String, &'p Value)>,
+) {
+    for (name, value) in patch.iter().filter(|(name, _)| !name.starts_with('$')) {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let field = of.and_then(|of| schema.field(of, name));
+        let of = field.and_then(|field| field.of);
+        match (value, field.and_then(|field| field.keys.as_deref())) {
+            (Value::Object(fields), _) => leaves_of_mapping(fields, &path, of, schema, leaves),
+            (Value::Array(_), Some([])) => {}
+            (Value::Array(items), Some(keys)) => {
+                for fields in items.iter().filter_map(Value::as_object) {
+                    let ids = keys.iter().filter_map(|key| Some(format!("{key}={}", fields.get(&**key)?)));
+                    let path = format!("{path}[{}]", ids.collect::<Vec<_>>().join(","));
+                    leaves_of_mapping(fields, &path, of, schema, leaves);
+                }
+            }
+            _ => leaves.push((path, value)),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! JSON patches (RFC 6902): a list of operations, read once and applied to every target.
+
+use json_patch::jsonptr::{Pointer, PointerBuf, Token};
+use json_patch::{PatchErrorKind, PatchOperation};
+use manifest::{Object, Value};
+
+use super::problem::near_text;
+use super::strategic::make_texts;
+
+/// An element of a list that is no operation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("operation {number} is none: {reason}")]
+pub struct BadOperation {
+    /// Its place in the list, from 1.
+    pub number: usize,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// An operation that cannot be carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("operation {number} ({word} `{path}`): {reason}{}", near_text(near))]
+pub struct FailedOperation {
+    /// Its place in the list, from 1.
+    pub number: usize,
+    /// `add`, `remove` and so on.
+    pub word: &'static str,
+    /// The path it is about.
+    pub path: String,
+    /// Why.
+    pub reason: &'static str,
+    /// Names of fields that may be meant, nearest first.
+    pub near: Vec<String>,
+}
+
+/// The operations of a patch, in order.
+#[derive(Debug)]
+pub(crate) struct Operations(Vec<PatchOperation>);
+
+impl Operations {
+    /// Reads a list.
+    /// # Errors
+    /// Every element that is no operation.
+    pub(super) fn read(operations: Vec<Value>) -> Result<Self, Vec<BadOperation>> {
+        let mut problems = Vec::new();
+        let mut read = Vec::with_capacity(operations.len());
+        for (index, mut operation) in operations.into_iter().enumerate() {
+            // Without a value null is meant, as with kustomize.
+            if let Some(fields) = operation.as_object_mut()
+                && matches!(fields.get("op").and_then(Value::as_str), Some("add" | "replace" | "test"))
+            {
+                fields.entry("value").or_insert(Value::Null);
+            }
+            match serde_json::from_value(operation) {
+                Ok(operation) => read.push(operation),
+                Err(error) => {
+                    problems.push(BadOperation { number: index + 1, reason: error.to_string() });
+                }
+            }
+        }
+        if problems.is_empty() { Ok(Self(read)) } else { Err(problems) }
+    }
+
+    /// The paths that are set, with their values.
+    pub(super) fn writes(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().filter_map(|operation| match operation {
+            PatchOperation::Add(add) => Some((add.path.as_str(), &add.value)),
+            PatchOperation::Replace(replace) => Some((replace.path.as_str(), &replace.value)),
+            _ => None,
+        })
+    }
+
+    /// Applies all of them; afterwards the annotations are texts.
+    /// # Errors
+    /// The first that cannot be carried out; then the object is as it was.
+    pub(super) fn apply(&self, object: &mut Object) -> Result<(), FailedOperation> {
+        let mut value = object.clone().into_value();
+        for (index, operation) in self.0.iter().enumerate() {
+            let counted = counted_from_end(operation, &value);
+            let operation = counted.as_ref().unwrap_or(operation);
+            if let Err(error) = json_patch::patch_unsafe(&mut value, std::slice::from_ref(operation)) {
+                return Err(FailedOperation::new(index, operation, &error.kind, &value));
+            }
+        }
+        let whole = |_| FailedOperation {
+            number: self.0.len(),
+            word: "replace",
+            path: String::new(),
+            reason: "what is left is no object",
+            near: Vec::new(),
+        };
+        *object = Object::try_from(value).map_err(whole)?;
+        if let Some(Value::Object(metadata)) = object.get_mut(&["metadata"]) {
+            make_texts(metadata, "annotations");
+        }
+        Ok(())
+    }
+}
+
+impl FailedOperation {
+    fn new(index: usize, operation: &PatchOperation, why: &PatchErrorKind, value: &Value) -> Self {
+        let from = match operation {
+            PatchOperation::Move(moved) => Some(&moved.from),
+            PatchOperation::Copy(copied) => Some(&copied.from),
+            _ => None,
+        };
+        let path = match (why, from) {
+            (PatchErrorKind::InvalidFromPointer, Some(from)) => from,
+            _ => operation.path(),
+        };
+        let reason = match (why, operation) {
+            (PatchErrorKind::TestFailed, _) => "there is another value, or none",
+            (PatchErrorKind::CannotMoveInsideItself, _) => "a value cannot be moved into itself",
+            (_, PatchOperation::Add(_)) => "there is nothing to add it to, or the list is shorter",
+            _ => "there is nothing at that path",
+        };
+        let near = near_fields(path, value);
+        Self { number: index + 1, word: word(operation), path: path.as_str().to_owned(), reason, near }
+    }
+}
+
+fn word(operation: &PatchOperation) -> &'static str {
+    match operation {
+        PatchOperation::Add(_) => "add",
+        PatchOperation::Remove(_) => "remove",
+        PatchOperation::Replace(_) => "replace",
+        PatchOperation::Move(_) => "move",
+        PatchOperation::Copy(_) => "copy",
+        PatchOperation::Test(_) => "test",
+    }
+}
+
+/// Names near the first step of a path that leads nowhere.
+fn near_fields(path: &Pointer, value: &Value) -> Vec<String> {
+    let mut at = value;
+    for token in path.tokens() {
+        let name = token.decoded();
+        let next = match at {
+            Value::Object(fields) => fields.get(&*name),
+            Value::Array(items) => name.parse::<usize>().ok().and_then(|index| items.get(index)),
+            _ => None,
+        };
+        let Some(next) = next else {
+            let names = at.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+            return api::near_names(&name, names).into_iter().map(str::to_owned).collect();
+        };
+        at = next;
+    }
+    Vec::new()
+}
+
+/// An operation whose path counts elements from the end of a list (`/args/-1`), with the index that means.
+/// Source: evanphx/json-patch v4 (`SupportNegativeIndices`), which kustomize uses.
+fn counted_from_end(operation: &PatchOperation, value: &Value) -> Option<PatchOperation> {
+    let path = counted(operation.path(), value, matches!(operation, PatchOperation::Add(_)))?;
+    let mut operation = operation.clone();
+    match &mut operation {
+        PatchOperation::Add(add) => add.path = path,
+        PatchOperation::Remove(remove) => remove.path = path,
+        PatchOperation::Replace(replace) => replace.path = path,
+        PatchOperation::Move(moved) => moved.path = path,
+        PatchOperation::Copy(copied) => copied.path = path,
+        PatchOperation::Test(test) => test.path = path,
+    }
+    Some(operation)
+}
+
+fn counted(path: &Pointer, value: &Value, adds: bool) -> Option<PointerBuf> {
+    let from_end = |token: &Token<'_>| -> Option<usize> { token.decoded().strip_prefix('-')?.parse().ok() };
+    if !path.tokens().any(|token| from_end(&token).is_some()) {
+        return None;
+    }
+    let last = path.tokens().count() - 1;
+    let mut at = Some(value);
+    let mut counted = PointerBuf::new();
+    for (index, token) in path.tokens().enumerate() {
+        let place = match (at, from_end(&token)) {
+            (Some(Value::Array(items)), Some(back)) => {
+                (items.len() + usize::from(adds && index == last)).checked_sub(back)
+            }
+            _ => None,
+        };
+        let token = place.map_or_else(|| token.into_owned(), Token::from);
+        at = at.and_then(|at| match at {
+            Value::Object(fields) => fields.get(&*token.decoded()),
+            Value::Array(items) => items.get(token.decoded().parse::<usize>().ok()?),
+            _ => None,
+        });
+        counted.push_back(token);
+    }
+    Some(counted)
+}

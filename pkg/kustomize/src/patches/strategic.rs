@@ -1,0 +1,109 @@
+//! Strategic merge of one patch: what it may change, and what it may not.
+
+use manifest::{Map, Object, Value};
+
+use crate::kustomization::entries::PatchOptions;
+use crate::merge::{self, MergeProblem};
+use crate::schema::Schema;
+
+/// How the labels and annotations of a patch are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Labels {
+    /// As they are: null takes one away.
+    AsWritten,
+    /// As texts, null as `"null"`; a null in place of all changes nothing.
+    /// Source: kustomize v5.8.1 (`CopyMergeMetaDataFieldsFrom`), for `patchesStrategicMerge` and patches with a target.
+    AsTexts,
+}
+
+/// Leaves out of a patch what it may not change, once for all its targets.
+pub(super) fn prepare(mapping: &Object, labels: Labels, options: PatchOptions) -> Map<String, Value> {
+    let mut fields = mapping.as_map().clone();
+    fields.remove("apiVersion");
+    if !options.allow_kind_change {
+        fields.remove("kind");
+    }
+    if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+        metadata.remove("namespace");
+        if !options.allow_name_change {
+            metadata.remove("name");
+        }
+        if labels == Labels::AsTexts {
+            make_texts(metadata, "labels");
+            make_texts(metadata, "annotations");
+        }
+    }
+    fields
+}
+
+/// Makes texts of the values in a mapping of labels or annotations; one without values goes.
+pub(super) fn make_texts(metadata: &mut Map<String, Value>, field: &str) {
+    match metadata.get_mut(field) {
+        Some(Value::Object(values)) if !values.is_empty() => {
+            for value in values.values_mut().filter(|value| !value.is_string()) {
+                *value = Value::String(value.to_string());
+            }
+        }
+        Some(_) => drop(metadata.remove(field)),
+        None => {}
+    }
+}
+
+/// Merges a prepared patch; whatever it says of the whole object, the object keeps its kind, name and namespace.
+/// # Errors
+/// Says what does not go together; then the object may be changed in part.
+pub(super) fn apply(
+    object: &mut Object,
+    patch: &Map<String, Value>,
+    options: PatchOptions,
+    schema: &Schema,
+) -> Result<(), MergeProblem> {
+    let kept = [("apiVersion", object.api_version().to_owned()), ("kind", object.kind().to_owned())];
+    let (name, namespace) = (object.name().to_owned(), object.namespace().to_owned());
+    merge::merge(object, patch, schema)?;
+    if object.as_map().is_empty() {
+        return Ok(());
+    }
+    for (field, value) in kept {
+        if object.get(&[field]).is_none() {
+            object.as_map_mut().insert(field.to_owned(), value.into());
+        }
+    }
+    if object.name().is_empty() || (!options.allow_name_change && object.name() != name) {
+        object.set_name(&name);
+    }
+    if object.namespace() != namespace {
+        object.set_namespace(&namespace);
+    }
+    Ok(())
+}
+
+/// Whether a patch says it replaces the object as a whole.
+pub(super) fn replaces(mapping: &Object) -> bool {
+    mapping.get(&["$patch"]).and_then(Value::as_str) == Some("replace")
+}
+
+/// Finds the keys of a patch that are directives elsewhere; here they become fields.
+pub(super) fn foreign_directives(mapping: &Object) -> Vec<String> {
+    let mut found = Vec::new();
+    collect_in(mapping.as_map(), &mut found);
+    found
+}
+
+fn collect_in(fields: &Map<String, Value>, found: &mut Vec<String>) {
+    for (name, value) in fields {
+        let is_foreign = ["$setElementOrder/", "$deleteFromPrimitiveList/", "$retainKeys"];
+        if is_foreign.iter().any(|start| name.starts_with(start)) {
+            found.push(name.clone());
+        }
+        collect(value, found);
+    }
+}
+
+fn collect(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => collect_in(fields, found),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        _ => {}
+    }
+}

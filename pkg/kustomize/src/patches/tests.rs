@@ -1,0 +1,236 @@
+use manifest::Value;
+
+use crate::{Answers, Build, Conflicts, MemoryTree, Options, Outcome, Output, Reorder, TreePath};
+
+const OBJECTS: &str = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {app: web, tier: front}}
+spec: {template: {spec: {containers: [{name: app, args: [a, b]}]}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web, annotations: {a: x, b: z}}
+data: {k: v}
+";
+
+fn build(kustomization: &str, files: &[(&str, &str)]) -> Result<Output, String> {
+    let mut tree: MemoryTree =
+        files.iter().map(|(path, text)| (format!("/{path}"), text.as_bytes())).collect();
+    tree.insert(
+        TreePath::new("/kustomization.yaml"),
+        format!("resources: [r.yaml]\n{kustomization}").into_bytes(),
+    );
+    tree.insert(TreePath::new("/r.yaml"), OBJECTS.as_bytes());
+    let options = Options { reorder: Reorder::None, conflicts: Conflicts::Told, ..Options::default() };
+    let build = Build { tree: &tree, answers: &Answers::new(), options };
+    match build.run(&TreePath::new("/")).map_err(|errors| errors.to_string())? {
+        Outcome::Built(output) => Ok(output),
+        Outcome::Wants(wanted) => Err(format!("wants {wanted:?}")),
+    }
+}
+
+/// The objects with one patch, given as an entry without its dash.
+fn patched(entry: &str) -> Vec<Value> {
+    let output = build(&format!("patches:\n- {}\n", entry.replace('\n', "\n  ")), &[]).unwrap();
+    output.objects.into_iter().map(manifest::Object::into_value).collect()
+}
+
+fn refused(entry: &str) -> String {
+    let told = build(&format!("patches:\n- {}\n", entry.replace('\n', "\n  ")), &[]).unwrap_err();
+    told.replace("/kustomization.yaml: ", "")
+}
+
+fn warnings(kustomization: &str) -> Vec<String> {
+    let output = build(kustomization, &[]).unwrap();
+    output.warnings.iter().map(|warning| warning.to_string().replace("/kustomization.yaml: ", "")).collect()
+}
+
+// Row: KUS-06, KUS-08
+#[test]
+fn a_patch_without_target_is_for_the_object_of_its_id() {
+    let built = patched(
+        "patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: web, annotations: {a: null}}, data: {k: w}}'",
+    );
+    assert_eq!(built[1]["data"]["k"], "w");
+    assert_eq!(built[1]["metadata"]["annotations"], serde_json::json!({"b": "z"}));
+}
+
+#[test]
+fn a_target_takes_the_place_of_the_id_and_the_object_keeps_its_own() {
+    let patch = "kind: Other, metadata: {name: other, namespace: n, labels: null}, spec: {replicas: 2}";
+    let built = patched(&format!("patch: '{{{patch}}}'\ntarget: {{kind: Deployment}}"));
+    assert_eq!(built[0]["kind"], "Deployment");
+    assert_eq!(
+        built[0]["metadata"],
+        serde_json::json!({"name": "web", "labels": {"app": "web", "tier": "front"}})
+    );
+    assert_eq!(built[0]["spec"]["replicas"], 2);
+    let options = "options: {allowNameChange: true, allowKindChange: true}";
+    let built = patched(&format!("patch: '{{{patch}}}'\ntarget: {{kind: Deployment}}\n{options}"));
+    assert_eq!((&built[0]["kind"], &built[0]["metadata"]["name"]), (&"Other".into(), &"other".into()));
+    assert_eq!(built[0]["metadata"].get("namespace"), None);
+}
+
+#[test]
+fn labels_and_annotations_of_a_patch_with_a_target_are_texts() {
+    let patch = "kind: X, metadata: {name: x, annotations: {a: null, c: true}}";
+    let built = patched(&format!("patch: '{{{patch}}}'\ntarget: {{kind: ConfigMap}}"));
+    assert_eq!(built[1]["metadata"]["annotations"], serde_json::json!({"a": "null", "b": "z", "c": "true"}));
+}
+
+// Row: KUS-38, KUS-39
+#[test]
+fn operations_change_every_target_and_count_from_the_end() {
+    let args = "/spec/template/spec/containers/0/args";
+    let built = patched(&format!(
+        "patch: |-\n  - {{op: add, path: {args}/0, value: z}}\n  - {{op: replace, path: {args}/-1, value: w}}\n  - \
+         {{op: add, path: {args}/-, value: c}}\n  - {{op: add, path: /metadata/annotations, value: {{k: 1}}}}\ntarget: \
+         {{kind: Deployment}}"
+    ));
+    assert_eq!(built[0].pointer(args), Some(&serde_json::json!(["z", "a", "w", "c"])));
+    assert_eq!(built[0]["metadata"]["annotations"], serde_json::json!({"k": "1"}));
+}
+
+// Row: KUS-37
+#[test]
+fn files_hold_several_patches_and_may_be_empty() {
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
+    let several = format!("{deployment}spec: {{a: 1}}\n---\n{deployment}spec: {{b: 1}}\n---\n# nothing\n");
+    let inline = "'{apiVersion: v1, kind: ConfigMap, metadata: {name: web}, $patch: delete}'";
+    let output = build(
+        &format!("patches: [{{path: empty.yaml}}]\npatchesStrategicMerge: [several.yaml, {inline}]"),
+        &[("several.yaml", &several), ("empty.yaml", "# nothing\n")],
+    )
+    .unwrap();
+    assert_eq!(output.objects.len(), 1);
+    let spec = output.objects[0].get(&["spec"]).unwrap();
+    assert_eq!((&spec["a"], &spec["b"]), (&1.into(), &1.into()));
+}
+
+// Row: KUS-20
+#[test]
+fn what_is_wrong_with_a_patch_is_told_with_what_may_be_meant() {
+    let target = "target: {kind: Deployment}";
+    for (entry, expected) in [
+        (
+            "path: ''",
+            "patches[0]: there is no patch: write it under `patch`, or the path of its file under `path`",
+        ),
+        ("path: a\npatch: b", "patches[0]: both `patch` and `path` are given: keep one"),
+        (
+            "patch: foo",
+            "patches[0].patch: this is a string; a patch is a mapping (strategic merge) or a list of operations (JSON patch)",
+        ),
+        (
+            "patch: '[{op: remove, path: /spec}]'",
+            "patches[0]: a list of operations needs a `target` that says which objects it is for",
+        ),
+        (
+            "patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: wep}}'",
+            "patches[0]: no object is or was `ConfigMap.v1.[noGrp]/wep.[noNs]`; is `web` meant?",
+        ),
+        (
+            &format!("patch: '[{{op: remove, path: /spec/templete/spec}}]'\n{target}"),
+            "patches[0]: cannot be applied to `Deployment.v1.apps/web.[noNs]`: operation 1 (remove `/spec/templete/spec`): \
+             there is nothing at that path; is `template` meant?",
+        ),
+        (
+            &format!("patch: '[{{op: test, path: /kind, value: X}}]'\n{target}"),
+            "patches[0]: cannot be applied to `Deployment.v1.apps/web.[noNs]`: operation 1 (test `/kind`): there is another \
+             value, or none",
+        ),
+        (
+            &format!("patch: '{{kind: X, metadata: {{name: x}}, spec: {{template: 1}}}}'\n{target}"),
+            "patches[0]: cannot be merged into `Deployment.v1.apps/web.[noNs]`: `spec.template` is a number in the patch and \
+             a mapping in the object",
+        ),
+    ] {
+        assert_eq!(refused(entry), expected);
+    }
+    let told = refused(&format!("patch: '[{{op: foo, path: /a}}, {{op: add, path: /a}}, 1]'\n{target}"));
+    assert!(
+        told.contains("operation 1 is none: unknown variant `foo`") && told.contains("operation 3"),
+        "{told}"
+    );
+    let told = refused(
+        "patch: '{kind: Deployment, apiVersion: apps/v1, metadata: {name: web}}'\ntarget: {name: 'a(', kind: '['}",
+    );
+    assert_eq!(told.matches("is no regular expression").count(), 2, "{told}");
+}
+
+#[test]
+fn a_new_name_that_another_object_has_is_told() {
+    let told = refused(
+        "patch: '[{op: replace, path: /kind, value: ConfigMap}, {op: replace, path: /apiVersion, value: v1}]'\ntarget: \
+         {kind: Deployment}",
+    );
+    assert!(told.contains("`ConfigMap.v1.[noGrp]/web.[noNs]` is there twice"), "{told}");
+}
+
+#[test]
+fn a_target_without_objects_and_foreign_directives_are_warnings() {
+    let told = warnings(
+        "patches:\n- patch: '[{op: remove, path: /x}]'\n  target: {name: none}\n- patch: '{kind: X, metadata: {name: x}, \
+         spec: {$retainKeys: [a]}}'\n  target: {kind: Deployment}\n- patch: '{kind: X, metadata: {name: x}, $patch: replace}'\n  \
+         target: {kind: Deployment}",
+    );
+    assert_eq!(
+        told,
+        [
+            "patches[0]: no object matches the `target`: the patch changes nothing",
+            "patches[1]: `$retainKeys` is no directive here, it is written into the object; only `$patch` is one",
+            "patches[2]: `$patch: replace` is for fields and lists; for a whole object it does nothing"
+        ]
+    );
+}
+
+#[test]
+fn patches_that_disagree_are_told_with_both_places() {
+    let container = |image: &str| {
+        format!(
+            "- patch: '{{kind: X, metadata: {{name: x}}, spec: {{template: {{spec: {{containers: [{{name: app, image: \
+             {image}}}]}}}}}}}}'\n  target: {{kind: Deployment}}\n"
+        )
+    };
+    let agreeing = format!("patches:\n{}{}", container("a"), container("a"));
+    assert!(warnings(&agreeing).is_empty());
+    assert_eq!(
+        warnings(&format!("patches:\n{}{}", container("a"), container("b"))),
+        [
+            "patches[1]: sets `spec.template.spec.containers[name=\"app\"].image` of `Deployment.v1.apps/web.[noNs]` to another \
+             value than patches[0] did"
+        ]
+    );
+    let operation = |value: &str| {
+        format!(
+            "- patch: '[{{op: add, path: /spec/replicas, value: {value}}}]'\n  target: {{kind: Deployment}}\n"
+        )
+    };
+    let told = warnings(&format!("patches:\n{}{}", operation("1"), operation("2")));
+    assert_eq!(told.len(), 1, "{told:?}");
+}
+
+#[test]
+fn one_schema_counts_and_lists_merge_by_its_keys() {
+    let schema = "definitions:\n  w:\n    x-kubernetes-group-version-kind: [{group: '', version: v1, kind: ConfigMap}]\n    \
+                  properties:\n      parts: {type: array, items: {}, x-kubernetes-patch-strategy: merge, \
+                  x-kubernetes-patch-merge-key: id}\n";
+    let patch = |id: &str| {
+        format!(
+            "- patch: '{{apiVersion: v1, kind: ConfigMap, metadata: {{name: web}}, parts: [{{id: {id}}}]}}'\n"
+        )
+    };
+    let kustomization = format!("openapi: {{path: s.yaml}}\npatches:\n{}{}", patch("a"), patch("b"));
+    let output = build(&kustomization, &[("s.yaml", schema)]).unwrap();
+    assert_eq!(output.objects[1].get(&["parts"]), Some(&serde_json::json!([{"id": "b"}, {"id": "a"}])));
+    for (openapi, expected) in [
+        ("{version: v1.20}", "openapi.version: `openapi.version` is `v1.20`; only"),
+        ("{version: v1.21.2, path: x}", "openapi: `openapi` has both `path` and `version`"),
+        ("{file: x}", "openapi: there is no field `openapi.file`"),
+        ("{path: r.json}", "openapi.path: `/r.json` is no OpenAPI schema"),
+    ] {
+        let told = build(&format!("openapi: {openapi}"), &[("r.json", "{}")]).unwrap_err();
+        assert!(told.contains(expected), "{told}");
+    }
+}

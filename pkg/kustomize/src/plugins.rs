@@ -1,0 +1,284 @@
+//! `generators`, `transformers` and `validators`: the built-in ones, with settings of their own.
+//!
+//! ```text
+//! entry: YAML, a file, a folder ─► Config: settings of one plugin ─► generate or transform, as the field of that name would
+//! ```
+//! Deliberately absent: plugins that are programs or containers.
+//! Source: kustomize v5.8.1 api/internal/target (configureExternalGenerators), api/internal/builtins, as observed.
+
+mod generate;
+mod settings;
+mod transform;
+
+use std::sync::Arc;
+
+use manifest::{Limits, Object, Value, read_resources};
+
+use crate::TreePath;
+use crate::accumulator::Accumulator;
+use crate::build::{Scope, add_resource};
+use crate::kustomization::DecodeProblem;
+use crate::kustomization::decode::{FromFields, decode};
+use crate::output::metadata;
+use crate::resource::{Origin, Plugin, Resource};
+
+use settings::Settings;
+
+const GENERATORS: [&str; 4] =
+    ["ConfigMapGenerator", "SecretGenerator", "HelmChartInflationGenerator", "IAMPolicyGenerator"];
+
+const TRANSFORMERS: [&str; 14] = [
+    "AnnotationsTransformer",
+    "HashTransformer",
+    "ImageTagTransformer",
+    "LabelTransformer",
+    "NamespaceTransformer",
+    "PatchJson6902Transformer",
+    "PatchStrategicMergeTransformer",
+    "PatchTransformer",
+    "PrefixSuffixTransformer",
+    "PrefixTransformer",
+    "ReplacementTransformer",
+    "ReplicaCountTransformer",
+    "SuffixTransformer",
+    "ValueAddTransformer",
+];
+
+/// A plugin that cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PluginProblem {
+    /// A plugin that is a program or a container.
+    #[error(
+        "`{kind}` of `{api_version}` is {what}: only the plugins of kustomize itself are run, those of `apiVersion: builtin`"
+    )]
+    External {
+        /// The version of its settings.
+        api_version: String,
+        /// Its kind.
+        kind: String,
+        /// What it is, with its article.
+        what: &'static str,
+    },
+    /// A built-in plugin of another name.
+    #[error("there is no built-in plugin `{kind}`{}", meant(near))]
+    Unknown {
+        /// Its kind.
+        kind: String,
+        /// Names it may have meant, nearest first.
+        near: Vec<&'static str>,
+    },
+    /// A plugin in the wrong list.
+    #[error("`{kind}` is no {wanted}: list it under `{list}`")]
+    WrongList {
+        /// Its kind.
+        kind: String,
+        /// What was expected.
+        wanted: &'static str,
+        /// The field it belongs to.
+        list: &'static str,
+    },
+    /// Settings that do not have the form they should.
+    #[error("`{kind}` in `{file}`: {fault}")]
+    Settings {
+        /// The kind of the plugin.
+        kind: String,
+        /// The file with its settings.
+        file: TreePath,
+        /// What is wrong.
+        fault: DecodeProblem,
+    },
+    /// Settings that say too little.
+    #[error("`{kind}` in `{file}` needs `{field}`")]
+    Needs {
+        /// The kind of the plugin.
+        kind: String,
+        /// The file with its settings.
+        file: TreePath,
+        /// The field that is missing or empty.
+        field: &'static str,
+    },
+    /// A setting with a value that means nothing.
+    #[error("`{kind}` in `{file}`: `{field}` may be {choice}, not `{found}`")]
+    NoChoice {
+        /// The kind of the plugin.
+        kind: String,
+        /// The file with its settings.
+        file: TreePath,
+        /// The field.
+        field: &'static str,
+        /// What it may be.
+        choice: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// A validator that changes objects.
+    #[error("`{kind}` in `{file}` changes objects, which a validator may not: list it under `transformers`")]
+    Changes {
+        /// The kind of the plugin.
+        kind: String,
+        /// The file with its settings.
+        file: TreePath,
+    },
+}
+
+/// The settings of one plugin.
+struct Config {
+    /// The entry that led to them, such as `transformers[0]`.
+    field: String,
+    /// The file that holds them.
+    file: TreePath,
+    object: Object,
+}
+
+/// Adds what the generators make.
+pub(crate) fn run_generators(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    for config in configs(scope, "generators", &scope.kustomization.generators) {
+        if is_runnable(scope, &config, "generator") {
+            generate::run(scope, &config, objects);
+        }
+    }
+}
+
+/// Applies the transformers.
+pub(crate) fn run_transformers(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    for config in configs(scope, "transformers", &scope.kustomization.transformers) {
+        if is_runnable(scope, &config, "transformer") {
+            transform::run(scope, &config, objects);
+            metadata::note(scope, &config.file, &config.plugin(), objects);
+        }
+    }
+}
+
+/// Runs the validators, which change nothing.
+pub(crate) fn run_validators(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    for config in configs(scope, "validators", &scope.kustomization.validators) {
+        if !is_runnable(scope, &config, "transformer") {
+            continue;
+        }
+        // Objects that are not written share their memory, so this costs a pointer an object.
+        let snapshot = |objects: &Accumulator| -> Vec<Object> {
+            objects.iter().map(|(_, resource)| resource.object.clone()).collect()
+        };
+        let before = snapshot(objects);
+        transform::run(scope, &config, objects);
+        if before != snapshot(objects) {
+            let Config { field, file, object } = config;
+            let kind = object.kind().to_owned();
+            scope.problem(&field, PluginProblem::Changes { kind, file });
+        }
+    }
+}
+
+/// Reads the settings of all entries; those that are written out come first.
+fn configs(scope: &mut Scope<'_, '_>, list: &str, entries: &[String]) -> Vec<Config> {
+    let mut inline = Vec::new();
+    let mut others = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
+        let field = format!("{list}[{index}]");
+        if is_written_out(entry) {
+            let file = scope.root.file.clone();
+            let read = scope.parse_objects(&field, &file, entry.as_bytes()).unwrap_or_default();
+            let config = |object| Config { field: field.clone(), file: file.clone(), object };
+            inline.extend(read.into_iter().map(config));
+        } else {
+            let mut gathered = Accumulator::default();
+            add_resource(scope, &field, entry, &mut gathered);
+            let config = |Resource { object, origin, .. }| Config {
+                field: field.clone(),
+                file: file_of(&origin),
+                object,
+            };
+            others.extend(gathered.into_resources().into_iter().map(config));
+        }
+    }
+    inline.extend(others);
+    inline
+}
+
+fn is_written_out(entry: &str) -> bool {
+    let holds_objects = || {
+        read_resources(entry.as_bytes(), &Limits::default()).is_ok_and(|stream| !stream.objects.is_empty())
+    };
+    entry.contains('\n') || holds_objects()
+}
+
+fn file_of(origin: &Arc<Origin>) -> TreePath {
+    match &**origin {
+        Origin::File(file) | Origin::Field { file, .. } => file.clone(),
+    }
+}
+
+/// Whether there is a plugin of a kind in its list; if not, that is reported.
+fn is_runnable(scope: &mut Scope<'_, '_>, config: &Config, wanted: &'static str) -> bool {
+    let kind = config.object.kind();
+    let (is_generator, is_transformer) = (GENERATORS.contains(&kind), TRANSFORMERS.contains(&kind));
+    let problem = if config.object.api_version() != "builtin" {
+        let api_version = config.object.api_version().to_owned();
+        PluginProblem::External { api_version, kind: kind.to_owned(), what: what_runs(&config.object) }
+    } else if wanted == "generator" && is_transformer {
+        PluginProblem::WrongList { kind: kind.to_owned(), wanted, list: "transformers" }
+    } else if wanted == "transformer" && is_generator {
+        PluginProblem::WrongList { kind: kind.to_owned(), wanted, list: "generators" }
+    } else if !is_generator && !is_transformer {
+        let near = api::near_names(kind, GENERATORS.into_iter().chain(TRANSFORMERS));
+        PluginProblem::Unknown { kind: kind.to_owned(), near }
+    } else {
+        return true;
+    };
+    scope.problem(&config.field, problem);
+    false
+}
+
+/// What a plugin that is not built in would run.
+fn what_runs(config: &Object) -> &'static str {
+    let function = ["config.kubernetes.io/function", "config.k8s.io/function"];
+    match function.iter().find_map(|key| config.annotation(key)) {
+        Some(text) if text.contains("container") => "a function in a container",
+        Some(text) if text.contains("starlark") => "a function in Starlark",
+        Some(_) | None => "a program",
+    }
+}
+
+impl Config {
+    /// What runs, as annotations tell it.
+    fn plugin(&self) -> Plugin {
+        let [kind, name, namespace] =
+            [self.object.kind(), self.object.name(), self.object.namespace()].map(str::to_owned);
+        Plugin { kind, name, namespace }
+    }
+
+    /// Reads the settings; what is wrong is reported. The peer lets fields pass that mean nothing: they are warned of.
+    fn read<T: FromFields>(&self, scope: &mut Scope<'_, '_>) -> Option<T> {
+        let mut faults = Vec::new();
+        let value = Value::Object(self.object.as_map().clone());
+        let settings: Settings<T> = decode(&value, "", &mut faults);
+        let mut is_sound = true;
+        for fault in faults {
+            let means_nothing = matches!(fault, DecodeProblem::UnknownField { .. });
+            let problem = PluginProblem::Settings { kind: self.kind(), file: self.file.clone(), fault };
+            if means_nothing {
+                scope.warn(&self.field, problem);
+            } else {
+                is_sound = false;
+                scope.problem(&self.field, problem);
+            }
+        }
+        is_sound.then_some(settings.of)
+    }
+
+    fn kind(&self) -> String {
+        self.object.kind().to_owned()
+    }
+
+    fn needs(&self, field: &'static str) -> PluginProblem {
+        PluginProblem::Needs { kind: self.kind(), file: self.file.clone(), field }
+    }
+}
+
+fn meant(near: &[&str]) -> String {
+    let meant: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    if meant.is_empty() { String::new() } else { format!("; is {} meant?", meant.join(" or ")) }
+}
+
+#[cfg(test)]
+mod tests;

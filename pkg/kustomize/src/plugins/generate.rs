@@ -1,0 +1,79 @@
+//! Generators with settings of their own.
+
+use std::sync::Arc;
+
+use manifest::Object;
+use serde_json::json;
+
+use crate::accumulator::Accumulator;
+use crate::build::Scope;
+use crate::generators::{self, Generated};
+use crate::helm;
+use crate::kustomization::generators::Generator;
+use crate::resource::{Origin, Resource};
+
+use super::settings::{ConfigMaps, Helm, IamPolicy, Secrets};
+use super::{Config, PluginProblem};
+
+/// Runs a generator that is known to be one.
+pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
+    let field = &config.field;
+    match config.object.kind() {
+        "ConfigMapGenerator" => {
+            let Some(ConfigMaps(generator)) = config.read(scope) else { return };
+            let generator = named(config, generator);
+            generators::generate(scope, field, Generated::ConfigMap, &generator, origin(config), objects);
+        }
+        "SecretGenerator" => {
+            let Some(Secrets(generator)) = config.read(scope) else { return };
+            let generator = named(config, generator);
+            generators::generate(scope, field, Generated::Secret, &generator, origin(config), objects);
+        }
+        "HelmChartInflationGenerator" => {
+            let Some(Helm { chart, globals }) = config.read(scope) else { return };
+            helm::inflate(scope, field, &chart, &globals, origin(config), objects);
+        }
+        _ => {
+            let Some(policy) = config.read(scope) else { return };
+            add_account(scope, config, &policy, objects);
+        }
+    }
+}
+
+fn origin(config: &Config) -> Origin {
+    Origin::Field { file: config.file.clone(), field: config.field.clone(), by: config.plugin() }
+}
+
+/// The object has the name and namespace of the settings, where they give it no other.
+fn named(config: &Config, mut generator: Generator) -> Generator {
+    if generator.name.is_empty() {
+        config.object.name().clone_into(&mut generator.name);
+    }
+    if generator.namespace.is_empty() {
+        config.object.namespace().clone_into(&mut generator.namespace);
+    }
+    generator
+}
+
+/// `IAMPolicyGenerator`: an account of the cluster that acts as one of the cloud.
+fn add_account(scope: &mut Scope<'_, '_>, config: &Config, policy: &IamPolicy, objects: &mut Accumulator) {
+    if policy.cloud != "gke" {
+        let (kind, file, found) = (config.kind(), config.file.clone(), policy.cloud.clone());
+        let problem = PluginProblem::NoChoice { kind, file, field: "cloud", choice: "`gke`", found };
+        scope.problem(&config.field, problem);
+        return;
+    }
+    let mut object = Object::default();
+    object
+        .as_map_mut()
+        .extend([("apiVersion".to_owned(), json!("v1")), ("kind".to_owned(), json!("ServiceAccount"))]);
+    object.set_name(&policy.service.name);
+    if !policy.service.namespace.is_empty() {
+        object.set_namespace(&policy.service.namespace);
+    }
+    let account = format!("{}@{}.iam.gserviceaccount.com", policy.account.name, policy.account.project);
+    object.set_annotation("iam.gke.io/gcp-service-account", &account);
+    if let Err(kind) = objects.append(Resource::new(object, Arc::new(origin(config)))) {
+        scope.problem(&config.field, kind);
+    }
+}

@@ -1,0 +1,129 @@
+//! What the settings of built-in plugins hold.
+
+use std::collections::BTreeMap;
+
+use manifest::{Map, Value};
+
+use crate::fields::FieldTable;
+use crate::kustomization::decode::{Fields, FromFields};
+use crate::kustomization::entries::{FieldSpecEntry, Image, Replica, Selector};
+use crate::kustomization::generators::{
+    ConfigMapGenerator, Generator, HelmChart, HelmGlobals, SecretGenerator,
+};
+use crate::kustomization::replacements::ReplacementEntry;
+
+/// Settings, with what every object has.
+#[derive(Default)]
+pub(super) struct Settings<T> {
+    pub(super) of: T,
+}
+
+/// Makes a mapping of settings: for each field its name in Rust, in YAML, and its type.
+macro_rules! settings {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty = $key:literal),* })*) => {$(
+        $(#[$doc])*
+        #[derive(Default)]
+        pub(super) struct $name {
+            $(pub(super) $field: $type,)*
+        }
+
+        impl FromFields for $name {
+            fn from_fields(fields: &mut Fields<'_>) -> Self {
+                Self { $($field: fields.take($key)),* }
+            }
+        }
+    )*};
+}
+
+settings! {
+    /// `PrefixTransformer`, `SuffixTransformer`, and the older plugin that was both.
+    Ends { prefix: String = "prefix", suffix: String = "suffix", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
+    /// `ImageTagTransformer`.
+    Images { image: Image = "imageTag", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
+    /// `ReplicaCountTransformer`.
+    Replicas { replica: Replica = "replica", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
+    /// `NamespaceTransformer`; the namespace is the one of the settings themselves.
+    Namespace {
+        fields: Vec<FieldSpecEntry> = "fieldSpecs",
+        unset_only: bool = "unsetOnly",
+        subjects: String = "setRoleBindingSubjects"
+    }
+    /// `PatchJson6902Transformer`.
+    JsonPatch { target: Option<Selector> = "target", path: String = "path", text: String = "jsonOp" }
+    /// `PatchStrategicMergeTransformer`.
+    MergePatches { paths: Vec<String> = "paths", text: String = "patches" }
+    /// `ReplacementTransformer`.
+    Replacements { entries: Vec<ReplacementEntry> = "replacements" }
+    /// `ValueAddTransformer`.
+    ValueAdd { value: String = "value", targets: Vec<ValueTarget> = "targets", file: String = "targetFilePath" }
+    /// The file of targets of a `ValueAddTransformer`.
+    ValueTargets { targets: Vec<ValueTarget> = "targets" }
+    /// A field that holds the value.
+    ValueTarget {
+        selector: Option<Selector> = "selector",
+        path: String = "fieldPath",
+        position: i64 = "filePathPosition"
+    }
+    /// `LabelTransformer`.
+    Labels { labels: BTreeMap<String, String> = "labels", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
+    /// `AnnotationsTransformer`.
+    Annotations { annotations: BTreeMap<String, String> = "annotations", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
+    /// `IAMPolicyGenerator`.
+    IamPolicy {
+        cloud: String = "cloud",
+        service: KubernetesService = "kubernetesService",
+        account: ServiceAccount = "serviceAccount"
+    }
+    /// The account in the cluster.
+    KubernetesService { name: String = "name", namespace: String = "namespace" }
+    /// The account in the cloud.
+    ServiceAccount { name: String = "name", project: String = "projectId" }
+}
+
+/// `ConfigMapGenerator`.
+#[derive(Default)]
+pub(super) struct ConfigMaps(pub(super) Generator);
+
+/// `SecretGenerator`.
+#[derive(Default)]
+pub(super) struct Secrets(pub(super) Generator);
+
+/// `HelmChartInflationGenerator`.
+#[derive(Default)]
+pub(super) struct Helm {
+    pub(super) chart: HelmChart,
+    pub(super) globals: HelmGlobals,
+}
+
+impl<T: FromFields> FromFields for Settings<T> {
+    fn from_fields(fields: &mut Fields<'_>) -> Self {
+        for known in ["apiVersion", "kind"] {
+            let _: String = fields.take(known);
+        }
+        let _: Map<String, Value> = fields.take("metadata");
+        Self { of: T::from_fields(fields) }
+    }
+}
+
+impl FromFields for ConfigMaps {
+    fn from_fields(fields: &mut Fields<'_>) -> Self {
+        Self(ConfigMapGenerator::from_fields(fields).0)
+    }
+}
+
+impl FromFields for Secrets {
+    fn from_fields(fields: &mut Fields<'_>) -> Self {
+        Self(SecretGenerator::from_fields(fields).0)
+    }
+}
+
+impl FromFields for Helm {
+    fn from_fields(fields: &mut Fields<'_>) -> Self {
+        Self { chart: HelmChart::from_fields(fields), globals: HelmGlobals::from_fields(fields) }
+    }
+}
+
+/// Makes a table of the specs in settings.
+pub(super) fn table(fields: Vec<FieldSpecEntry>) -> FieldTable {
+    fields.into_iter().map(Into::into).collect()
+}

@@ -1,0 +1,191 @@
+use super::*;
+use crate::{Answers, Build, MemoryTree, Options, Outcome, Reorder};
+
+/// Builds `/top`; the objects, and the warnings, as text.
+fn build(files: &[(&str, &str)]) -> Result<(String, Vec<String>), String> {
+    let tree: MemoryTree = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+    let options = Options { reorder: Reorder::None, ..Options::default() };
+    let built = Build { tree: &tree, answers: &Answers::new(), options }.run(&TreePath::new("/top"));
+    match built.map_err(|errors| errors.to_string())? {
+        Outcome::Built(output) => {
+            Ok((output.text(), output.warnings.iter().map(ToString::to_string).collect()))
+        }
+        Outcome::Wants(wanted) => Err(format!("wants {wanted:?}")),
+    }
+}
+
+const CONFIG_MAP: &str = "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: x}\nliterals: [a=b]\n\
+                          options: {disableNameSuffixHash: true}\n";
+
+// Row: KUS-46
+#[test]
+fn generators_come_written_out_then_from_files_and_folders() {
+    let inline = CONFIG_MAP.replace("name: x", "name: inline").replace('\n', "\n  ");
+    let (text, _) = build(&[
+        ("/top/kustomization.yaml", &format!("generators:\n- a.yaml\n- ../more\n- |-\n  {inline}\n")),
+        ("/top/a.yaml", &CONFIG_MAP.replace("literals", "name: file\nliterals")),
+        ("/more/kustomization.yaml", "resources: [b.yaml]\nnamePrefix: p-"),
+        ("/more/b.yaml", CONFIG_MAP),
+    ])
+    .unwrap();
+    let names: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("  name: ")).collect();
+    assert_eq!(names, ["inline", "file", "p-x"]);
+}
+
+#[test]
+fn an_account_of_the_cloud_gets_its_service_account() {
+    let config = "apiVersion: builtin\nkind: IAMPolicyGenerator\nmetadata: {name: x}\ncloud: gke\n\
+                  kubernetesService: {name: k, namespace: ns}\nserviceAccount: {name: s, projectId: p}\n";
+    let files = |config| [("/top/kustomization.yaml", "generators: [a.yaml]"), ("/top/a.yaml", config)];
+    let expected = "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  annotations:\n    \
+                    iam.gke.io/gcp-service-account: s@p.iam.gserviceaccount.com\n  name: k\n  namespace: ns\n";
+    assert_eq!(build(&files(config)).unwrap().0, expected);
+    let told = build(&files(&config.replace("gke", "eks"))).unwrap_err();
+    assert!(
+        told.ends_with(
+            "generators[0]: `IAMPolicyGenerator` in `/top/a.yaml`: `cloud` may be `gke`, not `eks`"
+        ),
+        "{told}"
+    );
+}
+
+const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{image: i}]}\n---\n\
+                   apiVersion: v1\nkind: Service\nmetadata: {name: a}\n";
+
+fn transformed(config: &str) -> Result<String, String> {
+    let metadata = if config.starts_with("metadata") { "" } else { "metadata: {name: t}\n" };
+    let files = [
+        ("/top/kustomization.yaml", "resources: [pod.yaml]\ntransformers: [t.yaml]"),
+        ("/top/pod.yaml", POD),
+        ("/top/t.yaml", &*format!("apiVersion: builtin\n{metadata}{config}")),
+    ];
+    build(&files).map(|(text, _)| text)
+}
+
+#[test]
+fn transformers_write_the_fields_of_their_settings() {
+    let spec = |rest: &str| format!("fieldSpecs: [{{kind: Pod, {rest}}}]\n");
+    let labels = spec("path: metadata/labels, create: true");
+    let (name, count) = (spec("path: metadata/name"), spec("path: spec/replicas, create: true"));
+    let cases = [
+        (format!("kind: PrefixTransformer\nprefix: p-\n{name}"), "  name: p-a\n"),
+        (format!("kind: SuffixTransformer\nsuffix: -s\n{name}"), "  name: a-s\n"),
+        (format!("kind: PrefixSuffixTransformer\nprefix: p-\nsuffix: -s\n{name}"), "  name: p-a-s\n"),
+        ("kind: ImageTagTransformer\nimageTag: {name: i, newTag: v2}\n".to_owned(), "  - image: i:v2\n"),
+        (format!("kind: LabelTransformer\nlabels: {{l: v}}\n{labels}"), "  labels:\n    l: v\n  name: a\n"),
+        (format!("kind: AnnotationsTransformer\nannotations: {{l: v}}\n{labels}"), "  labels:\n    l: v\n"),
+        ("kind: HashTransformer\n".to_owned(), "  name: a\n"),
+        (
+            format!("kind: ReplicaCountTransformer\nreplica: {{name: a, count: 3}}\n{count}"),
+            "  replicas: 3\n",
+        ),
+    ];
+    for (config, expected) in cases {
+        let text = transformed(&config).unwrap();
+        assert!(text.contains(expected), "{config}: {text}");
+        assert!(text.ends_with("kind: Service\nmetadata:\n  name: a\n"), "{config}: {text}");
+    }
+    let told = transformed("kind: PrefixTransformer\nprefix: p-\n").unwrap_err();
+    assert!(told.ends_with("`PrefixTransformer` in `/top/t.yaml` needs `fieldSpecs`"), "{told}");
+}
+
+#[test]
+fn what_is_no_built_in_plugin_of_the_list_is_told() {
+    let cases = [
+        (
+            "builtin",
+            "PrefixTransformr",
+            "",
+            "there is no built-in plugin `PrefixTransformr`; is `PrefixTransformer` meant?",
+        ),
+        ("builtin", "SecretGenerator", "", "`SecretGenerator` is no transformer: list it under `generators`"),
+        (
+            "example.com/v1",
+            "Mine",
+            "",
+            "`Mine` of `example.com/v1` is a program: only the plugins of kustomize itself are run, those of `apiVersion: \
+             builtin`",
+        ),
+        (
+            "v1",
+            "Mine",
+            "annotations: {config.kubernetes.io/function: 'container: {image: x}'}",
+            "`Mine` of `v1` is a function in a container: only the plugins of kustomize itself are run, those of \
+             `apiVersion: builtin`",
+        ),
+    ];
+    for (version, kind, more, expected) in cases {
+        let config = format!("apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: t\n  {more}\n");
+        let files = [("/top/kustomization.yaml", "transformers: [t.yaml]"), ("/top/t.yaml", &config)];
+        let told = build(&files).unwrap_err();
+        assert_eq!(told, format!("/top/kustomization.yaml: transformers[0]: {expected}"));
+    }
+}
+
+#[test]
+fn settings_are_read_whole_and_a_field_that_means_nothing_is_warned_of() {
+    let told = transformed("kind: PrefixTransformer\nprefix: 1\nfieldSpecs: {}\n").unwrap_err();
+    let place = "/top/kustomization.yaml: transformers[0]: `PrefixTransformer` in `/top/t.yaml`: ";
+    let expected = format!(
+        "{place}`prefix` must be a string, this is a number; {place}`fieldSpecs` must be a list, this is a mapping"
+    );
+    assert_eq!(told, expected);
+    let files = [
+        ("/top/kustomization.yaml", "generators: [a.yaml]"),
+        ("/top/a.yaml", &*format!("{CONFIG_MAP}label: {{a: b}}\n")),
+    ];
+    let (_, warnings) = build(&files).unwrap();
+    let warned = "/top/kustomization.yaml: generators[0]: `ConfigMapGenerator` in `/top/a.yaml`: there is no field `label`";
+    assert_eq!(warnings, [warned]);
+}
+
+#[test]
+fn a_validator_may_not_change_objects() {
+    let config = |prefix: &str| {
+        format!(
+            "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {{name: t}}\nprefix: '{prefix}'\n\
+                 fieldSpecs: [{{path: metadata/name}}]\n"
+        )
+    };
+    let told = |prefix: &str| {
+        let files = [
+            ("/top/kustomization.yaml", "resources: [pod.yaml]\nvalidators: [v.yaml]"),
+            ("/top/pod.yaml", POD),
+            ("/top/v.yaml", &config(prefix)),
+        ];
+        build(&files).map(drop)
+    };
+    assert_eq!(told(""), Ok(()));
+    let expected = "`PrefixTransformer` in `/top/v.yaml` changes objects, which a validator may not: list it under `transformers`";
+    assert!(told("p-").unwrap_err().ends_with(expected));
+}
+
+#[test]
+fn a_namespace_is_the_one_of_the_settings() {
+    let text = transformed("metadata: {name: t, namespace: ns}\nkind: NamespaceTransformer\n").unwrap();
+    assert_eq!(text.matches("  namespace: ns\n").count(), 2, "{text}");
+    let told = transformed("kind: NamespaceTransformer\nsetRoleBindingSubjects: all\n").unwrap_err();
+    let expected = "`setRoleBindingSubjects` may be `defaultOnly`, `allServiceAccounts` or `none`, not `all`";
+    assert!(told.ends_with(expected), "{told}");
+}
+
+#[test]
+fn patches_replacements_and_values_are_given_as_plugins_too() {
+    let patch = "apiVersion: v1\\nkind: Pod\\nmetadata: {name: a}\\nspec: {x: y}";
+    let operation = "[{\\\"op\\\": \\\"add\\\", \\\"path\\\": \\\"/spec/x\\\", \\\"value\\\": \\\"y\\\"}]";
+    let target = "target: {kind: Pod, name: a}";
+    let cases = [
+        format!("kind: PatchTransformer\npatch: \"{patch}\"\n"),
+        format!("kind: PatchTransformer\npatch: \"{operation}\"\n{target}\n"),
+        format!("kind: PatchStrategicMergeTransformer\npatches: \"{patch}\"\n"),
+        format!("kind: PatchJson6902Transformer\njsonOp: \"{operation}\"\n{target}\n"),
+        "kind: ReplacementTransformer\nreplacements: [{sourceValue: 'y', targets: [{select: {kind: Pod}, fieldPaths: [spec.x], \
+         options: {create: true}}]}]\n"
+            .to_owned(),
+        "kind: ValueAddTransformer\nvalue: 'y'\ntargets: [{selector: {kind: Pod}, fieldPath: spec/x}]\n".to_owned(),
+    ];
+    for config in cases {
+        let text = transformed(&config).unwrap();
+        assert!(text.contains("  x: \"y\"\n"), "{config}: {text}");
+    }
+}

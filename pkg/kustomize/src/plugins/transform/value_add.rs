@@ -1,0 +1,127 @@
+//! `ValueAddTransformer`: one value into fields of many objects, such as the name of a project.
+//!
+//! Source: kustomize v5.8.1 ValueAddTransformer, api/filters/valueadd; differs: a list on the way is entered, there it is
+//! an error.
+
+use manifest::{Limits, Value, yaml};
+
+use crate::accumulator::{Accumulator, Position};
+use crate::build::Scope;
+use crate::fields::FieldPath;
+use crate::kustomization::decode::decode;
+use crate::problems::ProblemKind;
+use crate::selector::Matcher;
+
+use super::super::settings::{ValueAdd, ValueTarget, ValueTargets};
+use super::Config;
+
+const NAMESPACE: &str = "metadata/namespace";
+
+/// Puts the value into the fields of all targets.
+pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
+    let Some(ValueAdd { value, mut targets, file }) = config.read(scope) else { return };
+    if !file.is_empty() {
+        targets.extend(load(scope, config, &file));
+    }
+    if targets.is_empty() {
+        scope.problem(&config.field, config.needs("targets"));
+    }
+    // Without a value, it is the name of the folder.
+    let value = match value.trim() {
+        "" => scope.root.folder.name().to_owned(),
+        value => value.to_owned(),
+    };
+    for target in &targets {
+        if target.path.is_empty() {
+            scope.problem(&config.field, config.needs("fieldPath"));
+            continue;
+        }
+        for position in selected(scope, config, target, objects) {
+            add(&value, target, position, objects);
+        }
+    }
+}
+
+fn load(scope: &mut Scope<'_, '_>, config: &Config, file: &str) -> Vec<ValueTarget> {
+    let Some((file, bytes)) = scope.load(&config.field, file) else { return Vec::new() };
+    let text = String::from_utf8_lossy(&bytes);
+    let mut faults = Vec::new();
+    let targets: ValueTargets = match yaml::read_value(&text, &Limits::default()) {
+        Ok(value) => decode(&value, "", &mut faults),
+        Err(error) => {
+            scope.problem(&config.field, ProblemKind::Yaml { file, reason: error.to_string() });
+            return Vec::new();
+        }
+    };
+    for fault in faults {
+        scope.problem(&config.field, fault);
+    }
+    targets.targets
+}
+
+fn selected(
+    scope: &mut Scope<'_, '_>,
+    config: &Config,
+    target: &ValueTarget,
+    objects: &mut Accumulator,
+) -> Vec<Position> {
+    let Some(selector) = &target.selector else {
+        return objects.iter().map(|(position, _)| position).collect();
+    };
+    match Matcher::read(selector) {
+        Ok(matcher) => matcher.targets(objects),
+        Err(problems) => {
+            for problem in problems {
+                scope.problem(&config.field, problem);
+            }
+            Vec::new()
+        }
+    }
+}
+
+fn add(value: &str, target: &ValueTarget, position: Position, objects: &mut Accumulator) {
+    objects.edit(position, |resource| {
+        if target.path == NAMESPACE {
+            if !resource.id().gvk.is_cluster_scoped() {
+                resource.object.set_namespace(value);
+            }
+            return;
+        }
+        let put = &mut |field: &mut Value| {
+            let present = field.as_str().unwrap_or_default();
+            *field = match usize::try_from(target.position) {
+                Ok(position @ 1..) => inserted(present, position - 1, value).into(),
+                _ => value.into(),
+            };
+        };
+        FieldPath::parse(&target.path).edit(resource.object.as_map_mut(), true, put);
+    });
+}
+
+/// Inserts a name into a path, at the end where the path is shorter.
+fn inserted(path: &str, at: usize, name: &str) -> String {
+    let mut names: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
+    names.insert(at.min(names.len()), name);
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", names.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_goes_into_a_path() {
+        let cases = [
+            ("", 0, "N"),
+            ("/", 3, "/N"),
+            ("a", 0, "N/a"),
+            ("/a", 0, "/N/a"),
+            ("/a", 9, "/a/N"),
+            ("a/b/c", 2, "a/b/N/c"),
+        ];
+        for (path, at, expected) in cases {
+            assert_eq!(inserted(path, at, "N"), expected, "{path} {at}");
+        }
+    }
+}

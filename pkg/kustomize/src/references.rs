@@ -1,0 +1,212 @@
+//! Names of other objects: once all objects have their last names, the references to them follow.
+//!
+//! ```text
+//! objects with a past ─► Referents, by every name they had
+//!                             ▲ which of them can be meant?
+//! each object ─► its fields that refer to others ─► what they name now
+//! ```
+//! Source: kustomize v5.8.1 api/filters/nameref, api/resmap (SubsetThatCouldBeReferencedByResource).
+
+mod referents;
+
+use std::collections::HashMap;
+
+use manifest::Value;
+
+use crate::accumulator::Accumulator;
+use crate::build::Scope;
+use crate::fields::{FieldPath, FieldTables, KindPattern};
+use crate::resource::Resource;
+use crate::{Gvk, ResId};
+
+use referents::{Question, Referent, Referents, Referrer, Target};
+
+/// A reference that cannot be followed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReferenceProblem {
+    /// Several objects were called so, and none is nearer than the others.
+    #[error(
+        "`{path}` of `{id}` refers to `{name}`, which was the name of {}: rename one of them",
+        list(found)
+    )]
+    Several {
+        /// The object that refers.
+        id: Box<ResId>,
+        /// The field.
+        path: String,
+        /// The name it holds.
+        name: String,
+        /// The objects it may mean, by what they are called now.
+        found: Vec<ResId>,
+    },
+    /// A mapping without a name where one is referred to.
+    #[error("`{path}` of `{id}` leads to a mapping without `name`")]
+    Nameless {
+        /// The object.
+        id: Box<ResId>,
+        /// The field.
+        path: String,
+    },
+    /// A service account in a namespace that is no text.
+    #[error("a service account among `subjects` of `{id}` has a `namespace` that is no string")]
+    SubjectNamespace {
+        /// The object.
+        id: Box<ResId>,
+    },
+}
+
+/// Rewrites the fields of [`FieldTables::name_references`] to the names objects have now.
+pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    for problem in follow(objects) {
+        scope.problem("", problem);
+    }
+}
+
+/// Rewrites all references; gives those that cannot be followed, which stay as they are.
+fn follow(objects: &mut Accumulator) -> Vec<ReferenceProblem> {
+    let referents = Referents::of(objects);
+    let tables = objects.tables.clone();
+    let mut problems = Vec::new();
+    if referents.is_empty() {
+        return problems;
+    }
+    let mut fields_of: HashMap<Gvk, Vec<RefersTo<'_>>> = HashMap::new();
+    objects.edit_all(|resource| {
+        let original = &resource.original_id().gvk;
+        if !fields_of.contains_key(original) {
+            fields_of.insert(original.clone(), fields_that_refer(original, &tables));
+        }
+        let fields = fields_of.get(original).map(Vec::as_slice).unwrap_or_default();
+        follow_from(resource, fields, &referents, &mut problems);
+    });
+    problems
+}
+
+/// A kind of objects, and a field that refers to them.
+type RefersTo<'a> = (&'a KindPattern, &'a FieldPath);
+
+/// The fields of a kind, in the order they are rewritten.
+fn fields_that_refer<'a>(gvk: &Gvk, tables: &'a FieldTables) -> Vec<RefersTo<'a>> {
+    let tables = tables.name_references.iter();
+    tables.flat_map(|table| table.fields.of_kind(gvk).map(|spec| (&table.referent, &spec.path))).collect()
+}
+
+/// Rewrites the references of one object. A field that may refer to several kinds is rewritten by each in turn.
+fn follow_from(
+    resource: &mut Resource,
+    fields: &[RefersTo<'_>],
+    referents: &Referents,
+    problems: &mut Vec<ReferenceProblem>,
+) {
+    if fields.is_empty() {
+        return;
+    }
+    let Some(referrer) = Referrer::of(resource) else {
+        problems.push(ReferenceProblem::SubjectNamespace { id: Box::new(resource.id().clone()) });
+        return;
+    };
+    for &(kind, path) in fields {
+        let role = role_of(resource, path);
+        let mut field = Field { referents, referrer: &referrer, kind, role, path, problems };
+        let mut rewritten = Vec::new();
+        path.read(resource.object.as_map(), &mut |value| rewritten.push(field.rewrite(value)));
+        if rewritten.iter().any(Option::is_some) {
+            let mut rewritten = rewritten.into_iter();
+            path.edit(resource.object.as_map_mut(), false, &mut |value| {
+                if let Some(Some(new)) = rewritten.next() {
+                    *value = new;
+                }
+            });
+        }
+    }
+}
+
+/// The group and kind a role reference names beside the name, if the path is that of one and both are there.
+fn role_of(resource: &Resource, path: &FieldPath) -> Option<KindPattern> {
+    if !path.ends_in(&["roleRef", "name"]) {
+        return None;
+    }
+    let text = |field: &str| resource.object.get(&["roleRef", field]).and_then(Value::as_str);
+    let (group, kind) = (text("apiGroup")?, text("kind")?);
+    Some(KindPattern { group: group.into(), version: "".into(), kind: kind.into() })
+}
+
+/// A field of one object that refers to objects of a kind.
+struct Field<'a> {
+    referents: &'a Referents,
+    referrer: &'a Referrer,
+    kind: &'a KindPattern,
+    role: Option<KindPattern>,
+    path: &'a FieldPath,
+    problems: &'a mut Vec<ReferenceProblem>,
+}
+
+impl Field<'_> {
+    /// What a value of the field must be now; `None` where it stays.
+    fn rewrite(&mut self, value: &Value) -> Option<Value> {
+        match value {
+            Value::Array(items) => {
+                let rewritten: Vec<Option<Value>> = items.iter().map(|item| self.rewrite_one(item)).collect();
+                rewritten.iter().any(Option::is_some).then(|| {
+                    let both = rewritten.into_iter().zip(items);
+                    both.map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect()
+                })
+            }
+            one => self.rewrite_one(one),
+        }
+    }
+
+    fn rewrite_one(&mut self, value: &Value) -> Option<Value> {
+        match value {
+            Value::String(name) => {
+                let referent = self.find(name, Target::Name)?;
+                (*referent.id.name != **name).then(|| Value::from(&*referent.id.name))
+            }
+            Value::Object(_) => self.rewrite_mapping(value),
+            _ => None,
+        }
+    }
+
+    /// Rewrites a mapping with a `name` and a `namespace`: both become those of the object that is meant.
+    fn rewrite_mapping(&mut self, value: &Value) -> Option<Value> {
+        let Some(name) = value.get("name") else {
+            let (id, path) = (Box::new(self.referrer.id.clone()), self.path.to_string());
+            self.problems.push(ReferenceProblem::Nameless { id, path });
+            return None;
+        };
+        let name = name.as_str()?;
+        let target = match value.get("namespace") {
+            None => Target::Anywhere,
+            Some(namespace) => Target::In(namespace.as_str().unwrap_or_default()),
+        };
+        let referent = self.find(name, target)?;
+        let namespace = referent.id.written_namespace();
+        let mut new = value.clone();
+        new["name"] = Value::from(&*referent.id.name);
+        if !namespace.is_empty() {
+            new["namespace"] = namespace.into();
+        }
+        (new != *value).then_some(new)
+    }
+
+    fn find(&mut self, name: &str, target: Target<'_>) -> Option<&Referent> {
+        let question = Question { name, kind: self.kind, role: self.role.as_ref(), target };
+        self.referents.find(&question, self.referrer).unwrap_or_else(|found| {
+            self.problems.push(ReferenceProblem::Several {
+                id: Box::new(self.referrer.id.clone()),
+                path: self.path.to_string(),
+                name: name.to_owned(),
+                found: found.into_iter().map(|referent| referent.id.clone()).collect(),
+            });
+            None
+        })
+    }
+}
+
+fn list(ids: &[ResId]) -> String {
+    let names: Vec<String> = ids.iter().map(|id| format!("`{id}`")).collect();
+    names.join(" and ")
+}
+
+#[cfg(test)]
+mod tests;

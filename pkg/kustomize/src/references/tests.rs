@@ -1,0 +1,201 @@
+use serde_json::json;
+
+use crate::build::testing::{build, built, told};
+
+fn object(version: &str, kind: &str, metadata: &str, rest: &str) -> String {
+    format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{{metadata}}}\n{rest}\n---\n")
+}
+
+fn config_map(name: &str) -> String {
+    object("v1", "ConfigMap", &format!("name: {name}"), "")
+}
+
+fn account(metadata: &str) -> String {
+    object("v1", "ServiceAccount", metadata, "")
+}
+
+fn pod(config_map: &str) -> String {
+    object("v1", "Pod", "name: p", &format!("spec: {{volumes: [{{configMap: {{name: {config_map}}}}}]}}"))
+}
+
+fn binding(kind: &str, rest: &str) -> String {
+    object("rbac.authorization.k8s.io/v1", kind, "name: rb", rest)
+}
+
+/// The ConfigMaps the Pods of a build name.
+fn named(files: &[(&str, &str)]) -> Vec<String> {
+    let objects = build(files).unwrap();
+    let name = |spec: &serde_json::Value| spec["volumes"][0]["configMap"]["name"].as_str().map(str::to_owned);
+    objects.iter().filter_map(|object| name(object.get(&["spec"])?)).collect()
+}
+
+// Row: KUS-22, KUS-30
+#[test]
+fn a_reference_may_hold_any_name_the_object_had() {
+    let resources = config_map("c")
+        + &pod("c")
+        + &pod("mid-c").replace("name: p}", "name: q}")
+        + &pod("top-mid-c").replace("name: p}", "name: r}");
+    let files = [
+        ("/kustomization.yaml", "resources: [base]\nnamePrefix: top-"),
+        ("/base/kustomization.yaml", "resources: [r.yaml]\nnamePrefix: mid-"),
+        ("/base/r.yaml", &*resources),
+    ];
+    assert_eq!(named(&files), ["top-mid-c"; 3]);
+}
+
+#[test]
+fn what_no_object_was_called_stays() {
+    let resources = pod("c") + &object("v1", "Secret", "name: c", "");
+    assert_eq!(
+        named(&[("/kustomization.yaml", "resources: [r.yaml]\nnamePrefix: p-"), ("/r.yaml", &resources)]),
+        ["c"]
+    );
+}
+
+// Row: KUS-12
+#[test]
+fn of_several_the_one_with_the_same_ends_is_meant() {
+    let base = config_map("c") + &pod("c");
+    let top = pod("c").replace("name: p}", "name: top}");
+    let mut files = vec![
+        ("/kustomization.yaml", "resources: [a, b, r.yaml]\nnameSuffix: -t"),
+        ("/a/kustomization.yaml", "resources: [../base]\nnamePrefix: a-"),
+        ("/b/kustomization.yaml", "resources: [../base]\nnamePrefix: b-"),
+        ("/base/kustomization.yaml", "resources: [r.yaml]"),
+        ("/base/r.yaml", &*base),
+        ("/r.yaml", &*top),
+    ];
+    // The Pod at the top has no prefix: both may be meant, so it is left alone.
+    assert_eq!(named(&files), ["a-c-t", "b-c-t", "c"]);
+    files[2].1 = "resources: [../base]\nnameSuffix: -b";
+    files[0].1 = "resources: [a, b]\nnameSuffix: -t";
+    assert_eq!(named(&files), ["a-c-t", "c-b-t"]);
+}
+
+#[test]
+fn an_object_in_another_namespace_is_not_meant() {
+    let files = [
+        ("/kustomization.yaml", "resources: [a, b]"),
+        ("/a/kustomization.yaml", "resources: [r.yaml]\nnamePrefix: a-\nnamespace: na"),
+        ("/a/r.yaml", &*config_map("c")),
+        ("/b/kustomization.yaml", "resources: [r.yaml]\nnamePrefix: b-\nnamespace: nb"),
+        ("/b/r.yaml", &*pod("c")),
+    ];
+    assert_eq!(named(&files), ["c"]);
+}
+
+#[test]
+fn a_list_of_names_is_rewritten_name_by_name_by_the_first_kind_that_has_it() {
+    let resources = config_map("c")
+        + &object("v1", "Secret", "name: c", "")
+        + &object("v1", "Secret", "name: s", "")
+        + &object(
+            "rbac.authorization.k8s.io/v1",
+            "Role",
+            "name: r",
+            "rules: [{resourceNames: [c, other, s]}]",
+        );
+    let kustomization = "resources: [r.yaml]\nnamePrefix: p-";
+    let role = built(&[("/kustomization.yaml", kustomization), ("/r.yaml", &resources)]);
+    assert_eq!(role["rules"][0]["resourceNames"], json!(["p-c", "other", "p-s"]));
+}
+
+#[test]
+fn a_role_is_the_one_of_the_kind_that_is_written() {
+    let role = |kind: &str| object("rbac.authorization.k8s.io/v1", kind, "name: r", "");
+    let files = |rest: &str| {
+        let resources = role("ClusterRole") + &binding("RoleBinding", rest);
+        built(&[("/kustomization.yaml", "resources: [r.yaml]\nnamePrefix: p-"), ("/r.yaml", &resources)])["roleRef"]["name"].clone()
+    };
+    let group = "apiGroup: rbac.authorization.k8s.io, ";
+    assert_eq!(files(&format!("roleRef: {{{group}kind: ClusterRole, name: r}}")), "p-r");
+    assert_eq!(files(&format!("roleRef: {{{group}kind: Role, name: r}}")), "r");
+    assert_eq!(files("roleRef: {name: r}"), "p-r");
+}
+
+// Expected: kubectl v1.36.3.
+#[test]
+fn subjects_follow_service_accounts_into_other_namespaces() {
+    let subjects = "subjects: [{name: sa}, {name: sa, namespace: na}, {name: sa, namespace: nb}, {name: sa, namespace: default}]"
+        .replace("{name", "{kind: ServiceAccount, name");
+    let resources = account("name: sa") + &binding("RoleBinding", &subjects);
+    let binding = built(&[
+        ("/kustomization.yaml", "resources: [a, b]"),
+        ("/a/kustomization.yaml", "resources: [r.yaml]\nnamespace: na\nnamePrefix: a-"),
+        ("/a/r.yaml", &account("name: sa")),
+        ("/b/kustomization.yaml", "resources: [r.yaml]\nnamespace: nb\nnamePrefix: b-"),
+        ("/b/r.yaml", &resources),
+    ]);
+    let subjects = binding["subjects"].as_array().unwrap().iter();
+    let pairs: Vec<_> =
+        subjects.map(|subject| [subject["name"].as_str(), subject["namespace"].as_str()]).collect();
+    let pair = |name, namespace| [Some(name), Some(namespace)];
+    assert_eq!(pairs, [pair("b-sa", "nb"), pair("a-sa", "na"), pair("b-sa", "nb"), pair("b-sa", "nb")]);
+}
+
+#[test]
+fn a_namespace_in_a_reference_is_one_objects_came_with_or_are_in() {
+    let subject = |namespace: &str| {
+        let subjects = format!("subjects: [{{kind: ServiceAccount, name: sa, {namespace}}}]");
+        let resources = account("name: sa, namespace: one") + &binding("ClusterRoleBinding", &subjects);
+        let files = [("/kustomization.yaml", "resources: [r.yaml]\nnamespace: nn"), ("/r.yaml", &*resources)];
+        built(&files)["subjects"][0]["namespace"].clone()
+    };
+    assert_eq!(subject(""), "nn");
+    assert_eq!(subject("namespace: one"), "nn");
+    assert_eq!(subject("namespace: nn"), "nn");
+    assert_eq!(subject("namespace: two"), "two");
+    assert_eq!(subject("namespace: null"), json!(null));
+}
+
+#[test]
+fn an_object_in_the_namespace_already_is_followed_too() {
+    let subject = |kustomization: &str| {
+        let subjects = "subjects: [{kind: ServiceAccount, name: sa}]";
+        let resources = account("name: sa, namespace: one") + &binding("ClusterRoleBinding", subjects);
+        built(&[("/kustomization.yaml", kustomization), ("/r.yaml", &resources)])["subjects"][0]
+            .get("namespace")
+            .cloned()
+    };
+    assert_eq!(subject("resources: [r.yaml]\nnamespace: one"), Some(json!("one")));
+    assert_eq!(subject("resources: [r.yaml]"), None);
+}
+
+#[test]
+fn a_reference_to_several_objects_is_told_with_all_of_them() {
+    let subjects = "subjects: [{kind: ServiceAccount, name: sa}]";
+    let told = told(&[
+        ("/kustomization.yaml", "resources: [a, b, r.yaml]"),
+        ("/a/kustomization.yaml", "resources: [r.yaml]\nnamespace: na"),
+        ("/a/r.yaml", &account("name: sa")),
+        ("/b/kustomization.yaml", "resources: [r.yaml]\nnamespace: nb"),
+        ("/b/r.yaml", &account("name: sa")),
+        ("/r.yaml", &binding("ClusterRoleBinding", subjects)),
+    ]);
+    assert_eq!(
+        told,
+        "/kustomization.yaml: `subjects` of `ClusterRoleBinding.v1.rbac.authorization.k8s.io/rb.[noNs]` refers to `sa`, which was \
+         the name of `ServiceAccount.v1.[noGrp]/sa.na` and `ServiceAccount.v1.[noGrp]/sa.nb`: rename one of them"
+    );
+}
+
+#[test]
+fn subjects_that_cannot_be_read_are_told() {
+    let kustomization = "resources: [r.yaml]\nnamePrefix: p-";
+    let with = |subjects: &str| {
+        let resources = account("name: sa") + &binding("RoleBinding", &format!("subjects: [{subjects}]"));
+        told(&[("/kustomization.yaml", kustomization), ("/r.yaml", &resources)])
+    };
+    let id = "RoleBinding.v1.rbac.authorization.k8s.io/p-rb.[noNs]";
+    assert_eq!(
+        with("{kind: ServiceAccount}"),
+        format!("/kustomization.yaml: `subjects` of `{id}` leads to a mapping without `name`")
+    );
+    assert_eq!(
+        with("{kind: ServiceAccount, name: sa, namespace: 5}"),
+        format!(
+            "/kustomization.yaml: a service account among `subjects` of `{id}` has a `namespace` that is no string"
+        )
+    );
+}

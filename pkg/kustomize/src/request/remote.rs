@@ -1,0 +1,263 @@
+//! Entries that name something in a repository or behind an address.
+
+use std::fmt;
+use std::time::Duration;
+
+/// An entry that is no path.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Remote {
+    /// The entry as it is written; it may hold a password, see [`Remote::shown`].
+    pub text: String,
+    /// What it may mean, in the order in which it is to be tried; empty where it means nothing.
+    pub ways: Vec<Way>,
+}
+
+/// What an entry may mean.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// One file behind an http or https address.
+    File(String),
+    /// A folder of a Git repository.
+    Repository(Checkout),
+}
+
+/// A folder of a Git repository. Its url may hold a password.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Checkout {
+    /// Where the repository is fetched from, as Git takes it.
+    pub url: String,
+    /// The folder in it, without `..`; empty for its top.
+    pub folder: String,
+    /// A branch, a tag or a hash; what the host has as its default where none is named.
+    pub reference: Option<String>,
+    /// So long fetching may take, where a limit is set.
+    pub timeout: Option<Duration>,
+    /// Whether submodules belong to it.
+    pub submodules: bool,
+}
+
+/// Schemes of addresses that Git is given.
+const SCHEMES: [&str; 4] = ["https://", "http://", "ssh://", "file://"];
+/// A prefix of other programs, which means nothing here.
+const FORCED: &str = "git::";
+const GITHUB: &str = "github.com";
+/// How many names make a repository where nothing else tells where it ends.
+const NAMES_OF_REPOSITORY: usize = 2;
+
+impl Remote {
+    /// Takes an entry for a remote one by its form.
+    ///
+    /// Source: kustomize v5.8.1 api/internal/git (NewRepoSpecFromURL) and api/internal/loader; differs: `.git` counts at the
+    /// end of a name alone, and what can only be a repository is not asked for as a file first.
+    pub fn of_entry(entry: &str) -> Option<Self> {
+        if entry.starts_with('/') {
+            return None;
+        }
+        let forced = strip_prefix(entry, FORCED);
+        let address = Address::split(forced.unwrap_or(entry));
+        let mut ways = Vec::new();
+        if forced.is_none()
+            && ["https://", "http://"].iter().any(|scheme| strip_prefix(entry, scheme).is_some())
+        {
+            ways.push(Way::File(entry.to_owned()));
+        }
+        match address.as_ref().and_then(|address| Some((address, address.checkout()?))) {
+            Some((address, checkout)) if address.must_be_repository() => {
+                ways.insert(0, Way::Repository(checkout));
+            }
+            Some((address, checkout)) if ways.is_empty() || !address.is_named_like_a_file() => {
+                ways.push(Way::Repository(checkout));
+            }
+            _ => {}
+        }
+        let is_remote = !ways.is_empty() || entry.contains("://");
+        is_remote.then(|| Self { text: entry.to_owned(), ways })
+    }
+
+    /// The same for an entry that can only be a file.
+    pub fn of_file_entry(entry: &str) -> Option<Self> {
+        let mut remote = Self::of_entry(entry)?;
+        remote.ways.retain(|way| matches!(way, Way::File(_)));
+        (!remote.ways.is_empty()).then_some(remote)
+    }
+
+    /// The entry without the user and the password it may hold.
+    pub fn shown(&self) -> String {
+        let Some((scheme, rest)) = self.text.split_once("://") else { return self.text.clone() };
+        let host = rest.split(['/', '?']).next().unwrap_or_default();
+        match host.rsplit_once('@') {
+            Some((login, _))
+                if login.contains(':') || scheme.ends_with("http") || scheme.ends_with("https") =>
+            {
+                format!("{scheme}://{}", &rest[login.len() + 1..])
+            }
+            _ => self.text.clone(),
+        }
+    }
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Remote").field(&self.shown()).finish()
+    }
+}
+
+/// An entry in parts: `host` with all before it and the separator behind it, `path`, `query`.
+struct Address<'e> {
+    host: String,
+    path: &'e str,
+    query: &'e str,
+}
+
+impl<'e> Address<'e> {
+    fn split(entry: &'e str) -> Option<Self> {
+        let (entry, query) = entry.split_once('?').unwrap_or((entry, ""));
+        let scheme = SCHEMES.iter().find(|scheme| strip_prefix(entry, scheme).is_some());
+        let rest = &entry[scheme.map_or(0, |scheme| scheme.len())..];
+        if scheme == Some(&"file://") {
+            return Some(Self { host: "file://".to_owned(), path: rest, query });
+        }
+        let (user, rest) = split_user(rest);
+        let is_github = ["/", ":"].iter().any(|end| strip_prefix(rest, &format!("{GITHUB}{end}")).is_some());
+        let is_scp = scheme.is_none() && (!user.is_empty() || is_github);
+        if scheme.is_none() && !is_scp {
+            return None;
+        }
+        let slash = rest.find('/');
+        let colon = rest.find(':').filter(|colon| is_scp && slash.is_none_or(|slash| *colon < slash));
+        let (host, path) = rest.split_at(colon.or(slash)? + 1);
+        let host = match (is_github, scheme) {
+            (true, Some(&"ssh://")) => format!("{user}{GITHUB}:"),
+            (true, _) if user == "git@" || (scheme.is_none() && !user.is_empty()) => {
+                format!("{user}{GITHUB}:")
+            }
+            (true, Some(&"https://")) => format!("https://{user}{GITHUB}/"),
+            (true, _) => format!("https://{GITHUB}/"),
+            (false, scheme) => format!("{}{user}{host}", scheme.copied().unwrap_or_default()),
+        };
+        Some(Self { host, path, query })
+    }
+
+    fn checkout(&self) -> Option<Checkout> {
+        let (repository, folder) = self.marked().or_else(|| self.counted())?;
+        let folder: Vec<&str> = folder.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+        if repository.is_empty() || folder.contains(&"..") {
+            return None;
+        }
+        let timeout = self.parameter("timeout").and_then(|text| duration(&text));
+        let submodules = self.parameter("submodules");
+        Some(Checkout {
+            url: format!("{}{repository}", self.host),
+            folder: folder.join("/"),
+            reference: self.parameter("ref").or_else(|| self.parameter("version")),
+            timeout,
+            submodules: !submodules
+                .is_some_and(|text| matches!(text.as_str(), "0" | "f" | "F" | "false" | "FALSE" | "False")),
+        })
+    }
+
+    /// Repository and folder where the path says how far the repository goes.
+    fn marked(&self) -> Option<(&'e str, &'e str)> {
+        const AZURE: &str = "_git/";
+        const SUFFIX: &str = ".git";
+        let path = self.path;
+        if let Some(at) = path.find(AZURE) {
+            let end = path[at + AZURE.len()..].find('/').map_or(path.len(), |end| at + AZURE.len() + end);
+            return Some(path.split_at(end));
+        }
+        if let Some((repository, folder)) = path.split_once("//") {
+            return Some((repository, folder));
+        }
+        let ends_name = |at: &usize| matches!(path.as_bytes().get(at + SUFFIX.len()), None | Some(b'/'));
+        let at = path.match_indices(SUFFIX).map(|(at, _)| at).find(ends_name)?;
+        Some(path.split_at(at + SUFFIX.len()))
+    }
+
+    fn counted(&self) -> Option<(&'e str, &'e str)> {
+        if self.host == "file://" {
+            return Some((self.path, ""));
+        }
+        let mut ends = self.path.match_indices('/').map(|(at, _)| at);
+        let end = ends.nth(NAMES_OF_REPOSITORY - 1).unwrap_or(self.path.len());
+        let (repository, folder) = self.path.split_at(end);
+        (repository.split('/').count() >= NAMES_OF_REPOSITORY).then_some((repository, folder))
+    }
+
+    /// Whether no file can be behind the address: GitHub has files under a few names alone.
+    fn must_be_repository(&self) -> bool {
+        let third = self.path.split('/').nth(NAMES_OF_REPOSITORY);
+        let is_file = matches!(third, Some("releases" | "raw" | "archive"));
+        self.marked().is_some() || self.host.ends_with("github.com/") && !is_file
+    }
+
+    fn is_named_like_a_file(&self) -> bool {
+        let extension = self.path.rsplit_once('.').map_or("", |(_, extension)| extension);
+        matches!(extension, "yaml" | "yml" | "json")
+    }
+
+    /// The first value of a parameter; none where it is empty.
+    fn parameter(&self, name: &str) -> Option<String> {
+        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        let (_, value) = pairs.find(|(key, _)| *key == name)?;
+        Some(percent_decoded(value)).filter(|value| !value.is_empty())
+    }
+}
+
+/// `git@` and what follows; a user has letters, digits and dashes.
+fn split_user(rest: &str) -> (&str, &str) {
+    let is_user = |user: &str| {
+        user.starts_with(|c: char| c.is_ascii_alphabetic())
+            && user.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    };
+    match rest.find('@') {
+        Some(at) if is_user(&rest[..at]) => rest.split_at(at + 1),
+        _ => ("", rest),
+    }
+}
+
+/// What follows a prefix, whose letters count in either case.
+fn strip_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
+    let start = text.get(..prefix.len())?;
+    start.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let hex = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        let decoded = hex.filter(|_| *first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(decoded.unwrap_or(if *first == b'+' { b' ' } else { *first }));
+        rest = if decoded.is_some() { &tail[2..] } else { tail };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Whole seconds, or as Go writes it: `1m30s`. What is neither, or nothing, sets no limit.
+fn duration(text: &str) -> Option<Duration> {
+    if let Ok(seconds) = text.parse::<u64>() {
+        return Some(Duration::from_secs(seconds)).filter(|limit| !limit.is_zero());
+    }
+    let (mut total, mut rest) = (Duration::ZERO, text);
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, behind) = rest.split_at(end);
+        let unit = &behind[..behind.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(behind.len())];
+        let seconds = match unit {
+            "h" => 3600.0,
+            "m" => 60.0,
+            "s" => 1.0,
+            "ms" => 1e-3,
+            "us" | "µs" => 1e-6,
+            "ns" => 1e-9,
+            _ => return None,
+        };
+        let part = Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds).ok()?;
+        total = total.checked_add(part)?;
+        rest = &behind[unit.len()..];
+    }
+    Some(total).filter(|limit| !limit.is_zero())
+}
+
+#[cfg(test)]
+mod tests;

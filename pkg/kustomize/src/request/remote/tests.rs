@@ -1,0 +1,90 @@
+use super::*;
+
+/// Repository, folder and reference an entry leads to, in words.
+fn repository(entry: &str) -> Option<String> {
+    Remote::of_entry(entry)?.ways.into_iter().find_map(|way| match way {
+        Way::Repository(Checkout { url, folder, reference, .. }) => {
+            let reference = reference.map(|name| format!(" @ {name}")).unwrap_or_default();
+            Some(format!("{url} / {folder}{reference}"))
+        }
+        Way::File(_) => None,
+    })
+}
+
+/// `file`, `repository`, in the order they are tried.
+fn ways(entry: &str) -> Vec<&'static str> {
+    let name = |way: &Way| if matches!(way, Way::File(_)) { "file" } else { "repository" };
+    Remote::of_entry(entry).map(|remote| remote.ways.iter().map(name).collect()).unwrap_or_default()
+}
+
+#[test]
+fn repositories_are_read_from_every_form_that_kustomize_reads() {
+    for (entry, expected) in [
+        ("https://git.lab/org/repo//path/to?ref=v1", "https://git.lab/org/repo / path/to @ v1"),
+        ("https://git.lab/org/repo/path/to?version=v1", "https://git.lab/org/repo / path/to @ v1"),
+        ("https://git.lab/org/repo?version=v1&ref=release%2F2", "https://git.lab/org/repo /  @ release/2"),
+        ("https://git.lab/a/b/c.git/path", "https://git.lab/a/b/c.git / path"),
+        ("https://git.lab/org/a.github.io/path", "https://git.lab/org/a.github.io / path"),
+        ("https://dev.azure.com/o/p/_git/repo/a/b", "https://dev.azure.com/o/p/_git/repo / a/b"),
+        ("git@git.lab:org/repo.git//path", "git@git.lab:org/repo.git / path"),
+        ("git@git.lab:org/repo/path", "git@git.lab:org/repo / path"),
+        ("ssh://git@git.lab:2222/org/repo//p", "ssh://git@git.lab:2222/org/repo / p"),
+        ("ssh://git@github.com/org/repo//p", "git@github.com:org/repo / p"),
+        ("github.com/org/repo/config?ref=main", "https://github.com/org/repo / config @ main"),
+        ("GitHub.com/org/repo", "https://github.com/org/repo / "),
+        ("git@github.com/org/repo", "git@github.com:org/repo / "),
+        ("http://github.com/org/repo", "https://github.com/org/repo / "),
+        ("git::https://git.lab/org/repo//p", "https://git.lab/org/repo / p"),
+        ("file:///srv/git/repo", "file:///srv/git/repo / "),
+        ("file:///srv/git/repo//a/./b?ref=v1", "file:///srv/git/repo / a/b @ v1"),
+        ("file:///srv/repo.git/a", "file:///srv/repo.git / a"),
+    ] {
+        assert_eq!(repository(entry).as_deref(), Some(expected), "{entry}");
+    }
+}
+
+#[test]
+fn paths_are_no_remotes_and_no_folder_leads_out_of_a_repository() {
+    for path in ["../base", "/srv/base", "base/github.com", "git.lab/org/repo", "a@b/c"] {
+        assert!(Remote::of_entry(path).is_none(), "{path}");
+    }
+    for none in ["https://git.lab/org/repo//../x", "git@git.lab:org/repo//a/../../x", "oci://git.lab/a"] {
+        assert_eq!(repository(none), None, "{none}");
+    }
+    assert_eq!(ways("oci://git.lab/a"), Vec::<&str>::new());
+}
+
+#[test]
+fn what_can_only_be_one_thing_is_not_tried_as_the_other() {
+    assert_eq!(ways("https://a.example/x/y/z.yaml"), ["file"]);
+    assert_eq!(ways("https://a.example/x/y/z"), ["file", "repository"]);
+    assert_eq!(ways("https://a.example/x/y.git/z"), ["repository", "file"]);
+    assert_eq!(ways("https://github.com/o/r/config?ref=v1"), ["repository", "file"]);
+    assert_eq!(ways("https://github.com/o/r/releases/download/v1/x.yaml"), ["file"]);
+    assert_eq!(ways("git@git.lab:o/r"), ["repository"]);
+    assert_eq!(ways("git::https://git.lab/o/r"), ["repository"]);
+    assert!(Remote::of_file_entry("git@git.lab:o/r").is_none());
+    assert_eq!(Remote::of_file_entry("https://git.lab/o/r").unwrap().ways.len(), 1);
+}
+
+#[test]
+fn limits_and_submodules_are_parameters() {
+    let of = |query: &str| match Remote::of_entry(&format!("git@git.lab:o/r?{query}")).unwrap().ways.remove(0)
+    {
+        Way::Repository(checkout) => (checkout.timeout.map(|limit| limit.as_millis()), checkout.submodules),
+        Way::File(_) => unreachable!("scp has no files"),
+    };
+    assert_eq!(of("timeout=61"), (Some(61_000), true));
+    assert_eq!(of("timeout=1m1.5s&submodules=false"), (Some(61_500), false));
+    assert_eq!(of("timeout=soon&submodules=maybe"), (None, true));
+    assert_eq!(of("timeout=0&submodules=0"), (None, false));
+}
+
+#[test]
+fn a_password_is_not_shown() {
+    let shown = |entry: &str| Remote::of_entry(entry).unwrap().shown();
+    assert_eq!(shown("https://ann:s3cret@git.lab/o/r?ref=v1"), "https://git.lab/o/r?ref=v1");
+    assert_eq!(shown("https://token@git.lab/o/r"), "https://git.lab/o/r");
+    assert_eq!(shown("ssh://git@git.lab/o/r"), "ssh://git@git.lab/o/r");
+    assert!(!format!("{:?}", Remote::of_entry("https://ann:s3cret@git.lab/o/r")).contains("s3cret"));
+}

@@ -1,0 +1,97 @@
+//! Reads the merge keys out of the definitions of an OpenAPI schema.
+
+use std::collections::HashMap;
+
+use manifest::{Map, Value};
+
+use super::{Field, Graph, Type, TypeId};
+
+const KINDS: &str = "x-kubernetes-group-version-kind";
+const STRATEGY: &str = "x-kubernetes-patch-strategy";
+const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
+const MERGE_KEYS: &str = "x-kubernetes-list-map-keys";
+/// References to references, at most; what is longer goes in a ring.
+const MOST_REFERENCES: usize = 100;
+
+/// Reads all definitions; what has not the form of one says nothing.
+pub(super) fn graph(definitions: &Map<String, Value>) -> Graph {
+    let names = definitions.keys().enumerate().map(|(at, name)| (name.as_str(), TypeId(at))).collect();
+    let types = vec![Type::default(); definitions.len()];
+    let mut reader = Reader { definitions, names, graph: Graph { types, kinds: HashMap::new() } };
+    for (at, definition) in definitions.values().enumerate() {
+        reader.graph.types[at] = reader.read_type(definition);
+        for (api_version, kind) in kinds(definition) {
+            reader.graph.kinds.entry(api_version.into()).or_default().insert(kind.into(), TypeId(at));
+        }
+    }
+    reader.graph
+}
+
+struct Reader<'d> {
+    definitions: &'d Map<String, Value>,
+    names: HashMap<&'d str, TypeId>,
+    graph: Graph,
+}
+
+impl<'d> Reader<'d> {
+    fn read_type(&mut self, definition: &'d Value) -> Type {
+        let properties = definition.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let fields = properties.map(|(name, schema)| (name.as_str().into(), self.read_field(schema)));
+        let fields = fields.collect();
+        let others = definition.get("additionalProperties").filter(|schema| schema.is_object());
+        Type { fields, others: others.map(|schema| self.read_field(schema)) }
+    }
+
+    fn read_field(&mut self, schema: &'d Value) -> Field {
+        let (schema, named) = self.follow(schema);
+        let is_merged = schema.get(STRATEGY).and_then(Value::as_str);
+        let is_merged = is_merged.is_some_and(|strategy| strategy.split(',').any(|word| word == "merge"));
+        if schema.get("items").is_none() {
+            return Field { keys: None, of: named.or_else(|| self.read_inline(schema)) };
+        }
+        if !is_merged {
+            return Field::default();
+        }
+        let (elements, named) = self.follow(&schema["items"]);
+        Field { keys: Some(keys(schema)), of: named.or_else(|| self.read_inline(elements)) }
+    }
+
+    fn read_inline(&mut self, schema: &'d Value) -> Option<TypeId> {
+        if schema.get("properties").is_none() && schema.get("additionalProperties").is_none() {
+            return None;
+        }
+        let inline = self.read_type(schema);
+        self.graph.types.push(inline);
+        Some(TypeId(self.graph.types.len() - 1))
+    }
+
+    /// Follows references to a schema that is written out, with its type where it is a definition.
+    fn follow(&self, schema: &'d Value) -> (&'d Value, Option<TypeId>) {
+        let mut at = (schema, None);
+        for _ in 0..MOST_REFERENCES {
+            let Some(reference) = at.0.get("$ref").and_then(Value::as_str) else { break };
+            let name = reference.rsplit('/').next().unwrap_or_default();
+            let Some(definition) = self.definitions.get(name) else { break };
+            at = (definition, self.names.get(name).copied());
+        }
+        at
+    }
+}
+
+fn keys(schema: &Value) -> Box<[Box<str>]> {
+    let several = schema.get(MERGE_KEYS).and_then(Value::as_array);
+    let one = schema.get(MERGE_KEY).map(std::slice::from_ref);
+    let keys = several.map(Vec::as_slice).or(one).unwrap_or_default();
+    keys.iter().filter_map(Value::as_str).map(Into::into).collect()
+}
+
+fn kinds(definition: &Value) -> impl Iterator<Item = (String, &str)> {
+    let kinds = definition.get(KINDS).and_then(Value::as_array).into_iter().flatten();
+    kinds.filter_map(|entry| {
+        let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (group, version) = (text("group"), text("version"));
+        let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+        let kind = entry.get("kind").and_then(Value::as_str)?;
+        Some((api_version, kind))
+    })
+}

@@ -1,0 +1,169 @@
+//! Which objects a `target`, a `select` or a `reject` means.
+
+mod labels;
+
+use manifest::Object;
+use regex::Regex;
+
+use crate::ResId;
+use crate::accumulator::{Accumulator, Position};
+use crate::kustomization::entries::Selector;
+use crate::resource::Resource;
+
+use labels::Requirements;
+
+pub use labels::LabelSelectorProblem;
+
+/// A selector that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SelectorProblem {
+    /// A text that is no regular expression.
+    #[error("`{field}: {text}` is no regular expression: {reason}")]
+    Pattern {
+        /// The field of the selector.
+        field: &'static str,
+        /// As it is written.
+        text: String,
+        /// What is wrong with it, in one line.
+        reason: String,
+    },
+    /// A text that selects no labels or annotations.
+    #[error("`{field}: {text}` cannot be read: {problem}")]
+    Labels {
+        /// `labelSelector` or `annotationSelector`.
+        field: &'static str,
+        /// As it is written.
+        text: String,
+        /// What is wrong with it.
+        problem: LabelSelectorProblem,
+    },
+}
+
+/// A selector, read. Its texts are regular expressions for the whole of a name.
+#[derive(Debug)]
+pub(crate) struct Matcher {
+    group: Pattern,
+    version: Pattern,
+    kind: Pattern,
+    name: Pattern,
+    namespace: Pattern,
+    labels: Requirements,
+    annotations: Requirements,
+}
+
+/// What a text of a selector means; most are plain, and cost no regular expression.
+#[derive(Debug)]
+enum Pattern {
+    Any,
+    Plain(String),
+    Regex(Regex),
+}
+
+impl Matcher {
+    /// Reads a selector.
+    /// # Errors
+    /// Every text of it that cannot be read.
+    pub(crate) fn read(selector: &Selector) -> Result<Self, Vec<SelectorProblem>> {
+        let mut problems = Vec::new();
+        let mut pattern = |field, text: &str| {
+            Pattern::read(text).unwrap_or_else(|error| {
+                let reason = error.to_string().lines().last().unwrap_or_default().to_owned();
+                problems.push(SelectorProblem::Pattern { field, text: text.to_owned(), reason });
+                Pattern::Any
+            })
+        };
+        let (group, version) = (pattern("group", &selector.group), pattern("version", &selector.version));
+        let (kind, name) = (pattern("kind", &selector.kind), pattern("name", &selector.name));
+        let namespace = pattern("namespace", &selector.namespace);
+        let mut requirements = |field, text: &str| {
+            Requirements::read(text).unwrap_or_else(|problem| {
+                problems.push(SelectorProblem::Labels { field, text: text.to_owned(), problem });
+                Requirements::default()
+            })
+        };
+        let labels = requirements("labelSelector", &selector.labels);
+        let annotations = requirements("annotationSelector", &selector.annotations);
+        if problems.is_empty() {
+            Ok(Self { group, version, kind, name, namespace, labels, annotations })
+        } else {
+            Err(problems)
+        }
+    }
+
+    /// Finds the objects a patch with this target is for, in order. A name and a namespace are those an object has or
+    /// began with; its kind is the one it has.
+    /// Source: kustomize v5.8.1 api/resmap (`Select`).
+    pub(crate) fn targets(&self, objects: &mut Accumulator) -> Vec<Position> {
+        self.find(objects, |resource| {
+            let (now, first) = (resource.id(), resource.original_id());
+            self.is_kind(now)
+                && [now, first].iter().any(|id| self.name.fits(&id.name))
+                && [now, first].iter().any(|id| self.namespace.fits(id.namespace()))
+                && self.is_marked(&resource.object)
+        })
+    }
+
+    /// Finds the objects that have or had an id of this selector, in order.
+    /// Source: kustomize v5.8.1 api/filters/replacement.
+    pub(crate) fn known(&self, objects: &mut Accumulator) -> Vec<Position> {
+        self.find(objects, |resource| {
+            resource.ids().any(|id| self.is_id(id)) && self.is_marked(&resource.object)
+        })
+    }
+
+    /// Whether an id is one of this selector, with the namespace as it is written.
+    pub(crate) fn is_id(&self, id: &ResId) -> bool {
+        self.is_kind(id) && self.name.fits(&id.name) && self.namespace.fits(id.written_namespace())
+    }
+
+    /// Whether the labels and annotations of an object are as asked for.
+    pub(crate) fn is_marked(&self, object: &Object) -> bool {
+        self.labels.fit(|key| object.label(key)) && self.annotations.fit(|key| object.annotation(key))
+    }
+
+    /// Whether it asks for any id.
+    pub(crate) fn asks_for_id(&self) -> bool {
+        let asked = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
+        asked.iter().any(|pattern| !matches!(pattern, Pattern::Any))
+    }
+
+    /// Whether it asks for labels or annotations.
+    pub(crate) fn asks_for_marks(&self) -> bool {
+        !(self.labels.is_empty() && self.annotations.is_empty())
+    }
+
+    fn is_kind(&self, id: &ResId) -> bool {
+        self.kind.fits(&id.gvk.kind) && self.group.fits(&id.gvk.group) && self.version.fits(&id.gvk.version)
+    }
+
+    fn find(&self, objects: &mut Accumulator, is_meant: impl Fn(&Resource) -> bool) -> Vec<Position> {
+        if let Pattern::Plain(name) = &self.name {
+            let named = objects.named(name);
+            return named.into_iter().filter(|at| objects.get(*at).is_some_and(&is_meant)).collect();
+        }
+        objects.iter().filter(|(_, resource)| is_meant(resource)).map(|(position, _)| position).collect()
+    }
+}
+
+impl Pattern {
+    fn read(text: &str) -> Result<Self, regex::Error> {
+        Ok(if text.is_empty() {
+            Self::Any
+        } else if text.chars().all(|each| each.is_alphanumeric() || matches!(each, '-' | '_' | '/' | ':')) {
+            Self::Plain(text.to_owned())
+        } else {
+            Self::Regex(Regex::new(&format!("^(?:{text})$"))?)
+        })
+    }
+
+    fn fits(&self, text: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Plain(wanted) => wanted == text,
+            Self::Regex(regex) => regex.is_match(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::*;
+use crate::TreePath;
+use crate::resource::Origin;
+
+fn objects() -> Accumulator {
+    let mut all = Accumulator::default();
+    for (api_version, kind, name, namespace) in [
+        ("apps/v1", "Deployment", "web", ""),
+        ("apps/v1", "StatefulSet", "db", "data"),
+        ("v1", "ConfigMap", "web", ""),
+        ("v1", "Namespace", "data", ""),
+    ] {
+        let mut object = Object::try_from(json!({"apiVersion": api_version, "kind": kind})).unwrap();
+        object.set_name(name);
+        object.set_namespace(namespace);
+        object.set_label("app", name);
+        object.set_annotation("tier", kind);
+        all.append(Resource::new(object, Arc::new(Origin::File(TreePath::new("/a"))))).unwrap();
+    }
+    all
+}
+
+fn targets(selector: &Selector, objects: &mut Accumulator) -> Vec<String> {
+    let found = Matcher::read(selector).unwrap().targets(objects);
+    found.into_iter().map(|at| objects.get(at).unwrap().object.kind().to_owned()).collect()
+}
+
+/// A selector from `field: text` pairs.
+fn selector(fields: &[(&str, &str)]) -> Selector {
+    let mut selector = Selector::default();
+    for (field, text) in fields {
+        *match *field {
+            "group" => &mut selector.group,
+            "kind" => &mut selector.kind,
+            "name" => &mut selector.name,
+            "namespace" => &mut selector.namespace,
+            "annotations" => &mut selector.annotations,
+            _ => &mut selector.labels,
+        } = (*text).to_owned();
+    }
+    selector
+}
+
+#[test]
+fn texts_are_regular_expressions_for_the_whole() {
+    for (fields, expected) in [
+        (&[][..], &["Deployment", "StatefulSet", "ConfigMap", "Namespace"][..]),
+        (&[("name", "web")], &["Deployment", "ConfigMap"]),
+        (&[("name", "we")], &[]),
+        (&[("name", "w.*|db")], &["Deployment", "StatefulSet", "ConfigMap"]),
+        (&[("kind", "Deployment|.*Set")], &["Deployment", "StatefulSet"]),
+        (&[("group", "apps"), ("name", ".b|web")], &["Deployment", "StatefulSet"]),
+        (&[("namespace", "default")], &["Deployment", "ConfigMap"]),
+        (&[("namespace", "data")], &["StatefulSet"]),
+        (&[("labels", "app in (web, x)"), ("kind", "ConfigMap")], &["ConfigMap"]),
+        (&[("annotations", "tier!=ConfigMap"), ("name", "web")], &["Deployment"]),
+    ] {
+        assert_eq!(targets(&selector(fields), &mut objects()), expected, "{fields:?}");
+    }
+}
+
+#[test]
+fn a_target_goes_by_the_first_and_the_present_name() {
+    let mut objects = objects();
+    let position = objects.named("web")[0];
+    for name in ["b-web", "a-b-web"] {
+        objects.edit(position, |resource| resource.object.set_name(name));
+    }
+    for (name, count) in [("web", 2), ("b-web", 0), ("a-b-web", 1), ("a-.*", 1)] {
+        assert_eq!(targets(&selector(&[("name", name)]), &mut objects).len(), count, "{name}");
+    }
+    let known = Matcher::read(&selector(&[("name", "b-web")])).unwrap().known(&mut objects);
+    assert_eq!(known, [position]);
+}
+
+#[test]
+fn label_selectors_have_all_the_forms_of_the_api() {
+    let object = &objects().into_resources()[0].object;
+    for (text, fits) in [
+        ("", true),
+        ("app", true),
+        ("!app", false),
+        ("!other", true),
+        ("app=web", true),
+        ("app==web", true),
+        ("app = db", false),
+        ("app!=db", true),
+        ("other!=x", true),
+        ("app in (web,db),!x", true),
+        ("app in(db)", false),
+        ("app notin (web)", false),
+        ("other notin (web)", true),
+        ("app>1", false),
+    ] {
+        let matcher = Matcher::read(&selector(&[("labels", text)])).unwrap();
+        assert_eq!(matcher.is_marked(object), fits, "{text}");
+    }
+}
+
+#[test]
+fn every_text_that_cannot_be_read_is_told() {
+    let told = Matcher::read(&selector(&[("name", "a("), ("kind", "["), ("labels", "a in x")])).unwrap_err();
+    let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 3);
+    assert!(told[0].starts_with("`kind: [` is no regular expression: "), "{told:?}");
+    assert!(told[1].starts_with("`name: a(` is no regular expression: "), "{told:?}");
+    assert_eq!(
+        told[2],
+        "`labelSelector: a in x` cannot be read: the values in `a in x` need parentheses around them"
+    );
+    for text in ["a b", "=x", "a>b", "a in", "a,,b"] {
+        assert!(Matcher::read(&selector(&[("labels", text)])).is_err(), "{text}");
+    }
+}

@@ -1,0 +1,71 @@
+//! `namePrefix` and `nameSuffix`.
+
+use std::sync::Arc;
+
+use manifest::Value;
+
+use crate::Gvk;
+use crate::accumulator::Accumulator;
+use crate::build::Scope;
+use crate::fields::FieldTable;
+
+/// Which end of a name is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Prefix,
+    Suffix,
+}
+
+/// Puts `namePrefix` in front of names.
+pub(crate) fn run_prefix(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    let tables = objects.tables.clone();
+    extend(End::Prefix, &scope.kustomization.name_prefix, &tables.name_prefix, objects);
+}
+
+/// Puts `nameSuffix` behind names.
+pub(crate) fn run_suffix(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    let tables = objects.tables.clone();
+    extend(End::Suffix, &scope.kustomization.name_suffix, &tables.name_suffix, objects);
+}
+
+/// Writes one end of the fields of a table, and remembers it where the name of an object is among them.
+pub(crate) fn extend(end: End, text: &str, fields: &FieldTable, objects: &mut Accumulator) {
+    if text.is_empty() {
+        return;
+    }
+    let shared: Arc<str> = text.into();
+    objects.edit_all(|resource| {
+        let original = resource.original_id().gvk.clone();
+        if keeps_its_name(&original) {
+            return;
+        }
+        for spec in fields.of_kind(&original) {
+            spec.edit(&mut resource.object, |value| write(end, text, value));
+            if spec.path.is(&["metadata", "name"]) {
+                let ends = match end {
+                    End::Prefix => &mut resource.prefixes,
+                    End::Suffix => &mut resource.suffixes,
+                };
+                ends.push(Arc::clone(&shared));
+            }
+        }
+    });
+}
+
+fn write(end: End, text: &str, value: &mut Value) {
+    let Some(name) = value.as_str() else { return };
+    *value = match end {
+        End::Prefix => format!("{text}{name}").into(),
+        End::Suffix => format!("{name}{text}").into(),
+    };
+}
+
+/// Whether objects of a kind are named after something outside.
+/// Source: kustomize v5.8.1 PrefixTransformer, which goes by the kind objects came with.
+fn keeps_its_name(gvk: &Gvk) -> bool {
+    match &*gvk.kind {
+        "CustomResourceDefinition" | "Namespace" => true,
+        "APIService" => &*gvk.group == "apiregistration.k8s.io",
+        _ => false,
+    }
+}

@@ -1,0 +1,175 @@
+//! `namespace`.
+
+use manifest::{Object, Value, type_name};
+
+use crate::ResId;
+use crate::accumulator::Accumulator;
+use crate::build::Scope;
+use crate::fields::{FieldProblem, FieldSpec, FieldTable};
+use crate::helm;
+use crate::problems::ProblemKind;
+
+/// How objects are moved into a namespace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings<'a> {
+    /// Where they are moved; where it is empty, nothing is.
+    pub(crate) namespace: &'a str,
+    /// Fields beside `metadata.namespace` that hold it.
+    pub(crate) fields: &'a FieldTable,
+    pub(crate) overwrite: Overwrite,
+    pub(crate) subjects: Subjects,
+}
+
+/// Which namespaces are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Overwrite {
+    /// All of them.
+    #[default]
+    All,
+    /// Those that are not there or empty.
+    Unset,
+}
+
+/// Which subjects of role bindings are moved. The others follow the service accounts they name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Subjects {
+    /// Those named `default`.
+    #[default]
+    DefaultOnly,
+    /// Those that are service accounts.
+    AllServiceAccounts,
+    None,
+}
+
+/// Objects that cannot be in one namespace.
+#[derive(Debug, thiserror::Error)]
+pub enum NamespaceProblem {
+    /// Two objects that become one.
+    #[error("in one namespace two objects are `{id}`: one from {first} and one from {second}")]
+    Conflict {
+        /// The id both have then.
+        id: Box<ResId>,
+        /// Where the first comes from.
+        first: String,
+        /// Where the other comes from.
+        second: String,
+    },
+}
+
+/// Moves all objects that have a namespace into one, and renames Namespaces.
+pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    let tables = objects.tables.clone();
+    let settings = Settings {
+        namespace: &scope.kustomization.namespace,
+        fields: &tables.namespace,
+        overwrite: Overwrite::default(),
+        subjects: Subjects::default(),
+    };
+    for problem in apply(&settings, objects) {
+        scope.problem("namespace", problem);
+    }
+}
+
+/// Moves objects into a namespace; gives what cannot be moved.
+/// Source: kustomize v5.8.1 NamespaceTransformer; differs: every conflict is told.
+pub(crate) fn apply(settings: &Settings<'_>, objects: &mut Accumulator) -> Vec<ProblemKind> {
+    if settings.namespace.is_empty() {
+        return Vec::new();
+    }
+    let mut problems: Vec<ProblemKind> = Vec::new();
+    objects.edit_all(|resource| {
+        if resource.object.annotation(helm::MADE) == Some("true") {
+            return;
+        }
+        // References look for what an object was called before, also where that is what it is called now.
+        resource.keep_id();
+        let is_cluster_scoped = resource.id().gvk.is_cluster_scoped();
+        let found = settings.write(&mut resource.object, is_cluster_scoped);
+        let at = |(path, found)| FieldProblem::WrongType {
+            id: Box::new(resource.id().clone()),
+            path,
+            expected: "a namespace",
+            found,
+        };
+        problems.extend(found.into_iter().map(|wrong| at(wrong).into()));
+    });
+    problems.extend(conflicts(objects).into_iter().map(Into::into));
+    problems
+}
+
+impl Settings<'_> {
+    /// Writes the namespace into one object; gives the fields that hold no text, and what they hold.
+    fn write(&self, object: &mut Object, is_cluster_scoped: bool) -> Vec<(String, &'static str)> {
+        let mut wrong = Vec::new();
+        let is_set = |present: &str| self.overwrite == Overwrite::Unset && !present.is_empty();
+        let present = object.namespace();
+        if !is_cluster_scoped && present != self.namespace && !is_set(present) {
+            object.set_namespace(self.namespace);
+        }
+        if is_role_binding(object.kind()) {
+            self.write_subjects(object);
+        }
+        let specs: Vec<_> = self.fields.of(object).filter(|spec| is_free(spec, object)).collect();
+        for spec in specs {
+            spec.edit(object, |value| match value {
+                Value::Array(_) | Value::Object(_) => wrong.push((spec.path.to_string(), type_name(value))),
+                Value::String(present) if is_set(present) => {}
+                value => *value = self.namespace.into(),
+            });
+        }
+        wrong
+    }
+
+    fn write_subjects(&self, object: &mut Object) {
+        let is_meant = |subject: &Value| {
+            let is = |field: &str, text: &str| subject.get(field).and_then(Value::as_str) == Some(text);
+            let is_set =
+                || subject.get("namespace").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+            let is_kind = match self.subjects {
+                Subjects::DefaultOnly => is("name", "default"),
+                Subjects::AllServiceAccounts => is("kind", "ServiceAccount"),
+                Subjects::None => false,
+            };
+            is_kind && !(self.overwrite == Overwrite::Unset && is_set())
+        };
+        let subjects = object.get(&["subjects"]).and_then(Value::as_array);
+        if !subjects.is_some_and(|subjects| subjects.iter().any(is_meant)) {
+            return;
+        }
+        let subjects = object.get_mut(&["subjects"]).and_then(Value::as_array_mut).into_iter().flatten();
+        for subject in subjects.filter(|subject| is_meant(subject)) {
+            subject["namespace"] = self.namespace.into();
+        }
+    }
+}
+
+/// Whether a spec of the table is followed: the namespace and the subjects have rules of their own, and only Namespaces of
+/// the core group are renamed.
+fn is_free(spec: &FieldSpec, object: &Object) -> bool {
+    let path = &spec.path;
+    let is_ruled = path.is(&["metadata", "namespace"])
+        || (path.is(&["metadata", "name"]) && object.api_version() != "v1")
+        || (path.is(&["subjects", "namespace"]) && is_role_binding(&spec.of.kind));
+    !is_ruled
+}
+
+fn is_role_binding(kind: &str) -> bool {
+    matches!(kind, "RoleBinding" | "ClusterRoleBinding")
+}
+
+/// Finds the objects that are called like one before them.
+fn conflicts(objects: &Accumulator) -> Vec<NamespaceProblem> {
+    let mut problems = Vec::new();
+    for (position, resource) in objects.iter() {
+        let id = resource.id();
+        let first = objects.current(id).filter(|first| *first != position);
+        if let Some(first) = first.and_then(|first| objects.get(first)) {
+            let (first, second) = (first.origin.to_string(), resource.origin.to_string());
+            problems.push(NamespaceProblem::Conflict { id: Box::new(id.clone()), first, second });
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests;

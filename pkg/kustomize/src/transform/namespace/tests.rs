@@ -1,0 +1,96 @@
+use manifest::Value;
+use serde_json::json;
+
+use super::*;
+use crate::build::testing::{build, built, told};
+use crate::fields::FieldTables;
+use crate::resource::{Origin, Resource};
+
+const INTO_NN: &str = "resources: [r.yaml]\nnamespace: nn";
+
+fn moved(object: &str) -> Value {
+    built(&[("/kustomization.yaml", INTO_NN), ("/r.yaml", object)])
+}
+
+#[test]
+fn every_kind_that_may_have_a_namespace_gets_it() {
+    let cases = [
+        ("v1", "ConfigMap", json!({"name": "a", "namespace": "nn"})),
+        ("v1", "Node", json!({"name": "a"})),
+        ("example.com/v1", "Node", json!({"name": "a", "namespace": "nn"})),
+        ("v1", "Namespace", json!({"name": "nn"})),
+        ("example.com/v1", "Namespace", json!({"name": "a", "namespace": "nn"})),
+        ("rbac.authorization.k8s.io/v1", "ClusterRole", json!({"name": "a"})),
+    ];
+    for (version, kind, expected) in cases {
+        let object = moved(&format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}"));
+        assert_eq!(object["metadata"], expected, "{version} {kind}");
+    }
+}
+
+#[test]
+fn services_that_extend_the_cluster_are_looked_for_in_the_namespace() {
+    let service = moved("apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: v1.x}");
+    assert_eq!(service["spec"], json!({"service": {"namespace": "nn"}}));
+    let definition =
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.x}\nspec: ";
+    let webhook = "{conversion: {webhook: {clientConfig: {service: {namespace: old}}}}}";
+    let with = moved(&format!("{definition}{webhook}"));
+    assert_eq!(with["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["namespace"], "nn");
+    assert_eq!(moved(&format!("{definition}{{}}"))["spec"], json!({}));
+}
+
+const BINDING: &str = "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: a, namespace: old}\nsubjects:\n\
+                       - {kind: ServiceAccount, name: default}\n- {kind: ServiceAccount, name: a}\n\
+                       - {kind: User, name: default, namespace: mine}\n- {kind: ServiceAccount, name: b, namespace: mine}\n";
+
+/// The namespaces of a binding and of its subjects after it is moved with settings.
+fn namespaces(overwrite: Overwrite, subjects: Subjects) -> Vec<String> {
+    let binding =
+        build(&[("/kustomization.yaml", "resources: [r.yaml]"), ("/r.yaml", BINDING)]).unwrap().remove(0);
+    let mut objects = Accumulator::default();
+    let origin = Origin::File(crate::TreePath::new("/r.yaml")).into();
+    let position = objects.append(Resource::new(binding, origin)).unwrap();
+    let tables = FieldTables::built_in();
+    let settings = Settings { namespace: "nn", fields: &tables.namespace, overwrite, subjects };
+    assert!(apply(&settings, &mut objects).is_empty());
+    let object = &objects.get(position).unwrap().object;
+    let subjects = object.get(&["subjects"]).and_then(Value::as_array).unwrap();
+    let of = |subject: &Value| subject["namespace"].as_str().unwrap_or("-").to_owned();
+    std::iter::once(object.namespace().to_owned()).chain(subjects.iter().map(of)).collect()
+}
+
+#[test]
+fn the_subjects_of_a_binding_are_moved_as_the_settings_say() {
+    assert_eq!(namespaces(Overwrite::All, Subjects::DefaultOnly), ["nn", "nn", "-", "nn", "mine"]);
+    assert_eq!(namespaces(Overwrite::All, Subjects::AllServiceAccounts), ["nn", "nn", "nn", "mine", "nn"]);
+    assert_eq!(namespaces(Overwrite::All, Subjects::None), ["nn", "-", "-", "mine", "mine"]);
+    assert_eq!(namespaces(Overwrite::Unset, Subjects::DefaultOnly), ["old", "nn", "-", "mine", "mine"]);
+    assert_eq!(
+        namespaces(Overwrite::Unset, Subjects::AllServiceAccounts),
+        ["old", "nn", "nn", "mine", "mine"]
+    );
+}
+
+#[test]
+fn objects_that_become_one_are_all_told() {
+    let object = |kind: &str, name: &str, namespace: &str| {
+        format!("apiVersion: v1\nkind: {kind}\nmetadata: {{name: {name}, namespace: {namespace}}}\n---\n")
+    };
+    let one = object("ConfigMap", "a", "x") + &object("Namespace", "x", "''");
+    let two = object("ConfigMap", "a", "y") + &object("Namespace", "y", "''");
+    let kustomization = INTO_NN.replace("r.yaml", "1.yaml, 2.yaml");
+    let told = told(&[("/kustomization.yaml", &kustomization), ("/1.yaml", &one), ("/2.yaml", &two)]);
+    let from = "one from `/1.yaml` and one from `/2.yaml`";
+    let line =
+        |id: &str| format!("/kustomization.yaml: namespace: in one namespace two objects are `{id}`: {from}");
+    let expected = [line("ConfigMap.v1.[noGrp]/a.nn"), line("Namespace.v1.[noGrp]/nn.[noNs]")];
+    assert_eq!(told, expected.join("\n"));
+}
+
+#[test]
+fn what_helm_made_keeps_its_namespace() {
+    let metadata = "{name: a, annotations: {internal.config.kubernetes.io/helm-generated: 'true'}}";
+    let object = moved(&format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {metadata}"));
+    assert_eq!(object["metadata"].get("namespace"), None);
+}

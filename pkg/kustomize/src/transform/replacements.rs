@@ -1,0 +1,216 @@
+//! `replacements`: values from one field into others.
+
+mod path;
+mod problem;
+mod value;
+
+use manifest::{Limits, Value, yaml};
+
+use crate::ResId;
+use crate::accumulator::{Accumulator, Position};
+use crate::build::Scope;
+use crate::kustomization::decode::decode;
+use crate::kustomization::entries::Selector;
+use crate::kustomization::replacements::{Replacement, ReplacementEntry, Source, Target};
+use crate::problems::ProblemKind;
+use crate::selector::Matcher;
+
+pub(crate) use path::ValuePath;
+pub use path::{PathFault, PathProblem};
+pub use problem::ReplacementProblem;
+
+/// What a source and a target are about where they name no field.
+const DEFAULT_PATH: &str = "metadata.name";
+
+/// Carries the values over.
+pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    run_entries(scope, "replacements", &scope.kustomization.replacements, objects);
+}
+
+/// Carries the values of given entries over, in order; `list` names them in what is told.
+pub(crate) fn run_entries(
+    scope: &mut Scope<'_, '_>,
+    list: &str,
+    entries: &[ReplacementEntry],
+    objects: &mut Accumulator,
+) {
+    for (index, entry) in entries.iter().enumerate() {
+        let place = format!("{list}[{index}]");
+        let is_written = entry.replacement.source.is_some() || !entry.replacement.targets.is_empty();
+        match (entry.path.as_str(), is_written) {
+            ("", _) => replace(scope, &place, &entry.replacement, objects),
+            (_, true) => scope.problem(&place, ReplacementProblem::PathAndReplacement),
+            (path, false) => {
+                for replacement in load(scope, &format!("{place}.path"), path) {
+                    replace(scope, &place, &replacement, objects);
+                }
+            }
+        }
+    }
+}
+
+/// Reads a file with one replacement or a list of them; what is wrong with it is reported.
+fn load(scope: &mut Scope<'_, '_>, place: &str, path: &str) -> Vec<Replacement> {
+    let Some((file, bytes)) = scope.load(place, path) else { return Vec::new() };
+    let text = str::from_utf8(&bytes).map_err(|error| error.to_string());
+    let read =
+        text.and_then(|text| yaml::read_value(text, &Limits::default()).map_err(|error| error.to_string()));
+    let value = match read {
+        Ok(value) => value,
+        Err(reason) => {
+            scope.problem(place, ProblemKind::Yaml { file, reason });
+            return Vec::new();
+        }
+    };
+    let mut faults = Vec::new();
+    let replacements = match &value {
+        Value::Object(_) => vec![decode(&value, path, &mut faults)],
+        list => decode(list, path, &mut faults),
+    };
+    if faults.is_empty() {
+        return replacements;
+    }
+    for fault in faults {
+        scope.problem(place, fault);
+    }
+    Vec::new()
+}
+
+/// Carries one value over.
+/// Source: kustomize v5.8.1 api/filters/replacement.
+fn replace(scope: &mut Scope<'_, '_>, place: &str, replacement: &Replacement, objects: &mut Accumulator) {
+    if replacement.targets.is_empty() {
+        scope.problem(place, ReplacementProblem::NoTargets);
+    }
+    let value = match (&replacement.source, &replacement.source_value) {
+        (None, None) => Err(ReplacementProblem::NoSource),
+        (Some(_), Some(_)) => Err(ReplacementProblem::TwoSources),
+        (None, Some(value)) => Ok(Value::String(value.clone())),
+        (Some(source), None) => take(source, objects),
+    };
+    let value = match value {
+        Ok(value) => value,
+        Err(problem) => return scope.problem(&format!("{place}.source"), problem),
+    };
+    for (index, target) in replacement.targets.iter().enumerate() {
+        put(scope, &format!("{place}.targets[{index}]"), target, &value, objects);
+    }
+}
+
+/// Takes the value of a source.
+fn take(source: &Source, objects: &mut Accumulator) -> Result<Value, ReplacementProblem> {
+    let position = find_source(&source.object, objects)?;
+    let Some(resource) = objects.get(position) else { return Err(ReplacementProblem::NoSource) };
+    let path = if source.field_path.is_empty() { DEFAULT_PATH } else { &source.field_path };
+    let missing = |fault| ReplacementProblem::Source {
+        path: path.to_owned(),
+        id: Box::new(resource.id().clone()),
+        fault: Box::new(fault),
+    };
+    let found = ValuePath::parse(path)
+        .map_err(|problem| ReplacementProblem::Path { path: path.to_owned(), problem })?
+        .lookup(resource.object.as_map())
+        .map_err(missing)?;
+    value::part_of(found, &source.options).map_err(missing)
+}
+
+/// Finds the one object that has or had an id with all that a selector names.
+fn find_source(selector: &Selector, objects: &mut Accumulator) -> Result<Position, ReplacementProblem> {
+    let fits = |wanted: &str, text: &str| wanted.is_empty() || wanted == text;
+    let is_meant = |id: &ResId| {
+        let probe = ResId::new(id.gvk.clone(), &id.name, &selector.namespace);
+        fits(&selector.name, &id.name)
+            && fits(&selector.kind, &id.gvk.kind)
+            && fits(&selector.group, &id.gvk.group)
+            && fits(&selector.version, &id.gvk.version)
+            && (selector.namespace.is_empty() || probe.namespace() == id.namespace())
+    };
+    let candidates = if selector.name.is_empty() {
+        objects.iter().map(|(position, _)| position).collect()
+    } else {
+        objects.named(&selector.name)
+    };
+    let is_source = |at: &Position| objects.get(*at).is_some_and(|resource| resource.ids().any(is_meant));
+    let found: Vec<Position> = candidates.into_iter().filter(is_source).collect();
+    match found.as_slice() {
+        [position] => Ok(*position),
+        [] => {
+            let ids = objects.iter().map(|(_, resource)| resource.id());
+            let names = ids.filter(|id| fits(&selector.kind, &id.gvk.kind)).map(|id| &*id.name);
+            let near = api::near_names(&selector.name, names).into_iter().map(str::to_owned).collect();
+            Err(ReplacementProblem::NotFound { selector: problem::spelled(selector), near })
+        }
+        several => {
+            Err(ReplacementProblem::Several { selector: problem::spelled(selector), count: several.len() })
+        }
+    }
+}
+
+/// Puts a value into the fields of a target.
+fn put(scope: &mut Scope<'_, '_>, place: &str, target: &Target, value: &Value, objects: &mut Accumulator) {
+    let Some(select) = &target.select else {
+        return scope.problem(place, ReplacementProblem::NoSelect);
+    };
+    let mut read = |selector| match Matcher::read(selector) {
+        Ok(matcher) => Some(matcher),
+        Err(problems) => {
+            for problem in problems {
+                scope.problem(place, problem);
+            }
+            None
+        }
+    };
+    let selected = read(select);
+    let rejected: Vec<Option<Matcher>> = target.reject.iter().map(read).collect();
+    let (Some(selected), Some(rejected)) = (selected, rejected.into_iter().collect::<Option<Vec<_>>>())
+    else {
+        return;
+    };
+    let Some(paths) = parse_paths(scope, place, &target.field_paths) else { return };
+    for position in selected.known(objects) {
+        let is_rejected = |resource: &crate::resource::Resource| {
+            rejected.iter().any(|reject| {
+                (reject.asks_for_id() && resource.ids().any(|id| reject.is_id(id)))
+                    || (reject.asks_for_marks() && reject.is_marked(&resource.object))
+            })
+        };
+        if objects.get(position).is_none_or(is_rejected) {
+            continue;
+        }
+        for (text, path) in &paths {
+            let written = objects.edit(position, |resource| {
+                let id = resource.id().clone();
+                let create = target.options.create.then_some(value);
+                let write = &mut |found: path::Found<'_>| value::write(found, value, &target.options);
+                path.edit(resource.object.as_map_mut(), create, write).map_err(|fault| {
+                    ReplacementProblem::Target {
+                        path: text.clone(),
+                        id: Box::new(id),
+                        fault: Box::new(fault),
+                    }
+                })
+            });
+            if let Some(Err(problem)) = written {
+                scope.problem(place, problem);
+            }
+        }
+    }
+}
+
+fn parse_paths(scope: &mut Scope<'_, '_>, place: &str, texts: &[String]) -> Option<Vec<(String, ValuePath)>> {
+    let default = [DEFAULT_PATH.to_owned()];
+    let texts = if texts.is_empty() { &default } else { texts };
+    let mut paths = Vec::with_capacity(texts.len());
+    for text in texts {
+        match ValuePath::parse(text) {
+            Ok(path) => paths.push((text.clone(), path)),
+            Err(problem) => {
+                scope.problem(place, ReplacementProblem::Path { path: text.clone(), problem });
+            }
+        }
+    }
+    (paths.len() == texts.len()).then_some(paths)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,220 @@
+//! The way to a value, in the grammar of `replacements`.
+
+mod grammar;
+mod inner;
+
+use manifest::{Map, Value, type_name};
+
+pub use grammar::PathProblem;
+
+pub(crate) use grammar::ValuePath;
+use grammar::{Element, Step};
+
+/// A way that leads nowhere, or to something else.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathFault {
+    /// Nothing is there.
+    #[error("there is no `{step}`{}", meant(near))]
+    Missing {
+        /// The step that leads nowhere.
+        step: String,
+        /// Fields that may be meant, nearest first.
+        near: Vec<String>,
+    },
+    /// Something of another type is there.
+    #[error("it must be {expected}, this is {found}")]
+    Type {
+        /// What is needed, with its article.
+        expected: &'static str,
+        /// What there is.
+        found: &'static str,
+    },
+    /// A text with fewer parts.
+    #[error("there is no part {index}, the text has {count}; they are counted from 0")]
+    Part {
+        /// The part that is asked for.
+        index: i64,
+        /// How many there are.
+        count: usize,
+    },
+    /// `*` where a single value is needed.
+    #[error("`*` means several values, one is needed")]
+    Several,
+}
+
+/// A value at the end of a way.
+pub(crate) enum Found<'v> {
+    /// One that was there.
+    Old(&'v mut Value),
+    /// One that was created, null as yet.
+    New(&'v mut Value),
+}
+
+/// What is done with each value.
+type Change<'c> = dyn FnMut(Found<'_>) -> Result<(), PathFault> + 'c;
+
+impl ValuePath {
+    /// Finds the one value; an empty mapping, an empty list and null are none.
+    /// # Errors
+    /// `Missing`, and `Several` for a way with `*`.
+    pub(crate) fn lookup<'v>(&self, fields: &'v Map<String, Value>) -> Result<&'v Value, PathFault> {
+        let mut steps = self.steps().iter();
+        let Some(Step::Name(first)) = steps.next() else { return Err(missing(self.steps(), &[])) };
+        let keys = || fields.keys().map(String::as_str).collect::<Vec<_>>();
+        let mut at = fields.get(first).ok_or_else(|| missing(self.steps(), &keys()))?;
+        for step in steps {
+            at = step_into(at, step)?.ok_or_else(|| missing(std::slice::from_ref(step), &names(at)))?;
+        }
+        let is_empty = match at {
+            Value::Null => true,
+            Value::Object(fields) => fields.is_empty(),
+            Value::Array(items) => items.is_empty(),
+            _ => false,
+        };
+        if is_empty { Err(missing(&self.steps()[self.steps().len() - 1..], &[])) } else { Ok(at) }
+    }
+
+    /// Hands every value out for writing. Where `create` is given, what is missing on the way is made, for a value like
+    /// that one.
+    /// # Errors
+    /// `Missing` where there is none, and what `change` gives.
+    pub(crate) fn edit(
+        &self,
+        fields: &mut Map<String, Value>,
+        create: Option<&Value>,
+        change: &mut Change<'_>,
+    ) -> Result<(), PathFault> {
+        let mut walk = Walk { create, change, count: 0 };
+        let Some((Step::Name(first), rest)) = self.steps().split_first() else {
+            return Err(missing(self.steps(), &[]));
+        };
+        walk.field(fields, first, rest)?;
+        if walk.count == 0 { Err(self.first_missing(fields)) } else { Ok(()) }
+    }
+
+    /// Tells the first step that leads nowhere.
+    fn first_missing(&self, fields: &Map<String, Value>) -> PathFault {
+        let steps = self.steps();
+        let Some((Step::Name(first), rest)) = steps.split_first() else { return missing(steps, &[]) };
+        let Some(mut at) = fields.get(first) else {
+            return missing(steps, &fields.keys().map(String::as_str).collect::<Vec<_>>());
+        };
+        for (index, step) in rest.iter().enumerate() {
+            let next = match step {
+                Step::Every => at.get(0),
+                step => step_into(at, step).ok().flatten(),
+            };
+            let Some(next) = next else { return missing(&rest[index..], &names(at)) };
+            at = next;
+        }
+        missing(&steps[steps.len() - 1..], &[])
+    }
+}
+
+/// A way while it is taken.
+struct Walk<'w, 'c> {
+    create: Option<&'w Value>,
+    change: &'w mut Change<'c>,
+    count: usize,
+}
+
+impl Walk<'_, '_> {
+    fn value(&mut self, value: &mut Value, steps: &[Step], is_new: bool) -> Result<(), PathFault> {
+        let Some((step, rest)) = steps.split_first() else {
+            self.count += 1;
+            return (self.change)(if is_new { Found::New(value) } else { Found::Old(value) });
+        };
+        if value.is_null() && self.create.is_some() {
+            *value = match step {
+                Step::Name(_) => Value::Object(Map::new()),
+                _ => Value::Array(Vec::new()),
+            };
+        }
+        match (step, value) {
+            (Step::Name(name), Value::Object(fields)) => self.field(fields, name, rest),
+            (Step::Index(index), Value::Object(fields)) => self.field(fields, &index.to_string(), rest),
+            (Step::Index(index), Value::Array(items)) => self.index(items, *index, rest),
+            (Step::Element(element), Value::Array(items)) => self.elements(items, element, rest),
+            (Step::Every, Value::Array(items)) => {
+                items.iter_mut().try_for_each(|item| self.value(item, rest, false))
+            }
+            (_, Value::String(text)) => inner::edit(text, |inner| self.value(inner, steps, false)),
+            (Step::Name(_), other) => Err(wrong("a mapping", other)),
+            (_, other) => Err(wrong("a list", other)),
+        }
+    }
+
+    fn field(&mut self, fields: &mut Map<String, Value>, name: &str, rest: &[Step]) -> Result<(), PathFault> {
+        if let Some(value) = fields.get_mut(name) {
+            return self.value(value, rest, false);
+        }
+        if self.create.is_none() {
+            return Ok(());
+        }
+        let value = fields.entry(name).or_insert(Value::Null);
+        self.value(value, rest, true)
+    }
+
+    fn index(&mut self, items: &mut Vec<Value>, index: usize, rest: &[Step]) -> Result<(), PathFault> {
+        let is_new = index == items.len() && self.create.is_some();
+        if is_new {
+            items.push(Value::Null);
+        }
+        match items.get_mut(index) {
+            Some(value) => self.value(value, rest, is_new),
+            None => Err(PathFault::Missing { step: index.to_string(), near: Vec::new() }),
+        }
+    }
+
+    fn elements(
+        &mut self,
+        items: &mut Vec<Value>,
+        element: &Element,
+        rest: &[Step],
+    ) -> Result<(), PathFault> {
+        let before = self.count;
+        for item in items.iter_mut().filter(|item| element.matches(item)) {
+            self.value(item, rest, false)?;
+        }
+        if self.count == before && self.create.is_some() {
+            items.push(element.created());
+            let end = items.len() - 1;
+            return self.value(&mut items[end], rest, element.is_single());
+        }
+        Ok(())
+    }
+}
+
+fn step_into<'v>(at: &'v Value, step: &Step) -> Result<Option<&'v Value>, PathFault> {
+    match (step, at) {
+        (Step::Every, _) => Err(PathFault::Several),
+        (Step::Name(name), Value::Array(items)) if name == "-" => Ok(items.last()),
+        (Step::Name(name), Value::Object(fields)) => Ok(fields.get(name)),
+        (Step::Index(index), Value::Object(fields)) => Ok(fields.get(&index.to_string())),
+        (Step::Index(index), Value::Array(items)) => Ok(items.get(*index)),
+        (Step::Element(element), Value::Array(items)) => Ok(items.iter().find(|item| element.is(item))),
+        (Step::Name(_), other) => Err(wrong("a mapping", other)),
+        (_, other) => Err(wrong("a list", other)),
+    }
+}
+
+fn wrong(expected: &'static str, found: &Value) -> PathFault {
+    PathFault::Type { expected, found: type_name(found) }
+}
+
+fn names(value: &Value) -> Vec<&str> {
+    value.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect()
+}
+
+/// Nothing at the end of some steps, with the names there are instead of the first.
+fn missing(steps: &[Step], names: &[&str]) -> PathFault {
+    let text: Vec<String> = steps.iter().map(ToString::to_string).collect();
+    let first = text.first().map(String::as_str).unwrap_or_default();
+    let near = api::near_names(first, names.iter().copied()).into_iter().map(str::to_owned).collect();
+    PathFault::Missing { step: text.join("."), near }
+}
+
+fn meant(near: &[String]) -> String {
+    let names: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { String::new() } else { format!("; is {} meant?", names.join(" or ")) }
+}

@@ -1,0 +1,162 @@
+//! `spec.containers.[name=app].env.0.value`: names, elements and indices with `.` between them.
+
+use std::fmt;
+
+use manifest::{Map, Value};
+use regex::Regex;
+
+/// A text that is no path.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathProblem {
+    /// A way has to begin with the name of a field.
+    #[error("it must begin with the name of a field")]
+    Start,
+    /// The value of an element is taken as a regular expression, and is none.
+    #[error("`{text}` is no regular expression: {reason}")]
+    Element {
+        /// As it is written.
+        text: String,
+        /// What is wrong with it, in one line.
+        reason: String,
+    },
+}
+
+/// The way to a value.
+///
+/// Grammar: names with `.` between them, `\.` for a dot in a name, `[a.b/c]` for a name with dots; `[k=v]` for elements
+/// whose field `k` is `v`, `[=v]` for single values; a number for an index, `*` for all elements. As a target, `v` is a
+/// regular expression for a part of the value, as a source it is the value.
+/// Source: kyaml 0.21 utils (`SmarterPathSplitter`) and yaml (`PathMatcher`, `PathGetter`).
+#[derive(Clone, Debug)]
+pub(crate) struct ValuePath(Vec<Step>);
+
+/// One step of a way.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    Name(String),
+    Index(usize),
+    Element(Element),
+    Every,
+}
+
+/// Elements of a list by their content.
+#[derive(Clone, Debug)]
+pub(super) struct Element {
+    /// Empty for single values.
+    key: String,
+    value: String,
+    pattern: Regex,
+}
+
+impl ValuePath {
+    /// Reads a path.
+    /// # Errors
+    /// Says what is wrong with it.
+    pub(crate) fn parse(text: &str) -> Result<Self, PathProblem> {
+        let parts = split(text);
+        let steps = parts.iter().map(|part| Step::parse(part)).collect::<Result<Vec<_>, _>>()?;
+        if !matches!(steps.first(), Some(Step::Name(name)) if !name.is_empty()) {
+            return Err(PathProblem::Start);
+        }
+        Ok(Self(steps))
+    }
+
+    pub(super) fn steps(&self) -> &[Step] {
+        &self.0
+    }
+}
+
+/// Splits at the dots that are not escaped and not within brackets.
+fn split(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut in_brackets = false;
+    let mut characters = text.strip_prefix('.').unwrap_or(text).chars().peekable();
+    while let Some(character) = characters.next() {
+        let at_start = parts.last().is_some_and(String::is_empty);
+        match character {
+            '\\' if characters.peek() == Some(&'.') => {
+                characters.next();
+                push(&mut parts, '.');
+            }
+            '.' if !in_brackets => parts.push(String::new()),
+            other => {
+                in_brackets = (in_brackets || (other == '[' && at_start))
+                    && !(other == ']' && matches!(characters.peek(), None | Some('.')));
+                push(&mut parts, other);
+            }
+        }
+    }
+    parts
+}
+
+fn push(parts: &mut [String], character: char) {
+    if let Some(last) = parts.last_mut() {
+        last.push(character);
+    }
+}
+
+impl Step {
+    fn parse(part: &str) -> Result<Self, PathProblem> {
+        if let Some(inner) = part.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            return match inner.split_once('=') {
+                Some((key, value)) => Element::new(key, value).map(Self::Element),
+                None => Ok(Self::Name(inner.to_owned())),
+            };
+        }
+        Ok(match part.parse() {
+            Ok(index) => Self::Index(index),
+            Err(_) if part == "*" => Self::Every,
+            Err(_) => Self::Name(part.to_owned()),
+        })
+    }
+}
+
+impl Element {
+    fn new(key: &str, value: &str) -> Result<Self, PathProblem> {
+        let pattern = Regex::new(value).map_err(|error| {
+            let reason = error.to_string().lines().last().unwrap_or_default().to_owned();
+            PathProblem::Element { text: value.to_owned(), reason }
+        })?;
+        Ok(Self { key: key.to_owned(), value: value.to_owned(), pattern })
+    }
+
+    /// Whether it means single values.
+    pub(super) fn is_single(&self) -> bool {
+        self.key.is_empty()
+    }
+
+    /// Whether a value is the one it spells.
+    pub(super) fn is(&self, item: &Value) -> bool {
+        self.text_in(item).is_some_and(|text| text == self.value)
+    }
+
+    /// Whether a value fits it as a regular expression.
+    pub(super) fn matches(&self, item: &Value) -> bool {
+        self.text_in(item).is_some_and(|text| self.pattern.is_match(&text))
+    }
+
+    /// A value that it fits.
+    pub(super) fn created(&self) -> Value {
+        let value = Value::String(self.value.clone());
+        if self.is_single() { value } else { Map::from_iter([(self.key.clone(), value)]).into() }
+    }
+
+    fn text_in(&self, item: &Value) -> Option<String> {
+        match if self.is_single() { item } else { item.get(&self.key)? } {
+            Value::String(text) => Some(text.clone()),
+            Value::Object(_) | Value::Array(_) => None,
+            other => Some(other.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => formatter.write_str(name),
+            Self::Index(index) => write!(formatter, "{index}"),
+            Self::Element(element) => write!(formatter, "[{}={}]", element.key, element.value),
+            Self::Every => formatter.write_str("*"),
+        }
+    }
+}

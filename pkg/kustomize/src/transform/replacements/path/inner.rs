@@ -1,0 +1,40 @@
+//! A way that goes on in a text, which holds JSON or YAML of its own.
+
+use manifest::{Limits, Value, type_name, yaml};
+
+use super::PathFault;
+
+/// Changes what a text holds, and writes it back in the form it had: JSON on one line, JSON on several, or YAML.
+/// # Errors
+/// `Type` for a text that holds neither mapping nor list, and what `change` gives; then the text is as it was.
+/// Source: kustomize v5.8.1 api/filters/replacement (`setValueInStructuredData`). differs: there, YAML keeps its comments
+/// and the order of its fields.
+pub(super) fn edit(
+    text: &mut String,
+    change: impl FnOnce(&mut Value) -> Result<(), PathFault>,
+) -> Result<(), PathFault> {
+    let whole = Value::String(String::new());
+    let wrong = |value: &Value| PathFault::Type { expected: "a mapping or a list", found: type_name(value) };
+    let mut inner = yaml::read_settings(text, &Limits::default()).map_err(|_| wrong(&whole))?;
+    if !(inner.is_object() || inner.is_array()) {
+        return Err(wrong(&whole));
+    }
+    let before = inner.clone();
+    change(&mut inner)?;
+    if inner == before {
+        return Ok(());
+    }
+    *text = if !text.trim_start().starts_with(['{', '[']) {
+        yaml::write(&inner).trim().to_owned()
+    } else if text.contains('\n') && text.contains("  ") {
+        escaped(&format!("{inner:#}"))
+    } else {
+        escaped(&inner.to_string())
+    };
+    Ok(())
+}
+
+/// Escapes what Go's `encoding/json` escapes.
+fn escaped(json: &str) -> String {
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}

@@ -1,0 +1,124 @@
+//! `replicas`: how many of a workload.
+
+use manifest::Value;
+
+use crate::accumulator::Accumulator;
+use crate::build::Scope;
+use crate::fields::FieldTable;
+use crate::kustomization::entries::Replica;
+use crate::resource::Resource;
+
+/// A count for nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplicaProblem {
+    /// No object of that name has a count.
+    #[error("{}", nothing_named(name, near))]
+    NothingNamed {
+        /// The name.
+        name: String,
+        /// Workloads it may have meant.
+        near: Vec<String>,
+    },
+}
+
+/// Sets the counts.
+pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    let replicas = &scope.kustomization.replicas;
+    let tables = objects.tables.clone();
+    for (index, problem) in set(replicas, &tables.replicas, objects) {
+        scope.problem(&format!("replicas[{index}]"), problem);
+    }
+}
+
+/// Sets counts on the workloads that have or had the names; gives the entries that hit nothing.
+/// Source: kustomize v5.8.1 ReplicaCountTransformer.
+pub(crate) fn set(
+    replicas: &[Replica],
+    fields: &FieldTable,
+    objects: &mut Accumulator,
+) -> Vec<(usize, ReplicaProblem)> {
+    if replicas.is_empty() {
+        return Vec::new();
+    }
+    let mut missed = Vec::new();
+    for (index, replica) in replicas.iter().enumerate() {
+        let mut positions = objects.named(&replica.name);
+        positions
+            .retain(|position| objects.get(*position).is_some_and(|resource| has_count(fields, resource)));
+        if positions.is_empty() {
+            missed.push((index, nothing_found(&replica.name, fields, objects)));
+        }
+        for position in positions {
+            objects.edit(position, |resource| {
+                let specs: Vec<_> = fields.of(&resource.object).collect();
+                for spec in specs {
+                    spec.edit(&mut resource.object, |count| *count = Value::from(replica.count));
+                }
+            });
+        }
+    }
+    missed
+}
+
+fn has_count(fields: &FieldTable, resource: &Resource) -> bool {
+    fields.of(&resource.object).next().is_some()
+}
+
+fn nothing_found(name: &str, fields: &FieldTable, objects: &Accumulator) -> ReplicaProblem {
+    let workloads =
+        objects.iter().map(|(_, resource)| resource).filter(|resource| has_count(fields, resource));
+    let near = api::near_names(name, workloads.map(|resource| resource.object.name()));
+    ReplicaProblem::NothingNamed {
+        name: name.to_owned(),
+        near: near.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+fn nothing_named(name: &str, near: &[String]) -> String {
+    let meant: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    let meant = if meant.is_empty() { String::new() } else { format!("; is {} meant?", meant.join(" or ")) };
+    format!("no workload with a replica count is named `{name}`{meant}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use manifest::Object;
+    use serde_json::json;
+
+    use super::*;
+    use crate::TreePath;
+    use crate::kustomization::entries::FieldSpecEntry;
+    use crate::resource::Origin;
+
+    fn add(kind: &str, name: &str, objects: &mut Accumulator) {
+        let value = json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}});
+        let origin = Arc::new(Origin::File(TreePath::new("a")));
+        objects.append(Resource::new(Object::try_from(value).unwrap(), origin)).unwrap();
+    }
+
+    #[test]
+    fn counts_are_set_by_any_name_and_what_hits_nothing_is_told() {
+        let path = "spec/replicas".to_owned();
+        let spec =
+            FieldSpecEntry { kind: "Deployment".into(), path, create: true, ..FieldSpecEntry::default() };
+        let fields: FieldTable = [spec.into()].into_iter().collect();
+        let mut objects = Accumulator::default();
+        add("Deployment", "web", &mut objects);
+        add("ConfigMap", "web", &mut objects);
+        objects.edit_all(|resource| resource.object.set_name("x-web"));
+        let replica = |name: &str, count| Replica { name: name.to_owned(), count };
+        let replicas = [replica("web", 3), replica("x-webb", 1), replica("other", 1)];
+        let missed = set(&replicas, &fields, &mut objects);
+        let counts: Vec<_> =
+            objects.iter().map(|(_, resource)| resource.object.get(&["spec", "replicas"]).cloned()).collect();
+        assert_eq!(counts, [Some(json!(3)), None]);
+        let told: Vec<String> = missed.iter().map(|(index, problem)| format!("{index}: {problem}")).collect();
+        let expected = [
+            "1: no workload with a replica count is named `x-webb`; is `x-web` meant?",
+            "2: no workload with a replica count is named `other`",
+        ];
+        assert_eq!(told, expected);
+    }
+}

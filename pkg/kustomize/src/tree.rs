@@ -1,0 +1,193 @@
+//! The files a build reads: a tree it is handed, never the disk itself.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// The path of a file or folder in a [`Tree`]: absolute, with `/` between names, without `.`, `..` and empty names.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TreePath(Arc<str>);
+
+impl TreePath {
+    /// Makes a path from text, which is taken as absolute; `..` at the top stays at the top.
+    pub fn new(text: &str) -> Self {
+        Self(Arc::from("/")).join(text)
+    }
+
+    /// Follows a relative path from this folder; an absolute one starts anew.
+    #[must_use]
+    pub fn join(&self, relative: &str) -> Self {
+        let base = if relative.starts_with('/') { "" } else { &*self.0 };
+        let mut names: Vec<&str> = Vec::new();
+        for name in base.split('/').chain(relative.split('/')) {
+            match name {
+                "" | "." => {}
+                ".." => drop(names.pop()),
+                name => names.push(name),
+            }
+        }
+        Self(Arc::from(format!("/{}", names.join("/"))))
+    }
+
+    /// The text, which starts with `/`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The last name, empty for the top.
+    pub fn name(&self) -> &str {
+        self.0.rsplit_once('/').map_or("", |(_, name)| name)
+    }
+
+    /// The folder it is in; the top is in itself.
+    #[must_use]
+    pub fn folder(&self) -> Self {
+        Self::new(self.0.rsplit_once('/').map_or("", |(folder, _)| folder))
+    }
+
+    /// Whether this path is `folder` or lies in it.
+    pub fn is_in(&self, folder: &Self) -> bool {
+        &*folder.0 == "/"
+            || self.0.strip_prefix(&*folder.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Spells this path as seen from a folder: `../base/a.yaml`.
+    pub fn relative_to(&self, folder: &Self) -> String {
+        let names = |path: &str| path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let (from, to): (Vec<String>, Vec<String>) = (names(&folder.0), names(&self.0));
+        let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+        let steps = from[shared..].iter().map(|_| "..").chain(to[shared..].iter().map(String::as_str));
+        let text = steps.collect::<Vec<_>>().join("/");
+        if text.is_empty() { ".".to_owned() } else { text }
+    }
+}
+
+impl fmt::Display for TreePath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for TreePath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// What is at a path, under its canonical path: the one that is left when all links on the way are followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resolved {
+    /// A file.
+    File(TreePath),
+    /// A folder.
+    Folder(TreePath),
+    /// Nothing.
+    Missing,
+}
+
+/// Files by path. A build asks for nothing twice, and never writes.
+pub trait Tree {
+    /// Follows the links in a path and tells what is there.
+    /// # Errors
+    /// `TreeError` where that cannot be told, such as without permission; what is not there is `Missing`.
+    fn resolve(&self, path: &TreePath) -> Result<Resolved, TreeError>;
+
+    /// Reads a file, given by its canonical path.
+    /// # Errors
+    /// `TreeError` where there is no such file or it cannot be read.
+    fn read(&self, path: &TreePath) -> Result<Arc<[u8]>, TreeError>;
+}
+
+/// Why a tree cannot tell or read something.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read `{path}`: {reason}")]
+pub struct TreeError {
+    /// What was asked for.
+    pub path: TreePath,
+    /// Why, as the system says it.
+    pub reason: String,
+}
+
+/// A tree in memory, without links.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryTree {
+    files: BTreeMap<TreePath, Arc<[u8]>>,
+}
+
+impl MemoryTree {
+    /// Puts a file into the tree, with the folders above it.
+    pub fn insert(&mut self, path: TreePath, content: impl Into<Arc<[u8]>>) {
+        self.files.insert(path, content.into());
+    }
+
+    fn is_folder(&self, path: &TreePath) -> bool {
+        // Names sort `/` after `-` and `.`, so what is in a folder need not follow it directly.
+        let inside = TreePath(Arc::from(format!("{}/", path.as_str().trim_end_matches('/'))));
+        self.files.range(&inside..).next().is_some_and(|(file, _)| file.is_in(path))
+    }
+}
+
+impl<P: AsRef<str>, C: Into<Arc<[u8]>>> FromIterator<(P, C)> for MemoryTree {
+    fn from_iter<I: IntoIterator<Item = (P, C)>>(files: I) -> Self {
+        let entry = |(path, content): (P, C)| (TreePath::new(path.as_ref()), content.into());
+        Self { files: files.into_iter().map(entry).collect() }
+    }
+}
+
+impl Tree for MemoryTree {
+    fn resolve(&self, path: &TreePath) -> Result<Resolved, TreeError> {
+        Ok(if self.files.contains_key(path) {
+            Resolved::File(path.clone())
+        } else if self.is_folder(path) {
+            Resolved::Folder(path.clone())
+        } else {
+            Resolved::Missing
+        })
+    }
+
+    fn read(&self, path: &TreePath) -> Result<Arc<[u8]>, TreeError> {
+        let missing = || TreeError { path: path.clone(), reason: "no such file".to_owned() };
+        self.files.get(path).cloned().ok_or_else(missing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_normal_however_it_is_written() {
+        let folder = TreePath::new("a//b/./c/");
+        assert_eq!(folder.as_str(), "/a/b/c");
+        assert_eq!(folder.join("../d/x.yaml").as_str(), "/a/b/d/x.yaml");
+        assert_eq!(folder.join("/e").as_str(), "/e");
+        assert_eq!(folder.join("../../../../e").as_str(), "/e");
+        assert_eq!((folder.name(), folder.folder().as_str()), ("c", "/a/b"));
+        assert_eq!((TreePath::new("").name(), TreePath::new("").folder().as_str()), ("", "/"));
+    }
+
+    #[test]
+    fn a_path_is_in_a_folder_by_whole_names() {
+        let folder = TreePath::new("/a/b");
+        let inside = |path: &str| TreePath::new(path).is_in(&folder);
+        assert!(inside("/a/b") && inside("/a/b/c"));
+        assert!(!inside("/a/bc") && !inside("/a"));
+        assert_eq!(TreePath::new("/a/c/x").relative_to(&folder), "../c/x");
+        assert_eq!(folder.relative_to(&folder), ".");
+    }
+
+    #[test]
+    fn memory_tells_files_folders_and_nothing_apart() {
+        let tree: MemoryTree =
+            [("/a/b/x", "1"), ("/a/b-c", "2")].into_iter().map(|(p, c)| (p, c.as_bytes())).collect();
+        let at = |path: &str| tree.resolve(&TreePath::new(path)).unwrap();
+        assert_eq!(at("/a/b/x"), Resolved::File(TreePath::new("/a/b/x")));
+        assert_eq!(at("/a/b"), Resolved::Folder(TreePath::new("/a/b")));
+        assert_eq!((at("/"), at("/a/b/")), (Resolved::Folder(TreePath::new("/")), at("/a/b")));
+        assert_eq!((at("/a/bb"), at("/c")), (Resolved::Missing, Resolved::Missing));
+        assert_eq!(
+            tree.read(&TreePath::new("/a")).unwrap_err().to_string(),
+            "cannot read `/a`: no such file"
+        );
+    }
+}

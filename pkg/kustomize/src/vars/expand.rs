@@ -1,0 +1,136 @@
+//! `$(NAME)` in a text.
+
+use std::collections::BTreeMap;
+
+use manifest::Value;
+
+/// The values of variables, and how often each was put somewhere.
+#[derive(Debug, Default)]
+pub(super) struct Values(BTreeMap<String, Entry>);
+
+#[derive(Debug)]
+struct Entry {
+    value: Value,
+    uses: usize,
+}
+
+/// A piece of a text.
+enum Piece<'t> {
+    Text(&'t str),
+    Variable(&'t str),
+}
+
+/// Whether a text has what is replaced; `$$` is too.
+pub(super) fn may_change(text: &str) -> bool {
+    text.contains("$(") || text.contains("$$")
+}
+
+impl Values {
+    pub(super) fn add(&mut self, name: &str, value: Value) {
+        self.0.insert(name.to_owned(), Entry { value, uses: 0 });
+    }
+
+    /// The type of a value that cannot stand in a text.
+    pub(super) fn refused(&self, name: &str) -> Option<&'static str> {
+        super::refused_type(&self.0.get(name)?.value)
+    }
+
+    /// Whether a variable that has a value was put nowhere.
+    pub(super) fn is_unused(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|entry| entry.uses == 0)
+    }
+
+    /// Replaces the variables in a value that is a text. A text that is one variable takes over the type of its value.
+    pub(super) fn expand(&mut self, value: &mut Value) {
+        let Some(text) = value.as_str().filter(|text| may_change(text)) else { return };
+        let pieces = pieces(text);
+        if let [Piece::Variable(name)] = pieces.as_slice()
+            && let Some(whole) = self.take(name)
+        {
+            *value = whole.clone();
+            return;
+        }
+        let mut expanded = String::with_capacity(text.len());
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => expanded.push_str(text),
+                Piece::Variable(name) => match self.take(name) {
+                    Some(Value::String(text)) => expanded.push_str(text),
+                    Some(other) => expanded.push_str(&other.to_string()),
+                    None => expanded.extend(["$(", name, ")"]),
+                },
+            }
+        }
+        *value = expanded.into();
+    }
+
+    fn take(&mut self, name: &str) -> Option<&Value> {
+        let entry = self.0.get_mut(name).filter(|entry| super::refused_type(&entry.value).is_none())?;
+        entry.uses += 1;
+        Some(&entry.value)
+    }
+}
+
+/// Splits a text: `$$` is `$`, `$(NAME)` a variable, any other `$` itself.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(dollar) = rest.find('$') {
+        let (before, after) = (&rest[..dollar], &rest[dollar + 1..]);
+        let (piece, left) = if let Some(left) = after.strip_prefix('$') {
+            (Piece::Text("$"), left)
+        } else if let Some((name, left)) = after.strip_prefix('(').and_then(|open| open.split_once(')')) {
+            (Piece::Variable(name), left)
+        } else {
+            (Piece::Text("$"), after)
+        };
+        if !before.is_empty() {
+            pieces.push(Piece::Text(before));
+        }
+        pieces.push(piece);
+        rest = left;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest));
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn variables_are_replaced_and_what_is_none_stays() {
+        let mut values = Values::default();
+        for (name, value) in
+            [("A", json!("a")), ("E", json!("")), ("N", json!(8)), ("R", json!("$(A)")), ("M", json!({}))]
+        {
+            values.add(name, value);
+        }
+        let cases = [
+            ("$(A)", json!("a")),
+            ("x$(A)y$(A)", json!("xaya")),
+            ("$(N)", json!(8)),
+            ("n=$(N)", json!("n=8")),
+            ("-$(E)-", json!("--")),
+            ("$$(A)$(A)", json!("$(A)a")),
+            ("$$$(A)", json!("$a")),
+            ("$(R)", json!("$(A)")),
+            ("$(M)", json!("$(M)")),
+            ("$(NO) $$", json!("$(NO) $")),
+            ("$(A$(A))", json!("$(A$(A))")),
+            ("$(A", json!("$(A")),
+            ("${A} $A $é $", json!("${A} $A $é $")),
+            ("$()", json!("$()")),
+        ];
+        for (text, expected) in cases {
+            let mut value = json!(text);
+            values.expand(&mut value);
+            assert_eq!(value, expected, "{text}");
+        }
+        assert_eq!((values.is_unused("A"), values.refused("M")), (false, Some("a mapping")));
+    }
+}

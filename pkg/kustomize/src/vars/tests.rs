@@ -1,0 +1,130 @@
+use serde_json::json;
+
+use super::*;
+use crate::kustomization::entries::{FieldSpecEntry, VarField};
+use crate::problems::ProblemKind;
+use crate::resource::Origin;
+use crate::{Answers, Build, MemoryTree, Options, Outcome, TreePath};
+
+/// Builds `/top`; what is wrong, or else what is warned of.
+fn told(files: &[(&str, &str)]) -> String {
+    let tree: MemoryTree = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+    let build = Build { tree: &tree, answers: &Answers::new(), options: Options::default() };
+    match build.run(&TreePath::new("/top")) {
+        Ok(Outcome::Built(output)) => {
+            let is_var = |problem: &&Problem| matches!(problem.kind, ProblemKind::Var(_));
+            output.warnings.iter().filter(is_var).map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        }
+        Ok(Outcome::Wants(wanted)) => format!("wants {wanted:?}"),
+        Err(errors) => errors.to_string(),
+    }
+}
+
+const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {ports: [{port: 80}]}\n";
+
+fn var(name: &str, object: &str, field: &str) -> String {
+    format!("{{name: {name}, objref: {{apiVersion: v1, {object}}}, fieldref: {{fieldPath: '{field}'}}}}")
+}
+
+#[test]
+fn faults_and_unused_variables_are_told_where_they_are() {
+    let vars = [
+        var("A", "kind: Service, name: s", ""),
+        var("A", "kind: Service, name: s", "spec.ports[0].port"),
+        var("B", "kind: Service, name: gone", ""),
+        var("C", "kind: Service, name: s", "spec.none"),
+        var("D", "kind: Service, name: s", "spec"),
+    ];
+    let text = format!("resources: [s.yaml]\nvars: [{}]", vars.join(", "));
+    let files = |text| [("/top/kustomization.yaml", text), ("/top/s.yaml", SERVICE)];
+    let place = "/top/kustomization.yaml: vars";
+    let expected = [
+        format!("{place}[1]: the variable `A` is there twice: in {place}[0] and in {place}[1]"),
+        format!(
+            "{place}[2]: the variable `B` takes its value from `Service.v1.[noGrp]/gone.[noNs]`, which is not there"
+        ),
+        format!(
+            "{place}[3]: the variable `C` takes its value from `spec.none` of `Service.v1.[noGrp]/s.[noNs]`: there is no \
+                 `none`"
+        ),
+    ];
+    assert_eq!(told(&files(&text)), expected.join("; "));
+    let text = format!("resources: [s.yaml]\nvars: [{}, {}]", vars[0], vars[4]);
+    let expected = [
+        format!("{place}[0]: the variable `A` is used nowhere"),
+        format!(
+            "{place}[1]: the variable `D` stands for a mapping and is put nowhere: only single values can stand in a text"
+        ),
+    ];
+    assert_eq!(told(&files(&text)), expected.join("; "));
+}
+
+#[test]
+fn variables_of_two_targets_may_not_share_a_name() {
+    let child = |name: &str| {
+        format!(
+            "resources: [s.yaml]\nnamePrefix: {name}-\nvars: [{}]",
+            var("A", "kind: Service, name: s", "")
+        )
+    };
+    let (one, two) = (child("one"), child("two"));
+    let text = told(&[
+        ("/top/kustomization.yaml", "resources: [one, two]"),
+        ("/top/one/kustomization.yaml", &one),
+        ("/top/one/s.yaml", SERVICE),
+        ("/top/two/kustomization.yaml", &two),
+        ("/top/two/s.yaml", SERVICE),
+    ]);
+    let at = |name: &str| format!("/top/kustomization.yaml > /top/{name}/kustomization.yaml: vars[0]");
+    let expected = format!("the variable `A` is there twice: in {} and in {}", at("one"), at("two"));
+    assert_eq!(text, format!("/top/kustomization.yaml: resources[1]: {expected}"));
+}
+
+#[test]
+fn an_object_without_a_written_namespace_may_be_in_any_but_one() {
+    let wanted = id_of(&VarObject {
+        api_version: "apps/v1".into(),
+        kind: "Deployment".into(),
+        name: "a".into(),
+        ..VarObject::default()
+    });
+    let id = |namespace: &str| ResId::new(wanted.gvk.clone(), "a", namespace);
+    assert!(means(&wanted, &id("")) && means(&wanted, &id("x")));
+    assert!(means(&id("x"), &id("x")) && !means(&id("x"), &id("y")));
+    assert_eq!(&*wanted.gvk.group, "apps");
+    assert_eq!(field_of(&Var { field: VarField::default(), ..Var::default() }), "metadata.name");
+}
+
+#[test]
+fn texts_are_written_alone_in_lists_and_in_mappings_and_other_objects_not_at_all() {
+    let object = |spec: &Value| {
+        let value = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec});
+        Resource::new(Object::try_from(value).unwrap(), Arc::new(Origin::File(TreePath::new("a"))))
+    };
+    let spec = json!({"one": "$(N)", "list": ["$(N)", "-$(N)", 1], "map": {"a": "$(N)", "b": {"c": "$(N)"}}, "no": "$(N)"});
+    let mut objects = Accumulator::default();
+    objects.append(object(&spec)).unwrap();
+    let mut values = Values::default();
+    values.add("N", json!(7));
+    let entry = |path: &str| FieldSpecEntry { path: path.into(), create: true, ..FieldSpecEntry::default() };
+    let paths = ["spec/one", "spec/list", "spec/map", "spec/none"];
+    let fields: FieldTable = paths.map(|path| entry(path).into()).into_iter().collect();
+    replace(&mut values, &fields, &mut objects);
+    let expected = json!({"one": 7, "list": [7, "-7", 1], "map": {"a": 7, "b": {"c": "$(N)"}}, "no": "$(N)"});
+    assert_eq!(objects.iter().next().unwrap().1.object.get(&["spec"]), Some(&expected));
+}
+
+#[test]
+fn an_index_may_stand_behind_the_name_of_its_list() {
+    let cases = [
+        ("spec.ports[0].port", "spec.ports.0.port"),
+        ("spec.ports.[1]", "spec.ports.1"),
+        ("spec.ports.0", "spec.ports.0"),
+        ("a[1][2]", "a.1.2"),
+        ("a.[name=x.y].b", "a.[name=x.y].b"),
+        ("metadata.annotations.[a.b/c]", "metadata.annotations.[a.b/c]"),
+    ];
+    for (path, expected) in cases {
+        assert_eq!(with_steps(path), expected, "{path}");
+    }
+}
