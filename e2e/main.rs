@@ -7,6 +7,7 @@ mod corpus;
 mod first_cluster;
 mod git;
 mod hosts;
+mod kustomize;
 mod management;
 mod moves;
 mod real;

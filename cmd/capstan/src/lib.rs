@@ -17,6 +17,7 @@ mod environment;
 mod events;
 mod failure;
 mod hints;
+mod kustomizations;
 mod panics;
 mod platform;
 mod program;

@@ -23,6 +23,7 @@ mod in_process;
 mod init_list_images;
 mod init_sandbox;
 mod interrupt;
+mod kustomize;
 mod lab;
 mod lifecycle;
 mod lifecycle_refused;

@@ -4,6 +4,7 @@ mod bundle;
 mod cache;
 mod describe;
 mod graph;
+mod kustomization;
 mod lifecycle;
 mod lock;
 mod move_plan;
@@ -29,6 +30,7 @@ pub use describe::{
     ReplicaCounts, UnreadablePart,
 };
 pub use graph::{GraphCondition, GraphFate, GraphObject, GraphOwner, GraphState, GraphTie, OwnerGraph};
+pub use kustomization::{FindingSeverity, KustomizationFinding, KustomizationFindings, KustomizationLint};
 pub use lifecycle::{
     CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction,
     StepReport, WaitingFor,

@@ -14,10 +14,7 @@ use crate::{
 /// # Errors
 /// [`Error::FetchUrl`] for another scheme; whatever stops the request.
 pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
-    let url = parse(url)?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(refuse(&url, "only http and https addresses can be fetched"));
-    }
+    let url = parse_http(url)?;
     let origin = Origin::Url(shown(&url));
     let bytes = send(context, &file_request(context, url).await?).await?;
     Ok(File { bytes, origin })
@@ -60,6 +57,14 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
             "a GitHub address is .../{owner}/{repository}/blob/{branch}/{path} or .../releases/download/{tag}/{file}",
         )),
     }
+}
+
+/// Fetches a file that others point to, from any http or https address: as [`fetch_url`], but kept, and asked for again only
+/// where it can have changed.
+/// # Errors
+/// [`Error::FetchUrl`] for another scheme; whatever stops the request.
+pub async fn fetch_file(context: &Context, url: &str) -> Result<File, Error> {
+    fetch(context, parse_http(url)?).await
 }
 
 async fn contents(
@@ -122,6 +127,14 @@ fn is_github(context: &Context, url: &Url) -> bool {
 fn parse(url: &str) -> Result<Url, Error> {
     Url::parse(url.trim())
         .map_err(|_| Error::FetchUrl { url: shown_text(url), reason: "it is not a usable address" })
+}
+
+fn parse_http(url: &str) -> Result<Url, Error> {
+    let url = parse(url)?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        _ => Err(refuse(&url, "only http and https addresses can be fetched")),
+    }
 }
 
 fn refuse(url: &Url, reason: &'static str) -> Error {

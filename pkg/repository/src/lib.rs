@@ -65,7 +65,7 @@ pub use credential::{Credential, CredentialSources};
 pub use digest::{Digest, Digester, InvalidDigest};
 pub use error::{Error, Failure, Quota, RequestError};
 pub use event::{Event, EventSink, RetryReason};
-pub use fetch::{fetch_template, fetch_url};
+pub use fetch::{fetch_file, fetch_template, fetch_url};
 pub use folder::{FolderIndex, InvalidFolderIndex};
 pub use hosts::{CaBundle, ClientCertificate, HostProxy, HostSettings, Hosts, RegistryScheme};
 pub use http::shown_text;

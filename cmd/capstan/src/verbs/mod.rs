@@ -16,6 +16,7 @@ mod graph;
 pub(crate) mod help;
 mod image_digests;
 mod init;
+mod kustomize;
 mod lifecycle;
 mod lock;
 mod r#move;
@@ -62,6 +63,8 @@ pub(crate) enum Verb {
     Render(Box<render::Render>),
     Lock(Box<lock::Lock>),
     #[command(subcommand)]
+    Kustomize(kustomize::Kustomize),
+    #[command(subcommand)]
     Explain(explain::Explain),
     #[command(subcommand)]
     Config(config::Config),
@@ -102,6 +105,7 @@ impl Verb {
             Self::Alpha(verb) => verb.run(session),
             Self::Lock(args) => lock::run(&args, session),
             Self::Render(args) => render::run(&args, session),
+            Self::Kustomize(verb) => verb.run(session),
             Self::Explain(verb) => verb.run(session),
             Self::Config(verb) => verb.run(session),
             Self::Provider(verb) => verb.run(session),

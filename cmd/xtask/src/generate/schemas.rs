@@ -38,6 +38,7 @@ fn forms() -> Vec<Form> {
         form::<output::ProviderList>("provider-list", "`provider list`"),
         form::<output::ProviderRelease>("provider-release", "`provider show`"),
         form::<output::ImageList>("image-list", "`init list-images`"),
+        form::<output::KustomizationLint>("kustomization-lint", "`kustomize lint`"),
         form::<output::LockReport>("lock-report", "`lock`"),
         form::<output::BundleReport>("bundle-report", "`bundle create`, `bundle inspect`"),
         form::<output::BundleLoad>("bundle-load", "`bundle load`"),

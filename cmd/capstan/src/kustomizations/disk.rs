@@ -1,0 +1,130 @@
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use kustomize::{Resolved, Tree, TreeError, TreePath};
+
+/// The disk as a build sees it: absolute paths, links followed, each file read once.
+pub(super) struct DiskTree {
+    max_file_bytes: u64,
+    places: RefCell<HashMap<TreePath, Resolved>>,
+    files: RefCell<HashMap<TreePath, Arc<[u8]>>>,
+}
+
+impl DiskTree {
+    /// Takes the largest file that is read.
+    pub(super) fn new(max_file_bytes: u64) -> Self {
+        Self { max_file_bytes, places: RefCell::default(), files: RefCell::default() }
+    }
+
+    fn look(path: &TreePath) -> io::Result<Resolved> {
+        let real = match fs::canonicalize(disk_path(path)) {
+            Ok(real) => real,
+            // A file in the place of a folder leads nowhere, as nothing does.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(Resolved::Missing);
+            }
+            Err(error) => return Err(error),
+        };
+        let kind = fs::metadata(&real)?;
+        let real = tree_path(&real).ok_or_else(|| io::Error::other("its name is no UTF-8"))?;
+        if kind.is_dir() {
+            Ok(Resolved::Folder(real))
+        } else if kind.is_file() {
+            Ok(Resolved::File(real))
+        } else {
+            Err(io::Error::other("it is neither a file nor a folder"))
+        }
+    }
+
+    fn read_limited(&self, path: &TreePath) -> io::Result<Vec<u8>> {
+        let path = disk_path(path);
+        if fs::metadata(&path)?.len() > self.max_file_bytes {
+            return Err(io::Error::other(format!("it is larger than {} bytes", self.max_file_bytes)));
+        }
+        fs::read(path)
+    }
+}
+
+impl Tree for DiskTree {
+    fn resolve(&self, path: &TreePath) -> Result<Resolved, TreeError> {
+        if let Some(known) = self.places.borrow().get(path) {
+            return Ok(known.clone());
+        }
+        let found = Self::look(path).map_err(|error| cannot(path, &error))?;
+        self.places.borrow_mut().insert(path.clone(), found.clone());
+        Ok(found)
+    }
+
+    fn read(&self, path: &TreePath) -> Result<Arc<[u8]>, TreeError> {
+        if let Some(known) = self.files.borrow().get(path) {
+            return Ok(Arc::clone(known));
+        }
+        let bytes: Arc<[u8]> = self.read_limited(path).map_err(|error| cannot(path, &error))?.into();
+        self.files.borrow_mut().insert(path.clone(), Arc::clone(&bytes));
+        Ok(bytes)
+    }
+}
+
+fn cannot(path: &TreePath, error: &io::Error) -> TreeError {
+    TreeError { path: path.clone(), reason: error.to_string() }
+}
+
+/// A path of the disk as the tree spells it; none where it is no UTF-8.
+pub(super) fn tree_path(path: &Path) -> Option<TreePath> {
+    let text = path.to_str()?;
+    if cfg!(windows) {
+        return Some(TreePath::new(&text.trim_start_matches(r"\\?\").replace('\\', "/")));
+    }
+    Some(TreePath::new(text))
+}
+
+/// Where a path of the tree is on the disk.
+pub(super) fn disk_path(path: &TreePath) -> PathBuf {
+    let text = path.as_str();
+    PathBuf::from(if cfg!(windows) { text.trim_start_matches('/') } else { text })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    const LIMIT: u64 = 10;
+
+    #[test]
+    fn links_are_followed_and_what_is_there_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        fs::create_dir(real.join("a")).unwrap();
+        fs::write(real.join("a/x"), "1").unwrap();
+        symlink("a", real.join("link")).unwrap();
+        symlink("ring", real.join("ring")).unwrap();
+        let tree = DiskTree::new(LIMIT);
+        let at = |name: &str| tree_path(&real).unwrap().join(name);
+        let of = |name: &str| tree.resolve(&at(name)).unwrap();
+        assert_eq!(of("link/x"), Resolved::File(at("a/x")));
+        assert_eq!(of("link"), Resolved::Folder(at("a")));
+        assert_eq!((of("none"), of("a/x/y")), (Resolved::Missing, Resolved::Missing));
+        assert!(tree.resolve(&at("ring")).is_err());
+        assert!(tree.resolve(&TreePath::new("/dev/null")).unwrap_err().to_string().contains("neither"));
+    }
+
+    #[test]
+    fn a_file_is_read_once_and_never_past_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = tree_path(&folder.path().canonicalize().unwrap()).unwrap().join("x");
+        let tree = DiskTree::new(LIMIT);
+        fs::write(path.as_str(), "0123456789").unwrap();
+        assert_eq!(&*tree.read(&path).unwrap(), b"0123456789");
+        fs::write(path.as_str(), "0123456789a").unwrap();
+        assert_eq!(&*tree.read(&path).unwrap(), b"0123456789");
+        let told = DiskTree::new(LIMIT).read(&path).unwrap_err().to_string();
+        assert!(told.ends_with("it is larger than 10 bytes"), "{told}");
+    }
+}

@@ -1,0 +1,176 @@
+use std::{collections::BTreeSet, path::Path};
+
+use futures::{StreamExt as _, stream};
+use kustomize::{Answer, Answers, Checkout, Remote, Request, TreePath, Way};
+use repository::{
+    Context,
+    git::{Clones, LocalChanges, Remote as GitRemote, RemoteUrl},
+};
+
+use tempfile::TempDir;
+
+use super::{
+    disk::tree_path,
+    helm::{Helm, HelmProgram},
+};
+use crate::{Failure, Within as _, failure::Kind, session::Session, ui::Messages};
+
+/// So many requests are answered side by side.
+const MOST_AT_ONCE: usize = 8;
+/// Files of commits, in the folder of the clone they come from: they go when it goes.
+const TREES: &str = "trees";
+
+/// What was fetched so far.
+#[derive(Default)]
+pub(super) struct Fetched {
+    pub(super) answers: Answers,
+    pub(super) hints: Vec<String>,
+    /// Made for the first chart; what is in it is part of the tree.
+    temporary: Option<TempDir>,
+}
+
+impl Fetched {
+    /// Answers all requests; what cannot be fetched is an answer too.
+    /// # Errors
+    /// When the configuration cannot be read; `interrupted`.
+    pub(super) fn add(
+        &mut self,
+        wanted: BTreeSet<Request>,
+        helm: Option<&HelmProgram>,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        let context = session.repositories()?;
+        let temporary = match self.temporary.take() {
+            Some(temporary) => temporary,
+            None => tempfile::Builder::new().prefix("capstan-helm-").tempdir()?,
+        };
+        let temporary = self.temporary.insert(temporary).path();
+        let helm = helm.map(|helm| Helm::new(helm, session.environment(), &context, temporary));
+        let fetcher = Fetcher { context: &context, messages: session.messages(), helm };
+        let answers: Vec<_> = session.block_on(async {
+            let each = wanted.into_iter().map(|request| fetcher.answer(request));
+            Ok::<_, Failure>(stream::iter(each).buffer_unordered(MOST_AT_ONCE).collect().await)
+        })?;
+        for (request, answer) in answers {
+            let answer = answer.map_err(|failure| {
+                self.hints.extend(failure.distinct_hints().map(str::to_owned));
+                in_one_line(&failure)
+            });
+            self.answers.insert(request, answer);
+        }
+        Ok(())
+    }
+}
+
+/// Fetches what one entry leads to.
+/// # Errors
+/// When it cannot be fetched; as for [`Fetched::add`].
+pub(super) fn one(remote: &Remote, session: &Session) -> Result<Answer, Failure> {
+    let context = session.repositories()?;
+    let fetcher = Fetcher { context: &context, messages: session.messages(), helm: None };
+    session.block_on(fetcher.remote(remote))
+}
+
+fn in_one_line(failure: &Failure) -> String {
+    let causes = failure.causes().iter().map(String::as_str);
+    std::iter::once(failure.message()).chain(causes).collect::<Vec<_>>().join(": ")
+}
+
+struct Fetcher<'a> {
+    context: &'a Context,
+    messages: &'a Messages,
+    helm: Option<Helm<'a>>,
+}
+
+impl Fetcher<'_> {
+    async fn answer(&self, request: Request) -> (Request, Result<Answer, Failure>) {
+        let answer = match (&request, &self.helm) {
+            (Request::Remote(remote), _) => self.remote(remote).await,
+            (Request::ChartPull(pull), Some(helm)) => Box::pin(helm.pull(pull)).await,
+            (Request::ChartTemplate(chart), Some(helm)) => Box::pin(helm.template(chart)).await,
+            _ => Err(Failure::new(Kind::Bug, "nothing here can answer it")),
+        };
+        (request, answer)
+    }
+
+    /// Tries all that the entry may mean.
+    async fn remote(&self, remote: &Remote) -> Result<Answer, Failure> {
+        let mut failures = Vec::new();
+        for way in &remote.ways {
+            let (name, answer) = match way {
+                Way::File(url) => ("file", self.file(url).await),
+                Way::Repository(checkout) => ("repository", Box::pin(self.repository(checkout)).await),
+            };
+            match answer {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failures.push((name, failure)),
+            }
+        }
+        match failures.len() {
+            0 => Err(Failure::user("it is neither an http address nor that of a Git repository")),
+            1 => Err(failures.remove(0).1),
+            _ => {
+                let both = failures.iter().map(|(name, it)| format!("as a {name}, {}", in_one_line(it)));
+                let message = both.collect::<Vec<_>>().join("; ");
+                let hints = failures.iter().flat_map(|(_, it)| it.distinct_hints());
+                Err(hints.fold(Failure::new(Kind::Environment, message), Failure::hint))
+            }
+        }
+    }
+
+    async fn file(&self, url: &str) -> Result<Answer, Failure> {
+        let file = repository::fetch_file(self.context, url).await?;
+        Ok(Answer::Bytes(file.bytes.to_vec().into()))
+    }
+
+    async fn repository(&self, checkout: &Checkout) -> Result<Answer, Failure> {
+        let Some(limit) = checkout.timeout else { return self.check_out(checkout).await };
+        match tokio::time::timeout(limit, self.check_out(checkout)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(Failure::new(Kind::Environment, format!("it took longer than {limit:?}"))
+                .hint("write a longer `timeout` into its address")),
+        }
+    }
+
+    async fn check_out(&self, checkout: &Checkout) -> Result<Answer, Failure> {
+        let shown = repository::shown_text(&checkout.url);
+        let url = RemoteUrl::parse(&checkout.url).within(|| format!("`{shown}` is no repository"))?;
+        let remote = GitRemote::new(url, Clones::Kept, self.context)?;
+        let commit = remote.resolve(checkout.reference.as_deref().unwrap_or("HEAD")).await?;
+        let folder = remote.clone_folder().join(TREES).join(commit.as_str());
+        let tree = remote.worktree(&commit, &folder, LocalChanges::Discard).await?;
+        if checkout.submodules {
+            self.tell_of_submodules(&shown, &checkout.folder, &tree.submodules)?;
+        }
+        let no_utf8 = || Failure::new(Kind::Environment, format!("`{}` is no UTF-8", folder.display()));
+        let real = |path: &Path| path.canonicalize().ok().as_deref().and_then(tree_path);
+        let top = real(&folder).ok_or_else(no_utf8)?;
+        let root = real_folder(&folder.join(&checkout.folder)).ok_or_else(|| {
+            let place = if checkout.folder.is_empty() { "its top" } else { &checkout.folder };
+            Failure::new(Kind::Environment, format!("there is no folder `{place}` in it at {commit}"))
+        })?;
+        Ok(Answer::Folder { top, root })
+    }
+
+    /// Submodules are not fetched: what needs one fails, and the rest is built with a warning.
+    fn tell_of_submodules(&self, shown: &str, folder: &str, submodules: &[String]) -> Result<(), Failure> {
+        let is_in = |module: &&String| Path::new(folder).starts_with(module);
+        if let Some(module) = submodules.iter().find(is_in) {
+            let message =
+                format!("`{folder}` is in the submodule `{module}`, which is a repository of its own");
+            return Err(Failure::user(message).hint("name that repository instead"));
+        }
+        if !submodules.is_empty() {
+            self.messages.warning(format!(
+                "the submodules of {shown} are left out: {}; `submodules=false` in its address says that nothing needs them",
+                submodules.join(", ")
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn real_folder(path: &Path) -> Option<TreePath> {
+    let real = path.canonicalize().ok().filter(|real| real.is_dir())?;
+    tree_path(&real)
+}

@@ -1,0 +1,182 @@
+use std::{
+    ffi::OsString,
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Output, Stdio},
+};
+
+use kustomize::{Answer, ChartPull, ChartTemplate, ChartValues};
+use repository::{Context, Digest, Network};
+use tokio::process::Command;
+
+use super::disk::{disk_path, tree_path};
+use crate::{Environment, Failure, failure::Kind};
+
+/// The `helm` program, and what it is told beside what kustomizations say.
+#[derive(Clone, Debug)]
+pub(crate) struct HelmProgram {
+    /// Name or path.
+    pub(crate) command: String,
+    /// `--api-versions`, where a chart names none.
+    pub(crate) api_versions: Vec<String>,
+    /// `--kube-version`, where a chart names none.
+    pub(crate) kube_version: Option<String>,
+    /// Whether it tells what it does.
+    pub(crate) debug: bool,
+}
+
+/// A run of it: charts without a version are fetched anew, into a temporary folder.
+pub(super) struct Helm<'a> {
+    program: &'a HelmProgram,
+    environment: &'a Environment,
+    context: &'a Context,
+    temporary: &'a Path,
+}
+
+impl<'a> Helm<'a> {
+    /// Makes nothing; `temporary` is a folder that outlives the build.
+    pub(super) fn new(
+        program: &'a HelmProgram,
+        environment: &'a Environment,
+        context: &'a Context,
+        temporary: &'a Path,
+    ) -> Self {
+        Self { program, environment, context, temporary }
+    }
+
+    /// Fetches a chart: one of a version once, into the cache.
+    /// # Errors
+    /// When it is not there and no connection may be made; what `helm` says.
+    pub(super) async fn pull(&self, pull: &ChartPull) -> Result<Answer, Failure> {
+        refuse_flag(&pull.name)?;
+        let kept = self.kept(pull)?;
+        if let Some(kept) = kept.as_deref().filter(|kept| kept.join(&pull.name).is_dir()) {
+            return folder(kept, &pull.name);
+        }
+        if self.context.settings().network == Network::Forbidden {
+            return Err(Failure::new(Kind::Environment, "offline: the chart was not fetched before"));
+        }
+        let home = kept.as_deref().and_then(Path::parent).unwrap_or(self.temporary);
+        let fresh = tempfile::Builder::new().prefix(".new-").tempdir_in(home)?;
+        let mut arguments: Vec<OsString> = vec!["pull".into(), "--untar".into(), "--untardir".into()];
+        arguments.push(fresh.path().into());
+        if pull.repo.starts_with("oci://") {
+            arguments.push(format!("{}/{}", pull.repo.trim_end_matches('/'), pull.name).into());
+        } else {
+            arguments.extend(["--repo".into(), pull.repo.clone().into(), pull.name.clone().into()]);
+        }
+        if !pull.version.is_empty() {
+            arguments.extend(["--version".into(), pull.version.clone().into()]);
+        }
+        if pull.devel {
+            arguments.push("--devel".into());
+        }
+        self.run(arguments, &pull.config_home).await?;
+        let Some(kept) = kept else { return folder(&fresh.keep(), &pull.name) };
+        match fs::rename(fresh.path(), &kept) {
+            Err(error) if !kept.join(&pull.name).is_dir() => Err(error.into()),
+            // Another run has just put it there.
+            _ => folder(&kept, &pull.name),
+        }
+    }
+
+    /// Renders a chart.
+    /// # Errors
+    /// What `helm` says.
+    pub(super) async fn template(&self, chart: &ChartTemplate) -> Result<Answer, Failure> {
+        refuse_flag(&chart.release)?;
+        let release = if chart.release.is_empty() { "--generate-name" } else { &chart.release };
+        let mut arguments: Vec<OsString> =
+            vec!["template".into(), release.into(), disk_path(&chart.chart).into()];
+        let mut add = |flag: &str, value: OsString| arguments.extend([flag.into(), value]);
+        if !chart.namespace.is_empty() {
+            add("--namespace", chart.namespace.clone().into());
+        }
+        for values in &chart.values {
+            add("-f", self.file_of(values)?.into());
+        }
+        let own = Some(&chart.kube_version).filter(|version| !version.is_empty());
+        if let Some(version) = own.or(self.program.kube_version.as_ref()) {
+            add("--kube-version", version.clone().into());
+        }
+        let own = Some(&chart.api_versions).filter(|versions| !versions.is_empty());
+        for version in own.unwrap_or(&self.program.api_versions) {
+            add("--api-versions", version.clone().into());
+        }
+        arguments.extend(chart.flags.iter().map(OsString::from));
+        let printed = self.run(arguments, &chart.config_home).await?;
+        Ok(Answer::Bytes(printed.into()))
+    }
+
+    /// Where a chart of a version is kept; none for one without, and where nothing is kept.
+    fn kept(&self, pull: &ChartPull) -> Result<Option<PathBuf>, Failure> {
+        let Some(store) = self.context.store().filter(|_| !pull.version.is_empty()) else { return Ok(None) };
+        let key = Digest::of([&*pull.repo, &pull.name, &pull.version].join("\n").as_bytes());
+        Ok(Some(store.folder("charts")?.join(key.hex())))
+    }
+
+    fn file_of(&self, values: &ChartValues) -> Result<PathBuf, Failure> {
+        match values {
+            ChartValues::File(path) => Ok(disk_path(path)),
+            ChartValues::Text(text) => {
+                let file = tempfile::Builder::new().suffix(".yaml").tempfile_in(self.temporary)?;
+                fs::write(file.path(), text)?;
+                let (_, path) = file.keep().map_err(|error| error.error)?;
+                Ok(path)
+            }
+        }
+    }
+
+    async fn run(&self, mut arguments: Vec<OsString>, config_home: &str) -> Result<Vec<u8>, Failure> {
+        if self.program.debug {
+            arguments.push("--debug".into());
+        }
+        // Nothing of the user's Helm takes part, unless a kustomization names a folder of it.
+        let home = match config_home {
+            "" => self.temporary.to_owned(),
+            named => self.environment.resolve(named),
+        };
+        let name = &self.program.command;
+        let program = if name.contains('/') { self.environment.resolve(name) } else { name.into() };
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .env_clear()
+            .envs(self.environment.all())
+            .env("HELM_CONFIG_HOME", &home)
+            .env("HELM_CACHE_HOME", home.join(".cache"))
+            .env("HELM_DATA_HOME", home.join(".data"))
+            .current_dir(self.environment.current_dir())
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        let Output { status, stdout, stderr } =
+            command.output().await.map_err(|error| cannot_start(name, &error))?;
+        if status.success() {
+            return Ok(stdout);
+        }
+        let said = String::from_utf8_lossy(&stderr).trim().to_owned();
+        Err(Failure::new(Kind::Environment, format!("`{name}` ended with {status}")).cause(said))
+    }
+}
+
+/// A name that Helm would take for a flag could make it run other programs.
+fn refuse_flag(name: &str) -> Result<(), Failure> {
+    if name.starts_with('-') { Err(Failure::user(format!("`{name}` is no name"))) } else { Ok(()) }
+}
+
+fn cannot_start(name: &str, error: &io::Error) -> Failure {
+    let failure = Failure::new(Kind::Environment, format!("the program `{name}` cannot be run"));
+    let failure = failure.because(error);
+    match error.kind() {
+        io::ErrorKind::NotFound => failure.hint("install helm, or say where it is with `--helm-command`"),
+        _ => failure,
+    }
+}
+
+fn folder(home: &Path, name: &str) -> Result<Answer, Failure> {
+    let real = |path: &Path| path.canonicalize().ok().as_deref().and_then(tree_path);
+    match (real(home), real(&home.join(name))) {
+        (Some(top), Some(root)) => Ok(Answer::Folder { top, root }),
+        _ => Err(Failure::new(Kind::Environment, format!("what was fetched holds no chart `{name}`"))),
+    }
+}

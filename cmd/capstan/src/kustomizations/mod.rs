@@ -1,0 +1,17 @@
+//! Kustomizations on disk and elsewhere: what the pure builder asks for, and what it is given.
+//!
+//! ```text
+//! DIR or URL ─► build over the disk ─┬─► objects, or all problems
+//!                  ▲                 └─► wants ─► fetched side by side, through the cache ─┐
+//!                  └───────────────────────────── answers ◄────────────────────────────────┘
+//! ```
+
+mod disk;
+mod fetch;
+mod helm;
+mod place;
+mod run;
+
+pub(crate) use helm::HelmProgram;
+pub(crate) use place::{distinct, in_short, shown_files};
+pub(crate) use run::{Built, How, build};

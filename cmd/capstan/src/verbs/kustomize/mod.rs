@@ -1,0 +1,27 @@
+//! `kustomize`: what kustomize builds, and what is wrong with it.
+
+mod build;
+mod flags;
+mod lint;
+mod write;
+
+use crate::{Failure, session::Session};
+
+/// Build kustomizations, and find what is wrong with them
+#[derive(clap::Subcommand)]
+pub(crate) enum Kustomize {
+    Build(Box<build::Build>),
+    Lint(Box<lint::Lint>),
+}
+
+impl Kustomize {
+    pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            Self::Build(args) => build::run(&args, session),
+            Self::Lint(args) => lint::run(&args, session),
+        }
+    }
+}
+
+/// The folder where none is named.
+const HERE: &str = ".";

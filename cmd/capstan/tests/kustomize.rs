@@ -1,0 +1,194 @@
+use std::fs;
+
+use serde_json::Value;
+use support::binary::{Outcome, World};
+
+use crate::world;
+
+const SECRET: &str = "s3cret-of-nobody";
+
+/// A world with an overlay of a base.
+fn with_overlay() -> World {
+    let world = world();
+    world.write("base/kustomization.yaml", "resources: [map.yaml]\n");
+    world.write("base/map.yaml", map("m"));
+    world.write("overlay/kustomization.yaml", "namePrefix: pre-\nresources: [../base]\n");
+    world
+}
+
+fn map(name: &str) -> String {
+    format!("apiVersion: v1\ndata: {{b: '1', a: x}}\nkind: ConfigMap\nmetadata:\n  name: {name}\n")
+}
+
+fn run(world: &World, arguments: &str) -> Outcome {
+    world.run(["kustomize"].into_iter().chain(arguments.split_whitespace()))
+}
+
+fn built(world: &World, arguments: &str) -> String {
+    let run = run(world, arguments);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments}\n{run}");
+    run.stdout
+}
+
+fn refused(world: &World, arguments: &str) -> String {
+    let run = run(world, arguments);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{arguments}\n{run}");
+    run.stderr
+}
+
+// Row: KUS-43
+#[test]
+fn a_folder_is_printed_as_kustomize_prints_it() {
+    let world = with_overlay();
+    let expected = "apiVersion: v1\ndata:\n  a: x\n  b: \"1\"\nkind: ConfigMap\nmetadata:\n  name: pre-m\n";
+    assert_eq!(built(&world, "build overlay"), expected);
+    let flags = "--enable-alpha-plugins --enable-exec --network --network-name n --mount type=bind -e A=1 \
+                 --as-current-user --reorder none --load-restrictor LoadRestrictionsRootOnly overlay";
+    assert_eq!(built(&world, &format!("build {flags}")), expected);
+    world.write("kustomization.yaml", "resources: [overlay]\n");
+    assert_eq!(built(&world, "build"), expected);
+    assert!(built(&world, "build --enable-managedby-label").contains("managed-by: kustomize-v"));
+}
+
+// Row: KUS-28
+// Row: KUS-45
+#[cfg(unix)]
+#[test]
+fn neither_a_path_nor_a_link_leads_out_of_the_folder_unless_that_is_allowed() {
+    let world = with_overlay();
+    world.write("one/kustomization.yaml", "resources: [link.yaml, ../base/map.yaml]\n");
+    world.write("other.yaml", map("other"));
+    std::os::unix::fs::symlink("../other.yaml", world.current_dir().join("one/link.yaml")).unwrap();
+    let told = refused(&world, "build one");
+    assert!(told.starts_with("error: cannot build `one`, for 2 reasons\n"), "{told}");
+    for (field, file) in [("resources[0]", "other.yaml"), ("resources[1]", "base/map.yaml")] {
+        let cause =
+            format!("cause: one/kustomization.yaml: {field}: `[CWD]/{file}` lies outside `[CWD]/one`");
+        assert!(told.contains(&cause), "{told}");
+    }
+    assert_eq!(built(&world, "build one --load-restrictor LoadRestrictionsNone").matches("kind:").count(), 2);
+    assert!(refused(&world, "build one --load-restrictor none").contains("LoadRestrictionsNone"));
+}
+
+#[test]
+fn all_problems_are_told_with_the_way_to_them_and_nothing_is_printed() {
+    let world = with_overlay();
+    world.write("base/kustomization.yaml", "resource: [map.yaml]\n");
+    world.write("overlay/kustomization.yaml", "resources: [../base, gone.yaml]\n");
+    let told = refused(&world, "build overlay");
+    assert!(told.contains("for 2 reasons"), "{told}");
+    assert!(
+        told.contains(
+            "base/kustomization.yaml: there is no field `resource`; is `resources` meant? (by way of overlay"
+        ),
+        "{told}"
+    );
+    assert!(told.contains("overlay/kustomization.yaml: resources[1]: `gone.yaml` is not there"), "{told}");
+    assert!(refused(&world, "build gone").contains("there is no folder `gone`"));
+    assert!(refused(&world, "build base/map.yaml").contains("hint: name the folder"));
+}
+
+#[test]
+fn a_file_is_written_whole_and_a_folder_gets_a_file_for_each_object() {
+    let world = with_overlay();
+    let text = built(&world, "build overlay");
+    assert_eq!(built(&world, "build overlay -o out.yaml"), "");
+    assert_eq!(world.read(world.current_dir().join("out.yaml")), text);
+    fs::create_dir(world.current_dir().join("out")).unwrap();
+    assert_eq!(built(&world, "build overlay -o out"), "");
+    assert_eq!(world.read(world.current_dir().join("out/v1_configmap_pre-m.yaml")), text);
+    world.write("base/map.yaml", map("a/b"));
+    let told = refused(&world, "build overlay -o out");
+    assert!(told.contains("cannot be the name of one object's file, nothing was written"), "{told}");
+    world.write("base/map.yaml", "[");
+    refused(&world, "build overlay -o out.yaml");
+    assert_eq!(world.read(world.current_dir().join("out.yaml")), text);
+}
+
+#[test]
+fn a_warning_does_not_stop_a_build_and_is_told_once() {
+    let world = with_overlay();
+    world.write("base/kustomization.yaml", "resources: [map.yaml]\ncommonLabels: {a: b}\n");
+    world.write("two/kustomization.yaml", "resources: [../base]\nnamePrefix: two-\n");
+    world.write("kustomization.yaml", "resources: [overlay, two]\n");
+    let run = run(&world, "build");
+    assert_eq!((run.status, run.stdout.matches("kind:").count()), (0, 2), "{run}");
+    assert_eq!(run.stderr.matches("`commonLabels` is deprecated: use `labels`").count(), 1, "{run}");
+    assert!(run.stderr.contains("(by way of kustomization.yaml, overlay/kustomization.yaml)"), "{run}");
+}
+
+#[cfg(unix)]
+#[test]
+fn charts_are_rendered_by_helm_where_that_is_allowed() {
+    let world = world();
+    let charts = "helmCharts: [{name: c, releaseName: r, valuesInline: {a: 1}, apiVersions: [v9]}]\n";
+    world.write("kustomization.yaml", charts);
+    world.write("charts/c/values.yaml", "b: 2\n");
+    assert!(refused(&world, "build").contains("--enable-helm"));
+    let told = refused(&world, "build --enable-helm");
+    assert!(told.contains("the program `helm` cannot be run"), "{told}");
+    assert!(told.contains("hint: install helm, or say where it is with `--helm-command`"), "{told}");
+    world.script(
+        "my-helm",
+        "[ -n \"$HELM_CONFIG_HOME\" ] || exit 1\n\
+         while [ $# -gt 0 ]; do [ \"$1\" = --kube-version ] && v=$2; [ \"$1\" = --api-versions ] && a=$2; shift; done\n\
+         printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: c}\\ndata: {v: %s, a: %s}\\n' \"$v\" \"$a\"",
+    );
+    let flags = "--enable-helm --helm-command my-helm --helm-kube-version v1.30 --helm-api-versions v8";
+    let text = built(&world, &format!("build {flags}"));
+    assert!(text.contains("v: v1.30") && text.contains("a: v9"), "{text}");
+    world.script("my-helm", "echo chart is bad >&2; exit 3");
+    let told = refused(&world, &format!("build {flags}"));
+    assert!(told.contains("`my-helm` ended with exit status: 3: chart is bad"), "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {
+    let world = world();
+    let chart = "helmCharts: [{name: c, repo: 'https://charts.lab', version: 1.0.0, releaseName: r}]\n";
+    world.write("kustomization.yaml", chart);
+    world.script(
+        "helm",
+        "[ $1 = pull ] && { /bin/mkdir $4/c; echo \"$5 $6 $7 $8 $9\" >> pulls; exit 0; }\n\
+         printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: %s}\\n' \"$2\"",
+    );
+    let told = refused(&world, "build --enable-helm --offline");
+    assert!(told.contains("offline: the chart was not fetched before"), "{told}");
+    let text = built(&world, "build --enable-helm");
+    assert!(text.contains("name: r"), "{text}");
+    assert_eq!(built(&world, "build --enable-helm --offline"), text);
+    assert_eq!(
+        world.read(world.current_dir().join("pulls")),
+        "--repo https://charts.lab c --version 1.0.0\n"
+    );
+    assert!(!world.current_dir().join("charts").exists());
+    world.write("kustomization.yaml", chart.replace("releaseName: r", "releaseName: --post-renderer=x"));
+    assert!(refused(&world, "build --enable-helm").contains("`--post-renderer=x` is no name"));
+}
+
+#[test]
+fn lint_tells_errors_and_warnings_and_shows_no_secret() {
+    let world = with_overlay();
+    assert_eq!(built(&world, "lint base overlay"), "");
+    world.write("base/kustomization.yaml", "resources: [map.yaml]\ncommonLabels: {a: b}\n");
+    assert_eq!(
+        built(&world, "lint base"),
+        "base/kustomization.yaml: warning: `commonLabels` is deprecated: use `labels`\n"
+    );
+    assert_eq!(run(&world, "lint base --exit-status").status, 3);
+    let secret =
+        format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\nstringData: {{k: {SECRET}}}\n");
+    world.write("overlay/s.yaml", secret);
+    world.write("overlay/kustomization.yaml", "resources: [../base, s.yaml, s.yaml, gone]\n");
+    let outcome = run(&world, "lint overlay -o json");
+    assert_eq!(outcome.status, 1, "{outcome}");
+    assert!(outcome.stderr.starts_with("error: 2 errors, one warning"), "{outcome}");
+    assert!(!outcome.to_string().contains(SECRET), "{outcome}");
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let findings = report.pointer("/kustomizations/0/findings").unwrap().as_array().unwrap();
+    let of = |finding: &Value| format!("{} {}", finding["severity"], finding["field"]);
+    let found: Vec<String> = findings.iter().map(of).collect();
+    assert_eq!(found, ["\"error\" \"resources[2]\"", "\"error\" \"resources[3]\"", "\"warning\" null"]);
+    assert_eq!(findings[2]["byWayOf"][0], "overlay/kustomization.yaml");
+}

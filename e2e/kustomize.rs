@@ -1,0 +1,132 @@
+//! Kustomizations that name what is elsewhere: repositories and files on hosts, with a connection and without.
+
+use support::{
+    binary::{Outcome, World},
+    git::GitForge,
+    host::{FakeHost, Reply},
+};
+
+use crate::{hosts::connected, world};
+
+const OFFLINE: [&str; 1] = ["--offline"];
+
+fn map(name: &str) -> String {
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n")
+}
+
+/// A world in which Git is found.
+fn with_git(forge: &GitForge) -> World {
+    let path = forge.variables().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
+    world().env("PATH", path)
+}
+
+fn build(world: &World, more: &[&str]) -> Outcome {
+    world.run(["kustomize", "build"].iter().chain(more))
+}
+
+fn built(world: &World, more: &[&str]) -> Vec<String> {
+    let run = build(world, more);
+    assert_eq!(run.status, 0, "{run}");
+    run.stdout.lines().filter_map(|line| Some(line.strip_prefix("  name: ")?.to_owned())).collect()
+}
+
+fn refused(world: &World, more: &[&str]) -> String {
+    let run = build(world, more);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+    run.stderr
+}
+
+// Row: KUS-27
+#[test]
+fn a_repository_is_built_at_the_ref_that_is_named_and_again_without_a_connection() {
+    let forge = GitForge::new();
+    let host = forge.serve(None);
+    let world = with_git(&forge).env("SSL_CERT_FILE", host.ca_file());
+    let overlay = "resources: [../../base]\nnamePrefix: one-\n";
+    forge.commit(
+        "r",
+        &[
+            ("base/kustomization.yaml", "resources: [map.yaml]\n"),
+            ("base/map.yaml", &map("m")),
+            ("overlays/one/kustomization.yaml", overlay),
+        ],
+    );
+    forge.git("r", &["tag", "v1"]);
+    forge.commit("r", &[("base/map.yaml", &map("changed"))]);
+    let component = "kind: Component\nnameSuffix: -c\n";
+    forge.commit("parts", &[("c/kustomization.yaml", component)]);
+    let url = |name: &str, rest: &str| format!("{}{rest}", host.url(name));
+    world.write(
+        "kustomization.yaml",
+        format!(
+            "resources: ['{}', 'file://{}//base']\ncomponents: ['{}']\n",
+            url("r", "//overlays/one?ref=v1"),
+            forge.repository("r").display(),
+            url("parts", "//c?ref=main&timeout=2m"),
+        ),
+    );
+    let expected = ["changed-c", "one-m-c"];
+    assert_eq!(built(&world, &[]), expected);
+    let fetches = host.fetches();
+    assert_eq!(built(&world, &OFFLINE), expected);
+    assert_eq!(built(&world, &[&url("r", "//overlays/one?ref=v1"), "--offline"]), ["one-m"]);
+    assert_eq!(host.fetches(), fetches);
+    let told = refused(&world, &[&url("r", "//overlays/one?ref=v2")]);
+    assert!(told.contains("v2"), "{told}");
+    let told = refused(&world, &[&url("r", "//overlays/two")]);
+    assert!(told.contains("there is no folder `overlays/two` in it"), "{told}");
+}
+
+#[test]
+fn nothing_in_a_repository_leads_out_of_it() {
+    let forge = GitForge::new();
+    let world = with_git(&forge);
+    world.write("own.yaml", map("own"));
+    let own = world.current_dir().join("own.yaml");
+    let outside = format!("resources: ['{}', ../../../../../..]\n", own.display());
+    forge.commit("r", &[("k/kustomization.yaml", &outside)]);
+    let url = format!("file://{}//k", forge.repository("r").display());
+    let told = refused(&world, &[&url, "--load-restrictor", "LoadRestrictionsNone"]);
+    assert!(told.contains("`[CWD]/own.yaml` lies outside"), "{told}");
+    assert!(told.contains("resources[1]"), "{told}");
+}
+
+#[test]
+fn submodules_are_left_out_with_a_word() {
+    let forge = GitForge::new();
+    let world = with_git(&forge);
+    let commit = forge.commit("inner", &[("kustomization.yaml", "")]);
+    forge.commit("r", &[("k/kustomization.yaml", "resources: [m.yaml]\n"), ("k/m.yaml", &map("m"))]);
+    forge.git("r", &["update-index", "--add", "--cacheinfo", &format!("160000,{commit},sub")]);
+    forge.git("r", &["commit", "-q", "-m", "a module"]);
+    let url = |rest: &str| format!("file://{}//{rest}", forge.repository("r").display());
+    let run = build(&world, &[&url("k")]);
+    assert!(run.status == 0 && run.stderr.contains("are left out: sub;"), "{run}");
+    assert_eq!(build(&world, &[&url("k?submodules=false")]).stderr, "");
+    let told = refused(&world, &[&url("sub")]);
+    assert!(told.contains("`sub` is in the submodule `sub`"), "{told}");
+}
+
+#[test]
+fn files_behind_addresses_are_resources_and_patches_and_are_kept() {
+    let host = FakeHost::internet();
+    let world = connected(&host);
+    host.on("files.example.org/m.yaml", Reply::text(map("m")));
+    host.on("files.example.org/p.yaml", Reply::text(map("m") + "data: {a: b}\n"));
+    let entry = |name: &str| format!("https://files.example.org/{name}");
+    world.write(
+        "kustomization.yaml",
+        format!("resources: ['{}']\npatches: [{{path: '{}'}}]\n", entry("m.yaml"), entry("p.yaml")),
+    );
+    let first = build(&world, &[]);
+    assert!(first.status == 0 && first.stdout.contains("a: b"), "{first}");
+    let before = host.connections();
+    assert_eq!(build(&world, &OFFLINE).stdout, first.stdout);
+    assert_eq!(host.connections(), before);
+    host.on("files.example.org/page.yaml", Reply::web_page());
+    let wrong = format!("resources: ['{}', '{}']\n", entry("page.yaml"), entry("none.yaml"));
+    world.write("kustomization.yaml", wrong);
+    let told = refused(&world, &[]);
+    assert!(told.contains("for 2 reasons") && told.contains("a web page came instead of a file"), "{told}");
+    assert!(told.contains("resources[1]: `https://files.example.org/none.yaml` cannot be fetched"), "{told}");
+}
