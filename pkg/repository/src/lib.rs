@@ -47,6 +47,7 @@ mod overrides;
 mod proxy;
 mod reader;
 mod secret;
+mod shared_file;
 mod store;
 #[cfg(test)]
 mod testing;

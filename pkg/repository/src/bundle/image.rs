@@ -127,9 +127,9 @@ impl<'a> Copy<'a> {
     pub(super) async fn content(&self, manifest: &Manifest) -> Result<(), BundleError> {
         let blobs = manifest.layers.iter().chain([&manifest.config]);
         let copies = blobs.filter(|blob| !self.spool.has(&blob.digest)).map(|blob| async move {
-            let mut writer = self.spool.writer();
+            let mut writer = self.spool.writer(blob.digest);
             self.registry.blob(self.repository, blob, &mut writer).await?;
-            writer.commit().map(drop)
+            writer.commit()
         });
         stream::iter(copies).buffered(MAX_LAYERS_AT_ONCE).try_collect::<()>().await?;
         Ok(())

@@ -1,9 +1,8 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs::File,
-    io::{self, Read, Seek, SeekFrom, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
 };
 
 use bytes::Bytes;
@@ -15,8 +14,10 @@ use super::{
 };
 use crate::{
     Digest, Digester, Lock,
+    http::Content,
     names::check_file,
     oci::manifest::{Descriptor, Document, MAX_MANIFEST_BYTES, parse},
+    shared_file::SharedFile,
 };
 
 const MAX_LAYOUT_BYTES: u64 = 4096;
@@ -34,7 +35,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 #[derive(Debug)]
 pub struct Bundle {
     path: PathBuf,
-    file: Mutex<File>,
+    file: SharedFile,
     blobs: BTreeMap<Digest, Place>,
     entries: Vec<BundleEntry>,
 }
@@ -80,13 +81,11 @@ impl Bundle {
     /// As [`Bundle::open`].
     pub fn of_stream(stream: &mut dyn Read, name: &str) -> Result<Self, BundleError> {
         let path = PathBuf::from(name);
-        let mut file = tempfile::tempfile().and_then(|mut file| io::copy(stream, &mut file).map(|_| file));
-        let file = file.as_mut().map_err(|error| BundleError::Read {
-            path: path.clone(),
-            source: io::Error::new(error.kind(), error.to_string()),
-        })?;
-        let file = file.try_clone().map_err(|source| BundleError::Read { path: path.clone(), source })?;
-        Self::of(file, &path)
+        let file = tempfile::tempfile().and_then(|mut file| io::copy(stream, &mut file).map(|_| file));
+        match file {
+            Ok(file) => Self::of(file, &path),
+            Err(source) => Err(BundleError::Read { path, source }),
+        }
     }
 
     fn of(mut file: File, path: &Path) -> Result<Self, BundleError> {
@@ -95,8 +94,12 @@ impl Bundle {
         let missing = |name: &str| flawed(BundleFlaw::Missing { name: name.to_owned() });
         let layout = places.layout.ok_or_else(|| missing(LAYOUT_FILE))?;
         let index = places.index.ok_or_else(|| missing(INDEX_FILE))?;
-        let mut bundle =
-            Self { path: path.to_owned(), file: Mutex::new(file), blobs: places.blobs, entries: Vec::new() };
+        let mut bundle = Self {
+            path: path.to_owned(),
+            file: SharedFile::new(file),
+            blobs: places.blobs,
+            entries: Vec::new(),
+        };
         let layout = bundle.text(LAYOUT_FILE, layout, MAX_LAYOUT_BYTES)?;
         index::check_layout(&layout).map_err(flawed)?;
         let index = bundle.text(INDEX_FILE, index, MAX_INDEX_BYTES)?;
@@ -207,6 +210,14 @@ impl Bundle {
         self.checked(digest, |piece| to.write_all(piece).map_err(failed))
     }
 
+    /// Some content, to be sent as it is read; whoever gets it checks its digest.
+    /// # Errors
+    /// When it is not there.
+    pub(super) fn to_send(&self, digest: &Digest) -> Result<Content, BundleError> {
+        let Place { offset, size_bytes } = self.place(digest)?;
+        Ok(Content::Part { file: self.file.clone(), offset, size_bytes })
+    }
+
     /// Hands on some content piece by piece, and holds all of it against its digest.
     fn checked(
         &self,
@@ -232,14 +243,13 @@ impl Bundle {
         mut take: impl FnMut(&[u8]) -> Result<(), BundleError>,
     ) -> Result<(), BundleError> {
         let failed = |source| BundleError::Read { path: self.path.clone(), source };
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.seek(SeekFrom::Start(place.offset)).map_err(failed)?;
-        let (mut left, mut piece) = (place.size_bytes, vec![0; PIECE_BYTES]);
-        while left > 0 {
-            let wanted = usize::try_from(left).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
-            file.read_exact(&mut piece[..wanted]).map_err(failed)?;
+        let (mut offset, end) = (place.offset, place.offset + place.size_bytes);
+        let mut piece = vec![0; PIECE_BYTES];
+        while offset < end {
+            let wanted = usize::try_from(end - offset).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
+            self.file.read_at(offset, &mut piece[..wanted]).map_err(failed)?;
             take(&piece[..wanted])?;
-            left -= wanted as u64;
+            offset += wanted as u64;
         }
         Ok(())
     }

@@ -1,19 +1,17 @@
 //! A bundle into a registry: the same artifacts and images, by digest.
 
-use std::{collections::BTreeSet, io::Write as _, path::PathBuf};
+use std::collections::BTreeSet;
 
-use bytes::Bytes;
-use tempfile::NamedTempFile;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 
 use super::{Bundle, BundleEntry, BundleError, BundleItem, Existing, ImagePlace, LoadedState};
 use crate::{
     Context, Digest, Error, Location, OciError,
-    http::Content,
-    oci::{Reference, Registry, manifest::Descriptor, signature_tag, tag_of},
+    oci::{Reference, Registry, signature_tag, tag_of},
 };
 
-/// Content up to this size is sent from memory; what is larger goes through a file.
-const IN_MEMORY_BYTES: u64 = 1024 * 1024;
+/// So much content is sent side by side.
+const MAX_BLOBS_AT_ONCE: usize = 4;
 
 /// Where in a registry a bundle goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,11 +155,10 @@ impl Push<'_> {
         repository: &str,
         reference: &Reference,
     ) -> Result<(), BundleError> {
-        for blob in &entry.blobs {
-            if self.sent.insert((repository.to_owned(), blob.digest)) {
-                self.blob(repository, blob).await?;
-            }
-        }
+        let mut unsent: Vec<Digest> = entry.blobs.iter().map(|blob| blob.digest).collect();
+        unsent.retain(|digest| self.sent.insert((repository.to_owned(), *digest)));
+        let sends = unsent.iter().map(|digest| self.blob(repository, digest));
+        stream::iter(sends).buffer_unordered(MAX_BLOBS_AT_ONCE).try_collect::<()>().await?;
         for manifest in &entry.manifests {
             let bytes = self.bundle.read(&manifest.digest)?;
             let by_digest = Reference::Digest(manifest.digest);
@@ -171,20 +168,7 @@ impl Push<'_> {
         Ok(())
     }
 
-    async fn blob(&self, repository: &str, blob: &Descriptor) -> Result<(), BundleError> {
-        if self.registry.has_blob(repository, &blob.digest).await? {
-            return Ok(());
-        }
-        if blob.size <= IN_MEMORY_BYTES {
-            let bytes: Bytes = self.bundle.read(&blob.digest)?;
-            return Ok(self.registry.push_blob(repository, Content::Bytes(bytes), &blob.digest).await?);
-        }
-        let failed = |source| BundleError::Write { path: PathBuf::from("a temporary file"), source };
-        let mut file = NamedTempFile::new().map_err(failed)?;
-        let path = file.path().to_owned();
-        self.bundle.copy(&blob.digest, &path, &mut file)?;
-        file.flush().map_err(failed)?;
-        let content = Content::File { path, size_bytes: blob.size };
-        Ok(self.registry.push_blob(repository, content, &blob.digest).await?)
+    async fn blob(&self, repository: &str, digest: &Digest) -> Result<(), BundleError> {
+        Ok(self.registry.push_blob(repository, self.bundle.to_send(digest)?, digest).await?)
     }
 }

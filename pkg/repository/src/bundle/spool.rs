@@ -12,7 +12,7 @@ use bytes::Bytes;
 use tempfile::{NamedTempFile, TempDir};
 
 use super::BundleError;
-use crate::{Digest, Digester, Error, http::Sink};
+use crate::{Digest, Error, http::Sink};
 
 /// Blobs that will be in an archive; gone with this value.
 #[derive(Debug)]
@@ -53,9 +53,9 @@ impl Spool {
         Ok(digest)
     }
 
-    /// A blob to be written piece by piece.
-    pub(super) fn writer(&self) -> SpoolWriter<'_> {
-        SpoolWriter { spool: self, started: None }
+    /// A blob to be written piece by piece by somebody who sees to it that it has this digest.
+    pub(super) fn writer(&self, digest: Digest) -> SpoolWriter<'_> {
+        SpoolWriter { spool: self, digest, started: None }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Digest, u64>> {
@@ -63,24 +63,25 @@ impl Spool {
     }
 }
 
-/// Hashes a blob on its way to the disk. What is not committed is removed.
+/// A blob on its way to the disk. What is not committed is removed.
 pub(super) struct SpoolWriter<'s> {
     spool: &'s Spool,
-    started: Option<(NamedTempFile, Digester, u64)>,
+    digest: Digest,
+    /// The file, and its bytes so far.
+    started: Option<(NamedTempFile, u64)>,
 }
 
 impl SpoolWriter<'_> {
     /// Makes it part of the spool, under its digest.
-    pub(super) fn commit(mut self) -> Result<Digest, Error> {
+    pub(super) fn commit(mut self) -> Result<(), Error> {
         if self.started.is_none() {
             self.begin()?;
         }
-        let (file, digester, size_bytes) = self.started.take().expect("it was started above");
-        let digest = digester.finish();
-        let path = self.spool.path(&digest);
+        let (file, size_bytes) = self.started.take().expect("it was started above");
+        let path = self.spool.path(&self.digest);
         file.persist(&path).map_err(|failed| unwritable(&path, failed.error))?;
-        self.spool.lock().insert(digest, size_bytes);
-        Ok(digest)
+        self.spool.lock().insert(self.digest, size_bytes);
+        Ok(())
     }
 }
 
@@ -88,7 +89,7 @@ impl Sink for SpoolWriter<'_> {
     fn begin(&mut self) -> Result<(), Error> {
         let folder = self.spool.folder.path();
         let file = NamedTempFile::new_in(folder).map_err(|source| unwritable(folder, source))?;
-        self.started = Some((file, Digester::default(), 0));
+        self.started = Some((file, 0));
         Ok(())
     }
 
@@ -96,8 +97,7 @@ impl Sink for SpoolWriter<'_> {
         if self.started.is_none() {
             self.begin()?;
         }
-        let (file, digester, size_bytes) = self.started.as_mut().expect("it was started above");
-        digester.update(&piece);
+        let (file, size_bytes) = self.started.as_mut().expect("it was started above");
         *size_bytes += piece.len() as u64;
         file.write_all(&piece).map_err(|source| unwritable(file.path(), source))
     }

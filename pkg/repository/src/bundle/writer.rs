@@ -153,8 +153,10 @@ fn pack(file: &File, index: &[u8], spool: &Spool) -> io::Result<()> {
     append(&mut builder, LAYOUT_FILE, LAYOUT.len() as u64, LAYOUT)?;
     append(&mut builder, INDEX_FILE, index.len() as u64, index)?;
     for (digest, size_bytes) in spool.blobs() {
-        let blob = File::open(spool.path(&digest))?;
-        append(&mut builder, &format!("{BLOBS}/{}", digest.hex()), size_bytes, blob)?;
+        let path = spool.path(&digest);
+        append(&mut builder, &format!("{BLOBS}/{}", digest.hex()), size_bytes, File::open(&path)?)?;
+        // Two copies of everything may be more than the disk has room for.
+        fs::remove_file(&path)?;
     }
     builder.into_inner()?.flush()
 }

@@ -1,4 +1,4 @@
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use reqwest::{
@@ -8,7 +8,7 @@ use reqwest::{
 use url::Url;
 
 use super::shown;
-use crate::{Credential, Digest, Error, Failure, RequestError};
+use crate::{Credential, Digest, Error, Failure, RequestError, shared_file::SharedFile};
 
 /// A request and how it is made. GET unless told otherwise.
 #[derive(Clone, Debug)]
@@ -30,9 +30,11 @@ pub(crate) enum Content {
     None,
     /// What is in memory.
     Bytes(Bytes),
-    /// A file, which is read while it is sent.
-    File {
-        path: PathBuf,
+    /// A part of a file, which is read while it is sent.
+    Part {
+        file: SharedFile,
+        /// Bytes from the start of the file.
+        offset: u64,
         /// Its length, which goes before it.
         size_bytes: u64,
     },

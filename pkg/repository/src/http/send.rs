@@ -2,8 +2,8 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use bytes::{Bytes, BytesMut};
-use futures::FutureExt as _;
+use bytes::Bytes;
+use futures::{FutureExt as _, future};
 use http_body::Frame;
 use http_body_util::StreamBody;
 use octocrab::Octocrab;
@@ -11,7 +11,6 @@ use reqwest::{
     Body, Method, Response, StatusCode,
     header::{AUTHORIZATION, CONTENT_LENGTH, WWW_AUTHENTICATE},
 };
-use tokio::io::AsyncReadExt as _;
 use url::Url;
 
 use super::{
@@ -21,7 +20,10 @@ use super::{
     request::{Api, Content, Head, Request},
     shown,
 };
-use crate::{BoxFuture, Context, Credential, Error, Event, Failure, Quota, RequestError, RetryReason};
+use crate::{
+    BoxFuture, Context, Credential, Error, Event, Failure, Quota, RequestError, RetryReason,
+    shared_file::SharedFile,
+};
 
 /// So much of a file is read and sent at a time.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -184,10 +186,9 @@ async fn make(context: &Context, request: &Request, hop: &Hop<'_>) -> Result<Res
                 _ if !hop.carries_content => builder,
                 Content::None => builder,
                 Content::Bytes(bytes) => builder.body(bytes.clone()),
-                Content::File { path, size_bytes } => {
-                    let file = tokio::fs::File::open(path).await;
-                    let file = file.map_err(|error| Failure::Other(Box::new(error)))?;
-                    builder.header(CONTENT_LENGTH, *size_bytes).body(pieces_of(file))
+                Content::Part { file, offset, size_bytes } => {
+                    let pieces = pieces_of(file.clone(), *offset, *size_bytes);
+                    builder.header(CONTENT_LENGTH, *size_bytes).body(pieces)
                 }
             };
             builder.send().await.map_err(|error| classify::transport(&error, &hop.url, timeouts))
@@ -205,12 +206,19 @@ async fn make(context: &Context, request: &Request, hop: &Hop<'_>) -> Result<Res
     }
 }
 
-/// A file as it is read, piece by piece.
-fn pieces_of(file: tokio::fs::File) -> Body {
-    let pieces = futures::stream::try_unfold(file, |mut file| async move {
-        let mut piece = BytesMut::with_capacity(PIECE_BYTES);
-        let read = file.read_buf(&mut piece).await?;
-        Ok::<_, io::Error>((read > 0).then(|| (Frame::data(piece.freeze()), file)))
+/// A part of a file as it is read, piece by piece.
+fn pieces_of(file: SharedFile, offset: u64, size_bytes: u64) -> Body {
+    let end = offset + size_bytes;
+    let pieces = futures::stream::try_unfold(offset, move |offset| {
+        let next = || {
+            let wanted = usize::try_from(end - offset).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
+            let mut piece = vec![0; wanted];
+            file.read_at(offset, &mut piece)?;
+            Ok::<_, io::Error>(
+                (wanted > 0).then(|| (Frame::data(Bytes::from(piece)), offset + wanted as u64)),
+            )
+        };
+        future::ready(next())
     });
     Body::wrap(StreamBody::new(pieces))
 }

@@ -18,6 +18,7 @@ use crate::{
     http::{Content, shown_text},
     local::read_error,
     names::check_file,
+    shared_file::SharedFile,
 };
 
 /// The media types of artifacts as the operator publishes them: they say nothing, and tools that look at them expect
@@ -233,7 +234,7 @@ impl Package {
         for (file, layer) in &self.files {
             // Two files of the same content are one blob.
             if sent.insert(layer.digest) {
-                registry.push_blob(repository, file.content.to_send(layer), &layer.digest).await?;
+                registry.push_blob(repository, file.content.to_send(layer)?, &layer.digest).await?;
             }
         }
         let empty = Content::Bytes(Bytes::from_static(EMPTY_BYTES));
@@ -245,11 +246,14 @@ impl Package {
 }
 
 impl PackageContent {
-    fn to_send(&self, layer: &Descriptor) -> Content {
-        match self {
+    fn to_send(&self, layer: &Descriptor) -> Result<Content, Error> {
+        Ok(match self {
             Self::Bytes(bytes) => Content::Bytes(bytes.clone()),
-            Self::Path(path) => Content::File { path: path.clone(), size_bytes: layer.size },
-        }
+            Self::Path(path) => {
+                let file = SharedFile::open(path).map_err(|source| read_error(path, source))?;
+                Content::Part { file, offset: 0, size_bytes: layer.size }
+            }
+        })
     }
 }
 
