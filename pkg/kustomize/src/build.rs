@@ -105,8 +105,9 @@ pub(crate) struct Session<'a> {
     pub(crate) metadata: BuildMetadata,
     /// How lists are merged; the first kustomization to say so decides for all.
     pub(crate) schema: Schema,
-    /// The objects of files that were read, since overlays share bases.
-    read: HashMap<TreePath, Arc<[Object]>>,
+    /// Files whose objects were read, with the objects of those that were read again, since overlays share bases. Those of
+    /// a file that is read once are not kept: what is written to would be held twice.
+    read: HashMap<TreePath, Option<Arc<[Object]>>>,
 }
 
 impl Build<'_> {
@@ -145,6 +146,10 @@ impl Build<'_> {
     }
 }
 
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]

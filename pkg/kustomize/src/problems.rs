@@ -183,6 +183,16 @@ pub enum ProblemKind {
         /// `kind` or `metadata.name`.
         missing: &'static str,
     },
+    /// An item of a list that cannot be an object.
+    #[error("item {index} of a list in `{file}` is {found}; an object is a mapping")]
+    NotAnItem {
+        /// The file.
+        file: TreePath,
+        /// Its number in the list, from 1.
+        index: usize,
+        /// What it is, with its article.
+        found: &'static str,
+    },
     /// Two objects with one id.
     #[error("`{id}` is there twice: from {first} and from {second}")]
     Duplicate {

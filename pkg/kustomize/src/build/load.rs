@@ -10,29 +10,36 @@ const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 
 /// Reads all objects of a file.
 /// # Errors
-/// Every document that is no object, and every object without kind or name.
+/// Every document and item that is no object, and every object without kind or name.
 pub(super) fn parse(file: &TreePath, bytes: &[u8]) -> Result<Vec<Object>, Vec<ProblemKind>> {
     let unreadable = |reason: String| vec![ProblemKind::Yaml { file: file.clone(), reason }];
     let stream = read_resources(bytes, &Limits::default()).map_err(|error| unreadable(error.to_string()))?;
-    let mut objects = Vec::with_capacity(stream.objects.len());
-    stream.objects.into_iter().for_each(|object| flatten(object, &mut objects));
+    let (mut objects, mut problems) = (Vec::with_capacity(stream.objects.len()), Vec::new());
+    for object in stream.objects {
+        flatten(object, &mut objects, &mut |index, found| {
+            problems.push(ProblemKind::NotAnItem { file: file.clone(), index, found });
+        });
+    }
     let nameless = |(index, object): (usize, &Object)| {
         Some(ProblemKind::Nameless { file: file.clone(), index: index + 1, missing: missing(object)? })
     };
-    let problems: Vec<ProblemKind> = objects.iter().enumerate().filter_map(nameless).collect();
+    problems.extend(objects.iter().enumerate().filter_map(nameless));
     if problems.is_empty() { Ok(objects) } else { Err(problems) }
 }
 
-/// Puts the items of a list, and of the lists among them, in its place.
-fn flatten(mut object: Object, into: &mut Vec<Object>) {
+/// Puts the items of a list, and of the lists among them, in its place. An item that is null is none; one of another type
+/// is told by its number, from 1.
+fn flatten(mut object: Object, into: &mut Vec<Object>, refuse: &mut dyn FnMut(usize, &'static str)) {
     let is_list = object.kind().ends_with("List");
     let items = if is_list { object.get_mut(&["items"]).map(Value::take) } else { None };
     match items {
         Some(Value::Array(items)) => {
-            items
-                .into_iter()
-                .filter_map(|item| Object::try_from(item).ok())
-                .for_each(|item| flatten(item, into));
+            for (index, item) in items.into_iter().enumerate().filter(|(_, item)| !item.is_null()) {
+                match Object::try_from(item) {
+                    Ok(item) => flatten(item, into, refuse),
+                    Err(error) => refuse(index + 1, error.found),
+                }
+            }
         }
         Some(Value::Null) => {}
         _ => into.push(object),
@@ -43,7 +50,8 @@ fn missing(object: &Object) -> Option<&'static str> {
     if object.kind().is_empty() {
         Some("kind")
     } else if object.name().is_empty() && object.annotation(LOCAL_CONFIG).is_none() {
-        Some("metadata.name")
+        let is_written = object.get(&["metadata", "name"]).is_some_and(|name| !name.is_null() && *name != "");
+        Some(if is_written { "metadata.name that is a string" } else { "metadata.name" })
     } else {
         None
     }

@@ -119,17 +119,19 @@ impl<'a> Scope<'_, 'a> {
         may
     }
 
-    /// Reads the objects of a file, given by its canonical path; a file is read once in a build.
+    /// Reads the objects of a file, given by its canonical path; a file is read at most twice in a build.
     pub(crate) fn read_objects(&mut self, field: &str, file: &TreePath) -> Option<Arc<[Object]>> {
         if !self.may_load(field, file) {
             return None;
         }
-        if let Some(objects) = self.session.read.get(file) {
+        let known = self.session.read.get(file);
+        if let Some(Some(objects)) = known {
             return Some(Arc::clone(objects));
         }
+        let is_shared = known.is_some();
         let bytes = self.session.tree.read(file).map_err(|error| self.problem(field, error)).ok()?;
         let objects: Arc<[Object]> = self.parse_objects(field, file, &bytes)?.into();
-        self.session.read.insert(file.clone(), Arc::clone(&objects));
+        self.session.read.insert(file.clone(), is_shared.then(|| Arc::clone(&objects)));
         Some(objects)
     }
 

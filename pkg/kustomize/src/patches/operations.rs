@@ -82,14 +82,21 @@ impl Operations {
                 return Err(FailedOperation::new(index, operation, &error.kind, &value));
             }
         }
-        let whole = |_| FailedOperation {
+        let whole = |reason| FailedOperation {
             number: self.0.len(),
             word: "replace",
             path: String::new(),
-            reason: "what is left is no object",
+            reason,
             near: Vec::new(),
         };
-        *object = Object::try_from(value).map_err(whole)?;
+        let patched = Object::try_from(value).map_err(|_| whole("what is left is no object"))?;
+        if patched.kind().is_empty() {
+            return Err(whole("what is left has no `kind`"));
+        }
+        if patched.name().is_empty() && !object.name().is_empty() {
+            return Err(whole("what is left has no `metadata.name`"));
+        }
+        *object = patched;
         if let Some(Value::Object(metadata)) = object.get_mut(&["metadata"]) {
             make_texts(metadata, "annotations");
         }
