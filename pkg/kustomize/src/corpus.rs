@@ -59,7 +59,8 @@ fn compare(folder: &Path) -> Result<(), String> {
     Err(format!("first difference {differs:?}"))
 }
 
-fn read_folder(folder: &Path, at: &TreePath, tree: &mut MemoryTree) {
+/// Puts the files of a folder of the disk into a tree.
+pub(crate) fn read_folder(folder: &Path, at: &TreePath, tree: &mut MemoryTree) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let path = at.join(&entry.file_name().to_string_lossy());
         if entry.path().is_dir() {

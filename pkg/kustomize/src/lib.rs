@@ -26,6 +26,8 @@ mod build;
 #[cfg(test)]
 mod corpus;
 mod fields;
+#[cfg(test)]
+mod fixtures;
 mod generators;
 mod hash;
 mod helm;

@@ -168,3 +168,23 @@ fn every_choice_of_three_parts_builds_and_each_leaves_its_mark() {
         assert_eq!(text.matches(&format!("name: conf-{made}\n")).count(), 2, "{text}");
     }
 }
+
+// Row: KUS-26
+#[test]
+fn a_component_that_only_adds_objects_gives_what_an_overlay_of_it_gives() {
+    let object = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
+    let files = |kind: &str, top: &str| -> Files {
+        let more = [
+            ("/base/kustomization.yaml", "resources: [a.yaml]"),
+            ("/base/a.yaml", &*object("a")),
+            ("/more/kustomization.yaml", &*format!("kind: {kind}\nresources: [b.yaml]")),
+            ("/more/b.yaml", &*object("b")),
+            ("/top/kustomization.yaml", top),
+        ];
+        with(&Vec::new(), &more)
+    };
+    let overlay = text_of(&files("Kustomization", "resources: [../base, ../more]"), "/top");
+    let component = text_of(&files("Component", "resources: [../base]\ncomponents: [../more]"), "/top");
+    assert!(overlay.is_ok());
+    assert_eq!(overlay, component);
+}
