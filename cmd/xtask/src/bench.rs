@@ -2,6 +2,7 @@ mod figures;
 mod fleet;
 mod input;
 mod judge;
+mod kustomize;
 mod lifecycle;
 mod moves;
 mod population;
@@ -43,6 +44,12 @@ pub(crate) struct Bench {
     /// Clusters of the fleet [default: 1000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     clusters: Option<u16>,
+    /// A kubectl to build kustomizations beside it; without it they are built with capstan alone.
+    #[arg(long, value_name = "PATH")]
+    kubectl: Option<PathBuf>,
+    /// A checkout of Cluster API, whose kustomizations are built.
+    #[arg(long, value_name = "DIR")]
+    trees: Option<PathBuf>,
     /// Move the fleet between two real API servers, as `cargo xtask apiserver` builds them.
     #[arg(long)]
     real: bool,
@@ -52,6 +59,7 @@ pub(crate) struct Bench {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
     Commands,
+    Kustomize,
     Lifecycle,
     Moves,
     /// A thousand clusters.
@@ -101,6 +109,9 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
     if args.measures(Part::Commands) {
         run_commands(&programs, folder, args.runs)?;
     }
+    if args.measures(Part::Kustomize) {
+        run_kustomize(args, &programs, folder)?;
+    }
     if args.measures(Part::Lifecycle)
         && let Some(text) = lifecycle::run(&programs, folder, args.runs)?
     {
@@ -115,6 +126,15 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
         say(&between(&programs, folder, clusters)?);
     }
     Ok(true)
+}
+
+fn run_kustomize(args: &Bench, programs: &Programs, folder: &Path) -> Result<()> {
+    let kubectl = args.kubectl.as_deref().map(whole).transpose()?;
+    let trees = args.trees.as_deref().map(whole).transpose()?;
+    let (kubectl, trees) = (kubectl.as_deref(), trees.as_deref());
+    let setup = kustomize::Setup { ours: &programs.ours, kubectl, trees, runs: args.runs };
+    say(&kustomize::run(&setup, folder)?);
+    Ok(())
 }
 
 /// What asks no server, and the start of one.
@@ -140,12 +160,13 @@ fn programs(args: &Bench) -> Result<Programs> {
     let Some(binary) = args.binary.clone().or_else(golden::built_binary) else {
         bail!("no binary is built; run `cargo build --profile ci --bin capstan`");
     };
-    // Each run has a working folder of its own.
-    let whole = |path: PathBuf| {
-        path.canonicalize().with_context(|| format!("there is no binary `{}`", path.display()))
-    };
-    let theirs = args.peer.clone().or_else(|| on_path("clusterctl")).map(whole).transpose()?;
-    Ok(Programs { ours: whole(binary)?, theirs })
+    let theirs = args.peer.clone().or_else(|| on_path("clusterctl"));
+    Ok(Programs { ours: whole(&binary)?, theirs: theirs.as_deref().map(whole).transpose()? })
+}
+
+/// The whole path, as each run has a working folder of its own.
+fn whole(path: &Path) -> Result<PathBuf> {
+    path.canonicalize().with_context(|| format!("there is no `{}`", path.display()))
 }
 
 /// What a program says it is; capstan names the release it stands for too.

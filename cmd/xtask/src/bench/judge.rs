@@ -12,6 +12,14 @@ pub(super) enum Target {
     CpuShare(u32),
     /// At most one in so many of the peer's time.
     TimeShare(u32),
+    /// A peak of at most one in so many of the peer's.
+    MemoryShare(u32),
+    /// At most so much processor time.
+    Within {
+        millis: u64,
+    },
+    /// At most so many times the processor time of the smaller work.
+    TimesAlone(u32),
     /// A peak of so many MiB.
     Memory(u64),
     Requests(usize),
@@ -42,6 +50,15 @@ impl Target {
             Self::Memory(most) => {
                 format!("{most} MiB: {}", verdict(ours.memory <= most * 1024, &mib(ours.memory)))
             }
+            Self::MemoryShare(of) => {
+                share("memory", of, ours, against.theirs, |figures| Duration::from_micros(figures.memory))
+            }
+            Self::Within { millis } => {
+                let most = Duration::from_millis(millis);
+                let target = format!("{} of processor time", span(most));
+                format!("{target}: {}", verdict(ours.cpu <= most, &span(ours.cpu)))
+            }
+            Self::TimesAlone(most) => times_alone(ours, against.alone, most),
             Self::Requests(most) => {
                 let asked = ours.requests.unwrap_or_default();
                 format!("{most} requests: {}", verdict(asked <= most, &asked.to_string()))
@@ -69,6 +86,13 @@ fn share(
     let Some(theirs) = theirs else { return format!("{target}: nothing to compare with") };
     let times = measure(theirs).as_secs_f64() / measure(ours).as_secs_f64().max(1e-6);
     format!("{target}: {}", verdict(times >= f64::from(of), &format!("1/{times:.1}")))
+}
+
+fn times_alone(ours: &Figures, alone: Option<&Figures>, most: u32) -> String {
+    let target = format!("{most} times the processor time of the smaller work");
+    let Some(alone) = alone else { return format!("{target}: nothing to compare with") };
+    let times = ours.cpu.as_secs_f64() / alone.cpu.as_secs_f64().max(1e-6);
+    format!("{target}: {}", verdict(times <= f64::from(most), &format!("{times:.1}")))
 }
 
 fn as_alone(ours: &Figures, alone: Option<&Figures>) -> String {
@@ -113,6 +137,11 @@ mod tests {
         let cases = [
             (Target::CpuShare(3), "1/3 of the processor time: met (1/4.0)"),
             (Target::TimeShare(4), "1/4 of the time: not met (1/4.0)"),
+            (Target::MemoryShare(4), "1/4 of the memory: met (1/4.0)"),
+            (Target::Within { millis: 100 }, "100.0 ms of processor time: met (100.0 ms)"),
+            (Target::Within { millis: 99 }, "99.0 ms of processor time: not met (100.0 ms)"),
+            (Target::TimesAlone(2), "2 times the processor time of the smaller work: met (1.1)"),
+            (Target::TimesAlone(1), "1 times the processor time of the smaller work: not met (1.1)"),
             (Target::Memory(20), "20 MiB: met (20.0 MiB)"),
             (Target::Memory(19), "19 MiB: not met (20.0 MiB)"),
             (Target::Requests(180), "180 requests: met (180)"),

@@ -114,3 +114,10 @@ fn a_build_that_leaves_nothing_prints_nothing() {
     let Ok(Outcome::Built(output)) = build.run(&TreePath::new("/")) else { panic!("no output") };
     assert_eq!(output.text(), "");
 }
+
+#[test]
+fn a_component_that_does_nothing_is_none_the_worse() {
+    let files = [("/kustomization.yaml", "resources: [a.yaml]\ncomponents: [c]"), ("/a.yaml", OBJECT)];
+    let with_component = [&files[..], &[("/c/kustomization.yaml", "kind: Component")]].concat();
+    assert_eq!(super::testing::build(&with_component).map(|objects| objects.len()), Ok(1));
+}

@@ -48,3 +48,27 @@ fn fields_of(label: &Label, tables: &FieldTables) -> (FieldTable, Vec<FieldProbl
     problems.extend(fields.add_all([own.into()]));
     (fields, problems)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::build::testing::built;
+
+    #[test]
+    fn labels_without_selectors_leave_the_selectors_of_a_base_alone() {
+        let service = built(&[
+            ("/kustomization.yaml", "resources: [base]\nlabels: [{pairs: {team: a}}]"),
+            (
+                "/base/kustomization.yaml",
+                "resources: [s.yaml]\nlabels: [{pairs: {team: b}, includeSelectors: true}]",
+            ),
+            (
+                "/base/s.yaml",
+                "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {selector: {app: x}}}",
+            ),
+        ]);
+        assert_eq!(service["metadata"]["labels"], json!({"team": "a"}));
+        assert_eq!(service["spec"]["selector"], json!({"app": "x", "team": "b"}));
+    }
+}

@@ -1,0 +1,146 @@
+//! Kustomizations, beside `kubectl kustomize`.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result};
+
+use super::{
+    judge::Target,
+    sample,
+    table::{self, Row},
+};
+
+/// The folders of Cluster API that a release is made of.
+const TREES: [&str; 3] =
+    ["core/config/default", "bootstrap/kubeadm/config/default", "controlplane/kubeadm/config/default"];
+
+/// Objects of the smaller made-up tree; the larger has ten times as many.
+const OBJECTS: usize = 4_000;
+
+/// Patches of both.
+const PATCHES: usize = 200;
+
+/// What is measured with.
+pub(super) struct Setup<'a> {
+    pub(super) ours: &'a Path,
+    /// A kubectl to stand beside it.
+    pub(super) kubectl: Option<&'a Path>,
+    /// A checkout of Cluster API.
+    pub(super) trees: Option<&'a Path>,
+    pub(super) runs: usize,
+}
+
+/// Builds the trees of Cluster API with both programs, and the made-up ones, for which kubectl takes minutes, with ours.
+///
+/// # Errors
+/// When a build fails, or the trees cannot be written.
+pub(super) fn run(setup: &Setup<'_>, folder: &Path) -> Result<String> {
+    let mut rows = Vec::new();
+    for name in setup.trees.map_or(&[][..], |_| &TREES) {
+        let tree = setup.trees.unwrap_or(Path::new("")).join(name);
+        rows.push(setup.row(&format!("Cluster API, {name}"), &tree, setup.kubectl, folder)?);
+    }
+    let mut alone = None;
+    for count in [OBJECTS, OBJECTS * 10] {
+        let tree = make(&folder.join(format!("objects-{count}")), count)?;
+        let name = format!("{count} objects, {PATCHES} patches, a prefix, labels");
+        let mut row = setup.row(&name, &tree, None, folder)?;
+        row.targets =
+            if alone.is_some() { vec![Target::TimesAlone(12)] } else { vec![Target::Within { millis: 300 }] };
+        row.alone = alone.replace(row.ours);
+        rows.push(row);
+    }
+    Ok(table::render(&rows))
+}
+
+impl Setup<'_> {
+    fn row(&self, name: &str, tree: &Path, peer: Option<&Path>, folder: &Path) -> Result<Row> {
+        let tree = tree.display().to_string();
+        let measured = |program: &Path, words: &[&str]| {
+            let arguments: Vec<String> = words.iter().copied().chain([&*tree]).map(str::to_owned).collect();
+            sample::median_of(program, &arguments, folder, self.runs).with_context(|| format!("`{tree}`"))
+        };
+        Ok(Row {
+            name: name.to_owned(),
+            ours: measured(self.ours, &["kustomize", "build"])?,
+            theirs: peer.map(|peer| measured(peer, &["kustomize"])).transpose()?,
+            alone: None,
+            targets: vec![Target::CpuShare(10), Target::MemoryShare(4)],
+        })
+    }
+}
+
+/// Writes a base and an overlay of it; gives the overlay.
+fn make(folder: &Path, objects: usize) -> Result<PathBuf> {
+    let (base, overlay) = (folder.join("base"), folder.join("overlay"));
+    fs::create_dir_all(&base)?;
+    fs::create_dir_all(&overlay)?;
+    let mut resources = String::from("resources:\n");
+    let apps: Vec<String> = (0..objects / 4).map(application).collect();
+    for (at, apps) in apps.chunks(25).enumerate() {
+        fs::write(base.join(format!("{at}.yaml")), apps.concat())?;
+        writeln!(resources, "- {at}.yaml")?;
+    }
+    fs::write(base.join("kustomization.yaml"), resources)?;
+    let mut text = String::from(
+        "resources: [../base]\nnamePrefix: pre-\nlabels:\n- pairs: {team: a}\n  includeSelectors: true\npatches:\n",
+    );
+    for at in 0..PATCHES {
+        text.push_str(&patch(at, at * (objects / 4) / PATCHES));
+    }
+    fs::write(overlay.join("kustomization.yaml"), text)?;
+    Ok(overlay)
+}
+
+/// Four objects that refer to each other.
+fn application(at: usize) -> String {
+    format!(
+        "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: config-{at}\n  labels:\n    app: app-{at}\ndata:\n  key: \
+         value-{at}\n  text: |\n    line one\n    line two of {at}\n  other: some longer text for configuration {at}\n\
+         ---\napiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: account-{at}\n\
+         ---\napiVersion: v1\nkind: Service\nmetadata:\n  name: service-{at}\nspec:\n  selector:\n    app: app-{at}\n  \
+         ports:\n  - name: http\n    port: 80\n    targetPort: 8080\n  - name: https\n    port: 443\n    targetPort: 8443\n\
+         ---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: deploy-{at}\nspec:\n  replicas: 2\n  selector:\n    \
+         matchLabels:\n      app: app-{at}\n  template:\n    metadata:\n      labels:\n        app: app-{at}\n    spec:\n      \
+         serviceAccountName: account-{at}\n      containers:\n      - name: main\n        image: example.com/app:1.{at}\n        \
+         args:\n        - --listen=:8080\n        - --config=/etc/config/key\n        env:\n        - name: A\n          \
+         valueFrom:\n            configMapKeyRef:\n              name: config-{at}\n              key: key\n        \
+         volumeMounts:\n        - name: config\n          mountPath: /etc/config\n      volumes:\n      - name: config\n        \
+         configMap:\n          name: config-{at}\n"
+    )
+}
+
+/// A patch of one application: every other one is a JSON patch.
+fn patch(number: usize, of: usize) -> String {
+    if number.is_multiple_of(2) {
+        return format!(
+            "- target: {{kind: ConfigMap, name: config-{of}}}\n  patch: '[{{op: add, path: /data/new, value: x}}]'\n"
+        );
+    }
+    format!(
+        "- patch: |\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {{name: deploy-{of}}}\n    spec: {{template: \
+         {{spec: {{containers: [{{name: main, env: [{{name: B, value: x}}]}}]}}}}}}\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_made_up_tree_has_the_objects_and_patches_it_is_named_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let overlay = make(folder.path(), 400).unwrap();
+        let text = fs::read_to_string(overlay.join("kustomization.yaml")).unwrap();
+        assert_eq!(text.matches("patch: ").count(), PATCHES);
+        let objects: usize = fs::read_dir(folder.path().join("base"))
+            .unwrap()
+            .map(|file| fs::read_to_string(file.unwrap().path()).unwrap().matches("\nkind: ").count())
+            .sum();
+        assert_eq!(objects, 400);
+    }
+}

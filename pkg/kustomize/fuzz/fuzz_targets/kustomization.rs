@@ -1,0 +1,29 @@
+#![no_main]
+//! Whatever a kustomization, its component, its objects and its patch hold: they build or are refused, the same way twice.
+
+use kustomize::{Answers, Build, Conflicts, MemoryTree, Options, Outcome, TreePath};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|texts: (&str, &str, &str, &str)| {
+    let (fields, component, objects, patch) = texts;
+    let top = format!("resources: [a.yaml, b.yaml]\ncomponents: [part]\npatches: [{{path: p.yaml}}]\n{fields}");
+    let component = format!("kind: Component\n{component}");
+    let objects = format!("apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: a\n{objects}");
+    let tree: MemoryTree = [
+        ("/kustomization.yaml", top.as_str()),
+        ("/part/kustomization.yaml", &component),
+        ("/a.yaml", &objects),
+        ("/b.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: v\n"),
+        ("/p.yaml", patch),
+    ]
+    .into_iter()
+    .map(|(path, text)| (path, text.as_bytes()))
+    .collect();
+    let options = Options { conflicts: Conflicts::Told, ..Options::default() };
+    let build = || match (Build { tree: &tree, answers: &Answers::new(), options }).run(&TreePath::new("/")) {
+        Ok(Outcome::Built(output)) => output.text(),
+        Ok(Outcome::Wants(wanted)) => format!("{wanted:?}"),
+        Err(errors) => errors.to_string(),
+    };
+    assert_eq!(build(), build());
+});
