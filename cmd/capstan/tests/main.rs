@@ -9,6 +9,7 @@ mod completion;
 mod config_repositories;
 mod configuration;
 mod convert;
+mod customise;
 mod describe;
 mod describe_watch;
 mod directories;

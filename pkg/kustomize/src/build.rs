@@ -31,6 +31,15 @@ pub struct Build<'a> {
     pub options: Options,
 }
 
+/// What a kustomization is built onto.
+#[derive(Clone, Debug, Default)]
+pub struct Beneath {
+    /// The objects, each with kind and name.
+    pub objects: Vec<Object>,
+    /// Where they come from, as people know it.
+    pub name: String,
+}
+
 /// How to build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -125,6 +134,19 @@ impl Build<'_> {
     /// # Errors
     /// As for [`Build::run`].
     pub fn run_within(&self, folder: &TreePath, top: Option<&TreePath>) -> Result<Outcome, BuildErrors> {
+        self.run_onto(folder, top, Beneath::default())
+    }
+
+    /// Builds the kustomization or component in a folder onto objects made elsewhere, as if its `resources` began with
+    /// them.
+    /// # Errors
+    /// As for [`Build::run`].
+    pub fn run_onto(
+        &self,
+        folder: &TreePath,
+        top: Option<&TreePath>,
+        beneath: Beneath,
+    ) -> Result<Outcome, BuildErrors> {
         let mut session = Session {
             tree: self.tree,
             answers: self.answers,
@@ -134,7 +156,7 @@ impl Build<'_> {
             schema: Schema::default(),
             read: HashMap::new(),
         };
-        let objects = target::build_top(&mut session, folder, top);
+        let objects = target::build_top(&mut session, folder, top, beneath);
         let Problems { errors, warnings, wanted } = session.problems;
         if !wanted.is_empty() {
             return Ok(Outcome::Wants(wanted));

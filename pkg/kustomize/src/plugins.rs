@@ -204,6 +204,7 @@ fn is_written_out(entry: &str) -> bool {
 
 fn file_of(origin: &Arc<Origin>) -> TreePath {
     match &**origin {
+        Origin::Given(name) => TreePath::new(name),
         Origin::File(file) | Origin::Field { file, .. } => file.clone(),
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Resource {
 /// Where an object comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
+    /// It was there before the build, and comes from what is named here.
+    Given(String),
     /// It was read.
     File(TreePath),
     /// It was made by a field of a kustomization.
@@ -130,6 +132,7 @@ impl Plugin {
 impl fmt::Display for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Given(name) => write!(formatter, "`{name}`"),
             Self::File(file) => write!(formatter, "`{file}`"),
             Self::Field { file, field, .. } => write!(formatter, "{field} in `{file}`"),
         }

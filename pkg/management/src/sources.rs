@@ -4,7 +4,7 @@ use api::{Contract, Metadata, ProviderId, Version};
 use futures::{StreamExt as _, stream};
 use manifest::Object;
 use provider::{
-    ComponentsError, ComponentsInput, ProviderComponents, ProviderReleases, Release, ReleaseError,
+    ComponentsError, ComponentsInput, Layers, ProviderComponents, ProviderReleases, Release, ReleaseError,
     Substitution, TemplateText, build_components,
     config::{Config, ConfigError, Variables},
     read_metadata,
@@ -25,6 +25,8 @@ pub struct Sources<'a> {
     pub overrides: &'a Overrides,
     /// How repositories are reached.
     pub repositories: &'a Context,
+    /// Kustomizations over the components of providers.
+    pub layers: &'a Layers,
 }
 
 /// Providers somebody asked for, in the order of their flags.
@@ -185,6 +187,7 @@ impl Sources<'_> {
             variables: &Variables::new(self.config),
             substitution: Substitution::Full,
             image_overrides: &self.config.image_overrides().map_err(unusable)?,
+            layer: self.layers.get(id),
             customisations: &self.config.customisations(id).map_err(unusable)?,
             target_namespace,
         })

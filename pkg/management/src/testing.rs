@@ -139,7 +139,12 @@ impl Releases {
     }
 
     pub(crate) fn sources(&self) -> Sources<'_> {
-        Sources { config: &self.parsed, overrides: &self.overrides, repositories: &self.context }
+        Sources {
+            config: &self.parsed,
+            overrides: &self.overrides,
+            repositories: &self.context,
+            layers: provider::Layers::none(),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! From the text of a cluster template to the objects of a workload cluster, ClusterClasses included.
 
+mod layered;
+
 use std::collections::BTreeSet;
 
 use manifest::{
@@ -12,6 +14,7 @@ use crate::{
     cluster_class::{ClusterClassName, cluster_classes_of},
     components::{each, list},
     config::Variables,
+    layer::{Layer, LayerError},
     management_cluster::{ManagementCluster, ManagementClusterError},
     release::{Release, ReleaseError},
     template_text::{MissingValues, RenderTextError, TemplateText},
@@ -28,6 +31,8 @@ pub struct ClusterTemplateInput<'a> {
     pub target_namespace: &'a str,
     /// The release the template comes from, which has its ClusterClasses too; none for other templates.
     pub release: Option<&'a Release<'a>>,
+    /// Kustomization of the user, laid over the template and its ClusterClasses together.
+    pub layer: Option<&'a dyn Layer>,
     /// The management cluster, which may have the ClusterClasses already.
     pub cluster: Option<&'a dyn ManagementCluster>,
 }
@@ -66,6 +71,15 @@ pub enum ClusterTemplateError {
         file: String,
         /// Each with object, field and expected type.
         fields: Vec<TypedError>,
+    },
+    /// The kustomization of the user does not fit.
+    #[error("cannot customise `{file}`")]
+    Layer {
+        /// Path or URL of the template.
+        file: String,
+        /// Why.
+        #[source]
+        source: LayerError,
     },
     /// A ClusterClass that the release does not have.
     #[error("cannot read ClusterClass `{}/{}`, which the template uses", class.namespace, class.name)]
@@ -106,11 +120,16 @@ pub async fn render_cluster_template(
         Err(error) => return Err(error.into()),
     };
     let mut rendered = ClusterTemplate::default();
-    let mut objects = read(input.template, &text, input.target_namespace, &mut rendered.warnings)?;
+    let written = parse(input.template, &text, &mut rendered.warnings)?;
+    let mut objects = place(input.template, written.clone(), input.target_namespace)?;
     if input.release.is_some() {
         check_clusters(input.template, &objects)?;
     }
-    for class in classes_to_add(input, &objects).await? {
+    let classes = classes_to_add(input, &objects).await?;
+    if let Some(layer) = input.layer {
+        return layered::render(input, layer, written, classes, rendered).await;
+    }
+    for class in classes {
         let mut class_objects = render_class(input, &class, &mut rendered.warnings).await?;
         if let Some(cluster) = input.cluster {
             refuse_existing(cluster, &class, &class_objects).await?;
@@ -122,15 +141,22 @@ pub async fn render_cluster_template(
     Ok(rendered)
 }
 
-fn read(
+fn parse(
     file: &TemplateText,
     text: &str,
-    target_namespace: &str,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Object>, ClusterTemplateError> {
     let stream = file.read_objects(text)?;
     warnings.extend(file.warnings(&stream));
-    let mut objects = stream.objects;
+    Ok(stream.objects)
+}
+
+/// Puts objects into a namespace, in the form the peer gives them.
+fn place(
+    file: &TemplateText,
+    mut objects: Vec<Object>,
+    target_namespace: &str,
+) -> Result<Vec<Object>, ClusterTemplateError> {
     round_trip(file, &mut objects)?;
     namespace::set_namespace(&mut objects, target_namespace).map_err(|references| {
         ClusterTemplateError::Namespace {
@@ -192,7 +218,7 @@ async fn render_class(
     let Some(release) = input.release else { return Ok(Vec::new()) };
     let file = class_text(release, class).await?;
     let text = file.substitute(input.variables)?;
-    read(&file, &text, &class.namespace, warnings)
+    place(&file, parse(&file, &text, warnings)?, &class.namespace)
 }
 
 async fn refuse_existing(

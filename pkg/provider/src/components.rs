@@ -1,10 +1,14 @@
 //! From the text of a components file to the objects that are installed.
 //!
 //! ```text
-//! text ─► substitute ─► YAML ─► typed round trip ─► images ─► Namespace object ─► namespace ─► patches ─► labels ─► order
+//! text ─► substitute ─► YAML ─► kustomization ─► typed round trip ─► images ─► Namespace object ─► namespace ─► patches ─►
+//!      ─► labels ─► order
 //! ```
 
+use std::collections::BTreeMap;
+
 use api::{ProviderId, output::Variable};
+use bytes::Bytes;
 use manifest::{
     Object,
     images::{self, InvalidImage},
@@ -18,6 +22,7 @@ use crate::{
     config::{ImageOverrides, Variables},
     customise::{Customisation, CustomisationError, customise},
     images::override_images,
+    layer::{self, Layer, LayerError},
     template_text::{RenderTextError, TemplateText},
 };
 
@@ -34,6 +39,8 @@ pub struct ComponentsInput<'a> {
     pub substitution: Substitution,
     /// Image overrides of the configuration.
     pub image_overrides: &'a ImageOverrides,
+    /// Kustomization of the user; not laid over text whose variables are left as they are.
+    pub layer: Option<&'a dyn Layer>,
     /// Patches of the configuration; none are applied to text whose variables are left as they are.
     pub customisations: &'a [Customisation],
     /// Namespace to install into; the file's own when absent.
@@ -64,6 +71,8 @@ pub struct ProviderComponents {
     pub target_namespace: String,
     /// What the user should know although it did not stop the run.
     pub warnings: Vec<String>,
+    /// The files of the layer, as [`Layered`] has them.
+    pub layer_files: BTreeMap<String, Bytes>,
 }
 
 /// Components that could not be made.
@@ -107,6 +116,15 @@ pub enum ComponentsError {
         /// Each with object and field.
         references: Vec<NamespaceError>,
     },
+    /// The kustomization of the user does not fit.
+    #[error("cannot customise `{file}`")]
+    Layer {
+        /// Path or URL.
+        file: String,
+        /// Why.
+        #[source]
+        source: LayerError,
+    },
     /// Patches of the configuration that do not fit.
     #[error("patches do not fit `{file}`: {}", list(patches))]
     Customisation {
@@ -141,6 +159,13 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
     let stream = read(input)?;
     let mut warnings = input.text.warnings(&stream);
     let mut objects = stream.objects;
+    let mut layer_files = BTreeMap::new();
+    if let Some(layer) = input.layer.filter(|_| input.substitution != Substitution::None) {
+        let layered = layer::apply_to_components(layer, objects, &input.text.file)
+            .map_err(|source| ComponentsError::Layer { file: file(), source })?;
+        warnings.extend(layered.warnings);
+        (objects, layer_files) = (layered.objects, layered.files);
+    }
 
     round_trip(&input.text.file, &mut objects)?;
     let unused = override_images(input.image_overrides, &input.provider.label(), &mut objects)
@@ -169,7 +194,7 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
             .push(format!("{}: label `{key}` of `{object}` is {found} and was left out: quote it", file()));
     }
     order::sort_for_installation(&mut objects);
-    Ok(ProviderComponents { objects, variables, images, target_namespace, warnings })
+    Ok(ProviderComponents { objects, variables, images, target_namespace, warnings, layer_files })
 }
 
 fn read(input: &ComponentsInput<'_>) -> Result<manifest::Stream, RenderTextError> {

@@ -16,6 +16,7 @@ mod components;
 mod customise;
 mod explain;
 mod images;
+mod layer;
 mod management_cluster;
 mod metadata;
 mod release;
@@ -39,6 +40,7 @@ pub use customise::{
 };
 pub use explain::{explain_file, explain_variable};
 pub use images::override_images;
+pub use layer::{Layer, LayerError, Layered, Layers};
 pub use management_cluster::{InstalledProvider, ManagementCluster, ManagementClusterError};
 pub use metadata::{MetadataError, UnusableVersion, contract_of, read_metadata};
 pub use release::{

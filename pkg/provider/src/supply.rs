@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::{Metadata, ProviderType};
+use bytes::Bytes;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use manifest::{
     Object,
@@ -16,7 +17,7 @@ use manifest::{
 use repository::{Context, Digest, File, LockedFile, LockedProvider, Overrides, WithOverrides};
 
 use crate::{
-    ComponentsError, ComponentsInput, Release, ReleaseError, Substitution, build_components,
+    ComponentsError, ComponentsInput, Layer, Release, ReleaseError, Substitution, build_components,
     cluster_class_of_file, cluster_template_file,
     config::{CertManager, Config, ConfigError, Variables},
     flavor_of_file,
@@ -34,6 +35,8 @@ pub struct Supply {
     pub files: BTreeMap<String, File>,
     /// Of its components, image overrides in place, in object order; one used twice stands twice.
     pub images: Vec<FoundImage>,
+    /// The files of the kustomization over its components, as [`crate::Layered`] has them.
+    pub kustomization: BTreeMap<String, Bytes>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
@@ -124,7 +127,12 @@ pub fn open_cert_manager(
 /// Variables that have a value are put in, so that images are those an installation would run.
 /// # Errors
 /// When the release cannot be read or used, or its components cannot be made.
-pub async fn gather(release: &Release<'_>, config: &Config, also: &[String]) -> Result<Supply, SupplyError> {
+pub async fn gather(
+    release: &Release<'_>,
+    config: &Config,
+    layer: Option<&dyn Layer>,
+    also: &[String],
+) -> Result<Supply, SupplyError> {
     release.check().await?;
     let mut names = release_files(release).await?;
     names.extend(also.iter().filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>());
@@ -139,11 +147,19 @@ pub async fn gather(release: &Release<'_>, config: &Config, also: &[String]) -> 
         variables: &Variables::new(config),
         substitution: Substitution::WhatIsSet,
         image_overrides: &config.image_overrides()?,
+        layer,
         customisations: &config.customisations(id)?,
         target_namespace: Some("default"),
     })
     .map_err(|source| SupplyError::Components { version: version.clone(), source: Box::new(source) })?;
-    Ok(Supply { version, files, images: images(&components.objects), warnings: components.warnings })
+    let kustomization = components.layer_files;
+    Ok(Supply {
+        version,
+        files,
+        images: images(&components.objects),
+        kustomization,
+        warnings: components.warnings,
+    })
 }
 
 impl Supply {
@@ -162,6 +178,11 @@ impl Supply {
                 .images
                 .iter()
                 .map(|image| (image.reference.clone(), known(&image.reference)))
+                .collect(),
+            kustomization: self
+                .kustomization
+                .iter()
+                .map(|(name, bytes)| (name.clone(), Digest::of(bytes)))
                 .collect(),
         }
     }

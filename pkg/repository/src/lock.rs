@@ -39,6 +39,8 @@ pub struct LockedProvider {
     pub files: BTreeMap<String, LockedFile>,
     /// By reference, image overrides in place; the digest where it is known.
     pub images: BTreeMap<String, Option<Digest>>,
+    /// The files of the kustomization over its components, by their path as seen from its folder.
+    pub kustomization: BTreeMap<String, Digest>,
 }
 
 /// One file.

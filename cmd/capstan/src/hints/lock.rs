@@ -15,6 +15,12 @@ pub(super) fn hints(error: &NotAsLocked) -> Vec<String> {
                 update(provider, version)
             )]
         }
+        NotAsLocked::Kustomization { provider, differences, .. } if differences.is_empty() => vec![format!(
+            "name it in clusterctl.yaml, under `kustomization` of the provider, and lock it with `lock --update {provider}`"
+        )],
+        NotAsLocked::Kustomization { provider, .. } => vec![format!(
+            "look at what changed; where it is as it should be, accept it with `lock --update {provider}`"
+        )],
         NotAsLocked::Content { provider, version, .. } => {
             vec![format!(
                 "look at what changed; where it is as it should be, accept it with `{}`",

@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use provider::{
-    ClusterTemplateError, ComponentsError, MissingValues, ReleaseError, UnusableVersion,
+    ClusterTemplateError, ComponentsError, LayerError, MissingValues, ReleaseError, UnusableVersion,
     config::{ConfigError, UnknownProvider},
 };
 
@@ -13,6 +13,9 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
     }
     if let Some(error) = as_error::<MissingValues>(error) {
         return missing_values(error);
+    }
+    if let Some(LayerError::Build { hints, .. }) = as_error::<LayerError>(error) {
+        return hints.clone();
     }
     let one = as_error::<ConfigError>(error)
         .and_then(configuration)

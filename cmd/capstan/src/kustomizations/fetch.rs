@@ -71,7 +71,7 @@ pub(super) fn one(remote: &Remote, session: &Session) -> Result<Answer, Failure>
     session.block_on(fetcher.remote(remote))
 }
 
-fn in_one_line(failure: &Failure) -> String {
+pub(super) fn in_one_line(failure: &Failure) -> String {
     let causes = failure.causes().iter().map(String::as_str);
     std::iter::once(failure.message()).chain(causes).collect::<Vec<_>>().join(": ")
 }

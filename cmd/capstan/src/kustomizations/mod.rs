@@ -8,10 +8,14 @@
 
 mod disk;
 mod fetch;
+mod flags;
 mod helm;
+mod layer;
 mod place;
 mod run;
 
+pub(crate) use flags::{KustomizationFlags, RunLayers, configured};
 pub(crate) use helm::HelmProgram;
+pub(crate) use layer::KustomizationLayer;
 pub(crate) use place::{distinct, in_short, shown_files};
 pub(crate) use run::{Built, How, build};

@@ -27,10 +27,11 @@ pub(crate) struct How {
 }
 
 /// Where a build begins.
-struct Start {
-    folder: TreePath,
+#[derive(Debug)]
+pub(super) struct Start {
+    pub(super) folder: TreePath,
     /// The copy of a repository it is in.
-    top: Option<TreePath>,
+    pub(super) top: Option<TreePath>,
 }
 
 /// Builds the kustomization in a folder of this machine, or behind a url; fetches what it names elsewhere. A build of
@@ -55,7 +56,7 @@ pub(crate) fn build(place: &str, how: &How, session: &Session) -> Result<Built, 
     }
 }
 
-fn start(place: &str, tree: &DiskTree, session: &Session) -> Result<Start, Failure> {
+pub(super) fn start(place: &str, tree: &DiskTree, session: &Session) -> Result<Start, Failure> {
     let path = session.environment().resolve(place);
     let path = tree_path(&path).ok_or_else(|| Failure::user(format!("`{place}` is no UTF-8")))?;
     match tree.resolve(&path)? {

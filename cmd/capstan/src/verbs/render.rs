@@ -4,12 +4,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use api::ProviderId;
 use management::RenderedPart;
 use manifest::Object;
 
 use super::generate::print::{self, OBJECTS_MODE};
 use crate::{
     Failure, Within as _,
+    kustomizations::KustomizationFlags,
     session::Session,
     settings::OutputFormat,
     ui::write_file_atomically,
@@ -28,6 +30,9 @@ use crate::{
 pub(crate) struct Render {
     #[command(flatten)]
     providers: SeveralProviders,
+
+    #[command(flatten)]
+    customisation: KustomizationFlags,
 
     /// Namespace all of them go to [default: each to its own]
     #[arg(short = 'n', long, value_name = "NAMESPACE", help_heading = HEADING)]
@@ -50,10 +55,13 @@ pub(crate) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
         return Err(Failure::user("files of `--output-dir` are yaml").hint("leave `--output json` out"));
     }
     let request = args.providers.of_first_installation()?;
-    let sources = OwnedSources::of(session)?;
-    let sources = sources.get();
+    let named: Vec<ProviderId> =
+        args.providers.requested()?.providers.into_iter().map(|(id, _)| id).collect();
+    let owned = OwnedSources::with(&args.customisation, &named, session)?;
+    let sources = owned.get();
     let namespace = args.target_namespace.as_deref().filter(|namespace| !namespace.is_empty());
     let parts = session.block_on(Box::pin(management::render_installation(&sources, &request, namespace)))?;
+    owned.layers().warn_of_unused(session);
     let Some(folder) = &args.output_dir else {
         let objects = parts.into_iter().flat_map(|part| part.objects).collect();
         return print::objects(objects, format, None, session);

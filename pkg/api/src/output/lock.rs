@@ -50,4 +50,6 @@ pub enum LockPart {
     File,
     /// An image its components run or name.
     Image,
+    /// A file of the kustomization over its components.
+    Kustomization,
 }

@@ -3,20 +3,22 @@
 //! Source: kustomize v5.8.1 api/internal/target (AccumulateTarget, configureBuiltinTransformers), as observed: fields work in
 //! this order wherever they stand in the file.
 
+use std::sync::Arc;
+
 use manifest::Object;
 
 use crate::accumulator::Accumulator;
 use crate::fields::configurations;
 use crate::kustomization::Kustomization;
 use crate::output::metadata;
-use crate::resource::{Plugin, Resource};
+use crate::resource::{Origin, Plugin, Resource};
 use crate::transform::{annotations, images, labels, name, namespace, replacements, replicas};
 use crate::{Resolved, TreePath};
 use crate::{generators, hash, helm, order, output, patches, plugins, references, schema, vars};
 
 use super::root::Root;
 use super::scope::Step;
-use super::{Scope, Session, components, resources};
+use super::{Beneath, Scope, Session, components, resources};
 
 /// A step, and for a transformer what `transformerAnnotations` call it and how often it runs.
 struct Stage {
@@ -74,7 +76,12 @@ const FINISH: [Step; 6] =
     [hash::run, references::run, vars::run, output::drop_local_config, order::run, metadata::run];
 
 /// Builds the kustomization at the top.
-pub(super) fn build_top(session: &mut Session<'_>, folder: &TreePath, top: Option<&TreePath>) -> Vec<Object> {
+pub(super) fn build_top(
+    session: &mut Session<'_>,
+    folder: &TreePath,
+    top: Option<&TreePath>,
+    beneath: Beneath,
+) -> Vec<Object> {
     let folder = match session.tree.resolve(folder) {
         Ok(Resolved::Folder(folder)) => folder,
         // The search for a kustomization in it tells what is wrong.
@@ -86,6 +93,12 @@ pub(super) fn build_top(session: &mut Session<'_>, folder: &TreePath, top: Optio
     let mut scope = Scope { session, root: &root, kustomization: &kustomization };
     scope.session.metadata = metadata::wanted(&mut scope);
     let mut objects = Accumulator::default();
+    let origin = Arc::new(Origin::Given(beneath.name));
+    for object in beneath.objects {
+        if let Err(clash) = objects.append(Resource::new(object, Arc::clone(&origin))) {
+            scope.problem("", clash);
+        }
+    }
     build(&mut scope, &mut objects);
     for step in FINISH {
         step(&mut scope, &mut objects);

@@ -1,5 +1,5 @@
 use crate::{
-    Answer, Answers, Build, LoadRestrictor, MemoryTree, Options, Outcome, Reorder, Request, TreePath,
+    Answer, Answers, Beneath, Build, LoadRestrictor, MemoryTree, Options, Outcome, Reorder, Request, TreePath,
 };
 
 const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: NAME\n";
@@ -168,4 +168,35 @@ fn all_that_is_wanted_from_elsewhere_is_asked_for_in_one_pass() {
         panic!("wants more")
     };
     assert_eq!(output.objects.len(), 2);
+}
+
+fn onto(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
+    let read = |name: &str| {
+        manifest::read_stream(config_map(name).as_bytes(), &manifest::Limits::default()).unwrap().objects
+    };
+    let beneath =
+        Beneath { objects: ["a", "b"].into_iter().flat_map(read).collect(), name: "given.yaml".into() };
+    let (tree, answers) = (tree(files), Answers::new());
+    let options = Options { reorder: Reorder::None, ..Options::default() };
+    let outcome =
+        Build { tree: &tree, answers: &answers, options }.run_onto(&TreePath::new("/top"), None, beneath);
+    match outcome.map_err(|errors| errors.to_string())? {
+        Outcome::Built(output) => Ok(output.objects.iter().map(|it| it.name().to_owned()).collect()),
+        Outcome::Wants(wanted) => Err(format!("wants {wanted:?}")),
+    }
+}
+
+#[test]
+fn a_kustomization_and_a_component_are_built_onto_objects_as_if_listed_first() {
+    let rest = "resources: [c.yaml]\npatches: [{patch: '{$patch: delete, apiVersion: v1, kind: ConfigMap, \
+                metadata: {name: b}}'}]\n";
+    let c = config_map("c");
+    for text in [format!("{rest}namePrefix: x-\n"), component(&format!("{rest}namePrefix: x-\n"))] {
+        let built = onto(&[("/top/kustomization.yaml", &text), ("/top/c.yaml", &c)]);
+        assert_eq!(built.unwrap(), ["x-a", "x-c"], "{text}");
+    }
+    let twice =
+        onto(&[("/top/kustomization.yaml", "resources: [a.yaml]\n"), ("/top/a.yaml", &config_map("a"))]);
+    let told = twice.unwrap_err();
+    assert!(told.contains("from `given.yaml` and from `/top/a.yaml`"), "{told}");
 }

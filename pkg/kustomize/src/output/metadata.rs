@@ -122,6 +122,7 @@ fn clean(object: &mut Object) {
 /// YAML in the order the peer writes it.
 fn origin_text(origin: &Origin, top: &TreePath) -> String {
     match origin {
+        Origin::Given(name) => line("path", name),
         Origin::File(file) => line("path", &file.relative_to(top)),
         Origin::Field { file, by, .. } => configured(file, by, top, ""),
     }

@@ -70,7 +70,12 @@ impl Release {
     }
 
     fn sources(&self) -> Sources<'_> {
-        Sources { config: &self.config, overrides: &self.overrides, repositories: &self.context }
+        Sources {
+            config: &self.config,
+            overrides: &self.overrides,
+            repositories: &self.context,
+            layers: provider::Layers::none(),
+        }
     }
 }
 

@@ -104,6 +104,7 @@ impl World {
                 variables: &variables,
                 target_namespace: "team",
                 release: Some(&release),
+                layer: None,
                 cluster: self.cluster.as_ref().map(|cluster| cluster as &dyn ManagementCluster),
             })
             .await

@@ -93,6 +93,7 @@ impl Run<'_> {
             variables: &Variables::new(&config),
             substitution: self.substitution,
             image_overrides: &config.image_overrides().unwrap(),
+            layer: None,
             customisations: &config.customisations(&provider).unwrap(),
             target_namespace: self.target_namespace,
         })

@@ -25,19 +25,7 @@ impl Config {
     /// # Errors
     /// `Patches` with everything that is wrong in any entry.
     pub fn customisations(&self, id: &ProviderId) -> Result<Vec<Customisation>, ConfigError> {
-        let entries = match self.section("providers") {
-            Some(Value::Array(entries)) => entries.as_slice(),
-            Some(entry @ Value::Object(_)) => std::slice::from_ref(entry),
-            _ => &[],
-        };
-        let is_ours = |entry: &Value| {
-            let text = |key| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-            text("name") == id.name && text("type") == id.provider_type.as_str()
-        };
-        // Of two equal entries the later one counts, as for the url.
-        let Some((index, entry)) = entries.iter().enumerate().rfind(|(_, entry)| is_ours(entry)) else {
-            return Ok(Vec::new());
-        };
+        let Some((index, entry)) = self.provider_entry(id) else { return Ok(Vec::new()) };
         let place = format!("providers[{index}].patches");
         let patches = match entry.get("patches") {
             None | Some(Value::Null) => return Ok(Vec::new()),
@@ -57,6 +45,38 @@ impl Config {
         } else {
             Err(ConfigError::Patches { origin: self.shown_origin(), problems })
         }
+    }
+}
+
+impl Config {
+    /// The kustomization over the components of a provider: a folder, or the url of one.
+    /// Shape: `${NAME}` takes environment variables; a relative path starts at the folder of the configuration file.
+    /// # Errors
+    /// `Shape`, and `Substitution` when a `${…}` in it cannot be read.
+    pub fn kustomization(&self, id: &ProviderId) -> Result<Option<String>, ConfigError> {
+        let Some((index, entry)) = self.provider_entry(id) else { return Ok(None) };
+        let key = format!("providers[{index}].kustomization");
+        match entry.get("kustomization") {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if !text.trim().is_empty() => {
+                Ok(Some(self.absolute_url(self.substitute(&key, text)?)))
+            }
+            Some(other) => Err(self.shape(key, "a folder with a kustomization", other)),
+        }
+    }
+
+    fn provider_entry(&self, id: &ProviderId) -> Option<(usize, &Value)> {
+        let entries = match self.section("providers") {
+            Some(Value::Array(entries)) => entries.as_slice(),
+            Some(entry @ Value::Object(_)) => std::slice::from_ref(entry),
+            _ => &[],
+        };
+        let is_ours = |entry: &Value| {
+            let text = |key| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+            text("name") == id.name && text("type") == id.provider_type.as_str()
+        };
+        // Of two equal entries the later one counts, as for the url.
+        entries.iter().enumerate().rfind(|(_, entry)| is_ours(entry))
     }
 }
 

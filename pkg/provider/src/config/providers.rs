@@ -138,10 +138,10 @@ impl Config {
     }
 }
 
-/// An entry that only patches a provider everybody knows leaves its url to us.
-/// differs: clusterctl v1.14 refuses entries without a url, and knows no patches.
+/// An entry that only customises a provider everybody knows leaves its url to us.
+/// differs: clusterctl v1.14 refuses entries without a url, and knows neither patches nor kustomizations.
 fn patched_built_in(fields: &Map<String, Value>, name: &str, provider_type: &str) -> Option<ProviderConfig> {
-    fields.get("patches")?;
+    fields.get("patches").or_else(|| fields.get("kustomization"))?;
     built_in_providers()
         .find(|known| known.id.name == name && known.id.provider_type.as_str() == provider_type)
 }

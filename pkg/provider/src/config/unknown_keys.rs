@@ -26,7 +26,7 @@ const TOP_LEVEL: [&str; 12] = [
     HOSTS,
 ];
 const HOSTS: &str = "hosts";
-const PROVIDER: [&str; 6] = ["name", "type", "url", "kind", "patches", "verify"];
+const PROVIDER: [&str; 7] = ["name", "type", "url", "kind", "patches", "kustomization", "verify"];
 const CERT_MANAGER: [&str; 5] = ["url", "version", "timeout", "mode", "externallyProvisioned"];
 const CACHE: [&str; 2] = ["folder", "maxSize"];
 const IMAGE: [&str; 4] = ["repository", "name", "tag", "digest"];

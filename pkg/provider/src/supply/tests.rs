@@ -82,7 +82,7 @@ fn the_files_of_a_release_are_what_is_ever_read_of_it_and_overrides_are_among_th
 fn a_release_is_gathered_with_its_files_and_all_images_it_runs_or_names() {
     let releases = releases(ProviderType::Infrastructure, Overrides::default(), None);
     let supply = |also: &[String]| {
-        block_on(async { gather(&releases.release("v1.0.0"), &config(), also).await.unwrap() })
+        block_on(async { gather(&releases.release("v1.0.0"), &config(), None, also).await.unwrap() })
     };
     let plain = supply(&[]);
     assert_eq!(plain.files.len(), 4);
@@ -111,7 +111,7 @@ fn a_release_is_gathered_with_its_files_and_all_images_it_runs_or_names() {
 #[test]
 fn latest_and_the_list_of_versions_of_a_locked_provider_are_the_locked_version() {
     let open = releases(ProviderType::Infrastructure, Overrides::default(), None);
-    let supply = block_on(async { gather(&open.release("v1.0.0"), &config(), &[]).await.unwrap() });
+    let supply = block_on(async { gather(&open.release("v1.0.0"), &config(), None, &[]).await.unwrap() });
     let entry = LockedProvider { version: "v0.9.0".to_owned(), ..supply.lock(String::new(), None) };
     let lock = LockSettings {
         lock: Lock { providers: [("infrastructure-own".to_owned(), entry)].into() },

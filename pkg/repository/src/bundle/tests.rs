@@ -26,6 +26,7 @@ fn lock() -> Lock {
         url: "https://example.com".to_owned(),
         files: files().into_iter().map(file).collect(),
         images: BTreeMap::new(),
+        kustomization: BTreeMap::new(),
     };
     Lock { providers: BTreeMap::from([(LABEL.to_owned(), provider)]) }
 }

@@ -1,7 +1,10 @@
-use api::{Version, near_names};
+use std::collections::BTreeMap;
 
-use super::{FileOrigin, Lock, LockedFile, LockedProvider};
-use crate::{Digest, File, Origin};
+use api::{Version, near_names};
+use bytes::Bytes;
+
+use super::{FileOrigin, Lock, LockDifference, LockedFile, LockedProvider};
+use crate::{Digest, Error, File, Origin};
 
 /// A lock that holds for every file that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +62,16 @@ pub enum NotAsLocked {
         lock: String,
         /// Locked files that have almost this name.
         near: Vec<String>,
+    },
+    /// Another kustomization over its components, or one where none is locked.
+    #[error("the kustomization of `{provider}` is not what was locked in `{lock}`: {}", told(differences))]
+    Kustomization {
+        /// Its label.
+        provider: String,
+        /// Where the lock is.
+        lock: String,
+        /// Each is about a file of it; none where it is not in the lock at all.
+        differences: Vec<LockDifference>,
     },
     /// A file with another content.
     #[error(
@@ -147,6 +160,47 @@ impl LockSettings {
             locked_from: locked.origin,
         }))
     }
+}
+
+impl LockSettings {
+    /// Checks the files of a kustomization over the components of a provider.
+    /// # Errors
+    /// [`NotAsLocked::Kustomization`]; [`NotAsLocked::Provider`].
+    pub fn verify_kustomization(&self, label: &str, files: &BTreeMap<String, Bytes>) -> Result<(), Error> {
+        let Some(entry) = self.provider(label).map_err(Error::NotAsLocked)? else { return Ok(()) };
+        let digests = files.iter().map(|(name, bytes)| (name.clone(), Digest::of(bytes))).collect();
+        let found = LockedProvider { kustomization: digests, ..entry.clone() };
+        let differences = found.differences(Some(entry));
+        if differences.is_empty() {
+            return Ok(());
+        }
+        let (provider, lock) = (label.to_owned(), self.place.clone());
+        Err(Error::NotAsLocked(Box::new(NotAsLocked::Kustomization { provider, lock, differences })))
+    }
+
+    /// Decides whether a kustomization that no lock can have may be used.
+    /// # Errors
+    /// [`NotAsLocked::Kustomization`] where only what is locked may.
+    pub fn admit_unlocked_kustomization(&self, label: &str) -> Result<(), Error> {
+        if self.unlocked == Unlocked::Allowed {
+            return Ok(());
+        }
+        let (provider, lock) = (label.to_owned(), self.place.clone());
+        let refused = NotAsLocked::Kustomization { provider, lock, differences: Vec::new() };
+        Err(Error::NotAsLocked(Box::new(refused)))
+    }
+}
+
+fn told(differences: &[LockDifference]) -> String {
+    if differences.is_empty() {
+        return "it is not in the lock".to_owned();
+    }
+    let one = |it: &LockDifference| match (&it.locked, &it.found) {
+        (None, _) => format!("`{}` was not there", it.part),
+        (_, None) => format!("`{}` is gone", it.part),
+        _ => format!("`{}` was changed", it.part),
+    };
+    differences.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// A tag may be written without its `v`.

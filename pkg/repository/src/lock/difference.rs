@@ -26,6 +26,8 @@ pub enum LockedPart {
     File(String),
     /// An image, by reference.
     Image(String),
+    /// A file of the kustomization over its components, by its path as seen from the folder of that.
+    Kustomization(String),
 }
 
 impl LockDifference {
@@ -38,7 +40,7 @@ impl LockDifference {
     /// leads to another digest than the locked one.
     pub fn is_about_content(&self) -> bool {
         match &self.part {
-            LockedPart::Version | LockedPart::File(_) => true,
+            LockedPart::Version | LockedPart::File(_) | LockedPart::Kustomization(_) => true,
             LockedPart::Image(reference) => {
                 self.found.is_some() && self.locked.as_ref().is_some_and(|locked| locked != reference)
             }
@@ -48,7 +50,7 @@ impl LockDifference {
 
 impl LockedProvider {
     /// What differs from an entry that was locked before, or from none.
-    /// Shape: the version, then files, then images, each by name. The url does not count: the same files may be read
+    /// Shape: the version, then files, those of the kustomization, then images, each by name. The url does not count: the same files may be read
     /// from another place.
     pub fn differences(&self, locked: Option<&Self>) -> Vec<LockDifference> {
         let old_version = locked.map(|locked| locked.version.clone());
@@ -58,6 +60,11 @@ impl LockedProvider {
             |it: &Self| -> BTreeMap<_, _> { it.files.iter().map(|(k, v)| (k.clone(), v.digest)).collect() };
         let old_files = locked.map(digests).unwrap_or_default();
         found.extend(compare(&old_files, &digests(self), LockedPart::File, |_, digest| digest.to_string()));
+        let of_none = BTreeMap::new();
+        let old_files = locked.map_or(&of_none, |locked| &locked.kustomization);
+        found.extend(compare(old_files, &self.kustomization, LockedPart::Kustomization, |_, digest| {
+            digest.to_string()
+        }));
         let none = BTreeMap::new();
         let old_images = locked.map_or(&none, |locked| &locked.images);
         found.extend(compare(old_images, &self.images, LockedPart::Image, |reference, digest| {
@@ -89,7 +96,7 @@ impl fmt::Display for LockedPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Version => f.write_str("version"),
-            Self::File(name) | Self::Image(name) => f.write_str(name),
+            Self::File(name) | Self::Image(name) | Self::Kustomization(name) => f.write_str(name),
         }
     }
 }

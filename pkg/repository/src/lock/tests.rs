@@ -21,6 +21,7 @@ fn lock() -> Lock {
         url: "https://github.com/a/b/releases/latest/\"c\\.yaml".to_owned(),
         files: files.map(|(name, file)| (name.to_owned(), file)).into(),
         images: images.map(|(name, digest)| (name.to_owned(), digest)).into(),
+        kustomization: BTreeMap::new(),
     };
     Lock { providers: [(LABEL.to_owned(), provider)].into() }
 }

@@ -59,6 +59,8 @@ struct ProviderTable {
     file: Vec<FileTable>,
     #[serde(default)]
     image: Vec<ImageTable>,
+    #[serde(default)]
+    kustomization: Vec<KustomizationTable>,
 }
 
 #[derive(Deserialize)]
@@ -74,6 +76,13 @@ struct FileTable {
 struct ImageTable {
     reference: String,
     digest: Option<Digest>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KustomizationTable {
+    file: String,
+    digest: Digest,
 }
 
 impl Lock {
@@ -112,7 +121,12 @@ impl ProviderTable {
         for ImageTable { reference, digest } in self.image {
             insert(&mut images, reference, digest, what)?;
         }
-        Ok((label, LockedProvider { version: self.version, url: self.url, files, images }))
+        let mut kustomization = BTreeMap::new();
+        let file_of = |name: &String| format!("`{name}` of the kustomization of `{label}`");
+        for KustomizationTable { file, digest } in self.kustomization {
+            insert(&mut kustomization, file, digest, file_of)?;
+        }
+        Ok((label, LockedProvider { version: self.version, url: self.url, files, images, kustomization }))
     }
 }
 
@@ -150,6 +164,11 @@ impl fmt::Display for Lock {
                 if let Some(digest) = digest {
                     field(f, "digest", &digest.to_string())?;
                 }
+            }
+            for (file, digest) in &provider.kustomization {
+                writeln!(f, "\n[[provider.kustomization]]")?;
+                field(f, "file", file)?;
+                field(f, "digest", &digest.to_string())?;
             }
         }
         Ok(())

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use api::{ProviderId, ProviderType};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use provider::{
@@ -28,19 +30,20 @@ pub(super) struct Collected {
 /// The first that cannot be read.
 pub(super) fn collect(args: &Create, lock: &Lock, session: &Session) -> Result<Vec<Collected>, Failure> {
     let config = &*session.config()?;
+    let sources = &OwnedSources::of(session)?;
     let mut releases = Vec::new();
     for (id, version) in providers(args, lock, config)? {
         releases.push((settings::provider_releases(&id, session)?, id, version));
     }
     let mut collected: Vec<Collected> = session.block_on(async {
         let each = releases.iter().map(|(releases, id, version)| async move {
-            let one = one(releases, id, version.as_deref(), args, lock, config);
+            let one = one(releases, version.as_deref(), args, lock, sources);
             Box::pin(one).await.within(|| format!("cannot collect `{id}`"))
         });
         stream::iter(each).buffered(MAX_PROVIDERS_AT_ONCE).try_collect().await
     })?;
     if config.cert_manager()?.mode == CertManagerMode::Managed {
-        let found = cert_manager(&OwnedSources::of(session)?, session);
+        let found = cert_manager(sources, session);
         collected.push(found.within(|| format!("cannot collect `{}`", CertManager::LABEL))?);
     }
     collected.sort_by(|a, b| a.label.cmp(&b.label));
@@ -75,12 +78,12 @@ fn providers(
 
 async fn one(
     releases: &ProviderReleases,
-    id: &ProviderId,
     version: Option<&str>,
     args: &Create,
     lock: &Lock,
-    config: &Config,
+    sources: &OwnedSources,
 ) -> Result<Collected, Failure> {
+    let id = &releases.provider().id;
     let release = releases.choose(version).await?;
     let label = id.label();
     let locked = lock.providers.get(&label).filter(|it| it.version == release.version());
@@ -88,7 +91,7 @@ async fn one(
     if id.provider_type == ProviderType::Infrastructure && locked.is_none() {
         also.extend(args.with_file.iter().cloned());
     }
-    let supply = supply::gather(&release, config, &also).await?;
+    let supply = supply::gather(&release, sources.config(), sources.get().layers.get(id), &also).await?;
     Ok(Collected { label, id: Some(id.clone()), url: release.provider().url.clone(), supply })
 }
 
@@ -104,6 +107,7 @@ fn cert_manager(sources: &OwnedSources, session: &Session) -> Result<Collected, 
         Ok::<_, Failure>((manifest, files))
     })?;
     let images = supply::images(&manifest.objects);
-    let supply = Supply { version: cert_manager.version, files, images, warnings: manifest.warnings };
+    let (version, kustomization) = (cert_manager.version, BTreeMap::new());
+    let supply = Supply { version, files, images, kustomization, warnings: manifest.warnings };
     Ok(Collected { label: CertManager::LABEL.to_owned(), id: None, url: cert_manager.url, supply })
 }

@@ -6,7 +6,7 @@ use repository::{Bundle as Archive, BundleWriter, Digest, Lock, Platforms, Relea
 use super::{
     CONFIG_FILE, IMAGES_FILE,
     collect::{Collected, collect},
-    report, site,
+    kustomization, report, site,
 };
 use crate::{
     Failure, Within as _,
@@ -83,11 +83,15 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     if args.with_images {
         add_images(args, &writer, &mut lock, &collected, session).within(unwritten)?;
     }
-    let settings = BTreeMap::from([
-        (CONFIG_FILE.to_owned(), site::describe(&collected, &*session.config()?).into()),
+    let config = session.config()?;
+    let mut settings = BTreeMap::from([
+        (CONFIG_FILE.to_owned(), site::describe(&collected, &config)?.into()),
         (Lock::FILE.to_owned(), lock.to_string().into()),
         (IMAGES_FILE.to_owned(), to_json(&list(&collected, &lock))?.into()),
     ]);
+    for one in &collected {
+        settings.extend(kustomization::carried(one, &config)?.files);
+    }
     writer.add_configuration(settings).within(unwritten)?;
     let size_bytes = writer.finish().within(unwritten)?;
     session.messages().status(format!(

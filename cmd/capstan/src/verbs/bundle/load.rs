@@ -7,7 +7,7 @@ use repository::{
     load_into_folder, load_into_registry,
 };
 
-use super::{CONFIG_FILE, IMAGES_FILE, open, report, site};
+use super::{CONFIG_FILE, IMAGES_FILE, kustomization, open, report, site};
 use crate::{
     Failure, Within as _,
     failure::Kind,
@@ -53,7 +53,7 @@ const STAMP: &str = "# Written by `bundle load`; it is kept once it is changed. 
 /// How a load to a registry goes on that ended half-way.
 const GOES_ON: &str = "run it again: what has arrived stays there, and is not sent again";
 
-const FILE_MODE: u32 = 0o644;
+pub(super) const FILE_MODE: u32 = 0o644;
 
 pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
@@ -108,6 +108,7 @@ fn to_folder(
     let loaded = load_into_folder(bundle, folder, existing)?;
     write(&lock_path, lock.to_string().as_bytes())?;
     write(&folder.join(IMAGES_FILE), &images)?;
+    kustomization::write(bundle, folder, existing, session)?;
     write_configuration(&folder.join(CONFIG_FILE), &configuration, existing, session)?;
     let content = |(item, place, state): (BundleItem, String, LoadedState)| content(&item, place, state);
     let contents = loaded.into_iter().map(|it| content((it.item, it.path.display().to_string(), it.state)));
@@ -123,6 +124,12 @@ fn to_registry(
     let place = RegistryTarget::parse(target)?;
     let configuration =
         site::configuration(bundle, |it| place.provider_url(it.label), registries(bundle, &place)?)?;
+    if kustomization::is_in(bundle) {
+        session.messages().warning(
+            "the kustomizations of the bundle are not in the registry: `bundle load --to-folder` writes them beside \
+             clusterctl.yaml",
+        );
+    }
     let context = session.repositories()?;
     let loaded = session.block_on(load_into_registry(bundle, &context, &place, existing));
     let loaded = loaded.map_err(|failure| match failure.kind() {

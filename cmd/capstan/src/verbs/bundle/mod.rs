@@ -3,6 +3,7 @@
 mod collect;
 mod create;
 mod inspect;
+mod kustomization;
 mod load;
 mod open;
 mod report;

@@ -6,9 +6,10 @@ use provider::config::{CertManager, Config, ConfigFile, ConfigFormat, Environmen
 use repository::{Bundle as Archive, BundleItem};
 use serde_json::json;
 
-use super::{CONFIG_FILE, collect::Collected};
+use super::{CONFIG_FILE, collect::Collected, kustomization};
 use crate::{Failure, Within as _};
 
+const KUSTOMIZATION: &str = "kustomization";
 const PROVIDERS: &str = "providers";
 const CERT_MANAGER: &str = "cert-manager";
 const IMAGES: &str = "images";
@@ -17,20 +18,31 @@ const REGISTRIES: &str = "registryMap";
 
 /// The entries of what was collected, and what is said about images. Nothing else of a configuration is carried away:
 /// any other key may be a secret.
-pub(super) fn describe(collected: &[Collected], config: &Config) -> String {
+/// # Errors
+/// When a kustomization cannot be carried.
+pub(super) fn describe(collected: &[Collected], config: &Config) -> Result<String, Failure> {
     let mut tree = Map::new();
     let url = |one: &Collected| repository::shown_text(&one.url);
-    let providers = collected.iter().filter_map(|one| Some(entry(one.id.as_ref()?, &url(one))));
-    tree.insert(PROVIDERS.to_owned(), providers.collect());
+    let mut providers = Vec::new();
+    for one in collected {
+        if let Some(id) = &one.id {
+            providers.push(entry(id, &url(one), kustomization::carried(one, config)?.place));
+        }
+    }
+    tree.insert(PROVIDERS.to_owned(), Value::Array(providers));
     if let Some(one) = collected.iter().find(|one| one.id.is_none()) {
         tree.insert(CERT_MANAGER.to_owned(), json!({"url": url(one), "version": one.supply.version}));
     }
     tree.extend(config.image_sections());
-    yaml::write(&Value::Object(tree))
+    Ok(yaml::write(&Value::Object(tree)))
 }
 
-fn entry(id: &ProviderId, url: &str) -> Value {
-    json!({"name": id.name, "type": id.provider_type.as_str(), "url": url})
+fn entry(id: &ProviderId, url: &str, kustomization: Option<String>) -> Value {
+    let mut entry = json!({"name": id.name, "type": id.provider_type.as_str(), "url": url});
+    if let Some(place) = kustomization {
+        entry[KUSTOMIZATION] = place.into();
+    }
+    entry
 }
 
 /// A release as it is named in a configuration.
@@ -70,7 +82,8 @@ pub(super) fn configuration(
             .ok_or_else(|| Failure::user(format!("the configuration in the bundle does not name `{label}`")))?
             .id;
         let components_file = id.provider_type.components_file();
-        providers.push(entry(id, &url(&Placed { label, version, components_file })));
+        let url = url(&Placed { label, version, components_file });
+        providers.push(entry(id, &url, config.kustomization(id)?));
     }
     tree.insert(PROVIDERS.to_owned(), Value::Array(providers));
     let mut images = config.image_sections();

@@ -3,8 +3,8 @@ use std::{borrow::Cow, fmt::Write as _};
 use api::{ProviderId, ProviderType, output::Variable};
 use management::ManagementCluster;
 use provider::{
-    ClusterRequest, ClusterTemplate, ClusterTemplateInput, ConfigMapSource, NoDefault, ProviderReleases,
-    TemplateText,
+    ClusterRequest, ClusterTemplate, ClusterTemplateInput, ConfigMapSource, Layer, NoDefault,
+    ProviderReleases, TemplateText,
     config::{Config, Variables},
     default_infrastructure, installed_version, render_cluster_template,
 };
@@ -13,6 +13,7 @@ use super::{print, source};
 use crate::{
     Failure, Within as _,
     failure::Kind,
+    kustomizations::KustomizationLayer,
     session::Session,
     settings::{self, KubeContext, KubeFlags, KubeconfigError, OutputFormat, PaceFlags},
     verbs::provider_flags,
@@ -82,6 +83,10 @@ pub(crate) struct GenerateCluster {
     #[arg(long, value_name = "KEY")]
     from_config_map_key: Option<String>,
 
+    /// Kustomization or component to lay over the objects, ClusterClasses included
+    #[arg(long, value_name = "DIR")]
+    kustomization: Option<String>,
+
     /// List the variables of the template instead
     #[arg(long)]
     list_variables: bool,
@@ -132,11 +137,14 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
     if args.list_variables {
         return list_variables(args, &template, &variables, format, session);
     }
+    let layer = args.kustomization.as_deref().filter(|place| !place.is_empty());
+    let layer = layer.map(|place| KustomizationLayer::of_template(place, session)).transpose()?;
     let input = ClusterTemplateInput {
         template: &template,
         variables: &variables,
         target_namespace: &request.target_namespace,
         release: release.as_ref(),
+        layer: layer.as_ref().map(|layer| layer as &dyn Layer),
         cluster: None,
     };
     let rendered = render(args, &input, context.ok().as_ref(), session)

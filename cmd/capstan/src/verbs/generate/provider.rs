@@ -9,6 +9,7 @@ use provider::{
 use super::print;
 use crate::{
     Failure, Within as _,
+    kustomizations::{KustomizationFlags, RunLayers},
     session::Session,
     settings::{self, OutputFormat},
     verbs::provider_flags::OneProvider,
@@ -34,6 +35,9 @@ pub(crate) struct GenerateProvider {
     /// Namespace the provider is to run in [default: the one of its components]
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
     target_namespace: Option<String>,
+
+    #[command(flatten)]
+    customisation: KustomizationFlags,
 
     /// Leave `${VARIABLES}` as they are written
     #[arg(long)]
@@ -89,16 +93,20 @@ fn build(
         release.check().await?;
         release.components().await
     })?;
+    let layers = RunLayers::of(&args.customisation, std::slice::from_ref(id), session)?;
     let input = ComponentsInput {
         provider: id,
         text: &text,
         variables: &Variables::new(&config),
         substitution: if args.raw || args.describe { Substitution::None } else { Substitution::Full },
         image_overrides: &config.image_overrides()?,
+        layer: layers.get().get(id),
         customisations: &config.customisations(id)?,
         target_namespace: args.target_namespace.as_deref(),
     };
-    Ok(build_components(&input)?)
+    let components = build_components(&input)?;
+    layers.warn_of_unused(session);
+    Ok(components)
 }
 
 fn list_variables(release: &Release<'_>, format: OutputFormat, session: &mut Session) -> Result<(), Failure> {

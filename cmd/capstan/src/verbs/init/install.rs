@@ -6,6 +6,7 @@ use management::{InitRequest, LifecyclePlan, ManagementCluster, WaitFor};
 
 use crate::{
     Failure, cli,
+    kustomizations::KustomizationFlags,
     session::Session,
     settings::{KubeFlags, PaceFlags},
     verbs::{
@@ -34,6 +35,9 @@ pub(crate) struct InstallFlags {
         value_parser = cli::switch
     )]
     validate: Option<bool>,
+
+    #[command(flatten)]
+    customisation: KustomizationFlags,
 
     #[command(flatten)]
     wait: WaitFlags,
@@ -82,8 +86,10 @@ pub(super) fn run(
     if let Some(name) = kube.sandbox.as_deref().filter(|_| !args.plan.only_plans()) {
         sandbox::start_unless_running(name, session)?;
     }
-    let install = Install { sources: OwnedSources::of(session)?, request };
+    let named: Vec<ProviderId> = providers.requested()?.providers.into_iter().map(|(id, _)| id).collect();
+    let install = Install { sources: OwnedSources::with(&args.customisation, &named, session)?, request };
     let done = lifecycle::run(&install, saved.as_ref(), &args.plan, (kube, &args.pace), session)?;
+    install.sources.layers().warn_of_unused(session);
     if let Some(infrastructures) = &done.first {
         let events = session.cluster_events(args.pace.progress);
         events.end(closing_text(session.program().name(), infrastructures));

@@ -6,17 +6,14 @@ use crate::{
     settings::{self, KubeFlags, OutputFormat},
     verbs::{image_digests::ImageDigests, lifecycle::OwnedSources, provider_flags::SeveralProviders},
 };
-use api::{
-    ProviderId,
-    output::{ImageList, ListedImage, ListedImagePlace},
-};
+use api::output::{ImageList, ListedImage, ListedImagePlace};
 use manifest::{
     Object,
     images::{self, ImageReference},
 };
 use provider::{
     ComponentsInput, Release, Substitution, TemplateText, build_components,
-    config::{CertManager, CertManagerMode, Config, Variables},
+    config::{CertManager, CertManagerMode, Variables},
     supply,
 };
 use repository::{Context, LockSettings};
@@ -69,8 +66,8 @@ pub(super) fn run(
     if args.kube.is_given() {
         session.messages().log(1, "the list is that of a first installation; no management cluster is asked");
     }
-    let config = session.config()?;
     let mut images = Images::new();
+    let sources = OwnedSources::of(session)?;
     for (id, version) in providers.of_first_installation()?.providers {
         let releases = settings::provider_releases(&id, session)?;
         let (release, text) = session
@@ -81,11 +78,11 @@ pub(super) fn run(
                 Ok::<_, provider::ReleaseError>((release, text))
             })
             .within(|| format!("cannot list the images of `{id}`"))?;
-        for warning in add_provider(&id, &release, &text, &config, &mut images)? {
+        for warning in add_provider(&release, &text, &sources, &mut images)? {
             session.messages().warning(warning);
         }
     }
-    add_cert_manager(&OwnedSources::of(session)?, session, &mut images)
+    add_cert_manager(&sources, session, &mut images)
         .within(|| format!("cannot list the images of `{}`", CertManager::LABEL))?;
     warn_of_unlisted(&images, format, session);
     let context = session.repositories()?;
@@ -176,18 +173,19 @@ fn add(label: &str, objects: &[Object], images: &mut Images) {
 
 /// Returns what the user should know.
 fn add_provider(
-    id: &ProviderId,
     release: &Release<'_>,
     text: &TemplateText,
-    config: &Config,
+    sources: &OwnedSources,
     images: &mut Images,
 ) -> Result<Vec<String>, Failure> {
+    let (id, config) = (&release.provider().id, sources.config());
     let components = build_components(&ComponentsInput {
         provider: id,
         text,
         variables: &Variables::new(config),
         substitution: Substitution::WhatIsSet,
         image_overrides: &config.image_overrides()?,
+        layer: sources.get().layers.get(id),
         customisations: &config.customisations(id)?,
         target_namespace: Some("default"),
     })

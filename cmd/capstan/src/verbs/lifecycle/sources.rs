@@ -1,25 +1,48 @@
 use std::rc::Rc;
 
+use api::ProviderId;
 use management::Sources;
 use provider::config::Config;
 use repository::{Context, Overrides};
 
-use crate::{Failure, session::Session, settings};
+use crate::{
+    Failure,
+    kustomizations::{KustomizationFlags, RunLayers},
+    session::Session,
+    settings,
+};
 
 /// Configuration, overrides and repositories of a run, held for the libraries to borrow.
 pub(crate) struct OwnedSources {
     config: Rc<Config>,
     overrides: Overrides,
     repositories: Context,
+    layers: RunLayers,
 }
 
 impl OwnedSources {
     /// # Errors
-    /// When the configuration cannot be read.
+    /// When the configuration cannot be read; `interrupted`.
     pub(crate) fn of(session: &Session) -> Result<Self, Failure> {
+        Self::with(&KustomizationFlags::default(), &[], session)
+    }
+
+    /// The same with kustomizations of a command line that names these providers.
+    /// # Errors
+    /// As for [`OwnedSources::of`]; when a flag is for no provider.
+    pub(crate) fn with(
+        flags: &KustomizationFlags,
+        named: &[ProviderId],
+        session: &Session,
+    ) -> Result<Self, Failure> {
         let config = session.config()?;
         let overrides = settings::overrides(&config, session.environment())?;
-        Ok(Self { overrides, repositories: session.repositories()?, config })
+        let layers = RunLayers::of(flags, named, session)?;
+        Ok(Self { overrides, repositories: session.repositories()?, config, layers })
+    }
+
+    pub(crate) fn layers(&self) -> &RunLayers {
+        &self.layers
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -27,6 +50,11 @@ impl OwnedSources {
     }
 
     pub(crate) fn get(&self) -> Sources<'_> {
-        Sources { config: &self.config, overrides: &self.overrides, repositories: &self.repositories }
+        Sources {
+            config: &self.config,
+            overrides: &self.overrides,
+            repositories: &self.repositories,
+            layers: self.layers.get(),
+        }
     }
 }

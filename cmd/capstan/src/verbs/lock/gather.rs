@@ -1,17 +1,19 @@
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use api::ProviderType;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use management::Sources;
 use provider::{
-    ProviderReleases,
+    Layers, ProviderReleases,
     config::Config,
     supply::{self, Supply},
 };
 use repository::{Context, Lock as Locked, LockDifference, LockedProvider, Overrides};
 
 use super::{Lock, targets::Target};
-use crate::{Failure, Within as _, session::Session, settings, verbs::image_digests::ImageDigests};
+use crate::{
+    Failure, Within as _, kustomizations, session::Session, settings, verbs::image_digests::ImageDigests,
+};
 
 /// So many providers are read side by side.
 const MAX_PROVIDERS_AT_ONCE: usize = 4;
@@ -37,6 +39,7 @@ struct Gathering<'a> {
     config: &'a Config,
     overrides: Overrides,
     context: Context,
+    layers: Layers,
     lock: &'a Locked,
     also: &'a [String],
 }
@@ -61,6 +64,7 @@ pub(super) fn gather_all(
             session.messages(),
             None,
         )?,
+        layers: kustomizations::configured(config, None, session)?,
         lock,
         also: &args.file,
     };
@@ -113,20 +117,26 @@ impl Gathering<'_> {
         if id.provider_type == ProviderType::Infrastructure {
             also.extend(self.also.iter().filter(|name| !also.contains(name)).cloned().collect::<Vec<_>>());
         }
-        Ok((supply::gather(&release, self.config, &also).await?, url))
+        Ok((supply::gather(&release, self.config, self.layers.get(id), &also).await?, url))
     }
 
     async fn cert_manager(&self) -> Result<(Supply, String), Failure> {
         let cert_manager = self.config.cert_manager()?;
-        let sources =
-            Sources { config: self.config, overrides: &self.overrides, repositories: &self.context };
+        let sources = Sources {
+            config: self.config,
+            overrides: &self.overrides,
+            repositories: &self.context,
+            layers: &self.layers,
+        };
         let manifest = management::cert_manager_manifest(&sources).await?;
         let files = supply::open_cert_manager(&cert_manager, self.overrides.clone(), &self.context)?;
         let name = files.repository().components_file().to_owned();
         let files = supply::read_files(&files, &cert_manager.version, [name]).await?;
         let images = supply::images(&manifest.objects);
         let version = cert_manager.version;
-        Ok((Supply { version, files, images, warnings: manifest.warnings }, cert_manager.url))
+        let kustomization = BTreeMap::new();
+        let supply = Supply { version, files, images, kustomization, warnings: manifest.warnings };
+        Ok((supply, cert_manager.url))
     }
 
     /// A url without credentials; a path below the configuration as it is seen from there, for the two may be carried

@@ -19,6 +19,7 @@ fn change(difference: &LockDifference) -> LockChange {
     let (part, name) = match &difference.part {
         LockedPart::Version => (LockPart::Version, None),
         LockedPart::File(name) => (LockPart::File, Some(name.clone())),
+        LockedPart::Kustomization(name) => (LockPart::Kustomization, Some(name.clone())),
         LockedPart::Image(reference) => (LockPart::Image, Some(reference.clone())),
     };
     LockChange { part, name, locked: difference.locked.clone(), found: difference.found.clone() }

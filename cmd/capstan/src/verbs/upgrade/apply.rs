@@ -1,11 +1,12 @@
 use api::{
-    Contract,
+    Contract, ProviderId,
     plan::{SavedPlan, SavedReference, SavedRequest, SavedUpgradeOptions},
 };
 use management::{LifecyclePlan, ManagementCluster, UpgradeItem, UpgradeRequest, UpgradeTarget, WaitFor};
 
 use crate::{
     Failure,
+    kustomizations::KustomizationFlags,
     program::Program,
     session::Session,
     settings::ServerFlags,
@@ -38,6 +39,9 @@ pub(crate) struct Apply {
 
     #[command(flatten)]
     switches: Switches,
+
+    #[command(flatten)]
+    customisation: KustomizationFlags,
 
     #[command(flatten)]
     wait: WaitFlags,
@@ -83,10 +87,13 @@ impl Apply {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         let saved = self.plan.saved("upgrade apply", session)?;
         let named = self.providers.upgrade_items()?;
+        let ids: Vec<ProviderId> = named.iter().map(|item| item.provider.clone()).collect();
         let request = self.request(named, saved.as_ref())?;
-        let change = Upgrade { sources: OwnedSources::of(session)?, request, program: session.program() };
+        let sources = OwnedSources::with(&self.customisation, &ids, session)?;
+        let change = Upgrade { sources, request, program: session.program() };
         let server = (&self.server.kube, &self.server.pace);
         lifecycle::run(&change, saved.as_ref(), &self.plan, server, session)?;
+        change.sources.layers().warn_of_unused(session);
         Ok(())
     }
 

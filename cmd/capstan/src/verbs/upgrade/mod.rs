@@ -18,7 +18,7 @@ pub(crate) enum Upgrade {
     /// It ends at the versions it was begun for.
     #[command(after_help = "Examples:
   {bin} upgrade resume")]
-    Resume(resume::ToTheEnd),
+    Resume(resume::Resume),
     /// Go back to what was there before the last upgrade
     ///
     /// Works for one that is finished and for one that is not, as long as no object is stored in a version that the

@@ -2,6 +2,7 @@ use management::{LifecycleError, NotReady};
 
 use crate::{
     Failure,
+    kustomizations::KustomizationFlags,
     session::Session,
     settings::{self, ServerFlags},
     verbs::lifecycle::{self, OwnedSources, WaitFlags},
@@ -17,6 +18,16 @@ pub(crate) struct ToTheEnd {
     server: ServerFlags,
 }
 
+/// The flags of going on.
+#[derive(clap::Args)]
+pub(crate) struct Resume {
+    #[command(flatten)]
+    customisation: KustomizationFlags,
+
+    #[command(flatten)]
+    to_the_end: ToTheEnd,
+}
+
 /// Forget an upgrade that was begun
 ///
 /// What it did stays as it is; there is no going on and no going back any more.
@@ -28,9 +39,10 @@ pub(crate) struct Abort {
     server: ServerFlags,
 }
 
-pub(super) fn resume(args: &ToTheEnd, session: &mut Session) -> Result<(), Failure> {
+pub(super) fn resume(args: &Resume, session: &mut Session) -> Result<(), Failure> {
+    let Resume { customisation, to_the_end: args } = args;
     let wait = args.wait.wait_for()?;
-    let sources = OwnedSources::of(session)?;
+    let sources = OwnedSources::with(customisation, &[], session)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let sources = sources.get();
     args.end(management::resume_upgrade(&cluster, &sources, wait), "the upgrade is finished", session)

@@ -1,0 +1,140 @@
+use std::sync::Arc;
+
+use api::{ProviderId, near_names};
+use provider::{Layer, Layers, config::Config};
+use repository::LockSettings;
+
+use super::layer::{KustomizationLayer, LostLayer, Reviewed};
+use crate::{Failure, session::Session};
+
+/// Kustomizations over the components of providers, for this run alone.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct KustomizationFlags {
+    /// Kustomization or component to lay over the components of a provider, in place of the one in clusterctl.yaml, as
+    /// aws=DIR; the name may be left out where one provider is named. For this run: clusterctl.yaml keeps it for all
+    #[arg(long, value_name = "[PROVIDER=]DIR", help_heading = "Customisation")]
+    kustomization: Vec<String>,
+}
+
+/// What is laid over the providers of a run.
+#[derive(Debug, Default)]
+pub(crate) struct RunLayers {
+    layers: Layers,
+    /// Those of the command line.
+    flagged: Vec<(ProviderId, Arc<KustomizationLayer>)>,
+}
+
+impl RunLayers {
+    /// Prepares the kustomizations of the configuration, and those of the command line over them; `named` are the
+    /// providers the command line names.
+    /// # Errors
+    /// When the configuration or the lock cannot be read, or a flag names no provider; `interrupted`.
+    pub(crate) fn of(
+        flags: &KustomizationFlags,
+        named: &[ProviderId],
+        session: &Session,
+    ) -> Result<Self, Failure> {
+        let config = session.config()?;
+        let lock = session.repositories()?.settings().lock.clone();
+        let mut all = Self { layers: configured(&config, lock.as_ref(), session)?, flagged: Vec::new() };
+        for flag in &flags.kustomization {
+            let (id, place) = resolve(flag, named, &config)?;
+            if all.flagged.iter().any(|(known, _)| *known == id) {
+                return Err(Failure::user(format!("`--kustomization` names `{id}` twice"))
+                    .hint("list both folders in a kustomization of their own"));
+            }
+            if let Some(lock) = &lock {
+                lock.admit_unlocked_kustomization(&id.label())?;
+            }
+            let layer = Arc::new(KustomizationLayer::prepare(place, None, session)?);
+            all.layers.insert(id.clone(), Arc::clone(&layer) as Arc<dyn Layer>);
+            all.flagged.push((id, layer));
+        }
+        Ok(all)
+    }
+
+    /// For the libraries.
+    pub(crate) fn get(&self) -> &Layers {
+        &self.layers
+    }
+
+    /// Tells which of the command line were for nothing.
+    pub(crate) fn warn_of_unused(&self, session: &Session) {
+        for (id, layer) in self.flagged.iter().filter(|(_, layer)| !layer.is_used()) {
+            let place = layer.place();
+            session.messages().warning(format!(
+                "the kustomization `{place}` changed nothing: no components of `{id}` were made in this run"
+            ));
+        }
+    }
+}
+
+/// The kustomizations of the configuration; `lock` is what they are checked against.
+/// # Errors
+/// When the configuration cannot be read; `interrupted`.
+pub(crate) fn configured(
+    config: &Config,
+    lock: Option<&Arc<LockSettings>>,
+    session: &Session,
+) -> Result<Layers, Failure> {
+    let mut layers = Layers::default();
+    for provider in config.providers()? {
+        let label = provider.id.label();
+        let reviewed = lock.map(|lock| Reviewed { lock: Arc::clone(lock), label: label.clone() });
+        let is_locked = lock
+            .and_then(|lock| lock.lock.providers.get(&label))
+            .is_some_and(|entry| !entry.kustomization.is_empty());
+        match (config.kustomization(&provider.id)?, reviewed) {
+            (Some(place), reviewed) => {
+                let layer = KustomizationLayer::prepare(&place, reviewed, session)?;
+                layers.insert(provider.id, Arc::new(layer));
+            }
+            (None, Some(reviewed)) if is_locked => {
+                layers.insert(provider.id, Arc::new(LostLayer { reviewed }));
+            }
+            (None, _) => {}
+        }
+    }
+    Ok(layers)
+}
+
+/// Which provider a value of the flag is for, and the folder.
+fn resolve<'f>(
+    flag: &'f str,
+    named: &[ProviderId],
+    config: &Config,
+) -> Result<(ProviderId, &'f str), Failure> {
+    // A folder or url may have a `=` in it, behind a character that no name has.
+    let named_place = flag.split_once('=').filter(|(name, _)| !name.contains(['/', '\\', '.', ':']));
+    let Some((name, place)) = named_place else {
+        return match named {
+            [only] => Ok((only.clone(), flag)),
+            _ => {
+                Err(Failure::user(format!("`--kustomization {flag}` does not say which provider it is for"))
+                    .hint(format!("write its name in front, as `--kustomization aws={flag}`")))
+            }
+        };
+    };
+    let known: Vec<ProviderId> = config.providers()?.into_iter().map(|provider| provider.id).collect();
+    let is_meant = |id: &&ProviderId| id.name == name || id.label() == name;
+    let mut found: Vec<&ProviderId> = known.iter().filter(is_meant).collect();
+    if found.len() > 1 && found.iter().any(|id| named.contains(id)) {
+        found.retain(|id| named.contains(id));
+    }
+    match found.as_slice() {
+        [id] => Ok(((*id).clone(), place)),
+        [] => {
+            let failure = Failure::user(format!("`--kustomization {flag}`: there is no provider `{name}`"));
+            let near = near_names(name, known.iter().map(|id| id.name.as_str()));
+            Err(match near.first() {
+                Some(near) => failure.hint(format!("did you mean `{near}`?")),
+                None => failure.hint("`config repositories` lists the providers"),
+            })
+        }
+        several => {
+            let labels: Vec<String> = several.iter().map(|id| format!("`{}={place}`", id.label())).collect();
+            Err(Failure::user(format!("`--kustomization {flag}`: several providers are named `{name}`"))
+                .hint(format!("say which: {}", labels.join(" or "))))
+        }
+    }
+}

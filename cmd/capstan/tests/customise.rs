@@ -1,0 +1,210 @@
+//! Kustomizations over what providers bring: by the configuration, by the command line, over templates.
+
+use serde_json::Value;
+use support::binary::{Outcome, World};
+
+#[cfg(unix)]
+use crate::lab::Lab;
+use crate::{releases::CONFIG, repository::with_repository};
+
+const HOME: &str = "../home/.config/cluster-api";
+const GENERATE: &str = "generate provider -i own:v1.0.0 -o json";
+const TWO_REPLICAS: &str = "patches:
+- target: {kind: Deployment}
+  patch: |
+    [{op: add, path: /spec/replicas, value: 2}]
+";
+
+/// A world whose configuration lays the folder `layer` beside it over one provider.
+fn customised(kustomization: &str) -> World {
+    let world = with_repository().env("TOKEN", "x");
+    world.configure(with_layer());
+    world.write(format!("{HOME}/layer/kustomization.yaml"), kustomization);
+    world
+}
+
+fn with_layer() -> String {
+    CONFIG.replace("type: InfrastructureProvider,", "type: InfrastructureProvider, kustomization: layer,")
+}
+
+fn run(world: &World, arguments: &str) -> Outcome {
+    world.run(arguments.split_whitespace())
+}
+
+fn done(world: &World, arguments: &str) -> Outcome {
+    let run = run(world, arguments);
+    assert_eq!(run.status, 0, "{arguments}\n{run}");
+    run
+}
+
+fn refused(world: &World, arguments: &str) -> String {
+    let run = run(world, arguments);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{arguments}\n{run}");
+    run.stderr
+}
+
+/// The objects a command prints as JSON.
+fn objects(world: &World, arguments: &str) -> Vec<Value> {
+    let list: Value = serde_json::from_str(&done(world, arguments).stdout).unwrap();
+    list["items"].as_array().unwrap().clone()
+}
+
+fn of_kind(objects: &[Value], kind: &str) -> Value {
+    objects.iter().find(|object| object["kind"] == kind).cloned().unwrap_or_default()
+}
+
+// Row: KUS-51
+#[test]
+fn a_kustomization_of_the_configuration_is_laid_over_the_components_before_namespace_and_labels() {
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n";
+    let world = customised(&format!("resources: [map.yaml]\n{TWO_REPLICAS}"));
+    world.write(format!("{HOME}/layer/map.yaml"), map);
+    for arguments in
+        [format!("{GENERATE} -n elsewhere"), "render -i own:v1.0.0 -n elsewhere -o json".to_owned()]
+    {
+        let objects = objects(&world, &arguments);
+        let extra = of_kind(&objects, "ConfigMap");
+        assert_eq!(extra["metadata"]["namespace"], "elsewhere", "{arguments}");
+        assert_eq!(extra["metadata"]["labels"]["cluster.x-k8s.io/provider"], "infrastructure-own");
+        let is_ours = |object: &&Value| {
+            object["metadata"]["name"] == "infrastructure-own" && object["kind"] == "Deployment"
+        };
+        assert_eq!(objects.iter().find(is_ours).unwrap()["spec"]["replicas"], 2, "{arguments}");
+    }
+    let raw = objects(&world, &format!("{GENERATE} --raw"));
+    assert_eq!(of_kind(&raw, "Deployment")["spec"]["replicas"], Value::Null);
+}
+
+#[test]
+fn a_component_of_the_command_line_takes_the_place_of_the_kustomization_of_the_configuration() {
+    let world = customised("nameSuffix: -never\n");
+    let component = format!("kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\n{TWO_REPLICAS}");
+    world.write("component/kustomization.yaml", component);
+    for flag in ["component", "own=component", "infrastructure-own=component"] {
+        let objects = objects(&world, &format!("{GENERATE} --kustomization {flag}"));
+        let deployment = of_kind(&objects, "Deployment");
+        assert_eq!(deployment["spec"]["replicas"], 2, "{flag}");
+        assert_eq!(deployment["metadata"]["name"], "infrastructure-own");
+    }
+    let told = refused(&world, &format!("{GENERATE} --kustomization owl=component"));
+    assert!(told.contains("there is no provider `owl`") && told.contains("did you mean `own`?"), "{told}");
+    let told = refused(&world, "render -i own:v1.0.0 -b kubeadm:v1.0.0 --kustomization component");
+    assert!(told.contains("does not say which provider it is for"), "{told}");
+    let told = refused(&world, "render -i own:v1.0.0 --kustomization kubeadm=component");
+    assert!(told.contains("`bootstrap-kubeadm=component` or `control-plane-kubeadm=component`"), "{told}");
+    let unused = done(&world, &format!("{GENERATE} --kustomization cluster-api=component"));
+    assert!(unused.stderr.contains("changed nothing"), "{unused}");
+}
+
+#[test]
+fn all_that_does_not_fit_is_told_with_its_place() {
+    let world = customised(
+        "patches:
+- target: {kind: Deployment, name: renamed}
+  patch: '[{op: add, path: /spec/replicas, value: 2}]'
+- path: gone.yaml
+",
+    );
+    let told = refused(&world, GENERATE);
+    assert!(told.contains("patches[0]: no object matches the `target`"), "{told}");
+    assert!(told.contains("patches[1].path: `gone.yaml` is not there"), "{told}");
+    world.write(
+        format!("{HOME}/layer/kustomization.yaml"),
+        "patches:\n- target: {kind: .*}\n  patch: '{$patch: delete, kind: x, metadata: {name: x}}'\n",
+    );
+    assert!(refused(&world, GENERATE).contains("takes every object away"));
+    let missing = refused(&world, &format!("{GENERATE} --kustomization nowhere"));
+    assert!(missing.contains("there is no folder `nowhere`"), "{missing}");
+}
+
+#[test]
+fn the_lock_tells_a_kustomization_that_changed_came_or_went() {
+    let world = customised(TWO_REPLICAS);
+    done(&world, "lock --infrastructure own:v1.0.0");
+    let lock = world.read(world.current_dir().join(HOME).join("capstan.lock"));
+    assert!(lock.contains("[[provider.kustomization]]\nfile = \"kustomization.yaml\"\n"), "{lock}");
+    done(&world, "lock --check");
+    done(&world, &format!("{GENERATE} --locked"));
+    world.write("other/kustomization.yaml", TWO_REPLICAS);
+    let told = refused(&world, &format!("{GENERATE} --locked --kustomization other"));
+    assert!(told.contains("it is not in the lock"), "{told}");
+
+    world.write(format!("{HOME}/layer/kustomization.yaml"), format!("{TWO_REPLICAS}nameSuffix: -x\n"));
+    let told = refused(&world, GENERATE);
+    assert!(told.contains("`kustomization.yaml` was changed"), "{told}");
+    assert!(told.contains("lock --update infrastructure-own"), "{told}");
+    let check = run(&world, "lock --check");
+    assert!(check.status == 1 && check.stdout.contains("changed"), "{check}");
+    done(&world, "lock --update infrastructure-own:v1.0.0");
+    done(&world, GENERATE);
+
+    world.configure(CONFIG.to_owned());
+    let told = refused(&world, GENERATE);
+    assert!(told.contains("`kustomization.yaml` is gone"), "{told}");
+}
+
+// Row: KUS-52
+#[test]
+fn a_template_and_its_classes_are_customised_together_before_their_namespace() {
+    let world = with_repository();
+    world.write(
+        "layer/kustomization.yaml",
+        "namespace: of-nobody
+labels:
+- pairs: {team: a}
+patches:
+- target: {kind: Cluster}
+  patch: '[{op: add, path: /spec/paused, value: true}]'
+- target: {kind: ClusterClass, name: small}
+  patch: '[{op: add, path: /spec, value: {x: z}}]'
+",
+    );
+    let generate = "generate cluster demo -i own:v1.0.0 -n team --kubernetes-version v1.35.0 -o json";
+    let objects = objects(&world, &format!("{generate} --kustomization layer"));
+    let (cluster, class) = (of_kind(&objects, "Cluster"), of_kind(&objects, "ClusterClass"));
+    assert_eq!((&cluster["spec"]["paused"], &class["spec"]["x"]), (&true.into(), &"z".into()));
+    for object in [cluster, class] {
+        assert_eq!(object["metadata"]["namespace"], "team", "{object}");
+        assert_eq!(object["metadata"]["labels"]["team"], "a", "{object}");
+    }
+    world.write("layer/kustomization.yaml", "patches:\n- target: {kind: Machine}\n  patch: '[]'\n");
+    let told = refused(&world, &format!("{generate} --kustomization layer"));
+    assert!(told.contains("no object matches the `target`"), "{told}");
+}
+
+#[test]
+fn a_bundle_carries_the_kustomization_and_the_site_uses_it() {
+    let world = customised("resources: [../base]\n");
+    world.write(format!("{HOME}/base/kustomization.yaml"), "resources: [map.yaml]\nnamePrefix: site-\n");
+    world
+        .write(format!("{HOME}/base/map.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n");
+    done(&world, "bundle create -i own:v1.0.0 --file lab.tar");
+    done(&world, "bundle load lab.tar --to-folder site");
+    let objects = objects(&world, &format!("{GENERATE} --locked --config site/clusterctl.yaml"));
+    assert_eq!(of_kind(&objects, "ConfigMap")["metadata"]["name"], "site-extra");
+    let again = done(&world, "bundle load lab.tar --to-folder site");
+    assert!(!again.stderr.contains("somebody's own"), "{again}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_installation_is_customised_and_stays_so_with_the_next_release() {
+    let lab = Lab::start(&[]);
+    let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
+    let layer = |text: &str| lab.world().write(format!("{HOME}/layer/kustomization.yaml"), text);
+    lab.world().write(format!("{HOME}/layer/first.yaml"), map("first"));
+    lab.world().write(format!("{HOME}/layer/second.yaml"), map("second"));
+    lab.world().write("mine/kustomization.yaml", "resources: [mine.yaml]\n");
+    lab.world().write("mine/mine.yaml", map("mine"));
+    lab.world().configure(with_layer());
+    let status = |namespace: &str, name: &str| {
+        lab.send("GET", &format!("/api/v1/namespaces/{namespace}/configmaps/{name}"), "")
+    };
+    layer("resources: [first.yaml]\n");
+    lab.done("init --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0 -i own:v1.0.0 --kustomization bootstrap-kubeadm=mine");
+    let own = "infrastructure-own-system";
+    assert_eq!((status(own, "first"), status("bootstrap-kubeadm-system", "mine")), (200, 200));
+    layer("resources: [first.yaml, second.yaml]\n");
+    lab.done("upgrade apply -i own:v1.1.0");
+    assert_eq!((status(own, "first"), status(own, "second")), (200, 200));
+}
