@@ -138,7 +138,7 @@ fn the_lock_tells_a_kustomization_that_changed_came_or_went() {
     done(&world, "lock --update infrastructure-own:v1.0.0");
     done(&world, GENERATE);
 
-    world.configure(CONFIG.to_owned());
+    world.configure(CONFIG);
     let told = refused(&world, GENERATE);
     assert!(told.contains("`kustomization.yaml` is gone"), "{told}");
 }
