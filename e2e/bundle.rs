@@ -67,17 +67,17 @@ fn internet() -> FakeHost {
     let release = GitHubRelease::new("cert-manager/cert-manager", CERT_MANAGER);
     release.file("cert-manager.yaml", manifest).publish(&host);
     for name in ["cluster-api", "kubeadm-bootstrap", "kubeadm-control-plane"] {
-        image(&host, name, CORE[0]);
+        image(&host, name, CORE[0], "");
     }
-    image(&host, "sandbox", AWS[0]);
+    image(&host, "sandbox", AWS[0], "");
     for name in ["controller", "cainjector", "webhook"] {
-        image(&host, &format!("cert-manager-{name}"), CERT_MANAGER);
+        image(&host, &format!("cert-manager-{name}"), CERT_MANAGER, "");
     }
     host
 }
 
-/// An image of two platforms.
-fn image(host: &FakeHost, name: &str, tag: &str) {
+/// An image of two platforms, whose layers begin with their names.
+fn image(host: &FakeHost, name: &str, tag: &str, layer: &str) {
     let repository = format!("registry.example.com/v2/fixtures/{name}");
     let mut manifests = Vec::new();
     for architecture in ["amd64", "arm64"] {
@@ -90,7 +90,8 @@ fn image(host: &FakeHost, name: &str, tag: &str) {
             json!({"architecture": architecture, "os": "linux"}).to_string(),
             "application/vnd.oci.image.config.v1+json",
         );
-        let layer = blob(format!("{name} {architecture}"), "application/vnd.oci.image.layer.v1.tar+gzip");
+        let layer =
+            blob(format!("{name} {architecture}{layer}"), "application/vnd.oci.image.layer.v1.tar+gzip");
         let media_type = "application/vnd.oci.image.manifest.v1+json";
         let manifest =
             json!({"schemaVersion": 2, "mediaType": media_type, "config": config, "layers": [layer]});
@@ -255,6 +256,41 @@ fn nothing_secret_of_the_configuration_is_carried_away() {
     let text = String::from_utf8_lossy(&bytes);
     assert!(!text.contains("ghp_secret") && !text.contains("c2VjcmV0"));
     assert!(text.contains("tag: v9"));
+}
+
+/// The same command with so much memory for what it writes to, and no more.
+#[cfg(target_os = "linux")]
+fn run_within(world: &World, line: &str, mebibytes: usize) -> std::process::Output {
+    let command = world.command(line.split_whitespace());
+    let limit = format!("ulimit -d {}; exec \"$0\" \"$@\"", mebibytes * 1024);
+    let mut limited = std::process::Command::new("/bin/sh");
+    limited.args(["-c", &limit]).arg(command.get_program()).args(command.get_args());
+    limited.current_dir(world.current_dir()).env_clear();
+    limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    limited.output().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_layer_larger_than_the_memory_goes_into_a_bundle_and_out_of_it() {
+    const MEMORY_MEBIBYTES: usize = 32;
+    let host = internet();
+    image(&host, "sandbox", AWS[0], &"x".repeat(2 * MEMORY_MEBIBYTES * 1024 * 1024));
+    let outside = connected(&host).env("NO_PROXY", "127.0.0.1,localhost");
+    let mut lines =
+        vec![commands("Where there is a connection")[0].trim_start_matches("capstan ").to_owned()];
+    lines.extend(["bundle verify lab.tar", "bundle load lab.tar --to-folder site"].map(str::to_owned));
+    let registry = Registry::start(Transport::Plain, Guests::Anybody);
+    match &registry {
+        Some(registry) => {
+            lines.push(format!("bundle load lab.tar --to-registry oci://{}/capi", registry.host()));
+        }
+        None => say("not loaded to a registry: `docker-registry` is not installed"),
+    }
+    for line in lines {
+        let output = run_within(&outside, &line, MEMORY_MEBIBYTES);
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 #[test]

@@ -11,8 +11,10 @@ mod real;
 mod route;
 mod sample;
 mod sandbox;
+mod supply;
 mod table;
 mod unrelated;
+mod web;
 
 use std::{
     path::{Path, PathBuf},
@@ -62,6 +64,7 @@ enum Part {
     Kustomize,
     Lifecycle,
     Moves,
+    Supply,
     /// A thousand clusters.
     Fleet,
 }
@@ -119,6 +122,11 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
     }
     if args.measures(Part::Moves) {
         say(&moves::run(&programs, folder, args.runs)?);
+    }
+    if args.measures(Part::Supply)
+        && let Some(text) = supply::run(&programs, folder, args.runs)?
+    {
+        say(&text);
     }
     if args.measures(Part::Fleet) {
         let clusters = args.clusters.map_or(fleet::CLUSTERS, usize::from);

@@ -23,6 +23,12 @@ pub(super) enum Target {
     /// A peak of so many MiB.
     Memory(u64),
     Requests(usize),
+    /// At most this long.
+    Time(Duration),
+    /// At most so much longer than the plain work.
+    Beyond(Duration),
+    /// No more memory than with small files, but for 4 MiB.
+    FlatMemory,
     /// At most a tenth more time and memory than where nothing unrelated is.
     AsAlone,
     /// A peak of at most the peer's.
@@ -63,6 +69,9 @@ impl Target {
                 let asked = ours.requests.unwrap_or_default();
                 format!("{most} requests: {}", verdict(asked <= most, &asked.to_string()))
             }
+            Self::Time(most) => format!("{}: {}", span(most), verdict(ours.wall <= most, &span(ours.wall))),
+            Self::Beyond(most) => beyond(ours, against.alone, most),
+            Self::FlatMemory => flat_memory(ours, against.alone),
             Self::AsAlone => as_alone(ours, against.alone),
             Self::NoMoreMemory => match against.theirs {
                 None => "no more memory: nothing to compare with".to_owned(),
@@ -93,6 +102,20 @@ fn times_alone(ours: &Figures, alone: Option<&Figures>, most: u32) -> String {
     let Some(alone) = alone else { return format!("{target}: nothing to compare with") };
     let times = ours.cpu.as_secs_f64() / alone.cpu.as_secs_f64().max(1e-6);
     format!("{target}: {}", verdict(times <= f64::from(most), &format!("{times:.1}")))
+}
+
+fn beyond(ours: &Figures, alone: Option<&Figures>, most: Duration) -> String {
+    let target = format!("{} beyond that", span(most));
+    let Some(alone) = alone else { return format!("{target}: nothing to compare with") };
+    let is_met = ours.wall <= alone.wall + most;
+    format!("{target}: {}", verdict(is_met, &format!("{} there", span(alone.wall))))
+}
+
+fn flat_memory(ours: &Figures, alone: Option<&Figures>) -> String {
+    let target = "as with small files, within 4 MiB";
+    let Some(alone) = alone else { return format!("{target}: nothing to compare with") };
+    let is_met = ours.memory <= alone.memory + 4 * 1024;
+    format!("{target}: {}", verdict(is_met, &format!("{} there", mib(alone.memory))))
 }
 
 fn as_alone(ours: &Figures, alone: Option<&Figures>) -> String {
@@ -148,6 +171,9 @@ mod tests {
             (Target::Requests(179), "179 requests: not met (180)"),
             (Target::AsAlone, "as without them, within a tenth: not met (90.0 ms, 20.0 MiB there)"),
             (Target::NoMoreMemory, "no more memory: met (20.0 MiB)"),
+            (Target::Time(Duration::from_millis(99)), "99.0 ms: not met (100.0 ms)"),
+            (Target::Beyond(Duration::from_millis(10)), "10.0 ms beyond that: met (90.0 ms there)"),
+            (Target::FlatMemory, "as with small files, within 4 MiB: met (20.0 MiB there)"),
             (
                 Target::EachAsAlone { objects: 20, alone: 10 },
                 "each object as where fewer are, within a fifth: met (0.56 of the time, 0.50 of the requests)",

@@ -145,7 +145,7 @@ pub(super) fn run(programs: &Programs, folder: &Path, runs: usize) -> Result<Opt
     if !corpus.is_dir() {
         return Ok(None);
     }
-    let config = providers::configuration(&corpus.canonicalize()?, folder)?;
+    let config = providers::configuration(corpus.canonicalize()?.display(), &folder.join("lifecycle.yaml"))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let bench = Bench { programs, folder, config, runtime, runs: runs.max(1) };
     let journeys = journeys();

@@ -1,7 +1,11 @@
-use std::{fmt::Write as _, fs, path::Path};
+use std::{
+    fmt::{Display, Write as _},
+    fs,
+    path::Path,
+};
 
 use anyhow::Result;
-use api::{ProviderId, ProviderType};
+use api::{Metadata, ProviderId, ProviderType};
 
 /// A provider of the corpus: what an installation takes, and the newest there.
 struct Entry {
@@ -20,6 +24,8 @@ const fn entry(
     Entry { provider_type, name, first, newest }
 }
 
+const CERT_MANAGER: &str = "cert-manager/v1.21.1/cert-manager.yaml";
+
 const PROVIDERS: [Entry; 5] = [
     entry(ProviderType::Core, "cluster-api", "v1.13.5", "v1.14.0"),
     entry(ProviderType::Bootstrap, "kubeadm", "v1.13.5", "v1.14.0"),
@@ -30,29 +36,41 @@ const PROVIDERS: [Entry; 5] = [
 
 /// The command line that installs the first so many of them.
 pub(super) fn init(count: usize) -> Vec<String> {
+    std::iter::once("init".to_owned()).chain(flags(count)).collect()
+}
+
+/// What names the first so many of them on a command line.
+pub(super) fn flags(count: usize) -> Vec<String> {
     let flags = PROVIDERS[..count].iter().flat_map(|Entry { provider_type, name, first, .. }| {
         [format!("--{}", provider_type.flag()), format!("{name}:{first}")]
     });
-    std::iter::once("init".to_owned()).chain(flags).collect()
+    flags.collect()
 }
 
-/// Writes a configuration of all of them over the corpus, for both programs; its path.
+/// The files that are read of all of them and of cert-manager, as they lie in the corpus.
+pub(super) fn files() -> Vec<String> {
+    let of_entry = |Entry { provider_type, name, first, .. }: &Entry| {
+        let label = ProviderId::new(*provider_type, *name).label();
+        [provider_type.components_file(), Metadata::FILE].map(|file| format!("{label}/{first}/{file}"))
+    };
+    PROVIDERS.iter().flat_map(of_entry).chain([CERT_MANAGER.to_owned()]).collect()
+}
+
+/// Writes a configuration of all of them over the corpus in a folder or on a web server; gives its path.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub(super) fn configuration(corpus: &Path, folder: &Path) -> Result<String> {
-    let corpus = corpus.display();
+pub(super) fn configuration(corpus: impl Display, path: &Path) -> Result<String> {
     let mut text = format!(
-        "cert-manager: {{url: {corpus}/cert-manager/v1.21.1/cert-manager.yaml}}\n\
+        "cert-manager: {{url: \"{corpus}/{CERT_MANAGER}\"}}\n\
          AWS_B64ENCODED_CREDENTIALS: bm9uZQ==\nproviders:\n"
     );
     for Entry { provider_type, name, newest, .. } in &PROVIDERS {
         let (kind, file) = (provider_type.as_str(), provider_type.components_file());
         let label = ProviderId::new(*provider_type, *name).label();
-        writeln!(text, "- {{name: {name}, type: {kind}, url: {corpus}/{label}/{newest}/{file}}}")?;
+        writeln!(text, "- {{name: {name}, type: {kind}, url: \"{corpus}/{label}/{newest}/{file}\"}}")?;
     }
-    let path = folder.join("lifecycle.yaml");
-    fs::write(&path, text)?;
+    fs::write(path, text)?;
     Ok(path.display().to_string())
 }
 
