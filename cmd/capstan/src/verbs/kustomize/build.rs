@@ -18,7 +18,7 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} kustomize build config/default
-  {bin} kustomize build 'https://github.com/my/repo//overlays/prod?ref=v1.0.0'
+  {bin} kustomize build 'https://github.com/my/repo//prod?ref=v1.0.0'
   {bin} kustomize build overlays/prod -o out.yaml")]
 pub(crate) struct Build {
     /// Folder with a kustomization, or url of a repository with the folder in it; the current folder without
