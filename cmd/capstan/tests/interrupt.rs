@@ -17,10 +17,10 @@ fn ctrl_c_ends_a_wait_and_leaves_nothing() {
     drop(connection);
     // Before the first wait is settled the signal still ends the process by itself.
     if let Some(status) = output.status.code() {
-        assert_eq!(status, 130);
+        let told = String::from_utf8(output.stderr).unwrap();
         assert_eq!(
-            String::from_utf8(output.stderr).unwrap().lines().next_back(),
-            Some("error: interrupted, nothing was written")
+            (status, told.lines().next_back()),
+            (130, Some("error: interrupted, nothing was written"))
         );
     }
     assert_eq!(output.stdout, b"");
