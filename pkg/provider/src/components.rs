@@ -71,7 +71,7 @@ pub struct ProviderComponents {
     pub target_namespace: String,
     /// What the user should know although it did not stop the run.
     pub warnings: Vec<String>,
-    /// The files of the layer, as [`Layered`] has them.
+    /// The files of the layer, as [`Layered`](crate::Layered) has them.
     pub layer_files: BTreeMap<String, Bytes>,
 }
 
