@@ -20,6 +20,7 @@ use crate::build::{Scope, add_resource};
 use crate::kustomization::DecodeProblem;
 use crate::kustomization::decode::{FromFields, decode};
 use crate::output::metadata;
+use crate::problems::meant;
 use crate::resource::{Origin, Plugin, Resource};
 
 use settings::Settings;
@@ -274,11 +275,6 @@ impl Config {
     fn needs(&self, field: &'static str) -> PluginProblem {
         PluginProblem::Needs { kind: self.kind(), file: self.file.clone(), field }
     }
-}
-
-fn meant(near: &[&str]) -> String {
-    let meant: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-    if meant.is_empty() { String::new() } else { format!("; is {} meant?", meant.join(" or ")) }
 }
 
 #[cfg(test)]

@@ -21,6 +21,12 @@ use crate::transform::replicas::ReplicaProblem;
 use crate::vars::VarProblem;
 use crate::{Request, ResId, TreeError, TreePath};
 
+/// Says which names may be meant; nothing where there are none.
+pub(crate) fn meant(near: &[impl AsRef<str>]) -> String {
+    let names: Vec<String> = near.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    if names.is_empty() { String::new() } else { format!("; is {} meant?", names.join(" or ")) }
+}
+
 /// Why a build failed: every problem that could be found in one run.
 #[derive(Debug, thiserror::Error)]
 pub struct BuildErrors {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use manifest::{Map, Value, type_name};
 
+use crate::problems::meant;
+
 use super::Kind;
 
 /// A file that does not have the form it should.
@@ -186,9 +188,5 @@ fn place_text(field: &str) -> String {
 }
 
 fn unknown_text(field: &str, near: &[&str]) -> String {
-    let meant: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-    match meant.as_slice() {
-        [] => format!("there is no field `{field}`"),
-        meant => format!("there is no field `{field}`; is {} meant?", meant.join(" or ")),
-    }
+    format!("there is no field `{field}`{}", meant(near))
 }

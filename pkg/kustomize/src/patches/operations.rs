@@ -4,7 +4,8 @@ use json_patch::jsonptr::{Pointer, PointerBuf, Token};
 use json_patch::{PatchErrorKind, PatchOperation};
 use manifest::{Object, Value};
 
-use super::problem::near_text;
+use crate::problems::meant;
+
 use super::strategic::make_texts;
 
 /// An element of a list that is no operation.
@@ -19,7 +20,7 @@ pub struct BadOperation {
 
 /// An operation that cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("operation {number} ({word} `{path}`): {reason}{}", near_text(near))]
+#[error("operation {number} ({word} `{path}`): {reason}{}", meant(near))]
 pub struct FailedOperation {
     /// Its place in the list, from 1.
     pub number: usize,

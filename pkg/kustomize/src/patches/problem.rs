@@ -2,6 +2,7 @@
 
 use crate::ResId;
 use crate::merge::MergeProblem;
+use crate::problems::meant;
 
 use super::operations::{BadOperation, FailedOperation};
 
@@ -34,7 +35,7 @@ pub enum PatchProblem {
         count: usize,
     },
     /// No object has the id of the patch.
-    #[error("no object is or was `{id}`{}", near_text(near))]
+    #[error("no object is or was `{id}`{}", meant(near))]
     NoObject {
         /// The id.
         id: Box<ResId>,
@@ -87,10 +88,4 @@ pub enum PatchProblem {
         /// The entry that set it before.
         first: String,
     },
-}
-
-/// Tells which names may be meant.
-pub(super) fn near_text(near: &[String]) -> String {
-    let names: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-    if names.is_empty() { String::new() } else { format!("; is {} meant?", names.join(" or ")) }
 }

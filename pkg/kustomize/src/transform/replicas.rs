@@ -6,6 +6,7 @@ use crate::accumulator::Accumulator;
 use crate::build::Scope;
 use crate::fields::FieldTable;
 use crate::kustomization::entries::Replica;
+use crate::problems::meant;
 use crate::resource::Resource;
 
 /// A count for nothing.
@@ -75,9 +76,7 @@ fn nothing_found(name: &str, fields: &FieldTable, objects: &Accumulator) -> Repl
 }
 
 fn nothing_named(name: &str, near: &[String]) -> String {
-    let meant: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-    let meant = if meant.is_empty() { String::new() } else { format!("; is {} meant?", meant.join(" or ")) };
-    format!("no workload with a replica count is named `{name}`{meant}")
+    format!("no workload with a replica count is named `{name}`{}", meant(near))
 }
 
 #[cfg(test)]

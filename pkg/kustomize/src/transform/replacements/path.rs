@@ -5,6 +5,8 @@ mod inner;
 
 use manifest::{Map, Value, type_name};
 
+use crate::problems::meant;
+
 pub use grammar::PathProblem;
 
 pub(crate) use grammar::ValuePath;
@@ -212,9 +214,4 @@ fn missing(steps: &[Step], names: &[&str]) -> PathFault {
     let first = text.first().map(String::as_str).unwrap_or_default();
     let near = api::near_names(first, names.iter().copied()).into_iter().map(str::to_owned).collect();
     PathFault::Missing { step: text.join("."), near }
-}
-
-fn meant(near: &[String]) -> String {
-    let names: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-    if names.is_empty() { String::new() } else { format!("; is {} meant?", names.join(" or ")) }
 }

@@ -2,6 +2,7 @@
 
 use crate::ResId;
 use crate::kustomization::entries::Selector;
+use crate::problems::meant;
 
 use super::path::{PathFault, PathProblem};
 
@@ -33,7 +34,7 @@ pub enum ReplacementProblem {
         problem: PathProblem,
     },
     /// No object for the source.
-    #[error("no object is or was {selector}{}", near_text(near))]
+    #[error("no object is or was {selector}{}", meant(near))]
     NotFound {
         /// What is asked for.
         selector: String,
@@ -81,9 +82,4 @@ pub(super) fn spelled(selector: &Selector) -> String {
         .map(|(field, text)| format!("of {field} `{text}`"))
         .collect();
     if asked.is_empty() { "any".to_owned() } else { asked.join(", ") }
-}
-
-fn near_text(near: &[String]) -> String {
-    let names: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-    if names.is_empty() { String::new() } else { format!("; is {} meant?", names.join(" or ")) }
 }
