@@ -140,6 +140,12 @@ impl Failure {
         (0..self.hints.len()).filter(move |at| !seen(*at)).map(|at| self.hints[at].as_str())
     }
 
+    /// What failed and why, without what to do about it.
+    pub(crate) fn in_one_line(&self) -> String {
+        let causes = self.causes.iter().map(String::as_str);
+        std::iter::once(self.message.as_str()).chain(causes).collect::<Vec<_>>().join(": ")
+    }
+
     pub(crate) fn help_of(&self) -> Option<&[String]> {
         self.help_of.as_deref()
     }

@@ -54,7 +54,7 @@ impl Fetched {
         for (request, answer) in answers {
             let answer = answer.map_err(|failure| {
                 self.hints.extend(failure.distinct_hints().map(str::to_owned));
-                in_one_line(&failure)
+                failure.in_one_line()
             });
             self.answers.insert(request, answer);
         }
@@ -69,11 +69,6 @@ pub(super) fn one(remote: &Remote, session: &Session) -> Result<Answer, Failure>
     let context = session.repositories()?;
     let fetcher = Fetcher { context: &context, messages: session.messages(), helm: None };
     session.block_on(fetcher.remote(remote))
-}
-
-pub(super) fn in_one_line(failure: &Failure) -> String {
-    let causes = failure.causes().iter().map(String::as_str);
-    std::iter::once(failure.message()).chain(causes).collect::<Vec<_>>().join(": ")
 }
 
 struct Fetcher<'a> {
@@ -110,7 +105,7 @@ impl Fetcher<'_> {
             0 => Err(Failure::user("it is neither an http address nor that of a Git repository")),
             1 => Err(failures.remove(0).1),
             _ => {
-                let both = failures.iter().map(|(name, it)| format!("as a {name}, {}", in_one_line(it)));
+                let both = failures.iter().map(|(name, it)| format!("as a {name}, {}", it.in_one_line()));
                 let message = both.collect::<Vec<_>>().join("; ");
                 let hints = failures.iter().flat_map(|(_, it)| it.distinct_hints());
                 Err(hints.fold(Failure::new(Kind::Environment, message), Failure::hint))

@@ -20,7 +20,7 @@ use repository::LockSettings;
 use super::{
     disk::DiskTree,
     distinct,
-    fetch::{Fetched, in_one_line},
+    fetch::Fetched,
     in_short,
     run::{self, Start},
 };
@@ -69,7 +69,7 @@ impl KustomizationLayer {
         let start = match run::start(place, &tree, session) {
             Err(failure) if failure.kind() == Kind::Interrupted => return Err(failure),
             start => start.map_err(|failure| LayerFault {
-                problem: in_one_line(&failure),
+                problem: failure.in_one_line(),
                 hints: failure.distinct_hints().map(str::to_owned).collect(),
             }),
         };

@@ -86,7 +86,7 @@ pub(crate) enum KubeconfigError {
         known: Vec<String>,
     },
     /// A sandbox that is not there, or does not run.
-    #[error("{}", in_one_line(.0))]
+    #[error("{}", .0.in_one_line())]
     Sandbox(Box<Failure>),
 }
 
@@ -202,13 +202,6 @@ fn of_sandbox(name: &str, environment: &Environment) -> Result<PathBuf, Failure>
         None => Err(Failure::user(format!("sandbox `{name}` does not run"))
             .hint(format!("start it with `capstan sandbox start {name}`"))),
     }
-}
-
-fn in_one_line(failure: &Failure) -> String {
-    std::iter::once(failure.message())
-        .chain(failure.causes().iter().map(String::as_str))
-        .collect::<Vec<_>>()
-        .join(": ")
 }
 
 fn read_file(path: &Path) -> Result<Kubeconfig, KubeconfigError> {
