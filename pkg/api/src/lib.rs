@@ -14,6 +14,7 @@
 //!
 //! Deliberately absent: I/O, YAML, Kubernetes clients, anything that decides about objects.
 
+mod causes;
 mod contract;
 mod dns;
 mod exit;
@@ -28,6 +29,7 @@ pub mod labels;
 pub mod output;
 pub mod plan;
 
+pub use causes::with_causes;
 pub use contract::Contract;
 pub use dns::{InvalidDnsName, check_dns_label, check_dns_subdomain};
 pub use exit::ExitStatus;

@@ -14,9 +14,7 @@ use tempfile::TempDir;
 
 use crate::{
     DeleteRequest, InitRequest, LifecycleError, ManagementCluster, Sources, WaitFor, delete_providers, init,
-    plan_delete, plan_init, plan_upgrade,
-    preflight::with_causes,
-    rollback_upgrade,
+    plan_delete, plan_init, plan_upgrade, rollback_upgrade,
     testing::{NEW, OLD, Releases, components, docker, small_init, upgrade_to_contract},
     upgrade,
 };
@@ -56,7 +54,7 @@ impl Work {
     /// # Errors
     /// All that is told of it.
     async fn carry_out(self, cluster: &ManagementCluster, releases: &Releases) -> Result<(), String> {
-        let told = |error| format!("{}\n{error:?}", with_causes(&error));
+        let told = |error| format!("{}\n{error:?}", api::with_causes(&error));
         self.try_on(cluster, &releases.sources()).await.map_err(told)
     }
 

@@ -13,7 +13,7 @@ use crate::{
     CertManagerError, ContractCheck, Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady,
     Problem, Problems, ProviderInventory, ProviderPlan, ProvidersRequest, RenderedProvider, Sources, Verb,
     WaitFor,
-    preflight::{Need, check_providers, with_causes},
+    preflight::{Need, check_providers},
 };
 
 use planning::Planning;
@@ -106,7 +106,7 @@ async fn check_queue(
         match Box::pin(sources.contract_of(&core.id, &core.version)).await {
             Ok(contract) => core_contract = Some(contract),
             Err(error) => problems.push(Problem::ignorable(
-                format!("cannot tell the contract of the core provider: {}", with_causes(&error)),
+                format!("cannot tell the contract of the core provider: {}", api::with_causes(&error)),
                 "check the url of the core provider in clusterctl.yaml",
             )),
         }

@@ -76,12 +76,6 @@ pub(crate) fn check_providers(
     problems
 }
 
-/// The text of an error with that of its sources, as a problem holds no sources.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
-}
-
 /// One instance of each provider, the queue and the inventory together; whatever its version.
 fn check_instances(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> Vec<Problem> {
     let mut problems = Vec::new();

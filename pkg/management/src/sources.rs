@@ -11,8 +11,6 @@ use provider::{
 };
 use repository::{Context, Overrides};
 
-use crate::preflight::with_causes;
-
 /// Providers whose files are read at the same time.
 const MAX_PROVIDERS_AT_ONCE: usize = 8;
 
@@ -157,7 +155,7 @@ impl Sources<'_> {
         let releases = self.releases(&wanted.id)?;
         let release = releases.choose(wanted.version.as_deref()).await?;
         let (metadata, text) = futures::join!(metadata_of(&release), release.components());
-        let (metadata, text) = (metadata.map_err(|error| with_causes(&error)), text?);
+        let (metadata, text) = (metadata.map_err(|error| api::with_causes(&error)), text?);
         let components = self.build(&release, &text, wanted.namespace.as_deref())?;
         let mut objects = components.objects;
         objects.iter_mut().for_each(ca_bundle::leave_ca_bundles_alone);

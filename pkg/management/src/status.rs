@@ -10,7 +10,7 @@ use provider::InstalledProvider;
 
 use crate::{
     InventoryError, JournalState, ManagementCluster, ProviderInventory, applied::Applied,
-    inventory::FIELD_MANAGER, preflight::with_causes, provider_set::marks,
+    inventory::FIELD_MANAGER, provider_set::marks,
 };
 
 /// What is installed on a management cluster, and what was begun.
@@ -81,7 +81,7 @@ impl ManagementCluster {
         match self.unfinished_upgrade(inventory).await {
             Ok(journal) => journal.map(|journal| journal.index.state()),
             Err(error) => {
-                let why = with_causes(&error);
+                let why = api::with_causes(&error);
                 self.warn(format!("cannot tell whether an upgrade was begun and is not finished: {why}"));
                 None
             }

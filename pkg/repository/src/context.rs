@@ -224,7 +224,7 @@ impl Context {
     /// Tells, once, that the store cannot be used as it should; whoever met the failure goes on without.
     pub(crate) fn tell_of_store(&self, error: &Error) {
         if !self.shared.told_of_store.swap(true, Ordering::Relaxed) {
-            self.emit(&Event::StoreUnusable { why: error.with_causes() });
+            self.emit(&Event::StoreUnusable { why: api::with_causes(error) });
         }
     }
 

@@ -270,12 +270,6 @@ impl Error {
         if let Error::Request(request) = self { Some(request) } else { None }
     }
 
-    /// The text with those of its causes, on one line.
-    pub(crate) fn with_causes(&self) -> String {
-        let causes = std::iter::successors(std::error::Error::source(self), |cause| cause.source());
-        causes.fold(self.to_string(), |text, cause| format!("{text}: {cause}"))
-    }
-
     pub(crate) fn status(&self) -> Option<u16> {
         match self.request().map(|request| &request.failure) {
             Some(Failure::Unauthorized { status, .. } | Failure::Status { status, .. }) => Some(*status),

@@ -32,7 +32,7 @@ pub(crate) async fn versions(context: &Context, module: &str) -> Option<Vec<Vers
         let (why, ask_next) = match ask(context, &source.url, module).await {
             Ok(Some(versions)) => return Some(versions),
             Ok(None) => ("it does not know the module".to_owned(), true),
-            Err(error) => (error.with_causes(), source.next_on_any_failure),
+            Err(error) => (api::with_causes(&error), source.next_on_any_failure),
         };
         context.emit(&Event::VersionSourceSkipped { source: shown(&source.url), why });
         if !ask_next {

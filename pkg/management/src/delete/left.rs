@@ -5,7 +5,6 @@ use provider::InstalledProvider;
 use crate::{
     ManagementCluster,
     applied::Applied,
-    preflight::with_causes,
     provider_set::{marks, options},
 };
 
@@ -33,7 +32,7 @@ fn words(installed: &InstalledProvider, in_use: Result<Vec<InUse>, ApiError>) ->
     let in_use = match in_use {
         Ok(in_use) => in_use,
         Err(error) => {
-            let why = with_causes(&error);
+            let why = api::with_causes(&error);
             return Some(format!(
                 "cannot tell whether `{id}` leaves objects without their controllers: {why}"
             ));

@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{ClusterTree, DescribeError, DescribeRequest, kinds, read::Reader, read_tree};
-use crate::{ManagementCluster, preflight::with_causes};
+use crate::ManagementCluster;
 
 /// Changes seldom come alone: so long is waited for more of them.
 const CALM: Duration = Duration::from_millis(200);
@@ -118,7 +118,7 @@ impl Watch {
             Err(DescribeError::Api(error)) if error.can_pass() => {
                 self.failures += 1;
                 let since = Timestamp::now();
-                let away = || ClusterNews::Away { since, why: with_causes(&error) };
+                let away = || ClusterNews::Away { since, why: api::with_causes(&error) };
                 return Ok((self.failures == 1).then(away));
             }
             Err(error) => return Err(error),

@@ -15,7 +15,6 @@ use crate::{
     ProviderPlan, RenderedProvider, Sources,
     cert_manager::cert_manager_manifest,
     cluster::served,
-    preflight::with_causes,
     provider_set::{marks, options, settle_policies},
     status::{explain_drifted, forget_drifted},
     upgrade::{Keep, with_kept_fields},
@@ -234,7 +233,12 @@ fn kinds_of_cert_manager() -> impl Iterator<Item = ApiKind> {
 }
 
 fn refused(provider: &RenderedProvider, why: &dyn std::error::Error) -> Problem {
-    Problem::fatal(format!("cannot install `{}` {}: {}", provider.id, provider.version, with_causes(why)))
+    Problem::fatal(format!(
+        "cannot install `{}` {}: {}",
+        provider.id,
+        provider.version,
+        api::with_causes(why)
+    ))
 }
 
 fn refused_as_dry_run(provider: &RenderedProvider, error: &EngineError) -> Vec<Problem> {

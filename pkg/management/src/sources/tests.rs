@@ -1,5 +1,4 @@
 use super::*;
-use crate::preflight::with_causes;
 use crate::testing::{NEW, OLD, Releases, asked, bootstrap, components, core, docker};
 
 #[tokio::test]
@@ -53,7 +52,7 @@ async fn everything_that_is_wrong_with_any_provider_is_told_at_once() {
     let request =
         asked(&[(core(), NEW), (bootstrap(), NEW), (docker(), NEW), (unknown, ""), (core(), "v9.9.9")]);
     let errors = releases.sources().render(&request, None).await.unwrap_err();
-    let texts: Vec<String> = errors.iter().map(|error| with_causes(error)).collect();
+    let texts: Vec<String> = errors.iter().map(|error| api::with_causes(error)).collect();
     let expected = [
         &["`bootstrap-kubeadm`", "BOOT"][..],
         &["`infrastructure-docker`", "DOCKER_A", "DOCKER_B"],

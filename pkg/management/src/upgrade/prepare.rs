@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{
     LifecycleError, ManagementCluster, Problem, Problems, ProviderPlan, Verb,
-    preflight::with_causes,
     provider_set::{marks, options, settle_policies},
     status::{explain_drifted, forget_drifted},
 };
@@ -191,7 +190,7 @@ async fn try_out(
         Ok(would_be) => Ok(would_be),
         Err(EngineError::Writes { failed }) => Err(problems(
             id,
-            failed.iter().map(|(_, error)| format!("would be refused: {}", with_causes(error))),
+            failed.iter().map(|(_, error)| format!("would be refused: {}", api::with_causes(error))),
         )),
         Err(source) => Err(LifecycleError::objects(Verb::Upgrade, id.clone(), source)),
     }

@@ -5,7 +5,7 @@ use futures::{StreamExt, stream};
 use provider::{InstalledProvider, ProviderReleases, ReleaseError, read_metadata};
 
 use super::choose::{Candidate, Releases};
-use crate::{Sources, UpgradeTarget, preflight::with_causes};
+use crate::{Sources, UpgradeTarget};
 
 /// So many repositories are asked side by side.
 const MAX_REPOSITORIES: usize = 8;
@@ -29,16 +29,16 @@ async fn releases(
     installed: &InstalledProvider,
     target: Option<&UpgradeTarget>,
 ) -> Result<Releases, String> {
-    let current = Version::parse(&installed.version).map_err(|error| with_causes(&error))?;
-    let repository = sources.releases(&installed.id).map_err(|error| with_causes(&error))?;
-    let versions = versions(&repository).await.map_err(|error| with_causes(&error))?;
+    let current = Version::parse(&installed.version).map_err(|error| api::with_causes(&error))?;
+    let repository = sources.releases(&installed.id).map_err(|error| api::with_causes(&error))?;
+    let versions = versions(&repository).await.map_err(|error| api::with_causes(&error))?;
     let mut wanted = vec![current.clone()];
     if let Some(UpgradeTarget::Providers(items)) = target {
         let of_this = items.iter().filter(|item| item.provider == installed.id);
         wanted.extend(of_this.filter_map(|item| Version::parse(&item.version).ok()));
     }
     let mut releases = Releases { current, versions, metadata: Vec::new(), notes: Vec::new() };
-    read_series(&repository, &mut releases, &wanted).await.map_err(|error| with_causes(&error))?;
+    read_series(&repository, &mut releases, &wanted).await.map_err(|error| api::with_causes(&error))?;
     Ok(releases)
 }
 

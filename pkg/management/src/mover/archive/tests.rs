@@ -77,7 +77,7 @@ fn gunzip(archive: &[u8]) -> Vec<u8> {
 
 fn refused(archive: &[u8]) -> String {
     let error = read_archive(archive).unwrap_err();
-    crate::preflight::with_causes(&error)
+    api::with_causes(&error)
 }
 
 #[test]

@@ -19,7 +19,6 @@ use crate::{
         },
         target::{Attempt, NamespaceState, TargetView, Trial, Tried, namespaces_on_target},
     },
-    preflight::with_causes,
 };
 
 /// Both sides of a plan.
@@ -251,7 +250,7 @@ pub(super) fn told(tried: &Tried, homeless: &[&ObjectKey]) -> Findings {
     let refused = tried
         .refused
         .iter()
-        .map(|(_, error)| Problem::fatal(format!("tried on the target: {}", with_causes(error))));
+        .map(|(_, error)| Problem::fatal(format!("tried on the target: {}", api::with_causes(error))));
     let mut found = Findings { problems: refused.collect(), warnings: Vec::new() };
     if !tried.untried.is_empty() {
         let text = format!(

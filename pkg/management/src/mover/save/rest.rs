@@ -14,7 +14,6 @@ use crate::{
         pause::{Resting, patch},
         run::{RESTING, at, marked, marked_of, no_failures, patient, side_by_side},
     },
-    preflight::with_causes,
 };
 
 /// What the marks of saves begin with.
@@ -112,7 +111,7 @@ pub async fn open_saves(source: &ManagementCluster, keeper: &JournalKeeper) -> R
             Ok(marked) => marked.into_iter().for_each(|(key, run)| {
                 by_run.entry(run).or_default().insert(key);
             }),
-            Err(error) if error.code() == Some(403) => unseen.push(with_causes(&error)),
+            Err(error) if error.code() == Some(403) => unseen.push(api::with_causes(&error)),
             Err(error) => return Err(at(MoveSide::Source)(error)),
         }
     }

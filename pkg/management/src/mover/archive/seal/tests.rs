@@ -5,7 +5,7 @@ use std::io::Read as _;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::*;
-use crate::{mover::archive::tests::archive, preflight::with_causes};
+use crate::mover::archive::tests::archive;
 
 /// Of a pair that was made for these tests alone.
 const SECRET: &str = "AGE-SECRET-KEY-1S8NGYUDQZFKSGKR49WEQ5ZQKPTWFPHLTKP6U36N2UXNCM8ZSD7JS6RLJT4";
@@ -65,7 +65,7 @@ fn read(bytes: &[u8], keys: &ArchiveKeys) -> Result<Backup, ArchiveError> {
 }
 
 fn refused(bytes: &[u8], keys: &ArchiveKeys) -> String {
-    with_causes(&read(bytes, keys).unwrap_err())
+    api::with_causes(&read(bytes, keys).unwrap_err())
 }
 
 fn ours() -> ArchiveKeys {
@@ -211,7 +211,7 @@ fn keys_are_told_apart_and_never_shown() {
     }
     let error = Recipient::read_all(&format!("# ours\n{SECRET}\n")).unwrap_err();
     assert_eq!(
-        with_causes(&error),
+        api::with_causes(&error),
         "line 2 is not what it is to be: it is a secret key, and the public one is wanted"
     );
     assert_eq!(Identity::read_all("# none\n").map(drop), Err(KeyFileError::Empty));
