@@ -15,6 +15,7 @@ pub mod labels;
 pub mod namespace;
 pub mod order;
 pub mod patch;
+pub mod provenance;
 pub mod typed;
 pub mod yaml;
 
@@ -24,4 +25,5 @@ pub use object::{NotAMapping, Object, type_name};
 pub use serde_json::{Map, Value};
 pub use stream::{
     BadDocument, Stream, StreamError, Warning, WarningKind, read_resources, read_stream, write_stream,
+    write_traced_stream,
 };

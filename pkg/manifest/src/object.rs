@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use crate::provenance::{Provenance, Setter};
 use crate::{Map, Value};
 
 /// One Kubernetes object: a JSON mapping with accessors for what every object has.
 ///
 /// Cloning costs one reference count; the first write to a shared object copies it. Nothing is assumed about the
-/// content: an accessor over a field that is absent or of another type gives the empty string or `None`.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// content: an accessor over a field that is absent or of another type gives the empty string or `None`. Objects are equal
+/// when their fields are, wherever those come from.
+#[derive(Clone, Debug, Default)]
 pub struct Object {
     root: Arc<Map<String, Value>>,
+    provenance: Option<Box<Provenance>>,
 }
 
 /// Says that a JSON value cannot be an object, and what it is instead.
@@ -24,12 +27,17 @@ pub struct NotAMapping {
 impl Object {
     /// Makes an object from its fields.
     pub fn from_map(fields: Map<String, Value>) -> Self {
-        Self { root: Arc::new(fields) }
+        Self { root: Arc::new(fields), provenance: None }
     }
 
     /// Gives the fields back as a JSON value; copies only when another clone is alive.
     pub fn into_value(self) -> Value {
-        Value::Object(Arc::unwrap_or_clone(self.root))
+        Value::Object(self.into_fields())
+    }
+
+    /// Gives the fields; copies only when another clone is alive.
+    pub fn into_fields(self) -> Map<String, Value> {
+        Arc::unwrap_or_clone(self.root)
     }
 
     /// Returns the fields.
@@ -40,6 +48,11 @@ impl Object {
     /// Returns the fields for writing; copies them first when another clone is alive.
     pub fn as_map_mut(&mut self) -> &mut Map<String, Value> {
         Arc::make_mut(&mut self.root)
+    }
+
+    /// Puts other fields in the place of its own; their past stays with it.
+    pub fn replace_fields(&mut self, fields: Map<String, Value>) {
+        self.root = Arc::new(fields);
     }
 
     /// Returns `apiVersion`, empty if absent.
@@ -133,6 +146,30 @@ impl Object {
         rest.iter().try_fold(root, |at, key| at.as_object_mut()?.get_mut(*key))
     }
 
+    /// Begins to keep account of what sets its fields; those it has are the origin's.
+    pub fn trace(&mut self, origin: &Arc<Setter>) {
+        self.provenance = Some(Box::new(Provenance::new(Arc::clone(origin), Arc::clone(&self.root))));
+    }
+
+    /// Accounts for all that changed since the last time, if the object is traced.
+    pub fn set_by(&mut self, setter: &Arc<Setter>) {
+        if let Some(provenance) = &mut self.provenance {
+            provenance.note(&self.root, setter);
+        }
+    }
+
+    /// Tells what set its fields in other words, if it is traced.
+    pub fn map_setters(&mut self, mut map: impl FnMut(&Setter) -> Setter) {
+        if let Some(provenance) = &mut self.provenance {
+            provenance.map_setters(&mut map);
+        }
+    }
+
+    /// The past of its fields, if it is traced.
+    pub fn provenance(&self) -> Option<&Provenance> {
+        self.provenance.as_deref()
+    }
+
     fn text(&self, path: &[&str]) -> &str {
         self.get(path).and_then(Value::as_str).unwrap_or_default()
     }
@@ -155,6 +192,12 @@ fn inner_mapping<'a>(parent: &'a mut Map<String, Value>, field: &str) -> &'a mut
     match parent.get_mut(field) {
         Some(Value::Object(inner)) => inner,
         _ => unreachable!("invariant: the field was made a mapping above"),
+    }
+}
+
+impl PartialEq for Object {
+    fn eq(&self, other: &Self) -> bool {
+        self.root == other.root
     }
 }
 

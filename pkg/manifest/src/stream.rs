@@ -177,12 +177,22 @@ fn moved(mut error: YamlError, chunk: &Chunk<'_>) -> YamlError {
 /// Prints objects as one stream: a `---` line between two documents, none in front, and no end of the last line, which
 /// whoever prints the stream adds.
 pub fn write_stream(objects: &[Object]) -> String {
+    write_each(objects, yaml::write_object_into)
+}
+
+/// Prints objects as [`write_stream`] does, with comments that tell what set their fields: above each object that is traced
+/// its origin, behind each value that something else set what did.
+pub fn write_traced_stream(objects: &[Object]) -> String {
+    write_each(objects, yaml::write_traced_into)
+}
+
+fn write_each(objects: &[Object], write: impl Fn(&mut String, &Object)) -> String {
     let mut out = String::new();
     for (index, object) in objects.iter().enumerate() {
         if index > 0 {
             out.push_str("---\n");
         }
-        yaml::write_map_into(&mut out, object.as_map());
+        write(&mut out, object);
     }
     if out.ends_with('\n') {
         out.pop();

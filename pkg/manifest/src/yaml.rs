@@ -25,7 +25,8 @@ pub(crate) use error::line_and_column;
 
 use compose::{Duplicates, Rules};
 
-use crate::{Map, Value};
+use crate::provenance::Trail;
+use crate::{Object, Value};
 
 /// Reads the first document of a text; a text without one is `null`.
 ///
@@ -82,9 +83,19 @@ pub fn write_into(out: &mut String, value: &Value) {
     write::write_into(out, value);
 }
 
-/// Prints one mapping at the end of a text.
-pub(crate) fn write_map_into(out: &mut String, fields: &Map<String, Value>) {
-    write::write_map_into(out, fields);
+/// Prints one object at the end of a text.
+pub(crate) fn write_object_into(out: &mut String, object: &Object) {
+    write::write_map_into(out, object.as_map(), Trail::default());
+}
+
+/// Prints one object at the end of a text: above it a comment with its origin, behind each value that something else set one
+/// with that.
+pub(crate) fn write_traced_into(out: &mut String, object: &Object) {
+    let Some(provenance) = object.provenance() else { return write_object_into(out, object) };
+    out.push_str("# ");
+    write::push_comment(out, provenance.origin());
+    out.push('\n');
+    write::write_map_into(out, object.as_map(), provenance.trail());
 }
 
 /// A document with what its reader should know.

@@ -262,7 +262,7 @@ proptest! {
 
     #[test]
     fn streams_of_objects_read_back_as_the_same_objects(values in prop::collection::vec(values(), 0..5)) {
-        let objects: Vec<crate::Object> = values.into_iter().filter_map(|value| value.try_into().ok()).collect();
+        let objects: Vec<Object> = values.into_iter().filter_map(|value| value.try_into().ok()).collect();
         // Without the end of the last line, a text that ends in breaks would lose one of them.
         let text = write_stream(&objects) + "\n";
         let back = read_stream(text.as_bytes(), &Limits::default()).map(|stream| stream.objects);

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 
 use super::natural;
 use super::scalar::push_float;
+use crate::provenance::{Setter, Trail};
 use crate::{Map, Value};
 use style::{Style, Traits};
 
@@ -20,14 +21,14 @@ const INDENT: usize = 2;
 /// Prints one value, its last line ended.
 pub(super) fn write_into(out: &mut String, value: &Value) {
     let mut writer = Writer { out, column: 0, open: true };
-    writer.node(value, Place::Root);
+    writer.node(value, Place::Root, Trail::default());
     writer.finish();
 }
 
-/// Prints one mapping, its last line ended.
-pub(super) fn write_map_into(out: &mut String, fields: &Map<String, Value>) {
+/// Prints one mapping, its last line ended; behind each value a comment with what set it, where its trail tells.
+pub(super) fn write_map_into(out: &mut String, fields: &Map<String, Value>, trail: Trail<'_>) {
     let mut writer = Writer { out, column: 0, open: true };
-    writer.fields(fields, Place::Root);
+    writer.fields(fields, Place::Root, trail);
     writer.finish();
 }
 
@@ -49,6 +50,13 @@ enum Place {
     Field(usize),
     /// After the `:` that stands alone, of a mapping in this column.
     LongField(usize),
+}
+
+/// Adds what set something to a comment, which ends with its line.
+pub(super) fn push_comment(out: &mut String, setter: &Setter) {
+    let text = setter.to_string();
+    let is_shown = |character| style::is_printable(character) && !style::is_break(character);
+    out.extend(text.chars().map(|character| if is_shown(character) { character } else { ' ' }));
 }
 
 impl Place {
@@ -78,7 +86,7 @@ impl Place {
 }
 
 impl Writer<'_> {
-    fn node(&mut self, value: &Value, place: Place) {
+    fn node(&mut self, value: &Value, place: Place, trail: Trail<'_>) {
         match value {
             Value::Null => self.word("null"),
             Value::Bool(true) => self.word("true"),
@@ -87,19 +95,29 @@ impl Writer<'_> {
             Value::String(text) => {
                 let traits = Traits::of(text);
                 let style = traits.style_of(text);
-                self.text(text, style, place.inner(), true);
+                return self.text(text, style, place.inner(), true, trail);
             }
             Value::Array(items) if items.is_empty() => self.word("[]"),
-            Value::Array(items) => self.list(items, place.list_column()),
-            Value::Object(fields) => self.fields(fields, place),
+            Value::Array(items) => return self.list(items, place.list_column(), trail),
+            Value::Object(fields) => return self.fields(fields, place, trail),
+        }
+        self.comment(trail);
+    }
+
+    fn fields(&mut self, fields: &Map<String, Value>, place: Place, trail: Trail<'_>) {
+        if fields.is_empty() {
+            self.word("{}");
+            self.comment(trail);
+        } else {
+            self.mapping(fields, place.mapping_column(), trail);
         }
     }
 
-    fn fields(&mut self, fields: &Map<String, Value>, place: Place) {
-        if fields.is_empty() {
-            self.word("{}");
-        } else {
-            self.mapping(fields, place.mapping_column());
+    /// Says behind a value what set it; nothing where that is the origin of the object.
+    fn comment(&mut self, trail: Trail<'_>) {
+        if let Some(setter) = trail.setter {
+            self.out.push_str(" # ");
+            push_comment(self.out, setter);
         }
     }
 
@@ -109,16 +127,16 @@ impl Writer<'_> {
         }
     }
 
-    fn list(&mut self, items: &[Value], column: usize) {
-        for item in items {
+    fn list(&mut self, items: &[Value], column: usize, trail: Trail<'_>) {
+        for (index, item) in items.iter().enumerate() {
             self.start_line(column);
             self.push("-");
             self.open = true;
-            self.node(item, Place::Item(column));
+            self.node(item, Place::Item(column), trail.item(index));
         }
     }
 
-    fn mapping(&mut self, fields: &Map<String, Value>, column: usize) {
+    fn mapping(&mut self, fields: &Map<String, Value>, column: usize, trail: Trail<'_>) {
         let mut entries: Vec<(&str, &Value)> =
             fields.iter().map(|(key, value)| (key.as_str(), value)).collect();
         natural::sort(&mut entries);
@@ -128,28 +146,30 @@ impl Writer<'_> {
             let style = traits.style_of(key);
             if traits.is_multiline() || key.len() > LONGEST_SIMPLE_KEY {
                 self.push("?");
-                self.text(key, style, column + INDENT, true);
+                self.text(key, style, column + INDENT, true, Trail::default());
                 self.start_line(column);
                 self.push(":");
                 self.open = true;
-                self.node(value, Place::LongField(column));
+                self.node(value, Place::LongField(column), trail.field(key));
             } else {
-                self.text(key, style, column + INDENT, false);
+                self.text(key, style, column + INDENT, false, Trail::default());
                 self.push(":");
                 self.open = false;
-                self.node(value, Place::Field(column));
+                self.node(value, Place::Field(column), trail.field(key));
             }
         }
     }
 
-    fn text(&mut self, text: &str, style: Style, column: usize, may_wrap: bool) {
+    fn text(&mut self, text: &str, style: Style, column: usize, may_wrap: bool, trail: Trail<'_>) {
         self.space();
         match style {
             Style::Plain => self.plain(text, column, may_wrap),
             Style::Single => self.single_quoted(text, column, may_wrap),
             Style::Double => self.double_quoted(text, column, may_wrap),
-            Style::Literal => self.literal(text, column),
+            // Behind its lines a comment would be one more of them.
+            Style::Literal => return self.literal(text, column, trail),
         }
+        self.comment(trail);
     }
 
     fn number(&mut self, number: &serde_json::Number) {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::Writer;
 use super::style::{is_break, is_printable};
+use super::{Trail, Writer};
 
 /// A line is broken at the first single space after this many characters.
 const WIDTH: usize = 80;
@@ -94,7 +94,7 @@ impl Writer<'_> {
         self.push("\"");
     }
 
-    pub(super) fn literal(&mut self, text: &str, column: usize) {
+    pub(super) fn literal(&mut self, text: &str, column: usize, trail: Trail<'_>) {
         self.push("|");
         if text.starts_with(|first| first == ' ' || is_break(first)) {
             self.push("2");
@@ -106,6 +106,7 @@ impl Writer<'_> {
             (true, Some(before)) if is_break(before) => self.push("+"),
             (true, Some(_)) => {}
         }
+        self.comment(trail);
         self.new_line();
         for line in text.split_inclusive(is_break) {
             let body = line.trim_end_matches(is_break);

@@ -1,0 +1,259 @@
+//! Who set which field of an object: the file it was read from, or what changed it since.
+//!
+//! ```text
+//! Object::trace(origin) ─► edits, of any kind ─► Object::set_by(setter): what differs from the last time is the setter's
+//! ```
+//!
+//! Edits know nothing of it: an object that is traced keeps the content it had at the last [`Object::set_by`], shared until
+//! it is written to, and is compared with that. An object that is not traced has one empty pointer more.
+
+mod align;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Map, Object, Value};
+
+/// What sets fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Setter {
+    /// The file it is written in; empty for a flag.
+    pub file: String,
+    /// The place in the file, such as `patches[1]`; empty for a file that holds the object.
+    pub field: String,
+    /// The file the field takes the content from, such as that of the patch; empty where it holds it.
+    pub content: String,
+}
+
+/// The past of one object's fields.
+#[derive(Clone, Debug)]
+pub struct Provenance {
+    origin: Arc<Setter>,
+    fields: Node,
+    /// The content all of which is accounted for.
+    known: Arc<Map<String, Value>>,
+}
+
+/// A field that was set by something else than the origin of its object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetField<'a> {
+    /// Its place, as a JSON pointer.
+    pub pointer: String,
+    /// What set it last.
+    pub setter: &'a Setter,
+}
+
+/// What set a value and what is in it; nothing where that is what set all around it.
+#[derive(Clone, Debug, Default)]
+struct Node {
+    setter: Option<Arc<Setter>>,
+    inner: Inner,
+}
+
+#[derive(Clone, Debug, Default)]
+enum Inner {
+    #[default]
+    Nothing,
+    Fields(BTreeMap<String, Node>),
+    Items(BTreeMap<usize, Node>),
+}
+
+/// The way to a value in an object, with what set it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Trail<'a> {
+    node: Option<&'a Node>,
+    /// Nothing for the origin of the object.
+    pub(crate) setter: Option<&'a Setter>,
+}
+
+impl Provenance {
+    pub(crate) fn new(origin: Arc<Setter>, known: Arc<Map<String, Value>>) -> Self {
+        Self { origin, fields: Node::default(), known }
+    }
+
+    /// What made the object, and set every field that nothing else has set.
+    pub fn origin(&self) -> &Setter {
+        &self.origin
+    }
+
+    /// Accounts for all that changed since the last time.
+    pub(crate) fn note(&mut self, now: &Arc<Map<String, Value>>, setter: &Arc<Setter>) {
+        if !Arc::ptr_eq(&self.known, now) {
+            let fields = std::mem::take(&mut self.fields);
+            self.fields = fields.with_fields(&self.known, now, setter);
+            self.known = Arc::clone(now);
+        }
+    }
+
+    pub(crate) fn map_setters(&mut self, map: &mut dyn FnMut(&Setter) -> Setter) {
+        self.origin = Arc::new(map(&self.origin));
+        // Many fields share what set them.
+        let mut mapped: HashMap<*const Setter, Arc<Setter>> = HashMap::new();
+        self.fields.map_setters(&mut |setter| {
+            let new = mapped.entry(Arc::as_ptr(setter)).or_insert_with(|| Arc::new(map(setter)));
+            Arc::clone(new)
+        });
+    }
+
+    pub(crate) fn trail(&self) -> Trail<'_> {
+        Trail { node: Some(&self.fields), setter: self.fields.setter.as_deref() }
+    }
+
+    /// Lists the fields with a value of their own that something else than the origin set, in the order of the object.
+    pub fn set_fields(&self) -> Vec<SetField<'_>> {
+        let mut found = Vec::new();
+        collect_fields(&self.known, self.trail(), &mut String::new(), &mut found);
+        found
+    }
+}
+
+impl Node {
+    fn set(setter: &Arc<Setter>) -> Self {
+        Self { setter: Some(Arc::clone(setter)), inner: Inner::Nothing }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.setter.is_none() && matches!(self.inner, Inner::Nothing)
+    }
+
+    fn map_setters(&mut self, map: &mut dyn FnMut(&Arc<Setter>) -> Arc<Setter>) {
+        if let Some(setter) = &mut self.setter {
+            *setter = map(setter);
+        }
+        match &mut self.inner {
+            Inner::Nothing => {}
+            Inner::Fields(fields) => fields.values_mut().for_each(|node| node.map_setters(map)),
+            Inner::Items(items) => items.values_mut().for_each(|node| node.map_setters(map)),
+        }
+    }
+
+    /// The node of a value that was changed.
+    fn with(self, before: &Value, after: &Value, setter: &Arc<Setter>) -> Self {
+        match (before, after) {
+            (Value::Object(before), Value::Object(after)) => self.with_fields(before, after, setter),
+            (Value::Array(before), Value::Array(after)) => self.with_items(before, after, setter),
+            (before, after) if before == after => self,
+            _ => Self::set(setter),
+        }
+    }
+
+    fn with_fields(
+        self,
+        before: &Map<String, Value>,
+        after: &Map<String, Value>,
+        setter: &Arc<Setter>,
+    ) -> Self {
+        if after.is_empty() && !before.is_empty() {
+            return Self::set(setter);
+        }
+        let mut past = match self.inner {
+            Inner::Fields(fields) => fields,
+            Inner::Nothing | Inner::Items(_) => BTreeMap::new(),
+        };
+        let mut fields = BTreeMap::new();
+        for (key, value) in after {
+            let node = match before.get(key) {
+                Some(old) => past.remove(key).unwrap_or_default().with(old, value, setter),
+                None => Self::set(setter),
+            };
+            if !node.is_empty() {
+                fields.insert(key.clone(), node);
+            }
+        }
+        let inner = if fields.is_empty() { Inner::Nothing } else { Inner::Fields(fields) };
+        Self { setter: self.setter, inner }
+    }
+
+    fn with_items(self, before: &[Value], after: &[Value], setter: &Arc<Setter>) -> Self {
+        if after.is_empty() && !before.is_empty() {
+            return Self::set(setter);
+        }
+        let mut past = match self.inner {
+            Inner::Items(items) => items,
+            Inner::Nothing | Inner::Fields(_) => BTreeMap::new(),
+        };
+        let mut items = BTreeMap::new();
+        for (index, (value, was)) in after.iter().zip(align::former_places(before, after)).enumerate() {
+            let node = match was {
+                Some(was) => past.remove(&was).unwrap_or_default().with(&before[was], value, setter),
+                None => Self::set(setter),
+            };
+            if !node.is_empty() {
+                items.insert(index, node);
+            }
+        }
+        let inner = if items.is_empty() { Inner::Nothing } else { Inner::Items(items) };
+        Self { setter: self.setter, inner }
+    }
+}
+
+impl<'a> Trail<'a> {
+    pub(crate) fn field(self, key: &str) -> Self {
+        match self.node.map(|node| &node.inner) {
+            Some(Inner::Fields(fields)) => self.step(fields.get(key)),
+            _ => self.step(None),
+        }
+    }
+
+    pub(crate) fn item(self, index: usize) -> Self {
+        match self.node.map(|node| &node.inner) {
+            Some(Inner::Items(items)) => self.step(items.get(&index)),
+            _ => self.step(None),
+        }
+    }
+
+    fn step(self, node: Option<&'a Node>) -> Self {
+        Self { node, setter: node.and_then(|node| node.setter.as_deref()).or(self.setter) }
+    }
+}
+
+fn collect<'a>(value: &Value, trail: Trail<'a>, pointer: &mut String, found: &mut Vec<SetField<'a>>) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => collect_fields(fields, trail, pointer, found),
+        Value::Array(items) if !items.is_empty() => {
+            for (index, item) in items.iter().enumerate() {
+                below(pointer, &index.to_string(), |pointer| {
+                    collect(item, trail.item(index), pointer, found);
+                });
+            }
+        }
+        _ => {
+            if let Some(setter) = trail.setter {
+                found.push(SetField { pointer: pointer.clone(), setter });
+            }
+        }
+    }
+}
+
+fn collect_fields<'a>(
+    fields: &Map<String, Value>,
+    trail: Trail<'a>,
+    pointer: &mut String,
+    found: &mut Vec<SetField<'a>>,
+) {
+    for (key, value) in fields {
+        let step = key.replace('~', "~0").replace('/', "~1");
+        below(pointer, &step, |pointer| collect(value, trail.field(key), pointer, found));
+    }
+}
+
+fn below(pointer: &mut String, step: &str, act: impl FnOnce(&mut String)) {
+    let length = pointer.len();
+    pointer.push('/');
+    pointer.push_str(step);
+    act(pointer);
+    pointer.truncate(length);
+}
+
+/// Such as `overlay/kustomization.yaml: patches[0] (overlay/cpu.yaml)`.
+impl fmt::Display for Setter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = if self.file.is_empty() || self.field.is_empty() { "" } else { ": " };
+        write!(formatter, "{}{part}{}", self.file, self.field)?;
+        if self.content.is_empty() { Ok(()) } else { write!(formatter, " ({})", self.content) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

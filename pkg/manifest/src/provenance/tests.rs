@@ -1,0 +1,109 @@
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::Setter;
+use crate::{Limits, Object, Value, read_stream, write_stream, write_traced_stream};
+
+fn setter(file: &str) -> Arc<Setter> {
+    Arc::new(Setter { file: file.to_owned(), ..Setter::default() })
+}
+
+/// An object that went through some contents, each set by the next letter.
+fn changed(contents: &[Value]) -> Object {
+    let (first, later) = contents.split_first().unwrap();
+    let mut object = Object::try_from(first.clone()).unwrap();
+    object.trace(&setter("base"));
+    for (content, letter) in later.iter().zip(["a", "b", "c"]) {
+        *object.as_map_mut() = content.as_object().unwrap().clone();
+        object.set_by(&setter(letter));
+    }
+    object
+}
+
+fn fields(contents: &[Value]) -> Vec<String> {
+    let object = changed(contents);
+    let set = object.provenance().unwrap().set_fields();
+    set.into_iter().map(|it| format!("{} {}", it.pointer, it.setter)).collect()
+}
+
+#[test]
+fn a_field_is_of_what_set_it_last_and_others_of_the_origin() {
+    let contents = [
+        json!({"kind": "X", "spec": {"count": 1, "size": 1, "gone": 1, "same": [1]}}),
+        json!({"kind": "X", "spec": {"count": 2, "size": 2, "same": [1], "new": {"x": 1, "y": {}}}}),
+        json!({"kind": "X", "spec": {"count": 2, "size": 3, "same": [1], "new": {"x": 2, "y": {}}}}),
+    ];
+    assert_eq!(fields(&contents), ["/spec/count a", "/spec/new/x b", "/spec/new/y a", "/spec/size b"]);
+}
+
+#[test]
+fn items_of_a_list_keep_their_past_when_others_come_and_go() {
+    let container = |name: &str, image: &str| json!({"name": name, "image": image});
+    let contents = [
+        json!({"list": [container("web", "1"), container("log", "1")], "args": ["x", "y"]}),
+        json!({"list": [container("web", "1"), container("log", "2")], "args": ["x", "z"]}),
+        json!({"list": [container("new", "1"), container("web", "3"), container("log", "2")], "args": ["w", "x", "z"]}),
+    ];
+    let expected =
+        ["/args/0 b", "/args/2 a", "/list/0/image b", "/list/0/name b", "/list/1/image b", "/list/2/image a"];
+    assert_eq!(fields(&contents), expected);
+}
+
+#[test]
+fn what_is_left_empty_was_set_by_what_emptied_it() {
+    let contents = [json!({"a": {"b": 1}, "c": [1], "d": {}}), json!({"a": {}, "c": [], "d": {}})];
+    assert_eq!(fields(&contents), ["/a a", "/c a"]);
+}
+
+#[test]
+fn a_pointer_is_one_that_other_tools_read() {
+    let contents = [json!({}), json!({"a/b~c": 1})];
+    assert_eq!(fields(&contents), ["/a~1b~0c a"]);
+}
+
+#[test]
+fn comments_tell_the_origin_above_and_other_setters_behind_each_value() {
+    let long = "word ".repeat(30);
+    let object = changed(&[
+        json!({"kind": "X", "old": true, "list": [{"name": "a"}]}),
+        json!({
+            "kind": "X", "old": true, "list": [{"name": "a", "empty": {}}, "text"],
+            "lines": "one\ntwo\n", "long": long.trim(), "number": 1, "quoted": "1"
+        }),
+    ]);
+    let text = write_traced_stream(std::slice::from_ref(&object));
+    let expected = "\
+# base
+kind: X
+lines: | # a
+  one
+  two
+list:
+- empty: {} # a
+  name: a
+- text # a
+long: word word word word word word word word word word word word word word word word
+  word word word word word word word word word word word word word word # a
+number: 1 # a
+old: true
+quoted: \"1\" # a";
+    assert_eq!(text, expected);
+    let read = read_stream(text.as_bytes(), &Limits::default()).unwrap();
+    assert_eq!(read.objects, [object]);
+}
+
+#[test]
+fn a_setter_can_be_told_in_other_words_and_takes_one_line() {
+    let mut object = changed(&[json!({"a": 1, "b": 1}), json!({"a": 2, "b": 2})]);
+    object.map_setters(|setter| Setter { field: "line\nbreak".to_owned(), ..setter.clone() });
+    let text = write_traced_stream(std::slice::from_ref(&object));
+    assert_eq!(text, "# base: line break\na: 2 # a: line break\nb: 2 # a: line break");
+}
+
+#[test]
+fn an_object_that_is_not_traced_is_printed_as_ever() {
+    let object = Object::try_from(json!({"a": 1, "b": ["x\ny\n"]})).unwrap();
+    let objects = [object];
+    assert_eq!(write_traced_stream(&objects), write_stream(&objects));
+}
