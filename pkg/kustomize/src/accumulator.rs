@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use manifest::provenance::Setter;
+
 use crate::ResId;
 use crate::fields::FieldTables;
 use crate::problems::ProblemKind;
@@ -140,6 +142,17 @@ impl Accumulator {
     pub(crate) fn edit_all(&mut self, mut change: impl FnMut(&mut Resource)) {
         for index in 0..self.slots.len() {
             self.edit(Position(index), &mut change);
+        }
+    }
+
+    /// Accounts for all that changed since the last time. What was added since then comes from its origin.
+    pub(crate) fn account(&mut self, setter: &Arc<Setter>) {
+        for resource in self.slots.iter_mut().flatten() {
+            if resource.object.provenance().is_some() {
+                resource.object.set_by(setter);
+            } else {
+                resource.object.trace(&Arc::new(resource.origin.setter()));
+            }
         }
     }
 

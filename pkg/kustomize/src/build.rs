@@ -53,6 +53,8 @@ pub struct Options {
     pub managed_by_label: bool,
     /// Whether patches that disagree are told.
     pub conflicts: Conflicts,
+    /// Whether the objects are traced, so that they tell what set their fields.
+    pub trace: Trace,
 }
 
 /// Whether the caller runs `helm`.
@@ -73,6 +75,16 @@ pub enum Conflicts {
     Ignored,
     /// Each with both places.
     Told,
+}
+
+/// Whether it is kept what sets which field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trace {
+    /// It is not, and costs nothing.
+    #[default]
+    Off,
+    /// In the [provenance](manifest::provenance) of each object.
+    On,
 }
 
 /// Which files a kustomization may name.
@@ -176,3 +188,5 @@ mod properties;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod traced;

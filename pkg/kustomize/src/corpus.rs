@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Answers, Build, LoadRestrictor, MemoryTree, Options, Outcome, Reorder, TreePath};
+use manifest::{Limits, read_stream, write_traced_stream};
+
+use crate::{Answers, Build, LoadRestrictor, MemoryTree, Options, Outcome, Output, Reorder, Trace, TreePath};
 
 const PASSING: &str = include_str!("corpus/passing.txt");
 
@@ -44,19 +46,41 @@ fn compare(folder: &Path) -> Result<(), String> {
     let start = fs::read_to_string(folder.join("run")).unwrap();
     let mut tree = MemoryTree::default();
     read_folder(&folder.join("in"), &TreePath::new("/"), &mut tree);
-    let options =
-        Options { load_restrictor: LoadRestrictor::None, reorder: Reorder::None, ..Options::default() };
-    let build = Build { tree: &tree, answers: &Answers::new(), options };
-    let printed = match build.run(&TreePath::new(start.trim())).map_err(|errors| errors.to_string())? {
-        Outcome::Built(output) => output.text(),
-        Outcome::Wants(wanted) => return Err(format!("wants {wanted:?}")),
-    };
+    let printed = build(&tree, start.trim(), Trace::Off)?.text();
+    check_trace(&build(&tree, start.trim(), Trace::On)?, &printed)?;
     let (expected, printed) = (expected.trim(), printed.trim());
     if expected == printed {
         return Ok(());
     }
     let differs = expected.lines().zip(printed.lines()).enumerate().find(|(_, (a, b))| a != b);
     Err(format!("first difference {differs:?}"))
+}
+
+fn build(tree: &MemoryTree, start: &str, trace: Trace) -> Result<Output, String> {
+    let options = Options {
+        load_restrictor: LoadRestrictor::None,
+        reorder: Reorder::None,
+        trace,
+        ..Options::default()
+    };
+    let build = Build { tree, answers: &Answers::new(), options };
+    match build.run(&TreePath::new(start)).map_err(|errors| errors.to_string())? {
+        Outcome::Built(output) => Ok(output),
+        Outcome::Wants(wanted) => Err(format!("wants {wanted:?}")),
+    }
+}
+
+/// Tracing changes nothing, and its comments are none to whoever reads the text.
+fn check_trace(traced: &Output, printed: &str) -> Result<(), String> {
+    if traced.text() != printed {
+        return Err("traced it is another".to_owned());
+    }
+    let read = |text: &str| read_stream(text.as_bytes(), &Limits::default()).map(|stream| stream.objects);
+    let commented = write_traced_stream(&traced.objects);
+    if read(&commented).ok() != read(printed).ok() {
+        return Err(format!("with comments it is another:\n{commented}"));
+    }
+    Ok(())
 }
 
 /// Puts the files of a folder of the disk into a tree.

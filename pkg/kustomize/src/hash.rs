@@ -1,6 +1,8 @@
 //! The hash of its content at the end of a generated object's name.
 
-use manifest::{Map, Object, Value};
+use std::sync::Arc;
+
+use manifest::{Map, Object, Value, provenance::Setter};
 use sha2::{Digest, Sha256};
 
 use crate::accumulator::Accumulator;
@@ -18,10 +20,12 @@ pub(crate) fn run(_scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
 
 /// Appends the hash to the names of the objects that need it.
 pub(crate) fn append(objects: &mut Accumulator) {
+    let setter = Arc::new(Setter { field: "hash of the content".to_owned(), ..Setter::default() });
     objects.edit_all(|resource| {
         if resource.needs_hash {
             let name = format!("{}-{}", resource.object.name(), hash(&resource.object));
             resource.object.set_name(&name);
+            resource.object.set_by(&setter);
         }
     });
 }

@@ -35,6 +35,11 @@ pub(crate) fn run_strategic_merge(scope: &mut Scope<'_, '_>, objects: &mut Accum
     for (index, entry) in scope.kustomization.patches_strategic_merge.iter().enumerate() {
         let place = format!("patchesStrategicMerge[{index}]");
         apply_strategic(scope, &place, entry, objects, &mut writes);
+        scope.account(
+            &place,
+            scope.named_file(if body::is_mapping(entry) { "" } else { entry }).as_ref(),
+            objects,
+        );
     }
 }
 
@@ -42,7 +47,9 @@ pub(crate) fn run_strategic_merge(scope: &mut Scope<'_, '_>, objects: &mut Accum
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let mut writes = Writes::of(scope);
     for (index, patch) in scope.kustomization.patches.iter().enumerate() {
-        apply(scope, &format!("patches[{index}]"), patch, objects, &mut writes);
+        let place = format!("patches[{index}]");
+        apply(scope, &place, patch, objects, &mut writes);
+        scope.account(&place, scope.named_file(&patch.path).as_ref(), objects);
     }
 }
 
@@ -50,7 +57,9 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
 pub(crate) fn run_json6902(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let mut writes = Writes::of(scope);
     for (index, patch) in scope.kustomization.patches_json6902.iter().enumerate() {
-        apply(scope, &format!("patchesJson6902[{index}]"), patch, objects, &mut writes);
+        let place = format!("patchesJson6902[{index}]");
+        apply(scope, &place, patch, objects, &mut writes);
+        scope.account(&place, scope.named_file(&patch.path).as_ref(), objects);
     }
 }
 

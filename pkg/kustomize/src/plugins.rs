@@ -136,6 +136,7 @@ pub(crate) fn run_generators(scope: &mut Scope<'_, '_>, objects: &mut Accumulato
     for config in configs(scope, "generators", &scope.kustomization.generators) {
         if is_runnable(scope, &config, "generator") {
             generate::run(scope, &config, objects);
+            config.account(scope, objects);
         }
     }
 }
@@ -145,6 +146,7 @@ pub(crate) fn run_transformers(scope: &mut Scope<'_, '_>, objects: &mut Accumula
     for config in configs(scope, "transformers", &scope.kustomization.transformers) {
         if is_runnable(scope, &config, "transformer") {
             transform::run(scope, &config, objects);
+            config.account(scope, objects);
             metadata::note(scope, &config.file, &config.plugin(), objects);
         }
     }
@@ -266,6 +268,12 @@ impl Config {
             }
         }
         is_sound.then_some(settings.of)
+    }
+
+    /// Accounts for what the plugin changed.
+    fn account(&self, scope: &Scope<'_, '_>, objects: &mut Accumulator) {
+        let is_written_out = self.file == scope.root.file;
+        scope.account(&self.field, if is_written_out { None } else { Some(&self.file) }, objects);
     }
 
     fn kind(&self) -> String {

@@ -10,8 +10,9 @@
 mod referents;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use manifest::Value;
+use manifest::{Value, provenance::Setter};
 
 use crate::accumulator::Accumulator;
 use crate::build::Scope;
@@ -117,6 +118,10 @@ fn follow_from(
                     *value = new;
                 }
             });
+            if resource.object.provenance().is_some() {
+                let field = format!("name of the {}", kind.kind);
+                resource.object.set_by(&Arc::new(Setter { field, ..Setter::default() }));
+            }
         }
     }
 }

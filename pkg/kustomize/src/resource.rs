@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use manifest::Object;
+use manifest::{Object, provenance::Setter};
 
 use crate::{ResId, TreePath};
 
@@ -126,6 +126,18 @@ impl Plugin {
     /// The plugin a field of a kustomization stands for.
     pub(crate) fn of_field(kind: &str) -> Self {
         Self { kind: kind.to_owned(), ..Self::default() }
+    }
+}
+
+impl Origin {
+    /// What set the fields an object of this origin came with.
+    pub(crate) fn setter(&self) -> Setter {
+        let (file, field) = match self {
+            Self::Given(name) => (name.clone(), String::new()),
+            Self::File(file) => (file.to_string(), String::new()),
+            Self::Field { file, field, .. } => (file.to_string(), field.clone()),
+        };
+        Setter { file, field, content: String::new() }
     }
 }
 

@@ -8,14 +8,14 @@
 
 mod expand;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use manifest::{Object, Value, type_name};
+use manifest::{Object, Value, provenance::Setter, type_name};
 
 use crate::accumulator::Accumulator;
 use crate::build::Scope;
-use crate::fields::FieldTable;
+use crate::fields::{FieldSpec, FieldTable};
 use crate::kustomization::entries::{Var, VarObject};
 use crate::problems::{Place, Problem};
 use crate::resource::Resource;
@@ -236,11 +236,26 @@ fn replace(values: &mut Values, fields: &FieldTable, objects: &mut Accumulator) 
             let mut is_mentioned = false;
             spec.read(&resource.object, |value| is_mentioned |= texts_of(value).any(expand::may_change));
             if is_mentioned {
+                let setter = resource.object.provenance().map(|_| setter(spec, &resource.object));
                 let object: &mut Object = &mut resource.object;
                 spec.path.edit(object.as_map_mut(), false, &mut |value| expand_in(values, value));
+                if let Some(setter) = setter {
+                    object.set_by(&setter);
+                }
             }
         }
     });
+}
+
+/// What will have set a field of an object: the variables it mentions.
+fn setter(spec: &FieldSpec, object: &Object) -> Arc<Setter> {
+    let mut names = BTreeSet::new();
+    spec.read(object, |value| {
+        let mentioned = texts_of(value).flat_map(expand::names);
+        names.extend(mentioned.map(|name| format!("$({name})")));
+    });
+    let names: Vec<String> = names.into_iter().collect();
+    Arc::new(Setter { field: names.join(" "), ..Setter::default() })
 }
 
 fn texts_of(value: &Value) -> impl Iterator<Item = &str> {

@@ -1,16 +1,23 @@
 //! What holds for any build: of trees made up of bases, overlays and components, and of any bytes.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
-use crate::{Answers, Build, MemoryTree, Options, Outcome, TreePath};
+use crate::{Answers, Build, MemoryTree, Options, Outcome, Output, Trace, TreePath};
 
 type Files = Vec<(String, String)>;
 
 fn text_of(files: &Files, folder: &str) -> Result<String, String> {
+    output_of(files, folder, Trace::Off).map(|output| output.text())
+}
+
+fn output_of(files: &Files, folder: &str, trace: Trace) -> Result<Output, String> {
     let tree: MemoryTree = files.iter().map(|(path, text)| (path, text.as_bytes())).collect();
-    let build = Build { tree: &tree, answers: &Answers::new(), options: Options::default() };
+    let options = Options { trace, ..Options::default() };
+    let build = Build { tree: &tree, answers: &Answers::new(), options };
     match build.run(&TreePath::new(folder)).map_err(|errors| errors.to_string())? {
-        Outcome::Built(output) => Ok(output.text()),
+        Outcome::Built(output) => Ok(output),
         Outcome::Wants(wanted) => Err(format!("wants {wanted:?}")),
     }
 }
@@ -97,6 +104,24 @@ proptest! {
         prop_assert_eq!(&overlay, &text_of(&files, "/alone").map_err(|told| told.replace("/alone/", "/over/")));
         if let (Ok(overlay), Ok(component)) = (overlay, text_of(&files, "/top")) {
             prop_assert_eq!(overlay, component);
+        }
+    }
+
+    #[test]
+    fn tracing_changes_no_object_and_accounts_for_every_field(files in base(), changes in prop::collection::vec(change(), 0..3)) {
+        let over = format!("resources: [../base]\n{}", distinct(changes));
+        let files = with(&files, &[("/over/kustomization.yaml", &over)]);
+        match (output_of(&files, "/over", Trace::Off), output_of(&files, "/over", Trace::On)) {
+            (Ok(plain), Ok(traced)) => {
+                prop_assert_eq!(plain.text(), traced.text());
+                for object in traced.objects {
+                    let mut again = object.clone();
+                    again.set_by(&Arc::default());
+                    let (told, left) = (object.provenance().unwrap(), again.provenance().unwrap());
+                    prop_assert_eq!(told.set_fields(), left.set_fields());
+                }
+            }
+            (plain, traced) => prop_assert_eq!(plain.unwrap_err(), traced.unwrap_err()),
         }
     }
 

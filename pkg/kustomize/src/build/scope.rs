@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use manifest::Object;
+use manifest::{Object, provenance::Setter};
 
 use crate::accumulator::Accumulator;
 use crate::kustomization::Kustomization;
@@ -12,7 +12,7 @@ use crate::resource::{Origin, Resource};
 use crate::{Resolved, TreePath};
 
 use super::root::Root;
-use super::{LoadRestrictor, Session, load};
+use super::{LoadRestrictor, Session, Trace, load};
 
 /// One kustomization while its steps run.
 pub(crate) struct Scope<'s, 'a> {
@@ -45,6 +45,28 @@ impl<'a> Scope<'_, 'a> {
     pub(crate) fn warn(&mut self, field: &str, kind: impl Into<ProblemKind>) {
         let place = self.root.place(field);
         self.session.problems.warnings.push(Problem { place, kind: kind.into() });
+    }
+
+    /// Whether it is kept what sets which field.
+    pub(crate) fn is_traced(&self) -> bool {
+        self.session.options.trace == Trace::On
+    }
+
+    /// Where it is kept: all that changed since the last time was set by a field, with the content of a file if it names one.
+    pub(crate) fn account(&self, field: &str, content: Option<&TreePath>, objects: &mut Accumulator) {
+        if self.is_traced() {
+            let file = self.root.file.to_string();
+            let content = content.map(TreePath::to_string).unwrap_or_default();
+            objects.account(&Arc::new(Setter { file, field: field.to_owned(), content }));
+        }
+    }
+
+    /// The file an entry names, under its address where it is elsewhere; nothing for an empty entry.
+    pub(crate) fn named_file(&self, entry: &str) -> Option<TreePath> {
+        (!entry.is_empty()).then(|| match Remote::of_file_entry(entry) {
+            Some(remote) => TreePath::new(&remote.shown()),
+            None => self.root.folder.join(entry),
+        })
     }
 
     /// Asks for something from elsewhere; `None` where it has to be waited for, or came to nothing, which is reported.

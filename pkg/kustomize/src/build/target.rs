@@ -20,55 +20,69 @@ use super::root::Root;
 use super::scope::Step;
 use super::{Beneath, Scope, Session, components, resources};
 
-/// A step, and for a transformer what `transformerAnnotations` call it and how often it runs.
+/// A step, the field it is for, and for a transformer what `transformerAnnotations` call it and how often it runs.
 struct Stage {
+    field: &'static str,
     step: Step,
     transformer: Option<(&'static str, Times)>,
 }
 
 type Times = fn(&Kustomization) -> usize;
 
-const fn plain(step: Step) -> Stage {
-    Stage { step, transformer: None }
+const fn plain(field: &'static str, step: Step) -> Stage {
+    Stage { field, step, transformer: None }
 }
 
-const fn transformer(step: Step, kind: &'static str, times: Times) -> Stage {
-    Stage { step, transformer: Some((kind, times)) }
+const fn transformer(field: &'static str, step: Step, kind: &'static str, times: Times) -> Stage {
+    Stage { field, step, transformer: Some((kind, times)) }
 }
 
 /// What every kustomization and every component does, to the objects gathered so far.
 const STEPS: [Stage; 24] = [
-    plain(schema::run),
-    plain(resources::run),
-    plain(configurations::run),
-    plain(configurations::run_crds),
-    plain(generators::run_config_maps),
-    plain(generators::run_secrets),
-    plain(helm::run),
-    plain(plugins::run_generators),
-    plain(components::run),
-    transformer(patches::run_strategic_merge, "PatchStrategicMergeTransformer", |k| {
-        usize::from(!k.patches_strategic_merge.is_empty())
+    plain("openapi", schema::run),
+    plain("resources", resources::run),
+    plain("configurations", configurations::run),
+    plain("crds", configurations::run_crds),
+    plain("configMapGenerator", generators::run_config_maps),
+    plain("secretGenerator", generators::run_secrets),
+    plain("helmCharts", helm::run),
+    plain("generators", plugins::run_generators),
+    plain("components", components::run),
+    transformer(
+        "patchesStrategicMerge",
+        patches::run_strategic_merge,
+        "PatchStrategicMergeTransformer",
+        |k| usize::from(!k.patches_strategic_merge.is_empty()),
+    ),
+    transformer("patches", patches::run, "PatchTransformer", |k| k.patches.len()),
+    transformer("namespace", namespace::run, "NamespaceTransformer", |k| {
+        usize::from(!k.namespace.is_empty())
     }),
-    transformer(patches::run, "PatchTransformer", |k| k.patches.len()),
-    transformer(namespace::run, "NamespaceTransformer", |k| usize::from(!k.namespace.is_empty())),
-    transformer(name::run_prefix, "PrefixTransformer", |k| usize::from(!k.name_prefix.is_empty())),
-    transformer(name::run_suffix, "SuffixTransformer", |k| usize::from(!k.name_suffix.is_empty())),
-    transformer(labels::run, "LabelTransformer", |k| k.labels.len()),
+    transformer("namePrefix", name::run_prefix, "PrefixTransformer", |k| {
+        usize::from(!k.name_prefix.is_empty())
+    }),
+    transformer("nameSuffix", name::run_suffix, "SuffixTransformer", |k| {
+        usize::from(!k.name_suffix.is_empty())
+    }),
+    transformer("labels", labels::run, "LabelTransformer", |k| k.labels.len()),
     // The peer has one of these wherever there is any label.
-    transformer(labels::run_common, "LabelTransformer", |k| {
+    transformer("commonLabels", labels::run_common, "LabelTransformer", |k| {
         usize::from(!k.labels.is_empty() || !k.common_labels.is_empty())
     }),
-    transformer(annotations::run, "AnnotationsTransformer", |k| {
+    transformer("commonAnnotations", annotations::run, "AnnotationsTransformer", |k| {
         usize::from(!k.common_annotations.is_empty())
     }),
-    transformer(patches::run_json6902, "PatchJson6902Transformer", |k| k.patches_json6902.len()),
-    transformer(replicas::run, "ReplicaCountTransformer", |k| k.replicas.len()),
-    transformer(images::run, "ImageTagTransformer", |k| k.images.len()),
-    transformer(replacements::run, "ReplacementTransformer", |k| usize::from(!k.replacements.is_empty())),
-    plain(plugins::run_transformers),
-    plain(plugins::run_validators),
-    plain(vars::gather),
+    transformer("patchesJson6902", patches::run_json6902, "PatchJson6902Transformer", |k| {
+        k.patches_json6902.len()
+    }),
+    transformer("replicas", replicas::run, "ReplicaCountTransformer", |k| k.replicas.len()),
+    transformer("images", images::run, "ImageTagTransformer", |k| k.images.len()),
+    transformer("replacements", replacements::run, "ReplacementTransformer", |k| {
+        usize::from(!k.replacements.is_empty())
+    }),
+    plain("transformers", plugins::run_transformers),
+    plain("validators", plugins::run_validators),
+    plain("vars", vars::gather),
 ];
 
 /// What is done once, with the objects of the kustomization at the top.
@@ -103,13 +117,16 @@ pub(super) fn build_top(
     for step in FINISH {
         step(&mut scope, &mut objects);
     }
+    // The others account for what they write themselves.
+    scope.account("buildMetadata", None, &mut objects);
     objects.into_resources().into_iter().map(|Resource { object, .. }| object).collect()
 }
 
 /// Builds one kustomization onto objects: none for one of its own, those of the parent for a component.
 pub(super) fn build(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
-    for Stage { step, transformer } in STEPS {
+    for Stage { field, step, transformer } in STEPS {
         step(scope, objects);
+        scope.account(field, None, objects);
         if let Some((kind, times)) = transformer {
             for _ in 0..times(scope.kustomization) {
                 metadata::note(scope, &scope.root.file, &Plugin::of_field(kind), objects);

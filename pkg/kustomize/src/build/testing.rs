@@ -6,8 +6,12 @@ use crate::{Answers, Build, MemoryTree, Options, Outcome, Reorder, TreePath};
 
 /// Builds files; gives what is wrong a line each.
 pub(crate) fn build(files: &[(&str, &str)]) -> Result<Vec<Object>, String> {
+    build_with(files, Options { reorder: Reorder::None, ..Options::default() })
+}
+
+/// Builds files in another way.
+pub(crate) fn build_with(files: &[(&str, &str)], options: Options) -> Result<Vec<Object>, String> {
     let tree: MemoryTree = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
-    let options = Options { reorder: Reorder::None, ..Options::default() };
     let outcome = Build { tree: &tree, answers: &Answers::new(), options }.run(&TreePath::new("/"));
     match outcome {
         Ok(Outcome::Built(output)) => Ok(output.objects),

@@ -81,7 +81,7 @@ fn put_onto(behavior: Behavior, new: Resource, old: &mut Resource) {
         }
         Behavior::Create | Behavior::Replace => old.origin = new.origin,
     }
-    old.object = object;
+    old.object.replace_fields(object.into_fields());
     // Both must want one: either may have switched it off.
     old.needs_hash &= new.needs_hash;
 }

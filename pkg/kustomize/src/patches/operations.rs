@@ -97,7 +97,7 @@ impl Operations {
         if patched.name().is_empty() && !object.name().is_empty() {
             return Err(whole("what is left has no `metadata.name`"));
         }
-        *object = patched;
+        object.replace_fields(patched.into_fields());
         if let Some(Value::Object(metadata)) = object.get_mut(&["metadata"]) {
             make_texts(metadata, "annotations");
         }

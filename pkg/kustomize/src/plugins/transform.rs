@@ -33,7 +33,7 @@ pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accu
         }
         "ReplicaCountTransformer" => {
             let Some(Replicas { replica, fields }) = config.read(scope) else { return };
-            for (_, problem) in replicas::set(&[replica], &table(fields), objects) {
+            if let Err(problem) = replicas::set(&replica, &table(fields), objects) {
                 scope.problem(&config.field, problem);
             }
         }

@@ -37,12 +37,20 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let mut rules = Vec::new();
     for (index, image) in scope.kustomization.images.iter().enumerate() {
         match Rule::new(image) {
-            Ok(rule) => rules.push(rule),
+            Ok(rule) => rules.push((index, rule)),
             Err(problem) => scope.problem(&format!("images[{index}].name"), problem),
         }
     }
     let tables = objects.tables.clone();
-    set(&rules, &tables.images, objects);
+    if !scope.is_traced() {
+        let rules: Vec<Rule<'_>> = rules.into_iter().map(|(_, rule)| rule).collect();
+        return set(&rules, &tables.images, objects);
+    }
+    // One after the other they come to the same, slower.
+    for (index, rule) in rules {
+        set(&[rule], &tables.images, objects);
+        scope.account(&format!("images[{index}]"), None, objects);
+    }
 }
 
 /// Changes every image by each rule in turn.

@@ -13,9 +13,11 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for (index, label) in scope.kustomization.labels.iter().enumerate() {
         let (fields, mut problems) = fields_of(label, &tables);
         problems.extend(pairs::set(&label.pairs, &fields, objects));
+        let place = format!("labels[{index}]");
         for problem in problems {
-            scope.problem(&format!("labels[{index}]"), problem);
+            scope.problem(&place, problem);
         }
+        scope.account(&place, None, objects);
     }
 }
 

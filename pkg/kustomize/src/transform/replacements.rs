@@ -46,6 +46,7 @@ pub(crate) fn run_entries(
                 }
             }
         }
+        scope.account(&place, scope.named_file(&entry.path).as_ref(), objects);
     }
 }
 

@@ -24,41 +24,39 @@ pub enum ReplicaProblem {
 
 /// Sets the counts.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
-    let replicas = &scope.kustomization.replicas;
     let tables = objects.tables.clone();
-    for (index, problem) in set(replicas, &tables.replicas, objects) {
-        scope.problem(&format!("replicas[{index}]"), problem);
+    for (index, replica) in scope.kustomization.replicas.iter().enumerate() {
+        let place = format!("replicas[{index}]");
+        if let Err(problem) = set(replica, &tables.replicas, objects) {
+            scope.problem(&place, problem);
+        }
+        scope.account(&place, None, objects);
     }
 }
 
-/// Sets counts on the workloads that have or had the names; gives the entries that hit nothing.
+/// Sets the count on the workloads that have or had a name.
 /// Source: kustomize v5.8.1 ReplicaCountTransformer.
+/// # Errors
+/// When there are none.
 pub(crate) fn set(
-    replicas: &[Replica],
+    replica: &Replica,
     fields: &FieldTable,
     objects: &mut Accumulator,
-) -> Vec<(usize, ReplicaProblem)> {
-    if replicas.is_empty() {
-        return Vec::new();
+) -> Result<(), ReplicaProblem> {
+    let mut positions = objects.named(&replica.name);
+    positions.retain(|position| objects.get(*position).is_some_and(|resource| has_count(fields, resource)));
+    if positions.is_empty() {
+        return Err(nothing_found(&replica.name, fields, objects));
     }
-    let mut missed = Vec::new();
-    for (index, replica) in replicas.iter().enumerate() {
-        let mut positions = objects.named(&replica.name);
-        positions
-            .retain(|position| objects.get(*position).is_some_and(|resource| has_count(fields, resource)));
-        if positions.is_empty() {
-            missed.push((index, nothing_found(&replica.name, fields, objects)));
-        }
-        for position in positions {
-            objects.edit(position, |resource| {
-                let specs: Vec<_> = fields.of(&resource.object).collect();
-                for spec in specs {
-                    spec.edit(&mut resource.object, |count| *count = Value::from(replica.count));
-                }
-            });
-        }
+    for position in positions {
+        objects.edit(position, |resource| {
+            let specs: Vec<_> = fields.of(&resource.object).collect();
+            for spec in specs {
+                spec.edit(&mut resource.object, |count| *count = Value::from(replica.count));
+            }
+        });
     }
-    missed
+    Ok(())
 }
 
 fn has_count(fields: &FieldTable, resource: &Resource) -> bool {
@@ -109,14 +107,15 @@ mod tests {
         objects.edit_all(|resource| resource.object.set_name("x-web"));
         let replica = |name: &str, count| Replica { name: name.to_owned(), count };
         let replicas = [replica("web", 3), replica("x-webb", 1), replica("other", 1)];
-        let missed = set(&replicas, &fields, &mut objects);
+        let missed = replicas.map(|replica| set(&replica, &fields, &mut objects));
         let counts: Vec<_> =
             objects.iter().map(|(_, resource)| resource.object.get(&["spec", "replicas"]).cloned()).collect();
         assert_eq!(counts, [Some(json!(3)), None]);
-        let told: Vec<String> = missed.iter().map(|(index, problem)| format!("{index}: {problem}")).collect();
+        let told = missed.map(|result| result.err().map(|problem| problem.to_string()));
         let expected = [
-            "1: no workload with a replica count is named `x-webb`; is `x-web` meant?",
-            "2: no workload with a replica count is named `other`",
+            None,
+            Some("no workload with a replica count is named `x-webb`; is `x-web` meant?".to_owned()),
+            Some("no workload with a replica count is named `other`".to_owned()),
         ];
         assert_eq!(told, expected);
     }

@@ -25,6 +25,14 @@ pub(super) fn may_change(text: &str) -> bool {
     text.contains("$(") || text.contains("$$")
 }
 
+/// The names of the variables a text mentions.
+pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
+    pieces(text).into_iter().filter_map(|piece| match piece {
+        Piece::Variable(name) => Some(name),
+        Piece::Text(_) => None,
+    })
+}
+
 impl Values {
     pub(super) fn add(&mut self, name: &str, value: Value) {
         self.0.insert(name.to_owned(), Entry { value, uses: 0 });
