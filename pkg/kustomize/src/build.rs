@@ -10,7 +10,7 @@ mod target;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use manifest::Object;
+use manifest::{Object, provenance::Trace};
 
 pub(crate) use resources::add as add_resource;
 pub(crate) use scope::Scope;
@@ -75,16 +75,6 @@ pub enum Conflicts {
     Ignored,
     /// Each with both places.
     Told,
-}
-
-/// Whether it is kept what sets which field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Trace {
-    /// It is not, and costs nothing.
-    #[default]
-    Off,
-    /// In the [provenance](manifest::provenance) of each object.
-    On,
 }
 
 /// Which files a kustomization may name.

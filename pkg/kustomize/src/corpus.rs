@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use manifest::provenance::Trace;
 use manifest::{Limits, read_stream, write_traced_stream};
 
-use crate::{Answers, Build, LoadRestrictor, MemoryTree, Options, Outcome, Output, Reorder, Trace, TreePath};
+use crate::{Answers, Build, LoadRestrictor, MemoryTree, Options, Outcome, Output, Reorder, TreePath};
 
 const PASSING: &str = include_str!("corpus/passing.txt");
 

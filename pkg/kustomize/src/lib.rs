@@ -48,7 +48,7 @@ mod transform;
 mod tree;
 mod vars;
 
-pub use build::{Beneath, Build, Conflicts, Helm, LoadRestrictor, Options, Outcome, Reorder, Trace};
+pub use build::{Beneath, Build, Conflicts, Helm, LoadRestrictor, Options, Outcome, Reorder};
 pub use fields::FieldProblem;
 pub use generators::GeneratorProblem;
 pub use helm::HelmProblem;

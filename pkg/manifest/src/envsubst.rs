@@ -149,6 +149,27 @@ impl<'a> Template<'a> {
         self.run(&values)
     }
 
+    /// Gives the text with a mark in place of each substitution, whatever its value would be; `mark` makes it from the name of
+    /// the variable. What stands in an argument of another substitution is gone with it.
+    pub fn mark(&self, mark: &dyn Fn(&str) -> String) -> String {
+        let text = self.legacy.text();
+        let mut out = String::with_capacity(text.len());
+        let mut outermost = self.expressions.iter().filter(|expression| !expression.nested).peekable();
+        let mut at = 0;
+        while let Some(step) = self.steps.get(at) {
+            if let Some(expression) = outermost.next_if(|expression| expression.steps.start == at) {
+                out.push_str(&mark(self.name(expression.name)));
+                at = expression.steps.end;
+                continue;
+            }
+            if let Step::Text(range) = step {
+                out.push_str(&text[range.clone()]);
+            }
+            at += 1;
+        }
+        out
+    }
+
     fn run(&self, values: &[Option<Cow<'_, str>>]) -> Result<String, RenderError> {
         let text = self.legacy.text();
         let mut out = Vec::with_capacity(text.len());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::provenance::{Provenance, Setter};
+use crate::provenance::{Provenance, SetField, Setter};
 use crate::{Map, Value};
 
 /// One Kubernetes object: a JSON mapping with accessors for what every object has.
@@ -156,6 +156,19 @@ impl Object {
         if let Some(provenance) = &mut self.provenance {
             provenance.note(&self.root, setter);
         }
+    }
+
+    /// Accounts, if the object is traced, for what was put into the text it was read from: `marked` is what was read with marks
+    /// in their places, and `setter` says what a text with a mark stands for.
+    pub fn set_by_marks(&mut self, marked: &Self, setter: &dyn Fn(&str) -> Option<Arc<Setter>>) {
+        if let Some(provenance) = &mut self.provenance {
+            provenance.note_marks(&marked.root, setter);
+        }
+    }
+
+    /// Lists the fields with a value of their own that something else than the origin set; none if it is not traced.
+    pub fn set_fields(&self) -> Vec<SetField<'_>> {
+        self.provenance.as_ref().map(|provenance| provenance.set_fields(&self.root)).unwrap_or_default()
     }
 
     /// Tells what set its fields in other words, if it is traced.

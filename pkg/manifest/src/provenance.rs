@@ -8,12 +8,23 @@
 //! it is written to, and is compared with that. An object that is not traced has one empty pointer more.
 
 mod align;
+mod marks;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Map, Object, Value};
+use crate::{Map, Value};
+
+/// Whether it is kept what sets which field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trace {
+    /// It is not, and costs nothing.
+    #[default]
+    Off,
+    /// In the [provenance](crate::Object::provenance) of each object.
+    On,
+}
 
 /// What sets fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,10 +111,18 @@ impl Provenance {
         Trail { node: Some(&self.fields), setter: self.fields.setter.as_deref() }
     }
 
-    /// Lists the fields with a value of their own that something else than the origin set, in the order of the object.
-    pub fn set_fields(&self) -> Vec<SetField<'_>> {
+    /// Accounts for fields that were set before there was an object.
+    pub(crate) fn note_marks(
+        &mut self,
+        marked: &Map<String, Value>,
+        setter: &dyn Fn(&str) -> Option<Arc<Setter>>,
+    ) {
+        self.fields = marks::fields(&self.known, marked, setter);
+    }
+
+    pub(crate) fn set_fields(&self, now: &Map<String, Value>) -> Vec<SetField<'_>> {
         let mut found = Vec::new();
-        collect_fields(&self.known, self.trail(), &mut String::new(), &mut found);
+        collect_fields(now, self.trail(), &mut String::new(), &mut found);
         found
     }
 }
@@ -111,6 +130,16 @@ impl Provenance {
 impl Node {
     fn set(setter: &Arc<Setter>) -> Self {
         Self { setter: Some(Arc::clone(setter)), inner: Inner::Nothing }
+    }
+
+    fn of_fields(setter: Option<Arc<Setter>>, fields: BTreeMap<String, Node>) -> Self {
+        let inner = if fields.is_empty() { Inner::Nothing } else { Inner::Fields(fields) };
+        Self { setter, inner }
+    }
+
+    fn of_items(setter: Option<Arc<Setter>>, items: BTreeMap<usize, Node>) -> Self {
+        let inner = if items.is_empty() { Inner::Nothing } else { Inner::Items(items) };
+        Self { setter, inner }
     }
 
     fn is_empty(&self) -> bool {
@@ -161,8 +190,7 @@ impl Node {
                 fields.insert(key.clone(), node);
             }
         }
-        let inner = if fields.is_empty() { Inner::Nothing } else { Inner::Fields(fields) };
-        Self { setter: self.setter, inner }
+        Self::of_fields(self.setter, fields)
     }
 
     fn with_items(self, before: &[Value], after: &[Value], setter: &Arc<Setter>) -> Self {
@@ -183,8 +211,7 @@ impl Node {
                 items.insert(index, node);
             }
         }
-        let inner = if items.is_empty() { Inner::Nothing } else { Inner::Items(items) };
-        Self { setter: self.setter, inner }
+        Self::of_items(self.setter, items)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use manifest::{Object, provenance::Setter};
+use manifest::{
+    Object,
+    provenance::{Setter, Trace},
+};
 
 use crate::accumulator::Accumulator;
 use crate::kustomization::Kustomization;
@@ -12,7 +15,7 @@ use crate::resource::{Origin, Resource};
 use crate::{Resolved, TreePath};
 
 use super::root::Root;
-use super::{LoadRestrictor, Session, Trace, load};
+use super::{LoadRestrictor, Session, load};
 
 /// One kustomization while its steps run.
 pub(crate) struct Scope<'s, 'a> {

@@ -1,10 +1,10 @@
 //! What objects tell of where their fields come from.
 
 use manifest::Object;
-use manifest::provenance::Setter;
+use manifest::provenance::{Setter, Trace};
 
 use crate::build::testing::build_with;
-use crate::{Options, Reorder, Trace};
+use crate::{Options, Reorder};
 
 fn traced(files: &[(&str, &str)]) -> Vec<Object> {
     build_with(files, Options { trace: Trace::On, reorder: Reorder::None, ..Options::default() }).unwrap()
@@ -12,8 +12,7 @@ fn traced(files: &[(&str, &str)]) -> Vec<Object> {
 
 /// Each field that its origin did not set, with what did.
 fn fields(object: &Object) -> Vec<String> {
-    let set = object.provenance().unwrap().set_fields();
-    set.into_iter().map(|it| format!("{} {}", it.pointer, it.setter)).collect()
+    object.set_fields().into_iter().map(|it| format!("{} {}", it.pointer, it.setter)).collect()
 }
 
 const DEPLOYMENT: &str = "

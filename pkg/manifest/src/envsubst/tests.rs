@@ -468,3 +468,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_marked_text_has_a_mark_for_each_outermost_substitution() {
+    let text = "a: ${A}\nb: x${B:=d}y${C:=${D}}${ E }\n$${F} $G ${H/a/b} ";
+    let marked = Template::parse(text).unwrap().mark(&|name| format!("<{name}>"));
+    assert_eq!(marked, "a: <A>\nb: x<B>y<C><E>\n$${F} $G <H> ".replace("$${F}", "${F}"));
+}

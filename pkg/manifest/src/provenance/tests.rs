@@ -23,8 +23,7 @@ fn changed(contents: &[Value]) -> Object {
 
 fn fields(contents: &[Value]) -> Vec<String> {
     let object = changed(contents);
-    let set = object.provenance().unwrap().set_fields();
-    set.into_iter().map(|it| format!("{} {}", it.pointer, it.setter)).collect()
+    object.set_fields().into_iter().map(|it| format!("{} {}", it.pointer, it.setter)).collect()
 }
 
 #[test]
@@ -54,6 +53,27 @@ fn items_of_a_list_keep_their_past_when_others_come_and_go() {
 fn what_is_left_empty_was_set_by_what_emptied_it() {
     let contents = [json!({"a": {"b": 1}, "c": [1], "d": {}}), json!({"a": {}, "c": [], "d": {}})];
     assert_eq!(fields(&contents), ["/a a", "/c a"]);
+}
+
+#[test]
+fn what_stands_where_a_mark_was_is_of_the_mark() {
+    let read = |text: &str| {
+        let value = crate::yaml::read_value(text, &Limits::default()).unwrap();
+        Object::try_from(value).unwrap()
+    };
+    let mut object = read(
+        "{kind: X, count: 3, name: demo-md, list: [{name: demo}, {name: b}], cidrs: [a, b], more: {x: 1, z: 2}}",
+    );
+    object.trace(&setter("base"));
+    let marked = read(
+        "{kind: X, count: '!N', name: '!C-md', list: [{name: '!C'}, {name: b}], cidrs: ['!L'], more: '!M'}",
+    );
+    object.set_by_marks(&marked, &|text| text.strip_prefix('!').map(setter));
+    let found: Vec<String> =
+        object.set_fields().iter().map(|it| format!("{} {}", it.pointer, it.setter)).collect();
+    let expected =
+        ["/cidrs/0 L", "/cidrs/1 L", "/count N", "/list/0/name C", "/more/x M", "/more/z M", "/name C-md"];
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -1,0 +1,44 @@
+//! Fields that were set before there was an object: by what was put into the text it was read from.
+
+use std::sync::Arc;
+
+use super::{Inner, Node, Setter};
+use crate::{Map, Value};
+
+/// Finds in an object the fields that stand where another reading of the same text has marks; `setter` says what a text with
+/// a mark stands for.
+pub(super) fn fields(
+    now: &Map<String, Value>,
+    marked: &Map<String, Value>,
+    setter: &dyn Fn(&str) -> Option<Arc<Setter>>,
+) -> Node {
+    let found = now.iter().filter_map(|(key, value)| {
+        let node = node(value, marked.get(key)?, setter);
+        (!node.is_empty()).then(|| (key.clone(), node))
+    });
+    Node::of_fields(None, found.collect())
+}
+
+fn node(now: &Value, marked: &Value, setter: &dyn Fn(&str) -> Option<Arc<Setter>>) -> Node {
+    match (now, marked) {
+        (Value::Object(now), Value::Object(marked)) => fields(now, marked, setter),
+        (Value::Array(now), Value::Array(marked)) if now.len() == marked.len() => {
+            let nodes = now.iter().zip(marked).map(|(now, marked)| node(now, marked, setter));
+            let found = nodes.enumerate().filter(|(_, node)| !node.is_empty());
+            Node::of_items(None, found.collect())
+        }
+        // What was put in has content of its own: several items, or fields.
+        (_, marked) => Node { setter: first(marked, setter), inner: Inner::Nothing },
+    }
+}
+
+fn first(marked: &Value, setter: &dyn Fn(&str) -> Option<Arc<Setter>>) -> Option<Arc<Setter>> {
+    match marked {
+        Value::String(text) => setter(text),
+        Value::Array(items) => items.iter().find_map(|item| first(item, setter)),
+        Value::Object(fields) => {
+            fields.iter().find_map(|(key, value)| setter(key).or_else(|| first(value, setter)))
+        }
+        _ => None,
+    }
+}
