@@ -15,6 +15,7 @@ use crate::{
     credential::Purpose,
     http::{Keep, Request, forget, keep, shown},
     names::{check_file, check_version, percent_encode_path},
+    reader,
 };
 
 /// The file that lists the versions of a folder.
@@ -131,10 +132,7 @@ fn check_digest(place: &str, expected: Option<&Digest>, bytes: &[u8]) -> Result<
 
 impl Repository for Folder {
     fn default_version(&self) -> Result<VersionOrLatest, Error> {
-        VersionOrLatest::parse(&self.location.version).map_err(|_| Error::DefaultVersion {
-            version: self.location.version.clone(),
-            place: self.place(),
-        })
+        reader::default_version(self, &self.location.version)
     }
 
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {

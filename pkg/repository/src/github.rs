@@ -11,6 +11,7 @@ use crate::{
     go_proxy,
     http::{Api, Keep, Kept, Request, keep, keep_as, shown},
     names::{check_file, check_version, percent_encode_path},
+    reader,
 };
 
 /// The most pages of releases that are read: 10,000 releases.
@@ -189,10 +190,7 @@ impl GitHub {
 
 impl Repository for GitHub {
     fn default_version(&self) -> Result<VersionOrLatest, Error> {
-        VersionOrLatest::parse(&self.location.version).map_err(|_| Error::DefaultVersion {
-            version: self.location.version.clone(),
-            place: self.place(),
-        })
+        reader::default_version(self, &self.location.version)
     }
 
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {

@@ -7,6 +7,7 @@ use crate::{
     credential::Purpose,
     http::{Keep, Request, keep, shown},
     names::{check_file, check_version, percent_decode, percent_encode_path},
+    reader,
 };
 
 /// Generic packages of a project on GitLab. One request a file; versions cannot be listed without rights on the project.
@@ -53,11 +54,9 @@ impl GitLab {
 
 impl Repository for GitLab {
     fn default_version(&self) -> Result<VersionOrLatest, Error> {
-        let version = percent_decode(&self.location.version);
-        match VersionOrLatest::parse(&version) {
-            Ok(VersionOrLatest::Latest) => Err(Error::CannotList { place: self.place() }),
-            Ok(pinned) => Ok(pinned),
-            Err(_) => Err(Error::DefaultVersion { version, place: self.place() }),
+        match reader::default_version(self, &percent_decode(&self.location.version))? {
+            VersionOrLatest::Latest => Err(Error::CannotList { place: self.place() }),
+            pinned => Ok(pinned),
         }
     }
 

@@ -11,6 +11,7 @@ use futures::FutureExt as _;
 use crate::{
     BoxFuture, Context, Error, File, LocalLocation, Origin, Repository,
     names::{check_file, check_version},
+    reader,
 };
 
 /// Folders `{base}/{label}/{version}`. Reads with `std::fs` inside the future: no thread, no runtime.
@@ -95,10 +96,7 @@ impl Local {
 
 impl Repository for Local {
     fn default_version(&self) -> Result<VersionOrLatest, Error> {
-        VersionOrLatest::parse(&self.location.version).map_err(|_| Error::DefaultVersion {
-            version: self.location.version.clone(),
-            place: self.place(),
-        })
+        reader::default_version(self, &self.location.version)
     }
 
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {

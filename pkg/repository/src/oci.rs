@@ -29,6 +29,7 @@ use futures::FutureExt as _;
 use crate::{
     BoxFuture, Context, Error, File, OciLocation, Origin, Repository,
     names::{check_file, check_version},
+    reader,
 };
 
 pub(crate) use artifact::Artifact;
@@ -199,8 +200,7 @@ pub(crate) fn tag_of(version: &str) -> String {
 impl Repository for Oci {
     fn default_version(&self) -> Result<VersionOrLatest, Error> {
         let Some(tag) = &self.location.tag else { return Ok(VersionOrLatest::Latest) };
-        VersionOrLatest::parse(tag)
-            .map_err(|_| Error::DefaultVersion { version: tag.clone(), place: self.place() })
+        reader::default_version(self, tag)
     }
 
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {

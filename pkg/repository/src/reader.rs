@@ -42,6 +42,14 @@ pub trait Repository: fmt::Debug + Send + Sync {
     fn place(&self) -> String;
 }
 
+/// What a url asks for that has this where the version is.
+/// # Errors
+/// [`Error::DefaultVersion`] when it is neither a semantic version nor `latest`.
+pub(crate) fn default_version(repository: &impl Repository, version: &str) -> Result<VersionOrLatest, Error> {
+    VersionOrLatest::parse(version)
+        .map_err(|_| Error::DefaultVersion { version: version.to_owned(), place: repository.place() })
+}
+
 /// A file and where it was found.
 #[derive(Clone, PartialEq, Eq)]
 pub struct File {

@@ -5,6 +5,7 @@ use super::{Clones, Commit, Remote, RemoteUrl, RemoteUrlError, failure::GitFailu
 use crate::{
     BoxFuture, Context, Error, File, GitLocation, GitReference, Origin, Repository,
     names::{check_file, check_version},
+    reader,
 };
 
 /// Releases in a Git repository: each tag that is a semantic version is one, with the files of one folder.
@@ -115,8 +116,7 @@ impl Repository for GitRepository {
             GitReference::Latest => "latest",
             GitReference::Tag(version) | GitReference::At { version, .. } => version,
         };
-        VersionOrLatest::parse(version)
-            .map_err(|_| Error::DefaultVersion { version: version.to_owned(), place: self.place() })
+        reader::default_version(self, version)
     }
 
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {
