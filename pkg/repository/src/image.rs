@@ -48,13 +48,14 @@ async fn image_digest(context: &Context, reference: &str) -> Result<Digest, Imag
 
 #[cfg(test)]
 mod tests {
+    use api::with_causes;
     use support::host::{FakeHost, Received, Reply};
 
     use super::*;
     use crate::{
         Network, Settings,
         oci::manifest::INDEX,
-        testing::{context, settings, told},
+        testing::{context, settings},
     };
 
     const HOST: &str = "ghe.example.org";
@@ -89,7 +90,7 @@ mod tests {
         let refused = image(&host, "refused", Reply::status(403));
         let found = image_digests(&context(&host), &[&missing, &refused, "No Image", &good]).await;
         let errors: Vec<String> =
-            found.iter().filter_map(|it| it.as_ref().err()).map(|error| told(error)).collect();
+            found.iter().filter_map(|it| it.as_ref().err()).map(|error| with_causes(error)).collect();
         assert_eq!(errors[0], format!("{HOST} has no such image"));
         assert!(errors[1].contains("403"), "{errors:?}");
         assert_eq!(errors[2], "it is not the name of an image");

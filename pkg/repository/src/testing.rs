@@ -54,11 +54,3 @@ impl Heard {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
-
-/// An error with all its causes, as a user would read it.
-pub(crate) fn told(error: &(dyn std::error::Error + 'static)) -> String {
-    std::iter::successors(Some(error), |error| error.source())
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(": ")
-}

@@ -1,5 +1,6 @@
 //! Each source of credentials: when it is asked, what it gives, and that it goes to its own host alone.
 
+use api::with_causes;
 use std::{fs, path::Path, time::Duration};
 
 use support::host::{FakeHost, Reply};
@@ -9,7 +10,7 @@ use url::Url;
 use super::{Purpose, *};
 use crate::{
     Context, CredentialSources, Error, HostSettings, Hosts, Settings, fetch_url, open,
-    testing::{gitlab_token, settings, told},
+    testing::{gitlab_token, settings},
 };
 
 #[test]
@@ -169,7 +170,7 @@ async fn a_program_that_fails_is_told_by_its_complaint_and_never_by_its_answer()
         let context = Context::new(Settings { credentials, ..Settings::default() });
         let registry = Purpose::Registry { repository: "a" };
         let error = found(&context, "https://registry.lab/", registry).await.unwrap_err();
-        let told = format!("{} {error:?}", told(&error));
+        let told = format!("{} {error:?}", with_causes(&error));
         assert!(told.contains(expected) && told.contains("docker-credential-lab"), "{told}");
         assert!(!told.contains("s3cret"), "{told}");
     }
@@ -179,7 +180,7 @@ async fn a_program_that_fails_is_told_by_its_complaint_and_never_by_its_answer()
         let context = Context::new(Settings { credentials: sources, ..Settings::default() });
         let registry = Purpose::Registry { repository: "a" };
         let error = found(&context, "https://registry.lab/", registry).await.unwrap_err();
-        assert!(told(&error).contains(expected), "{}", told(&error));
+        assert!(with_causes(&error).contains(expected), "{}", with_causes(&error));
     }
 }
 

@@ -6,16 +6,14 @@ mod names;
 mod release;
 mod worktree;
 
+use api::with_causes;
 use std::path::{Path, PathBuf};
 
 use support::git::{GitForge, GitHost};
 use tempfile::TempDir;
 
 use super::{Clones, GitFailure, GitSettings, Remote, RemoteUrl};
-use crate::{
-    CaBundle, Context, Error, Event, Network, RetryPolicy, Settings, StoreSettings,
-    testing::{Heard, told},
-};
+use crate::{CaBundle, Context, Error, Event, Network, RetryPolicy, Settings, StoreSettings, testing::Heard};
 
 /// A forge, and a folder that things are kept in from run to run.
 struct Lab {
@@ -74,6 +72,6 @@ fn failure(error: &Error) -> &GitFailure {
     match error {
         Error::Git(error) => &error.failure,
         Error::GitProgram(failure) => failure,
-        other => panic!("{}", told(other)),
+        other => panic!("{}", with_causes(other)),
     }
 }

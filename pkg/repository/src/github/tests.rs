@@ -238,7 +238,7 @@ async fn a_used_up_quota_says_limit_reset_and_credential_at_once() {
     let request = error.request().unwrap();
     assert!(matches!(request.failure, Failure::RateLimited { secondary: true, .. }));
     assert_eq!(request.credential, github_token().map(Credential::from));
-    let told = format!("{} {:?}", crate::testing::told(&error), error);
+    let told = format!("{} {:?}", api::with_causes(&error), error);
     assert!(told.contains("GITHUB_TOKEN") && !told.contains("ghp_for"), "{told}");
 }
 

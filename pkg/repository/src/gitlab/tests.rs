@@ -1,8 +1,9 @@
+use api::with_causes;
 use support::host::{FakeHost, Reply};
 
 use crate::{
     Context, Credential, Error, Failure, Repository, Secret, Settings, open,
-    testing::{context, github_token, gitlab_token, settings, text, told},
+    testing::{context, github_token, gitlab_token, settings, text},
 };
 
 const PACKAGE: &str = "gitlab.example.org/api/v4/projects/myorg%2Fmyrepo/packages/generic/capi";
@@ -80,7 +81,7 @@ async fn a_refusal_says_which_credential_was_sent() {
     assert!(matches!(request.failure, Failure::Unauthorized { status: 401, .. }));
     assert_eq!(request.credential, gitlab_token().map(Credential::from));
     assert_eq!(
-        told(&error),
+        with_causes(&error),
         format!("cannot fetch `https://{address}`: the host refused access (status 401: 401 Unauthorized)")
     );
     assert_eq!(host.received().len(), 1, "a 401 is final");

@@ -1,5 +1,6 @@
 //! The way to a host through proxies that are really there.
 
+use api::with_causes;
 use std::collections::BTreeMap;
 
 use support::{
@@ -9,7 +10,7 @@ use support::{
 
 use crate::{
     Context, HostProxy, HostSettings, Hosts, ProxyAddress, ProxySettings, Settings, fetch_url,
-    testing::{settings, text, told},
+    testing::{settings, text},
 };
 
 const URL: &str = "https://files.example.org/c.yaml";
@@ -59,7 +60,7 @@ async fn a_proxy_that_wants_another_password_is_named_without_ours() {
         let error = fetch_url(&Context::new(settings), URL).await.unwrap_err();
         let named = error.request().unwrap().proxy.clone().unwrap();
         assert!(named.contains(&proxy.address().to_string()), "{named}");
-        let told = format!("{} {error:?}", told(&error));
+        let told = format!("{} {error:?}", with_causes(&error));
         assert!(!told.contains("s3cret") && told.contains("cannot connect"), "{told}");
         assert!(proxy.asked().is_empty() && host.received().is_empty());
     }
@@ -89,7 +90,7 @@ async fn a_proxy_that_does_not_answer_is_named_without_its_password() {
     let context = Context::new(Settings { proxy, ..settings(&host) });
     let error = fetch_url(&context, "https://files.example.org/c.yaml").await.unwrap_err();
     assert_eq!(error.request().unwrap().proxy.as_deref(), Some(format!("http://{closed}/").as_str()));
-    assert!(!format!("{} {error:?}", told(&error)).contains("s3cret"), "{error:?}");
+    assert!(!format!("{} {error:?}", with_causes(&error)).contains("s3cret"), "{error:?}");
 }
 
 #[tokio::test]

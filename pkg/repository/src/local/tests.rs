@@ -1,8 +1,6 @@
 use super::*;
-use crate::{
-    Context, Settings, open,
-    testing::{text, told},
-};
+use crate::{Context, Settings, open, testing::text};
+use api::with_causes;
 
 struct Tree(tempfile::TempDir);
 
@@ -108,7 +106,7 @@ async fn a_file_over_the_limit_is_refused_with_the_limit() {
     let url = tree.path("v1.0.0/x");
     let repository = open(url.to_str().unwrap(), "infrastructure-aws", None, &context).unwrap();
     let error = repository.read("v1.0.0", "x").await.unwrap_err();
-    assert!(told(&error).ends_with("is larger than the limit of 10 bytes"), "{error}");
+    assert!(with_causes(&error).ends_with("is larger than the limit of 10 bytes"), "{error}");
     assert!(!context.used_network());
 }
 

@@ -1,9 +1,8 @@
+use api::with_causes;
 use bytes::Bytes;
 
 use super::*;
-use crate::{
-    Context, Error, Origin, Overrides, Settings, WithOverrides, memory::MemoryRepository, testing::told,
-};
+use crate::{Context, Error, Origin, Overrides, Settings, WithOverrides, memory::MemoryRepository};
 
 const LABEL: &str = "infrastructure-aws";
 
@@ -85,7 +84,7 @@ async fn a_file_with_another_content_is_refused_with_both_digests_and_places() {
     let without_v = refused(&reader, "1.0.0", "metadata.yml").await;
     assert!(matches!(without_v, NotAsLocked::File { .. }), "{without_v}");
     let error = reader.read("v1.0.0", "infrastructure-components.yaml").await.unwrap_err();
-    let text = told(&error);
+    let text = with_causes(&error);
     for part in [Digest::of(b"another").to_string(), Digest::of(b"c").to_string()] {
         assert!(text.contains(&part), "{text}");
     }

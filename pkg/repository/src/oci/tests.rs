@@ -1,3 +1,4 @@
+use api::with_causes;
 use serde_json::{Value, json};
 use support::host::{FakeHost, Reply};
 
@@ -6,7 +7,7 @@ use crate::{
     Credential, Digest, Failure, HostSettings, Hosts, Network, RegistryScheme, Secret, Settings,
     oci::manifest::{INDEX, MANIFEST, TITLE},
     open,
-    testing::{settings, text, told},
+    testing::{settings, text},
 };
 
 pub(super) const HOST: &str = "ghe.example.org";
@@ -189,7 +190,7 @@ async fn a_manifest_over_four_mebibytes_is_not_taken() {
     let text = format!("{}{padding}", manifest(&[], &json!({})));
     host.on(at("manifests/v2.9.0"), Reply::status(200).header("content-type", MANIFEST).body(text));
     let error = lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err();
-    assert!(matches!(&error.request().unwrap().failure, Failure::TooLarge { .. }), "{}", told(&error));
+    assert!(matches!(&error.request().unwrap().failure, Failure::TooLarge { .. }), "{}", with_causes(&error));
 }
 
 fn index(host: &FakeHost, entries: &[(Digest, Value)]) -> Value {

@@ -1,5 +1,6 @@
 //! Real certificates on loopback: what is wrong with one is told with all that the host showed.
 
+use api::with_causes;
 use std::fs;
 
 use support::host::{FakeHost, Reply};
@@ -7,7 +8,7 @@ use support::host::{FakeHost, Reply};
 use crate::{
     CaBundle, CertificateProblem, ClientCertificate, Context, Error, Failure, File, HostSettings, Hosts,
     Settings, UntrustedCertificate, fetch_url,
-    testing::{settings, text, told},
+    testing::{settings, text},
 };
 
 const URL: &str = "https://files.example.org/c.yaml";
@@ -123,17 +124,17 @@ async fn a_host_that_wants_to_know_its_clients_is_shown_a_certificate() {
     };
     assert_eq!(text(&fetch(&host, showing(&certificate, &key)).await.unwrap()), "good");
     let error = fetch(&host, settings(&host)).await.unwrap_err();
-    assert!(told(&error).contains("files.example.org:443 wants a client certificate"), "{error:?}");
+    assert!(with_causes(&error).contains("files.example.org:443 wants a client certificate"), "{error:?}");
     // What cannot be used is named before a request leaves; nothing of a key is shown.
     for (certificate, key, named) in [
         (&key, &key, "ann.key`: it holds no PEM certificate"),
         (&certificate, &certificate, "ann.pem`: it holds no PEM private key"),
     ] {
         let error = fetch(&host, showing(certificate, key)).await.unwrap_err();
-        assert!(told(&error).contains(named), "{}", told(&error));
+        assert!(with_causes(&error).contains(named), "{}", with_causes(&error));
     }
     let stranger = FakeHost::start(&[]);
     fs::write(&key, &stranger.client_identity().key_pem).unwrap();
     let error = fetch(&host, showing(&certificate, &key)).await.unwrap_err();
-    assert!(told(&error).contains("it cannot be used with the key"), "{}", told(&error));
+    assert!(with_causes(&error).contains("it cannot be used with the key"), "{}", with_causes(&error));
 }

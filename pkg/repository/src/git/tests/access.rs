@@ -63,7 +63,7 @@ async fn a_helper_of_the_user_is_asked_where_nothing_is_configured_and_not_other
     let other = Lab { kept: tempfile::tempdir().unwrap(), ..lab };
     let context = Context::new(with_token(other.trusting(&host), &host, "wrong"));
     let error = read(&host.url("r"), &context).await.unwrap_err();
-    assert!(matches!(failure(&error), GitFailure::Refused { .. }), "{}", told(&error));
+    assert!(matches!(failure(&error), GitFailure::Refused { .. }), "{}", with_causes(&error));
 }
 
 #[tokio::test]
@@ -72,15 +72,15 @@ async fn a_host_that_refuses_is_told_with_the_credential_that_was_at_hand() {
     lab.forge.commit("r", &[("a", "1")]);
     let host = lab.forge.serve(Some(("oauth2", "right")));
     let error = read(&host.url("r"), &Context::new(lab.trusting(&host))).await.unwrap_err();
-    let Error::Git(refused) = &error else { panic!("{}", told(&error)) };
+    let Error::Git(refused) = &error else { panic!("{}", with_causes(&error)) };
     assert!(matches!(refused.failure, GitFailure::Refused { .. }) && refused.credential.is_none());
-    assert!(told(&error).contains("could not read Username"), "{}", told(&error));
+    assert!(with_causes(&error).contains("could not read Username"), "{}", with_causes(&error));
     let wrong = Context::new(with_token(lab.trusting(&host), &host, "wr0ng"));
     let error = read(&host.url("r"), &wrong).await.unwrap_err();
-    let Error::Git(refused) = &error else { panic!("{}", told(&error)) };
+    let Error::Git(refused) = &error else { panic!("{}", with_causes(&error)) };
     assert_eq!(refused.credential.as_ref().map(ToString::to_string).as_deref(), Some("gitlab-tokens (***)"));
-    assert!(told(&error).contains("Authentication failed"), "{}", told(&error));
-    assert!(!format!("{error:?}{}", told(&error)).contains("wr0ng"));
+    assert!(with_causes(&error).contains("Authentication failed"), "{}", with_causes(&error));
+    assert!(!format!("{error:?}{}", with_causes(&error)).contains("wr0ng"));
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn a_redirect_takes_no_token_along_to_another_host() {
     let context = Context::new(with_token(lab.trusting(&host), &host, "s3cret"));
     let url = host.url(&format!("moved/{}/r", other.authority()));
     let error = read(&url, &context).await.unwrap_err();
-    assert!(matches!(failure(&error), GitFailure::Refused { .. }), "{}", told(&error));
+    assert!(matches!(failure(&error), GitFailure::Refused { .. }), "{}", with_causes(&error));
     assert!(!other.requests().is_empty());
     assert!(other.requests().iter().all(|request| request.authorization.is_none()), "{:?}", other.requests());
 }
@@ -140,13 +140,13 @@ async fn a_repository_or_a_certificate_that_is_not_there_is_told_as_such() {
     let context = Context::new(lab.trusting(&host));
     for address in [host.url("gone"), lab.kept.path().join("gone").display().to_string()] {
         let error = read(&address, &context).await.unwrap_err();
-        assert!(matches!(failure(&error), GitFailure::NotFound { .. }), "{}", told(&error));
+        assert!(matches!(failure(&error), GitFailure::NotFound { .. }), "{}", with_causes(&error));
     }
     let error = read(&host.url("r"), &lab.run()).await.unwrap_err();
-    assert!(matches!(failure(&error), GitFailure::Tls { .. }), "{}", told(&error));
+    assert!(matches!(failure(&error), GitFailure::Tls { .. }), "{}", with_causes(&error));
     drop(host);
     let error = read("https://localhost:1/r", &lab.run()).await.unwrap_err();
-    assert!(matches!(failure(&error), GitFailure::Connect { .. }), "{}", told(&error));
+    assert!(matches!(failure(&error), GitFailure::Connect { .. }), "{}", with_causes(&error));
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn a_host_that_falls_silent_is_given_up() {
     let timeouts = Timeouts { idle: Duration::from_millis(200), ..Settings::default().timeouts };
     let context = Context::new(Settings { timeouts, ..lab.settings() });
     let error = read(&format!("http://{}/r", host.address()), &context).await.unwrap_err();
-    assert!(matches!(failure(&error), GitFailure::TimedOut { .. }), "{}", told(&error));
+    assert!(matches!(failure(&error), GitFailure::TimedOut { .. }), "{}", with_causes(&error));
 }
 
 #[tokio::test]
@@ -179,7 +179,7 @@ async fn what_ssh_says_is_told_by_its_kind() {
     let says = async |text: &str| {
         let ssh = format!("sh -c 'echo \"{text}\" >&2; exit 255' --");
         let context = with_variable(lab.settings(), "GIT_SSH_COMMAND", &ssh);
-        told(&read("git@forge.lab:r", &context).await.unwrap_err())
+        with_causes(&read("git@forge.lab:r", &context).await.unwrap_err())
     };
     let key = says("Host key verification failed.").await;
     assert!(key.contains("the key of the host is not trusted"), "{key}");
@@ -196,13 +196,13 @@ async fn a_git_that_is_missing_or_too_old_is_named() {
         Context::new(settings)
     };
     let gone = read("git@forge.lab:r", &with(lab.kept.path().join("no-git"))).await.unwrap_err();
-    assert!(matches!(failure(&gone), GitFailure::Program { .. }), "{}", told(&gone));
+    assert!(matches!(failure(&gone), GitFailure::Program { .. }), "{}", with_causes(&gone));
     let old = lab.kept.path().join("old-git");
     std::fs::write(&old, "#!/bin/sh\necho git version 1.8.3.1\n").unwrap();
     std::fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let error = read("git@forge.lab:r", &with(old)).await.unwrap_err();
     assert_eq!(
-        told(&error),
+        with_causes(&error),
         "Git repositories cannot be read: git 1.8.3.1 is too old; 2.25 is the oldest that serves"
     );
 }
@@ -226,5 +226,5 @@ async fn variables_that_say_what_to_work_on_are_not_handed_on() {
     let untrusting = Lab { kept: tempfile::tempdir().unwrap(), ..lab };
     let settings = Settings { git: settings.git, ..untrusting.settings() };
     let error = read(&host.url("r"), &Context::new(settings)).await.unwrap_err();
-    assert!(matches!(failure(&error), GitFailure::Tls { .. }), "{}", told(&error));
+    assert!(matches!(failure(&error), GitFailure::Tls { .. }), "{}", with_causes(&error));
 }

@@ -99,7 +99,11 @@ async fn without_connections_the_clone_serves_and_what_it_lacks_is_named() {
     lab.forge.commit("r", &[("a", "1")]);
     let host = lab.forge.serve(None);
     let error = remote(host.url("r"), &lab.offline()).resolve("main").await.unwrap_err();
-    assert!(matches!(&error, Error::Offline { wanted } if *wanted == host.url("r")), "{}", told(&error));
+    assert!(
+        matches!(&error, Error::Offline { wanted } if *wanted == host.url("r")),
+        "{}",
+        with_causes(&error)
+    );
     remote(host.url("r"), &Context::new(lab.trusting(&host))).resolve("main").await.unwrap();
     let asked = host.requests().len();
     let context = lab.offline();
@@ -107,7 +111,11 @@ async fn without_connections_the_clone_serves_and_what_it_lacks_is_named() {
     remote.resolve("main").await.unwrap();
     assert!(lab.heard.events().iter().any(|event| matches!(event, Event::UsingKeptOffline { .. })));
     let error = remote.resolve("v2.0.0").await.unwrap_err();
-    assert!(told(&error).contains("there is no branch, tag or commit `v2.0.0`"), "{}", told(&error));
+    assert!(
+        with_causes(&error).contains("there is no branch, tag or commit `v2.0.0`"),
+        "{}",
+        with_causes(&error)
+    );
     assert_eq!(host.requests().len(), asked);
 }
 

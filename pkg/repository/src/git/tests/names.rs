@@ -52,13 +52,17 @@ async fn a_name_that_is_not_there_is_told_with_those_that_are_near() {
     assert!(
         matches!(failure(&error), GitFailure::NoTreeIsh { near, .. } if near == &["v1.0.0"]),
         "{}",
-        told(&error)
+        with_causes(&error)
     );
     let error = remote.resolve(&"1".repeat(40)).await.unwrap_err();
-    assert!(matches!(failure(&error), GitFailure::NoTreeIsh { .. }), "{}", told(&error));
+    assert!(matches!(failure(&error), GitFailure::NoTreeIsh { .. }), "{}", with_causes(&error));
     for tree_ish in ["", "-x", "a b", "main:a", "a..b", "main@{1}", "^main", "a\nb"] {
         let error = remote.resolve(tree_ish).await.unwrap_err();
-        assert!(matches!(failure(&error), GitFailure::BadTreeIsh { .. }), "{tree_ish:?}: {}", told(&error));
+        assert!(
+            matches!(failure(&error), GitFailure::BadTreeIsh { .. }),
+            "{tree_ish:?}: {}",
+            with_causes(&error)
+        );
     }
 }
 
@@ -107,11 +111,11 @@ async fn a_path_is_a_file_of_the_repository_or_an_error_that_says_what_it_is() {
         ("sub/m.yaml", "is in a submodule"),
     ];
     for (path, part) in cases {
-        let error = told(&remote.read(&commit, path).await.unwrap_err());
+        let error = with_causes(&remote.read(&commit, path).await.unwrap_err());
         assert!(error.contains(part), "{path}: {error}");
     }
     let error = remote.read(&commit, "deploy/component.yaml").await.unwrap_err();
-    let GitFailure::NoPath { near, .. } = failure(&error) else { panic!("{}", told(&error)) };
+    let GitFailure::NoPath { near, .. } = failure(&error) else { panic!("{}", with_causes(&error)) };
     assert_eq!(near, &["deploy/components.yaml"]);
     assert!(matches!(remote.read(&commit, "../a").await, Err(Error::UnsafeName { .. })));
 }
@@ -125,5 +129,5 @@ async fn a_file_larger_than_the_limit_is_not_taken() {
     let commit = remote.resolve("main").await.unwrap();
     assert_eq!(remote.read(&commit, "fits").await.unwrap().len(), 5_000);
     let error = remote.read(&commit, "large").await.unwrap_err();
-    assert!(matches!(error, Error::TooLarge { limit_bytes: 5_000, .. }), "{}", told(&error));
+    assert!(matches!(error, Error::TooLarge { limit_bytes: 5_000, .. }), "{}", with_causes(&error));
 }

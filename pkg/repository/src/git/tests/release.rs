@@ -47,14 +47,14 @@ async fn a_release_or_a_file_that_is_not_there_is_told_with_those_that_are() {
         assert!(
             matches!(&error, Error::NoRelease { available, .. } if available.len() == 3),
             "{}",
-            told(&error)
+            with_causes(&error)
         );
     }
     let error = repository.read("v1.0.0", "d.yaml").await.unwrap_err();
     assert!(
         matches!(&error, Error::NoFile { available, .. } if available == &["c.yaml", "metadata.yaml"]),
         "{}",
-        told(&error)
+        with_causes(&error)
     );
 }
 
@@ -78,6 +78,6 @@ async fn a_repository_without_versions_says_which_tags_it_has() {
     assert!(
         matches!(&error, Error::NoVersions { ignored, .. } if ignored == &["nightly"]),
         "{}",
-        told(&error)
+        with_causes(&error)
     );
 }

@@ -57,7 +57,7 @@ async fn changes_of_the_user_stop_a_move_unless_they_are_to_be_lost() {
     fs::write(folder.join("class/defaults.yml"), "mine").unwrap();
     fs::write(folder.join("note"), "mine").unwrap();
     let error = check_out(&remote, "v2.0.0", &folder).await.unwrap_err();
-    assert!(matches!(failure(&error), GitFailure::LocalChanges { .. }), "{}", told(&error));
+    assert!(matches!(failure(&error), GitFailure::LocalChanges { .. }), "{}", with_causes(&error));
     let commit = remote.resolve("v2.0.0").await.unwrap();
     remote.worktree(&commit, &folder, LocalChanges::Discard).await.unwrap();
     assert_eq!(fs::read_to_string(folder.join("class/defaults.yml")).unwrap(), "2");
@@ -74,7 +74,7 @@ async fn a_folder_that_is_no_worktree_of_the_remote_is_left_alone() {
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("mine"), "x").unwrap();
     let error = check_out(&wanted, "v1.0.0", &folder).await.unwrap_err();
-    assert!(matches!(failure(&error), GitFailure::ForeignFolder { .. }), "{}", told(&error));
+    assert!(matches!(failure(&error), GitFailure::ForeignFolder { .. }), "{}", with_causes(&error));
     let taken = folder.with_file_name("taken");
     check_out(&other, "main", &taken).await.unwrap();
     assert!(check_out(&wanted, "v1.0.0", &taken).await.is_err());
@@ -133,7 +133,7 @@ async fn a_hostile_repository_runs_nothing_and_writes_nowhere_else() {
     let context = lab.run();
     let remote = super::remote(&folder, &context);
     let error = check_out(&remote, "main", &lab.kept.path().join("y")).await.unwrap_err();
-    assert!(told(&error).contains("the link `out`"), "{}", told(&error));
+    assert!(with_causes(&error).contains("the link `out`"), "{}", with_causes(&error));
     assert!(!lab.kept.path().join("y").exists(), "before anything is written");
 }
 
@@ -159,6 +159,6 @@ async fn a_tree_with_a_git_folder_in_it_is_not_checked_out() {
     let context = lab.run();
     let target = lab.kept.path().join("x");
     let error = check_out(&remote(&folder, &context), "evil", &target).await.unwrap_err();
-    assert!(told(&error).contains("invalid path '.git/config'"), "{}", told(&error));
+    assert!(with_causes(&error).contains("invalid path '.git/config'"), "{}", with_causes(&error));
     assert!(!target.join(".git/config").exists());
 }
