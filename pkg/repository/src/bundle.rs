@@ -14,11 +14,11 @@
 //! references are checked when it is opened, digests whenever something is read. Nothing is written before all of it
 //! was found whole.
 
+mod address;
 mod error;
 mod folder;
 mod image;
 mod index;
-mod place;
 mod published;
 mod reader;
 mod registry;
@@ -28,11 +28,11 @@ mod spool;
 mod tests;
 mod writer;
 
+pub use address::ImageAddress;
 pub use error::{BundleError, BundleFlaw};
 pub use folder::{LoadedFolder, LoadedState, load_into_folder};
 pub use image::Platforms;
 pub use index::BundleItem;
-pub use place::ImagePlace;
 pub use published::ReleaseForm;
 pub use reader::{Bundle, BundleEntry, BundledFile};
 pub use registry::{LoadedArtifact, RegistryTarget, load_into_registry};

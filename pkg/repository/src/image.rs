@@ -3,7 +3,7 @@
 use futures::{StreamExt as _, stream};
 
 use crate::{
-    Context, Digest, Error, ImagePlace,
+    Context, Digest, Error, ImageAddress,
     oci::{Reference, Registry},
 };
 
@@ -36,14 +36,14 @@ pub async fn image_digests(context: &Context, references: &[&str]) -> Vec<Result
 }
 
 async fn image_digest(context: &Context, reference: &str) -> Result<Digest, ImageError> {
-    let place = ImagePlace::parse(reference).map_err(|_| ImageError::Name)?;
-    let reference = place.reference();
+    let address = ImageAddress::parse(reference).map_err(|_| ImageError::Name)?;
+    let reference = address.reference();
     if let Reference::Digest(digest) = reference {
         return Ok(digest);
     }
-    let registry = Registry::new(place.registry(), context);
-    let found = registry.digest(place.repository(), &reference).await?;
-    found.ok_or_else(|| ImageError::Missing { registry: place.registry().to_owned() })
+    let registry = Registry::new(address.registry(), context);
+    let found = registry.digest(address.repository(), &reference).await?;
+    found.ok_or_else(|| ImageError::Missing { registry: address.registry().to_owned() })
 }
 
 #[cfg(test)]

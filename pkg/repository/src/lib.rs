@@ -58,7 +58,7 @@ pub mod memory;
 
 pub use bundle::{
     Bundle, BundleEntry, BundleError, BundleFlaw, BundleItem, BundleWriter, BundledFile, Existing,
-    ImagePlace, LoadedArtifact, LoadedFolder, LoadedState, Platforms, RegistryTarget, ReleaseForm,
+    ImageAddress, LoadedArtifact, LoadedFolder, LoadedState, Platforms, RegistryTarget, ReleaseForm,
     load_into_folder, load_into_registry,
 };
 pub use context::{Context, Network, Refresh, RetryPolicy, Settings, Timeouts};

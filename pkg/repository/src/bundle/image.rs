@@ -2,7 +2,7 @@
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 
-use super::{BundleError, ImagePlace, spool::Spool};
+use super::{BundleError, ImageAddress, spool::Spool};
 use crate::{
     Context, Digest, Error, OciError,
     oci::{
@@ -56,15 +56,15 @@ pub(super) async fn copy(
     spool: &Spool,
     context: &Context,
     reference: &str,
-    place: &ImagePlace,
+    address: &ImageAddress,
     platforms: &Platforms,
 ) -> Result<Copied, BundleError> {
-    let copy = Copy::new(spool, Registry::new(&place.registry, context), &place.repository);
+    let copy = Copy::new(spool, Registry::new(&address.registry, context), &address.repository);
     let missing = || BundleError::NoImage {
         reference: reference.to_owned(),
         platform: platforms.chosen().map(str::to_owned),
     };
-    let Some(found) = copy.registry.manifest(copy.repository, &place.reference()).await? else {
+    let Some(found) = copy.registry.manifest(copy.repository, &address.reference()).await? else {
         return Err(missing());
     };
     let digest = found.digest;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 
-use super::{Bundle, BundleEntry, BundleError, BundleItem, Existing, ImagePlace, LoadedState};
+use super::{Bundle, BundleEntry, BundleError, BundleItem, Existing, ImageAddress, LoadedState};
 use crate::{
     Context, Digest, Error, Location, OciError,
     oci::{Reference, Registry, signature_tag, tag_of},
@@ -84,7 +84,7 @@ impl RegistryTarget {
                 self.place(bundle, signed)?.map(|(repository, _)| (repository, signature_tag(&signed.digest)))
             }
             BundleItem::Image { reference, .. } => {
-                let ImagePlace { registry, repository, tag, digest } = ImagePlace::parse(reference)?;
+                let ImageAddress { registry, repository, tag, digest } = ImageAddress::parse(reference)?;
                 let repository = format!("{}{}/{repository}", self.prefix, of_registry(&registry));
                 let tag = tag.or_else(|| digest.is_none().then(|| "latest".to_owned()));
                 Some((repository, tag.map_or(Reference::Digest(entry.digest), Reference::Tag)))

@@ -11,7 +11,7 @@ use tar::{Builder, EntryType, Header};
 use tempfile::NamedTempFile;
 
 use super::{
-    BLOBS, BundleError, BundleItem, INDEX_FILE, ImagePlace, LAYOUT, LAYOUT_FILE, Platforms, image, index,
+    BLOBS, BundleError, BundleItem, INDEX_FILE, ImageAddress, LAYOUT, LAYOUT_FILE, Platforms, image, index,
     spool::Spool,
 };
 use crate::{
@@ -74,9 +74,9 @@ impl BundleWriter {
         known: Option<Digest>,
         platforms: &Platforms,
     ) -> Result<Digest, BundleError> {
-        let mut place = ImagePlace::parse(reference)?;
-        place.digest = place.digest.or(known);
-        let copied = image::copy(&self.spool, context, reference, &place, platforms).await?;
+        let mut address = ImageAddress::parse(reference)?;
+        address.digest = address.digest.or(known);
+        let copied = image::copy(&self.spool, context, reference, &address, platforms).await?;
         let platform = platforms.chosen().map(str::to_owned);
         let item = BundleItem::Image { reference: reference.to_owned(), platform };
         self.add_signed(item, copied.kept, copied.signature);

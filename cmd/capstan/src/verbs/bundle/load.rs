@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use api::output::{BundleLoad, LoadedContent, LoadedContentState};
 use manifest::{Map, Value};
 use repository::{
-    Bundle as Archive, BundleItem, Digest, Existing, ImagePlace, LoadedState, Lock, RegistryTarget,
+    Bundle as Archive, BundleItem, Digest, Existing, ImageAddress, LoadedState, Lock, RegistryTarget,
     load_into_folder, load_into_registry,
 };
 
@@ -145,7 +145,7 @@ fn registries(bundle: &Archive, place: &RegistryTarget) -> Result<Map<String, Va
     let mut names = BTreeSet::new();
     for entry in bundle.entries() {
         if let BundleItem::Image { reference, .. } = &entry.item {
-            names.insert(ImagePlace::parse(reference)?.registry().to_owned());
+            names.insert(ImageAddress::parse(reference)?.registry().to_owned());
         }
     }
     Ok(names

@@ -6,7 +6,7 @@ use crate::{Digest, oci::Reference};
 /// Where the registry has an image, read from a reference as containers have it.
 /// Source: distribution/reference, "normalize": without a registry it is Docker Hub, and one name alone is in `library`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImagePlace {
+pub struct ImageAddress {
     pub(super) registry: String,
     pub(super) repository: String,
     pub(super) tag: Option<String>,
@@ -15,7 +15,7 @@ pub struct ImagePlace {
 
 const DOCKER_HUB: &str = "docker.io";
 
-impl ImagePlace {
+impl ImageAddress {
     /// Reads a reference.
     /// # Errors
     /// [`BundleError::ImageName`].
@@ -81,7 +81,7 @@ impl ImagePlace {
     }
 }
 
-impl fmt::Display for ImagePlace {
+impl fmt::Display for ImageAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.registry, self.repository)?;
         self.tag.iter().try_for_each(|tag| write!(f, ":{tag}"))?;
@@ -104,11 +104,11 @@ mod tests {
             ("localhost/a", "localhost/a"),
             (&pinned, &pinned),
         ] {
-            assert_eq!(ImagePlace::parse(reference).unwrap().to_string(), expected);
+            assert_eq!(ImageAddress::parse(reference).unwrap().to_string(), expected);
         }
         for reference in ["", "a/../b", "x.y/A:v1", "a:", "a@sha256:1", "a b", "x.y/", "x.y//a", "a/b:v/1\n"]
         {
-            assert!(ImagePlace::parse(reference).is_err(), "{reference:?}");
+            assert!(ImageAddress::parse(reference).is_err(), "{reference:?}");
         }
     }
 }
