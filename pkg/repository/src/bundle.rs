@@ -26,6 +26,7 @@ mod scan;
 mod spool;
 #[cfg(test)]
 mod tests;
+mod whole;
 mod writer;
 
 pub use address::ImageAddress;

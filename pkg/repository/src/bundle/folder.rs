@@ -6,16 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tempfile::NamedTempFile;
-
 use super::{
     BLOBS, Bundle, BundleEntry, BundleError, BundleItem, BundledFile, Existing, IMAGES, INDEX_FILE, LAYOUT,
-    LAYOUT_FILE, index, writer::allow_reading,
+    LAYOUT_FILE, index,
+    whole::{TEMPORARY, put_whole},
 };
 use crate::{Digest, oci::manifest::Descriptor};
-
-/// A name of what is not there yet.
-const TEMPORARY: &str = ".capstan-new-";
 
 /// One release or image in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,31 +154,18 @@ fn write_blob(bundle: &Bundle, blob: &Descriptor, path: &Path) -> Result<(), Bun
     if fs::metadata(path).is_ok_and(|metadata| metadata.len() == blob.size) {
         return Ok(());
     }
-    put(path, |file| bundle.copy(&blob.digest, path, file))
+    put_whole(path, |file| bundle.copy(&blob.digest, path, file)).map(drop)
 }
 
 fn write_whole(path: &Path, content: &[u8]) -> Result<(), BundleError> {
     if fs::read(path).is_ok_and(|there| there == content) {
         return Ok(());
     }
-    put(path, |file| {
+    put_whole(path, |file| {
         let write = io::Write::write_all(file, content);
         write.map_err(|source| BundleError::Write { path: path.to_owned(), source })
     })
-}
-
-fn put(
-    path: &Path,
-    fill: impl FnOnce(&mut NamedTempFile) -> Result<(), BundleError>,
-) -> Result<(), BundleError> {
-    let failed = |source| BundleError::Write { path: path.to_owned(), source };
-    let folder = path.parent().unwrap_or(path);
-    let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder).map_err(failed)?;
-    fill(&mut file)?;
-    allow_reading(file.as_file()).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    .map(drop)
 }
 
 fn make_folder(path: &Path) -> Result<(), BundleError> {

@@ -8,11 +8,11 @@ use std::{
 
 use bytes::Bytes;
 use tar::{Builder, EntryType, Header};
-use tempfile::NamedTempFile;
 
 use super::{
     BLOBS, BundleError, BundleItem, INDEX_FILE, ImageAddress, LAYOUT, LAYOUT_FILE, Platforms, image, index,
     spool::Spool,
+    whole::{folder_of, put_whole},
 };
 use crate::{
     Context, Digest, Package, PackageContent, PackageFile,
@@ -87,14 +87,9 @@ impl BundleWriter {
     /// # Errors
     /// When it cannot be written; what was at its path before is there still.
     pub fn finish(self) -> Result<u64, BundleError> {
-        let folder = folder_of(&self.path);
         let failed = |source| BundleError::Write { path: self.path.clone(), source };
-        let file = NamedTempFile::new_in(folder).map_err(failed)?;
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        pack(file.as_file(), &index::render(entries), &self.spool).map_err(failed)?;
-        allow_reading(file.as_file()).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        let written = file.persist(&self.path).map_err(|error| failed(error.error))?;
+        let index = index::render(self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        let written = put_whole(&self.path, |file| pack(file, &index, &self.spool).map_err(failed))?;
         Ok(written.metadata().map_err(failed)?.len())
     }
 
@@ -140,13 +135,6 @@ fn package_files(files: BTreeMap<String, Bytes>) -> Vec<PackageFile> {
     files.into_iter().map(content).collect()
 }
 
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
 /// Writes the archive: nothing in it depends on when, where or by whom it is made.
 fn pack(file: &File, index: &[u8], spool: &Spool) -> io::Result<()> {
     let mut builder = Builder::new(io::BufWriter::new(file));
@@ -177,16 +165,4 @@ fn append(
     header.set_size(size_bytes);
     header.set_cksum();
     builder.append(&header, content)
-}
-
-/// There is nothing secret in it, and it is carried about.
-#[cfg(unix)]
-pub(super) fn allow_reading(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-pub(super) fn allow_reading(_: &File) -> io::Result<()> {
-    Ok(())
 }
