@@ -5,17 +5,14 @@ mod serve;
 use std::{
     ffi::OsString,
     fs,
-    net::SocketAddr,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{Arc, Mutex, PoisonError},
-    thread,
 };
 
 use tempfile::TempDir;
-use tokio::sync::oneshot;
 
-use crate::host::tls;
+use crate::{host::tls, listener::Listener};
 
 /// A request as it arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,14 +34,12 @@ pub struct GitForge {
 /// A user and a password.
 pub type Login = (&'static str, &'static str);
 
-/// A forge behind TLS, with a certificate for `localhost`. It runs on a thread of its own and ends with this value.
+/// A forge behind TLS, with a certificate for `localhost`. It ends with this value.
 #[derive(Debug)]
 pub struct GitHost {
-    address: SocketAddr,
     ca_file: PathBuf,
     log: Arc<Mutex<Vec<GitRequest>>>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<thread::JoinHandle<()>>,
+    listener: Listener,
 }
 
 impl Default for GitForge {
@@ -155,31 +150,24 @@ impl GitForge {
     /// When loopback cannot be listened on.
     pub fn serve(&self, login: Option<Login>) -> GitHost {
         let (acceptor, ca_file) = (self.tls.acceptor.clone(), self.folder.path().join("ca.pem"));
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-        listener.set_nonblocking(true).expect("a fresh listener can be set to non-blocking");
-        let address = listener.local_addr().expect("a bound listener has an address");
-        let (log, (stop, stopped)) = (Arc::new(Mutex::new(Vec::new())), oneshot::channel());
+        let log = Arc::new(Mutex::new(Vec::new()));
         let backend =
             serve::Backend { root: self.root(), variables: self.variables(), login, log: Arc::clone(&log) };
-        let thread = thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime
-                .expect("a runtime can be made")
-                .block_on(serve::serve(listener, acceptor, backend, stopped));
-        });
-        GitHost { address, ca_file, log, stop: Some(stop), thread: Some(thread) }
+        let listener =
+            Listener::start(move |socket| serve::connection(socket, acceptor.clone(), backend.clone()));
+        GitHost { ca_file, log, listener }
     }
 }
 
 impl GitHost {
     /// The address of a repository. A name of `moved/HOST:PORT/NAME` is redirected there.
     pub fn url(&self, name: &str) -> String {
-        format!("https://localhost:{}/{name}", self.address.port())
+        format!("https://localhost:{}/{name}", self.listener.address().port())
     }
 
     /// Host and port, as urls have it.
     pub fn authority(&self) -> String {
-        format!("localhost:{}", self.address.port())
+        format!("localhost:{}", self.listener.address().port())
     }
 
     /// The certificate that its own is signed with.
@@ -197,17 +185,5 @@ impl GitHost {
         let is_first = |request: &GitRequest| request.line.contains("/info/refs?");
         // What is refused is asked again with a credential.
         self.requests().iter().filter(|request| is_first(request) && !request.line.starts_with("401")).count()
-    }
-}
-
-impl Drop for GitHost {
-    fn drop(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            // It may have ended by a panic of its own; then the join says so.
-            let _ = stop.send(());
-        }
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }

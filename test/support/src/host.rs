@@ -13,15 +13,14 @@ use std::{
     collections::{HashMap, VecDeque},
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    thread,
 };
-
-use tokio::sync::oneshot;
 
 pub use reply::Reply;
 pub use shapes::{GitHubRelease, github_releases_page};
 pub use tls::Identity;
 use tls::Manner;
+
+use crate::listener::Listener;
 
 /// A request as it arrived.
 #[derive(Clone, Debug)]
@@ -60,15 +59,13 @@ struct Script {
     connections: usize,
 }
 
-/// The host. It runs on a thread of its own and ends with this value.
+/// The host. It ends with this value.
 #[derive(Debug)]
 pub struct FakeHost {
-    address: SocketAddr,
     ca_pem: String,
     client: Identity,
     script: Arc<Mutex<Script>>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<thread::JoinHandle<()>>,
+    listener: Listener,
 }
 
 impl FakeHost {
@@ -119,17 +116,12 @@ impl FakeHost {
     fn with_manner(names: &[&str], manner: Manner) -> Self {
         let tls::Tls { acceptor, ca_pem, client, .. } = tls::make(names, manner);
         let script = Arc::new(Mutex::new(Script::default()));
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-        listener.set_nonblocking(true).expect("a fresh listener can be set to non-blocking");
-        let address = listener.local_addr().expect("a bound listener has an address");
-        let (stop, stopped) = oneshot::channel();
-        let for_thread = Arc::clone(&script);
-        let thread = thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let runtime = runtime.expect("a runtime can be made");
-            runtime.block_on(serve::serve(listener, acceptor, for_thread, stopped));
+        let for_all = Arc::clone(&script);
+        let listener = Listener::start(move |socket| {
+            lock(&for_all).connections += 1;
+            serve::connection(socket, acceptor.clone(), Arc::clone(&for_all))
         });
-        Self { address, ca_pem, client, script, stop: Some(stop), thread: Some(thread) }
+        Self { ca_pem, client, script, listener }
     }
 
     /// Starts a host that is `github.com`, its API and storage, the public Go module proxy and a GitLab in one.
@@ -139,7 +131,7 @@ impl FakeHost {
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listener.address()
     }
 
     /// The certificate that its own is signed with.
@@ -154,7 +146,7 @@ impl FakeHost {
 
     /// Its address as a plain HTTP server or as a proxy.
     pub fn proxy_url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("http://{}", self.address())
     }
 
     /// Answers `host/path?query` with this from now on.
@@ -198,16 +190,4 @@ impl FakeHost {
 
 fn lock(script: &Mutex<Script>) -> MutexGuard<'_, Script> {
     script.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Drop for FakeHost {
-    fn drop(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            // It may have ended by a panic of its own; then the join says so.
-            let _ = stop.send(());
-        }
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
 }

@@ -30,5 +30,6 @@ pub mod git;
 pub mod host;
 #[cfg(feature = "sandbox")]
 pub mod kind;
+mod listener;
 pub mod proxy;
 pub mod registry;

@@ -5,15 +5,15 @@ use std::{
     io,
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
-    thread,
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional},
-    net::{TcpListener, TcpStream},
-    sync::oneshot,
+    net::TcpStream,
 };
+
+use crate::listener::Listener;
 
 /// The first byte of every SOCKS5 message, and the first of its answer about a password.
 const SOCKS5: u8 = 5;
@@ -32,13 +32,11 @@ struct Rules {
     asked: Mutex<Vec<String>>,
 }
 
-/// The proxy. It runs on a thread of its own and ends with this value.
+/// The proxy. It ends with this value.
 #[derive(Debug)]
 pub struct FakeProxy {
-    address: SocketAddr,
     rules: Arc<Rules>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<thread::JoinHandle<()>>,
+    listener: Listener,
 }
 
 impl FakeProxy {
@@ -60,21 +58,14 @@ impl FakeProxy {
     ) -> Self {
         let routes = routes.into_iter().map(|(name, address)| (name.to_owned(), address)).collect();
         let rules = Arc::new(Rules { routes, password, asked: Mutex::default() });
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-        listener.set_nonblocking(true).expect("a fresh listener can be set to non-blocking");
-        let address = listener.local_addr().expect("a bound listener has an address");
-        let (stop, stopped) = oneshot::channel();
-        let for_thread = Arc::clone(&rules);
-        let thread = thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.expect("a runtime can be made").block_on(serve(listener, for_thread, stopped));
-        });
-        Self { address, rules, stop: Some(stop), thread: Some(thread) }
+        let for_all = Arc::clone(&rules);
+        let listener = Listener::start(move |socket| connection(socket, Arc::clone(&for_all)));
+        Self { rules, listener }
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listener.address()
     }
 
     /// All `host:port` it was asked for, by those who may pass.
@@ -83,36 +74,11 @@ impl FakeProxy {
     }
 }
 
-impl Drop for FakeProxy {
-    fn drop(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            // It may have ended by a panic of its own; then the join says so.
-            let _ = stop.send(());
-        }
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-async fn serve(listener: std::net::TcpListener, rules: Arc<Rules>, mut stopped: oneshot::Receiver<()>) {
-    let listener = TcpListener::from_std(listener).expect("the listener is non-blocking");
-    loop {
-        let socket = tokio::select! {
-            _ = &mut stopped => return,
-            socket = listener.accept() => socket,
-        };
-        let Ok((socket, _)) = socket else { continue };
-        let rules = Arc::clone(&rules);
-        // A client that hangs up is part of many tests.
-        tokio::spawn(async move { connection(socket, &rules).await });
-    }
-}
-
-async fn connection(mut socket: TcpStream, rules: &Rules) -> io::Result<()> {
+async fn connection(mut socket: TcpStream, rules: Arc<Rules>) -> io::Result<()> {
     let mut first = [0];
     let is_socks = socket.peek(&mut first).await? == 1 && first[0] == SOCKS5;
-    let there = if is_socks { socks(&mut socket, rules).await? } else { connect(&mut socket, rules).await? };
+    let there =
+        if is_socks { socks(&mut socket, &rules).await? } else { connect(&mut socket, &rules).await? };
     let Some(mut there) = there else { return Ok(()) };
     copy_bidirectional(&mut socket, &mut there).await.map(drop)
 }

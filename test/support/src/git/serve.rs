@@ -11,8 +11,7 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
-    sync::oneshot,
+    net::TcpStream,
 };
 use tokio_rustls::TlsAcceptor;
 
@@ -27,26 +26,7 @@ pub(super) struct Backend {
     pub(super) log: Arc<Mutex<Vec<GitRequest>>>,
 }
 
-pub(super) async fn serve(
-    listener: std::net::TcpListener,
-    acceptor: TlsAcceptor,
-    backend: Backend,
-    mut stopped: oneshot::Receiver<()>,
-) {
-    let listener = TcpListener::from_std(listener).expect("the listener is non-blocking");
-    loop {
-        let socket = tokio::select! {
-            _ = &mut stopped => return,
-            socket = listener.accept() => socket,
-        };
-        let Ok((socket, _)) = socket else { continue };
-        let (acceptor, backend) = (acceptor.clone(), backend.clone());
-        // A client that hangs up, or does not trust the certificate, is part of some tests.
-        tokio::spawn(async move { connection(socket, &acceptor, backend).await });
-    }
-}
-
-async fn connection(socket: TcpStream, acceptor: &TlsAcceptor, backend: Backend) -> io::Result<()> {
+pub(super) async fn connection(socket: TcpStream, acceptor: TlsAcceptor, backend: Backend) -> io::Result<()> {
     let mut stream = acceptor.accept(socket).await?;
     let Some(head) = read_head(&mut stream).await? else { return Ok(()) };
     let body = read_body(&mut stream, &head).await?;

@@ -7,8 +7,7 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
-    sync::oneshot,
+    net::TcpStream,
 };
 use tokio_rustls::TlsAcceptor;
 
@@ -17,27 +16,12 @@ use super::{Received, Reply, Script, lock, reply::End};
 /// The first byte of every TLS connection.
 const TLS_HANDSHAKE: u8 = 0x16;
 
-pub(super) async fn serve(
-    listener: std::net::TcpListener,
+pub(super) async fn connection(
+    mut socket: TcpStream,
     acceptor: TlsAcceptor,
     script: Arc<Mutex<Script>>,
-    mut stopped: oneshot::Receiver<()>,
-) {
-    let listener = TcpListener::from_std(listener).expect("the listener is non-blocking");
-    loop {
-        let socket = tokio::select! {
-            _ = &mut stopped => return,
-            socket = listener.accept() => socket,
-        };
-        let Ok((socket, _)) = socket else { continue };
-        lock(&script).connections += 1;
-        let (acceptor, script) = (acceptor.clone(), Arc::clone(&script));
-        // A client that hangs up, or does not trust the certificate, is part of many tests.
-        tokio::spawn(async move { connection(socket, &acceptor, &script).await });
-    }
-}
-
-async fn connection(mut socket: TcpStream, acceptor: &TlsAcceptor, script: &Mutex<Script>) -> io::Result<()> {
+) -> io::Result<()> {
+    let script = &*script;
     if starts_with_tls(&socket).await? {
         return requests(acceptor.accept(socket).await?, None, true, script).await;
     }
