@@ -1,7 +1,7 @@
 //! Kustomizations over what providers bring: by the configuration, by the command line, over templates.
 
 use serde_json::Value;
-use support::binary::{Outcome, World};
+use support::binary::World;
 
 #[cfg(unix)]
 use crate::lab::Lab;
@@ -27,25 +27,9 @@ fn with_layer() -> String {
     CONFIG.replace("type: InfrastructureProvider,", "type: InfrastructureProvider, kustomization: layer,")
 }
 
-fn run(world: &World, arguments: &str) -> Outcome {
-    world.run(arguments.split_whitespace())
-}
-
-fn done(world: &World, arguments: &str) -> Outcome {
-    let run = run(world, arguments);
-    assert_eq!(run.status, 0, "{arguments}\n{run}");
-    run
-}
-
-fn refused(world: &World, arguments: &str) -> String {
-    let run = run(world, arguments);
-    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{arguments}\n{run}");
-    run.stderr
-}
-
 /// The objects a command prints as JSON.
 fn objects(world: &World, arguments: &str) -> Vec<Value> {
-    let list: Value = serde_json::from_str(&done(world, arguments).stdout).unwrap();
+    let list: Value = serde_json::from_str(&world.done(arguments).stdout).unwrap();
     list["items"].as_array().unwrap().clone()
 }
 
@@ -86,13 +70,13 @@ fn a_component_of_the_command_line_takes_the_place_of_the_kustomization_of_the_c
         assert_eq!(deployment["spec"]["replicas"], 2, "{flag}");
         assert_eq!(deployment["metadata"]["name"], "infrastructure-own");
     }
-    let told = refused(&world, &format!("{GENERATE} --kustomization owl=component"));
+    let told = world.refused(&format!("{GENERATE} --kustomization owl=component"));
     assert!(told.contains("there is no provider `owl`") && told.contains("did you mean `own`?"), "{told}");
-    let told = refused(&world, "render -i own:v1.0.0 -b kubeadm:v1.0.0 --kustomization component");
+    let told = world.refused("render -i own:v1.0.0 -b kubeadm:v1.0.0 --kustomization component");
     assert!(told.contains("does not say which provider it is for"), "{told}");
-    let told = refused(&world, "render -i own:v1.0.0 --kustomization kubeadm=component");
+    let told = world.refused("render -i own:v1.0.0 --kustomization kubeadm=component");
     assert!(told.contains("`bootstrap-kubeadm=component` or `control-plane-kubeadm=component`"), "{told}");
-    let unused = done(&world, &format!("{GENERATE} --kustomization cluster-api=component"));
+    let unused = world.done(&format!("{GENERATE} --kustomization cluster-api=component"));
     assert!(unused.stderr.contains("changed nothing"), "{unused}");
 }
 
@@ -105,41 +89,41 @@ fn all_that_does_not_fit_is_told_with_its_place() {
 - path: gone.yaml
 ",
     );
-    let told = refused(&world, GENERATE);
+    let told = world.refused(GENERATE);
     assert!(told.contains("patches[0]: no object matches the `target`"), "{told}");
     assert!(told.contains("patches[1].path: `gone.yaml` is not there"), "{told}");
     world.write(
         format!("{HOME}/layer/kustomization.yaml"),
         "patches:\n- target: {kind: .*}\n  patch: '{$patch: delete, kind: x, metadata: {name: x}}'\n",
     );
-    assert!(refused(&world, GENERATE).contains("takes every object away"));
-    let missing = refused(&world, &format!("{GENERATE} --kustomization nowhere"));
+    assert!(world.refused(GENERATE).contains("takes every object away"));
+    let missing = world.refused(&format!("{GENERATE} --kustomization nowhere"));
     assert!(missing.contains("there is no folder `nowhere`"), "{missing}");
 }
 
 #[test]
 fn the_lock_tells_a_kustomization_that_changed_came_or_went() {
     let world = customised(TWO_REPLICAS);
-    done(&world, "lock --infrastructure own:v1.0.0");
+    world.done("lock --infrastructure own:v1.0.0");
     let lock = world.read(world.current_dir().join(HOME).join("capstan.lock"));
     assert!(lock.contains("[[provider.kustomization]]\nfile = \"kustomization.yaml\"\n"), "{lock}");
-    done(&world, "lock --check");
-    done(&world, &format!("{GENERATE} --locked"));
+    world.done("lock --check");
+    world.done(&format!("{GENERATE} --locked"));
     world.write("other/kustomization.yaml", TWO_REPLICAS);
-    let told = refused(&world, &format!("{GENERATE} --locked --kustomization other"));
+    let told = world.refused(&format!("{GENERATE} --locked --kustomization other"));
     assert!(told.contains("it is not in the lock"), "{told}");
 
     world.write(format!("{HOME}/layer/kustomization.yaml"), format!("{TWO_REPLICAS}nameSuffix: -x\n"));
-    let told = refused(&world, GENERATE);
+    let told = world.refused(GENERATE);
     assert!(told.contains("`kustomization.yaml` was changed"), "{told}");
     assert!(told.contains("lock --update infrastructure-own"), "{told}");
-    let check = run(&world, "lock --check");
+    let check = world.run_line("lock --check");
     assert!(check.status == 1 && check.stdout.contains("changed"), "{check}");
-    done(&world, "lock --update infrastructure-own:v1.0.0");
-    done(&world, GENERATE);
+    world.done("lock --update infrastructure-own:v1.0.0");
+    world.done(GENERATE);
 
     world.configure(CONFIG);
-    let told = refused(&world, GENERATE);
+    let told = world.refused(GENERATE);
     assert!(told.contains("`kustomization.yaml` is gone"), "{told}");
 }
 
@@ -168,7 +152,7 @@ patches:
         assert_eq!(object["metadata"]["labels"]["team"], "a", "{object}");
     }
     world.write("layer/kustomization.yaml", "patches:\n- target: {kind: Machine}\n  patch: '[]'\n");
-    let told = refused(&world, &format!("{generate} --kustomization layer"));
+    let told = world.refused(&format!("{generate} --kustomization layer"));
     assert!(told.contains("no object matches the `target`"), "{told}");
 }
 
@@ -178,11 +162,11 @@ fn a_bundle_carries_the_kustomization_and_the_site_uses_it() {
     world.write(format!("{HOME}/base/kustomization.yaml"), "resources: [map.yaml]\nnamePrefix: site-\n");
     world
         .write(format!("{HOME}/base/map.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n");
-    done(&world, "bundle create -i own:v1.0.0 --file lab.tar");
-    done(&world, "bundle load lab.tar --to-folder site");
+    world.done("bundle create -i own:v1.0.0 --file lab.tar");
+    world.done("bundle load lab.tar --to-folder site");
     let objects = objects(&world, &format!("{GENERATE} --locked --config site/clusterctl.yaml"));
     assert_eq!(of_kind(&objects, "ConfigMap")["metadata"]["name"], "site-extra");
-    let again = done(&world, "bundle load lab.tar --to-folder site");
+    let again = world.done("bundle load lab.tar --to-folder site");
     assert!(!again.stderr.contains("somebody's own"), "{again}");
 }
 

@@ -1,7 +1,7 @@
 use std::fs;
 
 use serde_json::Value;
-use support::binary::{Outcome, World};
+use support::binary::World;
 
 use crate::world;
 
@@ -20,20 +20,10 @@ fn map(name: &str) -> String {
     format!("apiVersion: v1\ndata: {{b: '1', a: x}}\nkind: ConfigMap\nmetadata:\n  name: {name}\n")
 }
 
-fn run(world: &World, arguments: &str) -> Outcome {
-    world.run(["kustomize"].into_iter().chain(arguments.split_whitespace()))
-}
-
 fn built(world: &World, arguments: &str) -> String {
-    let run = run(world, arguments);
+    let run = world.run_line(&format!("kustomize {arguments}"));
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments}\n{run}");
     run.stdout
-}
-
-fn refused(world: &World, arguments: &str) -> String {
-    let run = run(world, arguments);
-    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{arguments}\n{run}");
-    run.stderr
 }
 
 // Row: KUS-43
@@ -59,7 +49,7 @@ fn neither_a_path_nor_a_link_leads_out_of_the_folder_unless_that_is_allowed() {
     world.write("one/kustomization.yaml", "resources: [link.yaml, ../base/map.yaml]\n");
     world.write("other.yaml", map("other"));
     std::os::unix::fs::symlink("../other.yaml", world.current_dir().join("one/link.yaml")).unwrap();
-    let told = refused(&world, "build one");
+    let told = world.refused("kustomize build one");
     assert!(told.starts_with("error: cannot build `one`, for 2 reasons\n"), "{told}");
     for (field, file) in [("resources[0]", "other.yaml"), ("resources[1]", "base/map.yaml")] {
         let cause =
@@ -67,7 +57,7 @@ fn neither_a_path_nor_a_link_leads_out_of_the_folder_unless_that_is_allowed() {
         assert!(told.contains(&cause), "{told}");
     }
     assert_eq!(built(&world, "build one --load-restrictor LoadRestrictionsNone").matches("kind:").count(), 2);
-    assert!(refused(&world, "build one --load-restrictor none").contains("LoadRestrictionsNone"));
+    assert!(world.refused("kustomize build one --load-restrictor none").contains("LoadRestrictionsNone"));
 }
 
 #[test]
@@ -75,7 +65,7 @@ fn all_problems_are_told_with_the_way_to_them_and_nothing_is_printed() {
     let world = with_overlay();
     world.write("base/kustomization.yaml", "resource: [map.yaml]\n");
     world.write("overlay/kustomization.yaml", "resources: [../base, gone.yaml]\n");
-    let told = refused(&world, "build overlay");
+    let told = world.refused("kustomize build overlay");
     assert!(told.contains("for 2 reasons"), "{told}");
     assert!(
         told.contains(
@@ -84,8 +74,8 @@ fn all_problems_are_told_with_the_way_to_them_and_nothing_is_printed() {
         "{told}"
     );
     assert!(told.contains("overlay/kustomization.yaml: resources[1]: `gone.yaml` is not there"), "{told}");
-    assert!(refused(&world, "build gone").contains("there is no folder `gone`"));
-    assert!(refused(&world, "build base/map.yaml").contains("hint: name the folder"));
+    assert!(world.refused("kustomize build gone").contains("there is no folder `gone`"));
+    assert!(world.refused("kustomize build base/map.yaml").contains("hint: name the folder"));
 }
 
 #[test]
@@ -98,10 +88,10 @@ fn a_file_is_written_whole_and_a_folder_gets_a_file_for_each_object() {
     assert_eq!(built(&world, "build overlay -o out"), "");
     assert_eq!(world.read(world.current_dir().join("out/v1_configmap_pre-m.yaml")), text);
     world.write("base/map.yaml", map("a/b"));
-    let told = refused(&world, "build overlay -o out");
+    let told = world.refused("kustomize build overlay -o out");
     assert!(told.contains("cannot be the name of one object's file, nothing was written"), "{told}");
     world.write("base/map.yaml", "[");
-    refused(&world, "build overlay -o out.yaml");
+    world.refused("kustomize build overlay -o out.yaml");
     assert_eq!(world.read(world.current_dir().join("out.yaml")), text);
 }
 
@@ -111,7 +101,7 @@ fn a_warning_does_not_stop_a_build_and_is_told_once() {
     world.write("base/kustomization.yaml", "resources: [map.yaml]\ncommonLabels: {a: b}\n");
     world.write("two/kustomization.yaml", "resources: [../base]\nnamePrefix: two-\n");
     world.write("kustomization.yaml", "resources: [overlay, two]\n");
-    let run = run(&world, "build");
+    let run = world.run_line("kustomize build");
     assert_eq!((run.status, run.stdout.matches("kind:").count()), (0, 2), "{run}");
     assert_eq!(run.stderr.matches("`commonLabels` is deprecated: use `labels`").count(), 1, "{run}");
     assert!(run.stderr.contains("(by way of kustomization.yaml, overlay/kustomization.yaml)"), "{run}");
@@ -124,8 +114,8 @@ fn charts_are_rendered_by_helm_where_that_is_allowed() {
     let charts = "helmCharts: [{name: c, releaseName: r, valuesInline: {a: 1}, apiVersions: [v9]}]\n";
     world.write("kustomization.yaml", charts);
     world.write("charts/c/values.yaml", "b: 2\n");
-    assert!(refused(&world, "build").contains("--enable-helm"));
-    let told = refused(&world, "build --enable-helm");
+    assert!(world.refused("kustomize build").contains("--enable-helm"));
+    let told = world.refused("kustomize build --enable-helm");
     assert!(told.contains("the program `helm` cannot be run"), "{told}");
     assert!(told.contains("hint: install helm, or say where it is with `--helm-command`"), "{told}");
     world.script(
@@ -138,7 +128,7 @@ fn charts_are_rendered_by_helm_where_that_is_allowed() {
     let text = built(&world, &format!("build {flags}"));
     assert!(text.contains("v: v1.30") && text.contains("a: v9"), "{text}");
     world.script("my-helm", "echo chart is bad >&2; exit 3");
-    let told = refused(&world, &format!("build {flags}"));
+    let told = world.refused(&format!("kustomize build {flags}"));
     assert!(told.contains("`my-helm` ended with exit status: 3: chart is bad"), "{told}");
 }
 
@@ -153,7 +143,7 @@ fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {
         "[ $1 = pull ] && { /bin/mkdir $4/c; echo \"$5 $6 $7 $8 $9\" >> pulls; exit 0; }\n\
          printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: %s}\\n' \"$2\"",
     );
-    let told = refused(&world, "build --enable-helm --offline");
+    let told = world.refused("kustomize build --enable-helm --offline");
     assert!(told.contains("offline: the chart was not fetched before"), "{told}");
     let text = built(&world, "build --enable-helm");
     assert!(text.contains("name: r"), "{text}");
@@ -164,7 +154,7 @@ fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {
     );
     assert!(!world.current_dir().join("charts").exists());
     world.write("kustomization.yaml", chart.replace("releaseName: r", "releaseName: --post-renderer=x"));
-    assert!(refused(&world, "build --enable-helm").contains("`--post-renderer=x` is no name"));
+    assert!(world.refused("kustomize build --enable-helm").contains("`--post-renderer=x` is no name"));
 }
 
 #[test]
@@ -176,12 +166,12 @@ fn lint_tells_errors_and_warnings_and_shows_no_secret() {
         built(&world, "lint base"),
         "base/kustomization.yaml: warning: `commonLabels` is deprecated: use `labels`\n"
     );
-    assert_eq!(run(&world, "lint base --exit-status").status, 3);
+    assert_eq!(world.run_line("kustomize lint base --exit-status").status, 3);
     let secret =
         format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\nstringData: {{k: {SECRET}}}\n");
     world.write("overlay/s.yaml", secret);
     world.write("overlay/kustomization.yaml", "resources: [../base, s.yaml, s.yaml, gone]\n");
-    let outcome = run(&world, "lint overlay -o json");
+    let outcome = world.run_line("kustomize lint overlay -o json");
     assert_eq!(outcome.status, 1, "{outcome}");
     assert!(outcome.stderr.starts_with("error: 2 errors, one warning"), "{outcome}");
     assert!(!outcome.to_string().contains(SECRET), "{outcome}");

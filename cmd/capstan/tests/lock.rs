@@ -2,7 +2,7 @@ use std::fs;
 
 use serde_json::Value;
 use support::{
-    binary::{Outcome, World},
+    binary::World,
     host::{FakeHost, Reply},
 };
 
@@ -16,27 +16,10 @@ const OWN: &str = "infrastructure-own";
 /// A world whose four providers and cert-manager are locked.
 fn locked() -> World {
     let world = with_repository();
-    done(
-        &world,
+    world.done(
         "lock --infrastructure own:v1.0.0 --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0",
     );
     world
-}
-
-fn run(world: &World, arguments: &str) -> Outcome {
-    world.run(arguments.split_whitespace())
-}
-
-fn done(world: &World, arguments: &str) -> Outcome {
-    let run = run(world, arguments);
-    assert_eq!(run.status, 0, "{arguments}\n{run}");
-    run
-}
-
-fn refused(world: &World, arguments: &str) -> String {
-    let run = run(world, arguments);
-    assert_eq!(run.status, 1, "{arguments}\n{run}");
-    run.stderr
 }
 
 /// Changes a file of the locked release.
@@ -71,16 +54,16 @@ fn a_lock_has_every_file_of_every_provider_and_is_the_same_each_time() {
     }
     assert!(first.contains("reference = \"registry.example.com/infrastructure-own/manager:v1\""), "{first}");
     assert!(!first.contains("not-to-be-shown") && !first.contains("v1.1.0/"), "{first}");
-    let again = done(&world, "lock");
+    let again = world.done("lock");
     assert!(again.stdout.is_empty() && again.stderr.contains("nothing changed"), "{again}");
     assert_eq!(lock_of(&world), first);
-    done(&world, "lock --check");
+    world.done("lock --check");
 }
 
 #[test]
 fn a_file_that_changed_stops_every_command_that_reads_it() {
     let world = locked().env("TOKEN", "x");
-    done(&world, "generate provider --infrastructure own:v1.0.0");
+    world.done("generate provider --infrastructure own:v1.0.0");
     tamper(&world, "infrastructure-components.yaml");
     tamper(&world, "cluster-template.yaml");
     for arguments in [
@@ -89,14 +72,14 @@ fn a_file_that_changed_stops_every_command_that_reads_it() {
         "render --infrastructure own",
         "generate cluster a --infrastructure own:v1.0.0 --kubernetes-version v1.35.0 -n team",
     ] {
-        let told = refused(&world, arguments);
+        let told = world.refused(arguments);
         assert!(told.contains("is not the file that was locked: sha256:"), "{told}");
         assert!(told.contains("accept it with `lock --update infrastructure-own:v1.0.0`"), "{told}");
     }
-    let explained = done(&world, "explain file --infrastructure own:v1.0.0");
+    let explained = world.done("explain file --infrastructure own:v1.0.0");
     assert!(explained.stdout.contains("is not the file that was locked"), "{explained}");
-    done(&world, "generate provider --infrastructure own:v1.0.0 --lock off");
-    done(&world, "generate provider --core cluster-api:v1.0.0");
+    world.done("generate provider --infrastructure own:v1.0.0 --lock off");
+    world.done("generate provider --core cluster-api:v1.0.0");
 }
 
 #[test]
@@ -104,13 +87,13 @@ fn an_override_and_cert_manager_are_held_to_the_lock_too() {
     let world = locked();
     let file = format!("{OWN}/v1.0.0/metadata.yaml");
     world.write(format!("../home/.config/cluster-api/overrides/{file}"), "a: b");
-    let told = refused(&world, "generate provider --infrastructure own:v1.0.0");
+    let told = world.refused("generate provider --infrastructure own:v1.0.0");
     assert!(told.contains(&format!("overrides/{file}`")), "{told}");
     let manifest = format!("{ROOT}/cert-manager/v1.0.0/cert-manager.yaml");
     world.write(&manifest, "---\n");
-    let told = refused(&world, "render --lock off");
+    let told = world.refused("render --lock off");
     assert!(!told.contains("locked"), "{told}");
-    let told = refused(&world, "render");
+    let told = world.refused("render");
     assert!(told.contains("`cert-manager.yaml` of `cert-manager` v1.0.0 is not the file"), "{told}");
     assert!(told.contains("`lock --update cert-manager`"), "{told}");
 }
@@ -118,14 +101,13 @@ fn an_override_and_cert_manager_are_held_to_the_lock_too() {
 #[test]
 fn the_locked_version_is_the_newest_one_and_no_other_is_taken() {
     let world = locked().env("TOKEN", "x");
-    let described = done(&world, "generate provider --infrastructure own --describe");
+    let described = world.done("generate provider --infrastructure own --describe");
     assert!(described.stdout.contains("Version:            v1.0.0\n"), "{described}");
-    let told = refused(&world, "generate provider --infrastructure own:v1.1.0");
+    let told = world.refused("generate provider --infrastructure own:v1.1.0");
     assert!(told.contains("`infrastructure-own` is locked at v1.0.0"), "{told}");
     assert!(told.contains("`lock --update infrastructure-own:v1.1.0`"), "{told}");
     world.write(format!("{ROOT}/{OWN}/v1.0.0/cluster-template-new.yaml"), "");
-    let told = refused(
-        &world,
+    let told = world.refused(
         "generate cluster a --infrastructure own:v1.0.0 --flavor new --kubernetes-version v1.35.0 -n team",
     );
     assert!(told.contains("`cluster-template-new.yaml` of `infrastructure-own` v1.0.0 is not in"), "{told}");
@@ -134,17 +116,17 @@ fn the_locked_version_is_the_newest_one_and_no_other_is_taken() {
 #[test]
 fn a_provider_that_is_not_locked_is_read_unless_the_lock_must_have_it() {
     let world = with_repository().env("TOKEN", "x");
-    let told = refused(&world, "generate provider --infrastructure own:v1.0.0 --locked");
+    let told = world.refused("generate provider --infrastructure own:v1.0.0 --locked");
     assert!(told.contains("there is no lock at"), "{told}");
-    done(&world, "lock --update infrastructure-own:v1.0.0");
-    done(&world, "generate provider --core cluster-api:v1.0.0");
-    done(&world, "generate provider --infrastructure own --locked");
-    let told = refused(&world, "generate provider --core cluster-api:v1.0.0 --locked");
+    world.done("lock --update infrastructure-own:v1.0.0");
+    world.done("generate provider --core cluster-api:v1.0.0");
+    world.done("generate provider --infrastructure own --locked");
+    let told = world.refused("generate provider --core cluster-api:v1.0.0 --locked");
     assert!(
         told.contains("`cluster-api` is not in") && told.contains("`lock --update cluster-api`"),
         "{told}"
     );
-    refused(&world, "generate provider --core cluster-api:v1.0.0 --locked --lock off");
+    world.refused("generate provider --core cluster-api:v1.0.0 --locked --lock off");
 }
 
 #[test]
@@ -154,31 +136,32 @@ fn what_is_locked_changes_only_when_it_is_named() {
     tamper(&world, "metadata.yaml");
     fs::remove_file(world.current_dir().join(format!("{ROOT}/{OWN}/v1.0.0/cluster-template-big.yaml")))
         .unwrap();
-    let checked = run(&world, "lock --check");
+    let checked = world.run_line("lock --check");
     assert_eq!(checked.status, 1, "{checked}");
     let rows: Vec<Vec<&str>> =
         checked.stdout.lines().skip(1).map(|line| line.split_whitespace().take(3).collect()).collect();
     assert_eq!(rows, [[OWN, "gone", "cluster-template-big.yaml"], [OWN, "changed", "metadata.yaml"]]);
-    let told = refused(&world, "lock");
-    assert!(told.contains("nothing was written"), "{told}");
-    refused(&world, "lock --update cluster-api,bootstrap-kubeadm --infrastructure own");
+    for arguments in ["lock", "lock --update cluster-api,bootstrap-kubeadm --infrastructure own"] {
+        let told = world.run_line(arguments);
+        assert!(told.status == 1 && told.stderr.contains("nothing was written"), "{told}");
+    }
     assert_eq!(lock_of(&world), before);
-    done(&world, "lock --update infrastructure-own:v1.0.0");
+    world.done("lock --update infrastructure-own:v1.0.0");
     assert_ne!(lock_of(&world), before);
-    done(&world, "lock --check");
+    world.done("lock --check");
 }
 
 #[test]
 fn an_update_goes_to_the_newest_release_and_tells_what_changed() {
     let world = locked();
-    let json = done(&world, "lock --update infrastructure-own -o json");
+    let json = world.done("lock --update infrastructure-own -o json");
     let report: Value = serde_json::from_str(&json.stdout).unwrap();
     let provider = &report["providers"][0];
     assert_eq!((provider["provider"].as_str(), provider["version"].as_str()), (Some(OWN), Some("v1.1.0")));
     let version = &provider["changes"][0];
     assert_eq!((version["locked"].as_str(), version["found"].as_str()), (Some("v1.0.0"), Some("v1.1.0")));
     assert!(lock_of(&world).contains("version = \"v1.1.0\""));
-    let told = refused(&world, "lock --update infrastructure-won");
+    let told = world.refused("lock --update infrastructure-won");
     assert!(told.contains("did you mean `infrastructure-own`?"), "{told}");
 }
 
@@ -191,14 +174,14 @@ fn a_lock_that_cannot_be_used_stops_everything_and_is_never_overwritten() {
     ] {
         world.write(LOCK, text);
         for arguments in ["init list-images", "lock", "lock --check"] {
-            let told = refused(&world, arguments);
+            let told = world.refused(arguments);
             assert!(told.contains(part) && told.contains("cannot use the lock"), "{told}");
         }
         assert_eq!(lock_of(&world), text);
     }
-    let elsewhere = done(&world, "lock --lock mine.lock --update cluster-api:v1.0.0");
+    let elsewhere = world.done("lock --lock mine.lock --update cluster-api:v1.0.0");
     assert!(elsewhere.stderr.contains("mine.lock"), "{elsewhere}");
-    done(&world, "generate provider --core cluster-api:v1.0.0 --list-variables --lock mine.lock --locked");
+    world.done("generate provider --core cluster-api:v1.0.0 --list-variables --lock mine.lock --locked");
 }
 
 #[cfg(unix)]
@@ -207,9 +190,7 @@ fn an_upgrade_goes_to_the_locked_version_and_to_no_other() {
     let lab = Lab::start(&[]);
     let latest = CONFIG.replace("v1.0.0/core", "latest/core").replace("v1.0.0/boot", "latest/boot");
     lab.world().configure(latest.replace("v1.0.0/control", "latest/control"));
-    done(
-        lab.world(),
-        "lock --update cluster-api:v1.0.0,bootstrap-kubeadm:v1.0.0,control-plane-kubeadm:v1.0.0,infrastructure-own:v1.0.0",
+    lab.world().done("lock --update cluster-api:v1.0.0,bootstrap-kubeadm:v1.0.0,control-plane-kubeadm:v1.0.0,infrastructure-own:v1.0.0",
     );
     lab.done("init --infrastructure own");
     let plan = |lab: &Lab| lab.done("upgrade plan").stdout;
@@ -217,7 +198,7 @@ fn an_upgrade_goes_to_the_locked_version_and_to_no_other() {
     let refused = lab.run("upgrade apply --infrastructure own:v1.1.0");
     assert_eq!(refused.status, 1, "{refused}");
     assert!(refused.stderr.contains("lock --update infrastructure-own:v1.1.0"), "{refused}");
-    done(lab.world(), "lock --update infrastructure-own:v1.1.0");
+    lab.world().done("lock --update infrastructure-own:v1.1.0");
     assert!(plan(&lab).contains("v1.1.0"), "{}", plan(&lab));
     lab.done("upgrade apply --infrastructure own:v1.1.0");
 }
@@ -246,9 +227,9 @@ fn digests_of_images_are_locked_from_their_registries_and_held_against_them() {
     let world = locked();
     let host = with_registry(&world);
     let before = host.connections();
-    done(&world, "lock");
+    world.done("lock");
     assert_eq!((host.connections(), lock_of(&world).contains("manager:v1\"\ndigest")), (before, false));
-    done(&world, "lock --digests");
+    world.done("lock --digests");
     let first = lock_of(&world);
     let known = |name: &str| {
         let digest = repository::Digest::of(name.as_bytes());
@@ -256,23 +237,24 @@ fn digests_of_images_are_locked_from_their_registries_and_held_against_them() {
     };
     assert!(first.contains(&known(OWN)) && first.contains(&known("cert-manager")), "{first}");
     assert!(host.received().iter().all(|request| request.method == "HEAD"), "{:?}", host.addresses());
-    done(&world, "lock --check --digests");
+    world.done("lock --check --digests");
     // What is known needs no registry.
-    let json = done(&world, "init list-images -i own -o json --offline");
+    let json = world.done("init list-images -i own -o json --offline");
     let list: Value = serde_json::from_str(&json.stdout).unwrap();
     assert!(list["images"].as_array().unwrap().iter().all(|image| image["digest"].is_string()), "{list}");
 
     image(&host, OWN, "another one");
-    done(&world, "lock --check");
-    let checked = run(&world, "lock --check --digests");
+    world.done("lock --check");
+    let checked = world.run_line("lock --check --digests");
     assert_eq!(checked.status, 1, "{checked}");
     assert!(
         checked.stdout.contains("changed") && checked.stdout.contains("infrastructure-own/manager:v1"),
         "{checked}"
     );
-    assert!(refused(&world, "lock --digests").contains("nothing was written"));
+    let told = world.run_line("lock --digests");
+    assert!(told.status == 1 && told.stderr.contains("nothing was written"), "{told}");
     assert_eq!(lock_of(&world), first);
-    done(&world, "lock --digests --update infrastructure-own:v1.0.0");
+    world.done("lock --digests --update infrastructure-own:v1.0.0");
     assert_ne!(lock_of(&world), first);
 }
 
@@ -280,19 +262,19 @@ fn digests_of_images_are_locked_from_their_registries_and_held_against_them() {
 fn an_image_that_cannot_be_asked_for_is_told_and_keeps_what_was_known() {
     let world = locked();
     let host = with_registry(&world);
-    done(&world, "lock --digests");
+    world.done("lock --digests");
     let first = lock_of(&world);
     let missing = Reply::json(404, "{}");
     host.on(format!("{}/v2/cluster-api/manager/manifests/v1", host.address().ip()), missing);
-    let told = done(&world, "lock --digests").stderr;
+    let told = world.done("lock --digests").stderr;
     let expected = format!("the digest of `{}/cluster-api/manager:v1` is not known", host.address());
     assert!(told.contains(&expected) && told.contains("has no such image"), "{told}");
-    let offline = done(&world, "lock --digests --offline").stderr;
+    let offline = world.done("lock --digests --offline").stderr;
     assert!(offline.contains("connections are switched off"), "{offline}");
     assert_eq!(lock_of(&world), first);
-    let told = refused(&world, "lock --check --digests");
+    let told = world.refused("lock --check --digests");
     assert!(told.contains("the digest of one image could not be checked"), "{told}");
-    let listed = done(&world, "init list-images --lock off --digests");
+    let listed = world.done("init list-images --lock off --digests");
     let of = |name: &str| listed.stdout.lines().find(|line| line.contains(name)).unwrap().to_owned();
     assert!(of("bootstrap-kubeadm/").contains("manager:v1@sha256:"), "{listed}");
     assert!(of("/cluster-api/").ends_with("manager:v1") && listed.stderr.contains(&expected), "{listed}");

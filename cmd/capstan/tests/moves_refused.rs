@@ -16,9 +16,7 @@ fn refused(arguments: &str) -> String {
     let world = world();
     world.write("kubeconfig", KUBECONFIG);
     let world = world.env("KUBECONFIG", "kubeconfig");
-    let run = world.run(arguments.split_whitespace());
-    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
-    run.stderr
+    world.refused(arguments)
 }
 
 #[test]

@@ -139,6 +139,33 @@ impl World {
         self.finish(self.command(arguments), b"")
     }
 
+    /// Runs it with these words.
+    pub fn run_line(&self, line: &str) -> Outcome {
+        self.run(line.split_whitespace())
+    }
+
+    /// The same; it must succeed.
+    ///
+    /// # Panics
+    /// When it does not.
+    #[track_caller]
+    pub fn done(&self, line: &str) -> Outcome {
+        let run = self.run_line(line);
+        assert_eq!(run.status, 0, "{line}\n{run}");
+        run
+    }
+
+    /// The same; it must fail and have no result. Gives what it says.
+    ///
+    /// # Panics
+    /// When it does not.
+    #[track_caller]
+    pub fn refused(&self, line: &str) -> String {
+        let run = self.run_line(line);
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{line}\n{run}");
+        run.stderr
+    }
+
     /// Runs it with this on stdin.
     pub fn run_with_stdin<A: AsRef<OsStr>>(
         &self,
