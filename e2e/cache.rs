@@ -13,17 +13,8 @@ use support::{
     host::{FakeHost, GitHubRelease, Reply},
 };
 
-use crate::{hosts::connected, world};
+use crate::{COMPONENTS, METADATA, REPOSITORY, hosts::connected, world};
 
-const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
-kind: Metadata
-releaseSeries: [{major: 2, minor: 1, contract: v1beta2}]
-";
-const COMPONENTS: &str = "apiVersion: v1
-kind: Namespace
-metadata: {name: capa-system}
-";
-const REPOSITORY: &str = "kubernetes-sigs/cluster-api-provider-aws";
 const GENERATE: [&str; 4] = ["generate", "provider", "-i", "aws:v2.1.0"];
 
 fn publish(host: &FakeHost) {

@@ -2,16 +2,8 @@
 
 use support::git::GitForge;
 
-use crate::world;
+use crate::{COMPONENTS, METADATA, world};
 
-const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
-kind: Metadata
-releaseSeries: [{major: 2, minor: 1, contract: v1beta2}]
-";
-const COMPONENTS: &str = "apiVersion: v1
-kind: Namespace
-metadata: {name: capa-system}
-";
 const GENERATE: [&str; 4] = ["generate", "provider", "-i", "lab"];
 
 #[test]

@@ -5,17 +5,7 @@ use support::{
     host::{FakeHost, GitHubRelease, Reply},
 };
 
-use crate::{project, world};
-
-const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
-kind: Metadata
-releaseSeries: [{major: 2, minor: 0, contract: v1beta1}, {major: 2, minor: 1, contract: v1beta2}]
-";
-const COMPONENTS: &str = "apiVersion: v1
-kind: Namespace
-metadata: {name: capa-system}
-";
-const REPOSITORY: &str = "kubernetes-sigs/cluster-api-provider-aws";
+use crate::{COMPONENTS, METADATA, REPOSITORY, project, world};
 
 /// A world whose only way out is the host.
 pub(super) fn connected(host: &FakeHost) -> World {

@@ -17,6 +17,18 @@ use std::path::PathBuf;
 
 use support::binary::World;
 
+/// Where a provider has its releases.
+const REPOSITORY: &str = "kubernetes-sigs/cluster-api-provider-aws";
+/// The least that its releases are made of.
+const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
+kind: Metadata
+releaseSeries: [{major: 2, minor: 0, contract: v1beta1}, {major: 2, minor: 1, contract: v1beta2}]
+";
+const COMPONENTS: &str = "apiVersion: v1
+kind: Namespace
+metadata: {name: capa-system}
+";
+
 fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_capstan"))
 }
