@@ -172,3 +172,29 @@ fn rejected_objects_are_left_alone_and_several_targets_follow_one_another() {
     let built = build("v", "{p: q}", &format!("replacements: [{{sourceValue: w, targets: {targets}}}]"), &[]);
     assert_eq!(built, Ok(json!({"p": "w"})));
 }
+
+#[test]
+fn a_source_is_asked_for_by_the_namespace_that_is_written_whatever_its_kind() {
+    for (written, asked, is_found) in [
+        ("", "", true),
+        ("", "default", true),
+        ("", "b", false),
+        ("b", "b", true),
+        ("b", "", true),
+        ("b", "default", false),
+    ] {
+        let class = format!("apiVersion: v1\nkind: Node\nmetadata: {{name: node, namespace: '{written}'}}\n");
+        let kustomization = format!(
+            "components: [c]\nreplacements:\n- source: {{kind: Node, name: node, namespace: '{asked}'}}\n  targets: [{{select: \
+             {{kind: X}}, fieldPaths: [spec.p]}}]\n"
+        );
+        let files =
+            [("c/kustomization.yaml", "kind: Component\nresources: [n.yaml]\n"), ("c/n.yaml", &*class)];
+        let spec = build("a", "{p: q}", &kustomization, &files);
+        assert_eq!(
+            spec.as_ref().is_ok_and(|spec| spec["p"] == "node"),
+            is_found,
+            "{written:?} {asked:?} {spec:?}"
+        );
+    }
+}
