@@ -38,7 +38,7 @@ pub struct BuildErrors {
 
 /// One problem, or one warning, and where it is.
 #[derive(Debug, thiserror::Error)]
-#[error("{place}: {kind}")]
+#[error("{place}: {}", self.message())]
 pub struct Problem {
     /// Where.
     pub place: Place,
@@ -225,6 +225,21 @@ pub enum ProblemKind {
         /// The one that took its place.
         instead: &'static str,
     },
+}
+
+impl Problem {
+    /// What is wrong, for who knows the place: the file the problem is in is not named again.
+    pub fn message(&self) -> String {
+        let text = self.kind.to_string();
+        let Some(file) = self.place.files.last() else { return text };
+        let own = format!("`{file}`");
+        match text.strip_prefix(&own) {
+            Some(rest) => rest.trim_start().to_owned(),
+            None => {
+                [" of ", " in "].iter().fold(text, |text, word| text.replace(&format!("{word}{own}"), ""))
+            }
+        }
+    }
 }
 
 /// Collects what a build finds on its way. A step reports, and goes on where what follows still means something.

@@ -100,7 +100,7 @@ pub trait Tree {
 
 /// Why a tree cannot tell or read something.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read `{path}`: {reason}")]
+#[error("`{path}` cannot be read: {reason}")]
 pub struct TreeError {
     /// What was asked for.
     pub path: TreePath,
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!((at("/a/bb"), at("/c")), (Resolved::Missing, Resolved::Missing));
         assert_eq!(
             tree.read(&TreePath::new("/a")).unwrap_err().to_string(),
-            "cannot read `/a`: no such file"
+            "`/a` cannot be read: no such file"
         );
     }
 }

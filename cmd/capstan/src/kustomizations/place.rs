@@ -12,7 +12,7 @@ pub(crate) fn in_short(problem: &Problem, current: &Path) -> String {
     if !problem.place.field.is_empty() {
         let _ = write!(text, ": {}", problem.place.field);
     }
-    let _ = write!(text, ": {}", problem.kind);
+    let _ = write!(text, ": {}", problem.message());
     if !files.is_empty() {
         let _ = write!(text, " (by way of {})", files.join(", "));
     }

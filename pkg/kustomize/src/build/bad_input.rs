@@ -27,7 +27,12 @@ fn a_kustomization_that_is_none_is_told_by_what_it_is() {
         ("images: [{name: '('}]\n", "images[0].name: `(` is read as a regular expression, and is none"),
         ("sortOptions: {order: up}\n", "`up` is no order: write `fifo` or `legacy`"),
         ("resources: ['']\n", "resources[0]: `/` contains `/`, which led here"),
-        ("resources: [kustomization.yaml]\n", "object 1 of `/kustomization.yaml` has no kind"),
+        ("resources: [kustomization.yaml]\n", "/kustomization.yaml: resources[0]: object 1 has no kind"),
+        ("resources: [a\n", "/kustomization.yaml: cannot be read: line 1, "),
+        (
+            "patches: [{patch: 'a: ['}]\n",
+            "/kustomization.yaml: patches[0].patch: cannot be read: document 1, ",
+        ),
         ("configMapGenerator: [{name: a}, {name: a}]\n", "configMapGenerator[1]: `ConfigMap.v1.[noGrp]/a"),
         ("configMapGenerator: [{literals: [a=b]}]\n", "`name` is missing"),
         ("patches: [{patch: ''}]\n", "patches[0]: there is no patch"),

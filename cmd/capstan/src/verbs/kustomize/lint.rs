@@ -72,7 +72,7 @@ fn finding(problem: &Problem, severity: FindingSeverity, session: &Session) -> K
         severity,
         file: by_way_of.pop().unwrap_or_default(),
         field: Some(problem.place.field.clone()).filter(|field| !field.is_empty()),
-        message: problem.kind.to_string(),
+        message: problem.message(),
         by_way_of,
     }
 }
