@@ -25,6 +25,8 @@ pub(crate) struct Accumulator {
     pub(crate) tables: Arc<FieldTables>,
     /// The variables of this target and of those it has taken up.
     pub(crate) variables: Variables,
+    /// Whether something that belongs here could not be loaded, which was told.
+    pub(crate) is_partial: bool,
     slots: Vec<Option<Resource>>,
     index: HashMap<ResId, Vec<Position>>,
     /// By every name they have or had; made when it is first asked for.
@@ -34,8 +36,8 @@ pub(crate) struct Accumulator {
 /// What a kustomization begins with: nothing. The built-in tables are added with its own ones.
 impl Default for Accumulator {
     fn default() -> Self {
-        let (variables, slots, index, names) = Default::default();
-        Self { tables: FieldTables::none(), variables, slots, index, names }
+        let (variables, is_partial, slots, index, names) = Default::default();
+        Self { tables: FieldTables::none(), variables, is_partial, slots, index, names }
     }
 }
 
@@ -58,6 +60,7 @@ impl Accumulator {
 
     /// Adds all objects of another accumulator at the end, with its field tables and variables; gives what clashes.
     pub(crate) fn absorb(&mut self, other: Self) -> Vec<ProblemKind> {
+        self.is_partial |= other.is_partial;
         let mut problems = self.add_tables(&other.tables);
         let added = other.slots.into_iter().flatten().map(|resource| self.append(resource));
         problems.extend(added.filter_map(Result::err));

@@ -154,7 +154,7 @@ pub(crate) fn generate(
         merge::Behavior::Create
     });
     if let Err(kind) = merge::add(behavior, resource, objects) {
-        scope.problem(field, kind);
+        scope.problem_among(objects, field, kind);
     }
 }
 

@@ -126,7 +126,7 @@ struct Entry<'e, 's, 'a> {
 
 impl Entry<'_, '_, '_> {
     fn problem(&mut self, problem: impl Into<ProblemKind>) {
-        self.scope.problem(self.place, problem);
+        self.scope.problem_among(self.objects, self.place, problem);
     }
 
     /// Merges into the one object that has or had the id of the patch.
@@ -187,7 +187,7 @@ impl Entry<'_, '_, '_> {
         match Matcher::read(target) {
             Ok(matcher) => {
                 let found = matcher.targets(self.objects);
-                if found.is_empty() {
+                if found.is_empty() && !self.objects.is_partial {
                     self.scope.warn(self.place, PatchProblem::Unmatched);
                 }
                 Some(found)

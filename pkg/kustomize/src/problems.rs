@@ -227,6 +227,19 @@ pub enum ProblemKind {
     },
 }
 
+impl ProblemKind {
+    /// Whether it says that an object is not there, which means nothing where one could not be loaded.
+    pub(crate) fn misses_an_object(&self) -> bool {
+        matches!(
+            self,
+            Self::Patch(PatchProblem::NoObject { .. } | PatchProblem::Unmatched)
+                | Self::Replacement(ReplacementProblem::NotFound { .. })
+                | Self::Replica(ReplicaProblem::NothingNamed { .. })
+                | Self::Generator(GeneratorProblem::NothingThere { .. })
+        )
+    }
+}
+
 impl Problem {
     /// What is wrong, for who knows the place: the file the problem is in is not named again.
     pub fn message(&self) -> String {

@@ -178,6 +178,7 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for (name, variable) in &variables {
         match value_of(name, variable, marked.get(&**name).copied()) {
             Ok(value) => values.add(name, value),
+            Err(VarProblem::NoObject { .. }) if objects.is_partial => {}
             Err(problem) => tell(&mut scope.session.problems.errors, &variable.place, problem),
         }
     }

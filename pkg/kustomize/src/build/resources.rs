@@ -18,35 +18,37 @@ pub(super) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     }
 }
 
-/// Adds what one entry leads to.
+/// Adds what one entry leads to; what cannot be loaded is reported, and noted.
 pub(crate) fn add(scope: &mut Scope<'_, '_>, field: &str, entry: &str, objects: &mut Accumulator) {
-    match find(scope, field, entry) {
-        Some(Found::File(file)) => {
-            if let Some(read) = scope.read_objects(field, &file) {
-                scope.add(field, &read, &file, objects);
-            }
-        }
-        Some(Found::Bytes(file, bytes)) => {
-            if let Some(read) = scope.parse_objects(field, &file, &bytes) {
-                scope.add(field, &read, &file, objects);
-            }
-        }
-        Some(Found::Root(root)) => add_target(scope, field, root, objects),
-        None => {}
+    if load(scope, field, entry, objects).is_none() {
+        objects.is_partial = true;
     }
 }
 
-fn add_target(scope: &mut Scope<'_, '_>, field: &str, root: Root, objects: &mut Accumulator) {
-    let Some((root, kustomization)) = root.open(scope.session) else { return };
-    if kustomization.kind == Kind::Component {
-        scope.problem(field, ProblemKind::ComponentAsResource(root.folder.clone()));
-        return;
+fn load(scope: &mut Scope<'_, '_>, field: &str, entry: &str, objects: &mut Accumulator) -> Option<()> {
+    match find(scope, field, entry)? {
+        Found::File(file) => {
+            let read = scope.read_objects(field, &file)?;
+            scope.add(field, &read, &file, objects);
+        }
+        Found::Bytes(file, bytes) => {
+            let read = scope.parse_objects(field, &file, &bytes)?;
+            scope.add(field, &read, &file, objects);
+        }
+        Found::Root(root) => {
+            let (root, kustomization) = root.open(scope.session)?;
+            if kustomization.kind == Kind::Component {
+                scope.problem(field, ProblemKind::ComponentAsResource(root.folder.clone()));
+                return None;
+            }
+            let mut gathered = Accumulator::default();
+            target::build(&mut scope.of(&root, &kustomization), &mut gathered);
+            for clash in objects.absorb(gathered) {
+                scope.problem(field, clash);
+            }
+        }
     }
-    let mut gathered = Accumulator::default();
-    target::build(&mut scope.of(&root, &kustomization), &mut gathered);
-    for clash in objects.absorb(gathered) {
-        scope.problem(field, clash);
-    }
+    Some(())
 }
 
 /// What an entry leads to.

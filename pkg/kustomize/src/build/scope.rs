@@ -72,6 +72,14 @@ impl<'a> Scope<'_, 'a> {
         })
     }
 
+    /// Reports a problem with what was gathered. That an object is not there is told where all of them could be loaded.
+    pub(crate) fn problem_among(&mut self, objects: &Accumulator, field: &str, kind: impl Into<ProblemKind>) {
+        let kind = kind.into();
+        if !(objects.is_partial && kind.misses_an_object()) {
+            self.problem(field, kind);
+        }
+    }
+
     /// Asks for something from elsewhere; `None` where it has to be waited for, or came to nothing, which is reported.
     pub(crate) fn ask(&mut self, field: &str, entry: &str, request: Request) -> Option<Answer> {
         match self.session.answers.get(&request) {

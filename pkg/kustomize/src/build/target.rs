@@ -20,21 +20,33 @@ use super::root::Root;
 use super::scope::Step;
 use super::{Beneath, Scope, Session, components, resources};
 
-/// A step, the field it is for, and for a transformer what `transformerAnnotations` call it and how often it runs.
+/// A step, the field it is for, and what it is.
 struct Stage {
     field: &'static str,
     step: Step,
-    transformer: Option<(&'static str, Times)>,
+    role: Role,
+}
+
+enum Role {
+    Plain,
+    /// What fails in it is an object that is not there for what follows.
+    Generator,
+    /// What `transformerAnnotations` call it, and how often it runs.
+    Transformer(&'static str, Times),
 }
 
 type Times = fn(&Kustomization) -> usize;
 
 const fn plain(field: &'static str, step: Step) -> Stage {
-    Stage { field, step, transformer: None }
+    Stage { field, step, role: Role::Plain }
+}
+
+const fn generator(field: &'static str, step: Step) -> Stage {
+    Stage { field, step, role: Role::Generator }
 }
 
 const fn transformer(field: &'static str, step: Step, kind: &'static str, times: Times) -> Stage {
-    Stage { field, step, transformer: Some((kind, times)) }
+    Stage { field, step, role: Role::Transformer(kind, times) }
 }
 
 /// What every kustomization and every component does, to the objects gathered so far.
@@ -43,10 +55,10 @@ const STEPS: [Stage; 24] = [
     plain("resources", resources::run),
     plain("configurations", configurations::run),
     plain("crds", configurations::run_crds),
-    plain("configMapGenerator", generators::run_config_maps),
-    plain("secretGenerator", generators::run_secrets),
-    plain("helmCharts", helm::run),
-    plain("generators", plugins::run_generators),
+    generator("configMapGenerator", generators::run_config_maps),
+    generator("secretGenerator", generators::run_secrets),
+    generator("helmCharts", helm::run),
+    generator("generators", plugins::run_generators),
     plain("components", components::run),
     transformer(
         "patchesStrategicMerge",
@@ -124,12 +136,17 @@ pub(super) fn build_top(
 
 /// Builds one kustomization onto objects: none for one of its own, those of the parent for a component.
 pub(super) fn build(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
-    for Stage { field, step, transformer } in STEPS {
+    for Stage { field, step, role } in STEPS {
+        let told = scope.session.problems.errors.len();
         step(scope, objects);
         scope.account(field, None, objects);
-        if let Some((kind, times)) = transformer {
-            for _ in 0..times(scope.kustomization) {
-                metadata::note(scope, &scope.root.file, &Plugin::of_field(kind), objects);
+        match role {
+            Role::Plain => {}
+            Role::Generator => objects.is_partial |= scope.session.problems.errors.len() > told,
+            Role::Transformer(kind, times) => {
+                for _ in 0..times(scope.kustomization) {
+                    metadata::note(scope, &scope.root.file, &Plugin::of_field(kind), objects);
+                }
             }
         }
     }

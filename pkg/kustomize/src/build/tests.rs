@@ -115,6 +115,47 @@ fn a_problem_carries_the_files_that_led_there() {
 }
 
 #[test]
+fn what_follows_from_a_file_that_cannot_be_loaded_is_not_told() {
+    let uses = "patches:\n- {patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}'}\n- {path: gone.yaml}\n\
+                replicas: [{name: b, count: 1}]\nreplacements:\n- source: {name: b}\n  targets: [{select: {name: a}}]\n\
+                vars: [{name: V, objref: {apiVersion: v1, kind: ConfigMap, name: b}}]\n";
+    let gone = "/top/kustomization.yaml: patches[1].path: `gone.yaml` is not there";
+    let a = config_map("a");
+    let whole = format!("resources: [a.yaml]\n{uses}");
+    let told = problems(&[("/top/kustomization.yaml", &whole), ("/top/a.yaml", &a)]);
+    assert_eq!((told.matches(".yaml: ").count(), told.contains(gone)), (5, true), "{told}");
+    for (text, file, content) in [
+        ("resources: [a.yaml, b.yaml]", "/top/b.yaml", "kind: ["),
+        (
+            "resources: [a.yaml, b.yaml]\nconfigMapGenerator: [{name: b, behavior: merge}]",
+            "/top/b.yaml",
+            "kind: [",
+        ),
+        ("resources: [a.yaml, ../base]", "/base/kustomization.yaml", "resources: [b.yaml]"),
+        ("resources: [a.yaml, ../base]", "/base/kustomization.yaml", "resource: []"),
+        (
+            "resources: [a.yaml]\ncomponents: [../base]",
+            "/base/kustomization.yaml",
+            "{kind: Component, resources: [x]}",
+        ),
+        ("resources: [a.yaml]\ncomponents: [../base]", "/base/kustomization.yaml", "namePrefix: x"),
+        ("resources: [a.yaml]\nsecretGenerator: [{type: x}]", "/other", ""),
+    ] {
+        let text = format!("{text}\n{uses}");
+        let told = problems(&[("/top/kustomization.yaml", &text), ("/top/a.yaml", &a), (file, content)]);
+        assert_eq!((told.matches(".yaml: ").count(), told.contains(gone)), (2, true), "{text}: {told}");
+    }
+    // A base of its own is not concerned.
+    let patched = format!("resources: [a.yaml]\n{uses}");
+    let told = problems(&[
+        ("/top/kustomization.yaml", "resources: [b.yaml, ../base]"),
+        ("/base/kustomization.yaml", &patched),
+        ("/base/a.yaml", &a),
+    ]);
+    assert!(told.contains("no object is or was `ConfigMap.v1.[noGrp]/b.[noNs]`"), "{told}");
+}
+
+#[test]
 fn roots_in_a_ring_and_files_outside_are_refused() {
     let told = problems(&[
         ("/top/kustomization.yaml", "resources: [../base]"),

@@ -34,7 +34,7 @@ pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accu
         "ReplicaCountTransformer" => {
             let Some(Replicas { replica, fields }) = config.read(scope) else { return };
             if let Err(problem) = replicas::set(&replica, &table(fields), objects) {
-                scope.problem(&config.field, problem);
+                scope.problem_among(objects, &config.field, problem);
             }
         }
         "LabelTransformer" => {

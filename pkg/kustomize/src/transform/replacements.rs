@@ -91,7 +91,7 @@ fn replace(scope: &mut Scope<'_, '_>, place: &str, replacement: &Replacement, ob
     };
     let value = match value {
         Ok(value) => value,
-        Err(problem) => return scope.problem(&format!("{place}.source"), problem),
+        Err(problem) => return scope.problem_among(objects, &format!("{place}.source"), problem),
     };
     for (index, target) in replacement.targets.iter().enumerate() {
         put(scope, &format!("{place}.targets[{index}]"), target, &value, objects);

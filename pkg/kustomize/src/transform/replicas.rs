@@ -28,7 +28,7 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for (index, replica) in scope.kustomization.replicas.iter().enumerate() {
         let place = format!("replicas[{index}]");
         if let Err(problem) = set(replica, &tables.replicas, objects) {
-            scope.problem(&place, problem);
+            scope.problem_among(objects, &place, problem);
         }
         scope.account(&place, None, objects);
     }
