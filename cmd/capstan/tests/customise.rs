@@ -7,33 +7,33 @@ use support::binary::World;
 use crate::lab::Lab;
 use crate::{releases::CONFIG, repository::with_repository};
 
-const HOME: &str = "../home/.config/cluster-api";
-const GENERATE: &str = "generate provider -i own:v1.0.0 -o json";
-const TWO_REPLICAS: &str = "patches:
+pub(crate) const HOME: &str = "../home/.config/cluster-api";
+pub(crate) const GENERATE: &str = "generate provider -i own:v1.0.0 -o json";
+pub(crate) const TWO_REPLICAS: &str = "patches:
 - target: {kind: Deployment}
   patch: |
     [{op: add, path: /spec/replicas, value: 2}]
 ";
 
 /// A world whose configuration lays the folder `layer` beside it over one provider.
-fn customised(kustomization: &str) -> World {
+pub(crate) fn customised(kustomization: &str) -> World {
     let world = with_repository().env("TOKEN", "x");
     world.configure(with_layer());
     world.write(format!("{HOME}/layer/kustomization.yaml"), kustomization);
     world
 }
 
-fn with_layer() -> String {
+pub(crate) fn with_layer() -> String {
     CONFIG.replace("type: InfrastructureProvider,", "type: InfrastructureProvider, kustomization: layer,")
 }
 
 /// The objects a command prints as JSON.
-fn objects(world: &World, arguments: &str) -> Vec<Value> {
+pub(crate) fn objects(world: &World, arguments: &str) -> Vec<Value> {
     let list: Value = serde_json::from_str(&world.done(arguments).stdout).unwrap();
     list["items"].as_array().unwrap().clone()
 }
 
-fn of_kind(objects: &[Value], kind: &str) -> Value {
+pub(crate) fn of_kind(objects: &[Value], kind: &str) -> Value {
     objects.iter().find(|object| object["kind"] == kind).cloned().unwrap_or_default()
 }
 

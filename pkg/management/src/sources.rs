@@ -4,8 +4,8 @@ use api::{Contract, Metadata, ProviderId, Version};
 use futures::{StreamExt as _, stream};
 use manifest::Object;
 use provider::{
-    ComponentsError, ComponentsInput, Layers, ProviderComponents, ProviderReleases, Release, ReleaseError,
-    Substitution, TemplateText, build_components,
+    ComponentsError, ComponentsInput, Layer, Layers, ProviderComponents, ProviderReleases, Release,
+    ReleaseError, Substitution, TemplateText, build_components,
     config::{Config, ConfigError, Variables},
     read_metadata,
 };
@@ -156,7 +156,8 @@ impl Sources<'_> {
         let release = releases.choose(wanted.version.as_deref()).await?;
         let (metadata, text) = futures::join!(metadata_of(&release), release.components());
         let (metadata, text) = (metadata.map_err(|error| api::with_causes(&error)), text?);
-        let components = self.build(&release, &text, wanted.namespace.as_deref())?;
+        let layer = self.layers.get(&wanted.id).await;
+        let components = self.build(&release, &text, layer, wanted.namespace.as_deref())?;
         let mut objects = components.objects;
         objects.iter_mut().for_each(ca_bundle::leave_ca_bundles_alone);
         Ok(RenderedProvider {
@@ -175,6 +176,7 @@ impl Sources<'_> {
         &self,
         release: &Release<'_>,
         text: &TemplateText,
+        layer: Option<&dyn Layer>,
         target_namespace: Option<&str>,
     ) -> Result<ProviderComponents, ResolveError> {
         let id = &release.provider().id;
@@ -185,7 +187,7 @@ impl Sources<'_> {
             variables: &Variables::new(self.config),
             substitution: Substitution::Full,
             image_overrides: &self.config.image_overrides().map_err(unusable)?,
-            layer: self.layers.get(id),
+            layer,
             customisations: &self.config.customisations(id).map_err(unusable)?,
             target_namespace,
         })

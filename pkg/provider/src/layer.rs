@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use api::ProviderId;
 use bytes::Bytes;
+use futures::future::LocalBoxFuture;
 use manifest::{Object, ObjectRef};
 
 /// A kustomization, ready to be built onto objects.
@@ -17,6 +18,16 @@ pub trait Layer: fmt::Debug + Send + Sync {
     /// # Errors
     /// Everything that is wrong with it, a patch that matches nothing included.
     fn apply(&self, objects: Vec<Object>, file: &str) -> Result<Layered, LayerError>;
+}
+
+/// A layer that nobody has looked at yet, for a run may not be about its provider.
+pub trait LazyLayer: fmt::Debug + Send + Sync {
+    /// As [`Layer::place`].
+    fn place(&self) -> &str;
+
+    /// The layer, with what it names elsewhere fetched; the first call waits for that. What is wrong with it is told when
+    /// it is applied.
+    fn ready(&self) -> LocalBoxFuture<'_, &dyn Layer>;
 }
 
 /// What came of a layer.
@@ -73,7 +84,7 @@ pub enum LayerError {
 
 /// The layers of a run, by provider.
 #[derive(Clone, Debug, Default)]
-pub struct Layers(BTreeMap<ProviderId, Arc<dyn Layer>>);
+pub struct Layers(BTreeMap<ProviderId, Arc<dyn LazyLayer>>);
 
 impl Layers {
     /// No layers.
@@ -83,13 +94,16 @@ impl Layers {
     }
 
     /// Lays one over the components of a provider, in place of the one there was.
-    pub fn insert(&mut self, id: ProviderId, layer: Arc<dyn Layer>) {
+    pub fn insert(&mut self, id: ProviderId, layer: Arc<dyn LazyLayer>) {
         self.0.insert(id, layer);
     }
 
-    /// The layer of a provider.
-    pub fn get(&self, id: &ProviderId) -> Option<&dyn Layer> {
-        self.0.get(id).map(Arc::as_ref)
+    /// The layer of a provider, ready to be applied.
+    pub async fn get(&self, id: &ProviderId) -> Option<&dyn Layer> {
+        match self.0.get(id) {
+            Some(layer) => Some(layer.ready().await),
+            None => None,
+        }
     }
 }
 

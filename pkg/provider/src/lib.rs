@@ -40,7 +40,7 @@ pub use customise::{
 };
 pub use explain::{explain_file, explain_variable};
 pub use images::override_images;
-pub use layer::{Layer, LayerError, Layered, Layers};
+pub use layer::{Layer, LayerError, Layered, Layers, LazyLayer};
 pub use management_cluster::{InstalledProvider, ManagementCluster, ManagementClusterError};
 pub use metadata::{MetadataError, UnusableVersion, contract_of, read_metadata};
 pub use release::{

@@ -1,4 +1,4 @@
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, fmt, path::Path};
 
 use futures::{StreamExt as _, stream};
 use kustomize::{Answer, Answers, Checkout, Remote, Request, TreePath, Way};
@@ -12,8 +12,9 @@ use tempfile::TempDir;
 use super::{
     disk::tree_path,
     helm::{Helm, HelmProgram},
+    run::Start,
 };
-use crate::{Failure, Within as _, failure::Kind, session::Session, ui::Messages};
+use crate::{Environment, Failure, Within as _, failure::Kind, session::Session, ui::Messages};
 
 /// So many requests are answered side by side.
 const MOST_AT_ONCE: usize = 8;
@@ -32,25 +33,16 @@ pub(super) struct Fetched {
 impl Fetched {
     /// Answers all requests; what cannot be fetched is an answer too.
     /// # Errors
-    /// When the configuration cannot be read; `interrupted`.
-    pub(super) fn add(
-        &mut self,
-        wanted: BTreeSet<Request>,
-        helm: Option<&HelmProgram>,
-        session: &Session,
-    ) -> Result<(), Failure> {
-        let context = session.repositories()?;
-        let temporary = match self.temporary.take() {
-            Some(temporary) => temporary,
-            None => tempfile::Builder::new().prefix("capstan-helm-").tempdir()?,
+    /// When no temporary folder can be made for charts.
+    pub(super) async fn add(&mut self, wanted: BTreeSet<Request>, fetcher: &Fetcher) -> Result<(), Failure> {
+        let helm = match &fetcher.helm {
+            Some(program) => {
+                Some(Helm::new(program, &fetcher.environment, &fetcher.context, self.temporary()?))
+            }
+            None => None,
         };
-        let temporary = self.temporary.insert(temporary).path();
-        let helm = helm.map(|helm| Helm::new(helm, session.environment(), &context, temporary));
-        let fetcher = Fetcher { context: &context, messages: session.messages(), helm };
-        let answers: Vec<_> = session.block_on(async {
-            let each = wanted.into_iter().map(|request| fetcher.answer(request));
-            Ok::<_, Failure>(stream::iter(each).buffer_unordered(MOST_AT_ONCE).collect().await)
-        })?;
+        let each = wanted.into_iter().map(|request| fetcher.answer(request, helm.as_ref()));
+        let answers: Vec<_> = stream::iter(each).buffer_unordered(MOST_AT_ONCE).collect().await;
         for (request, answer) in answers {
             let answer = answer.map_err(|failure| {
                 self.hints.extend(failure.distinct_hints().map(str::to_owned));
@@ -60,26 +52,58 @@ impl Fetched {
         }
         Ok(())
     }
+
+    fn temporary(&mut self) -> Result<&Path, Failure> {
+        let temporary = match self.temporary.take() {
+            Some(temporary) => temporary,
+            None => tempfile::Builder::new().prefix("capstan-helm-").tempdir()?,
+        };
+        Ok(self.temporary.insert(temporary).path())
+    }
 }
 
-/// Fetches what one entry leads to.
-/// # Errors
-/// When it cannot be fetched; as for [`Fetched::add`].
-pub(super) fn one(remote: &Remote, session: &Session) -> Result<Answer, Failure> {
-    let context = session.repositories()?;
-    let fetcher = Fetcher { context: &context, messages: session.messages(), helm: None };
-    session.block_on(fetcher.remote(remote))
+/// What it takes to fetch.
+pub(super) struct Fetcher {
+    context: Context,
+    messages: Messages,
+    pub(super) environment: Environment,
+    helm: Option<HelmProgram>,
 }
 
-struct Fetcher<'a> {
-    context: &'a Context,
-    messages: &'a Messages,
-    helm: Option<Helm<'a>>,
+impl fmt::Debug for Fetcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fetcher").finish_non_exhaustive()
+    }
 }
 
-impl Fetcher<'_> {
-    async fn answer(&self, request: Request) -> (Request, Result<Answer, Failure>) {
-        let answer = match (&request, &self.helm) {
+impl Fetcher {
+    /// Renders no charts.
+    pub(super) fn new(context: Context, session: &Session) -> Self {
+        let (messages, environment) = (session.messages().clone(), session.environment().clone());
+        Self { context, messages, environment, helm: None }
+    }
+
+    /// Renders them with `helm`, where one is given.
+    pub(super) fn with_helm(self, helm: Option<HelmProgram>) -> Self {
+        Self { helm, ..self }
+    }
+
+    /// Fetches the folder where a build begins.
+    /// # Errors
+    /// When it cannot be fetched, or is a file.
+    pub(super) async fn start(&self, remote: &Remote) -> Result<Start, Failure> {
+        let shown = remote.shown();
+        let answer = self.remote(remote).await;
+        match answer.within(|| format!("cannot fetch `{shown}`"))? {
+            Answer::Folder { top, root } => Ok(Start { folder: root, top: Some(top) }),
+            Answer::Bytes(_) => {
+                Err(Failure::user(format!("`{shown}` is a file; a folder with a kustomization is needed")))
+            }
+        }
+    }
+
+    async fn answer(&self, request: Request, helm: Option<&Helm<'_>>) -> (Request, Result<Answer, Failure>) {
+        let answer = match (&request, helm) {
             (Request::Remote(remote), _) => self.remote(remote).await,
             (Request::ChartPull(pull), Some(helm)) => Box::pin(helm.pull(pull)).await,
             (Request::ChartTemplate(chart), Some(helm)) => Box::pin(helm.template(chart)).await,
@@ -114,7 +138,7 @@ impl Fetcher<'_> {
     }
 
     async fn file(&self, url: &str) -> Result<Answer, Failure> {
-        let file = repository::fetch_file(self.context, url).await?;
+        let file = repository::fetch_file(&self.context, url).await?;
         Ok(Answer::Bytes(file.bytes.to_vec().into()))
     }
 
@@ -130,7 +154,7 @@ impl Fetcher<'_> {
     async fn check_out(&self, checkout: &Checkout) -> Result<Answer, Failure> {
         let shown = repository::shown_text(&checkout.url);
         let url = RemoteUrl::parse(&checkout.url).within(|| format!("`{shown}` is no repository"))?;
-        let remote = GitRemote::new(url, Clones::Kept, self.context)?;
+        let remote = GitRemote::new(url, Clones::Kept, &self.context)?;
         let commit = remote.resolve(checkout.reference.as_deref().unwrap_or("HEAD")).await?;
         let folder = remote.clone_folder().join(TREES).join(commit.as_str());
         let tree = remote.worktree(&commit, &folder, LocalChanges::Discard).await?;

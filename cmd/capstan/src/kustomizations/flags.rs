@@ -1,10 +1,13 @@
 use std::sync::Arc;
 
 use api::{ProviderId, near_names};
-use provider::{Layer, Layers, config::Config};
-use repository::LockSettings;
+use provider::{Layers, LazyLayer, config::Config};
+use repository::{Context, LockSettings};
 
-use super::layer::{KustomizationLayer, LostLayer, Reviewed};
+use super::{
+    fetch::Fetcher,
+    layer::{LazyKustomization, LostLayer, Reviewed},
+};
 use crate::{Failure, session::Session};
 
 /// Kustomizations over the components of providers, for this run alone.
@@ -21,22 +24,24 @@ pub(crate) struct KustomizationFlags {
 pub(crate) struct RunLayers {
     layers: Layers,
     /// Those of the command line.
-    flagged: Vec<(ProviderId, Arc<KustomizationLayer>)>,
+    flagged: Vec<(ProviderId, Arc<LazyKustomization>)>,
 }
 
 impl RunLayers {
-    /// Prepares the kustomizations of the configuration, and those of the command line over them; `named` are the
-    /// providers the command line names.
+    /// The kustomizations of the configuration, and those of the command line over them; `named` are the providers the
+    /// command line names. Each is looked at, and what it names elsewhere fetched, when its provider is rendered.
     /// # Errors
-    /// When the configuration or the lock cannot be read, or a flag names no provider; `interrupted`.
+    /// When the configuration or the lock cannot be read, or a flag names no provider.
     pub(crate) fn of(
         flags: &KustomizationFlags,
         named: &[ProviderId],
         session: &Session,
     ) -> Result<Self, Failure> {
         let config = session.config()?;
-        let lock = session.repositories()?.settings().lock.clone();
-        let mut all = Self { layers: configured(&config, lock.as_ref(), session)?, flagged: Vec::new() };
+        let context = session.repositories()?;
+        let lock = context.settings().lock.clone();
+        let fetcher = Arc::new(Fetcher::new(context, session));
+        let mut all = Self { layers: lazily(&config, lock.as_ref(), &fetcher)?, flagged: Vec::new() };
         for flag in &flags.kustomization {
             let (id, place) = resolve(flag, named, &config)?;
             if all.flagged.iter().any(|(known, _)| *known == id) {
@@ -46,8 +51,8 @@ impl RunLayers {
             if let Some(lock) = &lock {
                 lock.admit_unlocked_kustomization(&id.label())?;
             }
-            let layer = Arc::new(KustomizationLayer::prepare(place, None, session)?);
-            all.layers.insert(id.clone(), Arc::clone(&layer) as Arc<dyn Layer>);
+            let layer = Arc::new(LazyKustomization::new(place.to_owned(), None, Arc::clone(&fetcher)));
+            all.layers.insert(id.clone(), Arc::clone(&layer) as Arc<dyn LazyLayer>);
             all.flagged.push((id, layer));
         }
         Ok(all)
@@ -69,13 +74,18 @@ impl RunLayers {
     }
 }
 
-/// The kustomizations of the configuration; `lock` is what they are checked against.
+/// The kustomizations of the configuration, for whoever reads as if there were no lock.
 /// # Errors
-/// When the configuration cannot be read; `interrupted`.
-pub(crate) fn configured(
+/// When the configuration cannot be read.
+pub(crate) fn configured(config: &Config, context: Context, session: &Session) -> Result<Layers, Failure> {
+    lazily(config, None, &Arc::new(Fetcher::new(context, session)))
+}
+
+/// `lock` is what they are checked against.
+fn lazily(
     config: &Config,
     lock: Option<&Arc<LockSettings>>,
-    session: &Session,
+    fetcher: &Arc<Fetcher>,
 ) -> Result<Layers, Failure> {
     let mut layers = Layers::default();
     for provider in config.providers()? {
@@ -86,7 +96,7 @@ pub(crate) fn configured(
             .is_some_and(|entry| !entry.kustomization.is_empty());
         match (config.kustomization(&provider.id)?, reviewed) {
             (Some(place), reviewed) => {
-                let layer = KustomizationLayer::prepare(&place, reviewed, session)?;
+                let layer = LazyKustomization::new(place, reviewed, Arc::clone(fetcher));
                 layers.insert(provider.id, Arc::new(layer));
             }
             (None, Some(reviewed)) if is_locked => {

@@ -9,22 +9,24 @@ use std::{
 };
 
 use bytes::Bytes;
+use futures::future::{LocalBoxFuture, ready};
 use kustomize::{
     Answer, Answers, Beneath, Build, BuildErrors, Options, Outcome, PatchProblem, Problem, ProblemKind,
     Reorder, Request, Resolved, Tree, TreeError, TreePath,
 };
 use manifest::Object;
-use provider::{Layer, LayerError, Layered};
+use provider::{Layer, LayerError, Layered, LazyLayer};
 use repository::LockSettings;
+use tokio::sync::OnceCell;
 
 use super::{
     disk::DiskTree,
     distinct,
-    fetch::Fetched,
+    fetch::{Fetched, Fetcher},
     in_short,
-    run::{self, Start},
+    run::{Building, Pass, Place, Start},
 };
-use crate::{Failure, failure::Kind, session::Session};
+use crate::{Failure, session::Session};
 
 /// A kustomization of the user, with all it names elsewhere fetched already.
 #[derive(Debug)]
@@ -48,66 +50,39 @@ struct LayerFault {
 }
 
 /// What a layer must be.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Reviewed {
     pub(super) lock: Arc<LockSettings>,
     pub(super) label: String,
 }
 
 impl KustomizationLayer {
-    /// Looks for the kustomization and fetches what it names elsewhere. What is wrong with it is told when it is applied:
-    /// it may be for a provider that this run is not about.
-    /// # Errors
-    /// When the configuration cannot be read; `interrupted`.
-    pub(super) fn prepare(
-        place: &str,
-        reviewed: Option<Reviewed>,
-        session: &Session,
-    ) -> Result<Self, Failure> {
+    /// Looks for the kustomization and fetches what it names elsewhere. What is wrong with it is told when it is applied.
+    async fn prepare(place: &str, reviewed: Option<Reviewed>, fetcher: &Fetcher) -> Self {
         let max_file_bytes = repository::Context::default().max_file_bytes();
-        let tree = DiskTree::new(max_file_bytes);
-        let start = match run::start(place, &tree, session) {
-            Err(failure) if failure.kind() == Kind::Interrupted => return Err(failure),
-            start => start.map_err(|failure| LayerFault {
+        let mut fetched = Fetched::default();
+        let start = start(place, max_file_bytes, &mut fetched, fetcher).await;
+        Self {
+            place: repository::shown_text(place),
+            start: start.map_err(|failure| LayerFault {
                 problem: failure.in_one_line(),
                 hints: failure.distinct_hints().map(str::to_owned).collect(),
             }),
-        };
-        let mut fetched = Fetched::default();
-        if let Ok(start) = &start {
-            let wanted = |answers: &Answers| {
-                let build = Build { tree: &tree, answers, options: OPTIONS };
-                match build.run_within(&start.folder, start.top.as_ref()) {
-                    Ok(Outcome::Wants(wanted)) => Some(wanted),
-                    _ => None,
-                }
-            };
-            while let Some(wanted) = wanted(&fetched.answers) {
-                fetched.add(wanted, None, session)?;
-            }
-        }
-        Ok(Self {
-            place: repository::shown_text(place),
-            start,
             answers: fetched.answers,
             hints: fetched.hints,
             reviewed,
-            current: session.environment().current_dir().to_owned(),
+            current: fetcher.environment.current_dir().to_owned(),
             max_file_bytes,
             is_used: AtomicBool::new(false),
-        })
+        }
     }
 
     /// One for a cluster template. Templates of one's own are in no lock, and neither is this.
     /// # Errors
     /// When the configuration cannot be read; `interrupted`.
     pub(crate) fn of_template(place: &str, session: &Session) -> Result<Self, Failure> {
-        Self::prepare(place, None, session)
-    }
-
-    /// Whether it was applied to anything.
-    pub(crate) fn is_used(&self) -> bool {
-        self.is_used.load(Ordering::Relaxed)
+        let fetcher = Fetcher::new(session.repositories()?, session);
+        session.block_on(async { Ok::<_, Failure>(Self::prepare(place, None, &fetcher).await) })
     }
 
     fn unfit(&self, problems: Vec<String>, hints: Vec<String>) -> LayerError {
@@ -145,6 +120,64 @@ impl KustomizationLayer {
         });
         let read = read.into_iter().map(|(file, bytes)| (name(&file), bytes));
         read.chain(fetched).map(|(name, bytes)| (name, Bytes::copy_from_slice(&bytes))).collect()
+    }
+}
+
+/// Where the build begins, with all it names elsewhere fetched.
+async fn start(
+    place: &str,
+    max_file_bytes: u64,
+    fetched: &mut Fetched,
+    fetcher: &Fetcher,
+) -> Result<Start, Failure> {
+    let tree = DiskTree::new(max_file_bytes);
+    let start = match Place::find(place, &fetcher.environment, &tree)? {
+        Place::Here(start) => start,
+        Place::Elsewhere(remote) => fetcher.start(&remote).await?,
+    };
+    let building = Building { tree: &tree, start: &start, options: OPTIONS };
+    if let Pass::Wants(wanted) = building.pass(&fetched.answers) {
+        // What is wrong is found again when it is built onto objects.
+        let _ = building.fetch(wanted, fetched, fetcher).await?;
+    }
+    Ok(start)
+}
+
+/// A kustomization of the user that nobody has looked at yet: it may be for a provider that the run is not about.
+#[derive(Debug)]
+pub(super) struct LazyKustomization {
+    place: String,
+    /// With its credentials.
+    written: String,
+    reviewed: Option<Reviewed>,
+    fetcher: Arc<Fetcher>,
+    layer: OnceCell<KustomizationLayer>,
+}
+
+impl LazyKustomization {
+    /// Takes a folder or url, and what it must be where that is known.
+    pub(super) fn new(written: String, reviewed: Option<Reviewed>, fetcher: Arc<Fetcher>) -> Self {
+        let place = repository::shown_text(&written);
+        Self { place, written, reviewed, fetcher, layer: OnceCell::new() }
+    }
+
+    /// Whether it was applied to anything.
+    pub(super) fn is_used(&self) -> bool {
+        self.layer.get().is_some_and(|layer| layer.is_used.load(Ordering::Relaxed))
+    }
+}
+
+impl LazyLayer for LazyKustomization {
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn ready(&self) -> LocalBoxFuture<'_, &dyn Layer> {
+        Box::pin(async {
+            let prepare = || KustomizationLayer::prepare(&self.written, self.reviewed.clone(), &self.fetcher);
+            let layer: &dyn Layer = self.layer.get_or_init(prepare).await;
+            layer
+        })
     }
 }
 
@@ -232,5 +265,16 @@ impl Layer for LostLayer {
         let Reviewed { lock, label } = &self.reviewed;
         lock.verify_kustomization(label, &files).map_err(|source| not_as_locked(&lock.place, source))?;
         Ok(Layered { objects, warnings: Vec::new(), files })
+    }
+}
+
+impl LazyLayer for LostLayer {
+    fn place(&self) -> &str {
+        &self.reviewed.lock.place
+    }
+
+    fn ready(&self) -> LocalBoxFuture<'_, &dyn Layer> {
+        let layer: &dyn Layer = self;
+        Box::pin(ready(layer))
     }
 }

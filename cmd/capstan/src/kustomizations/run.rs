@@ -1,13 +1,15 @@
+use std::collections::BTreeSet;
+
 use kustomize::{
-    Answer, Build, BuildErrors, Options, Outcome, Output, Remote, Resolved, Tree as _, TreePath,
+    Answers, Build, BuildErrors, Options, Outcome, Output, Remote, Request, Resolved, Tree as _, TreePath,
 };
 
 use super::{
     disk::{DiskTree, tree_path},
-    fetch::{self, Fetched},
+    fetch::{Fetched, Fetcher},
     helm::HelmProgram,
 };
-use crate::{Failure, Within as _, session::Session};
+use crate::{Environment, Failure, session::Session};
 
 /// What came of a build.
 pub(crate) struct Built {
@@ -34,48 +36,100 @@ pub(super) struct Start {
     pub(super) top: Option<TreePath>,
 }
 
+/// What is named as the folder of a kustomization.
+pub(super) enum Place {
+    /// A folder of this machine.
+    Here(Start),
+    /// A folder of a repository.
+    Elsewhere(Remote),
+}
+
+impl Place {
+    /// Looks on this machine alone.
+    /// # Errors
+    /// When there is no such folder, and it is no address either.
+    pub(super) fn find(place: &str, environment: &Environment, tree: &DiskTree) -> Result<Self, Failure> {
+        let path = environment.resolve(place);
+        let path = tree_path(&path).ok_or_else(|| Failure::user(format!("`{place}` is no UTF-8")))?;
+        match tree.resolve(&path)? {
+            Resolved::Folder(folder) => Ok(Self::Here(Start { folder, top: None })),
+            Resolved::File(_) => Err(Failure::user(format!("`{place}` is a file"))
+                .hint("name the folder that holds `kustomization.yaml`")),
+            Resolved::Missing => Remote::of_entry(place)
+                .map(Self::Elsewhere)
+                .ok_or_else(|| Failure::user(format!("there is no folder `{place}`"))),
+        }
+    }
+}
+
+/// A build of what is on the disk and what was fetched.
+pub(super) struct Building<'a> {
+    pub(super) tree: &'a DiskTree,
+    pub(super) start: &'a Start,
+    pub(super) options: Options,
+}
+
+/// What came of one pass.
+pub(super) enum Pass {
+    Done(Result<Output, BuildErrors>),
+    Wants(BTreeSet<Request>),
+}
+
+impl Building<'_> {
+    /// Builds of what there is.
+    pub(super) fn pass(&self, answers: &Answers) -> Pass {
+        let build = Build { tree: self.tree, answers, options: self.options };
+        match build.run_within(&self.start.folder, self.start.top.as_ref()) {
+            Ok(Outcome::Wants(wanted)) => Pass::Wants(wanted),
+            Ok(Outcome::Built(output)) => Pass::Done(Ok(output)),
+            Err(errors) => Pass::Done(Err(errors)),
+        }
+    }
+
+    /// Fetches what a first pass wants and builds again, until nothing more is wanted.
+    /// # Errors
+    /// As for [`Fetched::add`].
+    pub(super) async fn fetch(
+        &self,
+        mut wanted: BTreeSet<Request>,
+        fetched: &mut Fetched,
+        fetcher: &Fetcher,
+    ) -> Result<Result<Output, BuildErrors>, Failure> {
+        loop {
+            fetched.add(wanted, fetcher).await?;
+            match self.pass(&fetched.answers) {
+                Pass::Done(result) => return Ok(result),
+                Pass::Wants(more) => wanted = more,
+            }
+        }
+    }
+}
+
 /// Builds the kustomization in a folder of this machine, or behind a url; fetches what it names elsewhere. A build of
 /// local files alone needs no configuration, and makes no connection.
 /// # Errors
 /// When there is no such folder, or it cannot be fetched; `interrupted`.
 pub(crate) fn build(place: &str, how: &How, session: &Session) -> Result<Built, Failure> {
     let tree = DiskTree::new(repository::Context::default().max_file_bytes());
-    let mut fetched = Fetched::default();
-    let start = start(place, &tree, session)?;
-    loop {
-        let build = Build { tree: &tree, answers: &fetched.answers, options: how.options };
-        let result = match build.run_within(&start.folder, start.top.as_ref()) {
-            Ok(Outcome::Wants(wanted)) => {
-                fetched.add(wanted, how.helm.as_ref(), session)?;
-                continue;
-            }
-            Ok(Outcome::Built(output)) => Ok(output),
-            Err(errors) => Err(errors),
-        };
-        return Ok(Built { result, hints: fetched.hints });
-    }
-}
-
-pub(super) fn start(place: &str, tree: &DiskTree, session: &Session) -> Result<Start, Failure> {
-    let path = session.environment().resolve(place);
-    let path = tree_path(&path).ok_or_else(|| Failure::user(format!("`{place}` is no UTF-8")))?;
-    match tree.resolve(&path)? {
-        Resolved::Folder(folder) => Ok(Start { folder, top: None }),
-        Resolved::File(_) => Err(Failure::user(format!("`{place}` is a file"))
-            .hint("name the folder that holds `kustomization.yaml`")),
-        Resolved::Missing => elsewhere(place, session),
-    }
-}
-
-fn elsewhere(place: &str, session: &Session) -> Result<Start, Failure> {
-    let remote =
-        Remote::of_entry(place).ok_or_else(|| Failure::user(format!("there is no folder `{place}`")))?;
-    let shown = remote.shown();
-    let answer = fetch::one(&remote, session);
-    match answer.within(|| format!("cannot fetch `{shown}`"))? {
-        Answer::Folder { top, root } => Ok(Start { folder: root, top: Some(top) }),
-        Answer::Bytes(_) => {
-            Err(Failure::user(format!("`{shown}` is a file; a folder with a kustomization is needed")))
+    let fetcher = || {
+        let fetcher = Fetcher::new(session.repositories()?, session);
+        Ok::<_, Failure>(fetcher.with_helm(how.helm.clone()))
+    };
+    let start = match Place::find(place, session.environment(), &tree)? {
+        Place::Here(start) => start,
+        Place::Elsewhere(remote) => {
+            let fetcher = fetcher()?;
+            session.block_on(fetcher.start(&remote))?
         }
-    }
+    };
+    let building = Building { tree: &tree, start: &start, options: how.options };
+    let mut fetched = Fetched::default();
+    let result = match building.pass(&fetched.answers) {
+        Pass::Done(result) => result,
+        Pass::Wants(wanted) => {
+            let fetcher = fetcher()?;
+            session.block_on(building.fetch(wanted, &mut fetched, &fetcher))?
+        }
+    };
+    Ok(Built { result, hints: fetched.hints })
 }

@@ -91,7 +91,8 @@ async fn one(
     if id.provider_type == ProviderType::Infrastructure && locked.is_none() {
         also.extend(args.with_file.iter().cloned());
     }
-    let supply = supply::gather(&release, sources.config(), sources.get().layers.get(id), &also).await?;
+    let layer = sources.layers().get().get(id).await;
+    let supply = supply::gather(&release, sources.config(), layer, &also).await?;
     Ok(Collected { label, id: Some(id.clone()), url: release.provider().url.clone(), supply })
 }
 

@@ -2,8 +2,8 @@ use std::fmt::Write as _;
 
 use api::ProviderId;
 use provider::{
-    ComponentsInput, ProviderComponents, ProviderReleases, Release, Substitution, build_components,
-    config::Variables,
+    ComponentsInput, ProviderComponents, ProviderReleases, Release, ReleaseError, Substitution,
+    build_components, config::Variables,
 };
 
 use super::print;
@@ -89,18 +89,21 @@ fn build(
     session: &Session,
 ) -> Result<ProviderComponents, Failure> {
     let config = session.config()?;
-    let text = session.block_on(async {
-        release.check().await?;
-        release.components().await
-    })?;
     let layers = RunLayers::of(&args.customisation, std::slice::from_ref(id), session)?;
+    let substitution = if args.raw || args.describe { Substitution::None } else { Substitution::Full };
+    let (text, layer) = session.block_on(async {
+        release.check().await?;
+        let text = release.components().await?;
+        let layer = if substitution == Substitution::None { None } else { layers.get().get(id).await };
+        Ok::<_, ReleaseError>((text, layer))
+    })?;
     let input = ComponentsInput {
         provider: id,
         text: &text,
         variables: &Variables::new(&config),
-        substitution: if args.raw || args.describe { Substitution::None } else { Substitution::Full },
+        substitution,
         image_overrides: &config.image_overrides()?,
-        layer: layers.get().get(id),
+        layer,
         customisations: &config.customisations(id)?,
         target_namespace: args.target_namespace.as_deref(),
     };

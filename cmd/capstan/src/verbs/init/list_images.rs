@@ -12,8 +12,8 @@ use manifest::{
     images::{self, ImageReference},
 };
 use provider::{
-    ComponentsInput, Release, Substitution, TemplateText, build_components,
-    config::{CertManager, CertManagerMode, Variables},
+    ComponentsInput, Layer, Release, Substitution, TemplateText, build_components,
+    config::{CertManager, CertManagerMode, Config, Variables},
     supply,
 };
 use repository::{Context, LockSettings};
@@ -70,15 +70,16 @@ pub(super) fn run(
     let sources = OwnedSources::of(session)?;
     for (id, version) in providers.of_first_installation()?.providers {
         let releases = settings::provider_releases(&id, session)?;
-        let (release, text) = session
+        let (release, text, layer) = session
             .block_on(async {
                 let release = releases.choose(version.as_deref()).await?;
                 release.check().await?;
                 let text = release.components().await?;
-                Ok::<_, provider::ReleaseError>((release, text))
+                let layer = sources.layers().get().get(&id).await;
+                Ok::<_, provider::ReleaseError>((release, text, layer))
             })
             .within(|| format!("cannot list the images of `{id}`"))?;
-        for warning in add_provider(&release, &text, &sources, &mut images)? {
+        for warning in add_provider(&release, &text, layer, sources.config(), &mut images)? {
             session.messages().warning(warning);
         }
     }
@@ -175,17 +176,18 @@ fn add(label: &str, objects: &[Object], images: &mut Images) {
 fn add_provider(
     release: &Release<'_>,
     text: &TemplateText,
-    sources: &OwnedSources,
+    layer: Option<&dyn Layer>,
+    config: &Config,
     images: &mut Images,
 ) -> Result<Vec<String>, Failure> {
-    let (id, config) = (&release.provider().id, sources.config());
+    let id = &release.provider().id;
     let components = build_components(&ComponentsInput {
         provider: id,
         text,
         variables: &Variables::new(config),
         substitution: Substitution::WhatIsSet,
         image_overrides: &config.image_overrides()?,
-        layer: sources.get().layers.get(id),
+        layer,
         customisations: &config.customisations(id)?,
         target_namespace: Some("default"),
     })

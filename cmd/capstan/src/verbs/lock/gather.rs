@@ -54,17 +54,13 @@ pub(super) fn gather_all(
     session: &Session,
 ) -> Result<Gathered, Failure> {
     let config = &*session.config()?;
+    let context =
+        settings::repositories(config, session.globals(), session.environment(), session.messages(), None)?;
     let gathering = &Gathering {
         config,
         overrides: settings::overrides(config, session.environment())?,
-        context: settings::repositories(
-            config,
-            session.globals(),
-            session.environment(),
-            session.messages(),
-            None,
-        )?,
-        layers: kustomizations::configured(config, None, session)?,
+        layers: kustomizations::configured(config, context.clone(), session)?,
+        context,
         lock,
         also: &args.file,
     };
@@ -117,7 +113,8 @@ impl Gathering<'_> {
         if id.provider_type == ProviderType::Infrastructure {
             also.extend(self.also.iter().filter(|name| !also.contains(name)).cloned().collect::<Vec<_>>());
         }
-        Ok((supply::gather(&release, self.config, self.layers.get(id), &also).await?, url))
+        let layer = self.layers.get(id).await;
+        Ok((supply::gather(&release, self.config, layer, &also).await?, url))
     }
 
     async fn cert_manager(&self) -> Result<(Supply, String), Failure> {
