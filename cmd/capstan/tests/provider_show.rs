@@ -1,6 +1,6 @@
 use snapbox::{assert_data_eq, str};
 
-use crate::repository::with_repository;
+use crate::{customise, repository::with_repository};
 
 // Row: PRV-83
 #[test]
@@ -36,6 +36,26 @@ fn scripts_get_the_same_as_json() {
     assert_eq!(shown["version"], "v1.0.0");
     assert_eq!(shown["flavors"].to_string(), r#"["big",""]"#);
     assert_eq!(shown["clusterClasses"].to_string(), r#"["small"]"#);
+}
+
+#[test]
+fn the_kustomization_over_a_provider_is_shown_with_it() {
+    let world = customise::customised("");
+    let run = world.run(["provider", "show", "-i", "own"]);
+    assert!(
+        run.stdout
+            .contains("Contract:      v1beta2\nKustomization: [HOME]/.config/cluster-api/layer\nVersions:\n"),
+        "{run}"
+    );
+    let url = "https://ann:pw@git.lab/o/r//own?ref=v1";
+    world.configure(
+        customise::with_layer().replace("kustomization: layer", &format!("kustomization: '{url}'")),
+    );
+    let run = world.run(["provider", "show", "-i", "own", "-o", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(shown["kustomization"], "https://git.lab/o/r//own?ref=v1");
+    let run = world.run(["provider", "show", "-b", "kubeadm", "-o", "json"]);
+    assert!(run.status == 0 && !run.stdout.contains("kustomization"), "{run}");
 }
 
 #[test]

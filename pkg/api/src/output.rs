@@ -185,6 +185,9 @@ pub struct ProviderRelease {
     pub version: String,
     /// Its contract.
     pub contract: String,
+    /// Folder or url of the kustomization that the configuration lays over its components, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kustomization: Option<String>,
     /// All releases, newest first; empty where the host cannot list them.
     pub versions: Vec<String>,
     /// Flavors of its cluster templates; the empty text is the plain template.

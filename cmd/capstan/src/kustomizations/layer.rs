@@ -25,6 +25,7 @@ use super::{
     fetch::{Fetched, Fetcher},
     in_short,
     run::{Building, Pass, Place, Start},
+    shown_place,
 };
 use crate::{Failure, session::Session};
 
@@ -63,7 +64,7 @@ impl KustomizationLayer {
         let mut fetched = Fetched::default();
         let start = start(place, max_file_bytes, &mut fetched, fetcher).await;
         Self {
-            place: repository::shown_text(place),
+            place: shown_place(place),
             start: start.map_err(|failure| LayerFault {
                 problem: failure.in_one_line(),
                 hints: failure.distinct_hints().map(str::to_owned).collect(),
@@ -157,7 +158,7 @@ pub(super) struct LazyKustomization {
 impl LazyKustomization {
     /// Takes a folder or url, and what it must be where that is known.
     pub(super) fn new(written: String, reviewed: Option<Reviewed>, fetcher: Arc<Fetcher>) -> Self {
-        let place = repository::shown_text(&written);
+        let place = shown_place(&written);
         Self { place, written, reviewed, fetcher, layer: OnceCell::new() }
     }
 

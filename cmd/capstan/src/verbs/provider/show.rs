@@ -5,6 +5,7 @@ use provider::{ProviderReleases, ReleaseError, cluster_class_of_file, flavor_of_
 
 use crate::{
     Failure, Within as _,
+    kustomizations::shown_place,
     session::Session,
     settings::{self, OutputFormat},
     verbs::provider_flags::OneProvider,
@@ -31,9 +32,10 @@ pub(crate) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
     let (id, version) = args.provider.chosen()?;
     let releases = settings::provider_releases(&id, session)?;
-    let (shown, lists_files) = session
+    let (mut shown, lists_files) = session
         .block_on(async { describe(&releases, version.as_deref()).await })
         .within(|| format!("cannot show `{id}`"))?;
+    shown.kustomization = session.config()?.kustomization(&id)?.map(|place| shown_place(&place));
     if !lists_files {
         session.messages().warning(format!(
             "files in `{}` cannot be listed, so its versions, flavors and ClusterClasses are not known",
@@ -73,6 +75,7 @@ async fn describe(
         place: releases.repository().place(),
         version: release.version().to_owned(),
         contract: contract.to_string(),
+        kustomization: None,
         versions: versions.iter().map(Version::to_string).collect(),
         flavors: files.iter().filter_map(|file| flavor_of_file(file)).map(str::to_owned).collect(),
         cluster_classes: files
@@ -86,14 +89,18 @@ async fn describe(
 
 fn text(shown: &ProviderRelease) -> String {
     let mut text = String::new();
+    let width = if shown.kustomization.is_some() { 15 } else { 10 };
     let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{:<10}{value}", format!("{name}:"));
+        let _ = writeln!(text, "{:<width$}{value}", format!("{name}:"));
     };
     line("Name", &shown.name);
     line("Type", shown.provider_type.as_str());
     line("Place", &shown.place);
     line("Version", &shown.version);
     line("Contract", &shown.contract);
+    if let Some(place) = &shown.kustomization {
+        line("Kustomization", place);
+    }
     let mut list = |name: &str, items: &[String]| {
         if !items.is_empty() {
             let _ = writeln!(text, "{name}:");
