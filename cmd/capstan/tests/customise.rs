@@ -185,10 +185,19 @@ fn an_installation_is_customised_and_stays_so_with_the_next_release() {
         lab.send("GET", &format!("/api/v1/namespaces/{namespace}/configmaps/{name}"), "")
     };
     layer("resources: [first.yaml]\n");
-    lab.done("init --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0 -i own:v1.0.0 --kustomization bootstrap-kubeadm=mine");
+    let init = "init --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0 -i own:v1.0.0 --kustomization bootstrap-kubeadm=mine";
+    let plan = lab.done(&format!("plan {init}")).stdout;
+    assert!(plan.contains("-system\n  kustomization: mine\n"), "{plan}");
+    assert!(plan.contains("-system\n  kustomization: [HOME]/.config/cluster-api/layer\n"), "{plan}");
+    assert_eq!(plan.matches("kustomization:").count(), 2, "{plan}");
+    lab.done(init);
     let own = "infrastructure-own-system";
     assert_eq!((status(own, "first"), status("bootstrap-kubeadm-system", "mine")), (200, 200));
     layer("resources: [first.yaml, second.yaml]\n");
-    lab.done("upgrade apply -i own:v1.1.0");
+    let outlook = lab.done("upgrade plan");
+    let named = "\nKustomizations are laid over: infrastructure-own ([HOME]/.config/cluster-api/layer)\n";
+    assert!(outlook.stdout.ends_with(named), "{outlook}");
+    let done: Value = serde_json::from_str(&lab.done("upgrade apply -i own:v1.1.0 -o json").stdout).unwrap();
+    assert_eq!(done["providers"][0]["kustomization"], "[HOME]/.config/cluster-api/layer");
     assert_eq!((status(own, "first"), status(own, "second")), (200, 200));
 }

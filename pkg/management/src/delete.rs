@@ -120,6 +120,7 @@ fn provider_plan(installed: InstalledProvider, applied: Applied, plan: Plan) -> 
         namespace: installed.namespace,
         from: Some(installed.version),
         to: None,
+        kustomization: None,
         desired: apply::DesiredSet::default(),
         set: applied.set,
         live: apply::Live::default(),

@@ -48,6 +48,8 @@ pub struct ProviderPlan {
     pub from: Option<String>,
     /// The version that comes; none when it goes.
     pub to: Option<String>,
+    /// The folder or url of the kustomization over the components that come.
+    pub kustomization: Option<String>,
     /// What is to be there.
     pub desired: apply::DesiredSet,
     /// What was applied so far.

@@ -57,6 +57,8 @@ pub struct RenderedProvider {
     pub metadata: Result<Metadata, String>,
     /// The namespace it goes to.
     pub namespace: String,
+    /// The folder or url of the kustomization over its components.
+    pub kustomization: Option<String>,
     /// In the order of installation, the Namespace among them, patches of the configuration applied.
     pub objects: Vec<Object>,
     /// Of its containers.
@@ -166,6 +168,7 @@ impl Sources<'_> {
             contract: series_contract(metadata.as_ref().ok(), release.version()),
             metadata,
             namespace: components.target_namespace,
+            kustomization: self.layers.place(&wanted.id).map(str::to_owned),
             objects,
             images: components.images,
             warnings: components.warnings,

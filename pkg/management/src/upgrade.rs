@@ -142,6 +142,7 @@ pub async fn plan_upgrade(
     let nexts = items.into_iter().zip(queue).map(|((installed, to), rendered)| Next {
         installed,
         to,
+        kustomization: rendered.kustomization,
         objects: rendered.objects,
     });
     let prepared = match Box::pin(cluster.prepare(nexts.collect(), look)).await {

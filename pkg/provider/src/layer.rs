@@ -98,6 +98,11 @@ impl Layers {
         self.0.insert(id, layer);
     }
 
+    /// The folder or url of the layer of a provider.
+    pub fn place(&self, id: &ProviderId) -> Option<&str> {
+        self.0.get(id).map(|layer| layer.place())
+    }
+
     /// The layer of a provider, ready to be applied.
     pub async fn get(&self, id: &ProviderId) -> Option<&dyn Layer> {
         match self.0.get(id) {

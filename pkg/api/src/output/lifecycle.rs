@@ -72,6 +72,9 @@ pub struct ProviderReport {
     /// The version that comes; absent when it goes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
+    /// Folder or url of the kustomization over the components that come, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kustomization: Option<String>,
     /// In the order they are worked on.
     pub steps: Vec<StepReport>,
 }

@@ -47,6 +47,9 @@ pub struct ProviderUpgrade {
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// Folder or url of the kustomization that the configuration lays over its components, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kustomization: Option<String>,
 }
 
 /// An upgrade that was begun.

@@ -118,6 +118,7 @@ impl Planning<'_> {
             namespace: namespace.clone(),
             from: there.map(|installed| installed.version.clone()),
             to: Some(provider.version.clone()),
+            kustomization: provider.kustomization.clone(),
             desired,
             set,
             live,

@@ -43,6 +43,7 @@ fn report_provider(provider: &ProviderPlan, diffs: Diffs) -> ProviderReport {
         namespace: provider.namespace.clone(),
         from: provider.from.clone(),
         to: provider.to.clone(),
+        kustomization: provider.kustomization.clone(),
         steps: provider.plan.steps.iter().map(|step| report_step(step, provider, diffs)).collect(),
     }
 }

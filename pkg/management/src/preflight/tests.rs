@@ -15,6 +15,7 @@ fn rendered(id: &ProviderId, version: &str, contract: &str) -> RenderedProvider 
         contract: Contract::new(contract),
         metadata: Ok(Metadata { release_series: vec![series] }),
         namespace: namespace_of(id),
+        kustomization: None,
         objects: objects(&components(id, version)),
         images: Vec::new(),
         warnings: Vec::new(),

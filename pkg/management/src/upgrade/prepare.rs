@@ -24,6 +24,7 @@ use crate::{
 pub(crate) struct Next {
     pub(crate) installed: InstalledProvider,
     pub(crate) to: String,
+    pub(crate) kustomization: Option<String>,
     pub(crate) objects: Vec<Object>,
 }
 
@@ -110,6 +111,7 @@ impl ManagementCluster {
             namespace: next.installed.namespace,
             from: Some(next.installed.version),
             to: Some(next.to),
+            kustomization: next.kustomization,
             id,
             desired,
             set,

@@ -67,7 +67,7 @@ impl ManagementCluster {
                         self.storage_back(labels, &objects).await?.into_iter().partition(Result::is_ok);
                     reasons.extend(lost.into_iter().filter_map(Result::err));
                     storage.push(back.into_iter().flatten().collect());
-                    steps.push(Next { installed, to: entry.from.clone(), objects });
+                    steps.push(Next { installed, to: entry.from.clone(), kustomization: None, objects });
                 }
                 Err(reason) => reasons.push(reason),
             }

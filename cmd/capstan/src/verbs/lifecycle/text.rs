@@ -50,6 +50,9 @@ fn add_provider(provider: &ProviderReport, text: &mut String) {
         (None, None) => "nothing to do".to_owned(),
     };
     let _ = writeln!(text, "{}: {what} in {}", provider.provider, provider.namespace);
+    if let Some(place) = &provider.kustomization {
+        let _ = writeln!(text, "  kustomization: {place}");
+    }
     let changes: Vec<&StepReport> = provider.steps.iter().filter(|step| is_change(step.action)).collect();
     if !changes.is_empty() {
         add_changes(&changes, text);
@@ -143,6 +146,7 @@ mod tests {
             namespace: "capi-system".to_owned(),
             from: Some("v1.13.5".to_owned()),
             to: Some("v1.14.0".to_owned()),
+            kustomization: None,
             steps,
         };
         LifecycleReport {
@@ -189,6 +193,15 @@ objects: 1 to create, 1 to recreate
 
 "]]
         );
+    }
+
+    #[test]
+    fn the_kustomization_stands_beneath_its_provider() {
+        let mut report = report(vec![step(StepAction::Keep, "Secret", "ns", "a")]);
+        report.providers[0].kustomization = Some("/etc/capi/core".to_owned());
+        let text = plan(&report);
+        let lines = "in capi-system\n  kustomization: /etc/capi/core\n  1 unchanged\n";
+        assert!(text.contains(lines), "{text}");
     }
 
     #[test]

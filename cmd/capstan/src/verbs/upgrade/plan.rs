@@ -1,3 +1,5 @@
+use std::{collections::BTreeSet, fmt::Write as _};
+
 use api::{
     Contract,
     output::{CertManagerAction, ContractUpgrade, ProviderUpgrade, UpgradePlan},
@@ -7,6 +9,7 @@ use provider::InstalledProvider;
 
 use crate::{
     Failure,
+    kustomizations::shown_place,
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
     ui::table,
@@ -42,7 +45,12 @@ pub(super) fn run(args: &UpgradePlanFlags, session: &mut Session) -> Result<(), 
             unfinished.begun
         ));
     }
-    let text = format.render(&printed(&outlook), |plan| text(plan, program))?;
+    let mut plan = printed(&outlook);
+    for provider in plan.contracts.iter_mut().flat_map(|contract| &mut contract.providers) {
+        let place = sources.config().kustomization(&provider.id)?;
+        provider.kustomization = place.map(|place| shown_place(&place));
+    }
+    let text = format.render(&plan, |plan| text(plan, program))?;
     session.printer().data(text)
 }
 
@@ -82,10 +90,12 @@ fn printed_provider(installed: &InstalledProvider, next: &NextVersion) -> Provid
         current: installed.version.clone(),
         next,
         why,
+        kustomization: None,
     }
 }
 
-/// Source: clusterctl v1.14 cmd/upgrade_plan.go; differs: a provider that cannot be upgraded says why.
+/// Source: clusterctl v1.14 cmd/upgrade_plan.go; differs: a provider that cannot be upgraded says why, and kustomizations
+/// are named in a line below it all.
 fn text(plan: &UpgradePlan, program: &str) -> String {
     let version = |version: &Option<String>| version.clone().unwrap_or_default();
     let mut text = match plan.cert_manager.action {
@@ -99,6 +109,14 @@ fn text(plan: &UpgradePlan, program: &str) -> String {
     };
     for contract in &plan.contracts {
         text.push_str(&contract_text(contract, program));
+    }
+    let providers = plan.contracts.iter().flat_map(|contract| &contract.providers);
+    let kustomized: BTreeSet<String> = providers
+        .filter_map(|it| it.kustomization.as_ref().map(|place| format!("{} ({place})", it.provider)))
+        .collect();
+    if !kustomized.is_empty() {
+        let list = kustomized.into_iter().collect::<Vec<_>>().join(", ");
+        let _ = writeln!(text, "Kustomizations are laid over: {list}");
     }
     text
 }
@@ -191,6 +209,18 @@ clusterctl upgrade apply --contract v1beta2
 
 "]]
         );
+    }
+
+    #[test]
+    fn kustomizations_are_named_below_the_table_once_for_all_contracts() {
+        let mut plan = printed(&outlook(NextVersion::UpToDate));
+        plan.contracts[0].providers[1].kustomization = Some("/etc/capi/core".to_owned());
+        let without = text(&printed(&outlook(NextVersion::UpToDate)), "capstan");
+        let contract = plan.contracts[0].clone();
+        let once = format!("{without}Kustomizations are laid over: cluster-api (/etc/capi/core)\n");
+        assert_eq!(text(&plan, "capstan"), once);
+        plan.contracts.push(contract);
+        assert_eq!(text(&plan, "capstan").matches("/etc/capi/core").count(), 1);
     }
 
     #[test]

@@ -64,6 +64,7 @@ fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
             namespace: "n".to_owned(),
             from: None,
             to: Some("v1.0.0".to_owned()),
+            kustomization: None,
             desired: DesiredSet { objects: vec![desired] },
             set: ApplySet::default(),
             live: Live { objects: BTreeMap::from([(key, observation)]) },
