@@ -60,6 +60,40 @@ fn a_kustomization_of_the_configuration_is_laid_over_the_components_before_names
 }
 
 #[test]
+fn what_set_a_field_is_told_through_all_that_is_laid_over_the_components() {
+    let world = customised(TWO_REPLICAS);
+    let plain = world.done("generate provider -i own:v1.0.0").stdout;
+    let told = world.done("generate provider -i own:v1.0.0 --provenance").stdout;
+    let layer = "[HOME]/.config/cluster-api/layer/kustomization.yaml";
+    for line in [
+        format!("replicas: 2 # {layer}: patches[0]"),
+        "cluster.x-k8s.io/provider: infrastructure-own # label of the provider".to_owned(),
+        "token: x # ".to_owned(),
+        "infrastructure-components.yaml: ${TOKEN}\n".to_owned(),
+    ] {
+        assert!(told.contains(&line), "{line}\n{told}");
+    }
+    let uncommented: String = told
+        .lines()
+        .filter(|line| !line.starts_with("# "))
+        .map(|line| format!("{}\n", line.split(" # ").next().unwrap_or_default()))
+        .collect();
+    assert_eq!(uncommented, plain);
+    let rendered = world.done("render -i own:v1.0.0 --provenance=json").stdout;
+    let report: Value = serde_json::from_str(&rendered).unwrap();
+    let objects = report["objects"].as_array().unwrap();
+    let deployment =
+        objects.iter().find(|it| it["kind"] == "Deployment" && it["name"] == "infrastructure-own");
+    let fields = deployment.unwrap()["fields"].as_array().unwrap();
+    let replicas = fields.iter().find(|field| field["path"] == "/spec/replicas").unwrap();
+    assert_eq!(replicas["setBy"]["field"], "patches[0]", "{replicas}");
+    let told = world.refused("generate provider -i own:v1.0.0 --provenance -o json");
+    assert!(told.contains("objects in json have no comments"), "{told}");
+    let told = world.refused("render -i own:v1.0.0 --provenance=json --output-dir out");
+    assert!(told.contains("hold objects") && !world.current_dir().join("out").exists(), "{told}");
+}
+
+#[test]
 fn a_component_of_the_command_line_takes_the_place_of_the_kustomization_of_the_configuration() {
     let world = customised("nameSuffix: -never\n");
     let component = format!("kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\n{TWO_REPLICAS}");

@@ -40,6 +40,36 @@ fn a_folder_is_printed_as_kustomize_prints_it() {
     assert!(built(&world, "build --enable-managedby-label").contains("managed-by: kustomize-v"));
 }
 
+#[test]
+fn what_set_a_field_is_told_behind_it_or_as_json() {
+    let world = with_overlay();
+    let patch = "patches: [{path: p.yaml}, {patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {c: z}}'}]\n";
+    world.write("overlay/kustomization.yaml", format!("namePrefix: pre-\nresources: [../base]\n{patch}"));
+    world.write("overlay/p.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {b: '2'}}");
+    let expected = "\
+# base/map.yaml
+apiVersion: v1
+data:
+  a: x
+  b: \"2\" # overlay/kustomization.yaml: patches[0] (overlay/p.yaml)
+  c: z # overlay/kustomization.yaml: patches[1]
+kind: ConfigMap
+metadata:
+  name: pre-m # overlay/kustomization.yaml: namePrefix
+";
+    assert_eq!(built(&world, "build overlay --provenance"), expected);
+    assert_eq!(built(&world, "build overlay --provenance -o out.yaml"), "");
+    assert_eq!(world.read(world.current_dir().join("out.yaml")), expected);
+    let report: Value = serde_json::from_str(&built(&world, "build overlay --provenance=json")).unwrap();
+    let object = &report["objects"][0];
+    assert_eq!((&object["name"], &object["origin"]["file"]), (&"pre-m".into(), &"base/map.yaml".into()));
+    let field = &object["fields"][0];
+    assert_eq!((&field["path"], &field["setBy"]["content"]), (&"/data/b".into(), &"overlay/p.yaml".into()));
+    assert!(
+        world.refused("kustomize build overlay --provenance=yaml").contains("take one of comments, json")
+    );
+}
+
 // Row: KUS-28
 // Row: KUS-45
 #[cfg(unix)]

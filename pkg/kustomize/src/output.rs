@@ -3,7 +3,7 @@
 mod files;
 pub(crate) mod metadata;
 
-use manifest::{Object, write_stream};
+use manifest::{Object, write_traced_stream};
 
 use crate::Problem;
 use crate::accumulator::Accumulator;
@@ -21,9 +21,9 @@ pub struct Output {
 }
 
 impl Output {
-    /// Prints the objects as one stream, as kustomize does.
+    /// Prints the objects as one stream, as kustomize does; those that are traced with comments on what set their fields.
     pub fn text(&self) -> String {
-        let mut text = write_stream(&self.objects);
+        let mut text = write_traced_stream(&self.objects);
         if !text.is_empty() {
             text.push('\n');
         }

@@ -2,7 +2,7 @@ pub(crate) mod ca_bundle;
 
 use api::{Contract, Metadata, ProviderId, Version};
 use futures::{StreamExt as _, stream};
-use manifest::Object;
+use manifest::{Object, provenance::Trace};
 use provider::{
     ComponentsError, ComponentsInput, Layer, Layers, ProviderComponents, ProviderReleases, Release,
     ReleaseError, Substitution, TemplateText, build_components,
@@ -25,6 +25,8 @@ pub struct Sources<'a> {
     pub repositories: &'a Context,
     /// Kustomizations over the components of providers.
     pub layers: &'a Layers,
+    /// Whether it is kept what sets the fields of objects that are rendered.
+    pub trace: Trace,
 }
 
 /// Providers somebody asked for, in the order of their flags.
@@ -193,6 +195,7 @@ impl Sources<'_> {
             layer,
             customisations: &self.config.customisations(id).map_err(unusable)?,
             target_namespace,
+            trace: self.trace,
         })
         .map_err(|source| ResolveError::Components {
             provider: id.clone(),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use api::{Contract, Metadata, ProviderId, ProviderType};
 use apply::{Connection, Credentials, EventSink, Server, ServerSettings};
-use manifest::{Limits, Object, read_stream};
+use manifest::{Limits, Object, provenance::Trace, read_stream};
 use provider::{
     InstalledProvider,
     config::{Config, ConfigFile, ConfigFormat, Environment},
@@ -144,6 +144,7 @@ impl Releases {
             overrides: &self.overrides,
             repositories: &self.context,
             layers: provider::Layers::none(),
+            trace: Trace::Off,
         }
     }
 }

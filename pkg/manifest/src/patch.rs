@@ -95,7 +95,7 @@ impl Patch {
                 strategic::merge(&mut value, patch, object.kind())?;
             }
         }
-        *object = Object::try_from(value).map_err(PatchError::NoObject)?;
+        object.replace_fields(Object::try_from(value).map_err(PatchError::NoObject)?.into_fields());
         Ok(Patched::Stays)
     }
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Map, Value};
+use crate::{Map, Object, Value};
 
 /// Whether it is kept what sets which field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +24,13 @@ pub enum Trace {
     Off,
     /// In the [provenance](crate::Object::provenance) of each object.
     On,
+}
+
+impl Trace {
+    /// Whether it is kept for any of these objects.
+    pub fn of(objects: &[Object]) -> Self {
+        if objects.iter().any(|object| object.provenance().is_some()) { Self::On } else { Self::Off }
+    }
 }
 
 /// What sets fields.

@@ -7,10 +7,12 @@ use std::collections::BTreeSet;
 use manifest::{
     Object, ObjectRef,
     namespace::{self, NamespaceError},
+    provenance::Trace,
     typed::{self, TypedError},
 };
 
 use crate::{
+    account::{TARGET_NAMESPACE, TYPED, account},
     cluster_class::{ClusterClassName, cluster_classes_of},
     components::{each, list},
     config::Variables,
@@ -35,6 +37,8 @@ pub struct ClusterTemplateInput<'a> {
     pub layer: Option<&'a dyn Layer>,
     /// The management cluster, which may have the ClusterClasses already.
     pub cluster: Option<&'a dyn ManagementCluster>,
+    /// Whether it is kept what sets the fields of the objects.
+    pub trace: Trace,
 }
 
 /// The objects of a workload cluster.
@@ -120,7 +124,7 @@ pub async fn render_cluster_template(
         Err(error) => return Err(error.into()),
     };
     let mut rendered = ClusterTemplate::default();
-    let written = parse(input.template, &text, &mut rendered.warnings)?;
+    let written = parse(input, input.template, &text, &mut rendered.warnings)?;
     let mut objects = place(input.template, written.clone(), input.target_namespace)?;
     if input.release.is_some() {
         check_clusters(input.template, &objects)?;
@@ -142,12 +146,14 @@ pub async fn render_cluster_template(
 }
 
 fn parse(
+    input: &ClusterTemplateInput<'_>,
     file: &TemplateText,
     text: &str,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Object>, ClusterTemplateError> {
-    let stream = file.read_objects(text)?;
+    let mut stream = file.read_objects(text)?;
     warnings.extend(file.warnings(&stream));
+    file.trace(input.trace, &mut stream.objects);
     Ok(stream.objects)
 }
 
@@ -157,7 +163,9 @@ fn place(
     mut objects: Vec<Object>,
     target_namespace: &str,
 ) -> Result<Vec<Object>, ClusterTemplateError> {
+    let trace = Trace::of(&objects);
     round_trip(file, &mut objects)?;
+    account(trace, "", TYPED, &mut objects);
     namespace::set_namespace(&mut objects, target_namespace).map_err(|references| {
         ClusterTemplateError::Namespace {
             file: file.file.clone(),
@@ -165,6 +173,7 @@ fn place(
             references,
         }
     })?;
+    account(trace, "", TARGET_NAMESPACE, &mut objects);
     Ok(objects)
 }
 
@@ -218,7 +227,7 @@ async fn render_class(
     let Some(release) = input.release else { return Ok(Vec::new()) };
     let file = class_text(release, class).await?;
     let text = file.substitute(input.variables)?;
-    place(&file, parse(&file, &text, warnings)?, &class.namespace)
+    place(&file, parse(input, &file, &text, warnings)?, &class.namespace)
 }
 
 async fn refuse_existing(

@@ -15,10 +15,12 @@ use manifest::{
     labels,
     namespace::{self, NamespaceError, SeveralNamespaces},
     order,
+    provenance::Trace,
     typed::{self, TypedError},
 };
 
 use crate::{
+    account::{CONFIGURATION, TARGET_NAMESPACE, TYPED, account},
     config::{ImageOverrides, Variables},
     customise::{Customisation, CustomisationError, customise},
     images::override_images,
@@ -45,6 +47,8 @@ pub struct ComponentsInput<'a> {
     pub customisations: &'a [Customisation],
     /// Namespace to install into; the file's own when absent.
     pub target_namespace: Option<&'a str>,
+    /// Whether it is kept what sets the fields of the objects.
+    pub trace: Trace,
 }
 
 /// What to do with `${NAME}`.
@@ -159,6 +163,7 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
     let stream = read(input)?;
     let mut warnings = input.text.warnings(&stream);
     let mut objects = stream.objects;
+    input.text.trace(input.trace, &mut objects);
     let mut layer_files = BTreeMap::new();
     if let Some(layer) = input.layer.filter(|_| input.substitution != Substitution::None) {
         let layered = layer::apply_to_components(layer, objects, &input.text.file)
@@ -168,9 +173,11 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
     }
 
     round_trip(&input.text.file, &mut objects)?;
+    account(input.trace, "", TYPED, &mut objects);
     let unused = override_images(input.image_overrides, &input.provider.label(), &mut objects)
         .map_err(|images| ComponentsError::Images { file: file(), images })?;
     warnings.extend(unused);
+    account(input.trace, CONFIGURATION, "images", &mut objects);
     let own = namespace::target_namespace(&objects)
         .map_err(|source| ComponentsError::SeveralNamespaces { file: file(), source })?;
     let given = input.target_namespace.filter(|name| !name.is_empty());
@@ -181,6 +188,7 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
     namespace::set_namespace(&mut objects, &target_namespace).map_err(|references| {
         ComponentsError::Namespace { file: file(), namespace: target_namespace.clone(), references }
     })?;
+    account(input.trace, "", TARGET_NAMESPACE, &mut objects);
 
     if input.substitution != Substitution::None {
         customise(&mut objects, input.customisations)
@@ -193,6 +201,7 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
         warnings
             .push(format!("{}: label `{key}` of `{object}` is {found} and was left out: quote it", file()));
     }
+    account(input.trace, "", "label of the provider", &mut objects);
     order::sort_for_installation(&mut objects);
     Ok(ProviderComponents { objects, variables, images, target_namespace, warnings, layer_files })
 }

@@ -14,9 +14,11 @@
 mod settings;
 mod target;
 
+use crate::account::{CONFIGURATION, account};
 use manifest::{
     Object, ObjectRef,
     patch::{Patch, PatchError, Patched},
+    provenance::Trace,
 };
 
 pub use settings::ControllerSettings;
@@ -102,6 +104,7 @@ pub fn customise(
         if !matched {
             errors.push(customisation.no_match(objects));
         }
+        account(Trace::of(objects), CONFIGURATION, &customisation.place, objects.iter_mut());
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }

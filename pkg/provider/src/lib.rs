@@ -9,6 +9,7 @@
 //! Files come through `repository`, objects through `manifest`; a management cluster is asked through the trait
 //! [`ManagementCluster`]. Deliberately absent: HTTP, Kubernetes clients, reading the environment, printing.
 
+mod account;
 mod cluster_class;
 mod cluster_request;
 mod cluster_template;
@@ -29,6 +30,7 @@ pub mod config;
 pub mod convert;
 pub mod supply;
 
+pub use account::{CONFIGURATION, account};
 pub use cluster_class::{ClusterClassName, cluster_classes_of};
 pub use cluster_request::{ClusterRequest, InvalidClusterRequest};
 pub use cluster_template::{

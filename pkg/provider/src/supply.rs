@@ -13,6 +13,7 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use manifest::{
     Object,
     images::{FoundImage, ImageReference, find_images},
+    provenance::Trace,
 };
 use repository::{Context, Digest, File, LockedFile, LockedProvider, Overrides, WithOverrides};
 
@@ -150,6 +151,7 @@ pub async fn gather(
         layer,
         customisations: &config.customisations(id)?,
         target_namespace: Some("default"),
+        trace: Trace::Off,
     })
     .map_err(|source| SupplyError::Components { version: version.clone(), source: Box::new(source) })?;
     let kustomization = components.layer_files;

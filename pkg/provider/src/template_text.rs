@@ -1,11 +1,12 @@
 //! A file with `${NAME}` in it: substituted, or asked for its variables.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use api::output::{Origin, Place, Variable};
 use manifest::{
     Limits, Object, Stream, StreamError,
     envsubst::{MissingVariable, ParseError, Position, RenderError, Template},
+    provenance::{Setter, Trace},
 };
 
 use crate::config::Variables;
@@ -201,6 +202,28 @@ impl TemplateText {
             .map_err(|source| RenderTextError::Documents { file: self.file.clone(), source })
     }
 
+    /// Begins, where that is kept, to keep account of what sets the fields of objects that were read from the file: variables, else the file.
+    /// Which fields are of variables is not told where the file cannot be read with names in the place of their values.
+    pub fn trace(&self, trace: Trace, objects: &mut [Object]) {
+        if trace == Trace::Off {
+            return;
+        }
+        let setter = |field: String| Setter { file: self.file.clone(), field, ..Setter::default() };
+        let origin = Arc::new(setter(String::new()));
+        objects.iter_mut().for_each(|object| object.trace(&origin));
+        let marked = self.template().map(|template| template.mark(&|name| format!("{OPEN}{name}{CLOSE}")));
+        let marked = marked.and_then(|text| self.read_objects(&text)).unwrap_or_default().objects;
+        if marked.len() != objects.len() {
+            return;
+        }
+        for (object, marked) in objects.iter_mut().zip(&marked) {
+            object.set_by_marks(marked, &|text| {
+                let names: Vec<String> = names_in(text).map(|name| format!("${{{name}}}")).collect();
+                (!names.is_empty()).then(|| Arc::new(setter(names.join(" "))))
+            });
+        }
+    }
+
     /// What the author of the file should know of its documents; lines count in the substituted text.
     pub fn warnings(&self, stream: &Stream) -> Vec<String> {
         let read = stream.warnings.iter().map(|warning| (warning.line, warning.kind.to_string()));
@@ -225,6 +248,14 @@ impl TemplateText {
         let place = |at: &Position| Place { file: self.file.clone(), line: at.line, column: at.column };
         positions.iter().map(place).collect()
     }
+}
+
+/// Private characters around the name of a variable in a marked text; YAML takes them wherever it takes a word.
+const OPEN: char = '\u{E000}';
+const CLOSE: char = '\u{E001}';
+
+fn names_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split(OPEN).skip(1).filter_map(|rest| rest.split_once(CLOSE).map(|(name, _)| name))
 }
 
 /// What keeps Kubernetes from taking an object; the peer passes such objects through, and so do we, with a warning.

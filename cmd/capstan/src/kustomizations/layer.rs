@@ -14,7 +14,7 @@ use kustomize::{
     Answer, Answers, Beneath, Build, BuildErrors, Options, Outcome, PatchProblem, Problem, ProblemKind,
     Reorder, Request, Resolved, Tree, TreeError, TreePath,
 };
-use manifest::Object;
+use manifest::{Object, provenance::Trace};
 use provider::{Layer, LayerError, Layered, LazyLayer};
 use repository::LockSettings;
 use tokio::sync::OnceCell;
@@ -24,6 +24,7 @@ use super::{
     distinct,
     fetch::{Fetched, Fetcher},
     in_short,
+    place::{copies, in_copy, show_setters},
     run::{Building, Pass, Place, Start},
     shown_place,
 };
@@ -103,18 +104,9 @@ impl KustomizationLayer {
 
     /// The files by their path as seen from its folder; those from elsewhere by address and path.
     fn files(&self, start: &Start, read: BTreeMap<TreePath, Arc<[u8]>>) -> BTreeMap<String, Bytes> {
-        let copies: Vec<(String, &TreePath)> = self
-            .answers
-            .iter()
-            .filter_map(|(request, answer)| match (request, answer) {
-                (Request::Remote(remote), Ok(Answer::Folder { top, .. })) => Some((remote.shown(), top)),
-                _ => None,
-            })
-            .collect();
-        let name = |file: &TreePath| match copies.iter().find(|(_, top)| file.is_in(top)) {
-            Some((shown, top)) => format!("{shown}: {}", file.relative_to(top)),
-            None => file.relative_to(&start.folder),
-        };
+        let copies = copies(&self.answers);
+        let name =
+            |file: &TreePath| in_copy(file, &copies).unwrap_or_else(|| file.relative_to(&start.folder));
         let fetched = self.answers.iter().filter_map(|(request, answer)| match (request, answer) {
             (Request::Remote(remote), Ok(Answer::Bytes(bytes))) => Some((remote.shown(), Arc::clone(bytes))),
             _ => None,
@@ -189,6 +181,7 @@ const OPTIONS: Options = Options {
     helm: kustomize::Helm::Off,
     managed_by_label: false,
     conflicts: kustomize::Conflicts::Ignored,
+    trace: Trace::Off,
 };
 
 impl Layer for KustomizationLayer {
@@ -201,9 +194,10 @@ impl Layer for KustomizationLayer {
         let start =
             self.start.as_ref().map_err(|it| self.unfit(vec![it.problem.clone()], it.hints.clone()))?;
         let tree = Recorded { disk: DiskTree::new(self.max_file_bytes), read: RefCell::default() };
-        let build = Build { tree: &tree, answers: &self.answers, options: OPTIONS };
+        let options = Options { trace: Trace::of(&objects), ..OPTIONS };
+        let build = Build { tree: &tree, answers: &self.answers, options };
         let beneath = Beneath { objects, name: file.to_owned() };
-        let output = match build.run_onto(&start.folder, start.top.as_ref(), beneath) {
+        let mut output = match build.run_onto(&start.folder, start.top.as_ref(), beneath) {
             Ok(Outcome::Built(output)) => output,
             Ok(Outcome::Wants(_)) => {
                 let problem = "it changed while it was read".to_owned();
@@ -219,6 +213,7 @@ impl Layer for KustomizationLayer {
         if let Some(Reviewed { lock, label }) = &self.reviewed {
             lock.verify_kustomization(label, &files).map_err(|source| not_as_locked(&self.place, source))?;
         }
+        show_setters(&mut output.objects, &copies(&self.answers), &self.current);
         let warnings = distinct(&output.warnings).into_iter().map(|it| self.text(it)).collect();
         Ok(Layered { objects: output.objects, warnings, files })
     }

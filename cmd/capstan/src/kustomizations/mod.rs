@@ -17,5 +17,5 @@ mod run;
 pub(crate) use flags::{KustomizationFlags, RunLayers, configured};
 pub(crate) use helm::HelmProgram;
 pub(crate) use layer::KustomizationLayer;
-pub(crate) use place::{distinct, in_short, shown_files, shown_place};
+pub(crate) use place::{distinct, in_short, show_setters, shown_files, shown_place};
 pub(crate) use run::{Built, How, build};

@@ -8,6 +8,7 @@ use super::{
     disk::{DiskTree, tree_path},
     fetch::{Fetched, Fetcher},
     helm::HelmProgram,
+    place::{copies, show_setters},
 };
 use crate::{Environment, Failure, session::Session};
 
@@ -131,5 +132,9 @@ pub(crate) fn build(place: &str, how: &How, session: &Session) -> Result<Built, 
             session.block_on(building.fetch(wanted, &mut fetched, &fetcher))?
         }
     };
+    let result = result.map(|mut output| {
+        show_setters(&mut output.objects, &copies(&fetched.answers), session.environment().current_dir());
+        output
+    });
     Ok(Built { result, hints: fetched.hints })
 }

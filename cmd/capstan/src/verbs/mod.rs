@@ -22,6 +22,7 @@ mod lock;
 mod r#move;
 mod plan;
 mod plugin;
+mod provenance;
 mod provider;
 mod provider_flags;
 mod publish;

@@ -5,17 +5,21 @@ use std::{
 };
 
 use api::ProviderId;
-use management::RenderedPart;
+use management::{RenderedPart, Sources};
 use manifest::Object;
 
 use super::generate::print::{self, OBJECTS_MODE};
 use crate::{
     Failure, Within as _,
-    kustomizations::KustomizationFlags,
+    kustomizations::{KustomizationFlags, show_setters},
     session::Session,
     settings::OutputFormat,
     ui::write_file_atomically,
-    verbs::{lifecycle::OwnedSources, provider_flags::SeveralProviders},
+    verbs::{
+        lifecycle::OwnedSources,
+        provenance::{Provenance, ProvenanceFlag},
+        provider_flags::SeveralProviders,
+    },
 };
 
 /// Render everything a first installation applies, for GitOps
@@ -38,6 +42,9 @@ pub(crate) struct Render {
     #[arg(short = 'n', long, value_name = "NAMESPACE", help_heading = HEADING)]
     target_namespace: Option<String>,
 
+    #[command(flatten, next_help_heading = HEADING)]
+    provenance: ProvenanceFlag,
+
     /// Folder to write files to [default: all goes to standard output]
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
     output_dir: Option<PathBuf>,
@@ -51,6 +58,11 @@ const HEADING: &str = "Output";
 
 pub(crate) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
+    let provenance = args.provenance.of(format)?;
+    if args.output_dir.is_some() && provenance == Provenance::Json {
+        return Err(Failure::user("files of `--output-dir` hold objects")
+            .hint("write `--provenance` for comments in them, or leave `--output-dir` out"));
+    }
     if args.output_dir.is_some() && format == OutputFormat::Json {
         return Err(Failure::user("files of `--output-dir` are yaml").hint("leave `--output json` out"));
     }
@@ -58,16 +70,17 @@ pub(crate) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
     let named: Vec<ProviderId> =
         args.providers.requested()?.providers.into_iter().map(|(id, _)| id).collect();
     let owned = OwnedSources::with(&args.customisation, &named, session)?;
-    let sources = owned.get();
+    let sources = Sources { trace: provenance.trace(), ..owned.get() };
     let namespace = args.target_namespace.as_deref().filter(|namespace| !namespace.is_empty());
     let parts = session.block_on(Box::pin(management::render_installation(&sources, &request, namespace)))?;
     owned.layers().warn_of_unused(session);
     let Some(folder) = &args.output_dir else {
         let objects = parts.into_iter().flat_map(|part| part.objects).collect();
-        return print::objects(objects, format, None, session);
+        return print::objects(objects, format, provenance, None, session);
     };
     let folder = session.environment().resolve(folder);
-    for part in parts {
+    for mut part in parts {
+        show_setters(&mut part.objects, &[], session.environment().current_dir());
         write_part(&folder.join(&part.name), &part, session)?;
     }
     Ok(())
@@ -79,7 +92,7 @@ fn write_part(folder: &Path, part: &RenderedPart, session: &Session) -> Result<(
     fs::create_dir_all(folder).within(cannot)?;
     let files = files(&part.objects);
     for (name, objects) in &files {
-        let text = manifest::write_stream(objects) + "\n";
+        let text = manifest::write_traced_stream(objects) + "\n";
         write_file_atomically(&folder.join(name), text.as_bytes(), OBJECTS_MODE)?;
     }
     for entry in fs::read_dir(folder).within(cannot)? {

@@ -38,6 +38,10 @@ fn forms() -> Vec<Form> {
         form::<output::ProviderList>("provider-list", "`provider list`"),
         form::<output::ProviderRelease>("provider-release", "`provider show`"),
         form::<output::ImageList>("image-list", "`init list-images`"),
+        form::<output::ProvenanceReport>(
+            "provenance",
+            "`kustomize build`, `generate provider`, `generate cluster`, `render` with `--provenance=json`",
+        ),
         form::<output::KustomizationLint>("kustomization-lint", "`kustomize lint`"),
         form::<output::LockReport>("lock-report", "`lock`"),
         form::<output::BundleReport>("bundle-report", "`bundle create`, `bundle inspect`"),

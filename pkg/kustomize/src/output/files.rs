@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use manifest::write_stream;
+use manifest::write_traced_stream;
 
 use super::Output;
 use crate::{Gvk, ResId};
@@ -24,7 +24,7 @@ impl Output {
             let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
             parts.join("_").to_lowercase() + ".yaml"
         };
-        let text = |object| write_stream(std::slice::from_ref(object)) + "\n";
+        let text = |object| write_traced_stream(std::slice::from_ref(object)) + "\n";
         ids.iter().map(name).zip(self.objects.iter().map(text)).collect()
     }
 }

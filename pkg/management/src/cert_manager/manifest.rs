@@ -1,6 +1,6 @@
 use manifest::{Object, images::InvalidImage};
 use provider::{
-    RenderTextError, TemplateText,
+    RenderTextError, TemplateText, account,
     config::{CertManager, ConfigError},
     supply::open_cert_manager,
 };
@@ -65,14 +65,17 @@ pub async fn cert_manager_manifest(
     let text = read(&cert_manager, sources).await?;
     let version = cert_manager.version;
     let mut objects = text.read_objects(&text.text)?.objects;
+    text.trace(sources.trace, &mut objects);
     let overrides = sources.config.image_overrides()?;
     let warnings = provider::override_images(&overrides, CertManager::LABEL, &mut objects)
         .map_err(|images| CertManagerManifestError::Images { file: text.file.clone(), images })?;
+    account(sources.trace, provider::CONFIGURATION, "images", &mut objects);
     for object in &mut objects {
         object.set_label(api::labels::CLUSTERCTL, "");
         object.set_label(CORE_LABEL, CORE_VALUE);
         object.set_annotation(VERSION_ANNOTATION, &version);
     }
+    account(sources.trace, "", "mark of cert-manager", &mut objects);
     Ok(CertManagerManifest { namespace: namespace_of(&objects), version, objects, warnings })
 }
 

@@ -75,6 +75,7 @@ impl Release {
             overrides: &self.overrides,
             repositories: &self.context,
             layers: provider::Layers::none(),
+            trace: ::manifest::provenance::Trace::Off,
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) async fn render(
         let Some(release) = input.release else { continue };
         let file = class_text(release, &class).await?;
         let text = file.substitute(input.variables)?;
-        for object in parse(&file, &text, &mut rendered.warnings)? {
+        for object in parse(input, &file, &text, &mut rendered.warnings)? {
             owners.insert(key(&object), class.clone());
             written.push(object);
         }

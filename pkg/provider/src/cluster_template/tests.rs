@@ -1,5 +1,5 @@
 use api::{ProviderId, ProviderType, output::ProviderSource};
-use manifest::Object;
+use manifest::{Object, provenance::Trace};
 use repository::{Context, Overrides, Settings, WithOverrides, memory::MemoryRepository};
 
 use super::{ClusterTemplate, ClusterTemplateError, ClusterTemplateInput, render_cluster_template};
@@ -106,6 +106,7 @@ impl World {
                 release: Some(&release),
                 layer: None,
                 cluster: self.cluster.as_ref().map(|cluster| cluster as &dyn ManagementCluster),
+                trace: Trace::Off,
             })
             .await
         })

@@ -1,5 +1,5 @@
 use api::{ProviderId, ProviderType};
-use manifest::Object;
+use manifest::{Object, provenance::Trace};
 
 use super::{ComponentsError, ComponentsInput, ProviderComponents, Substitution, build_components};
 use crate::{
@@ -63,6 +63,7 @@ struct Run<'a> {
     environment: &'a [(&'a str, &'a str)],
     substitution: Substitution,
     target_namespace: Option<&'a str>,
+    trace: Trace,
 }
 
 impl Default for Run<'_> {
@@ -73,6 +74,7 @@ impl Default for Run<'_> {
             environment: &[("TOKEN", "s3cret")],
             substitution: Substitution::Full,
             target_namespace: None,
+            trace: Trace::Off,
         }
     }
 }
@@ -96,6 +98,7 @@ impl Run<'_> {
             layer: None,
             customisations: &config.customisations(&provider).unwrap(),
             target_namespace: self.target_namespace,
+            trace: self.trace,
         })
     }
 }
@@ -191,6 +194,47 @@ fn arguments_of_the_manager_are_left_alone() {
     let deployment = named(&components, "Deployment");
     let args = &deployment.as_map()["spec"]["template"]["spec"]["containers"][0]["args"];
     assert_eq!(args.to_string(), r#"["--feature=true"]"#);
+}
+
+#[test]
+fn each_field_tells_the_variable_or_setting_that_set_it() {
+    let config = "images: {all: {repository: mirror.example.com}}\nproviders:\n- {name: own, type: InfrastructureProvider, \
+                  url: 'https://x/v1/infrastructure-components.yaml', patches: [{replicas: 2}]}";
+    let run = Run { config, target_namespace: Some("elsewhere"), trace: Trace::On, ..Run::default() };
+    let components = run.build().unwrap();
+    let told = |kind: &str| -> Vec<String> {
+        let fields = named(&components, kind).set_fields().into_iter();
+        fields
+            .map(|it| format!("{} {}", it.pointer, it.setter))
+            .filter(|it| !it.contains("form of"))
+            .collect()
+    };
+    let file = "infrastructure-components.yaml";
+    assert_eq!(named(&components, "Secret").provenance().unwrap().origin().to_string(), file);
+    let labels = [
+        "/metadata/labels/cluster.x-k8s.io~1provider label of the provider".to_owned(),
+        "/metadata/labels/clusterctl.cluster.x-k8s.io label of the provider".to_owned(),
+    ];
+    let [first, second] = &labels;
+    let expected = [
+        first.clone(),
+        second.clone(),
+        "/metadata/namespace target namespace".to_owned(),
+        format!("/stringData/token {file}: ${{TOKEN}}"),
+    ];
+    assert_eq!(told("Secret"), expected);
+    let expected = [
+        first.clone(),
+        second.clone(),
+        "/metadata/namespace target namespace".to_owned(),
+        "/spec/replicas configuration: providers[0].patches[0]".to_owned(),
+        format!("/spec/template/spec/containers/0/args/0 {file}: ${{FEATURE}}"),
+        "/spec/template/spec/containers/0/image configuration: images".to_owned(),
+        "/spec/template/spec/initContainers/0/image configuration: images".to_owned(),
+    ];
+    assert_eq!(told("Deployment"), expected);
+    let plain = Run { trace: Trace::Off, ..run }.build().unwrap();
+    assert_eq!(plain.objects, components.objects);
 }
 
 // Row: PRV-28

@@ -16,7 +16,7 @@ use crate::{
     kustomizations::KustomizationLayer,
     session::Session,
     settings::{self, KubeContext, KubeFlags, KubeconfigError, OutputFormat, PaceFlags},
-    verbs::provider_flags,
+    verbs::{provenance::ProvenanceFlag, provider_flags},
 };
 
 /// Generate the objects of a workload cluster
@@ -87,6 +87,9 @@ pub(crate) struct GenerateCluster {
     #[arg(long, value_name = "DIR")]
     kustomization: Option<String>,
 
+    #[command(flatten)]
+    provenance: ProvenanceFlag,
+
     /// List the variables of the template instead
     #[arg(long)]
     list_variables: bool,
@@ -109,6 +112,7 @@ enum Source<'a> {
 
 pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
+    let provenance = args.provenance.of(format)?;
     let source = args.source()?;
     let context = args.kube.context(session.environment());
     let context = match context {
@@ -146,13 +150,14 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
         release: release.as_ref(),
         layer: layer.as_ref().map(|layer| layer as &dyn Layer),
         cluster: None,
+        trace: provenance.trace(),
     };
     let rendered = render(args, &input, context.ok().as_ref(), session)
         .within(|| format!("cannot generate cluster `{}`", args.name))?;
     for warning in &rendered.warnings {
         session.messages().warning(warning);
     }
-    print::objects(rendered.objects, format, args.write_to.as_deref(), session)
+    print::objects(rendered.objects, format, provenance, args.write_to.as_deref(), session)
 }
 
 /// What to type where there are several to choose from; that one of them is named is enough then.

@@ -5,24 +5,29 @@ use manifest::Object;
 
 use crate::{
     Failure,
+    kustomizations::show_setters,
     session::Session,
     settings::{OutputFormat, to_json},
     ui::write_file_atomically,
+    verbs::provenance::{self, Provenance},
 };
 
 /// Readable by its owner alone: rendered objects hold credentials.
 pub(crate) const OBJECTS_MODE: u32 = 0o600;
 
 /// Prints objects to stdout, or to a file once all of them are there.
-/// Shape: yaml documents joined by `---`, or one `v1` List as json; a final newline.
+/// Shape: yaml documents joined by `---`, or one `v1` List as json; a final newline. What is traced tells what set its fields.
 pub(crate) fn objects(
-    objects: Vec<Object>,
+    mut objects: Vec<Object>,
     format: OutputFormat,
+    provenance: Provenance,
     write_to: Option<&str>,
     session: &mut Session,
 ) -> Result<(), Failure> {
+    show_setters(&mut objects, &[], session.environment().current_dir());
     let text = match format {
-        OutputFormat::Text | OutputFormat::Yaml => manifest::write_stream(&objects) + "\n",
+        _ if provenance == Provenance::Json => provenance::report(&objects)?,
+        OutputFormat::Text | OutputFormat::Yaml => manifest::write_traced_stream(&objects) + "\n",
         OutputFormat::Json => {
             let items = objects.into_iter().map(Object::into_value).collect();
             to_json(&ObjectList { api_version: "v1".to_owned(), kind: "List".to_owned(), items })?

@@ -1,6 +1,7 @@
 use std::fmt::Write as _;
 
 use api::ProviderId;
+use manifest::provenance::Trace;
 use provider::{
     ComponentsInput, ProviderComponents, ProviderReleases, Release, ReleaseError, Substitution,
     build_components, config::Variables,
@@ -12,7 +13,7 @@ use crate::{
     kustomizations::{KustomizationFlags, RunLayers},
     session::Session,
     settings::{self, OutputFormat},
-    verbs::provider_flags::OneProvider,
+    verbs::{provenance::ProvenanceFlag, provider_flags::OneProvider},
 };
 
 /// Generate the components of a provider
@@ -51,6 +52,9 @@ pub(crate) struct GenerateProvider {
     #[arg(long)]
     list_variables: bool,
 
+    #[command(flatten)]
+    provenance: ProvenanceFlag,
+
     /// Text (yaml documents), yaml or json (one List)
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
@@ -62,6 +66,7 @@ pub(crate) struct GenerateProvider {
 
 pub(super) fn run(args: &GenerateProvider, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
+    let provenance = args.provenance.of(format)?;
     let (id, version) = args.provider.chosen()?;
     let releases = settings::provider_releases(&id, session)?;
     let release = session
@@ -70,7 +75,7 @@ pub(super) fn run(args: &GenerateProvider, session: &mut Session) -> Result<(), 
     if args.list_variables {
         return list_variables(&release, format, session);
     }
-    let components = build(args, &id, &release, session)
+    let components = build(args, &id, &release, provenance.trace(), session)
         .within(|| format!("cannot generate `{id}` {}", release.version()))?;
     for warning in &components.warnings {
         session.messages().warning(warning);
@@ -79,13 +84,14 @@ pub(super) fn run(args: &GenerateProvider, session: &mut Session) -> Result<(), 
         let text = description(&releases, &release, &components);
         return session.printer().data(text);
     }
-    print::objects(components.objects, format, args.write_to.as_deref(), session)
+    print::objects(components.objects, format, provenance, args.write_to.as_deref(), session)
 }
 
 fn build(
     args: &GenerateProvider,
     id: &ProviderId,
     release: &Release<'_>,
+    trace: Trace,
     session: &Session,
 ) -> Result<ProviderComponents, Failure> {
     let config = session.config()?;
@@ -106,6 +112,7 @@ fn build(
         layer,
         customisations: &config.customisations(id)?,
         target_namespace: args.target_namespace.as_deref(),
+        trace,
     };
     let components = build_components(&input)?;
     layers.warn_of_unused(session);

@@ -1,7 +1,7 @@
 use provider::config::Variables;
 
 use super::{print, source};
-use crate::{Failure, session::Session, settings::OutputFormat};
+use crate::{Failure, session::Session, settings::OutputFormat, verbs::provenance::Provenance};
 
 /// Put values into a template and print it
 ///
@@ -48,5 +48,5 @@ pub(super) fn run(args: &GenerateYaml, session: &mut Session) -> Result<(), Fail
     for warning in template.warnings(&stream) {
         session.messages().warning(warning);
     }
-    print::objects(stream.objects, format, None, session)
+    print::objects(stream.objects, format, Provenance::Untold, None, session)
 }

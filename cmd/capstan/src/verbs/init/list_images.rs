@@ -10,6 +10,7 @@ use api::output::{ImageList, ListedImage, ListedImagePlace};
 use manifest::{
     Object,
     images::{self, ImageReference},
+    provenance::Trace,
 };
 use provider::{
     ComponentsInput, Layer, Release, Substitution, TemplateText, build_components,
@@ -190,6 +191,7 @@ fn add_provider(
         layer,
         customisations: &config.customisations(id)?,
         target_namespace: Some("default"),
+        trace: Trace::Off,
     })
     .within(|| format!("cannot list the images of `{id}` {}", release.version()))?;
     add(&id.label(), &components.objects, images);

@@ -3,12 +3,14 @@ use kustomize::{BuildErrors, Output, Reorder};
 use super::{
     HERE,
     flags::{FunctionFlags, LoadFlags},
-    write::write,
+    write::{write, write_text},
 };
 use crate::{
     Failure,
     kustomizations::{self, Built, distinct, in_short},
     session::Session,
+    settings::OutputFormat,
+    verbs::provenance::{self, Provenance, ProvenanceFlag},
 };
 
 /// Print the objects of a kustomization
@@ -19,7 +21,10 @@ use crate::{
 #[command(after_help = "Examples:
   {bin} kustomize build config/default
   {bin} kustomize build 'https://github.com/my/repo//prod?ref=v1.0.0'
-  {bin} kustomize build overlays/prod -o out.yaml")]
+  {bin} kustomize build overlays/prod -o out.yaml
+
+  # Which file or patch set which field?
+  {bin} kustomize build overlays/prod --provenance")]
 pub(crate) struct Build {
     /// Folder with a kustomization, or url of a repository with the folder in it; the current folder without
     #[arg(value_name = "DIR|URL")]
@@ -38,6 +43,9 @@ pub(crate) struct Build {
     enable_managedby_label: bool,
 
     #[command(flatten)]
+    provenance: ProvenanceFlag,
+
+    #[command(flatten)]
     load: LoadFlags,
 
     #[command(flatten)]
@@ -48,12 +56,17 @@ pub(super) fn run(args: &Build, session: &mut Session) -> Result<(), Failure> {
     let mut how = args.load.how()?;
     how.options.reorder = args.reorder()?;
     how.options.managed_by_label = args.enable_managedby_label;
+    let provenance = args.provenance.of(OutputFormat::Yaml)?;
+    how.options.trace = provenance.trace();
     let place = args.place.as_deref().unwrap_or(HERE);
     let Built { result, hints } = kustomizations::build(place, &how, session)?;
     match result {
         Ok(output) => {
             warn(&output, session);
-            write(&output, &args.output, session)
+            match provenance {
+                Provenance::Untold | Provenance::Comments => write(&output, &args.output, session),
+                Provenance::Json => write_text(provenance::report(&output.objects)?, &args.output, session),
+            }
         }
         Err(errors) => {
             let failure = failure(place, &errors, session);

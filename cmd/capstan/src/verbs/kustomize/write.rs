@@ -6,15 +6,24 @@ use crate::{Failure, session::Session, ui::write_file_atomically, verbs::generat
 
 /// Writes what was built: to stdout, to a file, or into a folder that is there, a file for each object.
 pub(super) fn write(output: &Output, to: &str, session: &mut Session) -> Result<(), Failure> {
-    if to.is_empty() || to == "-" {
-        return session.printer().data(output.text());
-    }
     let path = session.environment().resolve(to);
-    if path.is_dir() {
+    if !is_stdout(to) && path.is_dir() {
         return write_files(output, &path);
     }
-    write_file_atomically(&path, output.text().as_bytes(), OBJECTS_MODE)?;
+    write_text(output.text(), to, session)
+}
+
+/// Writes a text to stdout or to a file.
+pub(super) fn write_text(text: String, to: &str, session: &mut Session) -> Result<(), Failure> {
+    if is_stdout(to) {
+        return session.printer().data(text);
+    }
+    write_file_atomically(&session.environment().resolve(to), text.as_bytes(), OBJECTS_MODE)?;
     Ok(())
+}
+
+fn is_stdout(to: &str) -> bool {
+    to.is_empty() || to == "-"
 }
 
 /// No file is written where a name cannot be that of a file in the folder, or is that of two.

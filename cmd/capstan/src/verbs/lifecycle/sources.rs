@@ -2,6 +2,7 @@ use std::rc::Rc;
 
 use api::ProviderId;
 use management::Sources;
+use manifest::provenance::Trace;
 use provider::config::Config;
 use repository::{Context, Overrides};
 
@@ -55,6 +56,7 @@ impl OwnedSources {
             overrides: &self.overrides,
             repositories: &self.repositories,
             layers: self.layers.get(),
+            trace: Trace::Off,
         }
     }
 }

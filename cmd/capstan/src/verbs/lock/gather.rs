@@ -3,6 +3,7 @@ use std::{collections::BTreeMap, path::Path};
 use api::ProviderType;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use management::Sources;
+use manifest::provenance::Trace;
 use provider::{
     Layers, ProviderReleases,
     config::Config,
@@ -124,6 +125,7 @@ impl Gathering<'_> {
             overrides: &self.overrides,
             repositories: &self.context,
             layers: &self.layers,
+            trace: Trace::Off,
         };
         let manifest = management::cert_manager_manifest(&sources).await?;
         let files = supply::open_cert_manager(&cert_manager, self.overrides.clone(), &self.context)?;

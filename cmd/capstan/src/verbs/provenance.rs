@@ -1,0 +1,84 @@
+//! `--provenance`: what set which field of the objects a verb prints.
+
+use api::output::{FieldProvenance, FieldSetter, ObjectProvenance, ProvenanceReport};
+use manifest::{
+    Object,
+    provenance::{Setter, Trace},
+};
+
+use crate::{
+    Failure,
+    settings::{OutputFormat, to_json},
+};
+
+/// The flag.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct ProvenanceFlag {
+    /// Say which file, patch or variable set a field: comments in the yaml, or with json a list in place of the objects
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "comments")]
+    provenance: Option<String>,
+}
+
+/// How it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Provenance {
+    Untold,
+    /// Behind the fields.
+    Comments,
+    /// In place of the objects.
+    Json,
+}
+
+impl ProvenanceFlag {
+    /// Reads the flag, beside the form of the objects.
+    /// # Errors
+    /// Names the values there are; objects in json have no comments.
+    pub(crate) fn of(&self, format: OutputFormat) -> Result<Provenance, Failure> {
+        match (self.provenance.as_deref(), format) {
+            (None, _) => Ok(Provenance::Untold),
+            (Some("comments"), OutputFormat::Json) => Err(Failure::user("objects in json have no comments")
+                .hint("write `--provenance=json` for a list of fields, or leave `--output json` out")),
+            (Some("comments"), _) => Ok(Provenance::Comments),
+            (Some("json"), _) => Ok(Provenance::Json),
+            (Some(other), _) => Err(Failure::user(format!("invalid value `{other}` of `--provenance`"))
+                .hint("take one of comments, json")),
+        }
+    }
+}
+
+impl Provenance {
+    /// Whether it must be kept what sets the fields.
+    pub(crate) fn trace(self) -> Trace {
+        match self {
+            Self::Untold => Trace::Off,
+            Self::Comments | Self::Json => Trace::On,
+        }
+    }
+}
+
+/// The list of fields in place of the objects.
+/// # Errors
+/// Never, as long as it is json.
+pub(crate) fn report(objects: &[Object]) -> Result<String, Failure> {
+    to_json(&ProvenanceReport { objects: objects.iter().map(provenance_of).collect() })
+}
+
+fn provenance_of(object: &Object) -> ObjectProvenance {
+    let fields = object.set_fields().into_iter();
+    ObjectProvenance {
+        api_version: object.api_version().to_owned(),
+        kind: object.kind().to_owned(),
+        namespace: filled(object.namespace()),
+        name: object.name().to_owned(),
+        origin: object.provenance().map(|provenance| setter(provenance.origin())),
+        fields: fields.map(|it| FieldProvenance { path: it.pointer, set_by: setter(it.setter) }).collect(),
+    }
+}
+
+fn setter(setter: &Setter) -> FieldSetter {
+    FieldSetter { file: filled(&setter.file), field: filled(&setter.field), content: filled(&setter.content) }
+}
+
+fn filled(text: &str) -> Option<String> {
+    Some(text.to_owned()).filter(|text| !text.is_empty())
+}
