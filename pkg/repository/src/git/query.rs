@@ -2,7 +2,12 @@
 
 use bytes::Bytes;
 
-use super::{Commit, Remote, failure::GitFailure, program::Run, remote::Found};
+use super::{
+    Commit, Remote,
+    failure::GitFailure,
+    program::Run,
+    remote::{Found, KEPT},
+};
 use crate::{Error, names::check_file};
 
 /// What the first line of a file says whose content is kept elsewhere.
@@ -174,12 +179,13 @@ fn candidates(tree_ish: &str) -> Option<Vec<Candidate>> {
     {
         return None;
     }
-    let (base, suffix) = tree_ish.split_at(tree_ish.find(['~', '^']).unwrap_or(tree_ish.len()));
+    let (base, suffix) = split_suffix(tree_ish);
     let stored = |name: String, may_change| Candidate { name: format!("{name}{suffix}"), may_change };
+    let is_stored = ["refs/tags/", KEPT].iter().any(|below| base.starts_with(below));
     let mut candidates = match base {
         "" => return None,
         "HEAD" | "@" => vec![stored("refs/remotes/origin/HEAD".to_owned(), true)],
-        _ => match (base.strip_prefix("refs/heads/"), base.starts_with("refs/tags/")) {
+        _ => match (base.strip_prefix("refs/heads/"), is_stored) {
             (Some(branch), _) => vec![stored(format!("refs/remotes/origin/{branch}"), true)],
             (None, true) => vec![stored(base.to_owned(), false)],
             (None, false) => vec![
@@ -194,6 +200,11 @@ fn candidates(tree_ish: &str) -> Option<Vec<Candidate>> {
         candidates.push(stored(base.to_owned(), false));
     }
     Some(candidates)
+}
+
+/// A name, and `~1` and the like behind it.
+pub(super) fn split_suffix(tree_ish: &str) -> (&str, &str) {
+    tree_ish.split_at(tree_ish.find(['~', '^']).unwrap_or(tree_ish.len()))
 }
 
 /// An entry of a listing.

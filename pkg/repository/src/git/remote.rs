@@ -10,12 +10,16 @@ use super::{
     failure::{GitError, GitFailure},
     network::{self, Access},
     program::Run,
+    query::split_suffix,
     session::{self, Known},
 };
 use crate::{
     Context, Error, Event, Network, Refresh, RetryReason,
     store::{KeyLock, note_use},
 };
+
+/// What is kept that no branch and no tag leads to.
+pub(super) const KEPT: &str = "refs/capstan/";
 
 /// Where clones are kept.
 #[derive(Clone, Copy, Debug)]
@@ -75,8 +79,8 @@ impl Remote {
     }
 
     /// The commit of a branch, a tag, a full or short hash, or `HEAD`, each with `~1` and the like behind it; a tag wins
-    /// over a branch of the same name. Fetches when the name is not known, and, once in a process, when it is that of a
-    /// branch.
+    /// over a branch of the same name. What is none of them, and has a slash in it, is any other reference: `pull/1/head`.
+    /// Fetches when the name is not known, and, once in a process, when it is that of a branch or another reference.
     /// # Errors
     /// [`GitFailure::NoTreeIsh`] with near names; [`GitFailure::Ambiguous`]; what stops the fetch; [`Error::Offline`].
     pub async fn resolve(&self, tree_ish: &str) -> Result<Commit, Error> {
@@ -106,16 +110,50 @@ impl Remote {
             Some(found) if *fetched || !self.is_stale(&found) => return Ok(found.commit),
             Some(_) => self.freshen(&mut fetched).await?,
             None if !*fetched => {
-                self.check_network(tree_ish)?;
+                if let Err(offline) = self.check_network(tree_ish) {
+                    return self.kept_other(tree_ish).await?.ok_or(offline);
+                }
                 self.freshen(&mut fetched).await?;
             }
             None => {}
         }
         match self.look_up(tree_ish).await? {
             Some(found) => Ok(found.commit),
-            None if Commit::is_full(tree_ish) => self.fetch_commit(tree_ish).await,
+            None => self.look_elsewhere(tree_ish).await,
+        }
+    }
+
+    /// Fetches what no branch and no tag leads to, and keeps it from being tidied away: a commit, or another reference, such
+    /// as the head of a pull request.
+    async fn look_elsewhere(&self, tree_ish: &str) -> Result<Commit, Error> {
+        let other = Other::of(tree_ish);
+        let refspec = match &other {
+            Some(Other { name, .. }) => format!("+refs/{name}:{KEPT}{name}"),
+            None if Commit::is_full(tree_ish) => format!("+{tree_ish}:{KEPT}{tree_ish}"),
+            None => return Err(self.no_tree_ish(tree_ish).await),
+        };
+        if let Err(offline) = self.check_network(tree_ish) {
+            return self.kept_other(tree_ish).await?.ok_or(offline);
+        }
+        let _lock = self.lock().await?;
+        match self.fetch(&["--no-tags"], &refspec).await {
+            Err(Error::Git(error)) if is_unknown_object(&error.failure) => {
+                return Err(self.no_tree_ish(tree_ish).await);
+            }
+            fetched => fetched?,
+        }
+        match self.look_up(&other.map_or_else(|| tree_ish.to_owned(), |other| other.kept())).await? {
+            Some(found) => Ok(found.commit),
             None => Err(self.no_tree_ish(tree_ish).await),
         }
+    }
+
+    /// The commit of a reference that is neither a branch nor a tag, as it was fetched last.
+    async fn kept_other(&self, tree_ish: &str) -> Result<Option<Commit>, Error> {
+        let Some(other) = Other::of(tree_ish) else { return Ok(None) };
+        let Some(found) = self.look_up(&other.kept()).await? else { return Ok(None) };
+        self.context.emit(&Event::UsingKeptOffline { url: self.shown(), age: age(&self.clone) });
+        Ok(Some(found.commit))
     }
 
     fn is_stale(&self, found: &Found) -> bool {
@@ -178,20 +216,6 @@ impl Remote {
         }
         *fetched = true;
         Ok(())
-    }
-
-    /// Fetches one commit that no branch and no tag leads to, and keeps it from being tidied away.
-    async fn fetch_commit(&self, hash: &str) -> Result<Commit, Error> {
-        self.check_network(hash)?;
-        let _lock = self.lock().await?;
-        match self.fetch(&["--no-tags"], &format!("+{hash}:refs/capstan/{hash}")).await {
-            Ok(()) => match self.look_up(hash).await? {
-                Some(found) => Ok(found.commit),
-                None => Err(self.no_tree_ish(hash).await),
-            },
-            Err(Error::Git(error)) if is_unknown_object(&error.failure) => Err(self.no_tree_ish(hash).await),
-            Err(error) => Err(error),
-        }
     }
 
     async fn fetch(&self, options: &[&str], reference: &str) -> Result<(), Error> {
@@ -284,6 +308,33 @@ impl Remote {
             proxy: access.proxy.map(|proxy| crate::http::shown(&proxy)),
             clone: self.clone.clone(),
         }))
+    }
+}
+
+/// A reference that is neither a branch nor a tag.
+struct Other<'t> {
+    /// Without `refs/`.
+    name: &'t str,
+    /// `~1` and the like.
+    suffix: &'t str,
+}
+
+impl<'t> Other<'t> {
+    /// What a name that begins with `refs/`, or has a slash in it, may mean; none for what no reference is called.
+    fn of(tree_ish: &'t str) -> Option<Self> {
+        let (whole, suffix) = split_suffix(tree_ish);
+        let name = whole.strip_prefix("refs/").unwrap_or(whole);
+        let is_looked_up = ["refs/heads/", "refs/tags/"].iter().any(|below| whole.starts_with(below));
+        let is_part = |part: &str| {
+            !(part.is_empty() || part.starts_with('.') || part.ends_with('.') || part.ends_with(".lock"))
+        };
+        let is_one = whole.contains('/') && !is_looked_up && name.split('/').all(is_part);
+        is_one.then_some(Self { name, suffix })
+    }
+
+    /// Where it is kept.
+    fn kept(&self) -> String {
+        format!("{KEPT}{}{}", self.name, self.suffix)
     }
 }
 

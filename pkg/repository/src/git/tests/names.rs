@@ -27,6 +27,43 @@ async fn a_branch_a_tag_and_a_hash_cut_short_or_not_name_commits() {
 }
 
 #[tokio::test]
+async fn any_other_reference_is_fetched_by_its_name_anew_in_each_run_and_kept() {
+    let lab = Lab::new();
+    let host = lab.forge.serve(None);
+    let first = lab.forge.commit("r", &[("a", "1")]);
+    let second = lab.forge.commit("r", &[("a", "2")]);
+    lab.forge.git("r", &["reset", "-q", "--hard", &first]);
+    lab.forge.git("r", &["update-ref", "refs/pull/7/head", &second]);
+    let run = || Context::new(lab.trusting(&host));
+    let at = |context: &Context| remote(host.url("r"), context);
+    lab.forge.git("r", &["update-ref", "refs/build", &second]);
+    let cases = [
+        ("pull/7/head", &second),
+        ("refs/pull/7/head", &second),
+        ("refs/build", &second),
+        ("heads/main", &first),
+    ];
+    for (tree_ish, commit) in cases {
+        assert_eq!(at(&run()).resolve(tree_ish).await.unwrap().as_str(), commit, "{tree_ish}");
+    }
+    assert_eq!(at(&run()).resolve("pull/7/head~1").await.unwrap().as_str(), first);
+    for tree_ish in ["pull/8/head", "refs/pull/8/head", "pull//head", "pull/x.lock", "pull/"] {
+        let error = at(&run()).resolve(tree_ish).await.unwrap_err();
+        assert!(
+            matches!(failure(&error), GitFailure::NoTreeIsh { .. }),
+            "{tree_ish}: {}",
+            with_causes(&error)
+        );
+    }
+    lab.forge.git("r", &["update-ref", "refs/pull/7/head", &first]);
+    let offline = lab.offline();
+    assert_eq!(at(&offline).resolve("pull/7/head").await.unwrap().as_str(), second);
+    let error = at(&offline).resolve("pull/8/head").await.unwrap_err();
+    assert!(matches!(error, Error::Offline { .. }), "{}", with_causes(&error));
+    assert_eq!(at(&run()).resolve("pull/7/head").await.unwrap().as_str(), first);
+}
+
+#[tokio::test]
 async fn a_tag_wins_over_a_branch_of_its_name_and_a_hash_over_both() {
     let lab = Lab::new();
     let first = lab.forge.commit("r", &[("a", "1")]);
