@@ -128,5 +128,32 @@ fn files_behind_addresses_are_resources_and_patches_and_are_kept() {
     world.write("kustomization.yaml", wrong);
     let told = refused(&world, &[]);
     assert!(told.contains("for 2 reasons") && told.contains("a web page came instead of a file"), "{told}");
-    assert!(told.contains("resources[1]: `https://files.example.org/none.yaml` cannot be fetched"), "{told}");
+    let cause = "resources[1]: `https://files.example.org/none.yaml` cannot be fetched: the host answered with status 404";
+    assert!(told.contains(cause) && told.matches("none.yaml").count() == 1, "{told}");
+    let told = refused(&world, &["https://files.example.org/page.yaml"]);
+    assert_eq!(
+        told.lines().next(),
+        Some("error: cannot fetch `https://files.example.org/page.yaml`"),
+        "{told}"
+    );
+    assert_eq!(told.matches("page.yaml").count(), 1, "{told}");
+}
+
+#[test]
+fn the_head_of_a_pull_request_is_built_by_its_reference() {
+    let forge = GitForge::new();
+    let host = forge.serve(None);
+    let world = with_git(&forge).env("SSL_CERT_FILE", host.ca_file());
+    let first =
+        forge.commit("r", &[("kustomization.yaml", "resources: [map.yaml]\n"), ("map.yaml", &map("m"))]);
+    let second = forge.commit("r", &[("map.yaml", &map("proposed"))]);
+    forge.git("r", &["reset", "-q", "--hard", &first]);
+    forge.git("r", &["update-ref", "refs/pull/7/head", &second]);
+    for reference in ["pull/7/head", "refs/pull/7/head"] {
+        let url = format!("{}//?ref={reference}", host.url("r"));
+        assert_eq!(built(&world, &[&url]), ["proposed"]);
+        assert_eq!(built(&world, &[&url, "--offline"]), ["proposed"]);
+    }
+    let told = refused(&world, &[&format!("{}//?ref=pull/8/head", host.url("r"))]);
+    assert!(told.contains("there is no branch, tag or commit `pull/8/head`"), "{told}");
 }

@@ -82,6 +82,16 @@ impl Failure {
         self
     }
 
+    /// Leaves out a message that only says of what it is, for those who say that themselves: the first cause takes its
+    /// place.
+    #[must_use]
+    pub(crate) fn without_naming(mut self, name: &str) -> Self {
+        if !self.causes.is_empty() && self.message.ends_with(&format!("`{name}`")) {
+            self.message = self.causes.remove(0);
+        }
+        self
+    }
+
     /// Says that it ended half-way: how many objects were written, and what goes on from there. What wrote nothing ended
     /// nowhere. Ctrl-C waits for no answer, so what was under way may have arrived too.
     #[must_use]

@@ -116,13 +116,18 @@ impl Fetcher {
     async fn remote(&self, remote: &Remote) -> Result<Answer, Failure> {
         let mut failures = Vec::new();
         for way in &remote.ways {
-            let (name, answer) = match way {
-                Way::File(url) => ("file", self.file(url).await),
-                Way::Repository(checkout) => ("repository", Box::pin(self.repository(checkout)).await),
+            let (name, url, answer) = match way {
+                Way::File(url) => ("file", url, self.file(url).await),
+                Way::Repository(checkout) => {
+                    ("repository", &checkout.url, Box::pin(self.repository(checkout)).await)
+                }
             };
             match answer {
                 Ok(answer) => return Ok(answer),
-                Err(failure) => failures.push((name, failure)),
+                // Whoever asks says of what.
+                Err(failure) => {
+                    failures.push((name, failure.without_naming(&repository::shown_text(url))));
+                }
             }
         }
         match failures.len() {
