@@ -49,6 +49,19 @@ fn files_folders_and_lists_come_left_to_right_and_a_folder_is_its_own() {
     assert_eq!(built.unwrap(), ["a-x", "base-b-x", "s-x", "t-x"]);
 }
 
+#[test]
+fn what_lists_hold_comes_behind_all_else_of_their_file_level_by_level() {
+    let list = |items: &str| format!("{{kind: List, apiVersion: v1, items: [{items}]}}\n");
+    let item = |name: &str| format!("{{apiVersion: v1, kind: Secret, metadata: {{name: {name}}}}}");
+    let text = [
+        list(&[item("b"), list(&item("e")), item("c")].join(", ").replace('\n', "")),
+        config_map("a"),
+        list(&item("d")),
+    ];
+    let files = [("/top/kustomization.yaml", "resources: [l.yaml]"), ("/top/l.yaml", &text.join("---\n"))];
+    assert_eq!(names(&files).unwrap(), ["a", "b", "c", "d", "e"]);
+}
+
 // Row: KUS-06, KUS-22, KUS-23, KUS-24
 #[test]
 fn a_component_works_on_all_that_was_gathered_before_it() {
