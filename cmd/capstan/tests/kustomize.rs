@@ -183,6 +183,13 @@ fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {
         "--repo https://charts.lab c --version 1.0.0\n"
     );
     assert!(!world.current_dir().join("charts").exists());
+    // What a range means changes.
+    world.write("kustomization.yaml", chart.replace("1.0.0", "^1.0.0"));
+    for times in [1, 2] {
+        built(&world, "build --enable-helm");
+        let pulls = world.read(world.current_dir().join("pulls"));
+        assert_eq!(pulls.matches("--version ^1.0.0\n").count(), times, "{pulls}");
+    }
     world.write("kustomization.yaml", chart.replace("releaseName: r", "releaseName: --post-renderer=x"));
     assert!(world.refused("kustomize build --enable-helm").contains("`--post-renderer=x` is no name"));
 }

@@ -139,7 +139,7 @@ fn find(
         Answer::Folder { root, .. } => Some(root),
         Answer::Bytes(_) => {
             let (entry, reason) = (chart.name.clone(), "the answer is no folder".to_owned());
-            scope.problem(field, ProblemKind::Unanswered { entry, reason });
+            scope.problem(field, ProblemKind::Unanswered { entry, done: "fetched", reason });
             None
         }
     }
@@ -161,18 +161,19 @@ fn values_of(
         scope.load(&format!("{field}.valuesFile"), &chart.values_file)?
     };
     let first = if chart.values_inline.is_empty() {
-        ChartValues::File(file.0)
+        // A chart need not have values.
+        Some(file).filter(|(_, bytes)| !bytes.is_empty()).map(|(file, _)| ChartValues::File(file))
     } else {
         let merge = values::Merge::parse(&chart.values_merge).unwrap_or_default();
         match values::merged(merge, &file.0, &file.1, &chart.values_inline) {
-            Ok(text) => ChartValues::Text(text),
+            Ok(text) => Some(ChartValues::Text(text)),
             Err(problem) => {
                 scope.problem(field, problem);
                 return None;
             }
         }
     };
-    let mut all = vec![first];
+    let mut all: Vec<ChartValues> = first.into_iter().collect();
     for (index, path) in chart.additional_values_files.iter().enumerate() {
         let (file, _) = scope.load(&format!("{field}.additionalValuesFiles[{index}]"), path)?;
         all.push(ChartValues::File(file));

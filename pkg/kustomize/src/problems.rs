@@ -210,10 +210,12 @@ pub enum ProblemKind {
         second: String,
     },
     /// A request that came to nothing.
-    #[error("`{entry}` cannot be fetched: {reason}")]
+    #[error("`{entry}` cannot be {done}: {reason}")]
     Unanswered {
         /// The entry.
         entry: String,
+        /// What was to be done with it: `fetched` or `rendered`.
+        done: &'static str,
         /// Why.
         reason: String,
     },

@@ -25,7 +25,7 @@ pub(crate) struct HelmProgram {
     pub(crate) debug: bool,
 }
 
-/// A run of it: charts without a version are fetched anew, into a temporary folder.
+/// A run of it: charts that are not of one version are fetched anew, into a temporary folder.
 pub(super) struct Helm<'a> {
     program: &'a HelmProgram,
     environment: &'a Environment,
@@ -108,9 +108,10 @@ impl<'a> Helm<'a> {
         Ok(Answer::Bytes(printed.into()))
     }
 
-    /// Where a chart of a version is kept; none for one without, and where nothing is kept.
+    /// Where a chart of a version is kept; none for one without or of a range of them, and where nothing is kept.
     fn kept(&self, pull: &ChartPull) -> Result<Option<PathBuf>, Failure> {
-        let Some(store) = self.context.store().filter(|_| !pull.version.is_empty()) else { return Ok(None) };
+        let is_pinned = api::Version::parse(&pull.version).is_ok();
+        let Some(store) = self.context.store().filter(|_| is_pinned) else { return Ok(None) };
         let key = Digest::of([&*pull.repo, &pull.name, &pull.version].join("\n").as_bytes());
         Ok(Some(store.folder("charts")?.join(key.hex())))
     }

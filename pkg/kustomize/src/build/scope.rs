@@ -85,7 +85,11 @@ impl<'a> Scope<'_, 'a> {
         match self.session.answers.get(&request) {
             Some(Err(reason)) => {
                 let (entry, reason) = (entry.to_owned(), reason.clone());
-                self.problem(field, ProblemKind::Unanswered { entry, reason });
+                let done = match request {
+                    Request::ChartTemplate(_) => "rendered",
+                    Request::Remote(_) | Request::ChartPull(_) => "fetched",
+                };
+                self.problem(field, ProblemKind::Unanswered { entry, done, reason });
                 None
             }
             Some(Ok(answer)) => Some(answer.clone()),

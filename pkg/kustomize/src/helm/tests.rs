@@ -53,6 +53,34 @@ fn a_chart_in_the_tree_is_not_pulled() {
 }
 
 #[test]
+fn a_chart_without_values_is_rendered_with_those_of_the_kustomization_alone() {
+    let wanted_with = |chart: &str| {
+        let text = format!("helmCharts: [{chart}]\n");
+        wanted(
+            &[("/top/kustomization.yaml", &text), ("/top/charts/c/Chart.yaml", "name: c")],
+            &Answers::new(),
+        )
+    };
+    for (chart, expected) in [
+        ("{name: c}", vec![]),
+        ("{name: c, valuesInline: {a: 1}}", vec![ChartValues::Text("a: 1\n".to_owned())]),
+    ] {
+        let Request::ChartTemplate(asked) = wanted_with(chart) else { panic!("no template") };
+        assert_eq!(asked.values, expected);
+    }
+}
+
+#[test]
+fn a_chart_of_the_old_field_takes_no_namespace_from_it() {
+    let files = [
+        ("/top/kustomization.yaml", "helmChartInflationGenerator: [{chartName: c, releaseNamespace: spare}]\n"),
+        ("/top/charts/c/values.yaml", "a: 1"),
+    ];
+    let Request::ChartTemplate(asked) = wanted(&files, &Answers::new()) else { panic!("no template") };
+    assert_eq!(asked.namespace, "");
+}
+
+#[test]
 fn a_chart_takes_the_namespace_of_the_nearest_kustomization_that_sets_one() {
     let files = [
         ("/top/kustomization.yaml", "namespace: top\nresources: [../mid]\n"),
@@ -62,6 +90,16 @@ fn a_chart_takes_the_namespace_of_the_nearest_kustomization_that_sets_one() {
     ];
     let Request::ChartTemplate(asked) = wanted(&files, &Answers::new()) else { panic!("no template") };
     assert_eq!(asked.namespace, "top");
+}
+
+#[test]
+fn a_chart_that_helm_does_not_render_is_told_as_such() {
+    let files =
+        [("/top/kustomization.yaml", "helmCharts: [{name: c}]\n"), ("/top/charts/c/values.yaml", "a: 1")];
+    let template = wanted(&files, &Answers::new());
+    let told = run(&files, &Answers::from([(template, Err("no such function".to_owned()))]), Helm::On);
+    let expected = "/top/kustomization.yaml: helmCharts[0]: `c` cannot be rendered: no such function";
+    assert_eq!(told.unwrap_err(), expected);
 }
 
 #[test]

@@ -62,12 +62,17 @@ fn read(file: &TreePath, bytes: &[u8]) -> Result<Map<String, Value>, HelmProblem
     }
 }
 
-/// Mappings are merged, null takes a value away, all else is replaced.
+/// Mappings are merged, null takes a value away also where there is none, all else is replaced.
 fn put_over(under: &mut Map<String, Value>, over: Map<String, Value>) {
     for (key, value) in over {
         match (under.get_mut(&key), value) {
             (_, Value::Null) => drop(under.remove(&key)),
             (Some(Value::Object(below)), Value::Object(above)) => put_over(below, above),
+            (_, Value::Object(above)) => {
+                let mut new = Map::new();
+                put_over(&mut new, above);
+                under.insert(key, Value::Object(new));
+            }
             (_, value) => drop(under.insert(key, value)),
         }
     }
@@ -81,13 +86,14 @@ mod tests {
 
     #[test]
     fn values_are_merged_as_asked() {
-        let inline = json!({"a": {"b": 2, "d": 4}, "list": [9], "gone": null});
+        let inline =
+            json!({"a": {"b": 2, "d": 4}, "list": [9], "gone": null, "new": {"e": null}, "f": {"g": 1}});
         let inline = inline.as_object().unwrap();
-        let file = b"a: {b: 1, c: 3}\nlist: [1, 2]\ngone: x\n";
+        let file = b"a: {b: 1, c: 3}\nf: 1\nlist: [1, 2]\ngone: x\n";
         let cases = [
-            (Merge::Override, "a:\n  b: 2\n  c: 3\n  d: 4\nlist:\n- 9\n"),
-            (Merge::Add, "a:\n  b: 1\n  c: 3\n  d: 4\ngone: x\nlist:\n- 1\n- 2\n"),
-            (Merge::Replace, "a:\n  b: 2\n  d: 4\ngone: null\nlist:\n- 9\n"),
+            (Merge::Override, "a:\n  b: 2\n  c: 3\n  d: 4\nf:\n  g: 1\nlist:\n- 9\nnew: {}\n"),
+            (Merge::Add, "a:\n  b: 1\n  c: 3\n  d: 4\nf: 1\ngone: x\nlist:\n- 1\n- 2\nnew:\n  e: null\n"),
+            (Merge::Replace, "a:\n  b: 2\n  d: 4\nf:\n  g: 1\ngone: null\nlist:\n- 9\nnew:\n  e: null\n"),
         ];
         let path = TreePath::new("values.yaml");
         for (merge, expected) in cases {

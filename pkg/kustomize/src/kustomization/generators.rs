@@ -154,14 +154,13 @@ impl FromFields for OldHelmChart {
             version: fields.take("chartVersion"),
             repo: fields.take("chartRepoUrl"),
             release_name: fields.take("releaseName"),
-            namespace: fields.take("releaseNamespace"),
             values_file: fields.take("values"),
             values_inline: fields.take("valuesLocal"),
             values_merge: fields.take("valuesMerge"),
             ..HelmChart::default()
         };
         // Known, and without effect in the peer as well.
-        for ignored in ["chartRepoName", "helmBin"] {
+        for ignored in ["chartRepoName", "helmBin", "releaseNamespace"] {
             let _: String = fields.take(ignored);
         }
         let _: Vec<String> = fields.take("extraArgs");
