@@ -73,7 +73,10 @@ fn a_chart_without_values_is_rendered_with_those_of_the_kustomization_alone() {
 #[test]
 fn a_chart_of_the_old_field_takes_no_namespace_from_it() {
     let files = [
-        ("/top/kustomization.yaml", "helmChartInflationGenerator: [{chartName: c, releaseNamespace: spare}]\n"),
+        (
+            "/top/kustomization.yaml",
+            "helmChartInflationGenerator: [{chartName: c, releaseNamespace: spare}]\n",
+        ),
         ("/top/charts/c/values.yaml", "a: 1"),
     ];
     let Request::ChartTemplate(asked) = wanted(&files, &Answers::new()) else { panic!("no template") };

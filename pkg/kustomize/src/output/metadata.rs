@@ -203,6 +203,37 @@ mod tests {
     }
 
     #[test]
+    fn what_is_told_of_the_build_survives_a_patch_of_all_annotations() {
+        let patches = [
+            "- {op: replace, path: /metadata/annotations, value: {x: y}}",
+            "- {op: remove, path: /metadata/annotations}",
+            "- {op: copy, from: /metadata/annotations, path: /data}",
+            "{kind: x, metadata: {name: x, annotations: {$patch: delete}}}",
+        ];
+        for patch in patches {
+            let top = format!(
+                "buildMetadata: [originAnnotations, transformerAnnotations]\nresources: [../base]\npatches: [{{target: {{name: \
+                 a}}, patch: '{patch}'}}]\n"
+            );
+            let (text, _) = build(&[
+                ("/top/kustomization.yaml", &top),
+                ("/base/kustomization.yaml", "resources: [a.yaml]\nnamePrefix: p-\n"),
+                (
+                    "/base/a.yaml",
+                    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {a: b}}\n",
+                ),
+            ]);
+            assert!(
+                text.contains("config.kubernetes.io/origin: |\n      path: ../base/a.yaml\n"),
+                "{patch}\n{text}"
+            );
+            let kinds: Vec<_> = text.lines().filter_map(|line| line.trim().strip_prefix("kind: ")).collect();
+            assert_eq!(kinds, ["ConfigMap", "PrefixTransformer", "PatchTransformer"], "{patch}\n{text}");
+            assert!(!text.contains("internal."), "{patch}\n{text}");
+        }
+    }
+
+    #[test]
     fn annotations_for_the_build_go_where_nothing_is_asked() {
         let (text, _) = build(&[("/top/kustomization.yaml", "resources: [a.yaml]"), ("/top/a.yaml", OBJECT)]);
         assert_eq!(text, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n");
