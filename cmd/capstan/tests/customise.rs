@@ -235,3 +235,39 @@ fn an_installation_is_customised_and_stays_so_with_the_next_release() {
     assert_eq!(done["providers"][0]["kustomization"], "[HOME]/.config/cluster-api/layer");
     assert_eq!((status(own, "first"), status(own, "second")), (200, 200));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_saved_plan_is_carried_out_with_the_kustomization_it_was_made_with() {
+    let lab = Lab::start(&[]);
+    let layer = |folder: &str, name: &str| {
+        let map = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
+        lab.world().write(format!("{folder}/kustomization.yaml"), "resources: [map.yaml]\n");
+        lab.world().write(format!("{folder}/map.yaml"), map);
+    };
+    let status = |name: &str| {
+        lab.send("GET", &format!("/api/v1/namespaces/infrastructure-own-system/configmaps/{name}"), "")
+    };
+    let other_folder = lab.world().current_dir().join("other");
+    std::fs::create_dir(&other_folder).unwrap();
+    let carried_out = |arguments: &str| {
+        let run = lab.run_in(&other_folder, arguments);
+        assert!(run.status.success(), "{arguments}\n{}", String::from_utf8_lossy(&run.stderr));
+    };
+    layer("mine", "mine");
+    layer("../home/.config/cluster-api/layer", "configured");
+    lab.world().configure(with_layer());
+    let init = "init --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0 -i own:v1.0.0";
+    lab.done(&format!("{init} --kustomization own=mine --out plan.json"));
+    carried_out("init --plan ../plan.json");
+    assert_eq!((status("mine"), status("configured")), (200, 404));
+
+    lab.done("upgrade apply -i own:v1.1.0 --kustomization mine --out plan.json");
+    layer("mine", "changed");
+    let changed = lab.run("upgrade apply --plan plan.json");
+    assert!(changed.status != 0 && changed.stderr.contains("the plan no longer holds"), "{changed}");
+    std::fs::remove_dir_all(lab.world().current_dir().join("mine")).unwrap();
+    layer("moved", "mine");
+    carried_out("upgrade apply --plan ../plan.json --kustomization own=../moved");
+    assert_eq!((status("mine"), status("configured"), status("changed")), (200, 404, 404));
+}

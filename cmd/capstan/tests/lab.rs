@@ -2,8 +2,8 @@
 #![cfg(unix)]
 
 use std::{
-    path::PathBuf,
-    process::{Child, Stdio},
+    path::{Path, PathBuf},
+    process::{Child, Output, Stdio},
 };
 
 use support::binary::{Outcome, World};
@@ -36,6 +36,13 @@ impl Lab {
         let run = self.run(arguments);
         assert_eq!(run.status, 0, "{arguments}\n{run}");
         run
+    }
+
+    /// Runs a command line on it in another folder.
+    pub(crate) fn run_in(&self, folder: &Path, arguments: &str) -> Output {
+        let kubeconfig = self.kubeconfig().display().to_string();
+        let all = arguments.split_whitespace().chain(["--kubeconfig", &kubeconfig]);
+        self.world().command(all).current_dir(folder).stdin(Stdio::null()).output().unwrap()
     }
 
     pub(crate) fn world(&self) -> &World {

@@ -37,6 +37,9 @@ pub enum SavedRequest {
         target_namespace: Option<String>,
         /// Whether problems that can be ignored stop it.
         validate: bool,
+        /// What the command line laid over the components.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        kustomizations: Vec<SavedKustomization>,
     },
     /// `upgrade apply`
     Upgrade {
@@ -46,6 +49,9 @@ pub enum SavedRequest {
         providers: Vec<SavedReference>,
         /// What may be done, and what is left alone.
         options: SavedUpgradeOptions,
+        /// What the command line laid over the components.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        kustomizations: Vec<SavedKustomization>,
     },
     /// `delete`
     Delete {
@@ -82,6 +88,16 @@ pub struct SavedReference {
     pub provider: ProviderId,
     /// In which version; none where it does not matter.
     pub version: Option<String>,
+}
+
+/// A kustomization over the components of a provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SavedKustomization {
+    /// Which provider.
+    pub provider: ProviderId,
+    /// An absolute path, or a url without credentials.
+    pub place: String,
 }
 
 /// What happens to one provider.
@@ -175,6 +191,14 @@ impl SavedPlan {
 }
 
 impl SavedRequest {
+    /// What the command line laid over the components of providers.
+    pub fn kustomizations(&self) -> &[SavedKustomization] {
+        match self {
+            Self::Init { kustomizations, .. } | Self::Upgrade { kustomizations, .. } => kustomizations,
+            Self::Delete { .. } => &[],
+        }
+    }
+
     /// The command it is of.
     pub fn command(&self) -> &'static str {
         match self {
@@ -200,6 +224,7 @@ mod tests {
                 declined: vec![ProviderType::Bootstrap],
                 target_namespace: None,
                 validate: true,
+                kustomizations: Vec::new(),
             },
             cluster: "uid".to_owned(),
             cert_manager: "none".to_owned(),

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use api::{ProviderId, near_names};
+use api::{ProviderId, near_names, plan::SavedKustomization};
 use provider::{Layers, LazyLayer, config::Config};
 use repository::{Context, LockSettings};
 
@@ -19,22 +19,31 @@ pub(crate) struct KustomizationFlags {
     kustomization: Vec<String>,
 }
 
+/// What stands around the flags.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Around<'a> {
+    /// The providers the command line names.
+    pub(crate) named: &'a [ProviderId],
+    /// What the plan that is carried out was made with.
+    pub(crate) planned: &'a [SavedKustomization],
+}
+
 /// What is laid over the providers of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunLayers {
     layers: Layers,
-    /// Those of the command line.
+    /// Those of the command line, and of the one that a saved plan was made by.
     flagged: Vec<(ProviderId, Arc<LazyKustomization>)>,
 }
 
 impl RunLayers {
-    /// The kustomizations of the configuration, and those of the command line over them; `named` are the providers the
-    /// command line names. Each is looked at, and what it names elsewhere fetched, when its provider is rendered.
+    /// The kustomizations of the configuration, those a plan was made with over them, and over these the ones of the command
+    /// line. Each is looked at, and what it names elsewhere fetched, when its provider is rendered.
     /// # Errors
     /// When the configuration or the lock cannot be read, or a flag names no provider.
     pub(crate) fn of(
         flags: &KustomizationFlags,
-        named: &[ProviderId],
+        around: Around<'_>,
         session: &Session,
     ) -> Result<Self, Failure> {
         let config = session.config()?;
@@ -42,16 +51,11 @@ impl RunLayers {
         let lock = context.settings().lock.clone();
         let fetcher = Arc::new(Fetcher::new(context, session));
         let mut all = Self { layers: lazily(&config, lock.as_ref(), &fetcher)?, flagged: Vec::new() };
-        for flag in &flags.kustomization {
-            let (id, place) = resolve(flag, named, &config)?;
-            if all.flagged.iter().any(|(known, _)| *known == id) {
-                return Err(Failure::user(format!("`--kustomization` names `{id}` twice"))
-                    .hint("list both folders in a kustomization of their own"));
-            }
+        for (id, place) in chosen(flags, around, &config)? {
             if let Some(lock) = &lock {
                 lock.admit_unlocked_kustomization(&id.label())?;
             }
-            let layer = Arc::new(LazyKustomization::new(place.to_owned(), None, Arc::clone(&fetcher)));
+            let layer = Arc::new(LazyKustomization::new(place, None, Arc::clone(&fetcher)));
             all.layers.insert(id.clone(), Arc::clone(&layer) as Arc<dyn LazyLayer>);
             all.flagged.push((id, layer));
         }
@@ -61,6 +65,13 @@ impl RunLayers {
     /// For the libraries.
     pub(crate) fn get(&self) -> &Layers {
         &self.layers
+    }
+
+    /// What a plan must be carried out with: what the command line laid over components that were made.
+    pub(crate) fn to_save(&self) -> Vec<SavedKustomization> {
+        let used = self.flagged.iter().filter(|(_, layer)| layer.is_used());
+        used.map(|(id, layer)| SavedKustomization { provider: id.clone(), place: layer.place_elsewhere() })
+            .collect()
     }
 
     /// Tells which of the command line were for nothing.
@@ -106,6 +117,29 @@ fn lazily(
         }
     }
     Ok(layers)
+}
+
+/// Those of the command line, then those of the plan for providers that it leaves alone.
+fn chosen(
+    flags: &KustomizationFlags,
+    around: Around<'_>,
+    config: &Config,
+) -> Result<Vec<(ProviderId, String)>, Failure> {
+    let mut all: Vec<(ProviderId, String)> = Vec::new();
+    for flag in &flags.kustomization {
+        let (id, place) = resolve(flag, around.named, config)?;
+        if all.iter().any(|(known, _)| *known == id) {
+            return Err(Failure::user(format!("`--kustomization` names `{id}` twice"))
+                .hint("list both folders in a kustomization of their own"));
+        }
+        all.push((id, place.to_owned()));
+    }
+    for SavedKustomization { provider, place } in around.planned {
+        if all.iter().all(|(known, _)| known != provider) {
+            all.push((provider.clone(), place.clone()));
+        }
+    }
+    Ok(all)
 }
 
 /// Which provider a value of the flag is for, and the folder.

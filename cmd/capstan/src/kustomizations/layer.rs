@@ -154,6 +154,12 @@ impl LazyKustomization {
         Self { place, written, reviewed, fetcher, layer: OnceCell::new() }
     }
 
+    /// Its place for a run in another folder: an absolute path, or a url without credentials.
+    pub(super) fn place_elsewhere(&self) -> String {
+        let path = self.fetcher.environment.resolve(&self.written);
+        if path.is_dir() { path.display().to_string() } else { self.place.clone() }
+    }
+
     /// Whether it was applied to anything.
     pub(super) fn is_used(&self) -> bool {
         self.layer.get().is_some_and(|layer| layer.is_used.load(Ordering::Relaxed))

@@ -14,7 +14,7 @@ mod layer;
 mod place;
 mod run;
 
-pub(crate) use flags::{KustomizationFlags, RunLayers, configured};
+pub(crate) use flags::{Around, KustomizationFlags, RunLayers, configured};
 pub(crate) use helm::HelmProgram;
 pub(crate) use layer::KustomizationLayer;
 pub(crate) use place::{distinct, in_short, show_setters, shown_files, shown_place};

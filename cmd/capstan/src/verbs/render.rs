@@ -11,7 +11,7 @@ use manifest::Object;
 use super::generate::print::{self, OBJECTS_MODE};
 use crate::{
     Failure, Within as _,
-    kustomizations::{KustomizationFlags, show_setters},
+    kustomizations::{Around, KustomizationFlags, show_setters},
     session::Session,
     settings::OutputFormat,
     ui::write_file_atomically,
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
     let request = args.providers.of_first_installation()?;
     let named: Vec<ProviderId> =
         args.providers.requested()?.providers.into_iter().map(|(id, _)| id).collect();
-    let owned = OwnedSources::with(&args.customisation, &named, session)?;
+    let owned = OwnedSources::with(&args.customisation, Around { named: &named, planned: &[] }, session)?;
     let sources = Sources { trace: provenance.trace(), ..owned.get() };
     let namespace = args.target_namespace.as_deref().filter(|namespace| !namespace.is_empty());
     let parts = session.block_on(Box::pin(management::render_installation(&sources, &request, namespace)))?;

@@ -10,7 +10,7 @@ use provider::{
 use super::print;
 use crate::{
     Failure, Within as _,
-    kustomizations::{KustomizationFlags, RunLayers},
+    kustomizations::{Around, KustomizationFlags, RunLayers},
     session::Session,
     settings::{self, OutputFormat},
     verbs::{provenance::ProvenanceFlag, provider_flags::OneProvider},
@@ -95,7 +95,8 @@ fn build(
     session: &Session,
 ) -> Result<ProviderComponents, Failure> {
     let config = session.config()?;
-    let layers = RunLayers::of(&args.customisation, std::slice::from_ref(id), session)?;
+    let around = Around { named: std::slice::from_ref(id), planned: &[] };
+    let layers = RunLayers::of(&args.customisation, around, session)?;
     let substitution = if args.raw || args.describe { Substitution::None } else { Substitution::Full };
     let (text, layer) = session.block_on(async {
         release.check().await?;

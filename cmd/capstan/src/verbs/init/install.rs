@@ -6,7 +6,7 @@ use management::{InitRequest, LifecyclePlan, ManagementCluster, WaitFor};
 
 use crate::{
     Failure, cli,
-    kustomizations::KustomizationFlags,
+    kustomizations::{Around, KustomizationFlags},
     session::Session,
     settings::{KubeFlags, PaceFlags},
     verbs::{
@@ -87,7 +87,9 @@ pub(super) fn run(
         sandbox::start_unless_running(name, session)?;
     }
     let named: Vec<ProviderId> = providers.requested()?.providers.into_iter().map(|(id, _)| id).collect();
-    let install = Install { sources: OwnedSources::with(&args.customisation, &named, session)?, request };
+    let planned = saved.as_ref().map_or(&[][..], |saved| saved.request.kustomizations());
+    let around = Around { named: &named, planned };
+    let install = Install { sources: OwnedSources::with(&args.customisation, around, session)?, request };
     let done = lifecycle::run(&install, saved.as_ref(), &args.plan, (kube, &args.pace), session)?;
     install.sources.layers().warn_of_unused(session);
     if let Some(infrastructures) = &done.first {
@@ -122,7 +124,7 @@ impl InstallFlags {
 }
 
 fn from_saved(saved: &SavedRequest, wait: WaitFor) -> Result<InitRequest, Failure> {
-    let SavedRequest::Init { providers, declined, target_namespace, validate } = saved else {
+    let SavedRequest::Init { providers, declined, target_namespace, validate, .. } = saved else {
         return Err(lifecycle::plan_of_another(saved));
     };
     Ok(InitRequest {
@@ -161,6 +163,7 @@ impl Change for Install {
             declined: self.request.declined.clone(),
             target_namespace: self.request.target_namespace.clone(),
             validate: self.request.validate,
+            kustomizations: self.sources.layers().to_save(),
         }
     }
 

@@ -1,6 +1,5 @@
 use std::rc::Rc;
 
-use api::ProviderId;
 use management::Sources;
 use manifest::provenance::Trace;
 use provider::config::Config;
@@ -8,7 +7,7 @@ use repository::{Context, Overrides};
 
 use crate::{
     Failure,
-    kustomizations::{KustomizationFlags, RunLayers},
+    kustomizations::{Around, KustomizationFlags, RunLayers},
     session::Session,
     settings,
 };
@@ -25,20 +24,20 @@ impl OwnedSources {
     /// # Errors
     /// When the configuration cannot be read; `interrupted`.
     pub(crate) fn of(session: &Session) -> Result<Self, Failure> {
-        Self::with(&KustomizationFlags::default(), &[], session)
+        Self::with(&KustomizationFlags::default(), Around::default(), session)
     }
 
-    /// The same with kustomizations of a command line that names these providers.
+    /// The same with kustomizations of a command line, and of the plan it carries out.
     /// # Errors
     /// As for [`OwnedSources::of`]; when a flag is for no provider.
     pub(crate) fn with(
         flags: &KustomizationFlags,
-        named: &[ProviderId],
+        around: Around<'_>,
         session: &Session,
     ) -> Result<Self, Failure> {
         let config = session.config()?;
         let overrides = settings::overrides(&config, session.environment())?;
-        let layers = RunLayers::of(flags, named, session)?;
+        let layers = RunLayers::of(flags, around, session)?;
         Ok(Self { overrides, repositories: session.repositories()?, config, layers })
     }
 

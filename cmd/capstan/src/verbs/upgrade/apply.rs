@@ -6,7 +6,7 @@ use management::{LifecyclePlan, ManagementCluster, UpgradeItem, UpgradeRequest, 
 
 use crate::{
     Failure,
-    kustomizations::KustomizationFlags,
+    kustomizations::{Around, KustomizationFlags},
     program::Program,
     session::Session,
     settings::ServerFlags,
@@ -89,7 +89,9 @@ impl Apply {
         let named = self.providers.upgrade_items()?;
         let ids: Vec<ProviderId> = named.iter().map(|item| item.provider.clone()).collect();
         let request = self.request(named, saved.as_ref())?;
-        let sources = OwnedSources::with(&self.customisation, &ids, session)?;
+        let planned = saved.as_ref().map_or(&[][..], |saved| saved.request.kustomizations());
+        let around = Around { named: &ids, planned };
+        let sources = OwnedSources::with(&self.customisation, around, session)?;
         let change = Upgrade { sources, request, program: session.program() };
         let server = (&self.server.kube, &self.server.pace);
         lifecycle::run(&change, saved.as_ref(), &self.plan, server, session)?;
@@ -172,7 +174,7 @@ fn options(request: &UpgradeRequest) -> SavedUpgradeOptions {
 }
 
 fn from_saved(saved: &SavedRequest, wait: WaitFor) -> Result<UpgradeRequest, Failure> {
-    let SavedRequest::Upgrade { contract, providers, options } = saved else {
+    let SavedRequest::Upgrade { contract, providers, options, .. } = saved else {
         return Err(lifecycle::plan_of_another(saved));
     };
     let target = match contract {
@@ -214,7 +216,8 @@ impl Change for Upgrade {
             UpgradeTarget::Contract(contract) if providers.is_empty() => Some(contract.to_string()),
             _ => None,
         };
-        SavedRequest::Upgrade { contract, providers, options: options(&self.request) }
+        let kustomizations = self.sources.layers().to_save();
+        SavedRequest::Upgrade { contract, providers, options: options(&self.request), kustomizations }
     }
 
     fn goes_on(&self) -> String {

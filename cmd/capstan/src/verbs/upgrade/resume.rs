@@ -2,7 +2,7 @@ use management::{LifecycleError, NotReady};
 
 use crate::{
     Failure,
-    kustomizations::KustomizationFlags,
+    kustomizations::{Around, KustomizationFlags},
     session::Session,
     settings::{self, ServerFlags},
     verbs::lifecycle::{self, OwnedSources, WaitFlags},
@@ -42,7 +42,7 @@ pub(crate) struct Abort {
 pub(super) fn resume(args: &Resume, session: &mut Session) -> Result<(), Failure> {
     let Resume { customisation, to_the_end: args } = args;
     let wait = args.wait.wait_for()?;
-    let sources = OwnedSources::with(customisation, &[], session)?;
+    let sources = OwnedSources::with(customisation, Around::default(), session)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let sources = sources.get();
     args.end(management::resume_upgrade(&cluster, &sources, wait), "the upgrade is finished", session)

@@ -86,6 +86,7 @@ fn save(plan: &LifecyclePlan) -> SavedPlan {
         declined: Vec::new(),
         target_namespace: None,
         validate: true,
+        kustomizations: Vec::new(),
     };
     plan.save(request, "cluster".to_owned())
 }
