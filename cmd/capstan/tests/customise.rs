@@ -3,9 +3,7 @@
 use serde_json::Value;
 use support::binary::World;
 
-#[cfg(unix)]
-use crate::lab::Lab;
-use crate::{releases::CONFIG, repository::with_repository};
+use crate::{releases::CONFIG, repository::with_repository, small_providers::with_small_providers};
 
 pub(crate) const HOME: &str = "../home/.config/cluster-api";
 pub(crate) const GENERATE: &str = "generate provider -i own:v1.0.0 -o json";
@@ -204,70 +202,26 @@ fn a_bundle_carries_the_kustomization_and_the_site_uses_it() {
     assert!(!again.stderr.contains("somebody's own"), "{again}");
 }
 
-#[cfg(unix)]
 #[test]
-fn an_installation_is_customised_and_stays_so_with_the_next_release() {
-    let lab = Lab::start(&[]);
-    let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
-    let layer = |text: &str| lab.world().write(format!("{HOME}/layer/kustomization.yaml"), text);
-    lab.world().write(format!("{HOME}/layer/first.yaml"), map("first"));
-    lab.world().write(format!("{HOME}/layer/second.yaml"), map("second"));
-    lab.world().write("mine/kustomization.yaml", "resources: [mine.yaml]\n");
-    lab.world().write("mine/mine.yaml", map("mine"));
-    lab.world().configure(with_layer());
-    let status = |namespace: &str, name: &str| {
-        lab.send("GET", &format!("/api/v1/namespaces/{namespace}/configmaps/{name}"), "")
-    };
-    layer("resources: [first.yaml]\n");
-    let init = "init --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0 -i own:v1.0.0 --kustomization bootstrap-kubeadm=mine";
-    let plan = lab.done(&format!("plan {init}")).stdout;
-    assert!(plan.contains("-system\n  kustomization: mine\n"), "{plan}");
-    assert!(plan.contains("-system\n  kustomization: [HOME]/.config/cluster-api/layer\n"), "{plan}");
-    assert_eq!(plan.matches("kustomization:").count(), 2, "{plan}");
-    lab.done(init);
-    let own = "infrastructure-own-system";
-    assert_eq!((status(own, "first"), status("bootstrap-kubeadm-system", "mine")), (200, 200));
-    layer("resources: [first.yaml, second.yaml]\n");
-    let outlook = lab.done("upgrade plan");
-    let named = "\nKustomizations are laid over: infrastructure-own ([HOME]/.config/cluster-api/layer)\n";
-    assert!(outlook.stdout.ends_with(named), "{outlook}");
-    let done: Value = serde_json::from_str(&lab.done("upgrade apply -i own:v1.1.0 -o json").stdout).unwrap();
-    assert_eq!(done["providers"][0]["kustomization"], "[HOME]/.config/cluster-api/layer");
-    assert_eq!((status(own, "first"), status(own, "second")), (200, 200));
-}
-
-#[cfg(unix)]
-#[test]
-fn a_saved_plan_is_carried_out_with_the_kustomization_it_was_made_with() {
-    let lab = Lab::start(&[]);
-    let layer = |folder: &str, name: &str| {
-        let map = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
-        lab.world().write(format!("{folder}/kustomization.yaml"), "resources: [map.yaml]\n");
-        lab.world().write(format!("{folder}/map.yaml"), map);
-    };
-    let status = |name: &str| {
-        lab.send("GET", &format!("/api/v1/namespaces/infrastructure-own-system/configmaps/{name}"), "")
-    };
-    let other_folder = lab.world().current_dir().join("other");
-    std::fs::create_dir(&other_folder).unwrap();
-    let carried_out = |arguments: &str| {
-        let run = lab.run_in(&other_folder, arguments);
-        assert!(run.status.success(), "{arguments}\n{}", String::from_utf8_lossy(&run.stderr));
-    };
-    layer("mine", "mine");
-    layer("../home/.config/cluster-api/layer", "configured");
-    lab.world().configure(with_layer());
-    let init = "init --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0 -i own:v1.0.0";
-    lab.done(&format!("{init} --kustomization own=mine --out plan.json"));
-    carried_out("init --plan ../plan.json");
-    assert_eq!((status("mine"), status("configured")), (200, 404));
-
-    lab.done("upgrade apply -i own:v1.1.0 --kustomization mine --out plan.json");
-    layer("mine", "changed");
-    let changed = lab.run("upgrade apply --plan plan.json");
-    assert!(changed.status != 0 && changed.stderr.contains("the plan no longer holds"), "{changed}");
-    std::fs::remove_dir_all(lab.world().current_dir().join("mine")).unwrap();
-    layer("moved", "mine");
-    carried_out("upgrade apply --plan ../plan.json --kustomization own=../moved");
-    assert_eq!((status("mine"), status("configured"), status("changed")), (200, 404, 404));
+fn a_kustomization_that_takes_a_definition_away_or_renames_it_is_refused_by_the_name_of_the_definition() {
+    let world = with_small_providers();
+    world.configure(with_layer());
+    let layer = |text: &str| world.write(format!("{HOME}/layer/kustomization.yaml"), text);
+    let of_definitions = "target: {kind: CustomResourceDefinition}";
+    for text in [
+        format!(
+            "patches:\n- {of_definitions}\n  patch: '{{$patch: delete, kind: x, metadata: {{name: x}}}}'\n"
+        ),
+        format!(
+            "patches:\n- {of_definitions}\n  options: {{allowNameChange: true}}\n  patch: '[{{op: replace, path: /metadata/name, value: other}}]'\n"
+        ),
+    ] {
+        layer(&text);
+        let told = refused(&world, GENERATE);
+        let message = "takes away what the provider cannot be without: CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io";
+        assert!(told.contains(message), "{text}\n{told}");
+    }
+    // A prefix is for everything else: kustomize leaves names of definitions alone.
+    layer("namePrefix: my-\n");
+    done(&world, GENERATE);
 }

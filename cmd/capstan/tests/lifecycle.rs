@@ -8,7 +8,8 @@ use snapbox::{assert_data_eq, str};
 use crate::{lab::Lab, releases::ROOT, sandbox::signal};
 
 /// The first installation, at the older versions.
-const INIT: &str = "init --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0 -i own:v1.0.0";
+pub(crate) const INIT: &str =
+    "init --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0 -i own:v1.0.0";
 
 fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -289,7 +290,7 @@ fn a_provider_that_is_not_installed_is_told_with_those_that_are() {
 }
 
 /// Runs a command until it has said this, then sends it Ctrl-C. Returns its status and the rest of its messages.
-fn interrupted(lab: &Lab, arguments: &str, at: &str) -> (Option<i32>, String) {
+pub(crate) fn interrupted(lab: &Lab, arguments: &str, at: &str) -> (Option<i32>, String) {
     let mut child = lab.spawn(arguments);
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();

@@ -10,6 +10,7 @@ mod config_repositories;
 mod configuration;
 mod convert;
 mod customise;
+mod customise_cluster;
 mod customise_elsewhere;
 mod describe;
 mod describe_watch;

@@ -11,7 +11,7 @@ mod request;
 mod rollback;
 mod storage;
 
-use api::Contract;
+use api::{Contract, ProviderId};
 use apply::{ApiError, ByName};
 use provider::InstalledProvider;
 
@@ -55,6 +55,14 @@ pub enum UpgradeError {
     /// An upgrade that was begun stands in the way.
     #[error("an upgrade begun at {} is not finished", _0.begun)]
     Unfinished(JournalState),
+    /// What was laid over providers when it was begun is missing now.
+    #[error("the upgrade begun at {begun} cannot go on without {}", kustomizations(lost))]
+    WithoutKustomizations {
+        /// When it was begun.
+        begun: String,
+        /// Providers, each with the folder or url of its kustomization.
+        lost: Vec<(ProviderId, String)>,
+    },
     /// There is no upgrade to go on with, or to go back from.
     #[error("there is no upgrade to {verb}")]
     NoJournal {
@@ -80,6 +88,12 @@ pub enum UpgradeError {
         /// Each definition and each provider that stands in the way.
         reasons: Vec<String>,
     },
+}
+
+fn kustomizations(lost: &[(ProviderId, String)]) -> String {
+    let one =
+        |(provider, place): &(ProviderId, String)| format!("the kustomization `{place}` of `{provider}`");
+    lost.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// The one reason; several are told one by one beside the message.
@@ -172,7 +186,7 @@ async fn chosen(
 ) -> Result<Choice, LifecycleError> {
     let journal = cluster.unfinished_upgrade(inventory).await?;
     if let Some(journal) = journal {
-        return Ok(journal.index.choice(inventory, request)?);
+        return Ok(journal.index.choice(inventory, request, sources.layers)?);
     }
     let candidates = look_up(sources, &inventory.providers, Some(&request.target)).await;
     Ok(choose(&candidates, request).map_err(|problems| Problems { problems })?)

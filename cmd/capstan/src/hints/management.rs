@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use api::Contract;
+use api::{Contract, ProviderId};
 use apply::{Blocker, GroupKind, Health, ObjectKey};
 use management::{
     ArchiveError, CertManagerError, ContractError, DeleteError, DescribeError, JournalError, KeyError,
@@ -60,6 +60,11 @@ fn upgrade(error: &UpgradeError) -> Option<String> {
             "`upgrade resume` goes on with it, `upgrade rollback` goes back, `upgrade abort` leaves things as they are"
                 .to_owned(),
         ),
+        UpgradeError::WithoutKustomizations { lost, .. } => {
+            let flag = |(id, _): &(ProviderId, String)| format!("`--kustomization {}=DIR`", id.label());
+            let flags = lost.iter().map(flag).collect::<Vec<_>>().join(" and ");
+            Some(format!("name it with {flags}, or go back with `upgrade rollback`"))
+        }
         UpgradeError::NoJournal { .. } => Some("`upgrade plan` shows what there is to go to".to_owned()),
         UpgradeError::NoWayBack { .. } => Some(
             "remove what stands in the way and run it again, or stay with the new versions: `upgrade resume` completes \

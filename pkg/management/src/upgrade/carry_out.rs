@@ -60,6 +60,7 @@ impl ManagementCluster {
                 let before = plan.providers.iter().zip(&kept).map(|(provider, objects)| Before {
                     installed: provider.as_it_is(),
                     to: provider.to.clone().unwrap_or_default(),
+                    kustomization: provider.kustomization.clone(),
                     objects: objects.iter().collect(),
                 });
                 Journal::begin(self, &inventory, replaced, index, before.collect()).await.map(Some)

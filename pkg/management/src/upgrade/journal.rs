@@ -45,6 +45,7 @@ pub(crate) struct Journal {
 pub(crate) struct Before<'a> {
     pub(crate) installed: InstalledProvider,
     pub(crate) to: String,
+    pub(crate) kustomization: Option<String>,
     pub(crate) objects: Vec<&'a Object>,
 }
 
@@ -143,7 +144,7 @@ impl Journal {
         let stamp = now.as_millisecond();
         let kind = secret_kind();
         let mut kept = Vec::new();
-        for Before { installed, to, objects } in before {
+        for Before { installed, to, kustomization, objects } in before {
             let parts = pack(&objects).map_err(|error| unusable(error.to_string()))?;
             let name = |part: usize| format!("{NAME}-{}.{stamp}.{}", installed.id.label(), part + 1);
             let entry = Entry {
@@ -153,6 +154,7 @@ impl Journal {
                 from: installed.version,
                 provider: installed.id,
                 to,
+                kustomization,
                 done: false,
             };
             for (name, part) in entry.secrets.iter().zip(&parts) {

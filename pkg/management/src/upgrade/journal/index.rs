@@ -1,6 +1,7 @@
 //! What a journal says: what was asked for, versions, and how far it is.
 
 use api::ProviderId;
+use provider::Layers;
 use serde::{Deserialize, Serialize};
 
 use super::unusable;
@@ -60,6 +61,9 @@ pub(crate) struct Entry {
     pub(crate) namespace: String,
     pub(crate) from: String,
     pub(crate) to: String,
+    /// The folder or url of the kustomization over the new version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kustomization: Option<String>,
     /// Whether all its objects are those of the new version, and the inventory says so.
     pub(crate) done: bool,
     /// The Secrets that hold its manifests of before, in their order.
@@ -135,8 +139,10 @@ impl Index {
         &self,
         inventory: &ProviderInventory,
         request: &UpgradeRequest,
+        layers: &Layers,
     ) -> Result<Choice, UpgradeError> {
         self.check_target(request)?;
+        self.check_kustomizations(layers)?;
         let item = |entry: &Entry| {
             let installed = inventory.of(&entry.provider).next().cloned();
             installed.map(|installed| (installed, entry.to.clone()))
@@ -153,6 +159,18 @@ impl Index {
             Ok(())
         } else {
             Err(UpgradeError::Unfinished(self.state()))
+        }
+    }
+
+    /// Checks that nothing of what was laid over the providers would go again. Another place is somebody's decision.
+    fn check_kustomizations(&self, layers: &Layers) -> Result<(), UpgradeError> {
+        let lost = |entry: &Entry| {
+            let place = entry.kustomization.clone().filter(|_| layers.place(&entry.provider).is_none())?;
+            Some((entry.provider.clone(), place))
+        };
+        match self.providers.iter().filter_map(lost).collect::<Vec<_>>() {
+            lost if lost.is_empty() => Ok(()),
+            lost => Err(UpgradeError::WithoutKustomizations { begun: self.begun.clone(), lost }),
         }
     }
 
