@@ -203,6 +203,39 @@ fn a_bundle_carries_the_kustomization_and_the_site_uses_it() {
 }
 
 #[test]
+fn a_bundle_carries_folders_above_as_the_kustomization_spells_the_way_to_them() {
+    let world = customised("resources: [../../overlays/base]\nnameSuffix: -prod\n");
+    let overlays = format!("{HOME}/overlays");
+    let from = world.current_dir().join(HOME);
+    std::fs::create_dir(from.join("overlays")).unwrap();
+    std::fs::rename(from.join("layer"), from.join("overlays/prod")).unwrap();
+    world.configure(with_layer().replace("kustomization: layer", "kustomization: overlays/prod"));
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n";
+    world.write(format!("{overlays}/base/kustomization.yaml"), "resources: [map.yaml]\n");
+    world.write(format!("{overlays}/base/map.yaml"), map);
+    done(&world, "bundle create -i own:v1.0.0 --file lab.tar");
+    done(&world, "bundle load lab.tar --to-folder site");
+    assert!(!world.current_dir().join("site/kustomizations/overlays").exists());
+    std::fs::remove_dir_all(from.join("overlays")).unwrap();
+    let loaded = objects(&world, &format!("{GENERATE} --locked --config site/clusterctl.yaml"));
+    assert_eq!(of_kind(&loaded, "ConfigMap")["metadata"]["name"], "extra-prod");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_named_by_way_of_a_link_stops_a_bundle_before_it_is_written() {
+    let world = customised("resources: [link]\n");
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n";
+    world.write(format!("{HOME}/layer/real/kustomization.yaml"), "resources: [map.yaml]\n");
+    world.write(format!("{HOME}/layer/real/map.yaml"), map);
+    std::os::unix::fs::symlink("real", world.current_dir().join(HOME).join("layer/link")).unwrap();
+    assert_eq!(of_kind(&objects(&world, GENERATE), "ConfigMap")["metadata"]["name"], "extra");
+    let told = refused(&world, "bundle create -i own:v1.0.0 --file lab.tar");
+    assert!(told.contains("the kustomization of `infrastructure-own` cannot go elsewhere"), "{told}");
+    assert!(!world.current_dir().join("lab.tar").exists());
+}
+
+#[test]
 fn a_kustomization_that_takes_a_definition_away_or_renames_it_is_refused_by_the_name_of_the_definition() {
     let world = with_small_providers();
     world.configure(with_layer());

@@ -1,5 +1,4 @@
 use std::{
-    cell::RefCell,
     collections::BTreeMap,
     path::PathBuf,
     sync::{
@@ -12,7 +11,7 @@ use bytes::Bytes;
 use futures::future::{LocalBoxFuture, ready};
 use kustomize::{
     Answer, Answers, Beneath, Build, BuildErrors, Options, Outcome, PatchProblem, Problem, ProblemKind,
-    Reorder, Request, Resolved, Tree, TreeError, TreePath,
+    Reorder, Request, TreePath,
 };
 use manifest::{Object, provenance::Trace};
 use provider::{Layer, LayerError, Layered, LazyLayer};
@@ -25,6 +24,7 @@ use super::{
     fetch::{Fetched, Fetcher},
     in_short,
     place::{copies, in_copy, show_setters},
+    recorded::Recorded,
     run::{Building, Pass, Place, Start},
     shown_place,
 };
@@ -181,7 +181,7 @@ impl LazyLayer for LazyKustomization {
 }
 
 /// Objects are put into the order of installation later.
-const OPTIONS: Options = Options {
+pub(super) const OPTIONS: Options = Options {
     load_restrictor: kustomize::LoadRestrictor::RootOnly,
     reorder: Reorder::None,
     helm: kustomize::Helm::Off,
@@ -199,7 +199,7 @@ impl Layer for KustomizationLayer {
         self.is_used.store(true, Ordering::Relaxed);
         let start =
             self.start.as_ref().map_err(|it| self.unfit(vec![it.problem.clone()], it.hints.clone()))?;
-        let tree = Recorded { disk: DiskTree::new(self.max_file_bytes), read: RefCell::default() };
+        let tree = Recorded::new(DiskTree::new(self.max_file_bytes));
         let options = Options { trace: Trace::of(&objects), ..OPTIONS };
         let build = Build { tree: &tree, answers: &self.answers, options };
         let beneath = Beneath { objects, name: file.to_owned() };
@@ -215,7 +215,7 @@ impl Layer for KustomizationLayer {
             }
         };
         self.check(&[], &output.warnings)?;
-        let files = self.files(start, tree.read.into_inner());
+        let files = self.files(start, tree.into_read());
         if let Some(Reviewed { lock, label }) = &self.reviewed {
             lock.verify_kustomization(label, &files).map_err(|source| not_as_locked(&self.place, source))?;
         }
@@ -231,24 +231,6 @@ fn not_as_locked(place: &str, source: repository::Error) -> LayerError {
 
 fn is_unmatched(problem: &Problem) -> bool {
     matches!(problem.kind, ProblemKind::Patch(PatchProblem::Unmatched))
-}
-
-/// The disk, with a memory of what was read of it.
-struct Recorded {
-    disk: DiskTree,
-    read: RefCell<BTreeMap<TreePath, Arc<[u8]>>>,
-}
-
-impl Tree for Recorded {
-    fn resolve(&self, path: &TreePath) -> Result<Resolved, TreeError> {
-        self.disk.resolve(path)
-    }
-
-    fn read(&self, path: &TreePath) -> Result<Arc<[u8]>, TreeError> {
-        let bytes = self.disk.read(path)?;
-        self.read.borrow_mut().insert(path.clone(), Arc::clone(&bytes));
-        Ok(bytes)
-    }
 }
 
 /// Stands where the lock has a kustomization and the run has none.

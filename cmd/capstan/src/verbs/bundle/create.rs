@@ -69,6 +69,9 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     for warning in collected.iter().flat_map(|it| &it.supply.warnings) {
         session.messages().warning(warning);
     }
+    let config = session.config()?;
+    let carried = |one| kustomization::carried(one, &config, session.environment());
+    let carried = collected.iter().map(carried).collect::<Result<Vec<_>, Failure>>()?;
     let path = session.environment().resolve(&args.file);
     let unwritten = || format!("cannot create the bundle `{}`", path.display());
     // From here on there are temporary files, which only a return takes away.
@@ -83,15 +86,12 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     if args.with_images {
         add_images(args, &writer, &mut lock, &collected, session).within(unwritten)?;
     }
-    let config = session.config()?;
     let mut settings = BTreeMap::from([
-        (CONFIG_FILE.to_owned(), site::describe(&collected, &config)?.into()),
+        (CONFIG_FILE.to_owned(), site::describe(collected.iter().zip(&carried), &config).into()),
         (Lock::FILE.to_owned(), lock.to_string().into()),
         (IMAGES_FILE.to_owned(), to_json(&list(&collected, &lock))?.into()),
     ]);
-    for one in &collected {
-        settings.extend(kustomization::carried(one, &config)?.files);
-    }
+    settings.extend(carried.into_iter().flat_map(|it| it.files));
     writer.add_configuration(settings).within(unwritten)?;
     let size_bytes = writer.finish().within(unwritten)?;
     session.messages().status(format!(

@@ -6,7 +6,7 @@ use provider::config::{CertManager, Config, ConfigFile, ConfigFormat, Environmen
 use repository::{Bundle as Archive, BundleItem};
 use serde_json::json;
 
-use super::{CONFIG_FILE, collect::Collected, kustomization};
+use super::{CONFIG_FILE, collect::Collected, kustomization::Carried};
 use crate::{Failure, Within as _};
 
 const KUSTOMIZATION: &str = "kustomization";
@@ -18,23 +18,23 @@ const REGISTRIES: &str = "registryMap";
 
 /// The entries of what was collected, and what is said about images. Nothing else of a configuration is carried away:
 /// any other key may be a secret.
-/// # Errors
-/// When a kustomization cannot be carried.
-pub(super) fn describe(collected: &[Collected], config: &Config) -> Result<String, Failure> {
+pub(super) fn describe<'a>(
+    collected: impl IntoIterator<Item = (&'a Collected, &'a Carried)>,
+    config: &Config,
+) -> String {
     let mut tree = Map::new();
-    let url = |one: &Collected| repository::shown_text(&one.url);
     let mut providers = Vec::new();
-    for one in collected {
+    for (one, carried) in collected {
+        let url = repository::shown_text(&one.url);
         if let Some(id) = &one.id {
-            providers.push(entry(id, &url(one), kustomization::carried(one, config)?.place));
+            providers.push(entry(id, &url, carried.place.clone()));
+        } else {
+            tree.insert(CERT_MANAGER.to_owned(), json!({"url": url, "version": one.supply.version}));
         }
     }
     tree.insert(PROVIDERS.to_owned(), Value::Array(providers));
-    if let Some(one) = collected.iter().find(|one| one.id.is_none()) {
-        tree.insert(CERT_MANAGER.to_owned(), json!({"url": url(one), "version": one.supply.version}));
-    }
     tree.extend(config.image_sections());
-    Ok(yaml::write(&Value::Object(tree)))
+    yaml::write(&Value::Object(tree))
 }
 
 fn entry(id: &ProviderId, url: &str, kustomization: Option<String>) -> Value {
