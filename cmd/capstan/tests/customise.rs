@@ -213,8 +213,8 @@ fn a_bundle_carries_folders_above_as_the_kustomization_spells_the_way_to_them() 
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n";
     world.write(format!("{overlays}/base/kustomization.yaml"), "resources: [map.yaml]\n");
     world.write(format!("{overlays}/base/map.yaml"), map);
-    done(&world, "bundle create -i own:v1.0.0 --file lab.tar");
-    done(&world, "bundle load lab.tar --to-folder site");
+    world.done("bundle create -i own:v1.0.0 --file lab.tar");
+    world.done("bundle load lab.tar --to-folder site");
     assert!(!world.current_dir().join("site/kustomizations/overlays").exists());
     std::fs::remove_dir_all(from.join("overlays")).unwrap();
     let loaded = objects(&world, &format!("{GENERATE} --locked --config site/clusterctl.yaml"));
@@ -230,7 +230,7 @@ fn what_is_named_by_way_of_a_link_stops_a_bundle_before_it_is_written() {
     world.write(format!("{HOME}/layer/real/map.yaml"), map);
     std::os::unix::fs::symlink("real", world.current_dir().join(HOME).join("layer/link")).unwrap();
     assert_eq!(of_kind(&objects(&world, GENERATE), "ConfigMap")["metadata"]["name"], "extra");
-    let told = refused(&world, "bundle create -i own:v1.0.0 --file lab.tar");
+    let told = world.refused("bundle create -i own:v1.0.0 --file lab.tar");
     assert!(told.contains("the kustomization of `infrastructure-own` cannot go elsewhere"), "{told}");
     assert!(!world.current_dir().join("lab.tar").exists());
 }
@@ -250,11 +250,11 @@ fn a_kustomization_that_takes_a_definition_away_or_renames_it_is_refused_by_the_
         ),
     ] {
         layer(&text);
-        let told = refused(&world, GENERATE);
+        let told = world.refused(GENERATE);
         let message = "takes away what the provider cannot be without: CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io";
         assert!(told.contains(message), "{text}\n{told}");
     }
     // A prefix is for everything else: kustomize leaves names of definitions alone.
     layer("namePrefix: my-\n");
-    done(&world, GENERATE);
+    world.done(GENERATE);
 }

@@ -2,10 +2,12 @@
 
 use support::{
     binary::World,
+    git::{GitForge, GitHost},
     host::{FakeHost, Reply},
+    registry::{Guests, Registry, Transport},
 };
 
-use crate::customise::{GENERATE, HOME, TWO_REPLICAS, customised, objects, of_kind};
+use crate::customise::{GENERATE, HOME, TWO_REPLICAS, customised, objects, of_kind, with_layer};
 
 const PATCH: &str = "[{op: add, path: /spec/replicas, value: 2}]\n";
 
@@ -35,4 +37,109 @@ fn only_the_kustomization_of_a_provider_that_is_rendered_is_fetched() {
     assert_eq!(host.connections(), 1);
     world.write(format!("{HOME}/layer/kustomization.yaml"), "resource: []\n");
     world.done("generate provider -b kubeadm:v1.0.0");
+}
+
+fn lock(world: &World) -> String {
+    world.read(world.current_dir().join(HOME).join("capstan.lock"))
+}
+
+#[test]
+fn a_patch_behind_an_address_is_locked_and_used_offline_and_a_bundle_says_that_it_stays_behind() {
+    let host = FakeHost::internet();
+    let world = with_patch_of(&host);
+    world.done("lock --infrastructure own:v1.0.0");
+    assert!(lock(&world).contains("file = \"https://files.example.org/p.yaml\"\n"), "{}", lock(&world));
+    let connections = host.connections();
+    let offline = objects(&world, &format!("{GENERATE} --locked --offline"));
+    assert_eq!(of_kind(&offline, "Deployment")["spec"]["replicas"], 2);
+    assert_eq!(host.connections(), connections);
+    let told = world.refused("bundle create --from-lock --file lab.tar");
+    let needs = "`infrastructure-own` needs `https://files.example.org/p.yaml`, which a site cannot reach";
+    assert!(told.contains(needs) && told.contains("hint: copy it beside the kustomization"), "{told}");
+}
+
+const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n";
+
+/// A forge with a kustomization of two folders under the tag `v1`.
+fn forge() -> GitForge {
+    let forge = GitForge::new();
+    let overlay = format!("resources: [../../overlays/base]\n{TWO_REPLICAS}");
+    forge.commit(
+        "layers",
+        &[
+            ("overlays/base/kustomization.yaml", "resources: [map.yaml]\n"),
+            ("overlays/base/map.yaml", MAP),
+            ("overlays/own/kustomization.yaml", &overlay),
+        ],
+    );
+    forge.git("layers", &["tag", "v1"]);
+    forge
+}
+
+/// A world whose configuration lays it over one provider.
+fn with_layer_of(forge: &GitForge, host: &GitHost) -> World {
+    let path = forge.variables().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
+    let world = customised("").env("PATH", path).env("SSL_CERT_FILE", host.ca_file());
+    let url = format!("'{}//overlays/own?ref=v1'", host.url("layers"));
+    world.configure(with_layer().replace("kustomization: layer", &format!("kustomization: {url}")));
+    world
+}
+
+fn assert_customised(world: &World, arguments: &str) {
+    let objects = objects(world, arguments);
+    assert_eq!(of_kind(&objects, "Deployment")["spec"]["replicas"], 2, "{arguments}");
+    assert_eq!(of_kind(&objects, "ConfigMap")["metadata"]["name"], "extra", "{arguments}");
+}
+
+#[test]
+fn a_kustomization_in_a_repository_is_rendered_locked_used_offline_and_carried_in_a_bundle() {
+    let forge = forge();
+    let host = forge.serve(None);
+    let world = with_layer_of(&forge, &host);
+    assert_customised(&world, GENERATE);
+    world.done("lock --infrastructure own:v1.0.0");
+    assert!(lock(&world).contains("file = \"../base/map.yaml\"\n"), "{}", lock(&world));
+    let fetches = host.fetches();
+    assert_customised(&world, &format!("{GENERATE} --locked --offline"));
+    world.done("bundle create --from-lock --offline --file lab.tar");
+    world.done("bundle load lab.tar --to-folder site");
+    assert_eq!(host.fetches(), fetches);
+    drop(host);
+    assert_customised(&world, &format!("{GENERATE} --locked --config site/clusterctl.yaml"));
+}
+
+#[test]
+fn a_kustomization_in_a_repository_whose_tag_was_moved_is_not_what_was_locked() {
+    let forge = forge();
+    let host = forge.serve(None);
+    let world = with_layer_of(&forge, &host);
+    world.done("lock --infrastructure own:v1.0.0");
+    forge.commit("layers", &[("overlays/base/map.yaml", &MAP.replace("extra", "moved"))]);
+    forge.git("layers", &["tag", "--force", "v1"]);
+    let told = world.refused(&format!("{GENERATE} --refresh"));
+    assert!(told.contains("`../base/map.yaml` was changed"), "{told}");
+}
+
+#[expect(clippy::print_stderr, reason = "the line that tells why a test did nothing")]
+#[test]
+fn a_site_takes_releases_from_its_registry_and_the_kustomization_from_the_bundle() {
+    let Some(registry) = Registry::start(Transport::Tls, Guests::Anybody) else {
+        return eprintln!("skipped: `docker-registry` is not installed (apt-get install docker-registry)");
+    };
+    let world = customised(TWO_REPLICAS);
+    let ca = world.write("ca.pem", registry.ca_pem());
+    let world = world.env("SSL_CERT_FILE", ca);
+    world.done("bundle create -i own:v1.0.0 --file lab.tar");
+    let loaded = world.done(&format!("bundle load lab.tar --to-registry oci://{}/capi", registry.host()));
+    assert!(
+        loaded.stderr.contains("`bundle load --to-folder` writes them beside clusterctl.yaml"),
+        "{loaded}"
+    );
+    world.write("site/clusterctl.yaml", &loaded.stdout);
+    let told = world.refused(&format!("{GENERATE} --config site/clusterctl.yaml"));
+    assert!(told.contains("there is no folder `[CWD]/site/kustomizations/infrastructure-own`"), "{told}");
+    world.done("bundle load lab.tar --to-folder site");
+    assert_eq!(world.read("site/clusterctl.yaml"), loaded.stdout);
+    let objects = objects(&world, &format!("{GENERATE} --config site/clusterctl.yaml"));
+    assert_eq!(of_kind(&objects, "Deployment")["spec"]["replicas"], 2);
 }
