@@ -221,6 +221,46 @@ fn a_bundle_carries_folders_above_as_the_kustomization_spells_the_way_to_them() 
     assert_eq!(of_kind(&loaded, "ConfigMap")["metadata"]["name"], "extra-prod");
 }
 
+#[test]
+fn a_bundle_carries_files_that_only_what_is_laid_over_makes_sense_of() {
+    let world = customised(
+        "components: [../../parts]
+patches: [{path: patch.yaml}, {path: ops.yaml, target: {kind: Deployment}}]
+patchesStrategicMerge: [old.yaml]
+replacements: [{path: replacement.yaml}]
+transformers: [prefix.yaml]
+configurations: [fields.yaml]
+crds: [crd.json]
+openapi: {path: schema.json}
+configMapGenerator: [{name: made, files: [text.txt], envs: [values.env]}]
+",
+    );
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: infrastructure-own, namespace: infrastructure-own-system}\n";
+    let part = |name: &str, text: &str| world.write(format!("{HOME}/layer/{name}"), text);
+    part("../../parts/kustomization.yaml", &format!("kind: Component\n{TWO_REPLICAS}"));
+    part("patch.yaml", &format!("{deployment}spec: {{paused: true}}\n"));
+    part("old.yaml", &format!("{deployment}spec: {{minReadySeconds: 7}}\n"));
+    part("ops.yaml", "[{op: add, path: /spec/revisionHistoryLimit, value: 3}]\n");
+    part(
+        "replacement.yaml",
+        "source: {kind: Deployment, fieldPath: spec.replicas}\ntargets: [{select: {kind: Deployment}, fieldPaths: [spec.revisionHistoryLimit]}]\n",
+    );
+    part(
+        "prefix.yaml",
+        "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: p}\nprefix: my-\nfieldSpecs: [{kind: ConfigMap, path: metadata/name}]\n",
+    );
+    part("fields.yaml", "commonLabels: []\n");
+    part("crd.json", "{}");
+    part("schema.json", "{\"definitions\": {}}");
+    part("text.txt", "text");
+    part("values.env", "A=b\n");
+    let here = world.done(GENERATE).stdout;
+    world.done("bundle create -i own:v1.0.0 --file lab.tar");
+    world.done("bundle load lab.tar --to-folder site");
+    let there = world.done(&format!("{GENERATE} --locked --config site/clusterctl.yaml")).stdout;
+    assert!(here == there && here.contains("my-made"), "{here}\n{there}");
+}
+
 #[cfg(unix)]
 #[test]
 fn what_is_named_by_way_of_a_link_stops_a_bundle_before_it_is_written() {

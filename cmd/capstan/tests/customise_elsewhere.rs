@@ -120,7 +120,6 @@ fn a_kustomization_in_a_repository_whose_tag_was_moved_is_not_what_was_locked() 
     assert!(told.contains("`../base/map.yaml` was changed"), "{told}");
 }
 
-#[expect(clippy::print_stderr, reason = "the line that tells why a test did nothing")]
 #[test]
 fn a_site_takes_releases_from_its_registry_and_the_kustomization_from_the_bundle() {
     let Some(registry) = Registry::start(Transport::Tls, Guests::Anybody) else {

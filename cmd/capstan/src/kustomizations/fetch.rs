@@ -1,4 +1,4 @@
-use std::{collections::BTreeSet, fmt, path::Path};
+use std::{collections::BTreeSet, path::Path};
 
 use futures::{StreamExt as _, stream};
 use kustomize::{Answer, Answers, Checkout, Remote, Request, TreePath, Way};
@@ -68,12 +68,6 @@ pub(super) struct Fetcher {
     messages: Messages,
     pub(super) environment: Environment,
     helm: Option<HelmProgram>,
-}
-
-impl fmt::Debug for Fetcher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fetcher").finish_non_exhaustive()
-    }
 }
 
 impl Fetcher {

@@ -1,5 +1,6 @@
 use std::{
     collections::BTreeMap,
+    fmt,
     path::PathBuf,
     sync::{
         Arc,
@@ -137,7 +138,6 @@ async fn start(
 }
 
 /// A kustomization of the user that nobody has looked at yet: it may be for a provider that the run is not about.
-#[derive(Debug)]
 pub(super) struct LazyKustomization {
     place: String,
     /// With its credentials.
@@ -145,6 +145,12 @@ pub(super) struct LazyKustomization {
     reviewed: Option<Reviewed>,
     fetcher: Arc<Fetcher>,
     layer: OnceCell<KustomizationLayer>,
+}
+
+impl fmt::Debug for LazyKustomization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LazyKustomization").field(&self.place).finish()
+    }
 }
 
 impl LazyKustomization {
