@@ -234,7 +234,7 @@ impl ProblemKind {
     pub(crate) fn misses_an_object(&self) -> bool {
         matches!(
             self,
-            Self::Patch(PatchProblem::NoObject { .. } | PatchProblem::Unmatched)
+            Self::Patch(PatchProblem::NoObject { .. })
                 | Self::Replacement(ReplacementProblem::NotFound { .. })
                 | Self::Replica(ReplicaProblem::NothingNamed { .. })
                 | Self::Generator(GeneratorProblem::NothingThere { .. })

@@ -56,7 +56,7 @@ impl Repository for GitLab {
     fn default_version(&self) -> Result<VersionOrLatest, Error> {
         match reader::default_version(self, &percent_decode(&self.location.version))? {
             VersionOrLatest::Latest => Err(Error::CannotList { place: self.place() }),
-            pinned => Ok(pinned),
+            pinned @ VersionOrLatest::Pinned(_) => Ok(pinned),
         }
     }
 

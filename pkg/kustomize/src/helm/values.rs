@@ -89,10 +89,13 @@ mod tests {
         let inline =
             json!({"a": {"b": 2, "d": 4}, "list": [9], "gone": null, "new": {"e": null}, "f": {"g": 1}});
         let inline = inline.as_object().unwrap();
-        let file = b"a: {b: 1, c: 3}\nf: 1\nlist: [1, 2]\ngone: x\n";
+        let file = b"a: {b: 1, c: 3}\nf: &one 1\nh: *one\nlist: [1, 2]\ngone: x\n";
         let cases = [
-            (Merge::Override, "a:\n  b: 2\n  c: 3\n  d: 4\nf:\n  g: 1\nlist:\n- 9\nnew: {}\n"),
-            (Merge::Add, "a:\n  b: 1\n  c: 3\n  d: 4\nf: 1\ngone: x\nlist:\n- 1\n- 2\nnew:\n  e: null\n"),
+            (Merge::Override, "a:\n  b: 2\n  c: 3\n  d: 4\nf:\n  g: 1\nh: 1\nlist:\n- 9\nnew: {}\n"),
+            (
+                Merge::Add,
+                "a:\n  b: 1\n  c: 3\n  d: 4\nf: 1\ngone: x\nh: 1\nlist:\n- 1\n- 2\nnew:\n  e: null\n",
+            ),
             (Merge::Replace, "a:\n  b: 2\n  d: 4\nf:\n  g: 1\ngone: null\nlist:\n- 9\nnew:\n  e: null\n"),
         ];
         let path = TreePath::new("values.yaml");

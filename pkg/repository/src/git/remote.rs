@@ -320,16 +320,12 @@ struct Other<'t> {
 }
 
 impl<'t> Other<'t> {
-    /// What a name that begins with `refs/`, or has a slash in it, may mean; none for what no reference is called.
+    /// What a name with a slash in it may mean.
     fn of(tree_ish: &'t str) -> Option<Self> {
         let (whole, suffix) = split_suffix(tree_ish);
         let name = whole.strip_prefix("refs/").unwrap_or(whole);
         let is_looked_up = ["refs/heads/", "refs/tags/"].iter().any(|below| whole.starts_with(below));
-        let is_part = |part: &str| {
-            !(part.is_empty() || part.starts_with('.') || part.ends_with('.') || part.ends_with(".lock"))
-        };
-        let is_one = whole.contains('/') && !is_looked_up && name.split('/').all(is_part);
-        is_one.then_some(Self { name, suffix })
+        (whole.contains('/') && !is_looked_up).then_some(Self { name, suffix })
     }
 
     /// Where it is kept.
@@ -361,8 +357,14 @@ fn age(clone: &Path) -> std::time::Duration {
     fetched.and_then(|at| at.elapsed().ok()).unwrap_or_default()
 }
 
-/// Whether a host says that it has no such commit, or shows it to nobody.
+/// Whether a host says that it has no such commit, or shows it to nobody, or Git that nothing is called so.
 fn is_unknown_object(failure: &GitFailure) -> bool {
-    let words = ["not our ref", "unadvertised object", "couldn't find remote ref", "no such remote ref"];
+    let words = [
+        "not our ref",
+        "unadvertised object",
+        "couldn't find remote ref",
+        "no such remote ref",
+        "invalid refspec",
+    ];
     matches!(failure, GitFailure::Other { said, .. } if words.iter().any(|word| said.contains(word)))
 }
