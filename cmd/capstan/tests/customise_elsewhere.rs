@@ -58,6 +58,21 @@ fn a_patch_behind_an_address_is_locked_and_used_offline_and_a_bundle_says_that_i
     assert!(told.contains(needs) && told.contains("hint: copy it beside the kustomization"), "{told}");
 }
 
+#[test]
+fn a_token_in_an_address_is_in_no_lock_and_no_message() {
+    let host = FakeHost::internet();
+    let world = with_patch_of(&host);
+    let address = "https://files.example.org/p.yaml?token=s3cret";
+    let layer = format!("patches: [{{target: {{kind: Deployment}}, path: '{address}'}}]\n");
+    world.write(format!("{HOME}/layer/kustomization.yaml"), layer);
+    let shown = "https://files.example.org/p.yaml?token=***";
+    let told = refused(&world, GENERATE);
+    assert!(told.contains(&format!("`{shown}` cannot be fetched")) && !told.contains("s3cret"), "{told}");
+    host.on("files.example.org/p.yaml?token=s3cret", Reply::text(PATCH));
+    done(&world, "lock --infrastructure own:v1.0.0");
+    assert!(lock(&world).contains(&format!("file = \"{shown}\"\n")), "{}", lock(&world));
+}
+
 const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n";
 
 /// A forge with a kustomization of two folders under the tag `v1`.

@@ -43,6 +43,10 @@ const FORCED: &str = "git::";
 const GITHUB: &str = "github.com";
 /// How many names make a repository where nothing else tells where it ends.
 const NAMES_OF_REPOSITORY: usize = 2;
+/// What the query of an address says of a repository; the value of anything else may be a secret.
+const TOLD: [&str; 4] = ["ref", "version", "timeout", "submodules"];
+/// What is shown of such a value.
+const HIDDEN: &str = "***";
 
 impl Remote {
     /// Takes an entry for a remote one by its form.
@@ -81,18 +85,30 @@ impl Remote {
         (!remote.ways.is_empty()).then_some(remote)
     }
 
-    /// The entry without the user and the password it may hold.
+    /// The entry without the user, the password and the tokens it may hold.
     pub fn shown(&self) -> String {
-        let Some((scheme, rest)) = self.text.split_once("://") else { return self.text.clone() };
-        let host = rest.split(['/', '?']).next().unwrap_or_default();
-        match host.rsplit_once('@') {
-            Some((login, _))
-                if login.contains(':') || scheme.ends_with("http") || scheme.ends_with("https") =>
-            {
-                format!("{scheme}://{}", &rest[login.len() + 1..])
+        let (address, query) = self.text.split_once('?').unwrap_or((&self.text, ""));
+        let mut shown = without_login(address);
+        for (index, pair) in query.split('&').filter(|pair| !pair.is_empty()).enumerate() {
+            shown.push(if index == 0 { '?' } else { '&' });
+            match pair.split_once('=') {
+                Some((key, _)) if !TOLD.contains(&key) => shown.extend([key, "=", HIDDEN]),
+                _ => shown.push_str(pair),
             }
-            _ => self.text.clone(),
         }
+        shown
+    }
+}
+
+/// A user of `ssh` alone is part of the address.
+fn without_login(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    let host = rest.split('/').next().unwrap_or_default();
+    match host.rsplit_once('@') {
+        Some((login, _)) if login.contains(':') || scheme.ends_with("http") || scheme.ends_with("https") => {
+            format!("{scheme}://{}", &rest[login.len() + 1..])
+        }
+        _ => address.to_owned(),
     }
 }
 

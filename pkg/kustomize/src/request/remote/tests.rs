@@ -81,10 +81,15 @@ fn limits_and_submodules_are_parameters() {
 }
 
 #[test]
-fn a_password_is_not_shown() {
+fn neither_a_password_nor_a_token_is_shown() {
     let shown = |entry: &str| Remote::of_entry(entry).unwrap().shown();
     assert_eq!(shown("https://ann:s3cret@git.lab/o/r?ref=v1"), "https://git.lab/o/r?ref=v1");
     assert_eq!(shown("https://token@git.lab/o/r"), "https://git.lab/o/r");
     assert_eq!(shown("ssh://git@git.lab/o/r"), "ssh://git@git.lab/o/r");
+    assert_eq!(shown("https://files.lab/k.yaml?token=abc&b"), "https://files.lab/k.yaml?token=***&b");
+    assert_eq!(
+        shown("git::https://ann:pw@git.lab/o/r//k?ref=v1&timeout=9&sshkey=abc"),
+        "git::https://git.lab/o/r//k?ref=v1&timeout=9&sshkey=***"
+    );
     assert!(!format!("{:?}", Remote::of_entry("https://ann:s3cret@git.lab/o/r")).contains("s3cret"));
 }
