@@ -66,10 +66,10 @@ fn a_token_in_an_address_is_in_no_lock_and_no_message() {
     let layer = format!("patches: [{{target: {{kind: Deployment}}, path: '{address}'}}]\n");
     world.write(format!("{HOME}/layer/kustomization.yaml"), layer);
     let shown = "https://files.example.org/p.yaml?token=***";
-    let told = refused(&world, GENERATE);
+    let told = world.refused(GENERATE);
     assert!(told.contains(&format!("`{shown}` cannot be fetched")) && !told.contains("s3cret"), "{told}");
     host.on("files.example.org/p.yaml?token=s3cret", Reply::text(PATCH));
-    done(&world, "lock --infrastructure own:v1.0.0");
+    world.done("lock --infrastructure own:v1.0.0");
     assert!(lock(&world).contains(&format!("file = \"{shown}\"\n")), "{}", lock(&world));
 }
 

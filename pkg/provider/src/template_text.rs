@@ -210,7 +210,9 @@ impl TemplateText {
         }
         let setter = |field: String| Setter { file: self.file.clone(), field, ..Setter::default() };
         let origin = Arc::new(setter(String::new()));
-        objects.iter_mut().for_each(|object| object.trace(&origin));
+        for object in &mut *objects {
+            object.trace(&origin);
+        }
         let marked = self.template().map(|template| template.mark(&|name| format!("{OPEN}{name}{CLOSE}")));
         let marked = marked.and_then(|text| self.read_objects(&text)).unwrap_or_default().objects;
         if marked.len() != objects.len() {
