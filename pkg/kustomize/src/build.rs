@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use manifest::{Object, provenance::Trace};
 
+pub(crate) use load::Read;
 pub(crate) use resources::add as add_resource;
 pub(crate) use scope::Scope;
 
@@ -118,7 +119,7 @@ pub(crate) struct Session<'a> {
     pub(crate) schema: Schema,
     /// Files whose objects were read, with the objects of those that were read again, since overlays share bases. Those of
     /// a file that is read once are not kept: what is written to would be held twice.
-    read: HashMap<TreePath, Option<Arc<[Object]>>>,
+    read: HashMap<TreePath, Option<Arc<[Read]>>>,
 }
 
 impl Build<'_> {

@@ -92,9 +92,9 @@ pub(crate) fn inflate(
     let file = TreePath::new(&chart.name);
     let Some(rendered) = scope.parse_objects(field, &file, without_messages(&printed)) else { return };
     let origin = Arc::new(origin);
-    for mut object in rendered {
-        object.set_annotation(MADE, "true");
-        if let Err(kind) = objects.append(Resource::new(object, Arc::clone(&origin))) {
+    for mut read in rendered {
+        read.object.set_annotation(MADE, "true");
+        if let Err(kind) = objects.append(Resource::read(read, Arc::clone(&origin))) {
             scope.problem(field, kind);
         }
     }

@@ -83,6 +83,33 @@ pub(crate) fn merge(
     }
 }
 
+/// Drops the fields of an object that were read without a value and still have none, as a merge does. In a list without merge
+/// keys they stay, for a merge does not look into it.
+pub(crate) fn drop_empty(object: &mut Object, pointers: &[String], schema: &Schema) {
+    let of = schema.kind(object.api_version(), object.kind());
+    for pointer in pointers {
+        let steps = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
+        drop_empty_at(object.as_map_mut(), of, &steps.collect::<Vec<_>>(), schema);
+    }
+}
+
+fn drop_empty_at(fields: &mut Map<String, Value>, of: Option<TypeId>, steps: &[String], schema: &Schema) {
+    let Some((name, rest)) = steps.split_first() else { return };
+    let field = of.and_then(|of| schema.field(of, name));
+    let of = field.and_then(|field| field.of);
+    match (fields.get_mut(name), rest) {
+        (Some(Value::Null), []) => drop(fields.remove(name)),
+        (Some(Value::Object(inner)), rest) => drop_empty_at(inner, of, rest, schema),
+        (Some(Value::Array(items)), [index, rest @ ..]) if field.is_some_and(|it| it.keys.is_some()) => {
+            let item = index.parse::<usize>().ok().and_then(|index| items.get_mut(index));
+            if let Some(Value::Object(item)) = item {
+                drop_empty_at(item, of, rest, schema);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Merges into a value; null on either side is what is not there.
 fn merge_value(value: &mut Value, patch: &Value, at: &At<'_>) -> Result<(), MergeProblem> {
     match patch {

@@ -16,6 +16,7 @@ use manifest::Object;
 use crate::accumulator::{Accumulator, Position};
 use crate::build::Scope;
 use crate::kustomization::entries::{Patch, PatchOptions, Selector};
+use crate::merge;
 use crate::problems::ProblemKind;
 use crate::resource::Resource;
 use crate::selector::Matcher;
@@ -163,6 +164,9 @@ impl Entry<'_, '_, '_> {
         for position in targets {
             self.writes.note_mapping(self.scope, self.place, self.objects, *position, &patch, &schema);
             self.edit(*position, |resource| {
+                if let Some(fields) = resource.empty_fields.take() {
+                    merge::drop_empty(&mut resource.object, &fields, &schema);
+                }
                 strategic::apply(&mut resource.object, &patch, options, &schema).map_err(|problem| {
                     PatchProblem::Merge { id: Box::new(resource.id().clone()), problem: Box::new(problem) }
                 })

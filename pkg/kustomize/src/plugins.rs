@@ -16,7 +16,7 @@ use manifest::{Limits, Object, Value, read_resources};
 
 use crate::TreePath;
 use crate::accumulator::Accumulator;
-use crate::build::{Scope, add_resource};
+use crate::build::{Read, Scope, add_resource};
 use crate::kustomization::DecodeProblem;
 use crate::kustomization::decode::{FromFields, decode};
 use crate::output::metadata;
@@ -181,7 +181,7 @@ fn configs(scope: &mut Scope<'_, '_>, list: &str, entries: &[String]) -> Vec<Con
         if is_written_out(entry) {
             let file = scope.root.file.clone();
             let read = scope.parse_objects(&field, &file, entry.as_bytes()).unwrap_or_default();
-            let config = |object| Config { field: field.clone(), file: file.clone(), object };
+            let config = |Read { object, .. }| Config { field: field.clone(), file: file.clone(), object };
             inline.extend(read.into_iter().map(config));
         } else {
             let mut gathered = Accumulator::default();

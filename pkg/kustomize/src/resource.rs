@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use manifest::{Object, provenance::Setter};
 
+use crate::build::Read;
 use crate::{ResId, TreePath};
 
 /// An object and its past.
@@ -22,6 +23,9 @@ pub(crate) struct Resource {
     pub(crate) needs_hash: bool,
     /// The names of the variables that take their value from it.
     pub(crate) variables: Vec<Arc<str>>,
+    /// The fields that are null because no value was written when it was read, as JSON pointers; the first strategic merge
+    /// drops them.
+    pub(crate) empty_fields: Option<Arc<[String]>>,
     /// What went over it, in order; kept only where `buildMetadata` asks for it.
     pub(crate) transformations: Vec<Arc<Transformation>>,
     id: ResId,
@@ -70,7 +74,7 @@ impl Resource {
     /// Takes up an object.
     pub(crate) fn new(object: Object, origin: Arc<Origin>) -> Self {
         let id = ResId::of(&object);
-        let (prefixes, suffixes, variables, transformations, previous) = Default::default();
+        let (prefixes, suffixes, variables, transformations, previous, empty_fields) = Default::default();
         Self {
             object,
             prefixes,
@@ -78,10 +82,16 @@ impl Resource {
             origin,
             needs_hash: false,
             variables,
+            empty_fields,
             transformations,
             id,
             previous,
         }
+    }
+
+    /// Takes up an object that was read.
+    pub(crate) fn read(read: Read, origin: Arc<Origin>) -> Self {
+        Self { empty_fields: read.empty_fields, ..Self::new(read.object, origin) }
     }
 
     /// The id it has now.

@@ -27,6 +27,8 @@ pub struct Stream {
     pub objects: Vec<Object>,
     /// For each object the line of the stream its content starts on, from 1.
     pub lines: Vec<usize>,
+    /// For each object the fields that are null because no value is written, as JSON pointers; told of resources alone.
+    pub empty_fields: Vec<Vec<String>>,
     /// What a reader of the file should know although it could be read, by line.
     pub warnings: Vec<Warning>,
 }
@@ -76,11 +78,15 @@ pub struct BadDocument {
 /// # Errors
 /// All documents that cannot be read, so that they can be mended in one go.
 pub fn read_stream(bytes: &[u8], limits: &Limits) -> Result<Stream, StreamError> {
-    read(bytes, limits, yaml::read_lenient)
+    read(bytes, limits, |text, limits| {
+        // The last line of a document always ends, which a block text at its end can tell.
+        let ended = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
+        yaml::read_lenient(&ended, limits)
+    })
 }
 
 /// Reads all documents of a stream as kustomize reads resources: `yes` and `on` are text, a date becomes
-/// `2020-01-01T00:00:00Z`, a key that is set twice is refused.
+/// `2020-01-01T00:00:00Z`, annotations are texts as they are written, a key that is set twice is refused.
 ///
 /// Source: kyaml 0.21 kio/byteio_reader.go, and what kustomize v5.8.1 prints.
 /// # Errors
@@ -127,9 +133,7 @@ fn read_document(
         let (line, column) = yaml::line_and_column(bytes, offset);
         moved(YamlError { problem: Problem::InvalidUtf8 { offset }, line, column }, chunk)
     })?;
-    // The last line of a document always ends, which a block text at its end can tell.
-    let ended = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
-    let read = read(&ended, limits).map_err(|error| moved(error, chunk))?;
+    let read = read(text, limits).map_err(|error| moved(error, chunk))?;
     if read.value.is_null() {
         return Ok(());
     }
@@ -141,6 +145,7 @@ fn read_document(
         column,
     })?;
     stream.objects.push(object);
+    stream.empty_fields.push(read.empty_fields);
     stream.lines.push(line);
     stream.warnings.append(&mut warnings(read.notes, bytes, chunk.lines_before()));
     Ok(())

@@ -9,6 +9,7 @@
 mod characters;
 mod compose;
 mod error;
+mod folded;
 mod natural;
 mod parse;
 mod refuse;
@@ -101,6 +102,8 @@ pub(crate) fn write_traced_into(out: &mut String, object: &Object) {
 /// A document with what its reader should know.
 pub(crate) struct Document {
     pub(crate) value: Value,
+    /// The fields without a value, which are null, as JSON pointers; only told of resources.
+    pub(crate) empty_fields: Vec<String>,
     /// Where its content starts, in bytes.
     pub(crate) offset: usize,
     pub(crate) notes: Vec<Note>,
@@ -123,7 +126,8 @@ pub(crate) enum NoteKind {
     TextAfterEnd,
 }
 
-/// Reads the first document of a text as kustomize reads resources.
+/// Reads the first document of a text as kustomize reads resources. Annotations of an object are texts, as they
+/// are written, if they are not null.
 pub(crate) fn read_resource(text: &str, limits: &Limits) -> Result<Document, YamlError> {
     read_document(text, limits, Rules { duplicates: Duplicates::Refused, dialect: Dialect::Resources })
 }
@@ -148,8 +152,10 @@ fn read_document(text: &str, limits: &Limits, rules: Rules) -> Result<Document, 
         if let Some(rest) = parsed.text_after_end {
             notes.push(Note { offset: rest, kind: NoteKind::TextAfterEnd });
         }
-        let value = compose::compose(parsed.tree, text, limits.depth, rules, &mut notes)?;
-        Ok(Document { value, offset, notes })
+        let mut empty_fields = Vec::new();
+        let told = compose::Told { notes: &mut notes, empty_fields: &mut empty_fields };
+        let value = compose::compose(parsed.tree, text, limits.depth, rules, told)?;
+        Ok(Document { value, empty_fields, offset, notes })
     };
     read().map_err(|fault: error::Fault| fault.locate(text))
 }

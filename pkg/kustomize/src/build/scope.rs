@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use manifest::{
-    Object,
-    provenance::{Setter, Trace},
-};
+use manifest::provenance::{Setter, Trace};
 
 use crate::accumulator::Accumulator;
 use crate::kustomization::Kustomization;
@@ -14,8 +11,9 @@ use crate::request::{Answer, Remote, Request};
 use crate::resource::{Origin, Resource};
 use crate::{Resolved, TreePath};
 
+use super::load::{self, Read};
 use super::root::Root;
-use super::{LoadRestrictor, Session, load};
+use super::{LoadRestrictor, Session};
 
 /// One kustomization while its steps run.
 pub(crate) struct Scope<'s, 'a> {
@@ -157,7 +155,7 @@ impl<'a> Scope<'_, 'a> {
     }
 
     /// Reads the objects of a file, given by its canonical path; a file is read at most twice in a build.
-    pub(crate) fn read_objects(&mut self, field: &str, file: &TreePath) -> Option<Arc<[Object]>> {
+    pub(crate) fn read_objects(&mut self, field: &str, file: &TreePath) -> Option<Arc<[Read]>> {
         if !self.may_load(field, file) {
             return None;
         }
@@ -167,18 +165,13 @@ impl<'a> Scope<'_, 'a> {
         }
         let is_shared = known.is_some();
         let bytes = self.session.tree.read(file).map_err(|error| self.problem(field, error)).ok()?;
-        let objects: Arc<[Object]> = self.parse_objects(field, file, &bytes)?.into();
+        let objects: Arc<[Read]> = self.parse_objects(field, file, &bytes)?.into();
         self.session.read.insert(file.clone(), is_shared.then(|| Arc::clone(&objects)));
         Some(objects)
     }
 
     /// Parses objects; lists of objects come out as what they hold.
-    pub(crate) fn parse_objects(
-        &mut self,
-        field: &str,
-        file: &TreePath,
-        bytes: &[u8],
-    ) -> Option<Vec<Object>> {
+    pub(crate) fn parse_objects(&mut self, field: &str, file: &TreePath, bytes: &[u8]) -> Option<Vec<Read>> {
         match load::parse(file, bytes) {
             Ok(objects) => Some(objects),
             Err(kinds) => {
@@ -191,10 +184,10 @@ impl<'a> Scope<'_, 'a> {
     }
 
     /// Adds objects that were read; those that clash are reported.
-    pub(crate) fn add(&mut self, field: &str, objects: &[Object], file: &TreePath, to: &mut Accumulator) {
+    pub(crate) fn add(&mut self, field: &str, objects: &[Read], file: &TreePath, to: &mut Accumulator) {
         let origin = Arc::new(Origin::File(file.clone()));
-        for object in objects {
-            if let Err(kind) = to.append(Resource::new(object.clone(), Arc::clone(&origin))) {
+        for read in objects {
+            if let Err(kind) = to.append(Resource::read(read.clone(), Arc::clone(&origin))) {
                 self.problem(field, kind);
             }
         }

@@ -98,8 +98,15 @@ const STEPS: [Stage; 24] = [
 ];
 
 /// What is done once, with the objects of the kustomization at the top.
-const FINISH: [Step; 6] =
-    [hash::run, references::run, vars::run, output::drop_local_config, order::run, metadata::run];
+const FINISH: [Step; 7] = [
+    hash::run,
+    references::run,
+    vars::run,
+    output::drop_local_config,
+    output::settle_annotations,
+    order::run,
+    metadata::run,
+];
 
 /// Builds the kustomization at the top.
 pub(super) fn build_top(

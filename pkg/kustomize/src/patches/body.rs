@@ -63,7 +63,8 @@ fn read(scope: &mut Scope<'_, '_>, place: &str, bytes: &[u8], file: Option<crate
         // What cannot be read is told by the reader of objects, which knows of documents.
         Ok(Value::Object(_) | Value::Null) | Err(_) => {
             let file = source(scope, file);
-            let mappings = scope.parse_objects(place, &file, bytes)?;
+            let read = scope.parse_objects(place, &file, bytes)?;
+            let mappings: Vec<Object> = read.into_iter().map(|read| read.object).collect();
             Some(if mappings.is_empty() { Body::Nothing } else { Body::Mappings(mappings) })
         }
     }

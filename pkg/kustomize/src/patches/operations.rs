@@ -1,12 +1,11 @@
 //! JSON patches (RFC 6902): a list of operations, read once and applied to every target.
 
 use json_patch::jsonptr::{Pointer, PointerBuf, Token};
-use json_patch::{PatchErrorKind, PatchOperation};
+use json_patch::{AddOperation, PatchErrorKind, PatchOperation};
 use manifest::{Object, Value};
 
+use crate::output;
 use crate::problems::meant;
-
-use super::strategic::make_texts;
 
 /// An element of a list that is no operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -79,6 +78,11 @@ impl Operations {
         for (index, operation) in self.0.iter().enumerate() {
             let counted = counted_from_end(operation, &value);
             let operation = counted.as_ref().unwrap_or(operation);
+            let added = with_missing_key(operation, &value);
+            let operation = added.as_ref().unwrap_or(operation);
+            if tests_for_nothing(operation, &value) {
+                continue;
+            }
             if let Err(error) = json_patch::patch_unsafe(&mut value, std::slice::from_ref(operation)) {
                 return Err(FailedOperation::new(index, operation, &error.kind, &value));
             }
@@ -98,9 +102,7 @@ impl Operations {
             return Err(whole("what is left has no `metadata.name`"));
         }
         object.replace_fields(patched.into_fields());
-        if let Some(Value::Object(metadata)) = object.get_mut(&["metadata"]) {
-            make_texts(metadata, "annotations");
-        }
+        output::make_annotations_texts(object);
         Ok(())
     }
 }
@@ -155,6 +157,28 @@ fn near_fields(path: &Pointer, value: &Value) -> Vec<String> {
         at = next;
     }
     Vec::new()
+}
+
+/// What an operation means that names a key which its mapping does not have: to replace it is to add it, and a copy is null.
+/// Source: evanphx/json-patch v4, which kustomize uses; RFC 6902 refuses both.
+fn with_missing_key(operation: &PatchOperation, of: &Value) -> Option<PatchOperation> {
+    let (missing, path, value) = match operation {
+        PatchOperation::Replace(replace) => (&replace.path, &replace.path, replace.value.clone()),
+        PatchOperation::Copy(copy) => (&copy.from, &copy.path, Value::Null),
+        _ => return None,
+    };
+    is_missing_key(missing, of).then(|| PatchOperation::Add(AddOperation { path: path.clone(), value }))
+}
+
+/// Whether a test is for null where a mapping does not have the key, which is as good.
+fn tests_for_nothing(operation: &PatchOperation, value: &Value) -> bool {
+    matches!(operation, PatchOperation::Test(test) if test.value.is_null() && is_missing_key(&test.path, value))
+}
+
+fn is_missing_key(path: &Pointer, value: &Value) -> bool {
+    let Some((parent, key)) = path.split_back() else { return false };
+    let fields = parent.resolve(value).ok().and_then(Value::as_object);
+    fields.is_some_and(|fields| !fields.contains_key(&*key.decoded()))
 }
 
 /// An operation whose path counts elements from the end of a list (`/args/-1`), with the index that means.

@@ -1,5 +1,7 @@
 use manifest::Value;
+use serde_json::json;
 
+use crate::build::testing;
 use crate::{Answers, Build, Conflicts, MemoryTree, Options, Outcome, Output, Reorder, TreePath};
 
 const OBJECTS: &str = "
@@ -233,4 +235,63 @@ fn one_schema_counts_and_lists_merge_by_its_keys() {
         let told = build(&format!("openapi: {openapi}"), &[("r.json", "{}")]).unwrap_err();
         assert!(told.contains(expected), "{told}");
     }
+}
+
+#[test]
+fn an_operation_on_a_key_that_is_missing_sets_it_or_takes_it_for_null() {
+    let with = |operations: &str| {
+        testing::build(&[
+            (
+                "/kustomization.yaml",
+                &*format!("resources: [a.yaml]\npatches: [{{target: {{kind: A}}, patch: '{operations}'}}]"),
+            ),
+            ("/a.yaml", "{apiVersion: v1, kind: A, metadata: {name: a}, spec: {list: [{}]}}"),
+        ])
+        .map(|objects| objects[0].as_map()["spec"].to_string())
+    };
+    for (operation, spec) in [
+        ("{op: replace, path: /spec/x, value: 1}", r#"{"list":[{}],"x":1}"#),
+        ("{op: replace, path: /spec/list/0/x, value: 1}", r#"{"list":[{"x":1}]}"#),
+        ("{op: test, path: /spec/x, value: null}", r#"{"list":[{}]}"#),
+        ("{op: copy, from: /spec/x, path: /spec/y}", r#"{"list":[{}],"y":null}"#),
+    ] {
+        assert_eq!(with(&format!("[{operation}]")).unwrap(), spec, "{operation}");
+    }
+    for refused in [
+        "{op: replace, path: /spec/x/y, value: 1}",
+        "{op: replace, path: /spec/list/1, value: 1}",
+        "{op: test, path: /spec/x, value: 1}",
+        "{op: remove, path: /spec/x}",
+        "{op: move, from: /spec/x, path: /spec/y}",
+    ] {
+        assert!(with(&format!("[{refused}]")).is_err(), "{refused}");
+    }
+}
+
+#[test]
+fn a_strategic_merge_drops_fields_that_were_written_without_a_value_where_it_looks() {
+    let deployment = testing::built(&[
+        (
+            "/kustomization.yaml",
+            "resources: [a.yaml]\npatches: [{patch: '{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {new: 1}}'}]",
+        ),
+        (
+            "/a.yaml",
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, creationTimestamp: null, labels: }\nspec:\n  \
+             selector: {matchLabels: }\n  template:\n    spec:\n      containers: [{name: c, resources: , env: [{name: A, value: \
+             }]}]\n      tolerations: [{key: , operator: Exists}]\n",
+        ),
+    ]);
+    let expected = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "creationTimestamp": null},
+        "spec": {
+            "new": 1,
+            "selector": {},
+            "template": {"spec": {
+                "containers": [{"name": "c", "env": [{"name": "A"}]}],
+                "tolerations": [{"key": null, "operator": "Exists"}],
+            }},
+        },
+    });
+    assert_eq!(deployment, expected);
 }

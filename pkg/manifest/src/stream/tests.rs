@@ -101,3 +101,43 @@ fn objects_are_printed_with_separators_between_them_and_no_last_line_break() {
     assert_eq!(write_stream(&objects), "a:\n- x\nb: 1\n---\n{}\n---\nt: |+\n  x\n");
     assert_eq!(write_stream(&[]), "");
 }
+
+#[test]
+fn resources_have_texts_as_annotations_and_tell_fields_without_a_value() {
+    let text = "
+kind: A
+metadata:
+  annotations: {a: 1.50, b: yes, c: 2020-01-01, d: null, e: x, 7: 0x10}
+  labels: {a: 1.50}
+  note: {annotations: {a: 1.50}}
+spec:
+  a/b:
+  list:
+  - x:
+    y: ~
+  flow: {x: , y: }
+  folded: >
+    one
+      two
+";
+    let list = text.trim_start().replace('\n', "\n  ");
+    let text = format!("{text}---\nkind: List\nitems:\n- {list}\n");
+    let stream = read_resources(text.as_bytes(), &Limits::default()).unwrap();
+    let annotations = json!({"a": "1.50", "b": "yes", "c": "2020-01-01", "d": null, "e": "x", "7": "0x10"});
+    let [object, list] = stream.objects.as_slice() else { panic!("two objects") };
+    assert_eq!(object.get(&["metadata", "annotations"]), Some(&annotations));
+    assert_eq!(list.as_map()["items"][0]["metadata"]["annotations"], annotations);
+    assert_eq!(object.get(&["metadata", "labels"]), Some(&json!({"a": 1.5})));
+    assert_eq!(object.get(&["metadata", "note", "annotations"]), Some(&json!({"a": 1.5})));
+    assert_eq!(object.get(&["spec", "folded"]), Some(&json!("one\n\n  two\n")));
+    let empty = ["/spec/a~1b", "/spec/list/0/x", "/spec/flow/x", "/spec/flow/y"];
+    assert_eq!(stream.empty_fields[0], empty);
+    assert_eq!(stream.empty_fields[1], empty.map(|field| format!("/items/0{field}")));
+}
+
+#[test]
+fn the_last_line_of_a_resource_ends_where_it_does_and_that_of_an_object_always() {
+    let text = b"kind: A\nx: |\n  one\n  two";
+    assert_eq!(read_resources(text, &Limits::default()).unwrap().objects[0].as_map()["x"], "one\ntwo");
+    assert_eq!(read_stream(text, &Limits::default()).unwrap().objects[0].as_map()["x"], "one\ntwo\n");
+}

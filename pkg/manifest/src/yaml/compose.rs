@@ -23,10 +23,17 @@ pub(super) fn compose(
     text: &str,
     depth: usize,
     rules: Rules,
-    notes: &mut Vec<Note>,
+    told: Told<'_>,
 ) -> Result<Value, Fault> {
-    let mut composer = Composer { tree, text, depth, rules, notes, stack: Vec::new(), nodes: 1, aliased: 0 };
+    let mut composer = Composer { tree, text, depth, rules, told, stack: Vec::new(), nodes: 1, aliased: 0 };
     composer.run()
+}
+
+/// What is told of a document beside its value.
+pub(super) struct Told<'a> {
+    pub(super) notes: &'a mut Vec<Note>,
+    /// Where there is nothing, as JSON pointers.
+    pub(super) empty_fields: &'a mut Vec<String>,
 }
 
 /// What differs between readers once the values are known.
@@ -48,7 +55,7 @@ struct Composer<'a> {
     text: &'a str,
     depth: usize,
     rules: Rules,
-    notes: &'a mut Vec<Note>,
+    told: Told<'a>,
     stack: Vec<Frame>,
     /// Nodes looked at so far, those repeated through aliases counted each time.
     nodes: u64,
@@ -156,11 +163,12 @@ impl Composer<'_> {
             }
             Kind::Scalar(_) | Kind::Alias { .. } => {
                 let offset = self.tree.node(index).offset;
-                return self
-                    .take_scalar(index)
-                    .into_value()
-                    .map(Some)
-                    .map_err(|problem| problem.from(offset));
+                let scalar = self.take_scalar(index);
+                if scalar == Scalar::Empty {
+                    let pointer = self.pointer();
+                    self.told.empty_fields.push(pointer);
+                }
+                return scalar.into_value().map(Some).map_err(|problem| problem.from(offset));
             }
         };
         if self.stack.len() >= self.depth {
@@ -169,6 +177,22 @@ impl Composer<'_> {
         self.stack
             .push(Frame { content, sources: vec![Source { next, end, through_alias, gives_way: false }] });
         Ok(None)
+    }
+
+    /// The place of what is read next, as a JSON pointer.
+    fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for frame in &self.stack {
+            pointer.push('/');
+            match &frame.content {
+                Content::List(items) => pointer.push_str(&items.len().to_string()),
+                Content::Mapping { key, .. } => {
+                    let key = key.as_ref().map(|key| key.text.as_str()).unwrap_or_default();
+                    pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                }
+            }
+        }
+        pointer
     }
 
     /// Starts on a key and its value.
@@ -279,7 +303,7 @@ impl Composer<'_> {
         let written_as_text = matches!(scalar, Scalar::Text(_) | Scalar::Merge);
         let key = scalar.into_key(self.rules.dialect).map_err(|problem| problem.from(offset))?;
         if !written_as_text && !self.text.as_bytes()[offset as usize..].starts_with(key.as_bytes()) {
-            self.notes.push(Note { offset, kind: NoteKind::RespelledKey(key.clone()) });
+            self.told.notes.push(Note { offset, kind: NoteKind::RespelledKey(key.clone()) });
         }
         Ok(key)
     }
@@ -289,7 +313,7 @@ impl Composer<'_> {
             return Err(Problem::DuplicateKey(key.text).from(key.offset));
         }
         if let Some(Frame { content: Content::Mapping { merged: false, .. }, .. }) = self.stack.last() {
-            self.notes.push(Note { offset: key.offset, kind: NoteKind::DuplicateKey(key.text) });
+            self.told.notes.push(Note { offset: key.offset, kind: NoteKind::DuplicateKey(key.text) });
         }
         Ok(())
     }
@@ -345,7 +369,7 @@ impl Tree {
 impl Scalar {
     fn into_value(self) -> Result<Value, Problem> {
         Ok(match self {
-            Self::Null => Value::Null,
+            Self::Null | Self::Empty => Value::Null,
             Self::Bool(flag) => Value::Bool(flag),
             Self::Int(number) => Value::from(number),
             Self::Uint(number) => Value::from(number),
@@ -358,9 +382,9 @@ impl Scalar {
 
     fn into_key(self, dialect: Dialect) -> Result<String, Problem> {
         Ok(match self {
-            Self::Null if dialect.is_v3() => String::new(),
+            Self::Null | Self::Empty if dialect.is_v3() => String::new(),
             Self::Uint(number) if dialect.is_v3() => number.to_string(),
-            Self::Null => return Err(Problem::UnusableKey("`null`")),
+            Self::Null | Self::Empty => return Err(Problem::UnusableKey("`null`")),
             Self::Uint(_) => return Err(Problem::UnusableKey("an integer over 63 bits")),
             Self::Bool(flag) => flag.to_string(),
             Self::Int(number) => number.to_string(),

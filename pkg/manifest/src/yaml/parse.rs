@@ -6,8 +6,9 @@ use std::ops::Range;
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag, options};
 
 use super::error::Fault;
+use super::folded;
 use super::refuse::{self, Tabs};
-use super::scalar::resolve;
+use super::scalar::{Scalar, resolve};
 use super::tree::{Builder, Tree};
 use super::view::View;
 use super::{Dialect, Problem};
@@ -102,8 +103,12 @@ impl Document<'_> {
                 self.tabs.scalar(&place, style)?;
                 let text = self.scalar_text(text, style, &place);
                 let tag = tag.map(|tag| full_tag(&tag));
-                let scalar = resolve(text, tag.as_deref(), style == ScalarStyle::Plain, self.dialect);
-                self.builder.scalar(scalar.map_err(|problem| problem.from(start))?, named(anchor), start);
+                let scalar = match self.resource_scalar(&text, style, &place, tag.is_some()) {
+                    Some(scalar) => scalar,
+                    None => resolve(text, tag.as_deref(), style == ScalarStyle::Plain, self.dialect)
+                        .map_err(|problem| problem.from(start))?,
+                };
+                self.builder.scalar(scalar, named(anchor), start);
                 Ok(())
             }
             Event::SequenceStart(style, anchor, _) => {
@@ -126,6 +131,27 @@ impl Document<'_> {
             }
             Event::UnresolvedAlias(name) => Err(Problem::UnknownAnchor(name.into_owned()).from(start)),
             _ => Ok(()),
+        }
+    }
+
+    /// What a scalar is in a resource, where that is not what it is elsewhere.
+    fn resource_scalar(
+        &self,
+        text: &str,
+        style: ScalarStyle,
+        place: &Range<usize>,
+        is_tagged: bool,
+    ) -> Option<Scalar> {
+        if self.dialect != Dialect::Resources {
+            return None;
+        }
+        match style {
+            ScalarStyle::Folded => Some(Scalar::Text(folded::read_again(text))),
+            ScalarStyle::Plain if place.is_empty() && !is_tagged => Some(Scalar::Empty),
+            // Null takes an annotation away where it stands in a patch.
+            ScalarStyle::Plain if matches!(text, "<<" | "" | "~" | "null" | "Null" | "NULL") => None,
+            ScalarStyle::Plain if self.builder.is_in_annotations() => Some(Scalar::Text(text.to_owned())),
+            _ => None,
         }
     }
 

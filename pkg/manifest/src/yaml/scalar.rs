@@ -19,6 +19,8 @@ const CORE_TAGS: &str = "tag:yaml.org,2002:";
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scalar {
     Null,
+    /// Nothing is written where a value could be, which is null too.
+    Empty,
     Bool(bool),
     Int(i64),
     /// An integer that only fits the unsigned type.

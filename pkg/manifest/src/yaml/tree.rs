@@ -71,6 +71,26 @@ impl Builder {
         self.open(Kind::Mapping { end: 0 }, anchor, offset)
     }
 
+    /// Whether the next node is a key or a value of the annotations of an object: of the document, or of an item of a list
+    /// that is the document.
+    pub(super) fn is_in_annotations(&self) -> bool {
+        let is_called = |index: u32, name: &str| {
+            let before = index.checked_sub(1).and_then(|before| self.tree.nodes.get(before as usize));
+            matches!(before, Some(Node { kind: Kind::Scalar(Scalar::Text(text)), .. }) if text == name)
+        };
+        match *self.open {
+            [_, metadata, annotations] => {
+                is_called(metadata, "metadata") && is_called(annotations, "annotations")
+            }
+            [_, items, _, metadata, annotations] => {
+                is_called(items, "items")
+                    && is_called(metadata, "metadata")
+                    && is_called(annotations, "annotations")
+            }
+            _ => false,
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.tree.nodes.is_empty()
     }

@@ -14,6 +14,11 @@ use crate::provenance::{Setter, Trail};
 use crate::{Map, Value};
 use style::{Style, Traits};
 
+/// Whether a text may be written as a block of lines, by the printer of version 3 as by this one.
+pub(super) fn may_be_block(text: &str) -> bool {
+    Traits::of(text).may_be_block()
+}
+
 /// Longer keys are written as `? key`, in bytes.
 const LONGEST_SIMPLE_KEY: usize = 128;
 const INDENT: usize = 2;

@@ -43,9 +43,14 @@ impl Traits {
         self.has_break
     }
 
+    /// Tells whether a block of lines would be read as this text.
+    pub(super) fn may_be_block(self) -> bool {
+        !(self.must_escape || self.space_last)
+    }
+
     pub(super) fn style_of(self, text: &str) -> Style {
         if self.has_line_feed {
-            return if self.must_escape || self.space_last { Style::Double } else { Style::Literal };
+            return if self.may_be_block() { Style::Literal } else { Style::Double };
         }
         if changes_when_plain(text) || self.must_escape {
             Style::Double
