@@ -9,6 +9,7 @@ use std::{
 use anyhow::{Context as _, Result};
 
 use super::{
+    figures::Figures,
     judge::Target,
     sample,
     table::{self, Row},
@@ -42,35 +43,44 @@ pub(super) fn run(setup: &Setup<'_>, folder: &Path) -> Result<String> {
     let mut rows = Vec::new();
     for name in setup.trees.map_or(&[][..], |_| &TREES) {
         let tree = setup.trees.unwrap_or(Path::new("")).join(name);
-        rows.push(setup.row(&format!("Cluster API, {name}"), &tree, setup.kubectl, folder)?);
+        rows.push(setup.beside(format!("Cluster API, {name}"), &tree, folder)?);
     }
     let mut alone = None;
-    for count in [OBJECTS, OBJECTS * 10] {
+    for (count, flag, target) in [
+        (OBJECTS, None, Target::Within { millis: 300 }),
+        (OBJECTS, Some("--provenance"), Target::TimesAlone(2)),
+        (OBJECTS * 10, None, Target::TimesAlone(12)),
+    ] {
         let tree = make(&folder.join(format!("objects-{count}")), count)?;
-        let name = format!("{count} objects, {PATCHES} patches, a prefix, labels");
-        let mut row = setup.row(&name, &tree, None, folder)?;
-        row.targets =
-            if alone.is_some() { vec![Target::TimesAlone(12)] } else { vec![Target::Within { millis: 300 }] };
-        row.alone = alone.replace(row.ours);
-        rows.push(row);
+        let with = flag.map(|flag| format!(", `{flag}`")).unwrap_or_default();
+        let name = format!("{count} objects, {PATCHES} patches, a prefix, labels{with}");
+        let words: Vec<&str> = ["kustomize", "build"].into_iter().chain(flag).collect();
+        let ours = setup.measured(setup.ours, &words, &tree, folder)?;
+        rows.push(Row { name, ours, theirs: None, alone, targets: vec![target] });
+        alone.get_or_insert(ours);
     }
     Ok(table::render(&rows))
 }
 
 impl Setup<'_> {
-    fn row(&self, name: &str, tree: &Path, peer: Option<&Path>, folder: &Path) -> Result<Row> {
-        let tree = tree.display().to_string();
-        let measured = |program: &Path, words: &[&str]| {
-            let arguments: Vec<String> = words.iter().copied().chain([&*tree]).map(str::to_owned).collect();
-            sample::median_of(program, &arguments, folder, self.runs).with_context(|| format!("`{tree}`"))
-        };
+    /// A tree that both build.
+    fn beside(&self, name: String, tree: &Path, folder: &Path) -> Result<Row> {
         Ok(Row {
-            name: name.to_owned(),
-            ours: measured(self.ours, &["kustomize", "build"])?,
-            theirs: peer.map(|peer| measured(peer, &["kustomize"])).transpose()?,
+            name,
+            ours: self.measured(self.ours, &["kustomize", "build"], tree, folder)?,
+            theirs: self
+                .kubectl
+                .map(|kubectl| self.measured(kubectl, &["kustomize"], tree, folder))
+                .transpose()?,
             alone: None,
             targets: vec![Target::CpuShare(10), Target::MemoryShare(4)],
         })
+    }
+
+    fn measured(&self, program: &Path, words: &[&str], tree: &Path, folder: &Path) -> Result<Figures> {
+        let tree = tree.display().to_string();
+        let arguments: Vec<String> = words.iter().copied().chain([&*tree]).map(str::to_owned).collect();
+        sample::median_of(program, &arguments, folder, self.runs).with_context(|| format!("`{tree}`"))
     }
 }
 
