@@ -10,7 +10,7 @@
 mod align;
 mod marks;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -107,9 +107,9 @@ impl Provenance {
     pub(crate) fn map_setters(&mut self, map: &mut dyn FnMut(&Setter) -> Setter) {
         self.origin = Arc::new(map(&self.origin));
         // Many fields share what set them.
-        let mut mapped: HashMap<*const Setter, Arc<Setter>> = HashMap::new();
+        let mut mapped: BTreeMap<Arc<Setter>, Arc<Setter>> = BTreeMap::new();
         self.fields.map_setters(&mut |setter| {
-            let new = mapped.entry(Arc::as_ptr(setter)).or_insert_with(|| Arc::new(map(setter)));
+            let new = mapped.entry(Arc::clone(setter)).or_insert_with(|| Arc::new(map(setter)));
             Arc::clone(new)
         });
     }

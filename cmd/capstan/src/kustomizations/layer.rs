@@ -1,7 +1,6 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -23,8 +22,7 @@ use super::{
     disk::DiskTree,
     distinct,
     fetch::{Fetched, Fetcher},
-    in_short,
-    place::{copies, in_copy, show_setters},
+    place::FileNames,
     recorded::Recorded,
     run::{Building, Pass, Place, Start},
     shown_place,
@@ -40,7 +38,7 @@ pub(crate) struct KustomizationLayer {
     /// What to do about that which could not be fetched.
     hints: Vec<String>,
     reviewed: Option<Reviewed>,
-    current: PathBuf,
+    names: FileNames,
     max_file_bytes: u64,
     is_used: AtomicBool,
 }
@@ -65,8 +63,14 @@ impl KustomizationLayer {
         let max_file_bytes = repository::Context::default().max_file_bytes();
         let mut fetched = Fetched::default();
         let start = start(place, max_file_bytes, &mut fetched, fetcher).await;
+        let (place, names) = (shown_place(place), FileNames::seen_from(fetcher.environment.current_dir()));
+        let names = names.with_answers(&fetched.answers);
+        let names = match &start {
+            Ok(start) => names.with_start(&place, start),
+            Err(_) => names,
+        };
         Self {
-            place: shown_place(place),
+            place,
             start: start.map_err(|failure| LayerFault {
                 problem: failure.in_one_line(),
                 hints: failure.distinct_hints().map(str::to_owned).collect(),
@@ -74,7 +78,7 @@ impl KustomizationLayer {
             answers: fetched.answers,
             hints: fetched.hints,
             reviewed,
-            current: fetcher.environment.current_dir().to_owned(),
+            names,
             max_file_bytes,
             is_used: AtomicBool::new(false),
         }
@@ -93,7 +97,7 @@ impl KustomizationLayer {
     }
 
     fn text(&self, problem: &Problem) -> String {
-        in_short(problem, &self.current)
+        self.names.in_short(problem)
     }
 
     fn check(&self, errors: &[Problem], warnings: &[Problem]) -> Result<(), LayerError> {
@@ -105,9 +109,8 @@ impl KustomizationLayer {
 
     /// The files by their path as seen from its folder; those from elsewhere by address and path.
     fn files(&self, start: &Start, read: BTreeMap<TreePath, Arc<[u8]>>) -> BTreeMap<String, Bytes> {
-        let copies = copies(&self.answers);
-        let name =
-            |file: &TreePath| in_copy(file, &copies).unwrap_or_else(|| file.relative_to(&start.folder));
+        let copies = FileNames::default().with_answers(&self.answers);
+        let name = |file: &TreePath| copies.in_copy(file).unwrap_or_else(|| file.relative_to(&start.folder));
         let fetched = self.answers.iter().filter_map(|(request, answer)| match (request, answer) {
             (Request::Remote(remote), Ok(Answer::Bytes(bytes))) => Some((remote.shown(), Arc::clone(bytes))),
             _ => None,
@@ -225,7 +228,7 @@ impl Layer for KustomizationLayer {
         if let Some(Reviewed { lock, label }) = &self.reviewed {
             lock.verify_kustomization(label, &files).map_err(|source| not_as_locked(&self.place, source))?;
         }
-        show_setters(&mut output.objects, &copies(&self.answers), &self.current);
+        self.names.name_setters(&mut output.objects);
         let warnings = distinct(&output.warnings).into_iter().map(|it| self.text(it)).collect();
         Ok(Layered { objects: output.objects, warnings, files })
     }

@@ -18,6 +18,6 @@ mod run;
 pub(crate) use flags::{Around, KustomizationFlags, RunLayers, configured};
 pub(crate) use helm::HelmProgram;
 pub(crate) use layer::KustomizationLayer;
-pub(crate) use place::{distinct, in_short, show_setters, shown_files, shown_place};
+pub(crate) use place::{FileNames, distinct, shown_place};
 pub(crate) use recorded::found_by_layer;
 pub(crate) use run::{Built, How, build};

@@ -8,7 +8,7 @@ use super::{
     disk::{DiskTree, tree_path},
     fetch::{Fetched, Fetcher},
     helm::HelmProgram,
-    place::{copies, show_setters},
+    place::{FileNames, shown_place},
 };
 use crate::{Environment, Failure, session::Session};
 
@@ -16,6 +16,8 @@ use crate::{Environment, Failure, session::Session};
 pub(crate) struct Built {
     /// The objects, or all problems.
     pub(crate) result: Result<Output, BuildErrors>,
+    /// What its files are called.
+    pub(crate) names: FileNames,
     /// What to do about that which could not be fetched.
     pub(crate) hints: Vec<String>,
 }
@@ -132,9 +134,12 @@ pub(crate) fn build(place: &str, how: &How, session: &Session) -> Result<Built, 
             session.block_on(building.fetch(wanted, &mut fetched, &fetcher))?
         }
     };
+    let names = FileNames::seen_from(session.environment().current_dir())
+        .with_answers(&fetched.answers)
+        .with_start(&shown_place(place), &start);
     let result = result.map(|mut output| {
-        show_setters(&mut output.objects, &copies(&fetched.answers), session.environment().current_dir());
+        names.name_setters(&mut output.objects);
         output
     });
-    Ok(Built { result, hints: fetched.hints })
+    Ok(Built { result, names, hints: fetched.hints })
 }

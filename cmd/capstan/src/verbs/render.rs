@@ -11,7 +11,7 @@ use manifest::Object;
 use super::generate::print::{self, OBJECTS_MODE};
 use crate::{
     Failure, Within as _,
-    kustomizations::{Around, KustomizationFlags, show_setters},
+    kustomizations::{Around, FileNames, KustomizationFlags},
     session::Session,
     settings::OutputFormat,
     ui::write_file_atomically,
@@ -79,8 +79,9 @@ pub(crate) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
         return print::objects(objects, format, provenance, None, session);
     };
     let folder = session.environment().resolve(folder);
+    let names = FileNames::seen_from(session.environment().current_dir());
     for mut part in parts {
-        show_setters(&mut part.objects, &[], session.environment().current_dir());
+        names.name_setters(&mut part.objects);
         write_part(&folder.join(&part.name), &part, session)?;
     }
     Ok(())

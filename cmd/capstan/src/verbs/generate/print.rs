@@ -5,7 +5,7 @@ use manifest::Object;
 
 use crate::{
     Failure,
-    kustomizations::show_setters,
+    kustomizations::FileNames,
     session::Session,
     settings::{OutputFormat, to_json},
     ui::write_file_atomically,
@@ -24,7 +24,7 @@ pub(crate) fn objects(
     write_to: Option<&str>,
     session: &mut Session,
 ) -> Result<(), Failure> {
-    show_setters(&mut objects, &[], session.environment().current_dir());
+    FileNames::seen_from(session.environment().current_dir()).name_setters(&mut objects);
     let text = match format {
         _ if provenance == Provenance::Json => provenance::report(&objects)?,
         OutputFormat::Text | OutputFormat::Yaml => manifest::write_traced_stream(&objects) + "\n",

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Failure,
-    kustomizations::{self, Built, distinct, in_short},
+    kustomizations::{self, Built, FileNames, distinct},
     session::Session,
     settings::OutputFormat,
     verbs::provenance::{self, Provenance, ProvenanceFlag},
@@ -59,17 +59,17 @@ pub(super) fn run(args: &Build, session: &mut Session) -> Result<(), Failure> {
     let provenance = args.provenance.of(OutputFormat::Yaml)?;
     how.options.trace = provenance.trace();
     let place = args.place.as_deref().unwrap_or(HERE);
-    let Built { result, hints } = kustomizations::build(place, &how, session)?;
+    let Built { result, names, hints } = kustomizations::build(place, &how, session)?;
     match result {
         Ok(output) => {
-            warn(&output, session);
+            warn(&output, &names, session);
             match provenance {
                 Provenance::Untold | Provenance::Comments => write(&output, &args.output, session),
                 Provenance::Json => write_text(provenance::report(&output.objects)?, &args.output, session),
             }
         }
         Err(errors) => {
-            let failure = failure(place, &errors, session);
+            let failure = failure(place, &errors, &names);
             Err(hints.into_iter().fold(failure, Failure::hint))
         }
     }
@@ -86,18 +86,18 @@ impl Build {
     }
 }
 
-fn warn(output: &Output, session: &Session) {
+fn warn(output: &Output, names: &FileNames, session: &Session) {
     for warning in distinct(&output.warnings) {
-        session.messages().warning(in_short(warning, session.environment().current_dir()));
+        session.messages().warning(names.in_short(warning));
     }
 }
 
-fn failure(place: &str, errors: &BuildErrors, session: &Session) -> Failure {
+fn failure(place: &str, errors: &BuildErrors, names: &FileNames) -> Failure {
     let problems = distinct(&errors.problems);
     let message = match problems.len() {
         1 => format!("cannot build `{place}`"),
         count => format!("cannot build `{place}`, for {count} reasons"),
     };
-    let causes = problems.into_iter().map(|it| in_short(it, session.environment().current_dir()));
+    let causes = problems.into_iter().map(|it| names.in_short(it));
     causes.fold(Failure::user(message), Failure::cause)
 }

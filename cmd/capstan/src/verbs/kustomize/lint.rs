@@ -7,7 +7,7 @@ use super::{HERE, flags::LoadFlags};
 use crate::{
     Failure,
     failure::Kind,
-    kustomizations::{self, Built, distinct, shown_files},
+    kustomizations::{self, Built, FileNames, distinct},
     session::Session,
     settings::OutputFormat,
 };
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
         let built = kustomizations::build(place, &how, session)?;
         hints.extend(built.hints.iter().cloned());
         let place = repository::shown_text(place);
-        kustomizations.push(KustomizationFindings { place, findings: findings(&built, session) });
+        kustomizations.push(KustomizationFindings { place, findings: findings(&built) });
     }
     let report = KustomizationLint { kustomizations };
     let text = format.render(&report, text)?;
@@ -56,18 +56,19 @@ pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
     verdict(&report, args).map_err(|failure| hints.into_iter().fold(failure, Failure::hint))
 }
 
-fn findings(built: &Built, session: &Session) -> Vec<KustomizationFinding> {
+fn findings(built: &Built) -> Vec<KustomizationFinding> {
     let (errors, warnings) = match &built.result {
         Ok(output) => (&[][..], &output.warnings[..]),
         Err(errors) => (&errors.problems[..], &errors.warnings[..]),
     };
-    let errors = distinct(errors).into_iter().map(|it| finding(it, FindingSeverity::Error, session));
-    let warnings = distinct(warnings).into_iter().map(|it| finding(it, FindingSeverity::Warning, session));
+    let errors = distinct(errors).into_iter().map(|it| finding(it, FindingSeverity::Error, &built.names));
+    let warnings =
+        distinct(warnings).into_iter().map(|it| finding(it, FindingSeverity::Warning, &built.names));
     errors.chain(warnings).collect()
 }
 
-fn finding(problem: &Problem, severity: FindingSeverity, session: &Session) -> KustomizationFinding {
-    let mut by_way_of = shown_files(problem, session.environment().current_dir());
+fn finding(problem: &Problem, severity: FindingSeverity, names: &FileNames) -> KustomizationFinding {
+    let mut by_way_of = names.of_problem(problem);
     KustomizationFinding {
         severity,
         file: by_way_of.pop().unwrap_or_default(),
