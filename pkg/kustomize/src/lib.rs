@@ -14,7 +14,7 @@
 //! | `accumulator`, `resource`, `id` | which objects are there, and what were they called |
 //! | `fields` | which fields of which kinds are written |
 //! | `generators`, `patches`, `transform`, `vars`, `plugins`, `helm` | the steps, a module a field |
-//! | `selector` | which objects does a `target` or a `select` mean |
+//! | `selector`, `expression` | which objects does a `target` or a `select` mean |
 //! | `schema`, `merge` | how is a list merged, and a patch |
 //! | `hash`, `references`, `order`, `output` | what is done once, at the end |
 //! | `request` | what is wanted from elsewhere: the caller fetches it, and builds again |
@@ -25,6 +25,7 @@ mod accumulator;
 mod build;
 #[cfg(test)]
 mod corpus;
+mod expression;
 mod fields;
 #[cfg(test)]
 mod fixtures;

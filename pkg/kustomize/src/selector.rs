@@ -7,6 +7,7 @@ use regex::Regex;
 
 use crate::ResId;
 use crate::accumulator::{Accumulator, Position};
+use crate::expression;
 use crate::kustomization::entries::Selector;
 use crate::resource::Resource;
 
@@ -66,8 +67,7 @@ impl Matcher {
     pub(crate) fn read(selector: &Selector) -> Result<Self, Vec<SelectorProblem>> {
         let mut problems = Vec::new();
         let mut pattern = |field, text: &str| {
-            Pattern::read(text).unwrap_or_else(|error| {
-                let reason = error.to_string().lines().last().unwrap_or_default().to_owned();
+            Pattern::read(text).unwrap_or_else(|reason| {
                 problems.push(SelectorProblem::Pattern { field, text: text.to_owned(), reason });
                 Pattern::Any
             })
@@ -146,13 +146,13 @@ impl Matcher {
 }
 
 impl Pattern {
-    fn read(text: &str) -> Result<Self, regex::Error> {
+    fn read(text: &str) -> Result<Self, String> {
         Ok(if text.is_empty() {
             Self::Any
         } else if text.chars().all(|each| each.is_alphanumeric() || matches!(each, '-' | '_' | '/' | ':')) {
             Self::Plain(text.to_owned())
         } else {
-            Self::Regex(Regex::new(&format!("^(?:{text})$"))?)
+            Self::Regex(expression::read(&format!("^(?:{text})$"))?)
         })
     }
 

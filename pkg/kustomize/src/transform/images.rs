@@ -10,6 +10,7 @@ use regex::Regex;
 
 use crate::accumulator::Accumulator;
 use crate::build::Scope;
+use crate::expression;
 use crate::fields::{FieldPath, FieldTable};
 use crate::kustomization::entries::Image;
 
@@ -152,11 +153,8 @@ impl<'a> Rule<'a> {
     /// A name that is no regular expression.
     pub(crate) fn new(image: &'a Image) -> Result<Self, ImageProblem> {
         let end = "(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?$";
-        let pattern = Regex::new(&format!("^{}{end}", image.name)).map_err(|error| {
-            // Parse errors are drawings of several lines, the last of which says why.
-            let reason = error.to_string().lines().last().unwrap_or_default().to_owned();
-            ImageProblem::NotAnExpression { name: image.name.clone(), reason }
-        })?;
+        let pattern = expression::read(&format!("^{}{end}", image.name))
+            .map_err(|reason| ImageProblem::NotAnExpression { name: image.name.clone(), reason })?;
         Ok(Self { image, pattern })
     }
 

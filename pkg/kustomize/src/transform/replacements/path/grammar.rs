@@ -5,6 +5,8 @@ use std::fmt;
 use manifest::{Map, Value};
 use regex::Regex;
 
+use crate::expression;
+
 /// A text that is no path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathProblem {
@@ -113,10 +115,8 @@ impl Step {
 
 impl Element {
     fn new(key: &str, value: &str) -> Result<Self, PathProblem> {
-        let pattern = Regex::new(value).map_err(|error| {
-            let reason = error.to_string().lines().last().unwrap_or_default().to_owned();
-            PathProblem::Element { text: value.to_owned(), reason }
-        })?;
+        let pattern = expression::read(value)
+            .map_err(|reason| PathProblem::Element { text: value.to_owned(), reason })?;
         Ok(Self { key: key.to_owned(), value: value.to_owned(), pattern })
     }
 

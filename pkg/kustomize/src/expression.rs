@@ -1,0 +1,274 @@
+//! Regular expressions as the peer reads them, for the crate that runs them, which reads some otherwise.
+//!
+//! ```text
+//! \${NAME}  ─►  \$\{NAME}       a brace that counts nothing is a brace
+//! \d        ─►  [0-9]           classes and the ends of words are of ASCII
+//! [a[&&b]   ─►  [a\[\&\&b]      a class holds characters, ranges and named classes: it knows no operators
+//! \Qa.b\E   ─►  a\.b
+//! ```
+//! What only the crate can read (`(?x)`, `a**`) it may.
+//! Source: the syntax of Go's `regexp`, which kustomize v5.8.1 reads selectors, names of images and paths with.
+
+use regex::Regex;
+
+/// Reads an expression.
+/// # Errors
+/// Says in one line why it is none.
+pub(crate) fn read(text: &str) -> Result<Regex, String> {
+    Regex::new(&translate(text)).map_err(|error| {
+        // Parse errors are drawings of several lines, the last of which says why.
+        error.to_string().lines().last().unwrap_or_default().to_owned()
+    })
+}
+
+fn translate(text: &str) -> String {
+    let mut translation = Translation { rest: text, written: String::with_capacity(text.len()) };
+    while let Some(next) = translation.take() {
+        match next {
+            '\\' => drop(translation.escape(Place::Outside)),
+            '[' => translation.class(),
+            '{' if !is_count(translation.rest) => translation.literal('{'),
+            other => translation.written.push(other),
+        }
+    }
+    translation.written
+}
+
+/// Whether what follows a brace says how often.
+fn is_count(rest: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    rest.split_once('}').is_some_and(|(inside, _)| match inside.split_once(',') {
+        Some((least, most)) => is_number(least) && (most.is_empty() || is_number(most)),
+        None => is_number(inside),
+    })
+}
+
+/// An expression while it is rewritten from left to right.
+struct Translation<'t> {
+    rest: &'t str,
+    written: String,
+}
+
+/// Where an escape stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Outside,
+    InClass,
+}
+
+/// What an element of a class stands for; a range can begin with one character alone.
+#[derive(PartialEq, Eq)]
+enum Element {
+    One,
+    Several,
+}
+
+impl<'t> Translation<'t> {
+    fn take(&mut self) -> Option<char> {
+        let next = self.rest.chars().next()?;
+        self.rest = &self.rest[next.len_utf8()..];
+        Some(next)
+    }
+
+    fn take_prefix(&mut self, prefix: &str) -> bool {
+        let rest = self.rest.strip_prefix(prefix);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    /// Takes what is in braces, with them, or so many characters.
+    fn take_argument(&mut self, count: usize) -> &'t str {
+        let closed = if self.rest.starts_with('{') { self.rest.find('}').map(|at| at + 1) } else { None };
+        let end = || self.rest.char_indices().nth(count).map_or(self.rest.len(), |(at, _)| at);
+        let (argument, rest) = self.rest.split_at(closed.unwrap_or_else(end));
+        self.rest = rest;
+        argument
+    }
+
+    fn literal(&mut self, character: char) {
+        self.written += &regex::escape(character.encode_utf8(&mut [0; 4]));
+    }
+
+    /// Rewrites what stands behind a backslash.
+    fn escape(&mut self, place: Place) -> Element {
+        let Some(next) = self.take() else {
+            self.written.push('\\');
+            return Element::One;
+        };
+        match next {
+            'd' => self.written += "[0-9]",
+            'D' => self.written += "[^0-9]",
+            's' => self.written += r"[\t\n\f\r ]",
+            'S' => self.written += r"[^\t\n\f\r ]",
+            'w' => self.written += "[0-9A-Za-z_]",
+            'W' => self.written += "[^0-9A-Za-z_]",
+            'p' | 'P' => self.property(next),
+            'x' => return self.hexadecimal(),
+            'b' if place == Place::Outside => self.written += r"(?-u:\b)",
+            'B' if place == Place::Outside => self.written += r"(?-u:\B)",
+            'Q' if place == Place::Outside => self.quoted(),
+            '0'..='7' => return self.octal(next),
+            '<' | '>' => {
+                self.literal(next);
+                return Element::One;
+            }
+            other => {
+                self.written.extend(['\\', other]);
+                return Element::One;
+            }
+        }
+        Element::Several
+    }
+
+    /// `\p{Greek}` or `\pL`; a `^` in the braces says that all others are meant.
+    fn property(&mut self, letter: char) {
+        let is_turned = self.rest.starts_with("{^");
+        let letter = if is_turned == (letter == 'p') { 'P' } else { 'p' };
+        self.written.extend(['\\', letter]);
+        let name = self.take_argument(1);
+        self.written += &name.replacen('^', "", 1);
+    }
+
+    /// `\x{61}` or `\x61`.
+    fn hexadecimal(&mut self) -> Element {
+        let digits = self.take_argument(2);
+        self.written += r"\x";
+        self.written += digits;
+        Element::One
+    }
+
+    fn quoted(&mut self) {
+        let (quoted, rest) = self.rest.split_once(r"\E").unwrap_or((self.rest, ""));
+        self.rest = rest;
+        quoted.chars().for_each(|each| self.literal(each));
+    }
+
+    /// Up to three digits, of which the first is not alone unless it is zero: that would be a reference back.
+    fn octal(&mut self, first: char) -> Element {
+        let is_digit = |byte: &u8| matches!(byte, b'0'..=b'7');
+        let more = self.rest.bytes().take(2).take_while(is_digit).count();
+        let digits = format!("{first}{}", &self.rest[..more]);
+        self.rest = &self.rest[more..];
+        match u32::from_str_radix(&digits, 8) {
+            Ok(code) if more > 0 || first == '0' => self.written += &format!(r"\x{{{code:x}}}"),
+            _ => self.written.extend(['\\', first]),
+        }
+        Element::One
+    }
+
+    /// Rewrites a class behind its bracket, up to its end.
+    fn class(&mut self) {
+        self.written.push('[');
+        if self.take_prefix("^") {
+            self.written.push('^');
+        }
+        let mut is_first = true;
+        while is_first || !self.take_prefix("]") {
+            if self.rest.is_empty() {
+                return;
+            }
+            is_first = false;
+            let is_range = self.element() == Element::One && self.rest.starts_with('-');
+            if is_range && !self.rest.starts_with("-]") && self.take_prefix("-") {
+                self.written.push('-');
+                self.element();
+            }
+        }
+        self.written.push(']');
+    }
+
+    fn element(&mut self) -> Element {
+        if let Some((name, rest)) = self.rest.strip_prefix("[:").and_then(|rest| rest.split_once(":]")) {
+            self.written += &format!("[:{name}:]");
+            self.rest = rest;
+            return Element::Several;
+        }
+        match self.take() {
+            Some('\\') => return self.escape(Place::InClass),
+            Some(other) => self.literal(other),
+            None => {}
+        }
+        Element::One
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fitting<'n>(text: &str, names: &[&'n str]) -> Vec<&'n str> {
+        let expression = read(&format!("^(?:{text})$")).unwrap();
+        names.iter().copied().filter(|name| expression.is_match(name)).collect()
+    }
+
+    #[test]
+    fn a_brace_that_counts_nothing_is_a_brace() {
+        let names = ["${A}-x", "a{", "{a}", "a{,2}", "aa", "a{1"];
+        for (text, expected) in [
+            (r"\${A}-x", &["${A}-x"][..]),
+            (r"\$\{A\}.*", &["${A}-x"]),
+            ("a{", &["a{"]),
+            ("{a}", &["{a}"]),
+            ("a{,2}", &["a{,2}"]),
+            ("a{1", &["a{1"]),
+            ("a{2}", &["aa"]),
+            ("a{1,}", &["aa"]),
+            ("a{1,2}", &["aa"]),
+            (".+{", &["a{"]),
+        ] {
+            assert_eq!(fitting(text, &names), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_class_holds_brackets_and_knows_no_operators() {
+        let names = ["a", "b", "[", "]", "&", "~", "-", "5", "٣", "^"];
+        for (text, expected) in [
+            ("[a[b]", &["a", "b", "["][..]),
+            ("[a&&b]", &["a", "b", "&"]),
+            ("[a~~b]", &["a", "b", "~"]),
+            ("[]a]", &["a", "]"]),
+            ("[^]a]", &["b", "[", "&", "~", "-", "5", "٣", "^"]),
+            (r"[\d-z]", &["-", "5"]),
+            ("[a-b]", &["a", "b"]),
+            ("[a-]", &["a", "-"]),
+            ("[+--]", &["-"]),
+            ("[[:digit:]b]", &["b", "5"]),
+            (r"[\[\]]", &["[", "]"]),
+            ("[b^]", &["b", "^"]),
+            (r"[^\D]", &["5"]),
+            (r"[\x{61}-\x62]", &["a", "b"]),
+        ] {
+            assert_eq!(fitting(text, &names), expected, "{text}");
+        }
+        for text in ["[a", "[a--b]", r"[a-\d]", "["] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn named_classes_are_of_ascii_and_escapes_those_of_the_peer() {
+        let names = ["a", "é", "5", "٣", "a.b", "a b", "<a"];
+        for (text, expected) in [
+            (r"\d", &["5"][..]),
+            (r"\w", &["a", "5"]),
+            (r"\D", &["a", "é", "٣"]),
+            (r"\pL", &["a", "é"]),
+            (r"[\p{Latin}\pN]", &["a", "é", "5", "٣"]),
+            (r"\p{Lu}|\x61|\x{e9}", &["a", "é"]),
+            (r"\p{^L}", &["5", "٣"]),
+            (r"\P{^L}", &["a", "é"]),
+            (r"\Qa.b\E", &["a.b"]),
+            (r"a\sb", &["a b"]),
+            (r"a\b.\bb", &["a.b", "a b"]),
+            (r"\<a", &["<a"]),
+            (r"\141", &["a"]),
+        ] {
+            assert_eq!(fitting(text, &names), expected, "{text}");
+        }
+        assert!(read(r"\Qa.b").is_ok_and(|expression| expression.is_match("xa.b")));
+        for text in [r"(a)\1", r"\8", r"\", "(", "*"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+}
