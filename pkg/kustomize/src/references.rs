@@ -56,6 +56,12 @@ pub enum ReferenceProblem {
     },
 }
 
+impl ReferenceProblem {
+    fn subject_namespace(resource: &Resource) -> Self {
+        Self::SubjectNamespace { id: Box::new(resource.id().clone()) }
+    }
+}
+
 /// Rewrites the fields of [`FieldTables::name_references`] to the names objects have now.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for problem in follow(objects) {
@@ -69,7 +75,7 @@ fn follow(objects: &mut Accumulator) -> Vec<ReferenceProblem> {
     let tables = objects.tables.clone();
     let mut problems = Vec::new();
     if referents.is_empty() {
-        return problems;
+        return unreadable_subjects(objects, &tables);
     }
     let mut fields_of: HashMap<Gvk, Vec<RefersTo<'_>>> = HashMap::new();
     objects.edit_all(|resource| {
@@ -81,6 +87,17 @@ fn follow(objects: &mut Accumulator) -> Vec<ReferenceProblem> {
         follow_from(resource, fields, &referents, &mut problems);
     });
     problems
+}
+
+/// What is wrong with objects that refer to others, where no reference has to be followed.
+fn unreadable_subjects(objects: &Accumulator, tables: &FieldTables) -> Vec<ReferenceProblem> {
+    let resources = objects.iter().map(|(_, resource)| resource);
+    let unreadable = resources.filter(|resource| {
+        resource.object.kind() == "RoleBinding"
+            && Referrer::of(resource).is_none()
+            && !fields_that_refer(&resource.original_id().gvk, tables).is_empty()
+    });
+    unreadable.map(ReferenceProblem::subject_namespace).collect()
 }
 
 /// A kind of objects, and a field that refers to them.
@@ -103,7 +120,7 @@ fn follow_from(
         return;
     }
     let Some(referrer) = Referrer::of(resource) else {
-        problems.push(ReferenceProblem::SubjectNamespace { id: Box::new(resource.id().clone()) });
+        problems.push(ReferenceProblem::subject_namespace(resource));
         return;
     };
     for &(kind, path) in fields {

@@ -192,10 +192,13 @@ fn subjects_that_cannot_be_read_are_told() {
         with("{kind: ServiceAccount}"),
         format!("/kustomization.yaml: `subjects` of `{id}` leads to a mapping without `name`")
     );
-    assert_eq!(
-        with("{kind: ServiceAccount, name: sa, namespace: 5}"),
-        format!(
-            "/kustomization.yaml: a service account among `subjects` of `{id}` has a `namespace` that is no string"
-        )
-    );
+    for namespace in ["5", "null", "[a]"] {
+        let reason =
+            format!("a service account among `subjects` of `{id}` has a `namespace` that is no string");
+        let subject = format!("{{kind: ServiceAccount, name: sa, namespace: {namespace}}}");
+        assert_eq!(with(&subject), format!("/kustomization.yaml: {reason}"));
+        let binding = binding("RoleBinding", &format!("subjects: [{subject}]"));
+        let unnamed = [("/kustomization.yaml", "resources: [r.yaml]"), ("/r.yaml", &*binding)];
+        assert_eq!(told(&unnamed), format!("/kustomization.yaml: {}", reason.replace("p-rb", "rb")));
+    }
 }
