@@ -33,14 +33,19 @@ use strategic::Labels;
 /// Applies the entries of `patchesStrategicMerge`.
 pub(crate) fn run_strategic_merge(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let mut writes = Writes::of(scope);
-    for (index, entry) in scope.kustomization.patches_strategic_merge.iter().enumerate() {
+    let entries = &scope.kustomization.patches_strategic_merge;
+    let mut found = Found::Nothing;
+    for (index, entry) in entries.iter().enumerate() {
         let place = format!("patchesStrategicMerge[{index}]");
-        apply_strategic(scope, &place, entry, objects, &mut writes);
+        found = found.max(apply_strategic(scope, &place, entry, objects, &mut writes));
         scope.account(
             &place,
-            scope.named_file(if body::is_mapping(entry) { "" } else { entry }).as_ref(),
+            scope.named_file(if body::is_text(entry) { "" } else { entry }).as_ref(),
             objects,
         );
+    }
+    if found == Found::Nothing && !entries.is_empty() {
+        scope.problem_among(objects, "patchesStrategicMerge", PatchProblem::Empty);
     }
 }
 
@@ -59,7 +64,7 @@ pub(crate) fn run_json6902(scope: &mut Scope<'_, '_>, objects: &mut Accumulator)
     let mut writes = Writes::of(scope);
     for (index, patch) in scope.kustomization.patches_json6902.iter().enumerate() {
         let place = format!("patchesJson6902[{index}]");
-        apply(scope, &place, patch, objects, &mut writes);
+        apply_json6902(scope, &place, patch, objects, &mut writes);
         scope.account(&place, scope.named_file(&patch.path).as_ref(), objects);
     }
 }
@@ -72,14 +77,42 @@ pub(crate) fn apply(
     objects: &mut Accumulator,
     writes: &mut Writes,
 ) {
-    let Some(body) = body::load(scope, place, patch) else { return };
+    if let Some(body) = body::load(scope, place, patch) {
+        apply_body(scope, place, patch, &body, objects, writes);
+    }
+}
+
+/// Applies one entry of `patchesJson6902`, which must not be empty.
+pub(crate) fn apply_json6902(
+    scope: &mut Scope<'_, '_>,
+    place: &str,
+    patch: &Patch,
+    objects: &mut Accumulator,
+    writes: &mut Writes,
+) {
+    match body::load(scope, place, patch) {
+        Some(body) if body.is_empty() => scope.problem_among(objects, place, PatchProblem::Empty),
+        Some(body) => apply_body(scope, place, patch, &body, objects, writes),
+        None => {}
+    }
+}
+
+fn apply_body(
+    scope: &mut Scope<'_, '_>,
+    place: &str,
+    patch: &Patch,
+    body: &Body,
+    objects: &mut Accumulator,
+    writes: &mut Writes,
+) {
     let mut entry = Entry { scope, place, options: patch.options, objects, writes };
     match (body, &patch.target) {
         (Body::Nothing, _) => {}
+        (Body::Operations(_), None) if body.is_empty() => {}
         (Body::Operations(_), None) => entry.problem(PatchProblem::NoTarget),
-        (Body::Operations(operations), Some(target)) => entry.operate(&operations, target),
+        (Body::Operations(operations), Some(target)) => entry.operate(operations, target),
         (Body::Mappings(mappings), None) => {
-            for mapping in &mappings {
+            for mapping in mappings {
                 entry.merge_by_id(mapping, Labels::AsWritten);
             }
         }
@@ -90,6 +123,15 @@ pub(crate) fn apply(
     }
 }
 
+/// What an entry of `patchesStrategicMerge` held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Found {
+    /// No patch.
+    Nothing,
+    /// A patch, or what was told to be none.
+    Something,
+}
+
 /// Applies one entry of `patchesStrategicMerge`: the patch itself, or the path of its file.
 pub(crate) fn apply_strategic(
     scope: &mut Scope<'_, '_>,
@@ -97,13 +139,19 @@ pub(crate) fn apply_strategic(
     entry: &str,
     objects: &mut Accumulator,
     writes: &mut Writes,
-) {
-    let patch = if body::is_mapping(entry) {
+) -> Found {
+    if entry.trim().is_empty() {
+        return Found::Nothing;
+    }
+    let patch = if body::is_text(entry) {
         Patch { text: entry.to_owned(), ..Patch::default() }
     } else {
         Patch { path: entry.to_owned(), ..Patch::default() }
     };
-    let Some(body) = body::load(scope, place, &patch) else { return };
+    let Some(body) = body::load(scope, place, &patch) else { return Found::Something };
+    if body.is_empty() {
+        return Found::Nothing;
+    }
     let mut entry = Entry { scope, place, options: patch.options, objects, writes };
     match body {
         Body::Nothing => {}
@@ -114,6 +162,7 @@ pub(crate) fn apply_strategic(
             }
         }
     }
+    Found::Something
 }
 
 /// An entry while it is applied.

@@ -19,7 +19,7 @@ pub(crate) struct Read {
     pub(crate) empty_fields: Option<Arc<[String]>>,
 }
 
-/// Reads all objects of a file.
+/// Reads all objects of a file; a mapping without fields is none.
 /// # Errors
 /// Every document and item that is no object, and every object without kind or name.
 pub(super) fn parse(file: &TreePath, bytes: &[u8]) -> Result<Vec<Read>, Vec<ProblemKind>> {
@@ -58,6 +58,7 @@ fn without_lists(objects: VecDeque<Read>, refuse: &mut dyn FnMut(usize, &'static
                 }
             }
             Some(Value::Null) => {}
+            _ if read.object.as_map().is_empty() => {}
             _ => flat.push(read),
         }
     }

@@ -254,3 +254,16 @@ fn a_kustomization_and_a_component_are_built_onto_objects_as_if_listed_first() {
     let told = twice.unwrap_err();
     assert!(told.contains("from `given.yaml` and from `/top/a.yaml`"), "{told}");
 }
+
+#[test]
+fn a_mapping_without_fields_is_no_object_whether_a_document_or_an_item() {
+    let object = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
+    for text in [
+        format!("{{}}\n---\n{object}\n---\n{{}}\n"),
+        format!("{{apiVersion: v1, kind: List, items: [{{}}, {object}]}}"),
+    ] {
+        let objects =
+            super::testing::build(&[("/kustomization.yaml", "resources: [r.yaml]"), ("/r.yaml", &text)]);
+        assert_eq!(objects.unwrap().len(), 1, "{text}");
+    }
+}

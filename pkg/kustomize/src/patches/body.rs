@@ -19,9 +19,24 @@ pub(super) enum Body {
     Operations(Operations),
 }
 
-/// Whether a text is a patch itself, and no path.
-pub(super) fn is_mapping(text: &str) -> bool {
-    yaml::read_value(text, &Limits::default()).is_ok_and(|value| value.is_object())
+impl Body {
+    /// Whether it changes nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Mappings(mappings) => mappings.is_empty(),
+            Self::Operations(operations) => operations.is_empty(),
+        }
+    }
+}
+
+/// Whether a text is a patch itself, if an empty one, and no path.
+pub(super) fn is_text(text: &str) -> bool {
+    yaml::read_value(text, &Limits::default()).is_ok_and(|value| match value {
+        Value::Object(_) | Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    })
 }
 
 /// Reads the patch of an entry; what is wrong with it is reported.

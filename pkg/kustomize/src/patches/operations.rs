@@ -61,6 +61,11 @@ impl Operations {
         if problems.is_empty() { Ok(Self(read)) } else { Err(problems) }
     }
 
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The paths that are set, with their values.
     pub(super) fn writes(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().filter_map(|operation| match operation {

@@ -16,6 +16,9 @@ pub enum PatchProblem {
     /// Both.
     #[error("both `patch` and `path` are given: keep one")]
     TwoBodies,
+    /// Entries that must hold one, and hold none.
+    #[error("holds no patch: it is empty")]
+    Empty,
     /// A text that is neither.
     #[error("this is {found}; a patch is a mapping (strategic merge) or a list of operations (JSON patch)")]
     Form {

@@ -295,3 +295,31 @@ fn a_strategic_merge_drops_fields_that_were_written_without_a_value_where_it_loo
     });
     assert_eq!(deployment, expected);
 }
+
+#[test]
+fn a_field_of_patches_may_hold_empty_ones_but_the_older_two_must_hold_one() {
+    let files = [
+        ("none", ""),
+        ("comment", "# a"),
+        ("dashes", "---"),
+        ("nothing", "null"),
+        ("braces", "{}"),
+        ("list", "[]"),
+    ];
+    let patch = ("full", "{apiVersion: v1, kind: ConfigMap, metadata: {name: web}, data: {k: w}}");
+    let files: Vec<(&str, &str)> = files.into_iter().chain([patch]).collect();
+    let target = "target: {version: v1, kind: ConfigMap, name: web}";
+    for (file, text) in &files[..6] {
+        for entry in [format!("path: {file}"), format!("path: {file}, target: {{kind: ConfigMap}}")] {
+            assert!(build(&format!("patches: [{{{entry}}}]"), &files).is_ok(), "{entry}");
+        }
+        for entry in [(*file).to_owned(), format!("'{text}'")] {
+            let with = |more: &str| build(&format!("patchesStrategicMerge: [{entry}{more}]"), &files);
+            let told = with("").unwrap_err();
+            assert!(told.ends_with("patchesStrategicMerge: holds no patch: it is empty"), "{told}");
+            assert_eq!(with(", full").unwrap().objects[1].as_map()["data"]["k"], "w");
+        }
+        let told = build(&format!("patchesJson6902: [{{path: {file}, {target}}}]"), &files).unwrap_err();
+        assert!(told.ends_with("patchesJson6902[0]: holds no patch: it is empty"), "{told}");
+    }
+}

@@ -8,7 +8,7 @@ use crate::accumulator::Accumulator;
 use crate::build::Scope;
 use crate::hash;
 use crate::kustomization::entries::{FieldSpecEntry, Patch};
-use crate::patches::{self, Writes};
+use crate::patches::{self, Found, PatchProblem, Writes};
 use crate::transform::name::{self, End};
 use crate::transform::namespace::{self, Overwrite, Subjects};
 use crate::transform::{images, pairs, replacements, replicas};
@@ -49,11 +49,12 @@ pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accu
         "HashTransformer" => hash::append(objects),
         "PatchTransformer" => {
             let Some(patch) = config.read::<Patch>(scope) else { return };
-            patch_with(scope, config, &patch, objects);
+            patches::apply(scope, &config.field, &patch, objects, &mut Writes::of(scope));
         }
         "PatchJson6902Transformer" => {
             let Some(JsonPatch { target, path, text }) = config.read(scope) else { return };
-            patch_with(scope, config, &Patch { path, text, target, ..Patch::default() }, objects);
+            let patch = Patch { path, text, target, ..Patch::default() };
+            patches::apply_json6902(scope, &config.field, &patch, objects, &mut Writes::of(scope));
         }
         "PatchStrategicMergeTransformer" => merge_patches(scope, config, objects),
         "ReplacementTransformer" => {
@@ -117,11 +118,6 @@ fn set_namespace(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accum
     }
 }
 
-fn patch_with(scope: &mut Scope<'_, '_>, config: &Config, patch: &Patch, objects: &mut Accumulator) {
-    let mut writes = Writes::of(scope);
-    patches::apply(scope, &config.field, patch, objects, &mut writes);
-}
-
 fn merge_patches(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
     let Some(MergePatches { mut paths, text }) = config.read(scope) else { return };
     paths.extend(Some(text).filter(|text| !text.is_empty()));
@@ -129,7 +125,11 @@ fn merge_patches(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accum
         scope.problem(&config.field, config.needs("paths"));
     }
     let mut writes = Writes::of(scope);
+    let mut found = Found::Nothing;
     for entry in &paths {
-        patches::apply_strategic(scope, &config.field, entry, objects, &mut writes);
+        found = found.max(patches::apply_strategic(scope, &config.field, entry, objects, &mut writes));
+    }
+    if found == Found::Nothing && !paths.is_empty() {
+        scope.problem_among(objects, &config.field, PatchProblem::Empty);
     }
 }
