@@ -2,7 +2,7 @@
 
 use json_patch::jsonptr::{Pointer, PointerBuf, Token};
 use json_patch::{AddOperation, PatchErrorKind, PatchOperation};
-use manifest::{Object, Value};
+use manifest::{Map, Object, Value};
 
 use crate::output;
 use crate::problems::meant;
@@ -75,11 +75,12 @@ impl Operations {
         })
     }
 
-    /// Applies all of them; afterwards the annotations are texts.
+    /// Applies all of them. Annotations can be added to where there are none; afterwards they are texts.
     /// # Errors
     /// The first that cannot be carried out; then the object is as it was.
     pub(super) fn apply(&self, object: &mut Object) -> Result<(), FailedOperation> {
         let mut value = object.clone().into_value();
+        add_annotations(&mut value);
         for (index, operation) in self.0.iter().enumerate() {
             let counted = counted_from_end(operation, &value);
             let operation = counted.as_ref().unwrap_or(operation);
@@ -109,6 +110,14 @@ impl Operations {
         object.replace_fields(patched.into_fields());
         output::make_annotations_texts(object);
         Ok(())
+    }
+}
+
+/// Adds a mapping for annotations where there is none; one that stays empty is taken away at the end of the build.
+/// Source: kustomize v5.8.1, which keeps annotations of its own there while it builds.
+fn add_annotations(value: &mut Value) {
+    if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.entry("annotations").or_insert_with(|| Map::new().into());
     }
 }
 

@@ -323,3 +323,18 @@ fn a_field_of_patches_may_hold_empty_ones_but_the_older_two_must_hold_one() {
         assert!(told.ends_with("patchesJson6902[0]: holds no patch: it is empty"), "{told}");
     }
 }
+
+#[test]
+fn annotations_can_be_added_to_and_taken_away_where_there_are_none_and_leave_no_trace() {
+    for field in ["patches", "patchesJson6902"] {
+        let with = |operation: &str| {
+            let target = "target: {group: apps, version: v1, kind: Deployment, name: web}";
+            let output = build(&format!("{field}: [{{patch: '[{operation}]', {target}}}]"), &[]).unwrap();
+            output.objects[0].as_map()["metadata"].get("annotations").cloned()
+        };
+        let added = r#"{"op": "add", "path": "/metadata/annotations/a.b~1c", "value": "d"}"#;
+        assert_eq!(with(added), Some(json!({"a.b/c": "d"})));
+        assert_eq!(with(r#"{"op": "remove", "path": "/metadata/annotations"}"#), None);
+        assert_eq!(with(r#"{"op": "add", "path": "/spec/replicas", "value": 1}"#), None);
+    }
+}
