@@ -66,8 +66,7 @@ fn what_set_a_field_is_told_through_all_that_is_laid_over_the_components() {
     for line in [
         format!("replicas: 2 # {layer}: patches[0]"),
         "cluster.x-k8s.io/provider: infrastructure-own # label of the provider".to_owned(),
-        "token: x # ".to_owned(),
-        "infrastructure-components.yaml: ${TOKEN}\n".to_owned(),
+        "token: x # ${TOKEN}\n".to_owned(),
     ] {
         assert!(told.contains(&line), "{line}\n{told}");
     }

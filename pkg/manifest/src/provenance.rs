@@ -82,7 +82,8 @@ enum Inner {
 pub(crate) struct Trail<'a> {
     node: Option<&'a Node>,
     /// Nothing for the origin of the object.
-    pub(crate) setter: Option<&'a Setter>,
+    setter: Option<&'a Setter>,
+    origin: Option<&'a Setter>,
 }
 
 impl Provenance {
@@ -115,7 +116,7 @@ impl Provenance {
     }
 
     pub(crate) fn trail(&self) -> Trail<'_> {
-        Trail { node: Some(&self.fields), setter: self.fields.setter.as_deref() }
+        Trail { node: Some(&self.fields), setter: self.fields.setter.as_deref(), origin: Some(&self.origin) }
     }
 
     /// Accounts for fields that were set before there was an object.
@@ -237,8 +238,20 @@ impl<'a> Trail<'a> {
         }
     }
 
+    /// What set the value, for whoever knows the origin of the object; nothing where it is that.
+    pub(crate) fn told(self) -> Option<String> {
+        let setter = self.setter?;
+        let is_beside = self.origin.is_some_and(|origin| origin.file == setter.file);
+        Some(if is_beside && !setter.field.is_empty() {
+            Setter { file: String::new(), ..setter.clone() }.to_string()
+        } else {
+            setter.to_string()
+        })
+    }
+
     fn step(self, node: Option<&'a Node>) -> Self {
-        Self { node, setter: node.and_then(|node| node.setter.as_deref()).or(self.setter) }
+        let setter = node.and_then(|node| node.setter.as_deref()).or(self.setter);
+        Self { node, setter, ..self }
     }
 }
 

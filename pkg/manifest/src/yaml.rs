@@ -94,7 +94,7 @@ pub(crate) fn write_object_into(out: &mut String, object: &Object) {
 pub(crate) fn write_traced_into(out: &mut String, object: &Object) {
     let Some(provenance) = object.provenance() else { return write_object_into(out, object) };
     out.push_str("# ");
-    write::push_comment(out, provenance.origin());
+    write::push_comment(out, &provenance.origin().to_string());
     out.push('\n');
     write::write_map_into(out, object.as_map(), provenance.trail());
 }

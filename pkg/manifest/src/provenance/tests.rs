@@ -122,6 +122,16 @@ fn a_setter_can_be_told_in_other_words_and_takes_one_line() {
 }
 
 #[test]
+fn a_setter_in_the_file_of_the_origin_is_told_by_its_place() {
+    let mut object = Object::try_from(json!({"a": 1})).unwrap();
+    object.trace(&setter("base"));
+    object.as_map_mut().insert("a".to_owned(), json!(2));
+    object.set_by(&Arc::new(Setter { field: "${A}".to_owned(), ..(*setter("base")).clone() }));
+    assert_eq!(write_traced_stream(std::slice::from_ref(&object)), "# base\na: 2 # ${A}");
+    assert_eq!(object.set_fields()[0].setter.to_string(), "base: ${A}");
+}
+
+#[test]
 fn an_object_that_is_not_traced_is_printed_as_ever() {
     let object = Object::try_from(json!({"a": 1, "b": ["x\ny\n"]})).unwrap();
     let objects = [object];

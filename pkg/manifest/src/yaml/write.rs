@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use super::natural;
 use super::scalar::push_float;
-use crate::provenance::{Setter, Trail};
+use crate::provenance::Trail;
 use crate::{Map, Value};
 use style::{Style, Traits};
 
@@ -57,9 +57,8 @@ enum Place {
     LongField(usize),
 }
 
-/// Adds what set something to a comment, which ends with its line.
-pub(super) fn push_comment(out: &mut String, setter: &Setter) {
-    let text = setter.to_string();
+/// Adds a text to a comment, which ends with its line.
+pub(super) fn push_comment(out: &mut String, text: &str) {
     let is_shown = |character| style::is_printable(character) && !style::is_break(character);
     out.extend(text.chars().map(|character| if is_shown(character) { character } else { ' ' }));
 }
@@ -120,9 +119,9 @@ impl Writer<'_> {
 
     /// Says behind a value what set it; nothing where that is the origin of the object.
     fn comment(&mut self, trail: Trail<'_>) {
-        if let Some(setter) = trail.setter {
+        if let Some(told) = trail.told() {
             self.out.push_str(" # ");
-            push_comment(self.out, setter);
+            push_comment(self.out, &told);
         }
     }
 
