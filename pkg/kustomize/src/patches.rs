@@ -209,6 +209,7 @@ impl Entry<'_, '_, '_> {
             self.scope.warn(self.place, PatchProblem::ReplacesObject);
         }
         let patch = strategic::prepare(mapping, labels, self.options);
+        self.scope.session.schema.note_merge();
         let (schema, options) = (self.scope.session.schema.clone(), self.options);
         for position in targets {
             self.writes.note_mapping(self.scope, self.place, self.objects, *position, &patch, &schema);

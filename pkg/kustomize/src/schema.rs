@@ -9,7 +9,7 @@ mod read;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use manifest::{Limits, Value, type_name, yaml};
+use manifest::{Limits, Object, Value, type_name, yaml};
 
 use crate::accumulator::Accumulator;
 use crate::build::Scope;
@@ -48,6 +48,23 @@ pub(crate) struct Schema {
     graph: Arc<Graph>,
     /// Whether a kustomization said which.
     is_chosen: bool,
+    /// What becomes of the built-in definitions when one does.
+    built_in: BuiltIn,
+}
+
+/// What remains of the built-in definitions beside those of `openapi.path`.
+///
+/// The peer keeps what it has read, and by what came before a schema it has read them, or means to.
+/// Source: kyaml 0.21 openapi (`IsNamespaceScoped`, `initSchema`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum BuiltIn {
+    /// Nothing: only kinds came that it knows the scope of.
+    #[default]
+    Absent,
+    /// All, before those of the file: a kind came that is not built in, and nothing was merged.
+    First,
+    /// What the file does not define: something was merged.
+    Last,
 }
 
 /// The type of a mapping.
@@ -81,7 +98,7 @@ struct Type {
 impl Default for Schema {
     fn default() -> Self {
         static BUILT_IN: LazyLock<Arc<Graph>> = LazyLock::new(|| Arc::new(built_in::graph()));
-        Self { graph: Arc::clone(&BUILT_IN), is_chosen: false }
+        Self { graph: Arc::clone(&BUILT_IN), is_chosen: false, built_in: BuiltIn::default() }
     }
 }
 
@@ -89,6 +106,23 @@ impl Schema {
     /// Finds the type of a kind; only the exact `apiVersion` counts.
     pub(crate) fn kind(&self, api_version: &str, kind: &str) -> Option<TypeId> {
         self.graph.kinds.get(api_version)?.get(kind).copied()
+    }
+
+    /// Notes an object that is read.
+    pub(crate) fn note_object(&mut self, object: &Object) {
+        if self.built_in == BuiltIn::Absent && !built_in::is_kind(object.api_version(), object.kind()) {
+            self.built_in = BuiltIn::First;
+        }
+    }
+
+    /// Notes that something is merged, which nothing takes back.
+    pub(crate) fn note_merge(&mut self) {
+        self.built_in = BuiltIn::Last;
+    }
+
+    fn choose(&mut self, graph: Graph) {
+        self.graph = Arc::new(graph);
+        self.is_chosen = true;
     }
 
     /// Finds what holds for a field of a type.
@@ -112,7 +146,7 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, _objects: &mut Accumulator) {
         (Some(_), Some(_)) => scope.problem("openapi", SchemaProblem::Both),
         (Some(path), None) => load(scope, path),
         (None, Some(version)) if VERSIONS.contains(&version.as_str()) => {
-            scope.session.schema = Schema { is_chosen: true, ..Schema::default() };
+            scope.session.schema.is_chosen = true;
         }
         (None, Some(version)) => scope.problem("openapi.version", SchemaProblem::Version(version.clone())),
         (None, None) => {}
@@ -128,8 +162,8 @@ fn load(scope: &mut Scope<'_, '_>, path: &str) {
         Err(reason) => scope.problem("openapi.path", ProblemKind::Yaml { file, reason }),
         Ok(schema) => match schema.get("definitions") {
             Some(Value::Object(definitions)) => {
-                let graph = Arc::new(read::graph(definitions));
-                scope.session.schema = Schema { graph, is_chosen: true };
+                let schema = &mut scope.session.schema;
+                schema.choose(read::graph(definitions, schema.built_in));
             }
             other => {
                 let found = other.map_or("absent", type_name);

@@ -173,7 +173,10 @@ impl<'a> Scope<'_, 'a> {
     /// Parses objects; lists of objects come out as what they hold.
     pub(crate) fn parse_objects(&mut self, field: &str, file: &TreePath, bytes: &[u8]) -> Option<Vec<Read>> {
         match load::parse(file, bytes) {
-            Ok(objects) => Some(objects),
+            Ok(objects) => {
+                objects.iter().for_each(|read| self.session.schema.note_object(&read.object));
+                Some(objects)
+            }
             Err(kinds) => {
                 for kind in kinds {
                     self.problem(field, kind);

@@ -2,7 +2,7 @@
 //!
 //! [`TYPES`]: a type a line, then its fields: `field=Type` for a mapping, `field=[key,key]Type` for a list of mappings that
 //! are told apart by these keys, `field=[]` for a list of single values, each once. Types of one shape share a line.
-//! [`KINDS`]: an `apiVersion`, the type of its kinds, the kinds.
+//! [`KINDS`]: an `apiVersion`, the type of its kinds, the kinds. [`DEFINITIONS`]: a type, what it is called in the schema.
 //! Source: the OpenAPI schema of Kubernetes v1.21.2 (`x-kubernetes-patch-strategy: merge`, with
 //! `x-kubernetes-list-map-keys` before `x-kubernetes-patch-merge-key`), which kyaml 0.21 has built in.
 
@@ -99,22 +99,79 @@ storage.k8s.io/v1beta1 Plain CSIDriver CSIStorageCapacity StorageClass VolumeAtt
 storage.k8s.io/v1beta1 CSINode CSINode
 ";
 
+/// What the definitions are called that kinds are made of; those of kinds are called like these.
+const DEFINITIONS: &str = "
+Meta io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+PodSpec io.k8s.api.core.v1.PodSpec
+PodStatus io.k8s.api.core.v1.PodStatus
+Template io.k8s.api.core.v1.PodTemplateSpec
+Container io.k8s.api.core.v1.Container io.k8s.api.core.v1.EphemeralContainer
+Volume io.k8s.api.core.v1.Volume
+EphemeralVolume io.k8s.api.core.v1.EphemeralVolumeSource
+Plain io.k8s.api.core.v1.PersistentVolumeClaimTemplate
+ServiceSpec io.k8s.api.core.v1.ServiceSpec
+WorkloadSpec io.k8s.api.core.v1.ReplicationControllerSpec io.k8s.api.apps.v1.DaemonSetSpec \
+    io.k8s.api.apps.v1.DeploymentSpec io.k8s.api.apps.v1.ReplicaSetSpec io.k8s.api.apps.v1.StatefulSetSpec \
+    io.k8s.api.batch.v1.JobSpec
+CronJobSpec io.k8s.api.batch.v1.CronJobSpec io.k8s.api.batch.v1beta1.CronJobSpec
+JobTemplate io.k8s.api.batch.v1.JobTemplateSpec io.k8s.api.batch.v1beta1.JobTemplateSpec
+";
+
+/// Whether a kind is built in, so that its scope is known without the schema.
+pub(super) fn is_kind(api_version: &str, kind: &str) -> bool {
+    lines(KINDS).any(|line| {
+        let mut words = line.split(' ');
+        words.next() == Some(api_version) && words.skip(1).any(|word| word == kind)
+    })
+}
+
+/// The definitions others can refer to, by their names.
+pub(super) fn definitions() -> HashMap<String, TypeId> {
+    let types = types();
+    let mut definitions = HashMap::new();
+    for line in lines(DEFINITIONS) {
+        let mut words = line.split_whitespace();
+        let Some(of) = words.next().and_then(|of| types.get(of)) else { continue };
+        definitions.extend(words.map(|name| (name.to_owned(), *of)));
+    }
+    for (version, of, kind) in kinds() {
+        let (group, version) = version.split_once('/').unwrap_or(("core", version));
+        let group = group.split('.').next().unwrap_or_default();
+        definitions.extend(types.get(of).map(|of| (format!("io.k8s.api.{group}.{version}.{kind}"), *of)));
+    }
+    definitions
+}
+
+fn lines(table: &'static str) -> impl Iterator<Item = &'static str> {
+    table.lines().filter(|line| !line.is_empty())
+}
+
+fn types() -> HashMap<&'static str, TypeId> {
+    let names = lines(TYPES).enumerate();
+    names.filter_map(|(at, line)| Some((line.split(' ').next()?, TypeId(at)))).collect()
+}
+
+/// Every kind with its `apiVersion`, before it, and the name of its type, between them.
+fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    lines(KINDS).flat_map(|line| {
+        let mut words = line.split(' ');
+        let start = words.next().zip(words.next());
+        start.into_iter().flat_map(move |(version, of)| words.clone().map(move |kind| (version, of, kind)))
+    })
+}
+
 /// Reads the tables.
 pub(super) fn graph() -> Graph {
-    let lines = || TYPES.lines().filter(|line| !line.is_empty());
-    let names: HashMap<&str, TypeId> =
-        lines().enumerate().filter_map(|(at, line)| Some((line.split(' ').next()?, TypeId(at)))).collect();
-    let types = lines().map(|line| {
+    let names = types();
+    let types = lines(TYPES).map(|line| {
         let fields = line.split_whitespace().skip(1).filter_map(|word| word.split_once('='));
         let fields = fields.map(|(name, text)| (name.into(), field(text, &names))).collect();
         Type { fields, others: None }
     });
     let mut graph = Graph { types: types.collect(), kinds: HashMap::new() };
-    for line in KINDS.lines() {
-        let mut words = line.split(' ');
-        let (Some(version), Some(of)) = (words.next(), words.next()) else { continue };
+    for (version, of, kind) in kinds() {
         let kinds = graph.kinds.entry(version.into()).or_default();
-        kinds.extend(words.filter_map(|kind| Some((kind.into(), *names.get(of)?))));
+        kinds.extend(names.get(of).map(|of| (kind.into(), *of)));
     }
     graph
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use manifest::{Map, Value};
 
-use super::{Field, Graph, Type, TypeId};
+use super::{BuiltIn, Field, Graph, Type, TypeId, built_in};
 
 const KINDS: &str = "x-kubernetes-group-version-kind";
 const STRATEGY: &str = "x-kubernetes-patch-strategy";
@@ -14,22 +14,44 @@ const MERGE_KEYS: &str = "x-kubernetes-list-map-keys";
 const MOST_REFERENCES: usize = 100;
 
 /// Reads all definitions; what has not the form of one says nothing.
-pub(super) fn graph(definitions: &Map<String, Value>) -> Graph {
-    let names = definitions.keys().enumerate().map(|(at, name)| (name.as_str(), TypeId(at))).collect();
-    let types = vec![Type::default(); definitions.len()];
-    let mut reader = Reader { definitions, names, graph: Graph { types, kinds: HashMap::new() } };
+pub(super) fn graph(definitions: &Map<String, Value>, built_in: BuiltIn) -> Graph {
+    let mut graph = if built_in == BuiltIn::Absent { Graph::default() } else { built_in::graph() };
+    let known = if built_in == BuiltIn::Absent { HashMap::new() } else { built_in::definitions() };
+    let first = graph.types.len();
+    let own = definitions
+        .iter()
+        .enumerate()
+        .map(|(at, (name, definition))| (name.as_str(), Definition::Written(definition, TypeId(first + at))));
+    let known = known.iter().map(|(name, id)| (name.as_str(), Definition::Known(*id)));
+    let names =
+        if built_in == BuiltIn::First { own.chain(known).collect() } else { known.chain(own).collect() };
+    graph.types.resize(first + definitions.len(), Type::default());
+    let mut reader = Reader { names, graph };
     for (at, definition) in definitions.values().enumerate() {
-        reader.graph.types[at] = reader.read_type(definition);
+        let id = TypeId(first + at);
+        reader.graph.types[id.0] = reader.read_type(definition);
         for (api_version, kind) in kinds(definition) {
-            reader.graph.kinds.entry(api_version.into()).or_default().insert(kind.into(), TypeId(at));
+            let kinds = reader.graph.kinds.entry(api_version.into()).or_default();
+            if built_in == BuiltIn::First && kinds.contains_key(kind) {
+                continue;
+            }
+            kinds.insert(kind.into(), id);
         }
     }
     reader.graph
 }
 
+/// What a reference leads to.
+#[derive(Clone, Copy)]
+enum Definition<'d> {
+    /// One of the file.
+    Written(&'d Value, TypeId),
+    /// A built-in one.
+    Known(TypeId),
+}
+
 struct Reader<'d> {
-    definitions: &'d Map<String, Value>,
-    names: HashMap<&'d str, TypeId>,
+    names: HashMap<&'d str, Definition<'d>>,
     graph: Graph,
 }
 
@@ -65,14 +87,18 @@ impl<'d> Reader<'d> {
         Some(TypeId(self.graph.types.len() - 1))
     }
 
-    /// Follows references to a schema that is written out, with its type where it is a definition.
+    /// Follows references to a schema that is written out, with its type where it is a definition. Nothing is written
+    /// of one that is built in.
     fn follow(&self, schema: &'d Value) -> (&'d Value, Option<TypeId>) {
         let mut at = (schema, None);
         for _ in 0..MOST_REFERENCES {
             let Some(reference) = at.0.get("$ref").and_then(Value::as_str) else { break };
             let name = reference.rsplit('/').next().unwrap_or_default();
-            let Some(definition) = self.definitions.get(name) else { break };
-            at = (definition, self.names.get(name).copied());
+            match self.names.get(name) {
+                Some(Definition::Written(definition, id)) => at = (definition, Some(*id)),
+                Some(Definition::Known(id)) => return (&Value::Null, Some(*id)),
+                None => break,
+            }
         }
         at
     }

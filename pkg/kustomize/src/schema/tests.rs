@@ -1,5 +1,8 @@
 use manifest::{Value, yaml};
 
+use crate::build::testing::build_with;
+use crate::{LoadRestrictor, Options, Reorder};
+
 use super::*;
 
 fn way<'s>(schema: &'s Schema, api_version: &str, kind: &str, way: &str) -> Option<&'s Field> {
@@ -78,7 +81,8 @@ com.example.Spec:
 ring: {$ref: '#/definitions/ring'}
 ";
     let Value::Object(definitions) = yaml::read_value(text, &Limits::default()).unwrap() else { panic!() };
-    let schema = Schema { graph: Arc::new(read::graph(&definitions)), is_chosen: true };
+    let mut schema = Schema::default();
+    schema.choose(read::graph(&definitions, BuiltIn::Absent));
     for (path, expected) in [
         ("spec.parts", "[name]"),
         ("spec.parts.tags", "[]"),
@@ -89,4 +93,69 @@ ring: {$ref: '#/definitions/ring'}
         assert_eq!(keys(&schema, "example.com/v1", "Widget", path), expected, "{path}");
     }
     assert_eq!(keys(&schema, "apps/v1", "Deployment", "spec.template.spec.containers"), "replaced");
+}
+
+const PARTIAL: &str = "
+definitions:
+  com.example.Widget:
+    x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Widget}]
+    properties:
+      spec: {properties: {template: {$ref: '#/definitions/io.k8s.api.core.v1.PodTemplateSpec'}}}
+";
+
+/// The containers of a Widget whose second one is given by a patch, and the same of a Deployment.
+fn containers(top: &str, component: &str, base: &str) -> [usize; 2] {
+    let object = |start: &str, name: &str| {
+        format!(
+            "{start}, metadata: {{name: a}}, spec: {{template: {{spec: {{containers: [{{name: {name}}}]}}}}}}}}\n---\n"
+        )
+    };
+    let both = |name: &str| {
+        object("{apiVersion: example.com/v1, kind: Widget", name)
+            + &object("{apiVersion: apps/v1, kind: Deployment", name)
+    };
+    let (widget, patches) = (both("a"), both("b"));
+    let component = format!("kind: Component\n{component}");
+    let options =
+        Options { reorder: Reorder::None, load_restrictor: LoadRestrictor::None, ..Options::default() };
+    let files = [
+        ("/kustomization.yaml", top),
+        ("/component/kustomization.yaml", &component),
+        ("/component/p.yaml", &patches),
+        ("/p.yaml", &patches),
+        ("/base/kustomization.yaml", base),
+        ("/base/c.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}"),
+        ("/base/o.yaml", PARTIAL),
+        ("/component/o.yaml", PARTIAL),
+        ("/o.yaml", PARTIAL),
+        ("/w.yaml", &widget),
+    ];
+    let objects = build_with(&files, options).unwrap();
+    ["Widget", "Deployment"].map(|kind| {
+        let object = objects.iter().find(|object| object.kind() == kind).unwrap();
+        object.get(&["spec", "template", "spec", "containers"]).and_then(Value::as_array).unwrap().len()
+    })
+}
+
+#[test]
+fn built_in_definitions_stay_beside_a_schema_that_comes_after_a_custom_kind_or_a_merge() {
+    let (openapi, patches) = ("openapi: {path: o.yaml}", "patches: [{path: p.yaml}]");
+    let merged =
+        "resources: [c.yaml]\npatches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}'}]";
+    let with = |resources: &str, rest: &str| format!("resources: [{resources}]\n{rest}");
+    let base = with("c.yaml", openapi);
+    for (top, component, base, expected) in [
+        (with("w.yaml", &format!("{openapi}\n{patches}")), String::new(), "", [1, 1]),
+        (with("base, w.yaml", patches), String::new(), &*base, [1, 1]),
+        (with("w.yaml, base", patches), String::new(), &*base, [2, 2]),
+        (with("w.yaml", "components: [component]"), format!("{openapi}\n{patches}"), "", [2, 2]),
+        (
+            with("base", "components: [component]"),
+            with("../w.yaml", &format!("{openapi}\n{patches}")),
+            merged,
+            [2, 2],
+        ),
+    ] {
+        assert_eq!(containers(&top, &component, base), expected, "{top} / {component} / {base}");
+    }
 }
