@@ -5,7 +5,7 @@ use manifest::{Limits, Object, Value, type_name, yaml};
 use crate::build::Scope;
 use crate::kustomization::entries::Patch;
 
-use super::operations::Operations;
+use super::operations::{self, Operations};
 use super::{PatchProblem, source};
 
 /// What a patch is.
@@ -62,15 +62,7 @@ pub(super) fn load(scope: &mut Scope<'_, '_>, place: &str, patch: &Patch) -> Opt
 fn read(scope: &mut Scope<'_, '_>, place: &str, bytes: &[u8], file: Option<crate::TreePath>) -> Option<Body> {
     let text = str::from_utf8(bytes).unwrap_or_default();
     match yaml::read_value(text, &Limits::default()) {
-        Ok(Value::Array(operations)) => match Operations::read(operations) {
-            Ok(operations) => Some(Body::Operations(operations)),
-            Err(problems) => {
-                for problem in problems {
-                    scope.problem(place, PatchProblem::from(problem));
-                }
-                None
-            }
-        },
+        Ok(Value::Array(operations)) => read_operations(scope, place, operations),
         Ok(scalar @ (Value::String(_) | Value::Number(_) | Value::Bool(_))) => {
             scope.problem(place, PatchProblem::Form { found: type_name(&scalar) });
             None
@@ -81,6 +73,21 @@ fn read(scope: &mut Scope<'_, '_>, place: &str, bytes: &[u8], file: Option<crate
             let read = scope.parse_objects(place, &file, bytes)?;
             let mappings: Vec<Object> = read.into_iter().map(|read| read.object).collect();
             Some(if mappings.is_empty() { Body::Nothing } else { Body::Mappings(mappings) })
+        }
+    }
+}
+
+fn read_operations(scope: &mut Scope<'_, '_>, place: &str, mut operations: Vec<Value>) -> Option<Body> {
+    for (path, meant) in operations::cut_paths(&mut operations) {
+        scope.warn(place, PatchProblem::CutPath { path, meant });
+    }
+    match Operations::read(operations) {
+        Ok(operations) => Some(Body::Operations(operations)),
+        Err(problems) => {
+            for problem in problems {
+                scope.problem(place, PatchProblem::from(problem));
+            }
+            None
         }
     }
 }

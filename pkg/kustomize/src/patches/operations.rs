@@ -33,6 +33,22 @@ pub struct FailedOperation {
     pub near: Vec<String>,
 }
 
+/// Makes paths begin with their first slash; gives those that did not, with what is left.
+/// Source: evanphx/json-patch v4, which kustomize uses, passes over what is before it.
+pub(super) fn cut_paths(operations: &mut [Value]) -> Vec<(String, String)> {
+    let mut cut = Vec::new();
+    for operation in operations.iter_mut().filter_map(Value::as_object_mut) {
+        for field in ["path", "from"] {
+            let Some(Value::String(path)) = operation.get_mut(field) else { continue };
+            if let Some(slash) = path.find('/').filter(|slash| *slash > 0) {
+                let rest = path[slash..].to_owned();
+                cut.push((std::mem::replace(path, rest.clone()), rest));
+            }
+        }
+    }
+    cut
+}
+
 /// The operations of a patch, in order.
 #[derive(Debug)]
 pub(crate) struct Operations(Vec<PatchOperation>);

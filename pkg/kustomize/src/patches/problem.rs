@@ -72,6 +72,14 @@ pub enum PatchProblem {
     /// A target without objects: a warning, since shared patches may well have none.
     #[error("no object matches the `target`: the patch changes nothing")]
     Unmatched,
+    /// A path that does not begin with a slash: a warning.
+    #[error("the path `{path}` is taken for `{meant}`: what is before the first slash does not count")]
+    CutPath {
+        /// As it is written.
+        path: String,
+        /// Where it leads.
+        meant: String,
+    },
     /// A directive of other programs: a warning.
     #[error("`{field}` is no directive here, it is written into the object; only `$patch` is one")]
     ForeignDirective {

@@ -338,3 +338,23 @@ fn annotations_can_be_added_to_and_taken_away_where_there_are_none_and_leave_no_
         assert_eq!(with(r#"{"op": "add", "path": "/spec/replicas", "value": 1}"#), None);
     }
 }
+
+#[test]
+fn what_is_before_the_first_slash_of_a_path_does_not_count_and_is_warned_of() {
+    let with = |operation: &str| {
+        build(&format!("patches: [{{target: {{kind: ConfigMap}}, patch: '[{operation}]'}}]"), &[])
+    };
+    let output =
+        with("{op: replace, path: spec/data/k, value: w}, {op: copy, from: x/data/k, path: /data/l}")
+            .unwrap();
+    assert_eq!(output.objects[1].as_map()["data"], json!({"k": "w", "l": "w"}));
+    let warnings: Vec<String> = output.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warnings.len(), 2);
+    assert!(
+        warnings[0].ends_with(
+            "the path `spec/data/k` is taken for `/data/k`: what is before the first slash does not count"
+        ),
+        "{warnings:?}"
+    );
+    assert!(with("{op: remove, path: data}").is_err());
+}
