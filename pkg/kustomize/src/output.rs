@@ -53,14 +53,11 @@ const ANNOTATIONS: &str = "/metadata/annotations/";
 pub(crate) fn settle_annotations(_scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let is_nothing = |value: &Value| value.is_null() || value.as_object().is_some_and(Map::is_empty);
     objects.edit_all(|resource| {
-        for name in resource
-            .empty_fields
-            .iter()
-            .flat_map(|all| all.iter())
-            .filter_map(|it| it.strip_prefix(ANNOTATIONS))
-        {
-            if resource.object.get(&["metadata", "annotations", name]).is_some_and(Value::is_null) {
-                resource.object.set_annotation(name, "");
+        let fields = resource.empty_fields.iter().flat_map(|fields| fields.iter());
+        let names = fields.filter_map(|field| field.strip_prefix(ANNOTATIONS));
+        for name in names.map(|name| name.replace("~1", "/").replace("~0", "~")) {
+            if resource.object.get(&["metadata", "annotations", &name]).is_some_and(Value::is_null) {
+                resource.object.set_annotation(&name, "");
             }
         }
         make_annotations_texts(&mut resource.object);
@@ -101,8 +98,8 @@ mod tests {
             let object = built(&[("/kustomization.yaml", &kustomization), ("/a.yaml", &object)]);
             object["metadata"].get("annotations").cloned()
         };
-        let written = "{a: 1.50, b: yes, c: , d: null, e: {f: g}}";
-        let texts = json!({"a": "1.50", "b": "yes", "c": "", "d": "null", "e": ""});
+        let written = "{a: 1.50, b: yes, c/d~e: , d: null, e: {f: g}}";
+        let texts = json!({"a": "1.50", "b": "yes", "c/d~e": "", "d": "null", "e": ""});
         assert_eq!(annotated(written, ""), Some(texts));
         assert_eq!(annotated("{}", ""), None);
         assert_eq!(annotated("", ""), None);

@@ -107,7 +107,16 @@ fn resources_have_texts_as_annotations_and_tell_fields_without_a_value() {
     let text = "
 kind: A
 metadata:
-  annotations: {a: 1.50, b: yes, c: 2020-01-01, d: null, e: x, 7: 0x10}
+  annotations:
+    f: >
+      one
+        two
+    a: 1.50
+    b: yes
+    c: 2020-01-01
+    d: null
+    e: x
+    7: 0x10
   labels: {a: 1.50}
   note: {annotations: {a: 1.50}}
 spec:
@@ -123,7 +132,9 @@ spec:
     let list = text.trim_start().replace('\n', "\n  ");
     let text = format!("{text}---\nkind: List\nitems:\n- {list}\n");
     let stream = read_resources(text.as_bytes(), &Limits::default()).unwrap();
-    let annotations = json!({"a": "1.50", "b": "yes", "c": "2020-01-01", "d": null, "e": "x", "7": "0x10"});
+    let annotations = json!({
+        "f": "one\n  two\n", "a": "1.50", "b": "yes", "c": "2020-01-01", "d": null, "e": "x", "7": "0x10",
+    });
     let [object, list] = stream.objects.as_slice() else { panic!("two objects") };
     assert_eq!(object.get(&["metadata", "annotations"]), Some(&annotations));
     assert_eq!(list.as_map()["items"][0]["metadata"]["annotations"], annotations);

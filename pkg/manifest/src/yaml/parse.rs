@@ -146,6 +146,8 @@ impl Document<'_> {
             return None;
         }
         match style {
+            // Annotations are written anew, and in no style.
+            ScalarStyle::Folded if self.builder.is_in_annotations() => None,
             ScalarStyle::Folded => Some(Scalar::Text(folded::read_again(text))),
             ScalarStyle::Plain if place.is_empty() && !is_tagged => Some(Scalar::Empty),
             // Null takes an annotation away where it stands in a patch.
