@@ -9,6 +9,8 @@
 //! What only the crate can read (`(?x)`, `a**`) it may.
 //! Source: the syntax of Go's `regexp`, which kustomize v5.8.1 reads selectors, names of images and paths with.
 
+use std::fmt::Write as _;
+
 use regex::Regex;
 
 /// Reads an expression.
@@ -150,7 +152,10 @@ impl<'t> Translation<'t> {
         let digits = format!("{first}{}", &self.rest[..more]);
         self.rest = &self.rest[more..];
         match u32::from_str_radix(&digits, 8) {
-            Ok(code) if more > 0 || first == '0' => self.written += &format!(r"\x{{{code:x}}}"),
+            Ok(code) if more > 0 || first == '0' => {
+                // Writing to a String cannot fail.
+                let _ = write!(self.written, r"\x{{{code:x}}}");
+            }
             _ => self.written.extend(['\\', first]),
         }
         Element::One
@@ -179,7 +184,7 @@ impl<'t> Translation<'t> {
 
     fn element(&mut self) -> Element {
         if let Some((name, rest)) = self.rest.strip_prefix("[:").and_then(|rest| rest.split_once(":]")) {
-            self.written += &format!("[:{name}:]");
+            self.written.extend(["[:", name, ":]"]);
             self.rest = rest;
             return Element::Several;
         }

@@ -110,7 +110,9 @@ impl Schema {
 
     /// Notes an object that is read.
     pub(crate) fn note_object(&mut self, object: &Object) {
-        if self.built_in == BuiltIn::Absent && !built_in::is_kind(object.api_version(), object.kind()) {
+        // As long as no schema is chosen, the kinds are the built-in ones.
+        let is_open = self.built_in == BuiltIn::Absent && !self.is_chosen;
+        if is_open && self.kind(object.api_version(), object.kind()).is_none() {
             self.built_in = BuiltIn::First;
         }
     }

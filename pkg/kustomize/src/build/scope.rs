@@ -174,7 +174,9 @@ impl<'a> Scope<'_, 'a> {
     pub(crate) fn parse_objects(&mut self, field: &str, file: &TreePath, bytes: &[u8]) -> Option<Vec<Read>> {
         match load::parse(file, bytes) {
             Ok(objects) => {
-                objects.iter().for_each(|read| self.session.schema.note_object(&read.object));
+                for Read { object, .. } in &objects {
+                    self.session.schema.note_object(object);
+                }
                 Some(objects)
             }
             Err(kinds) => {

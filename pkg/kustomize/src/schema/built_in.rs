@@ -117,14 +117,6 @@ CronJobSpec io.k8s.api.batch.v1.CronJobSpec io.k8s.api.batch.v1beta1.CronJobSpec
 JobTemplate io.k8s.api.batch.v1.JobTemplateSpec io.k8s.api.batch.v1beta1.JobTemplateSpec
 ";
 
-/// Whether a kind is built in, so that its scope is known without the schema.
-pub(super) fn is_kind(api_version: &str, kind: &str) -> bool {
-    lines(KINDS).any(|line| {
-        let mut words = line.split(' ');
-        words.next() == Some(api_version) && words.skip(1).any(|word| word == kind)
-    })
-}
-
 /// The definitions others can refer to, by their names.
 pub(super) fn definitions() -> HashMap<String, TypeId> {
     let types = types();
