@@ -186,10 +186,14 @@ fn merge_list(value: &mut Value, changes: &[Value], at: &At<'_>) -> Result<(), M
         Directive::Replace => Vec::new(),
         Directive::Merge => old.unwrap_or_default(),
     };
-    let merged = match keys {
-        [] => merge_set(old, &changes),
-        [key] => merge_by_key(old, &changes, key, at)?,
-        keys => merge_by_keys(old, &changes, keys, at)?,
+    // A key that nothing has, such as the protocol of ports, tells nothing apart.
+    let is_given = |key: &str| old.iter().chain(changes.iter().copied()).any(|one| one.get(key).is_some());
+    let given: Vec<&str> = keys.iter().map(|key| &**key).filter(|key| is_given(key)).collect();
+    let merged = match (keys, given.as_slice()) {
+        ([], _) => merge_set(old, &changes),
+        ([key], _) => merge_by_key(old, &changes, key, at)?,
+        (_, [key]) => merge_by_key(old, &changes, key, at)?,
+        _ => merge_by_keys(old, &changes, keys, at)?,
     };
     *value = Value::Array(merged);
     Ok(())

@@ -74,12 +74,13 @@ pub(crate) fn sort(options: &SortOptions, objects: &mut Accumulator) -> Result<(
 }
 
 /// Sorts by the place of the kind in the lists, then by group, version, kind, namespace and name.
-/// Source: kustomize v5.8.1 SortOrderTransformer: what is empty sorts like `~`, apart from Namespaces, of which those of
-/// the core group come first.
+/// Source: kustomize v5.8.1 SortOrderTransformer: what is empty sorts like `~`, but among Namespaces those of the core
+/// group come first.
 fn legacy(first: &[impl AsRef<str>], last: &[impl AsRef<str>], objects: &mut Accumulator) {
     objects.sort_by_cached_key(|resource| {
         let id = resource.id();
-        (rank(first, last, &id.gvk.kind), kind_key(id), instance_key(id))
+        let rank = rank(first, last, &id.gvk.kind);
+        (rank, kind_key(id, rank.0), instance_key(id))
     });
 }
 
@@ -100,8 +101,8 @@ fn place(list: &[impl AsRef<str>], kind: &str) -> Option<usize> {
     list.iter().position(|of| of.as_ref() == kind)
 }
 
-fn kind_key(id: &ResId) -> String {
-    if &*id.gvk.kind == "Namespace" && id.gvk.group.is_empty() {
+fn kind_key(id: &ResId, rank: Ordering) -> String {
+    if &*id.gvk.kind == "Namespace" && id.gvk.group.is_empty() && rank != Ordering::Equal {
         return String::new();
     }
     kind_text(&id.gvk.group, &id.gvk.version, &id.gvk.kind)
@@ -115,4 +116,30 @@ fn kind_text(group: &str, version: &str, kind: &str) -> String {
 fn instance_key(id: &ResId) -> String {
     let namespace = id.written_namespace();
     format!("{}|{}", if namespace.is_empty() { "~X" } else { namespace }, id.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::testing::build;
+
+    #[test]
+    fn kinds_in_no_list_come_by_group_with_the_core_group_last_and_namespaces_among_them() {
+        let kinds = [
+            "v1, kind: Namespace",
+            "v1, kind: Service",
+            "apps/v1, kind: Deployment",
+            "a.b/v1, kind: Namespace",
+        ];
+        let order = |options: &str| {
+            let objects = kinds.map(|kind| format!("{{apiVersion: {kind}, metadata: {{name: a}}}}\n"));
+            let kustomization = format!("resources: [r.yaml]\nsortOptions: {{order: legacy{options}}}");
+            let objects = objects.join("---\n");
+            let built = build(&[("/kustomization.yaml", &kustomization), ("/r.yaml", &objects)]).unwrap();
+            built.iter().map(|object| format!("{} {}", object.group(), object.kind())).collect::<Vec<_>>()
+        };
+        let all = [" Namespace", " Service", "apps Deployment", "a.b Namespace"];
+        assert_eq!(order(""), [all[0], all[3], all[1], all[2]]);
+        let lists = ", legacySortOptions: {orderFirst: [Service], orderLast: []}";
+        assert_eq!(order(lists), [all[1], all[3], all[2], all[0]]);
+    }
 }

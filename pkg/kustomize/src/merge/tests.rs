@@ -161,3 +161,22 @@ fn what_does_not_go_together_is_named_with_its_path() {
         assert_eq!(refused(spec, patch), expected);
     }
 }
+
+#[test]
+fn a_key_that_no_element_has_does_not_count() {
+    check(
+        "v1/Service",
+        &[
+            (
+                "{ports: [{port: 80}, {port: 443}]}",
+                "{ports: [{port: 443, name: tls}, {port: 9090}]}",
+                "{ports: [{port: 443, name: tls}, {port: 9090}, {port: 80}]}",
+            ),
+            (
+                "{ports: [{port: 80}, {port: 443, protocol: TCP}]}",
+                "{ports: [{port: 443, name: tls, protocol: TCP}, {port: 9090}]}",
+                "{ports: [{port: 9090}, {port: 80}, {port: 443, name: tls, protocol: TCP}]}",
+            ),
+        ],
+    );
+}
