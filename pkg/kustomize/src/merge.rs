@@ -79,7 +79,29 @@ pub(crate) fn merge(
             Ok(())
         }
         Directive::Replace => Ok(()),
-        Directive::Merge => merge_fields(object.as_map_mut(), patch, &at),
+        Directive::Merge => {
+            drop_repeated(object.as_map_mut(), of, schema);
+            merge_fields(object.as_map_mut(), patch, &at)
+        }
+    }
+}
+
+/// Leaves of elements with the same key the last, in all lists of an object with one key, whatever the patch names.
+fn drop_repeated(fields: &mut Map<String, Value>, of: Option<TypeId>, schema: &Schema) {
+    for (name, value) in fields {
+        let Some(field) = of.and_then(|of| schema.field(of, name)) else { continue };
+        match (value, field.keys.as_deref()) {
+            (Value::Object(inner), None) => drop_repeated(inner, field.of, schema),
+            (Value::Array(items), Some(keys)) => {
+                if let [key] = keys {
+                    *items = last_of_each(std::mem::take(items), key);
+                }
+                for item in items.iter_mut().filter_map(Value::as_object_mut) {
+                    drop_repeated(item, field.of, schema);
+                }
+            }
+            _ => {}
+        }
     }
 }
 
@@ -183,14 +205,17 @@ fn merge_list(value: &mut Value, changes: &[Value], at: &At<'_>) -> Result<(), M
     let (directive, changes) = list_directive(changes, at)?;
     let old = match directive {
         Directive::Delete => return Ok(()),
-        Directive::Replace => Vec::new(),
-        Directive::Merge => old.unwrap_or_default(),
+        Directive::Replace => None,
+        Directive::Merge => old,
     };
+    let is_new = old.is_none();
+    let old = old.unwrap_or_default();
     // A key that nothing has, such as the protocol of ports, tells nothing apart.
     let is_given = |key: &str| old.iter().chain(changes.iter().copied()).any(|one| one.get(key).is_some());
     let given: Vec<&str> = keys.iter().map(|key| &**key).filter(|key| is_given(key)).collect();
     let merged = match (keys, given.as_slice()) {
         ([], _) => merge_set(old, &changes),
+        ([key], _) if is_new => merge_by_key(old, &last_of_each(changes, key), key, at)?,
         ([key], _) => merge_by_key(old, &changes, key, at)?,
         (_, [key]) => merge_by_key(old, &changes, key, at)?,
         _ => merge_by_keys(old, &changes, keys, at)?,
@@ -204,6 +229,24 @@ fn merge_set(old: Vec<Value>, changes: &[&Value]) -> Vec<Value> {
     let mut seen = HashSet::new();
     let all = changes.iter().map(|&change| change.clone()).chain(old);
     all.filter(|value| seen.insert(text(value))).collect()
+}
+
+/// Of elements with the same key the last, in the place of the first.
+fn last_of_each<V: std::borrow::Borrow<Value>>(elements: Vec<V>, key: &str) -> Vec<V> {
+    let mut places = HashMap::new();
+    let mut last: Vec<V> = Vec::with_capacity(elements.len());
+    for element in elements {
+        let Some(value) = element.borrow().get(key).map(text) else {
+            last.push(element);
+            continue;
+        };
+        let place = *places.entry(value).or_insert(last.len());
+        match last.get_mut(place) {
+            Some(earlier) => *earlier = element,
+            None => last.push(element),
+        }
+    }
+    last
 }
 
 /// Elements by one key: those the patch names come first, in its order.

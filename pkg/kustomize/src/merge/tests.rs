@@ -180,3 +180,40 @@ fn a_key_that_no_element_has_does_not_count() {
         ],
     );
 }
+
+#[test]
+fn of_elements_with_one_key_the_last_counts_in_the_place_of_the_first() {
+    check(
+        "v1/Pod",
+        &[
+            (
+                "{volumes: [{name: a, x: 1}, {name: b}, {name: a, x: 2}]}",
+                "{volumes: [{name: c}]}",
+                "{volumes: [{name: c}, {name: a, x: 2}, {name: b}]}",
+            ),
+            (
+                "{volumes: [{name: a, x: 1}, {name: a, x: 2}]}",
+                "{volumes: [{name: a, y: 3}]}",
+                "{volumes: [{name: a, x: 2, y: 3}]}",
+            ),
+            (
+                "{}",
+                "{volumes: [{name: a, x: 1}, {name: b}, {name: a, x: 2}]}",
+                "{volumes: [{name: a, x: 2}, {name: b}]}",
+            ),
+            (
+                "{volumes: []}",
+                "{volumes: [{name: a, x: 1}, {name: a, x: 2}]}",
+                "{volumes: [{name: a, x: 1}]}",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn two_ports_of_one_number_stay_where_one_has_no_protocol() {
+    let ports = "[{containerPort: 53, protocol: UDP}, {containerPort: 53, name: tcp}]";
+    let spec = format!("{{containers: [{{name: c, ports: {ports}}}]}}");
+    let expected = format!("{{containers: [{{name: c, ports: {ports}}}], hostNetwork: true}}");
+    check("v1/Pod", &[(&spec, "{hostNetwork: true}", &expected)]);
+}
