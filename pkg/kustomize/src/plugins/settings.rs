@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use manifest::{Map, Value};
 
 use crate::fields::FieldTable;
-use crate::kustomization::decode::{Fields, FromFields};
+use crate::kustomization::decode::{DecodeProblem, Fields, FromFields, FromValue};
 use crate::kustomization::entries::{FieldSpecEntry, Image, Replica, Selector};
 use crate::kustomization::generators::{
     ConfigMapGenerator, Generator, HelmChart, HelmGlobals, SecretGenerator,
@@ -65,9 +65,9 @@ settings! {
         position: i64 = "filePathPosition"
     }
     /// `LabelTransformer`.
-    Labels { labels: BTreeMap<String, String> = "labels", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
+    Labels { labels: BTreeMap<String, Text> = "labels", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
     /// `AnnotationsTransformer`.
-    Annotations { annotations: BTreeMap<String, String> = "annotations", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
+    Annotations { annotations: BTreeMap<String, Text> = "annotations", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
     /// `IAMPolicyGenerator`.
     IamPolicy {
         cloud: String = "cloud",
@@ -78,6 +78,23 @@ settings! {
     KubernetesService { name: String = "name", namespace: String = "namespace" }
     /// The account in the cloud.
     ServiceAccount { name: String = "name", project: String = "projectId" }
+}
+
+/// A text, also one that is written like a number, or like true and false.
+/// Source: sigs.k8s.io/yaml, which kustomize v5.8.1 reads the settings of plugins with, but not kustomizations.
+#[derive(Default)]
+pub(super) struct Text(pub(super) String);
+
+impl FromValue for Text {
+    const EXPECTED: &'static str = "a string";
+
+    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeProblem>) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(Self(text.clone())),
+            Value::Number(_) | Value::Bool(_) => Some(Self(value.to_string())),
+            _ => None,
+        }
+    }
 }
 
 /// `ConfigMapGenerator`.

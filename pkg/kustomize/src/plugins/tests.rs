@@ -73,6 +73,10 @@ fn transformers_write_the_fields_of_their_settings() {
         (format!("kind: PrefixSuffixTransformer\nprefix: p-\nsuffix: -s\n{name}"), "  name: p-a-s\n"),
         ("kind: ImageTagTransformer\nimageTag: {name: i, newTag: v2}\n".to_owned(), "  - image: i:v2\n"),
         (format!("kind: LabelTransformer\nlabels: {{l: v}}\n{labels}"), "  labels:\n    l: v\n  name: a\n"),
+        (
+            format!("kind: LabelTransformer\nlabels: {{l: true, m: 42}}\n{labels}"),
+            "  labels:\n    l: \"true\"\n    m: \"42\"\n  name: a\n",
+        ),
         (format!("kind: AnnotationsTransformer\nannotations: {{l: v}}\n{labels}"), "  labels:\n    l: v\n"),
         ("kind: HashTransformer\n".to_owned(), "  name: a\n"),
         (

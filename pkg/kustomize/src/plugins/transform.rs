@@ -14,7 +14,8 @@ use crate::transform::namespace::{self, Overwrite, Subjects};
 use crate::transform::{images, pairs, replacements, replicas};
 
 use super::settings::{
-    Annotations, Ends, Images, JsonPatch, Labels, MergePatches, Namespace, Replacements, Replicas, table,
+    Annotations, Ends, Images, JsonPatch, Labels, MergePatches, Namespace, Replacements, Replicas, Text,
+    table,
 };
 use super::{Config, PluginProblem};
 
@@ -39,11 +40,11 @@ pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accu
         }
         "LabelTransformer" => {
             let Some(Labels { labels, fields }) = config.read(scope) else { return };
-            set_pairs(scope, config, &labels, fields, objects);
+            set_pairs(scope, config, labels, fields, objects);
         }
         "AnnotationsTransformer" => {
             let Some(Annotations { annotations, fields }) = config.read(scope) else { return };
-            set_pairs(scope, config, &annotations, fields, objects);
+            set_pairs(scope, config, annotations, fields, objects);
         }
         "NamespaceTransformer" => set_namespace(scope, config, objects),
         "HashTransformer" => hash::append(objects),
@@ -84,11 +85,12 @@ fn extend(scope: &mut Scope<'_, '_>, config: &Config, ends: &[End], objects: &mu
 fn set_pairs(
     scope: &mut Scope<'_, '_>,
     config: &Config,
-    pairs: &BTreeMap<String, String>,
+    pairs: BTreeMap<String, Text>,
     fields: Vec<FieldSpecEntry>,
     objects: &mut Accumulator,
 ) {
-    for problem in pairs::set(pairs, &table(fields), objects) {
+    let pairs = pairs.into_iter().map(|(key, text)| (key, text.0)).collect();
+    for problem in pairs::set(&pairs, &table(fields), objects) {
         scope.problem(&config.field, problem);
     }
 }
