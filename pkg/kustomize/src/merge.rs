@@ -4,6 +4,7 @@
 //! of the patch before those it does not name, and `$patch` is the one directive; all of it shows in the text of a build.
 //! Source: kyaml 0.21 yaml/merge2 and yaml/walk, as observed with kustomize v5.8.1.
 
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -63,15 +64,17 @@ enum Directive {
 }
 
 /// Merges a patch into an object, which is left without fields where the patch deletes it. One that is to replace the
-/// object as a whole does nothing, as with kustomize.
+/// object as a whole does nothing, as with kustomize. An object of an unknown kind is merged as the kind the patch was
+/// written for.
 /// # Errors
 /// Says what does not go together; then the object may be changed in part.
 pub(crate) fn merge(
     object: &mut Object,
     patch: &Map<String, Value>,
+    written_for: Option<TypeId>,
     schema: &Schema,
 ) -> Result<(), MergeProblem> {
-    let of = schema.kind(object.api_version(), object.kind());
+    let of = schema.kind(object.api_version(), object.kind()).or(written_for);
     let at = At { schema, parent: None, name: "", of, keys: None };
     match directive(patch, &at)? {
         Directive::Delete => {
@@ -86,16 +89,14 @@ pub(crate) fn merge(
     }
 }
 
-/// Leaves of elements with the same key the last, in all lists of an object with one key, whatever the patch names.
+/// Leaves of elements with the same keys the last, in all lists of an object, whatever the patch names.
 fn drop_repeated(fields: &mut Map<String, Value>, of: Option<TypeId>, schema: &Schema) {
     for (name, value) in fields {
         let Some(field) = of.and_then(|of| schema.field(of, name)) else { continue };
         match (value, field.keys.as_deref()) {
             (Value::Object(inner), None) => drop_repeated(inner, field.of, schema),
             (Value::Array(items), Some(keys)) => {
-                if let [key] = keys {
-                    *items = last_of_each(std::mem::take(items), key);
-                }
+                *items = last_of_each(std::mem::take(items), keys);
                 for item in items.iter_mut().filter_map(Value::as_object_mut) {
                     drop_repeated(item, field.of, schema);
                 }
@@ -215,7 +216,7 @@ fn merge_list(value: &mut Value, changes: &[Value], at: &At<'_>) -> Result<(), M
     let given: Vec<&str> = keys.iter().map(|key| &**key).filter(|key| is_given(key)).collect();
     let merged = match (keys, given.as_slice()) {
         ([], _) => merge_set(old, &changes),
-        ([key], _) if is_new => merge_by_key(old, &last_of_each(changes, key), key, at)?,
+        ([key], _) if is_new => merge_by_key(old, &last_of_each(changes, keys), key, at)?,
         ([key], _) => merge_by_key(old, &changes, key, at)?,
         (_, [key]) => merge_by_key(old, &changes, key, at)?,
         _ => merge_by_keys(old, &changes, keys, at)?,
@@ -231,17 +232,18 @@ fn merge_set(old: Vec<Value>, changes: &[&Value]) -> Vec<Value> {
     all.filter(|value| seen.insert(text(value))).collect()
 }
 
-/// Of elements with the same key the last, in the place of the first.
-fn last_of_each<V: std::borrow::Borrow<Value>>(elements: Vec<V>, key: &str) -> Vec<V> {
+/// Of elements with the same keys the last, in the place of the first. A key that no element has does not count; an
+/// element that lacks another stays.
+fn last_of_each<V: Borrow<Value>>(elements: Vec<V>, keys: &[Box<str>]) -> Vec<V> {
+    let is_given = |key: &&Box<str>| elements.iter().any(|element| element.borrow().get(&***key).is_some());
+    let keys: Vec<&Box<str>> = keys.iter().filter(is_given).collect();
     let mut places = HashMap::new();
     let mut last: Vec<V> = Vec::with_capacity(elements.len());
     for element in elements {
-        let Some(value) = element.borrow().get(key).map(text) else {
-            last.push(element);
-            continue;
-        };
-        let place = *places.entry(value).or_insert(last.len());
-        match last.get_mut(place) {
+        let id: Option<Vec<String>> =
+            keys.iter().map(|key| element.borrow().get(&***key).map(text)).collect();
+        let place = id.filter(|id| !id.is_empty()).map(|id| *places.entry(id).or_insert(last.len()));
+        match place.and_then(|place| last.get_mut(place)) {
             Some(earlier) => *earlier = element,
             None => last.push(element),
         }

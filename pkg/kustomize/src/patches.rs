@@ -211,15 +211,19 @@ impl Entry<'_, '_, '_> {
         let patch = strategic::prepare(mapping, labels, self.options);
         self.scope.session.schema.note_merge();
         let (schema, options) = (self.scope.session.schema.clone(), self.options);
+        let written_for = schema.kind(mapping.api_version(), mapping.kind());
         for position in targets {
             self.writes.note_mapping(self.scope, self.place, self.objects, *position, &patch, &schema);
             self.edit(*position, |resource| {
                 if let Some(fields) = resource.empty_fields.take() {
                     merge::drop_empty(&mut resource.object, &fields, &schema);
                 }
-                strategic::apply(&mut resource.object, &patch, options, &schema).map_err(|problem| {
-                    PatchProblem::Merge { id: Box::new(resource.id().clone()), problem: Box::new(problem) }
-                })
+                strategic::apply(&mut resource.object, &patch, written_for, options, &schema).map_err(
+                    |problem| PatchProblem::Merge {
+                        id: Box::new(resource.id().clone()),
+                        problem: Box::new(problem),
+                    },
+                )
             });
         }
     }

@@ -10,7 +10,7 @@ fn merged(kind: &str, spec: &str, patch: &str) -> Result<Value, String> {
         json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, "spec": read(spec)});
     let mut object = Object::try_from(object).unwrap();
     let Value::Object(patch) = json!({"spec": read(patch)}) else { unreachable!() };
-    merge(&mut object, &patch, &Schema::default()).map_err(|problem| problem.to_string())?;
+    merge(&mut object, &patch, None, &Schema::default()).map_err(|problem| problem.to_string())?;
     Ok(object.get(&["spec"]).cloned().unwrap_or_default())
 }
 
@@ -115,7 +115,7 @@ fn sets_keep_each_value_once_and_embedded_objects_have_their_own_keys() {
         "metadata": {"name": "a", "finalizers": ["a", "b"]}}))
     .unwrap();
     let Value::Object(patch) = json!({"metadata": {"finalizers": ["c", "b"]}}) else { unreachable!() };
-    merge(&mut object, &patch, &Schema::default()).unwrap();
+    merge(&mut object, &patch, None, &Schema::default()).unwrap();
     assert_eq!(object.get(&["metadata", "finalizers"]), Some(&json!(["c", "b", "a"])));
     check(
         "example.com/v1/Widget",

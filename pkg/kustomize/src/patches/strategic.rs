@@ -4,7 +4,7 @@ use manifest::{Map, Object, Value};
 
 use crate::kustomization::entries::PatchOptions;
 use crate::merge::{self, MergeProblem};
-use crate::schema::Schema;
+use crate::schema::{Schema, TypeId};
 
 /// How the labels and annotations of a patch are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,12 +55,13 @@ pub(super) fn make_texts(metadata: &mut Map<String, Value>, field: &str) {
 pub(super) fn apply(
     object: &mut Object,
     patch: &Map<String, Value>,
+    written_for: Option<TypeId>,
     options: PatchOptions,
     schema: &Schema,
 ) -> Result<(), MergeProblem> {
     let kept = [("apiVersion", object.api_version().to_owned()), ("kind", object.kind().to_owned())];
     let (name, namespace) = (object.name().to_owned(), object.namespace().to_owned());
-    merge::merge(object, patch, schema)?;
+    merge::merge(object, patch, written_for, schema)?;
     if object.as_map().is_empty() {
         return Ok(());
     }

@@ -358,3 +358,21 @@ fn what_is_before_the_first_slash_of_a_path_does_not_count_and_is_warned_of() {
     );
     assert!(with("{op: remove, path: data}").is_err());
 }
+
+#[test]
+fn an_object_of_an_unknown_kind_is_merged_as_the_kind_the_patch_is_written_for() {
+    let container = |api_version: &str, name: &str| {
+        let spec = format!("{{template: {{spec: {{containers: [{{name: {name}}}]}}}}}}");
+        format!("{{apiVersion: {api_version}, metadata: {{name: a}}, spec: {spec}}}")
+    };
+    let rollout = container("argoproj.io/v1alpha1, kind: Rollout", "old");
+    for (written_for, count) in [("apps/v1, kind: Deployment", 2), ("argoproj.io/v1alpha1, kind: Rollout", 1)]
+    {
+        let patch = container(written_for, "new");
+        let kustomization =
+            format!("resources: [a.yaml]\npatches: [{{target: {{kind: Rollout}}, patch: '{patch}'}}]");
+        let object = testing::built(&[("/kustomization.yaml", &kustomization), ("/a.yaml", &rollout)]);
+        let containers = object.pointer("/spec/template/spec/containers").and_then(Value::as_array).unwrap();
+        assert_eq!(containers.len(), count, "{written_for}");
+    }
+}
