@@ -235,13 +235,12 @@ fn merge_set(old: Vec<Value>, changes: &[&Value]) -> Vec<Value> {
 /// Of elements with the same keys the last, in the place of the first. A key that no element has does not count; an
 /// element that lacks another stays.
 fn last_of_each<V: Borrow<Value>>(elements: Vec<V>, keys: &[Box<str>]) -> Vec<V> {
-    let is_given = |key: &&Box<str>| elements.iter().any(|element| element.borrow().get(&***key).is_some());
-    let keys: Vec<&Box<str>> = keys.iter().filter(is_given).collect();
+    let is_given = |key: &&str| elements.iter().any(|element| element.borrow().get(*key).is_some());
+    let keys: Vec<&str> = keys.iter().map(|key| &**key).filter(is_given).collect();
     let mut places = HashMap::new();
     let mut last: Vec<V> = Vec::with_capacity(elements.len());
     for element in elements {
-        let id: Option<Vec<String>> =
-            keys.iter().map(|key| element.borrow().get(&***key).map(text)).collect();
+        let id: Option<Vec<String>> = keys.iter().map(|key| element.borrow().get(*key).map(text)).collect();
         let place = id.filter(|id| !id.is_empty()).map(|id| *places.entry(id).or_insert(last.len()));
         match place.and_then(|place| last.get_mut(place)) {
             Some(earlier) => *earlier = element,

@@ -30,6 +30,9 @@ pub(super) fn prepare(mapping: &Object, labels: Labels, options: PatchOptions) -
         }
         if labels == Labels::AsTexts {
             make_texts(metadata, "labels");
+        }
+        // The peer notes such an option among the annotations of the patch.
+        if labels == Labels::AsTexts || options.allow_name_change || options.allow_kind_change {
             make_texts(metadata, "annotations");
         }
     }

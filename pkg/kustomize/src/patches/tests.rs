@@ -376,3 +376,21 @@ fn an_object_of_an_unknown_kind_is_merged_as_the_kind_the_patch_is_written_for()
         assert_eq!(containers.len(), count, "{written_for}");
     }
 }
+
+#[test]
+fn a_patch_that_may_change_names_or_kinds_has_texts_as_annotations_and_labels_as_written() {
+    let metadata = |metadata: &str, options: &str| {
+        let patch = format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: web, {metadata}}}}}");
+        patched(&format!("patch: '{patch}'\noptions: {{{options}}}"))[1]["metadata"].clone()
+    };
+    for option in ["allowNameChange: true", "allowKindChange: true"] {
+        let changed = metadata("labels: {a: null, b: c}, annotations: {a: null}", option);
+        let annotations = json!({"a": "null", "b": "z"});
+        assert_eq!(changed, json!({"name": "web", "labels": {"b": "c"}, "annotations": annotations}));
+        assert_eq!(metadata("annotations: null", option)["annotations"], json!({"a": "x", "b": "z"}));
+    }
+    assert_eq!(
+        metadata("annotations: {a: null}", "allowNameChange: false")["annotations"],
+        json!({"b": "z"})
+    );
+}
