@@ -6,7 +6,7 @@
 mod built_in;
 mod read;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use manifest::{Limits, Object, Value, type_name, yaml};
@@ -85,6 +85,8 @@ struct Graph {
     types: Vec<Type>,
     /// By `apiVersion`, then kind.
     kinds: HashMap<Box<str>, HashMap<Box<str>, TypeId>>,
+    /// Kinds without a namespace by the paths of the schema: `apiVersion` and kind.
+    cluster_scoped: HashSet<(String, String)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -106,6 +108,12 @@ impl Schema {
     /// Finds the type of a kind; only the exact `apiVersion` counts.
     pub(crate) fn kind(&self, api_version: &str, kind: &str) -> Option<TypeId> {
         self.graph.kinds.get(api_version)?.get(kind).copied()
+    }
+
+    /// Whether `openapi.path` says that objects of a kind have no namespace.
+    pub(crate) fn is_cluster_scoped(&self, object: &Object) -> bool {
+        let known = &self.graph.cluster_scoped;
+        !known.is_empty() && known.contains(&(object.api_version().to_owned(), object.kind().to_owned()))
     }
 
     /// Notes an object that is read.
@@ -162,10 +170,12 @@ fn load(scope: &mut Scope<'_, '_>, path: &str) {
         text.and_then(|text| yaml::read_value(text, &Limits::default()).map_err(|error| error.to_string()));
     match read {
         Err(reason) => scope.problem("openapi.path", ProblemKind::Yaml { file, reason }),
-        Ok(schema) => match schema.get("definitions") {
+        Ok(content) => match content.get("definitions") {
             Some(Value::Object(definitions)) => {
                 let schema = &mut scope.session.schema;
-                schema.choose(read::graph(definitions, schema.built_in));
+                let mut graph = read::graph(definitions, schema.built_in);
+                graph.cluster_scoped = read::cluster_scoped(content.get("paths"));
+                schema.choose(graph);
             }
             other => {
                 let found = other.map_or("absent", type_name);

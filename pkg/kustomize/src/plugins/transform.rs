@@ -114,6 +114,7 @@ fn set_namespace(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accum
         fields: &table(fields),
         overwrite: if unset_only { Overwrite::Unset } else { Overwrite::All },
         subjects,
+        schema: &scope.session.schema,
     };
     for problem in namespace::apply(&settings, objects) {
         scope.problem(&config.field, problem);

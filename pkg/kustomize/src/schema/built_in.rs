@@ -160,7 +160,7 @@ pub(super) fn graph() -> Graph {
         let fields = fields.map(|(name, text)| (name.into(), field(text, &names))).collect();
         Type { fields, others: None }
     });
-    let mut graph = Graph { types: types.collect(), kinds: HashMap::new() };
+    let mut graph = Graph { types: types.collect(), ..Graph::default() };
     for (version, of, kind) in kinds() {
         let kinds = graph.kinds.entry(version.into()).or_default();
         kinds.extend(names.get(of).map(|of| (kind.into(), *of)));

@@ -1,10 +1,10 @@
 //! Reads the merge keys out of the definitions of an OpenAPI schema.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use manifest::{Map, Value};
 
-use super::{BuiltIn, Field, Graph, Type, TypeId, built_in};
+use super::{BuiltIn, Field, Graph, Schema, Type, TypeId, built_in};
 
 const KINDS: &str = "x-kubernetes-group-version-kind";
 const STRATEGY: &str = "x-kubernetes-patch-strategy";
@@ -32,13 +32,28 @@ pub(super) fn graph(definitions: &Map<String, Value>, built_in: BuiltIn) -> Grap
         reader.graph.types[id.0] = reader.read_type(definition);
         for (api_version, kind) in kinds(definition) {
             let kinds = reader.graph.kinds.entry(api_version.into()).or_default();
-            if built_in == BuiltIn::First && kinds.contains_key(kind) {
+            if built_in == BuiltIn::First && kinds.contains_key(&*kind) {
                 continue;
             }
             kinds.insert(kind.into(), id);
         }
     }
     reader.graph
+}
+
+/// Finds the kinds that are nowhere in a namespace; those that are built in are known.
+/// Source: kyaml 0.21 openapi (`findNamespaceability`).
+pub(super) fn cluster_scoped(paths: Option<&Value>) -> HashSet<(String, String)> {
+    let paths = || paths.and_then(Value::as_object).into_iter().flatten();
+    let kind_of = |item: &Value| kind(item.get("get")?.get(KINDS)?);
+    let is_in_namespace = |path: &str| path.contains("namespaces/{namespace}");
+    let mut found: HashSet<_> = paths().filter_map(|(_, item)| kind_of(item)).collect();
+    for (_, item) in paths().filter(|(path, _)| is_in_namespace(path)) {
+        found.retain(|known| Some(known) != kind_of(item).as_ref());
+    }
+    let built_in = Schema::default();
+    found.retain(|(api_version, kind)| built_in.kind(api_version, kind).is_none());
+    found
 }
 
 /// What a reference leads to.
@@ -111,13 +126,16 @@ fn keys(schema: &Value) -> Box<[Box<str>]> {
     keys.iter().filter_map(Value::as_str).map(Into::into).collect()
 }
 
-fn kinds(definition: &Value) -> impl Iterator<Item = (String, &str)> {
+fn kinds(definition: &Value) -> impl Iterator<Item = (String, String)> {
     let kinds = definition.get(KINDS).and_then(Value::as_array).into_iter().flatten();
-    kinds.filter_map(|entry| {
-        let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (group, version) = (text("group"), text("version"));
-        let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
-        let kind = entry.get("kind").and_then(Value::as_str)?;
-        Some((api_version, kind))
-    })
+    kinds.filter_map(kind)
+}
+
+/// The `apiVersion` and the kind of an entry.
+fn kind(entry: &Value) -> Option<(String, String)> {
+    let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (group, version) = (text("group"), text("version"));
+    let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    let kind = entry.get("kind").and_then(Value::as_str)?;
+    Some((api_version, kind.to_owned()))
 }

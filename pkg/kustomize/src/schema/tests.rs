@@ -159,3 +159,27 @@ fn built_in_definitions_stay_beside_a_schema_that_comes_after_a_custom_kind_or_a
         assert_eq!(containers(&top, &component, base), expected, "{top} / {component} / {base}");
     }
 }
+
+#[test]
+fn kinds_that_no_path_has_in_a_namespace_are_not_moved_into_one() {
+    let path = |path: &str, group: &str, kind: &str| {
+        format!(
+            "  {path}: {{get: {{x-kubernetes-group-version-kind: {{group: {group}, version: v1, kind: {kind}}}}}}}\n"
+        )
+    };
+    let schema = "definitions: {}\npaths:\n".to_owned()
+        + &path("/widgets", "example.com", "Widget")
+        + &path("/gadgets", "example.com", "Gadget")
+        + &path("/namespaces/{namespace}/gadgets", "example.com", "Gadget")
+        + &path("/api/v1/configmaps", "''", "ConfigMap");
+    let kinds = ["example.com/v1, kind: Widget", "example.com/v1, kind: Gadget", "v1, kind: ConfigMap"];
+    let objects = kinds.map(|kind| format!("{{apiVersion: {kind}, metadata: {{name: a}}}}\n")).join("---\n");
+    let files = [
+        ("/kustomization.yaml", "resources: [r.yaml]\nnamespace: ns\nopenapi: {path: o.yaml}"),
+        ("/r.yaml", &objects),
+        ("/o.yaml", &schema),
+    ];
+    let options = Options { reorder: Reorder::None, ..Options::default() };
+    let built = build_with(&files, options).unwrap();
+    assert_eq!(built.iter().map(Object::namespace).collect::<Vec<_>>(), ["", "ns", "ns"]);
+}

@@ -8,6 +8,7 @@ use crate::build::Scope;
 use crate::fields::{FieldProblem, FieldSpec, FieldTable};
 use crate::helm;
 use crate::problems::ProblemKind;
+use crate::schema::Schema;
 
 /// How objects are moved into a namespace.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Settings<'a> {
     pub(crate) fields: &'a FieldTable,
     pub(crate) overwrite: Overwrite,
     pub(crate) subjects: Subjects,
+    /// Which kinds have no namespace, beside those that are built in.
+    pub(crate) schema: &'a Schema,
 }
 
 /// Which namespaces are written.
@@ -64,6 +67,7 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
         fields: &tables.namespace,
         overwrite: Overwrite::default(),
         subjects: Subjects::default(),
+        schema: &scope.session.schema,
     };
     for problem in apply(&settings, objects) {
         scope.problem("namespace", problem);
@@ -83,7 +87,8 @@ pub(crate) fn apply(settings: &Settings<'_>, objects: &mut Accumulator) -> Vec<P
         }
         // References look for what an object was called before, also where that is what it is called now.
         resource.keep_id();
-        let is_cluster_scoped = resource.id().gvk.is_cluster_scoped();
+        let is_cluster_scoped =
+            resource.id().gvk.is_cluster_scoped() || settings.schema.is_cluster_scoped(&resource.object);
         let found = settings.write(&mut resource.object, is_cluster_scoped);
         let at = |(path, found)| FieldProblem::WrongType {
             id: Box::new(resource.id().clone()),

@@ -52,7 +52,8 @@ fn namespaces(overwrite: Overwrite, subjects: Subjects) -> Vec<String> {
     let origin = Origin::File(crate::TreePath::new("/r.yaml")).into();
     let position = objects.append(Resource::new(binding, origin)).unwrap();
     let tables = FieldTables::built_in();
-    let settings = Settings { namespace: "nn", fields: &tables.namespace, overwrite, subjects };
+    let schema = &Schema::default();
+    let settings = Settings { namespace: "nn", fields: &tables.namespace, overwrite, subjects, schema };
     assert!(apply(&settings, &mut objects).is_empty());
     let object = &objects.get(position).unwrap().object;
     let subjects = object.get(&["subjects"]).and_then(Value::as_array).unwrap();
