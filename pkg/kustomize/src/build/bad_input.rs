@@ -125,4 +125,6 @@ fn a_component_that_does_nothing_is_none_the_worse() {
     let files = [("/kustomization.yaml", "resources: [a.yaml]\ncomponents: [c]"), ("/a.yaml", OBJECT)];
     let with_component = [&files[..], &[("/c/kustomization.yaml", "kind: Component")]].concat();
     assert_eq!(super::testing::build(&with_component).map(|objects| objects.len()), Ok(1));
+    let bare = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
+    assert_eq!(super::testing::build(&[("/kustomization.yaml", bare)]).map(|objects| objects.len()), Ok(0));
 }
