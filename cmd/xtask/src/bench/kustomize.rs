@@ -48,7 +48,7 @@ pub(super) fn run(setup: &Setup<'_>, folder: &Path) -> Result<String> {
     let mut alone = None;
     for (count, flag, target) in [
         (OBJECTS, None, Target::Within { millis: 300 }),
-        (OBJECTS, Some("--provenance"), Target::TimesAlone(2)),
+        (OBJECTS, Some("--provenance"), Target::TimesAlone(3)),
         (OBJECTS * 10, None, Target::TimesAlone(12)),
     ] {
         let tree = make(&folder.join(format!("objects-{count}")), count)?;
