@@ -58,7 +58,7 @@ impl Provenance {
 
 /// The list of fields in place of the objects.
 /// # Errors
-/// Never, as long as it is json.
+/// When it cannot be written as json.
 pub(crate) fn report(objects: &[Object]) -> Result<String, Failure> {
     to_json(&ProvenanceReport { objects: objects.iter().map(provenance_of).collect() })
 }
