@@ -129,7 +129,7 @@ fn run(scope: &mut Scope<'_, '_>, made: Generated, generators: &[Generator], obj
         let by = Plugin::of_field(made.plugin());
         let origin = Origin::Field { file: scope.root.file.clone(), field: field.clone(), by };
         generate(scope, &field, made, &Generator { options, ..generator.clone() }, origin, objects);
-        scope.account(&field, None, objects);
+        scope.account(&field, objects);
     }
 }
 

@@ -38,11 +38,8 @@ pub(crate) fn run_strategic_merge(scope: &mut Scope<'_, '_>, objects: &mut Accum
     for (index, entry) in entries.iter().enumerate() {
         let place = format!("patchesStrategicMerge[{index}]");
         found = found.max(apply_strategic(scope, &place, entry, objects, &mut writes));
-        scope.account(
-            &place,
-            scope.named_file(if body::is_text(entry) { "" } else { entry }).as_ref(),
-            objects,
-        );
+        let file = || if body::is_text(entry) { None } else { scope.named_file(entry) };
+        scope.account_from(&place, file, objects);
     }
     if found == Found::Nothing && !entries.is_empty() {
         scope.problem_among(objects, "patchesStrategicMerge", PatchProblem::Empty);
@@ -55,7 +52,7 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for (index, patch) in scope.kustomization.patches.iter().enumerate() {
         let place = format!("patches[{index}]");
         apply(scope, &place, patch, objects, &mut writes);
-        scope.account(&place, scope.named_file(&patch.path).as_ref(), objects);
+        scope.account_from(&place, || scope.named_file(&patch.path), objects);
     }
 }
 
@@ -65,7 +62,7 @@ pub(crate) fn run_json6902(scope: &mut Scope<'_, '_>, objects: &mut Accumulator)
     for (index, patch) in scope.kustomization.patches_json6902.iter().enumerate() {
         let place = format!("patchesJson6902[{index}]");
         apply_json6902(scope, &place, patch, objects, &mut writes);
-        scope.account(&place, scope.named_file(&patch.path).as_ref(), objects);
+        scope.account_from(&place, || scope.named_file(&patch.path), objects);
     }
 }
 

@@ -273,7 +273,7 @@ impl Config {
     /// Accounts for what the plugin changed.
     fn account(&self, scope: &Scope<'_, '_>, objects: &mut Accumulator) {
         let is_written_out = self.file == scope.root.file;
-        scope.account(&self.field, if is_written_out { None } else { Some(&self.file) }, objects);
+        scope.account_from(&self.field, || (!is_written_out).then(|| self.file.clone()), objects);
     }
 
     fn kind(&self) -> String {

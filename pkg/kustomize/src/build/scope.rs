@@ -53,11 +53,21 @@ impl<'a> Scope<'_, 'a> {
         self.session.options.trace == Trace::On
     }
 
-    /// Where it is kept: all that changed since the last time was set by a field, with the content of a file if it names one.
-    pub(crate) fn account(&self, field: &str, content: Option<&TreePath>, objects: &mut Accumulator) {
+    /// Where it is kept: all that changed since the last time was set by a field.
+    pub(crate) fn account(&self, field: &str, objects: &mut Accumulator) {
+        self.account_from(field, || None, objects);
+    }
+
+    /// [`Scope::account`] of a field whose values stand in a file of their own, which is asked for where it is told.
+    pub(crate) fn account_from(
+        &self,
+        field: &str,
+        content: impl FnOnce() -> Option<TreePath>,
+        objects: &mut Accumulator,
+    ) {
         if self.is_traced() {
             let file = self.root.file.to_string();
-            let content = content.map(TreePath::to_string).unwrap_or_default();
+            let content = content().as_ref().map(TreePath::to_string).unwrap_or_default();
             objects.account(&Arc::new(Setter { file, field: field.to_owned(), content }));
         }
     }

@@ -137,7 +137,7 @@ pub(super) fn build_top(
         step(&mut scope, &mut objects);
     }
     // The others account for what they write themselves.
-    scope.account("buildMetadata", None, &mut objects);
+    scope.account("buildMetadata", &mut objects);
     objects.into_resources().into_iter().map(|Resource { object, .. }| object).collect()
 }
 
@@ -146,7 +146,7 @@ pub(super) fn build(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for Stage { field, step, role } in STEPS {
         let told = scope.session.problems.errors.len();
         step(scope, objects);
-        scope.account(field, None, objects);
+        scope.account(field, objects);
         match role {
             Role::Plain => {}
             Role::Generator => objects.is_partial |= scope.session.problems.errors.len() > told,

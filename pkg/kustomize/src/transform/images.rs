@@ -50,7 +50,7 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     // One after the other they come to the same, slower.
     for (index, rule) in rules {
         set(&[rule], &tables.images, objects);
-        scope.account(&format!("images[{index}]"), None, objects);
+        scope.account(&format!("images[{index}]"), objects);
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
         for problem in problems {
             scope.problem(&place, problem);
         }
-        scope.account(&place, None, objects);
+        scope.account(&place, objects);
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn run_entries(
                 }
             }
         }
-        scope.account(&place, scope.named_file(&entry.path).as_ref(), objects);
+        scope.account_from(&place, || scope.named_file(&entry.path), objects);
     }
 }
 

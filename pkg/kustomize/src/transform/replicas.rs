@@ -30,7 +30,7 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
         if let Err(problem) = set(replica, &tables.replicas, objects) {
             scope.problem_among(objects, &place, problem);
         }
-        scope.account(&place, None, objects);
+        scope.account(&place, objects);
     }
 }
 
