@@ -111,7 +111,7 @@ fn drop_repeated(fields: &mut Map<String, Value>, of: Option<TypeId>, schema: &S
 pub(crate) fn drop_empty(object: &mut Object, pointers: &[String], schema: &Schema) {
     let of = schema.kind(object.api_version(), object.kind());
     for pointer in pointers {
-        let steps = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
+        let steps = pointer.split('/').skip(1).map(manifest::pointer::name);
         drop_empty_at(object.as_map_mut(), of, &steps.collect::<Vec<_>>(), schema);
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn settle_annotations(_scope: &mut Scope<'_, '_>, objects: &mut Accum
     objects.edit_all(|resource| {
         let fields = resource.empty_fields.iter().flat_map(|fields| fields.iter());
         let names = fields.filter_map(|field| field.strip_prefix(ANNOTATIONS));
-        for name in names.map(|name| name.replace("~1", "/").replace("~0", "~")) {
+        for name in names.map(manifest::pointer::name) {
             if resource.object.get(&["metadata", "annotations", &name]).is_some_and(Value::is_null) {
                 resource.object.set_annotation(&name, "");
             }

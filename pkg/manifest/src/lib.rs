@@ -15,6 +15,7 @@ pub mod labels;
 pub mod namespace;
 pub mod order;
 pub mod patch;
+pub mod pointer;
 pub mod provenance;
 pub mod typed;
 pub mod yaml;

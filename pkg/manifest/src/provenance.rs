@@ -280,8 +280,9 @@ fn collect_fields<'a>(
     found: &mut Vec<SetField<'a>>,
 ) {
     for (key, value) in fields {
-        let step = key.replace('~', "~0").replace('/', "~1");
-        below(pointer, &step, |pointer| collect(value, trail.field(key), pointer, found));
+        below(pointer, &crate::pointer::step(key), |pointer| {
+            collect(value, trail.field(key), pointer, found);
+        });
     }
 }
 

@@ -62,7 +62,7 @@ impl Writes {
         let is_field =
             |path: &str| path.rsplit('/').next().is_some_and(|end| end.parse::<i64>().is_err() && end != "-");
         for (path, value) in operations.writes().filter(|(path, _)| is_field(path)) {
-            let path = path.trim_start_matches('/').replace('/', ".").replace("~1", "/").replace("~0", "~");
+            let path = manifest::pointer::name(&path.trim_start_matches('/').replace('/', "."));
             self.note(scope, place, objects, position, path, value);
         }
     }

@@ -188,7 +188,7 @@ impl Composer<'_> {
                 Content::List(items) => pointer.push_str(&items.len().to_string()),
                 Content::Mapping { key, .. } => {
                     let key = key.as_ref().map(|key| key.text.as_str()).unwrap_or_default();
-                    pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                    pointer.push_str(&crate::pointer::step(key));
                 }
             }
         }

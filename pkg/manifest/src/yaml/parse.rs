@@ -8,7 +8,7 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag,
 use super::error::Fault;
 use super::folded;
 use super::refuse::{self, Tabs};
-use super::scalar::{Scalar, resolve};
+use super::scalar::{Scalar, is_null, resolve};
 use super::tree::{Builder, Tree};
 use super::view::View;
 use super::{Dialect, Problem};
@@ -151,7 +151,7 @@ impl Document<'_> {
             ScalarStyle::Folded => Some(Scalar::Text(folded::read_again(text))),
             ScalarStyle::Plain if place.is_empty() && !is_tagged => Some(Scalar::Empty),
             // Null takes an annotation away where it stands in a patch.
-            ScalarStyle::Plain if matches!(text, "<<" | "" | "~" | "null" | "Null" | "NULL") => None,
+            ScalarStyle::Plain if matches!(text, "<<" | "") || is_null(text) => None,
             ScalarStyle::Plain if self.builder.is_in_annotations() => Some(Scalar::Text(text.to_owned())),
             _ => None,
         }

@@ -142,11 +142,16 @@ fn resolve_fraction(text: &str) -> Plain {
     number.map_or(Plain::Text, Plain::Float)
 }
 
+/// Whether a plain scalar is one of the words for null. An empty one is null as well, and has no word.
+pub(super) fn is_null(text: &str) -> bool {
+    matches!(text, "~" | "null" | "Null" | "NULL")
+}
+
 fn resolve_word(text: &str, dialect: Dialect) -> Plain {
     match text {
         "true" | "True" | "TRUE" => Plain::Bool(true),
         "false" | "False" | "FALSE" => Plain::Bool(false),
-        "~" | "null" | "Null" | "NULL" => Plain::Null,
+        _ if is_null(text) => Plain::Null,
         _ if dialect.is_v3() => Plain::Text,
         "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => Plain::Bool(true),
         "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => Plain::Bool(false),

@@ -105,8 +105,7 @@ enum Holder<'a> {
 /// Splits a path. What stands before the first slash does not count.
 fn steps(path: &str) -> Option<(Vec<String>, String)> {
     let (_, rest) = path.split_once('/')?;
-    let mut steps: Vec<String> =
-        rest.split('/').map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
+    let mut steps: Vec<String> = rest.split('/').map(manifest::pointer::name).collect();
     let last = steps.pop()?;
     Some((steps, last))
 }
