@@ -76,7 +76,8 @@ pub use policy::{
 };
 pub use readiness::{wait_for_webhooks, webhooks_answer};
 pub use server::{
-    Apply, Deletion, List, Page, Pages, PatchOf, Server, ServerSettings, ServerVersion, WatchEvent, WriteMode,
+    Apply, Deletion, List, Onto, Page, Pages, PatchOf, Revision, Server, ServerSettings, ServerVersion,
+    WatchEvent, WriteMode,
 };
 pub use status::{Health, Hints, Status, status_of};
 pub use take_over::take_over;

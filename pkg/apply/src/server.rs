@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use manifest::Object;
+use manifest::{Object, Value};
 
 use crate::{
     ApiError, ApiKind, ConnectError, Connection, Event, EventSink, GroupKind, Kinds, discovery::discover,
@@ -196,12 +196,40 @@ fn no_kind(kinds: &Kinds, kind: &GroupKind) -> ApiError {
 /// How an object is applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Apply {
-    /// It must not be there yet.
-    pub must_be_new: bool,
-    /// Only this version of it may be changed.
-    pub resource_version: Option<String>,
-    /// Whether it is kept.
+    /// The state of the live object that the write requires.
+    pub onto: Onto,
+    /// Real or dry run.
     pub mode: WriteMode,
+}
+
+/// The state of the live object that a write requires. Anything else is a conflict.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Onto {
+    /// Any, also none.
+    #[default]
+    Any,
+    /// The object does not exist.
+    Absent,
+    /// The object exists in this revision. An object that is gone is not created again.
+    Revision(Revision),
+}
+
+/// One revision of one object: a write or deletion that names it fails with a conflict once the object has changed, is
+/// gone, or was replaced by another object of the same name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Revision {
+    /// `metadata.uid`
+    pub uid: String,
+    /// `metadata.resourceVersion`
+    pub resource_version: String,
+}
+
+impl Revision {
+    /// The revision of an object as the server returned it.
+    pub fn of(object: &Object) -> Self {
+        let text = |field| object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default();
+        Self { uid: text("uid").to_owned(), resource_version: text("resourceVersion").to_owned() }
+    }
 }
 
 /// Whether a write is kept.

@@ -11,8 +11,8 @@ use super::{
     conversion::loses_webhook,
 };
 use crate::{
-    Action, ApiError, ApiKind, Apply, Desired, DesiredSet, Kinds, Live, ObjectKey, Observation, Plan, Step,
-    WriteMode, live::is_going,
+    Action, ApiError, ApiKind, Apply, Desired, DesiredSet, Kinds, Live, ObjectKey, Observation, Onto, Plan,
+    Step, WriteMode, live::is_going,
 };
 
 impl Engine<'_> {
@@ -53,18 +53,19 @@ impl Engine<'_> {
 
     async fn judge(&self, kind: &ApiKind, desired: &Desired, action: Action) -> Result<Object, ApiError> {
         let (key, manager) = (&desired.key, &self.options.field_manager);
-        let apply = async |must_be_new| {
-            let how = Apply { must_be_new, mode: WriteMode::DryRun, ..Apply::default() };
+        let apply = async |onto| {
+            let how = Apply { onto, mode: WriteMode::DryRun };
             self.server.apply(kind, &desired.object, manager, how).await
         };
         let write = if action == Action::Create { Write::Making } else { Write::Changing };
-        let error = match apply(write == Write::Making).await {
+        let onto = if write == Write::Making { Onto::Absent } else { Onto::Any };
+        let error = match apply(onto).await {
             Ok(object) => return Ok(object),
             Err(error) => error,
         };
         match Next::after(&error, write, key) {
             // Whether it may be taken is seen when it is written; here it is about what the server thinks of it.
-            Next::LookAgain if write == Write::Making => apply(false).await,
+            Next::LookAgain if write == Write::Making => apply(Onto::Any).await,
             Next::Recreate => Ok(desired.object.clone()),
             Next::LookAgain | Next::GiveUp if cannot_judge(&error) => Ok(desired.object.clone()),
             Next::LookAgain | Next::GiveUp => Err(error),

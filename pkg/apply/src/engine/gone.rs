@@ -171,7 +171,7 @@ fn namespace_conditions(object: &Object) -> Vec<&str> {
     on.filter_map(|condition| condition["message"].as_str()).collect()
 }
 
-pub(super) fn uid(object: &Object) -> &str {
+fn uid(object: &Object) -> &str {
     object.get(&["metadata", "uid"]).and_then(Value::as_str).unwrap_or_default()
 }
 

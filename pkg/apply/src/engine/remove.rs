@@ -7,15 +7,10 @@ use manifest::{Object, Value};
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::{
-    Engine, EngineError, WriteError,
-    gone::{Leaving, uid},
-    ledger::Ledger,
-    observe::served,
-};
+use super::{Engine, EngineError, WriteError, gone::Leaving, ledger::Ledger, observe::served};
 use crate::{
     Action, ApiError, ApiKind, Blocker, Deletion, Event, Health, List, Live, ManagedType, ObjectKey,
-    Observation, PatchOf, Status, Step, live::is_going, retry::Backoff,
+    Observation, PatchOf, Revision, Status, Step, live::is_going, retry::Backoff,
 };
 
 /// How often an object is looked at again because somebody else was faster.
@@ -160,7 +155,7 @@ impl Remover<'_, '_> {
             if is_going(&object) {
                 return Ok(Dismissed::Leaving(Box::new(leaving)));
             }
-            match server.delete(&kind, &key.namespace, &key.name, Some(uid(&object))).await {
+            match server.delete(&kind, &key.namespace, &key.name, Some(&Revision::of(&object))).await {
                 Ok(deletion) => {
                     server.events().send(&Event::Deleted { object: key.clone() });
                     return Ok(match deletion {

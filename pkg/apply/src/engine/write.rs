@@ -10,12 +10,12 @@ use super::{
     WriteError,
     answer::{Next, Write},
     conversion::loses_webhook,
-    gone::{Leaving, uid},
+    gone::Leaving,
 };
 use crate::{
     Action, ApiError, ApiKind, Apply, ApplySet, Blocker, Desired, DesiredSet, Event, Impossible, Item, Live,
-    Marks, ObjectKey, Observation, Options, PatchOf, Server, UpdatePolicy, WriteMode, Written,
-    live::is_going, plan, take_over,
+    Marks, ObjectKey, Observation, Onto, Options, PatchOf, Revision, Server, UpdatePolicy, WriteMode,
+    Written, live::is_going, plan, take_over,
 };
 
 /// How often an object is looked at again because somebody else was faster.
@@ -154,7 +154,7 @@ impl Writer<'_> {
                 self.server.create(kind, &desired.object, manager, WriteMode::Real).await
             }
             UpdatePolicy::SsaMerge | UpdatePolicy::SsaOverride => {
-                let new = Apply { must_be_new: true, ..Apply::default() };
+                let new = Apply { onto: Onto::Absent, ..Apply::default() };
                 self.server.apply(kind, &desired.object, manager, new).await
             }
         }
@@ -172,7 +172,7 @@ impl Writer<'_> {
             UpdatePolicy::SsaOverride => take_over(live, manager, &self.options.take_over),
         };
         let key = &desired.key;
-        let mut onto = version(live).to_owned();
+        let mut onto = Revision::of(live);
         let replace = |path, value: &Value| json!({"op": "replace", "path": path, "value": value});
         let mut before: Vec<_> =
             taken.iter().map(|fields| replace("/metadata/managedFields", fields)).collect();
@@ -181,14 +181,14 @@ impl Writer<'_> {
             before.extend(desired.object.get(&["spec"]).map(|spec| replace("/spec", spec)));
         }
         if !before.is_empty() {
-            before.push(replace("/metadata/resourceVersion", &json!(onto)));
+            before.push(replace("/metadata/resourceVersion", &json!(onto.resource_version)));
             let patch = Value::Array(before);
             let patched =
                 self.server.patch(kind, &key.namespace, &key.name, &patch, manager, PatchOf::Object).await?;
-            version(&patched).clone_into(&mut onto);
+            onto = Revision::of(&patched);
         }
-        let onto = Apply { resource_version: Some(onto), ..Apply::default() };
-        self.server.apply(kind, &desired.object, manager, onto).await
+        let how = Apply { onto: Onto::Revision(onto), ..Apply::default() };
+        self.server.apply(kind, &desired.object, manager, how).await
     }
 
     /// Deletes an object that is to be made anew, unless it is going already, and waits until it is gone.
@@ -201,7 +201,7 @@ impl Writer<'_> {
                 // What somebody else has taken since is only deleted where it might be taken back.
                 self.judge(target, None, live)?;
             }
-            self.server.delete(kind, &key.namespace, &key.name, Some(uid(live))).await?;
+            self.server.delete(kind, &key.namespace, &key.name, Some(&Revision::of(live))).await?;
             self.server.events().send(&Event::Deleted { object: key.clone() });
         }
         Ok(self.wait_for_its_end(target, live).await?)
@@ -224,7 +224,9 @@ fn replacement(object: &Object, live: &Object) -> Object {
     let ours = finalizers(&object).into_iter().filter(|ours| !all.contains(ours)).collect::<Vec<_>>();
     all.extend(ours);
     if let Some(Value::Object(metadata)) = object.as_map_mut().get_mut("metadata") {
-        metadata.insert("resourceVersion".to_owned(), version(live).into());
+        let Revision { uid, resource_version } = Revision::of(live);
+        metadata.insert("uid".to_owned(), uid.into());
+        metadata.insert("resourceVersion".to_owned(), resource_version.into());
         if !all.is_empty() {
             metadata.insert("finalizers".to_owned(), all.into());
         }

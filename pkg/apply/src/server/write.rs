@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    Apply, Deletion, PatchOf, Server, WriteMode,
+    Apply, Deletion, Onto, PatchOf, Revision, Server, WriteMode,
     call::{self, Call, JSON},
     sent::is_as_sent,
 };
@@ -38,7 +38,8 @@ struct Write<'a> {
 
 impl Server {
     /// Applies an object server-side and by force, in the version it is written in.
-    /// With `must_be_new` the answer is a conflict when the object is there.
+    /// # Errors
+    /// A conflict when the live object is not as [`Apply::onto`] requires.
     pub async fn apply(
         &self,
         kind: &ApiKind,
@@ -46,13 +47,12 @@ impl Server {
         manager: &str,
         how: Apply,
     ) -> Result<Object, ApiError> {
-        let version = if how.must_be_new { Some(NO_VERSION) } else { how.resource_version.as_deref() };
         let call = object_call(Method::PATCH, "apply", kind, object)
             .with("fieldManager", manager)
             .with("force", "true")
             .with("dryRun", how.mode.dry_run())
-            .body(APPLY, bytes(&applicable(object, version)));
-        let is_conditional = version.is_some();
+            .body(APPLY, bytes(&applicable(object, &how.onto)));
+        let is_conditional = how.onto != Onto::Any;
         let keeps = how.mode == WriteMode::Real;
         self.write(Write { call, is_conditional, kind, object, manager, keeps }).await
     }
@@ -123,21 +123,24 @@ impl Server {
         self.object(&call, &self.send(&call).await?)
     }
 
-    /// Deletes an object in the background, when it still has this uid; what is not there counts as gone.
+    /// Deletes an object in the background. An object that does not exist, or was replaced by another one of the same
+    /// name, counts as gone.
     ///
     /// Source: kube-apiserver 1.36, registry/generic (Store.Delete): the answer is a Status, or the object as it was last,
     /// when it is gone, and the object with a deletionTimestamp when something holds it.
+    /// # Errors
+    /// A conflict when only one revision is to be deleted and the object has changed since.
     pub async fn delete(
         &self,
         kind: &ApiKind,
         namespace: &str,
         name: &str,
-        uid: Option<&str>,
+        only: Option<&Revision>,
     ) -> Result<Deletion, ApiError> {
         let mut options =
             json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"});
-        if let Some(uid) = uid {
-            options["preconditions"] = json!({"uid": uid});
+        if let Some(Revision { uid, resource_version }) = only {
+            options["preconditions"] = json!({"uid": uid, "resourceVersion": resource_version});
         }
         let path = call::path(kind, &kind.version, namespace, name);
         let call = Call::new(Method::DELETE, call::action("delete", kind, namespace, name), path)
@@ -151,10 +154,12 @@ impl Server {
                         .object(&call, &bytes)
                         .map_or(Deletion::Going, |answer| deletion(&answer)));
                 }
-                Err(error) if error.is_not_found() || (uid.is_some() && is_another(&error)) => {
+                Err(error) if error.is_not_found() || (only.is_some() && is_another(&error)) => {
                     return Ok(Deletion::Gone);
                 }
-                Err(error) if uid.is_none() && error.is_conflict() && conflicts < CONFLICTS => conflicts += 1,
+                Err(error) if only.is_none() && error.is_conflict() && conflicts < CONFLICTS => {
+                    conflicts += 1
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -209,16 +214,25 @@ fn version_of<'a>(kind: &'a ApiKind, object: &'a Object) -> &'a str {
     if object.version().is_empty() { &kind.version } else { object.version() }
 }
 
-/// An object as it can be applied: without field managers, and with the version it must have. Nothing but metadata is
-/// copied.
-fn applicable<'o>(object: &'o Object, version: Option<&str>) -> BTreeMap<&'o str, Cow<'o, Value>> {
+/// An object as it can be applied: without field managers, and with the revision the live object must have. Nothing but
+/// metadata is copied.
+fn applicable<'o>(object: &'o Object, onto: &Onto) -> BTreeMap<&'o str, Cow<'o, Value>> {
     let fields = object.as_map().iter().map(|(key, value)| (key.as_str(), Cow::Borrowed(value)));
     let mut fields: BTreeMap<_, _> = fields.collect();
     if let Some(metadata) = fields.get_mut("metadata").and_then(|metadata| metadata.to_mut().as_object_mut())
     {
         metadata.remove("managedFields");
         metadata.remove("resourceVersion");
-        metadata.extend(version.map(|version| ("resourceVersion".to_owned(), version.into())));
+        let mut require = |field: &str, value: &str| metadata.insert(field.to_owned(), value.into());
+        match onto {
+            Onto::Any => {}
+            Onto::Absent => drop(require("resourceVersion", NO_VERSION)),
+            Onto::Revision(Revision { uid, resource_version }) => {
+                // A resource version alone would create an object that is gone.
+                require("uid", uid);
+                require("resourceVersion", resource_version);
+            }
+        }
     }
     fields
 }

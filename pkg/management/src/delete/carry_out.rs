@@ -3,7 +3,7 @@ use std::time::Duration;
 use api::{ProviderId, ProviderType, labels};
 use apply::{
     ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Engine, Guard, Item, List, Live, Marks, Outcome,
-    Phase, Record, RecordAt, Run, Sought,
+    Phase, Record, RecordAt, Revision, Run, Sought,
 };
 use futures::{FutureExt as _, future::BoxFuture, future::try_join_all};
 use provider::InstalledProvider;
@@ -203,7 +203,7 @@ impl ManagementCluster {
         };
         for kind in [served("", "v1", "Secret", "secrets", true), config_map_kind()] {
             for found in self.server.list(&kind, &list).await? {
-                self.server.delete(&kind, namespace, found.name(), None).await?;
+                self.server.delete(&kind, namespace, found.name(), Some(&Revision::of(&found))).await?;
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Deleting on the source what the target was seen to hold: children before their owners.
 
-use apply::{ApiError, Deletion, ObjectKey, PatchOf};
+use apply::{ApiError, ObjectKey, PatchOf, Revision};
 use manifest::Value;
 use serde_json::json;
 
@@ -38,15 +38,15 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Marks an object and takes its finalizers off in the version that was copied, and deletes it.
+    /// Deletes an object in the revision that was copied. A newer one is copied first.
     async fn remove_one(&self, writer: &Writer<'_>, node: NodeId) -> Result<(), ApiError> {
         let facts = &self.plan.discovered.graph.node(node).facts;
         let copied = self.copies.get(&facts.uid);
         let mut version =
             copied.map_or_else(|| facts.resource_version.clone(), |copied| copied.version.clone());
         for _ in 0..CHANGES {
-            match strip(&self.source, facts, Some(&version)).await {
-                Ok(()) => return delete(&self.source, facts).await,
+            match strip_and_delete(&self.source, facts, &version).await {
+                Ok(()) => return Ok(()),
                 Err(error) if error.is_not_found() => return Ok(()),
                 Err(error) if !error.is_conflict() => return Err(error),
                 Err(_) => match self.copy_again(writer, node).await? {
@@ -79,33 +79,26 @@ impl Work<'_> {
     }
 }
 
-/// The patch that tells webhooks why an object is deleted, and lets it go at once. Another object of its name is no more
-/// meant than another version.
-fn parting(uid: &str, version: Option<&str>) -> Value {
-    let mut metadata = json!({"uid": uid, "annotations": {DELETE_FOR_MOVE: ""}, "finalizers": null});
-    if let Some(version) = version {
-        metadata["resourceVersion"] = version.into();
-    }
-    json!({"metadata": metadata})
+/// The patch that tells webhooks why an object is deleted, and removes its finalizers. It fails on another object of the
+/// same name and on another revision.
+fn parting(uid: &str, version: &str) -> Value {
+    json!({"metadata": {
+        "uid": uid,
+        "resourceVersion": version,
+        "annotations": {DELETE_FOR_MOVE: ""},
+        "finalizers": null,
+    }})
 }
 
-async fn strip(source: &ManagementCluster, facts: &Facts, version: Option<&str>) -> Result<(), ApiError> {
+/// Marks one revision of an object for the move, removes its finalizers, and deletes it.
+/// # Errors
+/// A conflict when the object has changed since, also between the two requests.
+async fn strip_and_delete(source: &ManagementCluster, facts: &Facts, version: &str) -> Result<(), ApiError> {
+    let (server, kind) = (&source.server, &facts.of.kind);
     let ObjectKey { namespace, name, .. } = &facts.key;
     let patch = parting(&facts.uid, version);
-    source.server.patch(&facts.of.kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Object).await?;
-    Ok(())
-}
-
-/// Deletes an object; when it does not go, something has put a finalizer on it in between.
-pub(super) async fn delete(source: &ManagementCluster, facts: &Facts) -> Result<(), ApiError> {
-    let ObjectKey { namespace, name, .. } = &facts.key;
-    let deletion = source.server.delete(&facts.of.kind, namespace, name, Some(&facts.uid)).await?;
-    if deletion == Deletion::Going {
-        match strip(source, facts, None).await {
-            Err(error) if !error.is_not_found() && !error.is_conflict() => return Err(error),
-            _ => {}
-        }
-    }
+    let stripped = server.patch(kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Object).await?;
+    server.delete(kind, namespace, name, Some(&Revision::of(&stripped))).await?;
     Ok(())
 }
 
@@ -114,11 +107,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_object_is_marked_and_let_go_by_one_patch_of_one_version() {
+    fn one_patch_marks_one_revision_and_removes_finalizers() {
         let expected = json!({
             "metadata": {"uid": "u", "annotations": {DELETE_FOR_MOVE: ""}, "finalizers": null, "resourceVersion": "7"}
         });
-        assert_eq!(parting("u", Some("7")), expected);
-        assert_eq!(parting("u", None)["metadata"].get("resourceVersion"), None);
+        assert_eq!(parting("u", "7"), expected);
     }
 }

@@ -12,7 +12,7 @@ mod index;
 mod manifests;
 
 use api::ProviderId;
-use apply::{ApiError, Apply, List, WriteMode};
+use apply::{ApiError, Apply, List, Onto, Revision, WriteMode};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use jiff::Timestamp;
 use manifest::{Object, Value};
@@ -37,8 +37,8 @@ pub(crate) struct Journal {
     namespace: String,
     /// What it says, as it was read or written last.
     pub(crate) index: Index,
-    /// Only this version of it may be replaced: two runs at the same time must not get in each other's way.
-    resource_version: String,
+    /// The revision that was read or written last; none while it is new.
+    revision: Option<Revision>,
 }
 
 /// A provider and its objects of before, for a new journal.
@@ -74,8 +74,8 @@ impl ManagementCluster {
         let found = self.server.get(&secret_kind(), &namespace, NAME).await?;
         let Some(secret) = found else { return Ok(None) };
         let index = Index::read(&data(&secret, INDEX_KEY)?)?;
-        let resource_version = resource_version(&secret);
-        Ok(Some(Journal { cluster: self.clone(), namespace, index, resource_version }))
+        let revision = Some(Revision::of(&secret));
+        Ok(Some(Journal { cluster: self.clone(), namespace, index, revision }))
     }
 
     /// The same, when there is something to go on with.
@@ -109,7 +109,7 @@ impl ManagementCluster {
         for secret in self.server.list(&kind, &list).await? {
             let name = secret.name();
             if name != NAME && !keep.iter().any(|kept| kept == name) {
-                self.server.delete(&kind, namespace, name, None).await?;
+                self.server.delete(&kind, namespace, name, Some(&Revision::of(&secret))).await?;
             }
         }
         Ok(())
@@ -168,8 +168,8 @@ impl Journal {
             }
             index.providers.push(entry);
         }
-        let resource_version = replaced.map(|old| old.resource_version).unwrap_or_default();
-        let mut journal = Self { cluster: cluster.clone(), namespace, index, resource_version };
+        let revision = replaced.and_then(|old| old.revision);
+        let mut journal = Self { cluster: cluster.clone(), namespace, index, revision };
         journal.manifests().await?;
         journal.save().await.map_err(not_kept)?;
         cluster.delete_journal_parts(&journal.namespace, &kept).await?;
@@ -178,20 +178,16 @@ impl Journal {
 
     /// Writes what the index says now.
     /// # Errors
-    /// A conflict when another run wrote it meanwhile.
+    /// A conflict when another run has written or deleted it meanwhile.
     pub(crate) async fn save(&mut self) -> Result<(), ApiError> {
         let kind = secret_kind();
         let text =
             serde_json::to_vec(&self.index).expect("an index has no maps, so no keys that are no text");
         let secret = secret(&self.namespace, NAME, INDEX_KEY, &text);
-        let is_new = self.resource_version.is_empty();
-        let how = Apply {
-            must_be_new: is_new,
-            resource_version: (!is_new).then(|| self.resource_version.clone()),
-            mode: WriteMode::Real,
-        };
+        let onto = self.revision.clone().map_or(Onto::Absent, Onto::Revision);
+        let how = Apply { onto, mode: WriteMode::Real };
         let written = self.cluster.server.apply(&kind, &secret, FIELD_MANAGER, how).await?;
-        self.resource_version = resource_version(&written);
+        self.revision = Some(Revision::of(&written));
         Ok(())
     }
 
@@ -245,7 +241,7 @@ impl Journal {
     /// Deletes it, the index first.
     pub(crate) async fn forget(self) -> Result<(), ApiError> {
         let kind = secret_kind();
-        self.cluster.server.delete(&kind, &self.namespace, NAME, None).await?;
+        self.cluster.server.delete(&kind, &self.namespace, NAME, self.revision.as_ref()).await?;
         self.cluster.delete_journal_parts(&self.namespace, &[]).await
     }
 }
@@ -273,9 +269,4 @@ fn data(secret: &Object, key: &str) -> Result<Vec<u8>, UpgradeError> {
     let text = secret.get(&["data", key]).and_then(Value::as_str);
     let decoded = text.and_then(|text| BASE64.decode(text).ok());
     decoded.ok_or_else(|| unusable(format!("Secret {}/{} has no `{key}`", secret.namespace(), secret.name())))
-}
-
-fn resource_version(object: &Object) -> String {
-    let version = object.get(&["metadata", "resourceVersion"]).and_then(Value::as_str);
-    version.unwrap_or_default().to_owned()
 }

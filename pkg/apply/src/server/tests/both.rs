@@ -9,8 +9,8 @@ use serde_json::json;
 use support::api_server::{ApiServer, Source};
 
 use crate::{
-    ApiError, Apply, Connection, Credentials, Deletion, GroupKind, Impersonation, List, PatchOf, Permission,
-    Server, ServerSettings, WatchEvent, WriteMode,
+    ApiError, Apply, Connection, Credentials, Deletion, GroupKind, Impersonation, List, Onto, PatchOf,
+    Permission, Revision, Server, ServerSettings, WatchEvent, WriteMode,
     testing::{MANAGER, Sandboxed, config_map, config_maps, object, value},
 };
 
@@ -47,12 +47,8 @@ fn read(real: &ApiServer) -> Value {
     stream.objects.into_iter().next().unwrap().into_value()
 }
 
-fn version_of(object: &manifest::Object) -> Option<String> {
-    object.get(&["metadata", "resourceVersion"]).and_then(Value::as_str).map(str::to_owned)
-}
-
 async fn writes_onto_versions(server: &Server) {
-    let (kind, new) = (&config_maps(), Apply { must_be_new: true, ..Apply::default() });
+    let (kind, new) = (&config_maps(), Apply { onto: Onto::Absent, ..Apply::default() });
     let first = server.apply(kind, &config_map("a", "1"), MANAGER, new.clone()).await.unwrap();
     let error = server.apply(kind, &config_map("a", "2"), MANAGER, new.clone()).await.unwrap_err();
     assert!(error.is_conflict(), "{error}");
@@ -61,7 +57,7 @@ async fn writes_onto_versions(server: &Server) {
     server.apply(kind, &config_map("b", "2"), MANAGER, dry).await.unwrap();
     server.create(kind, &config_map("b", "2"), MANAGER, WriteMode::DryRun).await.unwrap();
     assert!(server.get(kind, "default", "b").await.unwrap().is_none());
-    let onto = Apply { resource_version: version_of(&first), ..Apply::default() };
+    let onto = Apply { onto: Onto::Revision(Revision::of(&first)), ..Apply::default() };
     server.apply(kind, &config_map("a", "2"), MANAGER, onto.clone()).await.unwrap();
     assert!(server.apply(kind, &config_map("a", "3"), MANAGER, onto).await.unwrap_err().is_conflict());
     // An object as it was read can be applied again: what the server keeps in it is left out.
@@ -70,8 +66,19 @@ async fn writes_onto_versions(server: &Server) {
     assert!(server.replace(kind, &first, MANAGER, WriteMode::Real).await.unwrap_err().is_conflict());
     let error = server.create(kind, &config_map("a", "3"), MANAGER, WriteMode::Real).await.unwrap_err();
     assert!(error.is_already_there(), "{error}");
-    server.delete(kind, "default", "a", Some("another")).await.unwrap();
+    let live = server.get(kind, "default", "a").await.unwrap().unwrap();
+    let another = Revision { uid: "another".to_owned(), ..Revision::of(&live) };
+    assert_eq!(server.delete(kind, "default", "a", Some(&another)).await.unwrap(), Deletion::Gone);
+    let error = server.delete(kind, "default", "a", Some(&Revision::of(&first))).await.unwrap_err();
+    assert!(error.is_conflict(), "{error}");
     assert_eq!(value(&server.get(kind, "default", "a").await.unwrap().unwrap()), "2");
+    server.create(kind, &config_map("gone", "1"), MANAGER, WriteMode::Real).await.unwrap();
+    let gone = server.get(kind, "default", "gone").await.unwrap().unwrap();
+    server.delete(kind, "default", "gone", Some(&Revision::of(&gone))).await.unwrap();
+    let onto = Apply { onto: Onto::Revision(Revision::of(&gone)), ..Apply::default() };
+    let error = server.apply(kind, &config_map("gone", "2"), MANAGER, onto).await.unwrap_err();
+    assert!(error.is_conflict(), "{error}");
+    assert!(server.get(kind, "default", "gone").await.unwrap().is_none());
 }
 
 async fn deletions(server: &Server) {

@@ -5,12 +5,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::{
-    ApiError, Apply, List, WriteMode,
+    ApiError, Apply, List, Onto, WriteMode,
     testing::{MANAGER, Sandboxed, config_map, config_maps, value},
 };
 
 fn new() -> Apply {
-    Apply { must_be_new: true, ..Apply::default() }
+    Apply { onto: Onto::Absent, ..Apply::default() }
 }
 
 #[tokio::test(start_paused = true)]

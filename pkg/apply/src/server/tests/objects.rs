@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    Apply, Deletion, GroupKind, List, PatchOf, Server, WriteMode,
+    Apply, Deletion, GroupKind, List, PatchOf, Revision, Server, WriteMode,
     testing::{MANAGER, Sandboxed, config_map, config_maps, value},
 };
 
@@ -38,11 +38,12 @@ async fn what_is_gone_or_has_another_uid_counts_as_deleted_and_nothing_else_is()
     let (server, kind) = (&lab.server, &config_maps());
     server.delete(kind, "default", "a", None).await.unwrap();
     let created = server.create(kind, &config_map("a", "1"), MANAGER, WriteMode::Real).await.unwrap();
-    let other = server.delete(kind, "default", "a", Some("another")).await;
+    let revision = Revision::of(&created);
+    let another = Revision { uid: "another".to_owned(), ..revision.clone() };
+    let other = server.delete(kind, "default", "a", Some(&another)).await;
     assert_eq!(other.unwrap(), Deletion::Gone, "the one that was meant");
     assert!(get(server, "a").await.is_some());
-    let uid = created.get(&["metadata", "uid"]).and_then(manifest::Value::as_str);
-    assert_eq!(server.delete(kind, "default", "a", uid).await.unwrap(), Deletion::Gone);
+    assert_eq!(server.delete(kind, "default", "a", Some(&revision)).await.unwrap(), Deletion::Gone);
     assert_eq!(get(server, "a").await, None);
 }
 

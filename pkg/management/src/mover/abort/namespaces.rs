@@ -1,7 +1,7 @@
 //! Namespaces a move has made, which are taken away again unless somebody else has put something there.
 
-use apply::{ApiError, ApiKind, List};
-use manifest::{Object, Value};
+use apply::{ApiError, ApiKind, List, Revision};
+use manifest::Object;
 
 use super::{Undo, side_by_side};
 use crate::{ManagementCluster, cluster::served};
@@ -16,9 +16,8 @@ impl Undo<'_> {
         let mut left = Vec::new();
         for name in &self.journal.made_namespaces {
             let Some(namespace) = self.target.server.get(&kind, "", name).await? else { continue };
-            let uid = namespace.get(&["metadata", "uid"]).and_then(Value::as_str);
             if is_empty(&self.target, name).await? {
-                self.target.server.delete(&kind, "", name, uid).await?;
+                self.target.server.delete(&kind, "", name, Some(&Revision::of(&namespace))).await?;
             } else {
                 left.push(name.clone());
             }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use apply::{ApiError, ApiKind, Deletion, GroupKind, ObjectKey, PatchOf};
+use apply::{ApiError, ApiKind, Deletion, GroupKind, ObjectKey, PatchOf, Revision};
 use serde_json::json;
 
 use super::{Undo, no_failures, side_by_side};
@@ -87,13 +87,17 @@ impl Copies {
         let metadata = json!({"uid": uid, "annotations": {DELETE_FOR_MOVE: ""}, "finalizers": null});
         let patch = json!({ "metadata": metadata });
         for _ in 0..TRIES {
-            match server.patch(kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchOf::Object).await
+            let stripped = match server
+                .patch(kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchOf::Object)
+                .await
             {
                 Err(error) if error.is_not_found() || is_another(&error) => return Ok(()),
-                patched => patched?,
+                patched => Revision::of(&patched?),
             };
-            if server.delete(kind, &key.namespace, &key.name, Some(uid)).await? == Deletion::Gone {
-                return Ok(());
+            match server.delete(kind, &key.namespace, &key.name, Some(&stripped)).await {
+                Ok(Deletion::Gone) => return Ok(()),
+                Err(error) if !error.is_conflict() => return Err(error),
+                _ => {}
             }
         }
         Err(ApiError::Status {

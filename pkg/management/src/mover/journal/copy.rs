@@ -6,7 +6,7 @@ use std::{
 };
 
 use api::ProviderType;
-use apply::{ApiError, Apply, WriteMode};
+use apply::{ApiError, Apply, Onto, Revision, WriteMode};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use manifest::{Object, Value};
@@ -50,8 +50,8 @@ pub(super) struct Copy {
     pub(super) journal: Option<MoveJournal>,
     /// Packed, as it is on the cluster.
     pub(super) report: Option<String>,
-    /// Only this version of it may be replaced; empty where there is none.
-    version: String,
+    /// The revision that was read or written last; none where there is none.
+    revision: Option<Revision>,
 }
 
 /// What is written, made once for both sides.
@@ -88,8 +88,8 @@ impl Copy {
         let inventory = inventory.map_err(|source| JournalError::Place { side, source: Box::new(source) })?;
         let core = inventory.providers.into_iter().find(|one| one.id.provider_type == ProviderType::Core);
         let namespace = core.map_or_else(|| NAMESPACE.to_owned(), |core| core.namespace);
-        let (journal, report, version) = (None, None, String::new());
-        let mut copy = Self { cluster: cluster.clone(), side, namespace, journal, report, version };
+        let (cluster, journal, report, revision) = (cluster.clone(), None, None, None);
+        let mut copy = Self { cluster, side, namespace, journal, report, revision };
         Box::pin(copy.read_again()).await?;
         Ok(copy)
     }
@@ -98,18 +98,18 @@ impl Copy {
         let found = self.cluster.server.get(&config_map_kind(), &self.namespace, NAME).await;
         let found = found.map_err(|source| self.not_kept(source))?;
         let Some(found) = found else {
-            (self.journal, self.report, self.version) = (None, None, String::new());
+            (self.journal, self.report, self.revision) = (None, None, None);
             return Ok(());
         };
         self.journal = Some(journal(&found).map_err(|problem| self.unusable(problem))?);
         self.report = found.get(&["binaryData", REPORT_KEY]).and_then(Value::as_str).map(str::to_owned);
-        self.version = version(&found);
+        self.revision = Some(Revision::of(&found));
         Ok(())
     }
 
-    /// Replaces the version that was seen last, or makes a new one; in the end it holds what is there.
+    /// Replaces the revision that was seen last, or creates the first one.
     /// # Errors
-    /// `TakenOver` when another process has written meanwhile.
+    /// `TakenOver` when the journal was written or deleted by somebody else meanwhile.
     pub(super) async fn write(
         &mut self,
         content: &Content<'_>,
@@ -119,24 +119,22 @@ impl Copy {
         let server = self.cluster.server.retrying_for(patience);
         let mut last = None;
         for _ in 0..AGAIN {
-            let is_new = self.version.is_empty();
-            let how = Apply {
-                must_be_new: is_new,
-                resource_version: (!is_new).then(|| self.version.clone()),
-                mode: WriteMode::Real,
-            };
+            let onto = self.revision.clone().map_or(Onto::Absent, Onto::Revision);
+            let is_new = onto == Onto::Absent;
+            let how = Apply { onto, mode: WriteMode::Real };
             let error = match server.apply(&config_map_kind(), &object, FIELD_MANAGER, how).await {
                 Ok(written) => {
-                    self.version = version(&written);
+                    self.revision = Some(Revision::of(&written));
                     return Ok(());
                 }
                 Err(error) => error,
             };
             match error.code() {
-                Some(404) => self.make_namespace().await?,
+                Some(404) if is_new => self.make_namespace().await?,
+                Some(404) => return Err(JournalError::TakenOver),
                 Some(409) => {
                     self.read_again().await?;
-                    if self.journal.as_ref().is_some_and(|live| !is_our_own(live, content.journal)) {
+                    if !self.journal.as_ref().is_some_and(|live| is_our_own(live, content.journal)) {
                         return Err(JournalError::TakenOver);
                     }
                 }
@@ -186,11 +184,6 @@ impl Copy {
 /// Whether what is on the cluster is an earlier write of the same process, whose answer it did not live to hear.
 fn is_our_own(live: &MoveJournal, sent: &MoveJournal) -> bool {
     live.run == sent.run && live.holder.is_process_of(&sent.holder) && live.holder.sign <= sent.holder.sign
-}
-
-fn version(object: &Object) -> String {
-    let version = object.get(&["metadata", "resourceVersion"]).and_then(Value::as_str);
-    version.unwrap_or_default().to_owned()
 }
 
 fn journal(config_map: &Object) -> Result<MoveJournal, String> {

@@ -127,15 +127,16 @@ async fn a_renewal_notices_that_another_run_has_taken_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_deleted_by_hand_while_a_run_works_is_written_anew() {
+async fn a_journal_deleted_during_a_run_stops_it_and_stays_deleted() {
     for sides in [[true, false], [false, true], [true, true]] {
         let lab = Lab::start().await;
         let mut held = take(&lab, begun(), &keeper("1")).await.unwrap();
         for (fixture, _) in [&lab.source, &lab.target].into_iter().zip(sides).filter(|(_, delete)| *delete) {
             fixture.delete(CONFIG_MAP, PLACE).await;
         }
-        held.update(|journal| journal.phase = MovePhase::Creating).await.unwrap();
-        assert_eq!(both(&lab).await, [Some(held.journal.clone()), Some(held.journal.clone())], "{sides:?}");
+        let error = held.update(|journal| journal.phase = MovePhase::Creating).await.unwrap_err();
+        assert!(matches!(error, JournalError::TakenOver), "{error:?}");
+        assert_eq!(both(&lab).await.map(|kept| kept.is_none()), sides);
     }
 }
 
