@@ -37,6 +37,11 @@ impl Clock {
         Self::print(self.timestamp())
     }
 
+    /// The time as the header `Date` of an answer has it.
+    pub(crate) fn http_date(&self) -> String {
+        self.timestamp().to_zoned(TimeZone::UTC).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+    }
+
     /// A time as objects record it.
     pub fn print(time: Timestamp) -> String {
         time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
@@ -54,5 +59,6 @@ mod tests {
         assert_eq!(clock.now(), "2026-01-02T03:04:05Z");
         other.advance(SignedDuration::from_secs(60));
         assert_eq!(clock.now(), "2026-01-02T03:05:05Z");
+        assert_eq!(clock.http_date(), "Fri, 02 Jan 2026 03:05:05 GMT");
     }
 }

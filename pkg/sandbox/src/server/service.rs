@@ -8,7 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use http::{HeaderValue, Method, Request, Response, request::Parts};
+use http::{HeaderValue, Method, Request, Response, header, request::Parts};
 use tower_service::Service;
 
 use super::{
@@ -79,6 +79,9 @@ where
     let mut response = response.ok_or(Cut)?;
     if let Ok(id) = HeaderValue::from_str(&uuid::Uuid::new_v4().to_string()) {
         response.headers_mut().insert("audit-id", id);
+    }
+    if let Ok(date) = HeaderValue::from_str(&server.clock.http_date()) {
+        response.headers_mut().insert(header::DATE, date);
     }
     Ok(if ending == Ending::BreakOff { response.map(Body::broken_off) } else { response })
 }
