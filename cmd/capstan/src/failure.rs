@@ -130,6 +130,12 @@ impl Failure {
         self
     }
 
+    /// The same failure of another kind.
+    #[must_use]
+    pub(crate) fn of_kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
+
     pub(crate) fn kind(&self) -> Kind {
         self.kind
     }

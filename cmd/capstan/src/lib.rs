@@ -20,6 +20,7 @@ mod hints;
 mod kustomizations;
 mod panics;
 mod platform;
+mod process;
 mod program;
 mod run;
 mod runtime;

@@ -43,7 +43,9 @@ pub use progress::ProgressLine;
 pub use provenance::{FieldProvenance, FieldSetter, ObjectProvenance, ProvenanceReport};
 pub use publication::{Publication, PublicationOutcome, PublishedFile};
 pub use rollout::{RolloutReport, RolloutStatus};
-pub use status::{ProviderHealth, StatusReport, UnfinishedInstallation};
+pub use status::{
+    LeaseHolder, LeaseReport, ProviderHealth, StatusReport, UnfinishedInstallation, UnfinishedMove,
+};
 pub use upgrade::{ContractUpgrade, ProviderUpgrade, UnfinishedProvider, UnfinishedUpgrade, UpgradePlan};
 
 /// Result of `generate … --list-variables -o json`.

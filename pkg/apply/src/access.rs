@@ -132,8 +132,9 @@ impl Server {
         action: String,
     ) -> Result<T, ApiError> {
         let review = json!({"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec});
-        let call =
-            Call::new(Method::POST, action, path).body("application/json", review.to_string().into_bytes());
+        let call = Call::new(Method::POST, action, path)
+            .asking()
+            .body("application/json", review.to_string().into_bytes());
         self.parse(&call, &self.send(&call).await?)
     }
 }

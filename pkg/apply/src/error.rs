@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::ConnectError;
+use crate::{ConnectError, LeaseHolder};
 
 /// A request that did not do what it was for.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +75,27 @@ pub enum ApiError {
         /// Why.
         source: Box<ConnectError>,
     },
+    /// The handle of the server was given no lease to write under.
+    #[error("cannot {action}: this run holds no lease of the cluster")]
+    NoLease {
+        /// What was to be done.
+        action: String,
+    },
+    /// Another run has taken the lease of the cluster over, or somebody has deleted it.
+    #[error("cannot write to the cluster: {}", lost(holder.as_deref()))]
+    LeaseLost {
+        /// The run that has it now, where that is known.
+        holder: Option<Box<LeaseHolder>>,
+    },
+    /// It is unknown for now whether this run still holds the lease of the cluster, so nothing was sent.
+    #[error("cannot {action}: the lease of this run could not be confirmed")]
+    Unconfirmed {
+        /// What was to be done.
+        action: String,
+        /// Why.
+        #[source]
+        source: Box<ApiError>,
+    },
     /// It might have passed, and the time is over.
     #[error("cannot {action}: tried for {}s", tried.as_secs())]
     OutOfTime {
@@ -133,7 +154,12 @@ impl ApiError {
             Self::Status { code, .. } | Self::Answer { code, .. } => Some(*code),
             Self::Credentials { .. } => Some(401),
             Self::OutOfTime { last, .. } => last.code(),
-            Self::Unreachable { .. } | Self::NoSuchKind { .. } | Self::BrokenGroup { .. } => None,
+            Self::Unreachable { .. }
+            | Self::NoSuchKind { .. }
+            | Self::BrokenGroup { .. }
+            | Self::NoLease { .. }
+            | Self::LeaseLost { .. }
+            | Self::Unconfirmed { .. } => None,
         }
     }
 
@@ -171,7 +197,12 @@ impl ApiError {
             Self::Answer { code, .. } => matches!(code, 429 | 502..=504),
             Self::Unreachable { source, .. } => !matches!(source, NoAnswer::Certificate { .. }),
             Self::OutOfTime { last, .. } => last.can_pass(),
-            Self::NoSuchKind { .. } | Self::BrokenGroup { .. } | Self::Credentials { .. } => false,
+            Self::Unconfirmed { source, .. } => source.can_pass(),
+            Self::NoSuchKind { .. }
+            | Self::BrokenGroup { .. }
+            | Self::Credentials { .. }
+            | Self::NoLease { .. }
+            | Self::LeaseLost { .. } => false,
         }
     }
 
@@ -181,6 +212,7 @@ impl ApiError {
             Self::Status { message, .. } => message.clone(),
             Self::Unreachable { server, source, .. } => format!("no answer from {server}: {source}"),
             Self::OutOfTime { last, .. } => last.why(),
+            Self::Unconfirmed { source, .. } => format!("the lease could not be confirmed: {}", source.why()),
             other => other.to_string(),
         }
     }
@@ -242,6 +274,13 @@ fn without_object<'a>(reason: &str, message: &'a str) -> &'a str {
     match message.split_once("\" is invalid: ") {
         Some((object, rest)) if reason == "Invalid" && object.matches('"').count() == 1 => rest,
         _ => message,
+    }
+}
+
+fn lost(holder: Option<&LeaseHolder>) -> String {
+    match holder {
+        Some(holder) => format!("another run has taken over: {holder}"),
+        None => "the lease of this run is gone".to_owned(),
     }
 }
 

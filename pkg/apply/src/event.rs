@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use crate::{Blocker, ObjectKey};
+use crate::{Blocker, Effect, LeaseHolder, ObjectKey};
 
 /// What happens while a server is worked on.
 #[derive(Clone, Debug)]
@@ -11,6 +11,18 @@ pub enum Event {
     Requested {
         /// `GET /api/v1/namespaces?limit=500`.
         request: String,
+        /// What it does to the cluster.
+        effect: Effect,
+    },
+    /// Another run holds the lease of the cluster; this one waits.
+    WaitingForLease {
+        /// The other run.
+        holder: LeaseHolder,
+    },
+    /// The lease was taken over from a run that may still work; it has a short time to notice.
+    TookOverLease {
+        /// The other run.
+        holder: LeaseHolder,
     },
     /// A request is tried again.
     Retrying {

@@ -28,7 +28,7 @@ impl Lab {
         let (sender, events) = unbounded_channel();
         let sink = EventSink::new(move |event: &Event| drop(sender.send(event.clone())));
         let settings = ServerSettings { events: sink, ..ServerSettings::default() };
-        let server = Server::connect(connection(fixture.client()), settings).await.unwrap();
+        let server = Server::connect(connection(fixture.client()), settings).await.unwrap().unguarded();
         Self { fixture, server, events: Mutex::new(events) }
     }
 

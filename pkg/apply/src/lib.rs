@@ -35,6 +35,7 @@ mod key;
 mod kinds;
 #[cfg(test)]
 mod lab;
+pub mod lease;
 mod live;
 mod marks;
 mod migrate;
@@ -64,6 +65,7 @@ pub use event::{Event, EventSink, Written};
 pub use guard::InUse;
 pub use key::{GroupKind, ObjectKey};
 pub use kinds::{ApiKind, Kinds};
+pub use lease::{Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState, WhenHeld, lease_state};
 pub use live::{Live, Observation};
 pub use marks::Marks;
 pub use migrate::{Migrated, MigrationError};
@@ -76,8 +78,8 @@ pub use policy::{
 };
 pub use readiness::{wait_for_webhooks, webhooks_answer};
 pub use server::{
-    Apply, Deletion, List, Onto, Page, Pages, PatchOf, Revision, Server, ServerSettings, ServerVersion,
-    WatchEvent, WriteMode,
+    Apply, Deletion, Effect, List, Onto, Page, Pages, PatchOf, Revision, Server, ServerSettings,
+    ServerVersion, WatchEvent, WriteMode,
 };
 pub use status::{Health, Hints, Status, status_of};
 pub use take_over::take_over;

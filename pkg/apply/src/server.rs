@@ -5,10 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures::future::try_join_all;
+use jiff::Timestamp;
 use manifest::{Object, Value};
 
 use crate::{
-    ApiError, ApiKind, ConnectError, Connection, Event, EventSink, GroupKind, Kinds, discovery::discover,
+    ApiError, ApiKind, ConnectError, Connection, Event, EventSink, GroupKind, Kinds, Lease,
+    discovery::discover,
+    lease::{FRESH, HeldLease},
 };
 
 mod answer;
@@ -23,6 +27,7 @@ mod shared;
 mod watch;
 mod write;
 
+pub use call::Effect;
 pub use pages::{Page, Pages};
 use shared::Shared;
 
@@ -56,12 +61,26 @@ impl Default for ServerSettings {
 /// Every request is retried by the rules of [`ApiError::can_pass`] until [`ServerSettings::retry_for`] is over; a 401
 /// makes one new connection, so that a token that ran out in the middle is taken anew. A server that never answered is
 /// not tried again: that is a wrong address more often than a pause.
+///
+/// A new handle only reads: a request that writes is an error until the handle is given a lease by [`Server::under`].
 #[derive(Clone, Debug)]
 pub struct Server {
     shared: Arc<Shared>,
     retry_for: Duration,
     /// No request is tried again after this; none for no such time.
     retry_until: Option<Instant>,
+    writes: Writes,
+}
+
+/// The condition for requests that write.
+#[derive(Clone, Debug)]
+enum Writes {
+    /// There are none.
+    Refused,
+    /// There is no lease to hold.
+    Unguarded,
+    /// Each of these leases was confirmed a short time before.
+    Under(Vec<Arc<HeldLease>>),
 }
 
 /// A version of Kubernetes as the server tells it.
@@ -101,7 +120,43 @@ impl Server {
         let connected = connection.connect().await?;
         let retry_for = settings.retry_for;
         let shared = Arc::new(Shared::new(connection, connected, settings));
-        Ok(Self { shared, retry_for, retry_until: None })
+        Ok(Self { shared, retry_for, retry_until: None, writes: Writes::Refused })
+    }
+
+    /// The same server, for a run that holds a lease: a request that writes is sent only when the lease was confirmed within
+    /// [`crate::lease::FRESH`]. Several leases are all confirmed, for a run that writes to several clusters.
+    #[must_use]
+    pub fn under(&self, lease: &Lease) -> Self {
+        let mut leases = match &self.writes {
+            Writes::Under(leases) => leases.clone(),
+            Writes::Refused | Writes::Unguarded => Vec::new(),
+        };
+        leases.push(Arc::clone(&lease.held));
+        Self { writes: Writes::Under(leases), ..self.clone() }
+    }
+
+    /// The same server, for one that no other run writes to, such as that of a test.
+    #[must_use]
+    pub fn unguarded(&self) -> Self {
+        Self { writes: Writes::Unguarded, ..self.clone() }
+    }
+
+    /// Confirms every lease this handle writes under, unless that was done within a span of time.
+    /// # Errors
+    /// `LeaseLost` once another run has one of them; `Unconfirmed` while that is unknown.
+    pub async fn confirm_leases(&self, action: &str, within: Duration) -> Result<(), ApiError> {
+        let Writes::Under(leases) = &self.writes else { return Ok(()) };
+        let confirmed = leases.iter().map(|lease| lease.confirm(within));
+        let unconfirmed = |error| match error {
+            lost @ ApiError::LeaseLost { .. } => lost,
+            error => ApiError::Unconfirmed { action: action.to_owned(), source: Box::new(error) },
+        };
+        try_join_all(confirmed).await.map(drop).map_err(unconfirmed)
+    }
+
+    /// The time by the clock of the server, as its last answer told it.
+    pub fn time(&self) -> Option<Timestamp> {
+        self.shared.time()
     }
 
     /// The same server, whose requests are tried again for another time.

@@ -139,7 +139,7 @@ impl Lab {
         let sink = events.clone();
         let events_to = EventSink::new(move |event: &Event| sink.lock().unwrap().push(event.clone()));
         let settings = ServerSettings { events: events_to, ..settings };
-        let server = Server::connect(connection(client), settings).await.unwrap();
+        let server = Server::connect(connection(client), settings).await.unwrap().unguarded();
         Self { server, events }
     }
 

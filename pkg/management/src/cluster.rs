@@ -1,18 +1,82 @@
-use apply::{ApiKind, EventSink, Server};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
-use crate::Event;
+use apply::{ApiError, ApiKind, Apply, EventSink, Lease, LeaseName, ObjectKey, Onto, Revision, Server};
+use manifest::Object;
+
+use crate::{Event, inventory::FIELD_MANAGER};
 
 /// A management cluster that is reached. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ManagementCluster {
     pub(crate) server: Server,
     pub(crate) events: EventSink<Event>,
+    pub(crate) revisions: Revisions,
+}
+
+/// The revisions of the objects that capstan keeps for itself, as this run has read or written them last: apply sets and
+/// entries of the inventory. A write that was on its way when another run took over changes none of theirs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Revisions(Arc<Mutex<BTreeMap<ObjectKey, Revision>>>);
+
+impl Revisions {
+    pub(crate) fn note(&self, object: &Object) {
+        self.known().insert(ObjectKey::of(object), Revision::of(object));
+    }
+
+    /// The revision of an object that exists, as far as this run knows.
+    pub(crate) fn of(&self, key: &ObjectKey) -> Option<Revision> {
+        self.known().get(key).cloned()
+    }
+
+    pub(crate) fn forget(&self, key: &ObjectKey) {
+        self.known().remove(key);
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, Revision>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl ManagementCluster {
     /// Takes a server and a place for events.
     pub fn new(server: Server, events: EventSink<Event>) -> Self {
-        Self { server, events }
+        Self { server, events, revisions: Revisions::default() }
+    }
+
+    /// The Lease object of a management cluster. Its namespace exists on every cluster and cannot be deleted, also before the
+    /// first provider is installed.
+    pub fn lease_name() -> LeaseName {
+        LeaseName { namespace: "kube-system".to_owned(), name: "capstan".to_owned() }
+    }
+
+    /// The same cluster, for a run that holds a lease: see [`Server::under`].
+    #[must_use]
+    pub fn under(&self, lease: &Lease) -> Self {
+        Self { server: self.server.under(lease), ..self.clone() }
+    }
+
+    /// Writes an object that capstan keeps for itself, onto the revision this run knows; else it must be new.
+    /// # Errors
+    /// A conflict when somebody else has written or deleted it since.
+    pub(crate) async fn keep(&self, kind: &ApiKind, object: &Object) -> Result<(), ApiError> {
+        let onto = self.revisions.of(&ObjectKey::of(object)).map_or(Onto::Absent, Onto::Revision);
+        let how = Apply { onto, ..Apply::default() };
+        let written = self.server.apply(kind, object, FIELD_MANAGER, how).await?;
+        self.revisions.note(&written);
+        Ok(())
+    }
+
+    /// Deletes an object that capstan keeps for itself, in the revision this run knows.
+    /// # Errors
+    /// A conflict when somebody else has written it since.
+    pub(crate) async fn drop_kept(&self, kind: &ApiKind, key: &ObjectKey) -> Result<(), ApiError> {
+        let only = self.revisions.of(key);
+        self.server.delete(kind, &key.namespace, &key.name, only.as_ref()).await?;
+        self.revisions.forget(key);
+        Ok(())
     }
 
     /// The server.

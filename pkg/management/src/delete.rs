@@ -25,10 +25,11 @@ use self::{
     going::{Going, steps},
 };
 use crate::{
-    CertManagerPlan, ContractCheck, Event, LifecycleError, LifecyclePlan, ManagementCluster, ProviderPlan,
-    ProvidersRequest, Verb, WaitFor,
+    CertManagerPlan, ContractCheck, Event, LifecycleError, LifecyclePlan, ManagementCluster, OnUnfinished,
+    ProviderPlan, ProvidersRequest, Verb, WaitFor,
     applied::Applied,
     provider_set::{marks, options},
+    unfinished::Unfinished,
 };
 
 pub use self::{carry_out::delete_providers, choose::NotChosen};
@@ -49,6 +50,8 @@ pub struct DeleteRequest {
     pub include_namespaces: bool,
     /// What to wait for in the end: that all is gone.
     pub wait: WaitFor,
+    /// The reaction to an unfinished upgrade or move.
+    pub unfinished: OnUnfinished,
 }
 
 /// What only a deletion runs into.
@@ -84,7 +87,7 @@ pub async fn plan_delete(
     let inventory = cluster.inventory().await?;
     let chosen = choose(&inventory, request.providers.as_ref())?;
     let applied = cluster.applied_for(&chosen).await?;
-    let mut warnings = Vec::new();
+    let mut warnings = cluster.check_unfinished(&inventory, Unfinished::All, request.unfinished).await?;
     let mut going = vec![Going { definitions: request.include_crds, namespace: false }; chosen.len()];
     if request.include_namespaces {
         for index in namespace::that_go(&inventory.providers, &chosen, &applied, &mut warnings) {
@@ -110,6 +113,7 @@ pub async fn plan_delete(
         providers: providers.map(|((one, applied), plan)| provider_plan(one, applied, plan)).collect(),
         ignored: Vec::new(),
         warnings,
+        unfinished_init: inventory.unfinished.is_some(),
     })
 }
 

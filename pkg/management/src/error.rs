@@ -3,8 +3,8 @@
 use apply::{ApiError, EngineError};
 
 use crate::{
-    CertManagerError, ContractError, DeleteError, InventoryError, NotReady, Problems, ResolveError,
-    UpgradeError, Verb,
+    CertManagerError, ContractError, DeleteError, InventoryError, JournalError, NotReady, Problems,
+    ResolveError, UnfinishedRun, UpgradeError, Verb,
 };
 
 /// An `init`, an `upgrade` or a `delete` that cannot be planned or carried out.
@@ -47,12 +47,24 @@ pub enum LifecycleError {
         #[source]
         source: Box<EngineError>,
     },
+    /// An interrupted run is in the way.
+    #[error(transparent)]
+    Unfinished(#[from] UnfinishedRun),
+    /// The journal of a move cannot be read.
+    #[error(transparent)]
+    Journal(#[from] Box<JournalError>),
     /// Not ready in time, or not gone, where that is a failure.
     #[error(transparent)]
     NotReady(#[from] NotReady),
     /// The server.
     #[error(transparent)]
     Api(#[from] ApiError),
+}
+
+impl From<JournalError> for LifecycleError {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(Box::new(error))
+    }
 }
 
 impl LifecycleError {

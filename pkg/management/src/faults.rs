@@ -4,6 +4,7 @@ mod killed;
 mod lasting;
 mod refused;
 mod storms;
+pub(crate) mod superseded;
 pub(crate) mod wire;
 
 use std::{fs, path::Path, time::Duration};
@@ -13,8 +14,8 @@ use support::fixture::Fixture;
 use tempfile::TempDir;
 
 use crate::{
-    DeleteRequest, InitRequest, LifecycleError, ManagementCluster, Sources, WaitFor, delete_providers, init,
-    plan_delete, plan_init, plan_upgrade, rollback_upgrade,
+    DeleteRequest, InitRequest, LifecycleError, ManagementCluster, OnUnfinished, Sources, WaitFor,
+    delete_providers, init, plan_delete, plan_init, plan_upgrade, rollback_upgrade,
     testing::{NEW, OLD, Releases, components, docker, small_init, upgrade_to_contract},
     upgrade,
 };
@@ -70,7 +71,7 @@ impl Work {
                 let plan = Box::pin(plan_upgrade(cluster, sources, &request)).await?;
                 Box::pin(upgrade(cluster, sources, &request, plan)).await.map(drop)
             }
-            Self::RollBack => Box::pin(rollback_upgrade(cluster, WAIT)).await.map(drop),
+            Self::RollBack => Box::pin(rollback_upgrade(cluster, WAIT, OnUnfinished::Refuse)).await.map(drop),
             Self::Delete => {
                 let request = everything();
                 let plan = Box::pin(plan_delete(cluster, &request)).await?;
@@ -85,7 +86,13 @@ fn first_installation() -> InitRequest {
 }
 
 fn everything() -> DeleteRequest {
-    DeleteRequest { providers: None, include_crds: true, include_namespaces: true, wait: WAIT }
+    DeleteRequest {
+        providers: None,
+        include_crds: true,
+        include_namespaces: true,
+        wait: WAIT,
+        unfinished: OnUnfinished::Refuse,
+    }
 }
 
 /// The new docker drops one object, brings another, and its Deployment selects other Pods, so that it has to be made anew.

@@ -11,9 +11,10 @@ use provider::InstalledProvider;
 
 use crate::{
     CertManagerError, ContractCheck, Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady,
-    Problem, Problems, ProviderInventory, ProviderPlan, ProvidersRequest, RenderedProvider, Sources, Verb,
-    WaitFor,
+    OnUnfinished, Problem, Problems, ProviderInventory, ProviderPlan, ProvidersRequest, RenderedProvider,
+    Sources, Verb, WaitFor,
     preflight::{Need, check_providers},
+    unfinished::Unfinished,
 };
 
 use planning::Planning;
@@ -34,6 +35,8 @@ pub struct InitRequest {
     pub wait: WaitFor,
     /// Whether every object is tried as a dry run first, and shown as it would be.
     pub thorough: bool,
+    /// The reaction to an unfinished upgrade or move.
+    pub unfinished: OnUnfinished,
 }
 
 /// Fetches, renders, checks and plans. Writes nothing.
@@ -47,7 +50,9 @@ pub async fn plan_init(
     let (inventory, contract) = futures::join!(Box::pin(cluster.inventory()), Box::pin(cluster.contract()));
     let (inventory, contract) = (inventory?, contract?);
     accepted(&inventory).judge(contract.clone())?;
+    let abandoned = cluster.check_unfinished(&inventory, Unfinished::All, request.unfinished).await?;
     let Selection { wanted, mut warnings } = queue::select(&inventory, request);
+    warnings.extend(abandoned);
 
     cluster.events.send(&Event::FetchingProviders);
     let rendered = Box::pin(sources.render_all(&wanted))
@@ -80,7 +85,8 @@ pub async fn plan_init(
         }
     };
     let ignored = ignored(problems, request.validate)?;
-    Ok(LifecyclePlan { verb: Verb::Init, cert_manager, providers, ignored, warnings })
+    let unfinished_init = inventory.unfinished.is_some();
+    Ok(LifecyclePlan { verb: Verb::Init, cert_manager, providers, ignored, warnings, unfinished_init })
 }
 
 /// The contracts of a cluster that is added to. What was begun is also finished on one of before: a first installation

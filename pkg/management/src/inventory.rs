@@ -4,7 +4,7 @@ mod entry;
 use std::time::Duration;
 
 use api::{ProviderId, ProviderType};
-use apply::{ApiError, Apply, Hints, List, ObjectKey, Waiting};
+use apply::{ApiError, Apply, Hints, List, ObjectKey, Onto, Revision, Waiting};
 use manifest::Object;
 use provider::InstalledProvider;
 use tokio::time::Instant;
@@ -19,6 +19,9 @@ pub(crate) const FIELD_MANAGER: &str = "capstan";
 
 /// A definition without objects is established in a moment, also on a busy server.
 const ESTABLISHED_WITHIN: Duration = Duration::from_mins(1);
+
+/// How often the definition is written again because somebody else was faster.
+const ATTEMPTS: usize = 4;
 
 /// What is installed, as the `Provider` objects say that every tool of Cluster API knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,7 +100,9 @@ impl ManagementCluster {
         if !definition::serves_our_version(&definition) {
             return Err(InventoryError::Version);
         }
-        let providers = entries?.iter().map(entry::read).collect::<Result<_, _>>()?;
+        let entries = entries?;
+        entries.iter().for_each(|entry| self.revisions.note(entry));
+        let providers = entries.iter().map(entry::read).collect::<Result<_, _>>()?;
         Ok(ProviderInventory {
             providers,
             is_defined: true,
@@ -111,34 +116,23 @@ impl ManagementCluster {
         &self,
         unfinished: Option<&[InstalledProvider]>,
     ) -> Result<(), InventoryError> {
-        let live = self.inventory_definition().await?;
-        let note = unfinished.map(definition::note).or_else(|| live.as_ref().and_then(definition::noted));
-        self.write_definition(live, note).await
-    }
-
-    /// Whether there is a note of a first installation.
-    pub(crate) async fn has_unfinished_init(&self) -> Result<bool, InventoryError> {
-        Ok(self.inventory_definition().await?.as_ref().and_then(definition::noted).is_some())
+        let note = unfinished.map(definition::note);
+        self.write_definition(|live| note.clone().or_else(|| live.and_then(definition::noted))).await
     }
 
     /// Takes the note of a first installation away: it is complete.
     pub(crate) async fn finish_first_installation(&self) -> Result<(), InventoryError> {
-        let live = self.inventory_definition().await?;
-        self.write_definition(live, None).await
+        self.write_definition(|_| None).await
     }
 
     /// Notes that a provider is installed in a version.
     pub(crate) async fn record_provider(&self, installed: &InstalledProvider) -> Result<(), InventoryError> {
-        let object = entry::write(installed);
-        self.server.apply(&entry::kind(), &object, FIELD_MANAGER, Apply::default()).await?;
-        Ok(())
+        Ok(self.keep(&entry::kind(), &entry::write(installed)).await?)
     }
 
     /// Notes that a provider is no longer there.
     pub(crate) async fn forget_provider(&self, installed: &InstalledProvider) -> Result<(), InventoryError> {
-        let (namespace, name) = (&installed.namespace, installed.id.label());
-        self.server.delete(&entry::kind(), namespace, &name, None).await?;
-        Ok(())
+        Ok(self.drop_kept(&entry::kind(), &ObjectKey::of(&entry::write(installed))).await?)
     }
 
     async fn inventory_definition(&self) -> Result<Option<Object>, ApiError> {
@@ -152,7 +146,24 @@ impl ManagementCluster {
         }
     }
 
+    /// Writes the definition with the note that is made of the live one, onto the revision that was read.
     async fn write_definition(
+        &self,
+        note: impl Fn(Option<&Object>) -> Option<String>,
+    ) -> Result<(), InventoryError> {
+        for attempt in 1.. {
+            let live = self.inventory_definition().await?;
+            let note = note(live.as_ref());
+            match self.replace_definition(live, note).await {
+                // The server itself writes it too, until it is established.
+                Err(InventoryError::Api(error)) if error.is_conflict() && attempt < ATTEMPTS => {}
+                written => return written,
+            }
+        }
+        Ok(())
+    }
+
+    async fn replace_definition(
         &self,
         live: Option<Object>,
         note: Option<String>,
@@ -164,7 +175,9 @@ impl ManagementCluster {
             return Err(InventoryError::Version);
         }
         let wanted = definition::definition(note.as_deref());
-        let written = self.server.apply(&definition_kind(), &wanted, FIELD_MANAGER, Apply::default()).await?;
+        let onto = live.as_ref().map_or(Onto::Absent, |live| Onto::Revision(Revision::of(live)));
+        let how = Apply { onto, ..Apply::default() };
+        let written = self.server.apply(&definition_kind(), &wanted, FIELD_MANAGER, how).await?;
         if definition::is_established(&written) {
             return Ok(());
         }

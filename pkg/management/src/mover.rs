@@ -58,6 +58,7 @@ pub use journal::{
     ClusterIdentity, Holder, JournalError, JournalKeeper, JournalStore, MoveJournal, MovePhase, MoveReport,
     MoveSide, PausedObject, move_report, move_state,
 };
+pub(crate) use journal::{JOURNAL_NAME, unfinished_move};
 pub use plan::{MovePlan, OnTarget, plan_move, plan_restore};
 pub use restore::{Restored, SavedFile, SavedObjects, restore_objects};
 pub use run::{MoveOutcome, carry_out_move};

@@ -35,6 +35,8 @@ pub struct LifecyclePlan {
     pub ignored: Vec<crate::Problem>,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// Whether a first installation is unfinished.
+    pub unfinished_init: bool,
 }
 
 /// What happens to one provider.

@@ -2,7 +2,7 @@
 
 use api::ProviderId;
 use apply::{
-    AdoptionPolicy, ApiError, Apply, ApplySet, DeletePolicy, DesiredSet, Item, Marks, MissingNamespaces,
+    AdoptionPolicy, ApiError, ApplySet, DeletePolicy, DesiredSet, Item, Marks, MissingNamespaces, ObjectKey,
     Options, Phase, Policies, ReconcilePolicy, Record, UpdatePolicy,
 };
 use futures::{FutureExt as _, future::BoxFuture};
@@ -36,12 +36,11 @@ impl Record for ProviderRecord {
     /// Keeps the set; an empty one is not kept, as there is nothing left to know.
     fn store<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
         async move {
-            let server = &self.cluster.server;
             let kind = config_map_kind();
             let stored = if set.items.is_empty() {
-                server.delete(&kind, &self.namespace, &name(&self.id), None).await.map(drop)
+                self.cluster.drop_kept(&kind, &ObjectKey::of(&self.config_map(set))).await
             } else {
-                server.apply(&kind, &self.config_map(set), FIELD_MANAGER, Apply::default()).await.map(drop)
+                self.cluster.keep(&kind, &self.config_map(set)).await
             };
             match stored {
                 Err(error) if set.items.iter().all(is_going) && is_without_namespace(&error) => Ok(()),
@@ -81,6 +80,7 @@ impl ManagementCluster {
         let Some(config_map) = self.server.get(&config_map_kind(), namespace, &name(id)).await? else {
             return Ok(None);
         };
+        self.revisions.note(&config_map);
         let text = |key: &str| config_map.get(&["data", key]).and_then(Value::as_str).unwrap_or_default();
         let set = serde_json::from_str(text(SET_KEY)).map_err(|error| ApiError::Answer {
             action: format!("read ConfigMap {namespace}/{}", name(id)),

@@ -9,8 +9,8 @@ use support::{
 };
 
 use crate::{
-    DeleteRequest, LifecyclePlan, UpgradeRequest, WaitFor, delete_providers, init, plan_delete, plan_init,
-    plan_upgrade, status,
+    DeleteRequest, LifecyclePlan, OnUnfinished, UpgradeRequest, WaitFor, delete_providers, init, plan_delete,
+    plan_init, plan_upgrade, status,
     testing::{
         OLD, Releases, bootstrap, cert_manager, cluster, control_plane, core, docker, init_of,
         upgrade_to_contract,
@@ -64,7 +64,13 @@ async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider()
 
     counter.restart();
     let wait = WaitFor { timeout: Some(Duration::ZERO), must_be_ready: false };
-    let request = DeleteRequest { providers: None, include_crds: false, include_namespaces: false, wait };
+    let request = DeleteRequest {
+        providers: None,
+        include_crds: false,
+        include_namespaces: false,
+        wait,
+        unfinished: OnUnfinished::Refuse,
+    };
     let third = cluster(&fixture).await;
     let plan = plan_delete(&third, &request).await.unwrap();
     let going = touched(&plan);

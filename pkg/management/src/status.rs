@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use apply::{
-    Action, ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Health, Hints, Item, Live, ObjectKey,
-    Plan, Sought, Status, Step, status_of,
+    Action, ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Health, Hints, Item, LeaseState, Live,
+    ObjectKey, Plan, Sought, Status, Step, lease_state, status_of,
 };
 use provider::InstalledProvider;
 
 use crate::{
-    InventoryError, JournalState, ManagementCluster, ProviderInventory, applied::Applied,
-    inventory::FIELD_MANAGER, provider_set::marks,
+    InventoryError, JournalState, ManagementCluster, MoveJournal, ProviderInventory, applied::Applied,
+    inventory::FIELD_MANAGER, mover::unfinished_move, provider_set::marks,
 };
 
 /// What is installed on a management cluster, and what was begun.
@@ -22,6 +22,10 @@ pub struct ClusterStatus {
     pub unfinished_init: Option<Vec<InstalledProvider>>,
     /// An upgrade that was begun and is not finished.
     pub unfinished_upgrade: Option<JournalState>,
+    /// An unfinished move out of the cluster or into it.
+    pub unfinished_move: Option<MoveJournal>,
+    /// The run that is writing to the cluster.
+    pub lease: Option<LeaseState>,
 }
 
 /// One provider.
@@ -67,8 +71,14 @@ pub enum StatusError {
 /// When the inventory or objects cannot be read.
 pub async fn status(cluster: &ManagementCluster) -> Result<ClusterStatus, StatusError> {
     let inventory = cluster.inventory().await?;
-    let unfinished_upgrade = cluster.upgrade_under_way(&inventory).await;
+    let (unfinished_upgrade, unfinished_move, lease) = futures::join!(
+        cluster.upgrade_under_way(&inventory),
+        cluster.move_under_way(&inventory),
+        cluster.lease_under_way(),
+    );
     Ok(ClusterStatus {
+        unfinished_move,
+        lease,
         providers: cluster.status_of_all(inventory.providers).await?,
         unfinished_init: inventory.unfinished,
         unfinished_upgrade,
@@ -76,16 +86,25 @@ pub async fn status(cluster: &ManagementCluster) -> Result<ClusterStatus, Status
 }
 
 impl ManagementCluster {
-    /// Who may not read Secrets is told how providers are all the same.
     async fn upgrade_under_way(&self, inventory: &ProviderInventory) -> Option<JournalState> {
-        match self.unfinished_upgrade(inventory).await {
-            Ok(journal) => journal.map(|journal| journal.index.state()),
-            Err(error) => {
-                let why = api::with_causes(&error);
-                self.warn(format!("cannot tell whether an upgrade was begun and is not finished: {why}"));
-                None
-            }
-        }
+        let journal = self.if_known("an unfinished upgrade", self.unfinished_upgrade(inventory).await)?;
+        journal.map(|journal| journal.index.state())
+    }
+
+    async fn move_under_way(&self, inventory: &ProviderInventory) -> Option<MoveJournal> {
+        self.if_known("an unfinished move", unfinished_move(self, inventory).await)?
+    }
+
+    async fn lease_under_way(&self) -> Option<LeaseState> {
+        self.if_known("the lease", lease_state(&self.server, &Self::lease_name()).await)?
+    }
+
+    /// A user who may not read one of these sees the status of the providers all the same.
+    fn if_known<T, E: std::error::Error>(&self, what: &str, read: Result<T, E>) -> Option<T> {
+        let known = read.inspect_err(|error| {
+            self.warn(format!("cannot look for {what}: {}", api::with_causes(error)));
+        });
+        known.ok()
     }
 
     async fn status_of_all(

@@ -14,7 +14,8 @@ use support::fixture::Fixture;
 use tempfile::TempDir;
 
 use crate::{
-    InitRequest, ManagementCluster, ProvidersRequest, Sources, UpgradeRequest, UpgradeTarget, WaitFor,
+    InitRequest, ManagementCluster, OnUnfinished, ProvidersRequest, Sources, UpgradeRequest, UpgradeTarget,
+    WaitFor,
 };
 
 /// The two versions every provider of [`Releases::small`] has.
@@ -206,6 +207,7 @@ pub(crate) fn init_of(providers: &[(ProviderId, &str)], wait: WaitFor) -> InitRe
         validate: true,
         wait,
         thorough: false,
+        unfinished: OnUnfinished::Refuse,
     }
 }
 
@@ -226,6 +228,7 @@ pub(crate) fn upgrade_to_contract(wait: WaitFor) -> UpgradeRequest {
         skip_cert_manager: false,
         wait,
         thorough: false,
+        unfinished: OnUnfinished::Refuse,
     }
 }
 
@@ -393,6 +396,6 @@ pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
         impersonation: None,
         user_agent: "capstan-test".to_owned(),
     };
-    let server = Server::connect(connection, ServerSettings::default()).await.unwrap();
+    let server = Server::connect(connection, ServerSettings::default()).await.unwrap().unguarded();
     ManagementCluster::new(server, EventSink::none())
 }

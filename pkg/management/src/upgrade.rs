@@ -17,7 +17,8 @@ use provider::InstalledProvider;
 
 use crate::{
     CertManagerPlan, ContractCheck, Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady,
-    Problem, Problems, ProviderInventory, Sources, Verb, WaitFor, preflight::Need, sources::Wanted,
+    OnUnfinished, Problem, Problems, ProviderInventory, Sources, Verb, WaitFor, preflight::Need,
+    sources::Wanted, unfinished::Unfinished,
 };
 
 use choose::{Choice, check_instances, choose, outlook};
@@ -135,7 +136,9 @@ pub async fn plan_upgrade(
     cluster.check_contract(FROM).await?;
     let inventory = cluster.inventory().await?;
     refuse(check_instances(&inventory))?;
+    let abandoned = cluster.check_unfinished(&inventory, Unfinished::Moves, request.unfinished).await?;
     let Choice { items, mut warnings } = Box::pin(chosen(cluster, sources, &inventory, request)).await?;
+    warnings.extend(abandoned);
     let queue = Box::pin(sources.render_all(&wanted(&items)))
         .await
         .map_err(|errors| LifecycleError::Resolve { verb: Verb::Upgrade, errors })?;
@@ -174,7 +177,14 @@ pub async fn plan_upgrade(
     refuse(problems)?;
     let (providers, words): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
     warnings.extend(words.into_iter().flatten());
-    Ok(LifecyclePlan { verb: Verb::Upgrade, cert_manager, providers, ignored: Vec::new(), warnings })
+    Ok(LifecyclePlan {
+        verb: Verb::Upgrade,
+        cert_manager,
+        providers,
+        ignored: Vec::new(),
+        warnings,
+        unfinished_init: inventory.unfinished.is_some(),
+    })
 }
 
 /// What is to be upgraded: as an upgrade that was begun had chosen, else anew.
@@ -226,14 +236,15 @@ pub async fn resume_upgrade(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
     wait: WaitFor,
+    unfinished: OnUnfinished,
 ) -> Result<Option<NotReady>, LifecycleError> {
     let inventory = cluster.inventory().await?;
     let journal = cluster.unfinished_upgrade(&inventory).await?;
     let journal = journal.ok_or(UpgradeError::NoJournal { verb: "resume" })?;
     if journal.index.phase == Phase::RollingBack {
-        return Box::pin(cluster.roll_back(wait)).await;
+        return Box::pin(cluster.roll_back(wait, unfinished)).await;
     }
-    let request = journal.index.request(wait);
+    let request = UpgradeRequest { unfinished, ..journal.index.request(wait) };
     let plan = Box::pin(plan_upgrade(cluster, sources, &request)).await?;
     upgrade(cluster, sources, &request, plan).await
 }
@@ -244,8 +255,9 @@ pub async fn resume_upgrade(
 pub async fn rollback_upgrade(
     cluster: &ManagementCluster,
     wait: WaitFor,
+    unfinished: OnUnfinished,
 ) -> Result<Option<NotReady>, LifecycleError> {
-    Box::pin(cluster.roll_back(wait)).await
+    Box::pin(cluster.roll_back(wait, unfinished)).await
 }
 
 /// Forgets an upgrade that was begun; what it did stays.

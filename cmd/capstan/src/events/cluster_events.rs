@@ -79,7 +79,7 @@ impl ClusterEvents {
             Event::Wrote { how: Written::Created | Written::Changed, .. } | Event::Deleted { .. } => {
                 self.writes.add();
             }
-            Event::Requested { request } => self.writes.sent(request),
+            Event::Requested { effect, .. } => self.writes.sent(*effect),
             Event::Warning { text, .. } if self.hidden.hides(text) => return,
             _ => {}
         }
@@ -89,7 +89,7 @@ impl ClusterEvents {
             return self.line(&line);
         }
         match event {
-            Event::Requested { request } => self.messages.log(5, format!("requesting {request}")),
+            Event::Requested { request, .. } => self.messages.log(5, format!("requesting {request}")),
             Event::Retrying { action, why, since, after } => {
                 self.messages.progress().begin(&format!("trying to {action} again"));
                 let text = words::retrying(action, why, *since, *after);
@@ -98,6 +98,11 @@ impl ClusterEvents {
             Event::Warning { text, action } => self.messages.warning(words::warned(text, action)),
             Event::Wrote { object, how } => self.messages.log(5, words::wrote(object, *how)),
             Event::Deleted { object } => self.messages.log(5, format!("deleted {object}")),
+            Event::WaitingForLease { .. } | Event::TookOverLease { .. } => {
+                let text = words::lease(event);
+                self.messages.progress().begin(&text);
+                self.messages.status(text);
+            }
             Event::Waiting { blockers } => self.waiting(blockers),
             Event::Migrating { definition, done, of } => {
                 let text = words::migrating(definition, *done, *of);

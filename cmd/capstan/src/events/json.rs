@@ -1,6 +1,9 @@
 use std::time::Duration;
 
-use api::{ProviderId, output::ProgressLine};
+use api::{
+    ProviderId,
+    output::{LeaseHolder, ProgressLine},
+};
 use apply::Written;
 use management::{Event, object_name, waiting_for};
 
@@ -21,11 +24,27 @@ pub(super) fn of_server(event: &apply::Event) -> Option<ProgressLine> {
             ProgressLine::Wrote { object: object_name(object), how: word(*how) }
         }
         apply::Event::Deleted { object } => ProgressLine::Deleted { object: object_name(object) },
+        apply::Event::WaitingForLease { holder } => {
+            ProgressLine::WaitingForLease { holder: lease_holder(holder) }
+        }
+        apply::Event::TookOverLease { holder } => {
+            ProgressLine::TookOverLease { holder: lease_holder(holder) }
+        }
         apply::Event::Waiting { blockers } => ProgressLine::Waiting { blockers: waiting_for(blockers) },
         apply::Event::Migrating { definition, done, of } => {
             ProgressLine::Migrating { definition: definition.clone(), done: *done, of: *of }
         }
     })
+}
+
+/// A run that holds a lease, for scripts.
+pub(crate) fn lease_holder(holder: &apply::LeaseHolder) -> LeaseHolder {
+    LeaseHolder {
+        host: holder.host.clone(),
+        process: holder.process.clone(),
+        command: holder.verb.clone(),
+        since: holder.since.map(|since| format!("{since:.0}")),
+    }
 }
 
 fn milliseconds(after: Duration) -> u64 {

@@ -18,5 +18,6 @@ mod writes;
 
 pub(crate) use api_warnings::ApiWarnings;
 pub(crate) use cluster_events::{ClusterEvents, ProgressFormat};
+pub(crate) use json::lease_holder;
 pub(crate) use tree::in_one_line;
 pub(crate) use writes::Writes;

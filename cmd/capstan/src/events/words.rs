@@ -110,6 +110,19 @@ pub(super) fn warned(text: &str, action: &str) -> String {
     format!("{text} (told to {action})")
 }
 
+/// The wait for another run, or for it to stop.
+pub(super) fn lease(event: &apply::Event) -> String {
+    match event {
+        apply::Event::TookOverLease { holder } => {
+            format!("waiting {} s for {holder} to stop writing", apply::lease::FRESH.as_secs())
+        }
+        apply::Event::WaitingForLease { holder } => {
+            format!("waiting for another run on this cluster to finish: {holder}")
+        }
+        _ => String::new(),
+    }
+}
+
 /// A write that was done.
 pub(super) fn wrote(object: &ObjectKey, how: Written) -> String {
     match how {

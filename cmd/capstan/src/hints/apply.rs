@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use apply::{ApiError, ConnectError, InUse, NoAnswer};
+use apply::{ApiError, ConnectError, InUse, LeaseError, NoAnswer};
 
 use super::rules::as_error;
 
@@ -8,6 +8,7 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
     let one = as_error::<ConnectError>(error)
         .and_then(connection)
         .or_else(|| as_error::<ApiError>(error).and_then(request))
+        .or_else(|| as_error::<LeaseError>(error).and_then(lease))
         .or_else(|| as_error::<InUse>(error).map(in_use));
     one.into_iter().collect()
 }
@@ -42,7 +43,29 @@ fn request(error: &ApiError) -> Option<String> {
         ApiError::BrokenGroup { group_version, .. } => {
             Some(format!("mend or delete what serves `{group_version}`: `kubectl get apiservices` shows it"))
         }
-        ApiError::Status { .. } | ApiError::Credentials { .. } | ApiError::OutOfTime { .. } => None,
+        ApiError::LeaseLost { .. } => {
+            Some("`status` shows what is unfinished and the command that completes it".to_owned())
+        }
+        ApiError::Status { .. }
+        | ApiError::NoLease { .. }
+        | ApiError::Unconfirmed { .. }
+        | ApiError::Credentials { .. }
+        | ApiError::OutOfTime { .. } => None,
+    }
+}
+
+fn lease(error: &LeaseError) -> Option<String> {
+    match error {
+        LeaseError::Held { .. } => Some(
+            "run it again without `--no-wait-lock` to wait, or with `--take-over` to stop the other run"
+                .to_owned(),
+        ),
+        LeaseError::Forbidden { name, .. } => Some(format!(
+            "ask for a Role in namespace `{}` with the verbs create, get, update and delete on \
+             leases.coordination.k8s.io; check it with `kubectl auth can-i create leases -n {}`",
+            name.namespace, name.namespace
+        )),
+        LeaseError::Api(_) => None,
     }
 }
 

@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use apply::{EngineError, WriteError};
+use apply::{EngineError, LeaseError, WriteError};
 use management::{
     DiscoverError, LifecycleError, MoveError, RenderError, ResolveError, RolloutError, StatusError,
     WorkloadKubeconfigError,
@@ -34,6 +34,10 @@ fn passed_on<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 's
             _ => None,
         })
         .or_else(|| match as_error(error) {
+            Some(LeaseError::Api(inner)) => Some(inner),
+            _ => None,
+        })
+        .or_else(|| match as_error(error) {
             Some(ResolveError::Release(inner)) => Some(inner),
             _ => None,
         })
@@ -48,6 +52,8 @@ fn of_lifecycle(error: &LifecycleError) -> Option<&(dyn Error + 'static)> {
         LifecycleError::Upgrade(inner) => Some(inner),
         LifecycleError::Delete(inner) => Some(inner),
         LifecycleError::NotReady(inner) => Some(inner),
+        LifecycleError::Unfinished(inner) => Some(inner),
+        LifecycleError::Journal(inner) => Some(&**inner),
         LifecycleError::Api(inner) => Some(inner),
         LifecycleError::Resolve { .. } | LifecycleError::Objects { .. } => None,
     }

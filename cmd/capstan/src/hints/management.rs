@@ -4,10 +4,11 @@ use api::{Contract, ProviderId};
 use apply::{Blocker, GroupKind, Health, ObjectKey};
 use management::{
     ArchiveError, CertManagerError, ContractError, DeleteError, DescribeError, JournalError, KeyError,
-    MoveError, MovePhase, NotReady, Problems, UpgradeError,
+    MoveError, MovePhase, NotReady, Problems, UnfinishedRun, UpgradeError,
 };
 
 use super::rules::{as_error, one_of};
+use crate::verbs::r#move::command;
 
 pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
     if let Some(problems) = as_error::<Problems>(error) {
@@ -24,6 +25,7 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
         .or_else(|| as_error::<CertManagerError>(error).and_then(cert_manager))
         .or_else(|| as_error::<MoveError>(error).and_then(movement))
         .or_else(|| as_error::<JournalError>(error).and_then(journal))
+        .or_else(|| as_error::<UnfinishedRun>(error).map(unfinished))
         .or_else(|| as_error::<ArchiveError>(error).and_then(archive))
         .or_else(|| as_error::<KeyError>(error).map(|error| key(*error)));
     one.into_iter().collect()
@@ -75,6 +77,19 @@ fn upgrade(error: &UpgradeError) -> Option<String> {
     }
 }
 
+fn unfinished(run: &UnfinishedRun) -> String {
+    match run {
+        UnfinishedRun::Upgrade(_) => {
+            "`upgrade resume` completes it, `upgrade rollback` undoes it; `--abandon` proceeds all the same"
+                .to_owned()
+        }
+        UnfinishedRun::Move(journal) => format!(
+            "on its source cluster, `{}` completes it; `--abandon` proceeds all the same",
+            command(journal, "capstan")
+        ),
+    }
+}
+
 fn deletion(error: &DeleteError) -> String {
     match error {
         DeleteError::Unknown { installed, .. } if installed.is_empty() => {
@@ -116,9 +131,6 @@ fn movement(error: &MoveError) -> Option<String> {
 
 fn journal(error: &JournalError) -> Option<String> {
     let hint = match error {
-        JournalError::UnderWay { .. } => {
-            "wait until it is done; `move status` tells how far it is".to_owned()
-        }
         JournalError::Another { journal, .. } if journal.phase == MovePhase::Aborting => {
             "`move --abort` with the same ends undoes the rest of it".to_owned()
         }

@@ -14,6 +14,7 @@ mod discovery;
 mod error;
 mod kubeconfig;
 mod kubeconfig_merge;
+mod lease;
 mod load;
 mod lock;
 mod management_cluster;
@@ -29,6 +30,7 @@ pub(crate) use discovery::{Candidate, candidates};
 pub(crate) use error::SettingsError;
 pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError};
 pub(crate) use kubeconfig_merge::{merge_kubeconfig, unmerge_kubeconfig};
+pub(crate) use lease::{LeaseFlags, UnfinishedFlags};
 pub(crate) use load::load;
 pub(crate) use lock::{lock_file, lock_settings, read_lock};
 pub(crate) use management_cluster::{

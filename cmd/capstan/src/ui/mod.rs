@@ -8,7 +8,7 @@ mod messages;
 mod output_file;
 mod printer;
 mod progress;
-mod secret;
+mod prompt;
 mod streams;
 mod table;
 
@@ -20,6 +20,6 @@ pub(crate) use messages::Messages;
 pub(crate) use output_file::write_file_atomically;
 pub(crate) use printer::Printer;
 pub(crate) use progress::{Progress, TICK, WaitLine};
-pub(crate) use secret::ask_secret;
+pub(crate) use prompt::{ask_secret, confirm};
 pub use streams::Streams;
 pub(crate) use table::table;

@@ -4,7 +4,7 @@ use management::{DeleteRequest, LifecyclePlan, ManagementCluster, ProvidersReque
 use crate::{
     Failure,
     session::Session,
-    settings::ServerFlags,
+    settings::{LeaseFlags, ServerFlags, UnfinishedFlags},
     verbs::{
         lifecycle::{self, Change, Done, PlanFlags, wait_until_done},
         provider_flags::NamedProviders,
@@ -34,6 +34,12 @@ pub(crate) struct Delete {
 
     #[command(flatten)]
     server: ServerFlags,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
+
+    #[command(flatten)]
+    unfinished: UnfinishedFlags,
 }
 
 #[derive(clap::Args)]
@@ -71,7 +77,7 @@ impl Delete {
         let saved = self.plan.saved("delete", session)?;
         let change = Deletion(self.request(saved.as_ref())?);
         let server = (&self.server.kube, &self.server.pace);
-        lifecycle::run(&change, saved.as_ref(), &self.plan, server, session)?;
+        lifecycle::run(&change, saved.as_ref(), &self.plan, server, &self.lease, session)?;
         Ok(())
     }
 
@@ -90,6 +96,7 @@ impl Delete {
                 include_crds: *include_crds,
                 include_namespaces: *include_namespaces,
                 wait,
+                unfinished: self.unfinished.reaction(),
             });
         }
         Ok(DeleteRequest {
@@ -97,6 +104,7 @@ impl Delete {
             include_crds: include_crd,
             include_namespaces: include_namespace,
             wait,
+            unfinished: self.unfinished.reaction(),
         })
     }
 }
@@ -122,6 +130,10 @@ impl Change for Deletion {
     async fn carry_out(&self, cluster: &ManagementCluster, plan: LifecyclePlan) -> Result<Done, Failure> {
         let not_ready = management::delete_providers(cluster, &self.0, plan).await?;
         Ok(Done { not_ready, first: None })
+    }
+
+    fn command(&self) -> &'static str {
+        "delete"
     }
 
     fn request(&self, _plan: &LifecyclePlan) -> SavedRequest {

@@ -19,7 +19,7 @@ mod init;
 mod kustomize;
 mod lifecycle;
 mod lock;
-mod r#move;
+pub(crate) mod r#move;
 mod plan;
 mod plugin;
 mod provenance;

@@ -13,7 +13,7 @@ use crate::{
     Failure,
     events::ApiWarnings,
     session::Session,
-    settings::{self, OutputFormat, ServerFlags},
+    settings::{self, LeaseFlags, OutputFormat, ServerFlags},
 };
 
 /// Create on a management cluster what a backup holds
@@ -64,6 +64,9 @@ pub(crate) struct Restore {
 
     #[command(flatten)]
     server: ServerFlags,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
 }
 
 pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> {
@@ -89,5 +92,5 @@ pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> 
     tell(&manifest, session);
     let source = Source { name: args.file.display().to_string(), objects: &objects };
     let how = How { format, dry_run: args.dry_run, progress: args.server.pace.progress };
-    restoring::run(&source, &target, &request, &how, session)
+    restoring::run(&source, &target, &request, &how, &args.lease, session)
 }

@@ -9,13 +9,13 @@ use crate::{
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
     ui::{clean, table},
-    verbs::lifecycle,
+    verbs::{lifecycle, r#move::unfinished_move},
 };
 
 /// Show what is installed on a management cluster, and how it is
 ///
-/// Tells versions, what is not ready and why, what is no longer as it was applied, and what was begun and is not finished.
-/// Nothing is written.
+/// Shows versions, what is not ready and why, what has drifted, unfinished runs with the command that completes each, and the
+/// run that is writing to the cluster now. Nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} status
@@ -34,17 +34,19 @@ pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let status = session.block_on(management::status(&cluster))?;
     let program = session.program().name();
-    let text = format.render(&printed(status), |report| text(report, program))?;
+    let text = format.render(&printed(status, program), |report| text(report, program))?;
     session.printer().data(text)
 }
 
-fn printed(status: ClusterStatus) -> StatusReport {
+fn printed(status: ClusterStatus, program: &str) -> StatusReport {
     let mut providers: Vec<ProviderHealth> = status.providers.into_iter().map(printed_provider).collect();
     providers.sort_by(|a, b| (&a.id, &a.namespace).cmp(&(&b.id, &b.namespace)));
     StatusReport {
         providers,
         unfinished_init: lifecycle::unfinished_init(&status.unfinished_init.unwrap_or_default()),
         unfinished_upgrade: status.unfinished_upgrade.as_ref().map(lifecycle::unfinished_upgrade),
+        unfinished_move: status.unfinished_move.map(|journal| unfinished_move(&journal, program)),
+        lease: status.lease.as_ref().map(lifecycle::lease),
     }
 }
 
@@ -75,6 +77,12 @@ fn text(report: &StatusReport, program: &str) -> String {
     }
     if let Some(upgrade) = &report.unfinished_upgrade {
         let _ = write!(text, "\n{}", lifecycle::upgrade_text(upgrade, program));
+    }
+    if let Some(unfinished) = &report.unfinished_move {
+        let _ = write!(text, "\n{}", lifecycle::move_text(unfinished));
+    }
+    if let Some(lease) = &report.lease {
+        let _ = write!(text, "\n{}", lifecycle::lease_text(lease));
     }
     clean(&text).into_owned()
 }
@@ -153,8 +161,18 @@ mod tests {
     }
 
     fn shown(providers: Vec<ProviderStatus>) -> String {
-        let status = ClusterStatus { providers, unfinished_init: None, unfinished_upgrade: None };
-        text(&printed(status), "capstan")
+        let status = ClusterStatus { providers, ..empty() };
+        text(&printed(status, "capstan"), "capstan")
+    }
+
+    fn empty() -> ClusterStatus {
+        ClusterStatus {
+            providers: Vec::new(),
+            unfinished_init: None,
+            unfinished_upgrade: None,
+            unfinished_move: None,
+            lease: None,
+        }
     }
 
     fn key(kind: &str, name: &str) -> ObjectKey {
@@ -228,10 +246,9 @@ infrastructure-aws
             rolling_back: true,
             providers: vec![row("aws", true), row("docker", false)],
         };
-        let status =
-            ClusterStatus { providers: Vec::new(), unfinished_init: None, unfinished_upgrade: Some(journal) };
+        let status = ClusterStatus { unfinished_upgrade: Some(journal), ..empty() };
         assert_data_eq!(
-            text(&printed(status), "capstan"),
+            text(&printed(status, "capstan"), "capstan"),
             str![[r"
 no providers are installed
 

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ObjectName, WaitingFor};
+use super::{LeaseHolder, ObjectName, WaitingFor};
 
 /// A line of `--progress json`, on standard error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -45,6 +45,16 @@ pub enum ProgressLine {
     Waiting {
         /// All that is not ready.
         blockers: Vec<WaitingFor>,
+    },
+    /// Another run is writing to the cluster, and this one waits for it.
+    WaitingForLease {
+        /// The other run.
+        holder: LeaseHolder,
+    },
+    /// This run has taken over from another one, and waits a short time for it to stop.
+    TookOverLease {
+        /// The other run.
+        holder: LeaseHolder,
     },
     /// A request is tried again.
     Retrying {

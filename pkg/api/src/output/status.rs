@@ -16,6 +16,53 @@ pub struct StatusReport {
     /// An upgrade that was begun and is not finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished_upgrade: Option<UnfinishedUpgrade>,
+    /// A move out of the cluster or into it that is not finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished_move: Option<UnfinishedMove>,
+    /// The run that is writing to the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease: Option<LeaseReport>,
+}
+
+/// An unfinished move, as the journal on the cluster tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnfinishedMove {
+    /// When it began, RFC 3339.
+    pub begun: String,
+    /// How far it is.
+    pub phase: String,
+    /// Address of the source cluster.
+    pub source: String,
+    /// Address of the target cluster.
+    pub target: String,
+    /// The command that completes it, run on the source.
+    pub command: String,
+}
+
+/// The lease of the cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LeaseReport {
+    /// The run that acquired it last.
+    pub holder: LeaseHolder,
+    /// Whether it has expired: the run was killed or cannot reach the cluster, and the next one takes over.
+    pub expired: bool,
+}
+
+/// A run that writes to the cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LeaseHolder {
+    /// Name of the machine.
+    pub host: String,
+    /// The process on it.
+    pub process: String,
+    /// The command, such as `upgrade apply`.
+    pub command: String,
+    /// Since when it holds the lease, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
 }
 
 /// A provider of a first installation that was begun.

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::Method;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::WriteMode;
 use crate::{ApiKind, ObjectKey};
 
 /// What may stand in a part of a path, or in a value of a query, as it is.
@@ -14,6 +15,8 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_'
 pub(super) const JSON: &str = "application/json";
 /// Bodies of more bytes take a small control plane longer than others.
 const LARGE_BYTES: usize = 256 * 1024;
+/// A lease that is not renewed by then is tried again: it expires soon.
+const LEASE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A request that can be sent as often as needed.
 #[derive(Clone)]
@@ -29,6 +32,19 @@ pub(crate) struct Call {
     pub(super) is_stream: bool,
     /// Whether the body holds what must not be told.
     pub(super) is_secret: bool,
+    /// What it does to the cluster.
+    pub(super) effect: Effect,
+}
+
+/// The effect of a request on the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// None: a read, a dry run, a review of permissions.
+    None,
+    /// It acquires, renews or releases the lease of the cluster.
+    Lease,
+    /// It writes.
+    Write,
 }
 
 #[derive(Clone)]
@@ -39,6 +55,7 @@ pub(super) struct Payload {
 
 impl Call {
     pub(crate) fn new(method: Method, action: impl Into<String>, path: impl Into<String>) -> Self {
+        let effect = if method == Method::GET { Effect::None } else { Effect::Write };
         Self {
             action: action.into(),
             method,
@@ -48,6 +65,7 @@ impl Call {
             body: None,
             is_stream: false,
             is_secret: false,
+            effect,
         }
     }
 
@@ -77,6 +95,26 @@ impl Call {
         self
     }
 
+    /// A request that only asks, whatever its method.
+    pub(crate) fn asking(mut self) -> Self {
+        self.effect = Effect::None;
+        self
+    }
+
+    /// A request of the lease itself.
+    pub(crate) fn of_lease(mut self) -> Self {
+        self.effect = Effect::Lease;
+        self
+    }
+
+    /// A write that is kept, or only tried.
+    pub(super) fn in_mode(self, mode: WriteMode) -> Self {
+        match mode {
+            WriteMode::Real => self,
+            WriteMode::DryRun => self.with("dryRun", "All").asking(),
+        }
+    }
+
     pub(super) fn streamed(mut self) -> Self {
         self.is_stream = true;
         self
@@ -99,7 +137,11 @@ impl Call {
 
     /// How long a try may take.
     pub(super) fn patience(&self, usual: Duration) -> Duration {
-        if self.is_large() { usual * 4 } else { usual }
+        match self.effect {
+            Effect::Lease => usual.min(LEASE_PATIENCE),
+            _ if self.is_large() => usual * 4,
+            _ => usual,
+        }
     }
 }
 

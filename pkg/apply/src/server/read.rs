@@ -56,7 +56,7 @@ impl Server {
         Ok(Listed { objects, version: pages.version })
     }
 
-    pub(super) fn object(&self, call: &Call, bytes: &Bytes) -> Result<Object, ApiError> {
+    pub(crate) fn object(&self, call: &Call, bytes: &Bytes) -> Result<Object, ApiError> {
         answer::object(self.asked(call), bytes)
     }
 

@@ -9,9 +9,9 @@ use kube::client::Body;
 use tokio::time::{Instant, timeout};
 
 use super::{
-    Server,
+    FRESH, Server, Writes,
     answer::{Asked, warning},
-    call::Call,
+    call::{Call, Effect},
     conceal::conceal,
     shared::Line,
 };
@@ -53,7 +53,10 @@ impl Server {
 
     /// Sends a request once.
     pub(crate) async fn once(&self, call: &Call) -> Result<Bytes, ApiError> {
-        let _permit = self.shared.permits.acquire().await.expect("invariant: nobody closes the semaphore");
+        // Those that wait for the lease hold all permits.
+        let permit =
+            async { self.shared.permits.acquire().await.expect("invariant: nobody closes the semaphore") };
+        let _permit = if call.effect == Effect::Lease { None } else { Some(permit.await) };
         self.renewing(call, |line| self.exchange(call, line)).await
     }
 
@@ -77,12 +80,25 @@ impl Server {
 
     async fn exchange(&self, call: &Call, line: Line) -> Result<Bytes, ApiError> {
         let patience = call.patience(self.shared.settings.request_timeout);
-        self.shared.gate.pass().await;
+        if call.effect != Effect::Lease {
+            self.shared.gate.pass().await;
+        }
+        if call.effect == Effect::Write {
+            self.may_write(call).await?;
+        }
         let answer = timeout(patience, async {
             let response = self.open(call, &line).await?;
             collect(asked(call, &line), response).await
         });
         answer.await.unwrap_or_else(|_| Err(asked(call, &line).timed_out(patience)))
+    }
+
+    /// The one place where every request that writes has to pass, each time it is sent.
+    async fn may_write(&self, call: &Call) -> Result<(), ApiError> {
+        match self.writes {
+            Writes::Refused => Err(ApiError::NoLease { action: call.action.clone() }),
+            Writes::Unguarded | Writes::Under(_) => self.confirm_leases(&call.action, FRESH).await,
+        }
     }
 
     /// Sends a request up to the head of its answer, which is a good one.
@@ -103,7 +119,8 @@ impl Server {
     async fn request(&self, call: &Call, line: &Line) -> Result<Response<Body>, ApiError> {
         let asked = asked(call, line);
         let target = call.target();
-        self.events().send(&Event::Requested { request: format!("{} {target}", call.method) });
+        let request = format!("{} {target}", call.method);
+        self.events().send(&Event::Requested { request, effect: call.effect });
         self.shared.requests.fetch_add(1, Ordering::Relaxed);
         let mut request =
             Request::builder().method(&call.method).uri(target).header(header::ACCEPT, call.accept);
@@ -121,6 +138,7 @@ impl Server {
         let request = request.body(body).map_err(|error| asked.lost(&error))?;
         let response = line.connected.client.send(request).await.map_err(|error| asked.lost(&error))?;
         self.shared.answered.store(true, Ordering::Relaxed);
+        self.shared.note_date(response.headers());
         if call.method != Method::GET {
             self.warn(call, response.headers());
         }

@@ -10,8 +10,10 @@ use std::{
     },
 };
 
+use http::{HeaderMap, HeaderValue, header};
+use jiff::Timestamp;
 use manifest::Object;
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::Instant};
 
 use super::{ServerSettings, gate::Gate};
 use crate::{ApiError, ConnectError, Connection, Kinds, connect::Connected};
@@ -31,6 +33,8 @@ pub(super) struct Shared {
     /// Held while a new connection is made.
     reconnecting: tokio::sync::Mutex<()>,
     warned: Mutex<HashSet<String>>,
+    /// The header `Date` of the last answer that had one, and when it came.
+    date: Mutex<Option<(HeaderValue, Instant)>>,
 }
 
 /// The connection in use.
@@ -72,7 +76,21 @@ impl Shared {
             line: Mutex::new(Line { connected, number: 0 }),
             reconnecting: tokio::sync::Mutex::default(),
             warned: Mutex::default(),
+            date: Mutex::default(),
         }
+    }
+
+    pub(super) fn note_date(&self, headers: &HeaderMap) {
+        if let Some(date) = headers.get(header::DATE) {
+            *lock(&self.date) = Some((date.clone(), Instant::now()));
+        }
+    }
+
+    /// The time by the clock of the server.
+    pub(super) fn time(&self) -> Option<Timestamp> {
+        let (date, noted) = lock(&self.date).clone()?;
+        let then = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(date.as_bytes()).ok()?;
+        then.checked_add(noted.elapsed()).ok()
     }
 
     pub(super) fn line(&self) -> Line {

@@ -50,7 +50,7 @@ impl Server {
         let call = object_call(Method::PATCH, "apply", kind, object)
             .with("fieldManager", manager)
             .with("force", "true")
-            .with("dryRun", how.mode.dry_run())
+            .in_mode(how.mode)
             .body(APPLY, bytes(&applicable(object, &how.onto)));
         let is_conditional = how.onto != Onto::Any;
         let keeps = how.mode == WriteMode::Real;
@@ -92,10 +92,7 @@ impl Server {
         manager: &str,
         mode: WriteMode,
     ) -> Result<Object, ApiError> {
-        let call = call
-            .with("fieldManager", manager)
-            .with("dryRun", mode.dry_run())
-            .body(JSON, bytes(object.as_map()));
+        let call = call.with("fieldManager", manager).in_mode(mode).body(JSON, bytes(object.as_map()));
         let keeps = mode == WriteMode::Real;
         self.write(Write { call, is_conditional: true, kind, object, manager, keeps }).await
     }
@@ -239,16 +236,6 @@ fn applicable<'o>(object: &'o Object, onto: &Onto) -> BTreeMap<&'o str, Cow<'o, 
 
 fn bytes(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("invariant: JSON trees have string keys and can be written")
-}
-
-impl WriteMode {
-    /// As a query says it.
-    fn dry_run(self) -> &'static str {
-        match self {
-            Self::Real => "",
-            Self::DryRun => "All",
-        }
-    }
 }
 
 /// Whether a deletion was refused because the object of this name is another than the one to be deleted.

@@ -211,7 +211,7 @@ pub(crate) async fn connect(fixture: &Fixture, settings: ServerSettings) -> Serv
         impersonation: None,
         user_agent: "engine-test/1".to_owned(),
     };
-    Server::connect(connection, settings).await.unwrap()
+    Server::connect(connection, settings).await.unwrap().unguarded()
 }
 
 pub(crate) fn options() -> Options {

@@ -1,13 +1,13 @@
 //! Whose the objects of cert-manager are, and where its apply set is kept.
 
 use api::labels;
-use apply::{ApiError, Apply, ApplySet, List, Marks, Record};
+use apply::{ApiError, ApplySet, List, Marks, Record};
 use futures::{FutureExt as _, future::BoxFuture};
 use manifest::{Object, Value};
 use serde_json::json;
 
 use super::{CORE_LABEL, CORE_VALUE};
-use crate::{ManagementCluster, cluster::config_map_kind, inventory::FIELD_MANAGER};
+use crate::{ManagementCluster, cluster::config_map_kind};
 
 /// The ConfigMap in cert-manager's namespace. It has not the label of cert-manager's objects: clusterctl counts what
 /// has it.
@@ -37,11 +37,7 @@ impl Record for CertManagerRecord<'_> {
             "data": {SET_KEY: set, VERSION_KEY: self.version},
         });
         let record = Object::try_from(record).expect("invariant: the literal above is a mapping");
-        async move {
-            let server = &self.cluster.server;
-            server.apply(&config_map_kind(), &record, FIELD_MANAGER, Apply::default()).await.map(drop)
-        }
-        .boxed()
+        async move { self.cluster.keep(&config_map_kind(), &record).await }.boxed()
     }
 }
 
@@ -62,6 +58,7 @@ impl ManagementCluster {
         let list = List { fields: format!("metadata.name={NAME}"), ..List::default() };
         let records = self.server.list(&config_map_kind(), &list).await?;
         let Some(record) = records.first() else { return Ok(None) };
+        self.revisions.note(record);
         let text = record.get(&["data", SET_KEY]).and_then(Value::as_str).unwrap_or_default();
         match serde_json::from_str(text) {
             Ok(set) => Ok(Some(set)),

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use api::{ProviderId, ProviderType, labels};
 use apply::{
-    ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Engine, Guard, Item, List, Live, Marks, Outcome,
-    Phase, Record, RecordAt, Revision, Run, Sought,
+    ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Engine, Guard, Item, List, Live, Marks,
+    ObjectKey, Outcome, Phase, Record, RecordAt, Revision, Run, Sought,
 };
 use futures::{FutureExt as _, future::BoxFuture, future::try_join_all};
 use provider::InstalledProvider;
@@ -12,7 +12,8 @@ use tokio::time::Instant;
 use super::{DeleteRequest, namespace};
 use crate::{
     Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady, ProviderPlan, Verb,
-    cluster::{config_map_kind, served},
+    cluster::{config_map_kind, secret_kind, served},
+    mover::JOURNAL_NAME,
     provider_set::{PREFIX, ProviderRecord, marks, options},
 };
 
@@ -35,7 +36,9 @@ pub async fn delete_providers(
     for (provider, live) in plan.providers.into_iter().zip(lives) {
         leaving.extend(cluster.delete_provider(provider, &live).await?);
     }
-    cluster.forget_unfinished_init().await?;
+    if plan.unfinished_init {
+        cluster.forget_unfinished_init().await?;
+    }
     let Some(timeout) = request.wait.timeout else { return Ok(None) };
     let ends = leaving.into_iter().map(|batch| cluster.run(batch, &Unrecorded, Some(begun + timeout), None));
     let blockers: Vec<_> = try_join_all(ends).await?.into_iter().flat_map(|(blockers, _)| blockers).collect();
@@ -195,23 +198,32 @@ impl ManagementCluster {
 
     /// An upgrade of Cluster API cannot be gone back from when it is gone, nor a move gone on with.
     async fn delete_journals(&self, namespace: &str) -> Result<(), ApiError> {
+        // The plan has looked for it.
+        let of_move = ObjectKey {
+            kind: "ConfigMap".to_owned(),
+            namespace: namespace.to_owned(),
+            name: JOURNAL_NAME.to_owned(),
+            ..ObjectKey::default()
+        };
+        if self.revisions.of(&of_move).is_some() {
+            self.drop_kept(&config_map_kind(), &of_move).await?;
+        }
         let list = List {
             namespace: Some(namespace.to_owned()),
             labels: format!("{PREFIX}/journal"),
             metadata_only: true,
             ..List::default()
         };
-        for kind in [served("", "v1", "Secret", "secrets", true), config_map_kind()] {
-            for found in self.server.list(&kind, &list).await? {
-                self.server.delete(&kind, namespace, found.name(), Some(&Revision::of(&found))).await?;
-            }
+        let kind = secret_kind();
+        for found in self.server.list(&kind, &list).await? {
+            self.server.delete(&kind, namespace, found.name(), Some(&Revision::of(&found))).await?;
         }
         Ok(())
     }
 
     /// A first installation that was cut off is not to be completed when all that was there of it was deleted.
     async fn forget_unfinished_init(&self) -> Result<(), LifecycleError> {
-        if self.has_unfinished_init().await? && self.inventory().await?.providers.is_empty() {
+        if self.inventory().await?.providers.is_empty() {
             self.finish_first_installation().await?;
         }
         Ok(())

@@ -105,7 +105,7 @@ impl Rights<'_> {
 mod tests {
     use super::*;
     use crate::{
-        WaitFor,
+        OnUnfinished, WaitFor,
         delete::going::{Going, steps},
         testing::{core, docker, installed},
     };
@@ -147,6 +147,7 @@ mod tests {
             include_crds: going.definitions,
             include_namespaces: going.namespace,
             wait: WaitFor { timeout, must_be_ready: false },
+            unfinished: OnUnfinished::Refuse,
         };
         let plan = |one: &InstalledProvider| steps(&set(&one.namespace), &one.namespace, going);
         let plans: Vec<_> = providers.iter().map(plan).collect();

@@ -15,7 +15,7 @@ use support::{
 
 use super::*;
 use crate::{
-    InitRequest, NotReady, init, plan_init,
+    InitRequest, NotReady, OnUnfinished, init, plan_init,
     testing::{NEW, Releases, asked, cluster, components, core, docker, installed, namespace_of},
 };
 
@@ -34,13 +34,20 @@ fn everything() -> DeleteRequest {
         include_crds: true,
         include_namespaces: true,
         wait: WaitFor { timeout: Some(Duration::from_secs(20)), must_be_ready: true },
+        unfinished: OnUnfinished::Refuse,
     }
 }
 
 fn only(id: &ProviderId) -> DeleteRequest {
     let wait = WaitFor { timeout: None, must_be_ready: false };
     let providers = Some(asked(&[(id.clone(), "")]));
-    DeleteRequest { providers, include_crds: false, include_namespaces: false, wait }
+    DeleteRequest {
+        providers,
+        include_crds: false,
+        include_namespaces: false,
+        wait,
+        unfinished: OnUnfinished::Refuse,
+    }
 }
 
 /// cert-manager is somebody else's, so that there is one from the start and nobody installs it.
@@ -68,6 +75,7 @@ async fn init_with(
         validate: true,
         wait: WaitFor { timeout: None, must_be_ready: false },
         thorough: false,
+        unfinished: OnUnfinished::Refuse,
     };
     let plan = plan_init(cluster, &releases.sources(), &request).await.unwrap();
     init(cluster, &releases.sources(), &request, plan).await.unwrap();

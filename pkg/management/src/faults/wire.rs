@@ -44,8 +44,19 @@ pub(crate) enum Fate {
     Answered,
     /// It is the last one that has an effect; nobody hears of it.
     Last,
+    /// The process that sends it is stopped: it and all that come after it are on their way until the process continues.
+    Stopped,
     /// It is refused, with status, reason and message.
     Refused(u16, &'static str, &'static str),
+}
+
+/// When a request arrives that was on its way as its process was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// At once; nobody hears of it before the process continues.
+    AtOnce,
+    /// When the process continues, as after a partition.
+    Late,
 }
 
 /// A way to a sandbox on which requests meet a fate.
@@ -55,19 +66,57 @@ pub(crate) struct Wire {
     fate: Arc<dyn Fn(&Asked<'_>) -> Fate + Send + Sync>,
     asked: Arc<AtomicU64>,
     dead: watch::Sender<bool>,
+    stopped: watch::Sender<bool>,
+    arrival: Arrival,
 }
 
 impl Asked<'_> {
     /// Whether it changes something.
     pub(crate) fn writes(&self) -> bool {
-        self.method != "GET" && !self.path.ends_with("accessreviews")
+        self.method != "GET" && !self.path.ends_with("reviews") && !self.query.contains("dryRun=All")
+    }
+
+    /// Whether it acquires, renews or releases the lease of the cluster.
+    pub(crate) fn is_of_lease(&self) -> bool {
+        self.path.contains("/leases")
     }
 }
 
 impl Wire {
     pub(crate) fn new(fixture: &Fixture, fate: impl Fn(&Asked<'_>) -> Fate + Send + Sync + 'static) -> Self {
-        let dead = watch::Sender::new(false);
-        Self { sandbox: fixture.sandbox().clone(), fate: Arc::new(fate), asked: Arc::default(), dead }
+        let (dead, stopped) = (watch::Sender::new(false), watch::Sender::new(false));
+        Self {
+            sandbox: fixture.sandbox().clone(),
+            fate: Arc::new(fate),
+            asked: Arc::default(),
+            dead,
+            stopped,
+            arrival: Arrival::Late,
+        }
+    }
+
+    /// A wire whose process is stopped at one of its writes, those of the lease not counted.
+    pub(crate) fn stopping_at_write(fixture: &Fixture, number: u64, arrival: Arrival) -> Self {
+        let writes = AtomicU64::new(0);
+        let wire = Self::new(fixture, move |asked| {
+            let counts = asked.writes() && !asked.is_of_lease();
+            if counts && writes.fetch_add(1, Ordering::Relaxed) + 1 == number {
+                return Fate::Stopped;
+            }
+            Fate::Answered
+        });
+        Self { arrival, ..wire }
+    }
+
+    /// Waits until the process is stopped.
+    pub(crate) async fn stopped(&self) {
+        // The sender lives as long as this.
+        let _ = self.stopped.subscribe().wait_for(|stopped| *stopped).await;
+    }
+
+    /// Continues the process: what was on its way arrives.
+    pub(crate) fn resume(&self) {
+        self.stopped.send_replace(false);
     }
 
     /// A wire that breaks after so many requests.
@@ -88,6 +137,27 @@ impl Wire {
             _ = dead.wait_for(|dead| *dead) => None,
             result = work => Some(result),
         }
+    }
+}
+
+impl Wire {
+    /// A request that arrives whether or not anybody still waits for the answer.
+    async fn on_its_way(
+        &self,
+        request: Request<Body>,
+        is_sent: bool,
+    ) -> Result<Response<sandbox::Body>, Cut> {
+        let (mut stopped, mut sandbox) = (self.stopped.subscribe(), self.sandbox.clone());
+        let arrival = tokio::spawn(async move {
+            if is_sent {
+                let answer = sandbox.call(request).await;
+                let _ = stopped.wait_for(|stopped| !*stopped).await;
+                return answer;
+            }
+            let _ = stopped.wait_for(|stopped| !*stopped).await;
+            sandbox.call(request).await
+        });
+        arrival.await.expect("a sandbox does not panic")
     }
 }
 
@@ -114,6 +184,14 @@ impl Service<Request<Body>> for Wire {
                 query: request.uri().query().unwrap_or_default(),
             };
             let fate = (wire.fate)(&asked);
+            if fate == Fate::Stopped {
+                wire.stopped.send_replace(true);
+            }
+            if *wire.stopped.borrow() {
+                let is_sent = wire.arrival == Arrival::AtOnce && !asked.is_of_lease();
+                let answer = wire.on_its_way(request, is_sent).await;
+                return answer.map(|answer| answer.map(|body| body.map_err(Into::into).boxed_unsync()));
+            }
             if let Fate::Refused(code, reason, message) = fate {
                 return Ok(refusal(code, reason, message));
             }

@@ -20,7 +20,7 @@ use super::{
     JournalKeeper, MARK, MoveError, MoveJournal, MovePhase, MoveSide, Route,
     journal::{HeldJournal, move_state},
     pause::Resting,
-    run::{at, no_failures, side_by_side},
+    run::{at, no_failures, patient, side_by_side},
 };
 use crate::{Discovered, ManagementCluster, Scope, inventory::FIELD_MANAGER};
 
@@ -48,11 +48,7 @@ pub async fn abort_move(
     patience: Duration,
     keeper: &JournalKeeper,
 ) -> Result<Aborted, MoveError> {
-    let patient = |cluster: &ManagementCluster| ManagementCluster {
-        server: cluster.server.retrying_for(patience),
-        events: cluster.events.clone(),
-    };
-    let (source, target) = (patient(route.source), patient(route.target));
+    let (source, target) = (patient(route.source, patience), patient(route.target, patience));
     let (here, there) = try_join!(
         source.identity().map_err(at(MoveSide::Source)),
         target.identity().map_err(at(MoveSide::Target)),

@@ -4,11 +4,11 @@
 //! on a cluster   ConfigMap capstan-move beside the core provider   journal  JSON, gzipped when large
 //!                                                                  report   gzipped, once the move is finished
 //! which holds    standing(source, target)                          pure
-//! who works      HeldJournal: take, update, finish; a task renews the sign of life
+//! writing        HeldJournal: take, update, finish; under the leases of both clusters
 //! ```
 //!
-//! **Writes.** The source's copy is the lock: every write names the version it replaces, and whoever is refused there has
-//! lost the move. The target's is written after it, but for the end (`Finished`, `Aborted`), which the target learns first:
+//! **Writes.** The leases of both clusters keep other runs away. Every write names the revision it replaces, and a copy that
+//! is gone or has changed stops the run. The target's is written after it, but for the end (`Finished`, `Aborted`), which the target learns first:
 //! the source may be thrown away as soon as it says so. What a phase allows is done only once both copies say so.
 //!
 //! **Kills.** So each copy alone is safe to go on from, and together they say:
@@ -18,7 +18,6 @@
 //! | a new move                           | new             | none, or finished | the source's: nothing was done yet
 //! | a phase, or whom it is held by       | newer sign      | older sign        | the source's; nothing of the new phase was done
 //! | `Finished`, `Aborted`                | unfinished      | ended             | the unfinished: its last phase is gone through again
-//! | a sign of life                       | either is newer | either is newer   | the newer; they say the same
 //! | (one deleted by hand)                | there or not    | there or not      | the other; it is written anew on both
 //! | (both deleted by hand)               | none            | none              | none: a move begins anew, known by its marks
 //!
@@ -35,7 +34,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt, io,
     sync::Arc,
-    time::Duration,
 };
 
 use apply::{ApiError, ObjectKey};
@@ -45,8 +43,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{ClusterChoice, MoveRequest};
-use crate::{Choice, InventoryError, ManagementCluster, cluster::served};
+use crate::{Choice, InventoryError, ManagementCluster, ProviderInventory, cluster::served};
 
+pub(crate) use copy::NAME as JOURNAL_NAME;
 pub(crate) use held::HeldJournal;
 pub use report::{MoveReport, move_report};
 use sides::Sides;
@@ -142,7 +141,7 @@ pub struct PausedObject {
     pub is_kept: bool,
 }
 
-/// Who works on a move. Another run may take over when the process is gone, or gave no sign for [`Holder::SILENCE`].
+/// The run that wrote a journal last. The lease of the cluster says whether it still works.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// The machine, by name.
@@ -181,12 +180,6 @@ pub struct JournalKeeper {
 /// A journal that cannot be read, kept or taken over.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// Another run works on it right now.
-    #[error("a move is under way: process {} on `{}` works on it", holder.process, holder.host)]
-    UnderWay {
-        /// Who.
-        holder: Holder,
-    },
     /// A move that was begun has another scope or other ends.
     #[error("an unfinished move stands in the way: {what}")]
     Another {
@@ -226,15 +219,12 @@ pub enum JournalError {
     /// It cannot be kept on disk.
     #[error("cannot keep a journal on disk")]
     Disk(#[source] io::Error),
-    /// Another run has taken the move over.
-    #[error("another run has taken over this move")]
+    /// The journal was written or deleted by somebody else while this run worked.
+    #[error("the journal of this move was changed or deleted by another run")]
     TakenOver,
 }
 
 impl Holder {
-    /// How long a holder on another machine may be silent.
-    pub const SILENCE: Duration = Duration::from_secs(45);
-
     /// Whether this is the same process.
     fn is_process_of(&self, other: &Self) -> bool {
         self.host == other.host && self.process == other.process
@@ -259,6 +249,18 @@ pub async fn move_state(
     };
     let (source, target) = try_join!(read(source, MoveSide::Source), read(target, MoveSide::Target))?;
     Ok(sides::standing(source.as_ref(), target.as_ref()).cloned())
+}
+
+/// The unfinished move whose journal is on a cluster of this inventory. One request.
+/// # Errors
+/// `Unusable`, and `NotKept` when the server does not answer.
+pub(crate) async fn unfinished_move(
+    cluster: &ManagementCluster,
+    inventory: &ProviderInventory,
+) -> Result<Option<MoveJournal>, JournalError> {
+    // Which side it is of, the journal says itself.
+    let copy = copy::Copy::read_beside(cluster, MoveSide::Source, inventory).await?;
+    Ok(copy.journal.filter(MoveJournal::is_unfinished))
 }
 
 impl MoveJournal {

@@ -1,5 +1,7 @@
 //! Deleting on the source what the target was seen to hold: children before their owners.
 
+use std::time::Duration;
+
 use apply::{ApiError, ObjectKey, PatchOf, Revision};
 use manifest::Value;
 use serde_json::json;
@@ -13,6 +15,10 @@ use crate::{Facts, Fate, ManagementCluster, NodeId, inventory::FIELD_MANAGER};
 
 /// How often an object may change under our hands.
 const CHANGES: usize = 5;
+/// So many objects are deleted between two confirmations of the leases of both clusters.
+const BATCH: usize = 200;
+/// A confirmation this recent serves the next batch too.
+const CONFIRMED_WITHIN: Duration = Duration::from_secs(2);
 
 impl Work<'_> {
     /// Deletes what leaves the source, groups in reverse. Everything of the graph was verified.
@@ -23,19 +29,27 @@ impl Work<'_> {
         for group in self.plan.groups.iter().rev() {
             let leaves =
                 |node: &NodeId| matches!(self.plan.selection.fate(*node), Fate::Moves { kept: None, .. });
-            let leaving = group.iter().copied().filter(leaves);
-            let at_most = self.source.server.max_in_flight();
-            let writer = &writer;
-            let (removed, failures) = side_by_side(at_most, leaving, |node| async move {
-                let key = self.key(node);
-                self.remove_one(writer, node).await.map_err(|error| (key.clone(), error))
-            })
-            .await;
-            no_failures("deleted", failures)?;
-            done += removed.len();
-            self.tell(MovePhase::Deleting, done, of);
+            let leaving: Vec<NodeId> = group.iter().copied().filter(leaves).collect();
+            for batch in leaving.chunks(BATCH) {
+                // Also of the target: it may have been lost since it was verified.
+                let confirmed = self.source.server.confirm_leases("delete objects", CONFIRMED_WITHIN).await;
+                confirmed.map_err(at(MoveSide::Source))?;
+                done += self.remove_batch(&writer, batch).await?;
+                self.tell(MovePhase::Deleting, done, of);
+            }
         }
         Ok(())
+    }
+
+    async fn remove_batch(&self, writer: &Writer<'_>, batch: &[NodeId]) -> Result<usize, MoveError> {
+        let at_most = self.source.server.max_in_flight();
+        let (removed, failures) = side_by_side(at_most, batch.iter().copied(), |node| async move {
+            let key = self.key(node);
+            self.remove_one(writer, node).await.map_err(|error| (key.clone(), error))
+        })
+        .await;
+        no_failures("deleted", failures)?;
+        Ok(removed.len())
     }
 
     /// Deletes an object in the revision that was copied. A newer one is copied first.

@@ -215,7 +215,7 @@ impl Copies {
 
 /// The same cluster, asked again for as long as a move may wait.
 pub(super) fn patient(cluster: &ManagementCluster, time: Duration) -> ManagementCluster {
-    ManagementCluster { server: cluster.server.retrying_for(time), events: cluster.events.clone() }
+    ManagementCluster { server: cluster.server.retrying_for(time), ..cluster.clone() }
 }
 
 /// A failure of one end.

@@ -10,7 +10,7 @@ use support::{
 
 use super::*;
 use crate::{
-    InitRequest, UpgradeRequest, UpgradeTarget, WaitFor, init, plan_init, plan_upgrade,
+    InitRequest, OnUnfinished, UpgradeRequest, UpgradeTarget, WaitFor, init, plan_init, plan_upgrade,
     testing::{NEW, OLD, Releases, asked, cert_manager, cluster, core, docker, installed},
     upgrade,
 };
@@ -31,6 +31,7 @@ async fn install() -> (Fixture, ManagementCluster) {
         validate: true,
         wait: WaitFor { timeout: Some(Duration::from_secs(30)), must_be_ready: true },
         thorough: false,
+        unfinished: OnUnfinished::Refuse,
     };
     let plan = plan_init(&cluster, &releases.sources(), &request).await.unwrap();
     init(&cluster, &releases.sources(), &request, plan).await.unwrap();
@@ -113,6 +114,7 @@ fn small() -> InitRequest {
         validate: true,
         wait: WaitFor { timeout: None, must_be_ready: false },
         thorough: false,
+        unfinished: OnUnfinished::Refuse,
     }
 }
 
@@ -148,6 +150,7 @@ async fn what_was_begun_is_told_until_it_is_finished() {
         skip_cert_manager: true,
         wait: WaitFor { timeout: None, must_be_ready: false },
         thorough: false,
+        unfinished: OnUnfinished::Refuse,
     };
     let plan = plan_upgrade(&cluster, &sources, &request).await.unwrap();
     cut("403,verb=patch,resource=apps/deployments,namespace=infrastructure-docker-system");

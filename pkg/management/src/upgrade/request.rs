@@ -3,7 +3,7 @@
 use api::{Contract, ProviderId, ProviderRef, ProviderType, check_dns_label};
 use serde::{Deserialize, Serialize};
 
-use crate::WaitFor;
+use crate::{OnUnfinished, WaitFor};
 
 /// What `upgrade apply` is asked for.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct UpgradeRequest {
     pub wait: WaitFor,
     /// Whether every object is shown as it would be.
     pub thorough: bool,
+    /// The reaction to an unfinished move.
+    pub unfinished: OnUnfinished,
 }
 
 /// Where an upgrade goes.

@@ -8,15 +8,25 @@ use super::{
     prepare::{Look, Next},
     storage::StorageBack,
 };
-use crate::{Event, LifecycleError, ManagementCluster, NotReady, ProviderInventory, Verb, WaitFor};
+use crate::{
+    Event, LifecycleError, ManagementCluster, NotReady, OnUnfinished, ProviderInventory, Verb, WaitFor,
+    unfinished::Unfinished,
+};
 
 /// What every provider was before, the last one first, and what definitions of each have to forget for that.
 type StepsBack = (Vec<Next>, Vec<Vec<StorageBack>>);
 
 impl ManagementCluster {
     /// Goes back, or on with going back. The journal is forgotten in the end, so that it is done once.
-    pub(crate) async fn roll_back(&self, wait: WaitFor) -> Result<Option<NotReady>, LifecycleError> {
+    pub(crate) async fn roll_back(
+        &self,
+        wait: WaitFor,
+        unfinished: OnUnfinished,
+    ) -> Result<Option<NotReady>, LifecycleError> {
         let inventory = self.inventory().await?;
+        for abandoned in self.check_unfinished(&inventory, Unfinished::Moves, unfinished).await? {
+            self.warn(abandoned);
+        }
         let Some(mut journal) = self.upgrade_journal(&inventory).await? else {
             self.clear_remains_of_journal(&inventory).await?;
             return Err(UpgradeError::NoJournal { verb: "roll back" }.into());

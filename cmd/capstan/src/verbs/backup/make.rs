@@ -21,7 +21,7 @@ use crate::{
     events::ApiWarnings,
     failure::Kind,
     session::Session,
-    settings::{self, OutputFormat, ServerFlags},
+    settings::{self, LeaseFlags, OutputFormat, ServerFlags},
 };
 
 /// Write Clusters and all that belongs to them into one file
@@ -96,6 +96,9 @@ struct BackupFlags {
 
     #[command(flatten)]
     server: ServerFlags,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
 }
 
 pub(crate) fn run(args: &Backup, session: &mut Session) -> Result<(), Failure> {
@@ -122,21 +125,33 @@ fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
         session,
     )?;
     let saving = Saving { source: &source, request: &request, how, into: SaveInto::Archive, format };
-    let plan = saving.plan(session)?;
-    let events = session.cluster_events(args.server.pace.progress);
-    warn(&plan, &events);
     let shown = file.display().to_string();
     if args.dry_run {
+        let plan = plan(&saving, args, session)?;
         return saving.show(&plan, &shown, session);
     }
-    let saved = write(&saving, plan, file, seal.as_ref(), session)?;
+    let saved = match how {
+        // Nothing is written to the cluster.
+        SaveRest::AsItIs => write(&saving, plan(&saving, args, session)?, file, seal.as_ref(), session)?,
+        SaveRest::Paused => args.lease.hold("backup --pause", &[&source], session, |clusters, session| {
+            let saving = Saving { source: &clusters[0], ..saving };
+            write(&saving, plan(&saving, args, session)?, file, seal.as_ref(), session)
+        })?,
+    };
     let sealed = match &seal {
         None => "",
         Some(Seal::Recipients(_)) => ", encrypted to its recipients",
         Some(Seal::Passphrase(_)) => ", encrypted with a passphrase",
     };
+    let events = session.cluster_events(args.server.pace.progress);
     events.end(format!("saved {} to `{shown}`{sealed}", saving::objects(saved.objects.len())));
     saving.report(&saved, session)
+}
+
+fn plan(saving: &Saving<'_>, args: &BackupFlags, session: &Session) -> Result<MovePlan, Failure> {
+    let plan = saving.plan(session)?;
+    warn(&plan, &session.cluster_events(args.server.pace.progress));
+    Ok(plan)
 }
 
 /// Writes the file beside its place, and gives it its name when it is whole and on the disk.

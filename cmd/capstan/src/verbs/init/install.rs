@@ -2,13 +2,13 @@ use api::{
     ProviderId, ProviderType,
     plan::{SavedPlan, SavedRequest},
 };
-use management::{InitRequest, LifecyclePlan, ManagementCluster, WaitFor};
+use management::{InitRequest, LifecyclePlan, ManagementCluster, OnUnfinished, WaitFor};
 
 use crate::{
     Failure, cli,
     kustomizations::{Around, KustomizationFlags},
     session::Session,
-    settings::{KubeFlags, PaceFlags},
+    settings::{KubeFlags, LeaseFlags, PaceFlags, UnfinishedFlags},
     verbs::{
         lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags},
         provider_flags::SeveralProviders,
@@ -47,6 +47,12 @@ pub(crate) struct InstallFlags {
 
     #[command(flatten)]
     pace: PaceFlags,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
+
+    #[command(flatten)]
+    unfinished: UnfinishedFlags,
 }
 
 /// Show what `init` would do, and write nothing
@@ -90,7 +96,8 @@ pub(super) fn run(
     let planned = saved.as_ref().map_or(&[][..], |saved| saved.request.kustomizations());
     let around = Around { named: &named, planned };
     let install = Install { sources: OwnedSources::with(&args.customisation, around, session)?, request };
-    let done = lifecycle::run(&install, saved.as_ref(), &args.plan, (kube, &args.pace), session)?;
+    let done =
+        lifecycle::run(&install, saved.as_ref(), &args.plan, (kube, &args.pace), &args.lease, session)?;
     install.sources.layers().warn_of_unused(session);
     if let Some(infrastructures) = &done.first {
         let events = session.cluster_events(args.pace.progress);
@@ -114,12 +121,13 @@ impl InstallFlags {
                 validate: self.validate.unwrap_or(true),
                 wait,
                 thorough: self.plan.is_thorough(),
+                unfinished: self.unfinished.reaction(),
             });
         };
         let names_anything =
             providers.is_given() || self.target_namespace.is_some() || self.validate.is_some();
         lifecycle::nothing_beside_a_plan(names_anything, "providers, `--target-namespace` or `--validate`")?;
-        from_saved(&saved.request, wait)
+        Ok(InitRequest { unfinished: self.unfinished.reaction(), ..from_saved(&saved.request, wait)? })
     }
 }
 
@@ -134,6 +142,7 @@ fn from_saved(saved: &SavedRequest, wait: WaitFor) -> Result<InitRequest, Failur
         validate: *validate,
         wait,
         thorough: true,
+        unfinished: OnUnfinished::Refuse,
     })
 }
 
@@ -155,6 +164,10 @@ impl Change for Install {
         let (is_first, not_ready) =
             Box::pin(management::init(cluster, &sources, &self.request, plan)).await?;
         Ok(Done { not_ready, first: is_first.then_some(infrastructures) })
+    }
+
+    fn command(&self) -> &'static str {
+        "init"
     }
 
     fn request(&self, plan: &LifecyclePlan) -> SavedRequest {

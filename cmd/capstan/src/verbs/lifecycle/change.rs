@@ -2,6 +2,7 @@ use std::future::Future;
 
 use api::{
     ProviderId,
+    output::LifecycleReport,
     plan::{SavedPlan, SavedRequest},
 };
 use management::{Difference, LifecyclePlan, ManagementCluster, NotReady};
@@ -13,7 +14,7 @@ use crate::{
     failure::Kind,
     hints,
     session::Session,
-    settings::{self, KubeFlags, PaceFlags},
+    settings::{self, KubeFlags, LeaseFlags, OutputFormat, PaceFlags},
 };
 
 /// A change of a management cluster that is planned first.
@@ -27,6 +28,9 @@ pub(crate) trait Change {
         cluster: &ManagementCluster,
         plan: LifecyclePlan,
     ) -> impl Future<Output = Result<Done, Failure>>;
+
+    /// The command, such as `upgrade apply`.
+    fn command(&self) -> &'static str;
 
     /// What was asked for, with the versions of the plan.
     fn request(&self, plan: &LifecyclePlan) -> SavedRequest;
@@ -52,33 +56,67 @@ pub(crate) fn run(
     saved: Option<&SavedPlan>,
     flags: &PlanFlags,
     (kube, pace): (&KubeFlags, &PaceFlags),
+    lease: &LeaseFlags,
     session: &mut Session,
 ) -> Result<Done, Failure> {
     let format = flags.format()?;
     let cluster = settings::management_cluster(kube, pace, session)?;
-    let plan = session.block_on(change.plan(&cluster))?;
-    if let Some(saved) = saved {
-        still_holds(saved, &save(change, &plan, &cluster, session)?)?;
-    }
-    let mut report = plan.report(flags.diffs());
-    let events = session.cluster_events(pace.progress);
-    report.warnings.iter().for_each(|warning| events.warning(warning));
+    let run = Run { change, saved, flags, format, pace };
     if flags.only_plans() {
-        flags.save(|| save(change, &plan, &cluster, session), session)?;
-        let text = format.render(&report, text::plan)?;
+        return run.show(&cluster, session).map(|()| Done::default());
+    }
+    // Also the plan: what another run has just changed is part of it.
+    lease.hold(change.command(), &[&cluster], session, |clusters, session| {
+        run.carry_out(&clusters[0], session)
+    })
+}
+
+/// A change with the flags of its verb.
+struct Run<'a, C> {
+    change: &'a C,
+    saved: Option<&'a SavedPlan>,
+    flags: &'a PlanFlags,
+    format: OutputFormat,
+    pace: &'a PaceFlags,
+}
+
+impl<C: Change> Run<'_, C> {
+    /// Plans, checks that a saved plan still holds, and tells of warnings.
+    fn plan(
+        &self,
+        cluster: &ManagementCluster,
+        session: &Session,
+    ) -> Result<(LifecyclePlan, LifecycleReport), Failure> {
+        let plan = session.block_on(self.change.plan(cluster))?;
+        if let Some(saved) = self.saved {
+            still_holds(saved, &save(self.change, &plan, cluster, session)?)?;
+        }
+        let report = plan.report(self.flags.diffs());
+        let events = session.cluster_events(self.pace.progress);
+        report.warnings.iter().for_each(|warning| events.warning(warning));
+        Ok((plan, report))
+    }
+
+    fn show(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<(), Failure> {
+        let (plan, report) = self.plan(cluster, session)?;
+        self.flags.save(|| save(self.change, &plan, cluster, session), session)?;
+        let text = self.format.render(&report, text::plan)?;
+        session.printer().data(text)
+    }
+
+    fn carry_out(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<Done, Failure> {
+        let (plan, mut report) = self.plan(cluster, session)?;
+        let done = session.carry_out(self.change.carry_out(cluster, plan), &self.change.goes_on())?;
+        if let Some(not_ready) = &done.not_ready {
+            warn(not_ready, &session.cluster_events(self.pace.progress));
+            report.not_ready = management::waiting_for(&not_ready.blockers);
+        }
+        report.carried_out = true;
+        // The peer prints nothing here.
+        let text = self.format.render(&report, |_| String::new())?;
         session.printer().data(text)?;
-        return Ok(Done::default());
+        Ok(done)
     }
-    let done = session.carry_out(change.carry_out(&cluster, plan), &change.goes_on())?;
-    if let Some(not_ready) = &done.not_ready {
-        warn(not_ready, &events);
-        report.not_ready = management::waiting_for(&not_ready.blockers);
-    }
-    report.carried_out = true;
-    // The peer prints nothing here.
-    let text = format.render(&report, |_| String::new())?;
-    session.printer().data(text)?;
-    Ok(done)
 }
 
 fn save(

@@ -17,4 +17,6 @@ pub(crate) use change::{Change, Done, run, warn};
 pub(crate) use flags::{PlanFlags, WaitFlags, span, wait_until_done};
 pub(crate) use saved::{nothing_beside_a_plan, plan_of_another, references, requested, settled};
 pub(crate) use sources::OwnedSources;
-pub(crate) use unfinished::{init_text, unfinished_init, unfinished_upgrade, upgrade_text};
+pub(crate) use unfinished::{
+    init_text, lease, lease_text, move_text, unfinished_init, unfinished_upgrade, upgrade_text,
+};

@@ -2,9 +2,14 @@
 
 use std::fmt::Write as _;
 
-use api::output::{UnfinishedInstallation, UnfinishedProvider, UnfinishedUpgrade};
+use api::output::{
+    LeaseHolder, LeaseReport, UnfinishedInstallation, UnfinishedMove, UnfinishedProvider, UnfinishedUpgrade,
+};
+use apply::LeaseState;
 use management::JournalState;
 use provider::InstalledProvider;
+
+use crate::events;
 
 /// A first installation that was begun, for scripts.
 pub(crate) fn unfinished_init(begun: &[InstalledProvider]) -> Vec<UnfinishedInstallation> {
@@ -29,6 +34,30 @@ pub(crate) fn unfinished_upgrade(journal: &JournalState) -> UnfinishedUpgrade {
         rolling_back: journal.rolling_back,
         providers: journal.providers.iter().map(provider).collect(),
     }
+}
+
+/// The lease of the cluster, for scripts.
+pub(crate) fn lease(lease: &LeaseState) -> LeaseReport {
+    LeaseReport { holder: events::lease_holder(&lease.holder), expired: lease.is_expired }
+}
+
+/// An unfinished move, and the command that completes it.
+pub(crate) fn move_text(unfinished: &UnfinishedMove) -> String {
+    let UnfinishedMove { begun, phase, source, target, command } = unfinished;
+    format!(
+        "the move begun at {begun} is not finished ({phase}):\n  from {source}\n  to {target}\n\
+         on the source cluster, `{command}` completes it\n"
+    )
+}
+
+/// The run that writes to the cluster.
+pub(crate) fn lease_text(lease: &LeaseReport) -> String {
+    let LeaseHolder { host, process, command, since } = &lease.holder;
+    let id = process.split('-').next().unwrap_or_default();
+    let since = since.as_ref().map(|since| format!(", since {since}")).unwrap_or_default();
+    let state =
+        if lease.expired { "stopped without releasing its lease" } else { "is writing to this cluster" };
+    format!("`{command}` on `{host}` (process {id}{since}) {state}\n")
 }
 
 /// A first installation, and how to go on.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use api::output::{MoveAborted, ObjectName};
 use management::{Aborted, MoveRequest, Route};
 
-use super::keeper::keeper;
+use super::journal_file::keeper;
 use crate::{Failure, session::Session, settings::OutputFormat, ui::clean};
 
 /// Undoes the unfinished move between two clusters, whatever else the request would move.

@@ -4,35 +4,67 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use api::output::MoveReport;
 use management::{
-    JournalError, JournalKeeper, ManagementCluster, MoveError, MoveOutcome, MovePhase, MovePlan,
+    JournalError, JournalKeeper, ManagementCluster, MoveError, MoveOutcome, MovePhase, MovePlan, MoveRequest,
+    Route,
 };
 
-use super::{MoveFlags, abort, keeper::keeper, text};
-use crate::{Failure, events::ClusterEvents, failure::Kind, session::Session};
+use super::{MoveFlags, abort, journal_file::keeper, text};
+use crate::{Failure, events::ClusterEvents, failure::Kind, session::Session, settings::OutputFormat};
 
 pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
     let (format, request) = (flags.how.format()?, flags.request(session)?);
     let ends = flags.ends(session)?;
     if flags.how.abort {
-        return abort::run(ends.route()?, &request, format, session);
+        let Route { source, target } = ends.route()?;
+        return flags.lease.hold("move --abort", &[source, target], session, |clusters, session| {
+            abort::run(route(clusters), &request, format, session)
+        });
     }
-    session.messages().progress().begin("looking at both clusters");
-    let plan =
-        session.block_on(Box::pin(management::plan_move(&ends.source, ends.target.as_ref(), &request)))?;
-    let events = session.cluster_events(flags.server.pace.progress);
-    warn(&plan, &events);
     if flags.how.dry_run {
+        let plan = plan(&ends.source, ends.target.as_ref(), &request, flags, session)?;
         let address = |cluster: &ManagementCluster| cluster.server().address().to_owned();
         let target = ends.target.as_ref().map(address);
         let report = plan.report(&address(&ends.source), target.as_deref(), &request);
         return session.printer().data(format.render(&report, text::plan)?);
     }
+    let Route { source, target } = ends.route()?;
+    flags.lease.hold("move", &[source, target], session, |clusters, session| {
+        carry_out(route(clusters), &request, format, flags, session)
+    })
+}
+
+/// The clusters in the order they were given to the lease.
+fn route(clusters: &[ManagementCluster]) -> Route<'_> {
+    Route { source: &clusters[0], target: &clusters[1] }
+}
+
+fn plan(
+    source: &ManagementCluster,
+    target: Option<&ManagementCluster>,
+    request: &MoveRequest,
+    flags: &MoveFlags,
+    session: &Session,
+) -> Result<MovePlan, Failure> {
+    session.messages().progress().begin("looking at both clusters");
+    let plan = session.block_on(Box::pin(management::plan_move(source, target, request)))?;
+    warn(&plan, &session.cluster_events(flags.server.pace.progress));
+    Ok(plan)
+}
+
+fn carry_out(
+    route: Route<'_>,
+    request: &MoveRequest,
+    format: OutputFormat,
+    flags: &MoveFlags,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let plan = plan(route.source, Some(route.target), request, flags, session)?;
     let begun = Begun::default();
     let keeper = begun.watching(keeper(session.environment()));
-    let route = ends.route()?;
+    let events = session.cluster_events(flags.server.pace.progress);
     let program = session.program().name();
     let moved = async {
-        let outcome = Box::pin(management::carry_out_move(route, &request, plan, &keeper)).await;
+        let outcome = Box::pin(management::carry_out_move(route, request, plan, &keeper)).await;
         outcome.map_err(|error| begun.explain(error, program))
     };
     let outcome = session.block_on(moved).map_err(|failure| begun.interrupted(failure, program))?;
@@ -79,8 +111,8 @@ impl Begun {
 
     /// Adds to an error what is left behind. A move that somebody else works on is not ours to go on with.
     fn explain(&self, error: MoveError, program: &str) -> Failure {
-        use JournalError::{Another, TakenOver, UnderWay};
-        let is_theirs = matches!(&error, MoveError::Journal(Another { .. } | TakenOver | UnderWay { .. }));
+        use JournalError::{Another, TakenOver};
+        let is_theirs = matches!(&error, MoveError::Journal(Another { .. } | TakenOver));
         let failure = Failure::from(error);
         if is_theirs { failure } else { self.half_way(failure, program) }
     }

@@ -1,17 +1,18 @@
 //! Moves to and from a folder of files, in the layout of the peer.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
 
-use management::{ManagementCluster, MoveError, SaveInto, SaveRest, SavedFile, SavedObjects};
+use management::{ManagementCluster, MoveError, MovePlan, SaveInto, SaveRest, SavedFile, SavedObjects};
 
 use super::{
     MoveFlags,
     carry_out::warn,
     flags::connect,
-    keeper::keeper,
+    journal_file::keeper_under_lease,
     restoring,
     restoring::Source,
     saving,
@@ -31,30 +32,65 @@ pub(super) fn save(path: &Path, flags: &MoveFlags, session: &mut Session) -> Res
     flags.scope.check_saving()?;
     let source = flags.source(session)?;
     let staging = Staging::new(path)?;
-    if flags.how.abort {
-        let keeper = keeper(session.environment());
-        let resumed = session.block_on(management::resume_saved(&source, &request, &keeper))?;
-        staging.discard()?;
-        let events = session.cluster_events(flags.server.pace.progress);
-        events.end(saving::resumed_in_words(resumed.len()));
-        return Ok(());
-    }
     let saving =
         Saving { source: &source, request: &request, how: SaveRest::Paused, into: SaveInto::Files, format };
+    let shown = path.display().to_string();
+    if flags.how.abort {
+        return flags.lease.hold("move --abort", &[&source], session, |clusters, session| {
+            resume(&Saving { source: &clusters[0], ..saving }, &staging, flags, session)
+        });
+    }
+    if flags.how.dry_run {
+        let (plan, _) = plan(&saving, &staging, flags, session)?;
+        return saving.show(&plan, &shown, session);
+    }
+    flags.lease.hold("move --to-directory", &[&source], session, |clusters, session| {
+        save_into(&staging, &shown, &Saving { source: &clusters[0], ..saving }, flags, session)
+    })
+}
+
+/// Resumes what a save that was interrupted has paused.
+fn resume(
+    saving: &Saving<'_>,
+    staging: &Staging,
+    flags: &MoveFlags,
+    session: &Session,
+) -> Result<(), Failure> {
+    let keeper = keeper_under_lease(session.environment());
+    let resumed = session.block_on(management::resume_saved(saving.source, saving.request, &keeper))?;
+    staging.discard()?;
+    session.cluster_events(flags.server.pace.progress).end(saving::resumed_in_words(resumed.len()));
+    Ok(())
+}
+
+/// The plan, and the names of the files it leads to.
+fn plan(
+    saving: &Saving<'_>,
+    staging: &Staging,
+    flags: &MoveFlags,
+    session: &Session,
+) -> Result<(MovePlan, BTreeSet<String>), Failure> {
     let plan = saving.plan(session)?;
     let names = plan.file_names();
     staging.check(&names)?;
-    let events = session.cluster_events(flags.server.pace.progress);
-    warn(&plan, &events);
-    let shown = path.display().to_string();
-    if flags.how.dry_run {
-        return saving.show(&plan, &shown, session);
-    }
+    warn(&plan, &session.cluster_events(flags.server.pace.progress));
+    Ok((plan, names))
+}
+
+fn save_into(
+    staging: &Staging,
+    shown: &str,
+    saving: &Saving<'_>,
+    flags: &MoveFlags,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let (plan, names) = plan(saving, staging, flags, session)?;
     staging.begin()?;
     let mut keep = |object: management::SavedObject| staging.write(&object.file, &object.content);
     let again = format!("`{} move --abort --to-directory {shown}` resumes them", session.program().name());
     let saved = saving.carry_out(plan, &mut keep, &again, session)?;
     staging.publish(&names)?;
+    let events = session.cluster_events(flags.server.pace.progress);
     events.end(format!("saved {} to `{shown}`", saving::objects(saved.objects.len())));
     saving.report(&saved, session)
 }
@@ -75,7 +111,7 @@ pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> 
     let target = flags.restore_target(session)?;
     let from = Source { name: path.display().to_string(), objects: &objects };
     let how = restoring::How { format, dry_run: flags.how.dry_run, progress: flags.server.pace.progress };
-    restoring::run(&from, &target, &request, &how, session)
+    restoring::run(&from, &target, &request, &how, &flags.lease, session)
 }
 
 /// The files of a folder. What is hidden or has another ending is left out, with a word.

@@ -4,7 +4,7 @@ mod abort;
 pub(super) mod carry_out;
 mod directory;
 pub(super) mod flags;
-mod keeper;
+mod journal_file;
 mod report;
 pub(super) mod restoring;
 pub(super) mod saving;
@@ -14,7 +14,8 @@ mod text;
 
 use crate::{Failure, session::Session};
 
-pub(crate) use keeper::forget_moves_between;
+pub(crate) use journal_file::forget_moves_between;
+pub(crate) use status::{command, unfinished_move};
 
 use flags::{HowFlags, ScopeFlags, TargetFlags};
 
@@ -67,6 +68,9 @@ struct MoveFlags {
 
     #[command(flatten)]
     server: crate::settings::ServerFlags,
+
+    #[command(flatten)]
+    lease: crate::settings::LeaseFlags,
 }
 
 #[derive(clap::Subcommand)]

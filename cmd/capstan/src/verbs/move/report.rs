@@ -1,7 +1,7 @@
 use api::output::MoveReport;
 use management::{ManagementCluster, MoveError};
 
-use super::{flags::TargetFlags, keeper::last_report, text};
+use super::{flags::TargetFlags, journal_file::last_report, text};
 use crate::{
     Failure,
     events::ApiWarnings,

@@ -5,7 +5,12 @@ use apply::ObjectKey;
 use management::{ManagementCluster, MovePlan, MoveRequest, OnTarget, Restored, SavedObjects, object_name};
 
 use super::{carry_out::warn, saving::objects, text};
-use crate::{Failure, events::ProgressFormat, session::Session, settings::OutputFormat};
+use crate::{
+    Failure,
+    events::ProgressFormat,
+    session::Session,
+    settings::{LeaseFlags, OutputFormat},
+};
 
 /// What is restored.
 pub(in crate::verbs) struct Source<'a> {
@@ -29,19 +34,44 @@ pub(in crate::verbs) fn run(
     target: &ManagementCluster,
     request: &MoveRequest,
     how: &How,
+    lease: &LeaseFlags,
     session: &mut Session,
 ) -> Result<(), Failure> {
+    if how.dry_run {
+        let plan = plan(source, target, request, how, session)?;
+        return show(source, target, &plan, request, how, session);
+    }
+    lease.hold("restore", &[target], session, |clusters, session| {
+        carry_out(source, &clusters[0], request, how, session)
+    })
+}
+
+fn plan(
+    source: &Source<'_>,
+    target: &ManagementCluster,
+    request: &MoveRequest,
+    how: &How,
+    session: &Session,
+) -> Result<MovePlan, Failure> {
     session.messages().progress().begin("looking at the cluster");
     let plan = management::plan_restore(target, source.objects, request);
     let plan = session.block_on(Box::pin(plan))?;
-    let events = session.cluster_events(how.progress);
-    warn(&plan, &events);
-    if how.dry_run {
-        return show(source, target, &plan, request, how, session);
-    }
+    warn(&plan, &session.cluster_events(how.progress));
+    Ok(plan)
+}
+
+fn carry_out(
+    source: &Source<'_>,
+    target: &ManagementCluster,
+    request: &MoveRequest,
+    how: &How,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let plan = plan(source, target, request, how, session)?;
     let restore = management::restore_objects(target, request, &plan, source.objects);
     let goes_on = "the same command goes on; until then what it has created stays paused";
     let restored = session.carry_out(Box::pin(restore), goes_on)?;
+    let events = session.cluster_events(how.progress);
     if let Some(paused) = restored.paused_in_words() {
         events.warning(paused);
     }

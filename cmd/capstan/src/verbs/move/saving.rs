@@ -9,10 +9,11 @@ use management::{
     object_name,
 };
 
-use super::{keeper::keeper, text};
+use super::{journal_file::keeper_under_lease, text};
 use crate::{Failure, failure::Kind, session::Session, settings::OutputFormat};
 
 /// What is saved, and how.
+#[derive(Clone, Copy)]
 pub(in crate::verbs) struct Saving<'a> {
     pub(in crate::verbs) source: &'a ManagementCluster,
     pub(in crate::verbs) request: &'a MoveRequest,
@@ -35,7 +36,7 @@ impl Saving<'_> {
     /// Everything that stands in the way.
     pub(in crate::verbs) fn plan(&self, session: &Session) -> Result<MovePlan, Failure> {
         session.messages().progress().begin("looking at the cluster");
-        let keeper = keeper(session.environment());
+        let keeper = keeper_under_lease(session.environment());
         let plan = management::plan_save(self.source, self.request, self.how, self.into, &keeper);
         session.block_on(Box::pin(plan))
     }
@@ -63,7 +64,7 @@ impl Saving<'_> {
         again: &str,
         session: &Session,
     ) -> Result<Done, Failure> {
-        let keeper = keeper(session.environment());
+        let keeper = keeper_under_lease(session.environment());
         let planned: BTreeSet<ObjectKey> = plan.left_out().into_iter().map(|left| left.object).collect();
         let mut objects = Vec::new();
         let mut noting = |object: SavedObject| {

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use api::output::{MoveProgress, MoveStatus, ObjectName, OpenSave};
+use api::output::{MoveProgress, MoveStatus, ObjectName, OpenSave, UnfinishedMove};
 use management::{MoveJournal, MovePhase};
 
-use super::{flags::TargetFlags, keeper::keeper};
+use super::{flags::TargetFlags, journal_file::keeper};
 use crate::{
     Failure,
     events::ApiWarnings,
@@ -55,8 +55,24 @@ pub(super) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     session.printer().data(text)
 }
 
-fn progress(journal: &MoveJournal, program: &str) -> MoveProgress {
+/// The command that completes an unfinished move, to be run on its source.
+pub(crate) fn command(journal: &MoveJournal, program: &str) -> String {
     let abort = if journal.phase == MovePhase::Aborting { " --abort" } else { "" };
+    format!("{program} move{}{abort}", flags(journal))
+}
+
+/// An unfinished move, for scripts.
+pub(crate) fn unfinished_move(journal: &MoveJournal, program: &str) -> UnfinishedMove {
+    UnfinishedMove {
+        begun: journal.begun.clone(),
+        phase: journal.phase.as_str().to_owned(),
+        source: journal.source.address.clone(),
+        target: journal.target.address.clone(),
+        command: command(journal, program),
+    }
+}
+
+fn progress(journal: &MoveJournal, program: &str) -> MoveProgress {
     let paused = journal.paused.iter().filter(|paused| !paused.was_paused);
     MoveProgress {
         run: journal.run.clone(),
@@ -69,7 +85,7 @@ fn progress(journal: &MoveJournal, program: &str) -> MoveProgress {
         host: journal.holder.host.clone(),
         process: journal.holder.process.clone(),
         next: next(journal.phase).to_owned(),
-        command: journal.is_unfinished().then(|| format!("{program} move{}{abort}", flags(journal))),
+        command: journal.is_unfinished().then(|| command(journal, program)),
     }
 }
 

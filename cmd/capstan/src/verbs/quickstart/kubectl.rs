@@ -68,9 +68,11 @@ impl Kubectl {
 pub(super) fn run(task: &Kubectl, sandbox: &str, session: &Session) -> Result<(), Failure> {
     let kube = KubeFlags { sandbox: Some(sandbox.to_owned()), ..KubeFlags::default() };
     let cluster = settings::management_cluster(&kube, &PaceFlags::default(), session)?;
+    // As kubectl, which knows of no lease.
+    let server = cluster.server().unguarded();
     match task {
-        Kubectl::Apply(file) => apply_file(file, cluster.server(), session),
-        Kubectl::WaitFor(name) => wait_for(name, cluster.server(), session),
+        Kubectl::Apply(file) => apply_file(file, &server, session),
+        Kubectl::WaitFor(name) => wait_for(name, &server, session),
         Kubectl::Get(_) => Err(Failure::new(Kind::Bug, "the tour shows no objects")),
     }
 }

@@ -2,14 +2,16 @@ use api::{
     Contract, ProviderId,
     plan::{SavedPlan, SavedReference, SavedRequest, SavedUpgradeOptions},
 };
-use management::{LifecyclePlan, ManagementCluster, UpgradeItem, UpgradeRequest, UpgradeTarget, WaitFor};
+use management::{
+    LifecyclePlan, ManagementCluster, OnUnfinished, UpgradeItem, UpgradeRequest, UpgradeTarget, WaitFor,
+};
 
 use crate::{
     Failure,
     kustomizations::{Around, KustomizationFlags},
     program::Program,
     session::Session,
-    settings::ServerFlags,
+    settings::{LeaseFlags, ServerFlags, UnfinishedFlags},
     verbs::{
         lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags},
         provider_flags::NamedProviders,
@@ -51,6 +53,12 @@ pub(crate) struct Apply {
 
     #[command(flatten)]
     server: ServerFlags,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
+
+    #[command(flatten)]
+    unfinished: UnfinishedFlags,
 }
 
 #[derive(Clone, Copy, clap::Args)]
@@ -94,7 +102,7 @@ impl Apply {
         let sources = OwnedSources::with(&self.customisation, around, session)?;
         let change = Upgrade { sources, request, program: session.program() };
         let server = (&self.server.kube, &self.server.pace);
-        lifecycle::run(&change, saved.as_ref(), &self.plan, server, session)?;
+        lifecycle::run(&change, saved.as_ref(), &self.plan, server, &self.lease, session)?;
         change.sources.layers().warn_of_unused(session);
         Ok(())
     }
@@ -108,7 +116,8 @@ impl Apply {
                 || self.switches.saved() != SavedUpgradeOptions::default();
             let flags = "`--contract`, providers or what may be done to them";
             lifecycle::nothing_beside_a_plan(names_anything, flags)?;
-            return from_saved(&saved.request, wait);
+            let request = from_saved(&saved.request, wait)?;
+            return Ok(UpgradeRequest { unfinished: self.unfinished.reaction(), ..request });
         }
         let target = match contract {
             Some(_) if !named.is_empty() => {
@@ -129,7 +138,8 @@ impl Apply {
             }
             None => UpgradeTarget::Providers(named),
         };
-        Ok(request(target, self.switches.saved(), wait, self.plan.is_thorough()))
+        let request = request(target, self.switches.saved(), wait, self.plan.is_thorough());
+        Ok(UpgradeRequest { unfinished: self.unfinished.reaction(), ..request })
     }
 }
 
@@ -160,6 +170,7 @@ fn request(
         skip_cert_manager: options.skip_cert_manager,
         wait,
         thorough,
+        unfinished: OnUnfinished::Refuse,
     }
 }
 
@@ -207,6 +218,10 @@ impl Change for Upgrade {
         let not_ready =
             Box::pin(management::upgrade(cluster, &self.sources.get(), &self.request, plan)).await?;
         Ok(Done { not_ready, first: None })
+    }
+
+    fn command(&self) -> &'static str {
+        "upgrade apply"
     }
 
     /// Versions settled by a contract are pinned as versions; where none is left to go to, the contract says so again.

@@ -4,7 +4,7 @@ use crate::{
     Failure,
     kustomizations::{Around, KustomizationFlags},
     session::Session,
-    settings::{self, ServerFlags},
+    settings::{self, LeaseFlags, ServerFlags, UnfinishedFlags},
     verbs::lifecycle::{self, OwnedSources, WaitFlags},
 };
 
@@ -16,6 +16,12 @@ pub(crate) struct ToTheEnd {
 
     #[command(flatten)]
     server: ServerFlags,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
+
+    #[command(flatten)]
+    unfinished: UnfinishedFlags,
 }
 
 /// The flags of going on.
@@ -37,6 +43,9 @@ pub(crate) struct Resume {
 pub(crate) struct Abort {
     #[command(flatten)]
     server: ServerFlags,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
 }
 
 pub(super) fn resume(args: &Resume, session: &mut Session) -> Result<(), Failure> {
@@ -44,20 +53,27 @@ pub(super) fn resume(args: &Resume, session: &mut Session) -> Result<(), Failure
     let wait = args.wait.wait_for()?;
     let sources = OwnedSources::with(customisation, Around::default(), session)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    let sources = sources.get();
-    args.end(management::resume_upgrade(&cluster, &sources, wait), "the upgrade is finished", session)
+    args.lease.hold("upgrade resume", &[&cluster], session, |clusters, session| {
+        let sources = sources.get();
+        let resumed = management::resume_upgrade(&clusters[0], &sources, wait, args.unfinished.reaction());
+        args.end(resumed, "the upgrade is finished", session)
+    })
 }
 
 pub(super) fn rollback(args: &ToTheEnd, session: &mut Session) -> Result<(), Failure> {
     let wait = args.wait.wait_for()?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    let rolled_back = management::rollback_upgrade(&cluster, wait);
-    args.end(rolled_back, "the providers are what they were before the upgrade", session)
+    args.lease.hold("upgrade rollback", &[&cluster], session, |clusters, session| {
+        let rolled_back = management::rollback_upgrade(&clusters[0], wait, args.unfinished.reaction());
+        args.end(rolled_back, "the providers are what they were before the upgrade", session)
+    })
 }
 
 pub(super) fn abort(args: &Abort, session: &mut Session) -> Result<(), Failure> {
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    session.block_on(management::abort_upgrade(&cluster))?;
+    args.lease.hold("upgrade abort", &[&cluster], session, |clusters, session| {
+        session.block_on(management::abort_upgrade(&clusters[0]))
+    })?;
     session.messages().status("the upgrade is forgotten; what it did stays");
     Ok(())
 }

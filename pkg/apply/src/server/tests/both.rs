@@ -23,7 +23,7 @@ async fn a_real_server_does_what_is_expected_of_it() {
     let context = config.current_context.clone().unwrap();
     let credentials = Credentials::Kubeconfig { config: Box::new(config), context };
     let connection = Connection { credentials, impersonation: None, user_agent: "test/1".into() };
-    let server = Server::connect(connection.clone(), ServerSettings::default()).await.unwrap();
+    let server = Server::connect(connection.clone(), ServerSettings::default()).await.unwrap().unguarded();
     on_any(&server).await;
     dead_apis(&server).await;
     rules(&server, connection).await;
@@ -154,7 +154,7 @@ async fn rules(server: &Server, connection: Connection) {
     }
     let impersonation = Some(Impersonation { user: "limited".into(), groups: Vec::new() });
     let limited = Connection { impersonation, ..connection };
-    let limited = Server::connect(limited, ServerSettings::default()).await.unwrap();
+    let limited = Server::connect(limited, ServerSettings::default()).await.unwrap().unguarded();
     let wanted = ["get pods", "list pods", "get pods/log", "delete apps/deployments", "delete pods"];
     let wanted = wanted.map(|text| {
         let (verb, resource) = text.split_once(' ').unwrap();

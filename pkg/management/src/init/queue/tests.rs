@@ -2,7 +2,7 @@ use ProviderType::{Bootstrap, ControlPlane};
 
 use super::*;
 use crate::{
-    WaitFor,
+    OnUnfinished, WaitFor,
     testing::{NEW, OLD, Releases, asked, bootstrap, control_plane, core, docker, installed},
 };
 
@@ -14,6 +14,7 @@ fn request(providers: &[(ProviderId, &str)], declined: &[ProviderType]) -> InitR
         validate: true,
         wait: WaitFor { timeout: None, must_be_ready: false },
         thorough: false,
+        unfinished: OnUnfinished::Refuse,
     }
 }
 

@@ -15,14 +15,14 @@ use serde_json::json;
 
 use super::{JournalError, MoveJournal, MoveSide};
 use crate::{
-    ManagementCluster,
+    ManagementCluster, ProviderInventory,
     cluster::{config_map_kind, served},
     inventory::FIELD_MANAGER,
     provider_set::PREFIX,
 };
 
 /// The ConfigMap. Without labels of Cluster API and without owners: no move takes it along.
-pub(super) const NAME: &str = "capstan-move";
+pub(crate) const NAME: &str = "capstan-move";
 pub(super) const REPORT_KEY: &str = "report";
 const JOURNAL_KEY: &str = "journal";
 /// With which the core provider takes it along when it is deleted.
@@ -86,8 +86,17 @@ impl Copy {
     pub(super) async fn read(cluster: &ManagementCluster, side: MoveSide) -> Result<Self, JournalError> {
         let inventory = Box::pin(cluster.inventory()).await;
         let inventory = inventory.map_err(|source| JournalError::Place { side, source: Box::new(source) })?;
-        let core = inventory.providers.into_iter().find(|one| one.id.provider_type == ProviderType::Core);
-        let namespace = core.map_or_else(|| NAMESPACE.to_owned(), |core| core.namespace);
+        Self::read_beside(cluster, side, &inventory).await
+    }
+
+    /// The same where the inventory is known: one request.
+    pub(super) async fn read_beside(
+        cluster: &ManagementCluster,
+        side: MoveSide,
+        inventory: &ProviderInventory,
+    ) -> Result<Self, JournalError> {
+        let core = inventory.providers.iter().find(|one| one.id.provider_type == ProviderType::Core);
+        let namespace = core.map_or_else(|| NAMESPACE.to_owned(), |core| core.namespace.clone());
         let (cluster, journal, report, revision) = (cluster.clone(), None, None, None);
         let mut copy = Self { cluster, side, namespace, journal, report, revision };
         Box::pin(copy.read_again()).await?;
@@ -101,6 +110,7 @@ impl Copy {
             (self.journal, self.report, self.revision) = (None, None, None);
             return Ok(());
         };
+        self.cluster.revisions.note(&found);
         self.journal = Some(journal(&found).map_err(|problem| self.unusable(problem))?);
         self.report = found.get(&["binaryData", REPORT_KEY]).and_then(Value::as_str).map(str::to_owned);
         self.revision = Some(Revision::of(&found));

@@ -2,7 +2,7 @@
 
 use futures::try_join;
 
-use super::{Holder, JournalError, MoveJournal, MoveSide, copy::Copy};
+use super::{JournalError, MoveJournal, MoveSide, copy::Copy};
 use crate::ManagementCluster;
 
 /// Both copies, as they were read.
@@ -38,12 +38,6 @@ impl Sides {
         Ok(Self { source, target })
     }
 
-    /// One request to each.
-    pub(super) async fn read_again(&mut self) -> Result<(), JournalError> {
-        try_join!(self.source.read_again(), self.target.read_again())?;
-        Ok(())
-    }
-
     pub(super) fn standing(&self) -> Option<&MoveJournal> {
         standing(self.source.journal.as_ref(), self.target.journal.as_ref())
     }
@@ -52,11 +46,6 @@ impl Sides {
     pub(super) fn next_sign(&self) -> u64 {
         let signs = self.copies().map(|copy| copy.holder.sign);
         signs.max().unwrap_or_default().saturating_add(1)
-    }
-
-    /// Who holds each copy, and his signs: whoever is alive changes them.
-    pub(super) fn signs(&self) -> Vec<Holder> {
-        self.copies().map(|copy| copy.holder.clone()).collect()
     }
 
     /// Unfinished, and of another move than this.

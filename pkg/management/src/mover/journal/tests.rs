@@ -1,7 +1,7 @@
 mod holding;
 mod killed;
 
-use std::sync::Mutex;
+use std::{sync::Mutex, time::Duration};
 
 use apply::ObjectKey;
 use serde_json::{Value, json};

@@ -73,6 +73,7 @@ fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
         }],
         ignored: Vec::new(),
         warnings: Vec::new(),
+        unfinished_init: false,
     }
 }
 

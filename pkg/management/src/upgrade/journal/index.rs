@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::unusable;
 use crate::{
-    CertManagerPlan, ProviderInventory, UpgradeError, UpgradeRequest, UpgradeTarget, WaitFor,
+    CertManagerPlan, OnUnfinished, ProviderInventory, UpgradeError, UpgradeRequest, UpgradeTarget, WaitFor,
     upgrade::choose::Choice,
 };
 
@@ -185,6 +185,7 @@ impl Index {
             skip_cert_manager: self.skip_cert_manager,
             wait,
             thorough: false,
+            unfinished: OnUnfinished::Refuse,
         }
     }
 }

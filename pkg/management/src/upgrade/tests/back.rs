@@ -1,4 +1,5 @@
 use super::*;
+use crate::OnUnfinished;
 
 #[tokio::test]
 async fn going_back_restores_what_was_there_before() {
@@ -6,11 +7,11 @@ async fn going_back_restores_what_was_there_before() {
     let before = lab.installed().await;
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
     assert_ne!(lab.installed().await, before);
-    assert_eq!(rollback_upgrade(&lab.cluster, WAIT).await.unwrap(), None);
+    assert_eq!(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap(), None);
     assert_eq!(lab.versions().await, all_at(OLD));
     assert_eq!(lab.installed().await, before);
     assert!(lab.journal().await.is_empty());
-    let again = rollback_upgrade(&lab.cluster, WAIT).await;
+    let again = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
     assert!(
         matches!(again, Err(LifecycleError::Upgrade(UpgradeError::NoJournal { verb: "roll back" }))),
         "{again:?}"
@@ -23,7 +24,7 @@ async fn an_upgrade_cut_off_anywhere_can_be_gone_back_from() {
         let lab = Lab::start().await;
         let before = lab.installed().await;
         assert!(!lab.upgrade_until(at, &to_contract()).await);
-        let back = rollback_upgrade(&lab.cluster, WAIT).await;
+        let back = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
         match back {
             // Nothing but parts of a journal was written.
             Err(LifecycleError::Upgrade(UpgradeError::NoJournal { .. })) if at == 2 => {}
@@ -39,7 +40,7 @@ async fn going_back_cut_off_anywhere_is_completed_by_the_same_command() {
         let lab = Lab::start().await;
         let before = lab.installed().await;
         assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
-        lab.cut_off(at, rollback_upgrade(&lab.cluster, WAIT)).await;
+        lab.cut_off(at, rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse)).await;
         if at > 0 {
             let forth = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await;
             match forth {
@@ -47,7 +48,7 @@ async fn going_back_cut_off_anywhere_is_completed_by_the_same_command() {
                 other => panic!("cut off at {at}: {other:?}"),
             }
         }
-        let back = rollback_upgrade(&lab.cluster, WAIT).await;
+        let back = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
         assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None);
         assert_eq!(lab.installed().await, before, "cut off at {at}");
     }
@@ -76,7 +77,7 @@ async fn a_new_storage_version_is_gone_back_from_while_there_are_no_objects() {
         definition["status"]["storedVersions"].clone()
     };
     assert_eq!(stored().await, json!(["v1beta2", "v1beta3"]));
-    assert_eq!(rollback_upgrade(&lab.cluster, WAIT).await.unwrap(), None);
+    assert_eq!(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap(), None);
     assert_eq!(stored().await, json!(["v1beta2"]));
     assert_eq!(lab.installed().await, before);
 }
@@ -87,8 +88,11 @@ async fn going_back_from_a_new_storage_version_cut_off_anywhere_is_completed_by_
         let lab = Lab::with(with_new_storage()).await;
         let before = lab.installed().await;
         assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
-        assert!(!lab.cut_off(at, rollback_upgrade(&lab.cluster, WAIT)).await, "cut off at {at}");
-        let back = rollback_upgrade(&lab.cluster, WAIT).await;
+        assert!(
+            !lab.cut_off(at, rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse)).await,
+            "cut off at {at}"
+        );
+        let back = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
         assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None);
         assert_eq!(lab.installed().await, before, "cut off at {at}");
     }
@@ -105,7 +109,7 @@ async fn there_is_no_way_back_from_a_new_storage_version_once_there_are_objects(
         )
         .await;
     let revision = lab.revision();
-    match rollback_upgrade(&lab.cluster, WAIT).await {
+    match rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await {
         Err(error @ LifecycleError::Upgrade(UpgradeError::NoWayBack { .. })) => assert_eq!(
             error.to_string(),
             format!(
@@ -128,13 +132,13 @@ async fn there_is_no_way_back_once_a_provider_went_on_or_away() {
         Err(LifecycleError::Upgrade(UpgradeError::NoWayBack { reasons })) => reasons,
         other => panic!("{other:?}"),
     };
-    let found: Vec<String> = reasons(rollback_upgrade(&lab.cluster, WAIT).await);
+    let found: Vec<String> = reasons(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await);
     assert_eq!(
         found,
         ["`infrastructure-docker` has version v1.15.0, and the upgrade went from v1.13.5 to v1.14.0"]
     );
     lab.fixture.delete(PROVIDER, &place).await;
-    let found: Vec<String> = reasons(rollback_upgrade(&lab.cluster, WAIT).await);
+    let found: Vec<String> = reasons(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await);
     assert_eq!(found, ["`infrastructure-docker` is no longer installed"]);
 }
 
@@ -147,15 +151,15 @@ async fn a_journal_that_was_tampered_with_changes_nothing() {
     let place = format!("{}/{}", namespace_of(&core()), part["metadata"]["name"].as_str().unwrap());
     lab.fixture.merge(SECRET, &place, &json!({"data": {"manifests": "AAAA"}})).await;
     let revision = lab.revision();
-    let result = rollback_upgrade(&lab.cluster, WAIT).await;
+    let result = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
     assert!(matches!(result, Err(LifecycleError::Upgrade(UpgradeError::Journal { .. }))), "{result:?}");
     let index = format!("{}/capstan-upgrade", namespace_of(&core()));
     lab.fixture.delete(SECRET, &place).await;
-    let gone = rollback_upgrade(&lab.cluster, WAIT).await.unwrap_err().to_string();
+    let gone = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap_err().to_string();
     assert!(gone.ends_with("is gone"), "{gone}");
     // {"format":2}
     lab.fixture.merge(SECRET, &index, &json!({"data": {"journal": "eyJmb3JtYXQiOjJ9"}})).await;
-    let newer = rollback_upgrade(&lab.cluster, WAIT).await.unwrap_err().to_string();
+    let newer = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap_err().to_string();
     assert!(newer.ends_with("it has format 2, and this binary knows 1"), "{newer}");
     assert!(lab.revision() <= revision + 2, "nobody but this test wrote anything");
 }

@@ -1,7 +1,7 @@
 use management::RolloutChange;
 
 use super::{change::change_all, target::Target};
-use crate::{Failure, session::Session};
+use crate::{Failure, session::Session, settings::LeaseFlags};
 
 /// Do nothing more about changes of a resource until it is resumed
 #[derive(clap::Args)]
@@ -11,8 +11,11 @@ use crate::{Failure, session::Session};
 pub(crate) struct Pause {
     #[command(flatten)]
     target: Target,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
 }
 
-pub(crate) fn run(args: &Pause, session: &Session) -> Result<(), Failure> {
-    change_all(RolloutChange::Pause, &args.target, session)
+pub(crate) fn run(args: &Pause, session: &mut Session) -> Result<(), Failure> {
+    change_all(RolloutChange::Pause, &args.target, &args.lease, session)
 }

@@ -1,7 +1,7 @@
 use management::RolloutChange;
 
 use super::{change::change_all, target::Target};
-use crate::{Failure, session::Session};
+use crate::{Failure, session::Session, settings::LeaseFlags};
 
 /// Replace all machines, one after the other, though nothing of them has changed
 ///
@@ -13,8 +13,11 @@ use crate::{Failure, session::Session};
 pub(crate) struct Restart {
     #[command(flatten)]
     target: Target,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
 }
 
-pub(crate) fn run(args: &Restart, session: &Session) -> Result<(), Failure> {
-    change_all(RolloutChange::Restart, &args.target, session)
+pub(crate) fn run(args: &Restart, session: &mut Session) -> Result<(), Failure> {
+    change_all(RolloutChange::Restart, &args.target, &args.lease, session)
 }

@@ -1,7 +1,7 @@
 use management::RolloutChange;
 
 use super::{change::change_all, target::Target};
-use crate::{Failure, session::Session};
+use crate::{Failure, session::Session, settings::LeaseFlags};
 
 /// Go on with a resource that was paused
 #[derive(clap::Args)]
@@ -11,8 +11,11 @@ use crate::{Failure, session::Session};
 pub(crate) struct Resume {
     #[command(flatten)]
     target: Target,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
 }
 
-pub(crate) fn run(args: &Resume, session: &Session) -> Result<(), Failure> {
-    change_all(RolloutChange::Resume, &args.target, session)
+pub(crate) fn run(args: &Resume, session: &mut Session) -> Result<(), Failure> {
+    change_all(RolloutChange::Resume, &args.target, &args.lease, session)
 }

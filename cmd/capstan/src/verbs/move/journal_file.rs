@@ -1,33 +1,20 @@
-//! What the machine knows for a journal: who this process is, which others are gone, and where the disk keeps things.
+//! The files that keep the journals and reports of moves on the disk.
 
 use std::{
-    fs,
-    hash::{DefaultHasher, Hash as _, Hasher as _},
-    io,
+    fs, io,
     path::{Path, PathBuf},
-    process,
     sync::Arc,
-    time::SystemTime,
 };
 
 use management::{Holder, JournalKeeper, MoveJournal, MoveReport};
 use serde::Serialize;
 
-use crate::{Environment, settings, ui::write_file_atomically};
+use crate::{Environment, process, settings, ui::write_file_atomically};
 
 /// Only its user may read what is moved where.
 const MODE: u32 = 0o600;
 /// Ids of runs come from clusters, and name files.
 const MOST_CHARS: usize = 64;
-
-/// A process among all that have run on the machines of this world: its id, where that id counts, and when it began.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct ProcessId {
-    id: u32,
-    /// Of the running system and the part of it that shares process ids; empty where that is not known.
-    place: String,
-    begun: String,
-}
 
 /// This process as the holder of a journal, and a folder for journals: `moves` in the state folder. Without any such folder
 /// the clusters alone keep them.
@@ -35,13 +22,18 @@ pub(super) fn keeper(environment: &Environment) -> JournalKeeper {
     let folder = Arc::new(folder(environment));
     let for_reports = Arc::clone(&folder);
     JournalKeeper {
-        holder: Holder { host: host(environment), process: ProcessId::own().to_string(), sign: 0 },
-        is_gone: Arc::new(|holder| is_gone(&holder.process)),
+        holder: Holder { host: process::host(environment), process: process::own(), sign: 0 },
+        is_gone: Arc::new(|holder| process::has_ended(&holder.process)),
         store: Arc::new(move |journal| store(folder.as_deref(), &journal.run, "json", journal)),
         store_report: Arc::new(move |report| {
             store(for_reports.as_deref(), &report.run, "report.json", report)
         }),
     }
+}
+
+/// The same for a run that holds the lease of the cluster: no other run is at work there.
+pub(super) fn keeper_under_lease(environment: &Environment) -> JournalKeeper {
+    JournalKeeper { is_gone: Arc::new(|_| true), ..keeper(environment) }
 }
 
 /// The journal and the report of the move that was finished last on this machine, and the file of the report.
@@ -84,70 +76,6 @@ fn folder(environment: &Environment) -> Option<PathBuf> {
     settings::state_home(environment).map(|home| home.join("capstan").join("moves"))
 }
 
-/// For people alone: two machines may have one name.
-fn host(environment: &Environment) -> String {
-    let named = |name| environment.text(name).filter(|host| !host.is_empty()).map(str::to_owned);
-    read("/proc/sys/kernel/hostname")
-        .or_else(|| named("HOSTNAME"))
-        .or_else(|| named("COMPUTERNAME"))
-        .unwrap_or_else(|| "unknown".to_owned())
-}
-
-/// Whether a process is known to have ended: it counted where this one does, and is not there.
-fn is_gone(process: &str) -> bool {
-    let Some(known) = ProcessId::parse(process) else { return false };
-    let place = place();
-    !place.is_empty() && known.place == place && begun(known.id).as_deref() != Some(&*known.begun)
-}
-
-impl ProcessId {
-    fn own() -> Self {
-        let id = process::id();
-        let now = || {
-            let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-            time.as_millis().to_string()
-        };
-        Self { id, place: place(), begun: begun(id).unwrap_or_else(now) }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.splitn(3, '-');
-        let id = parts.next()?.parse().ok()?;
-        Some(Self { id, place: parts.next()?.to_owned(), begun: parts.next()?.to_owned() })
-    }
-}
-
-/// As a journal has it: `4711-5f3a9c2100b1e8d7-8412345`.
-impl std::fmt::Display for ProcessId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}-{}-{}", self.id, self.place, self.begun)
-    }
-}
-
-/// What tells one set of process ids from all others: the start of the system, and the namespace of the process.
-fn place() -> String {
-    let boot = read("/proc/sys/kernel/random/boot_id");
-    let namespace = fs::read_link("/proc/self/ns/pid").ok();
-    let (Some(boot), Some(namespace)) = (boot, namespace) else { return String::new() };
-    let mut hasher = DefaultHasher::new();
-    (boot, namespace).hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
-}
-
-/// When a process began, in ticks since the start of the system; none when it has ended, even if nobody has taken note.
-/// Source: proc_pid_stat(5): fields 3 (state) and 22 (starttime), counted behind the name in parentheses.
-fn begun(id: u32) -> Option<String> {
-    let stat = read(&format!("/proc/{id}/stat"))?;
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?;
-    (state != "Z" && state != "X").then(|| fields.nth(18).map(str::to_owned))?
-}
-
-fn read(path: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
-}
-
 fn store(folder: Option<&Path>, run: &str, ending: &str, content: &impl Serialize) -> io::Result<()> {
     let Some(folder) = folder else { return Ok(()) };
     let path = file(folder, run, ending)?;
@@ -175,38 +103,7 @@ fn make(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
-
     use super::*;
-
-    #[test]
-    fn a_process_reads_itself_back_and_knows_that_it_is_there() {
-        let own = ProcessId::own();
-        assert_eq!(ProcessId::parse(&own.to_string()), Some(own.clone()));
-        assert!(!is_gone(&own.to_string()));
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_process_that_has_ended_is_gone_and_one_with_its_id_is_another() {
-        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
-        let begun = begun(child.id()).unwrap();
-        let process = ProcessId { id: child.id(), place: place(), begun };
-        assert!(!is_gone(&process.to_string()));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(is_gone(&process.to_string()));
-        let of_before = ProcessId { begun: "1".to_owned(), ..ProcessId::own() };
-        assert!(is_gone(&of_before.to_string()));
-    }
-
-    #[test]
-    fn nothing_is_known_of_processes_of_other_machines_and_of_other_programs() {
-        let elsewhere = ProcessId { id: 4_000_000_000, place: "0".repeat(16), begun: "1".to_owned() };
-        for process in [&*elsewhere.to_string(), "", "1", "x-y-z", "1--2"] {
-            assert!(!is_gone(process), "{process}");
-        }
-    }
 
     #[test]
     fn what_is_kept_is_private_and_named_after_its_move() {

@@ -14,11 +14,28 @@ pub(crate) async fn ask_secret(what: &str) -> io::Result<String> {
     }
     let _shown = echo::Restored::later();
     terminal.write_str(&format!("{what}: "))?;
+    answer(move || terminal.read_secure_line()).await
+}
+
+/// Asks a question that is answered with yes or no. Anything but `y` or `yes` is no.
+/// # Errors
+/// When there is no terminal, or it cannot be read.
+pub(crate) async fn confirm(question: &str) -> io::Result<bool> {
+    let terminal = Term::stderr();
+    if !terminal.is_term() {
+        return Err(io::Error::new(io::ErrorKind::NotConnected, "there is no terminal"));
+    }
+    terminal.write_str(&format!("{question} [y/N] "))?;
+    let answer = answer(move || terminal.read_line()).await?;
+    Ok(matches!(&*answer.trim().to_lowercase(), "y" | "yes"))
+}
+
+async fn answer(read: impl FnOnce() -> io::Result<String> + Send + 'static) -> io::Result<String> {
     let (answer, answered) = oneshot::channel();
     // A thread of its own: what a runtime waits for at its end would hold the process.
-    thread::Builder::new().name("secret".to_owned()).spawn(move || {
+    thread::Builder::new().name("prompt".to_owned()).spawn(move || {
         // Whoever asked may be gone.
-        let _ = answer.send(terminal.read_secure_line());
+        let _ = answer.send(read());
     })?;
     answered.await.unwrap_or_else(|_| Err(io::ErrorKind::UnexpectedEof.into()))
 }

@@ -1,0 +1,150 @@
+//! The identity of a process, and the proof that another one has ended.
+
+use std::{
+    fs,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    process,
+    time::SystemTime,
+};
+
+use crate::Environment;
+
+/// A process among all that have run on the machines of this world: its id, where that id counts, and when it began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ProcessId {
+    id: u32,
+    /// Of the running system and the part of it that shares process ids; empty where that is not known.
+    place: String,
+    begun: String,
+}
+
+/// The identity of this process, such as `4711-5f3a9c2100b1e8d7-8412345`.
+pub(crate) fn own() -> String {
+    ProcessId::own().to_string()
+}
+
+/// The name of this machine, for people alone: two machines may have one name.
+pub(crate) fn host(environment: &Environment) -> String {
+    let named = |name| environment.text(name).filter(|host| !host.is_empty()).map(str::to_owned);
+    read("/proc/sys/kernel/hostname")
+        .or_else(|| named("HOSTNAME"))
+        .or_else(|| named("COMPUTERNAME"))
+        .unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// True if a process is known to have ended: it counted where this one does, and does not exist any more. A process whose
+/// files may not be read exists.
+pub(crate) fn has_ended(process: &str) -> bool {
+    let Some(known) = ProcessId::parse(process) else { return false };
+    let place = place();
+    if place.is_empty() || known.place != place {
+        return false;
+    }
+    match begun(known.id) {
+        Some(begun) => begun != known.begun,
+        None => !exists(known.id),
+    }
+}
+
+/// True if a process of this id exists and has not ended, whoever it belongs to.
+#[cfg(unix)]
+fn exists(id: u32) -> bool {
+    use rustix::{
+        io::Errno,
+        process::{Pid, test_kill_process},
+    };
+    let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) else { return false };
+    // A process that has ended exists until its parent has taken note.
+    let is_zombie = read(&format!("/proc/{id}/stat")).is_some();
+    !is_zombie && !matches!(test_kill_process(pid), Err(Errno::SRCH))
+}
+
+/// Nothing is known of the process.
+#[cfg(not(unix))]
+fn exists(_id: u32) -> bool {
+    true
+}
+
+impl ProcessId {
+    fn own() -> Self {
+        let id = process::id();
+        let now = || {
+            let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+            time.as_millis().to_string()
+        };
+        Self { id, place: place(), begun: begun(id).unwrap_or_else(now) }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(3, '-');
+        let id = parts.next()?.parse().ok()?;
+        Some(Self { id, place: parts.next()?.to_owned(), begun: parts.next()?.to_owned() })
+    }
+}
+
+/// As a journal has it: `4711-5f3a9c2100b1e8d7-8412345`.
+impl std::fmt::Display for ProcessId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}-{}-{}", self.id, self.place, self.begun)
+    }
+}
+
+/// What tells one set of process ids from all others: the start of the system, and the namespace of the process.
+fn place() -> String {
+    let boot = read("/proc/sys/kernel/random/boot_id");
+    let namespace = fs::read_link("/proc/self/ns/pid").ok();
+    let (Some(boot), Some(namespace)) = (boot, namespace) else { return String::new() };
+    let mut hasher = DefaultHasher::new();
+    (boot, namespace).hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+/// When a process began, in ticks since the start of the system; none when it has ended, even if nobody has taken note.
+/// Source: proc_pid_stat(5): fields 3 (state) and 22 (starttime), counted behind the name in parentheses.
+fn begun(id: u32) -> Option<String> {
+    let stat = read(&format!("/proc/{id}/stat"))?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?;
+    (state != "Z" && state != "X").then(|| fields.nth(18).map(str::to_owned))?
+}
+
+fn read(path: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_process_reads_itself_back_and_knows_that_it_is_there() {
+        let own = ProcessId::own();
+        assert_eq!(ProcessId::parse(&own.to_string()), Some(own.clone()));
+        assert!(!has_ended(&own.to_string()));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_has_ended_is_gone_and_one_with_its_id_is_another() {
+        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+        let begun = begun(child.id()).unwrap();
+        let process = ProcessId { id: child.id(), place: place(), begun };
+        assert!(!has_ended(&process.to_string()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(has_ended(&process.to_string()));
+        let of_before = ProcessId { begun: "1".to_owned(), ..ProcessId::own() };
+        assert!(has_ended(&of_before.to_string()));
+    }
+
+    #[test]
+    fn nothing_is_known_of_processes_of_other_machines_and_of_other_programs() {
+        let elsewhere = ProcessId { id: 4_000_000_000, place: "0".repeat(16), begun: "1".to_owned() };
+        for process in [&*elsewhere.to_string(), "", "1", "x-y-z", "1--2"] {
+            assert!(!has_ended(process), "{process}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The lease of every cluster that a verb writes to: held while the verb works, and given back whatever comes of it.
+
+use std::{sync::Arc, time::SystemTime};
+
+use apply::{Lease, LeaseError, LeaseHolder, LeaseRequest, WhenHeld};
+use futures::future::join_all;
+use management::{ManagementCluster, MoveError, OnUnfinished};
+
+use crate::{Failure, failure::Kind, process, session::Session, ui::confirm};
+
+/// The flags of verbs that write to a cluster.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Other runs")]
+pub(crate) struct LeaseFlags {
+    /// Fail at once if another run is writing to the cluster, instead of waiting for it
+    #[arg(long)]
+    no_wait_lock: bool,
+
+    /// Take over from another run that is writing to the cluster, after a question; that run stops
+    #[arg(long, conflicts_with = "no_wait_lock")]
+    take_over: bool,
+
+    /// Take over without the question
+    #[arg(long, requires = "take_over")]
+    yes: bool,
+}
+
+/// The flag of verbs that can make it impossible to complete an interrupted run.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Other runs")]
+pub(crate) struct UnfinishedFlags {
+    /// Proceed despite an unfinished upgrade or move, which may then be impossible to complete
+    #[arg(long)]
+    abandon: bool,
+}
+
+impl UnfinishedFlags {
+    pub(crate) fn reaction(self) -> OnUnfinished {
+        if self.abandon { OnUnfinished::Abandon } else { OnUnfinished::Refuse }
+    }
+}
+
+impl LeaseFlags {
+    /// Runs work on clusters under the leases of all of them, acquired in an order that does not depend on the roles of the
+    /// clusters. The work gets handles of the clusters in the order they were given.
+    /// # Errors
+    /// That a lease is held, that two of the clusters are one, or the failure of the work; if a lease was lost on the way,
+    /// the failure says so.
+    pub(crate) fn hold<T>(
+        &self,
+        verb: &str,
+        clusters: &[&ManagementCluster],
+        session: &mut Session,
+        work: impl FnOnce(&[ManagementCluster], &mut Session) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut leases = Vec::new();
+        let result = self.acquire_all(verb, clusters, &mut leases, session).and_then(|()| {
+            let guarded: Vec<_> = clusters
+                .iter()
+                .map(|cluster| leases.iter().fold((*cluster).clone(), |cluster, lease| cluster.under(lease)))
+                .collect();
+            work(&guarded, session)
+        });
+        let lost = leases.iter().find_map(Lease::lost_to);
+        let released = session.block_on(async {
+            join_all(leases.into_iter().map(Lease::release)).await;
+            Ok::<_, Failure>(())
+        });
+        // A lease that was not given back expires.
+        drop(released);
+        match (result, lost) {
+            (Err(failure), Some(holder)) => Err(superseded(failure, holder)),
+            (result, _) => result,
+        }
+    }
+
+    fn acquire_all(
+        &self,
+        verb: &str,
+        clusters: &[&ManagementCluster],
+        leases: &mut Vec<Lease>,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        for cluster in in_order(clusters, session)? {
+            leases.push(self.acquire(verb, cluster, session)?);
+        }
+        Ok(())
+    }
+
+    fn acquire(&self, verb: &str, cluster: &ManagementCluster, session: &Session) -> Result<Lease, Failure> {
+        let environment = session.environment();
+        let when_held = if self.no_wait_lock || self.take_over { WhenHeld::Fail } else { WhenHeld::Wait };
+        let request = LeaseRequest {
+            name: ManagementCluster::lease_name(),
+            holder: LeaseHolder {
+                host: process::host(environment),
+                process: process::own(),
+                verb: verb.to_owned(),
+                since: None,
+            },
+            has_ended: Arc::new(|holder: &LeaseHolder| process::has_ended(&holder.process)),
+            when_held,
+            wall_clock: SystemTime::now,
+        };
+        let acquire = |request: LeaseRequest| {
+            session
+                .block_on(async move { Ok::<_, Failure>(Lease::acquire(cluster.server(), &request).await) })
+        };
+        match acquire(request.clone())? {
+            Err(LeaseError::Held { holder }) if self.take_over => {
+                self.ask(&holder, session)?;
+                Ok(acquire(LeaseRequest { when_held: WhenHeld::TakeOver, ..request })??)
+            }
+            Err(error @ LeaseError::Held { .. }) => Err(Failure::from(error).of_kind(Kind::Conflict)),
+            acquired => Ok(acquired?),
+        }
+    }
+
+    fn ask(&self, holder: &LeaseHolder, session: &Session) -> Result<(), Failure> {
+        if self.yes {
+            return Ok(());
+        }
+        let question = format!("{holder} is writing to this cluster. Stop it and take over?");
+        let answer = session.block_on(async {
+            confirm(&question).await.map_err(|error| {
+                Failure::new(Kind::Conflict, format!("cannot take over from {holder}"))
+                    .because(&error)
+                    .hint("add `--yes` to take over without a question")
+            })
+        })?;
+        if answer {
+            return Ok(());
+        }
+        Err(Failure::new(Kind::Conflict, format!("{holder} is writing to this cluster; nothing was written")))
+    }
+}
+
+/// Two runs that write to the same two clusters, in either direction, must not wait for each other.
+fn in_order<'c>(
+    clusters: &[&'c ManagementCluster],
+    session: &Session,
+) -> Result<Vec<&'c ManagementCluster>, Failure> {
+    if let [_] = clusters {
+        return Ok(clusters.to_vec());
+    }
+    let mut known = Vec::new();
+    for cluster in clusters {
+        known.push((session.block_on(cluster.identity())?.uid, *cluster));
+    }
+    known.sort_by(|a, b| a.0.cmp(&b.0));
+    if known.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return Err(MoveError::SameCluster.into());
+    }
+    Ok(known.into_iter().map(|(_, cluster)| cluster).collect())
+}
+
+fn superseded(failure: Failure, holder: Option<LeaseHolder>) -> Failure {
+    let by = match holder {
+        Some(holder) => format!("superseded by {holder}; this run has stopped writing"),
+        None => "superseded by another run, which has ended; this run has stopped writing".to_owned(),
+    };
+    failure.within(by).of_kind(Kind::Conflict)
+}

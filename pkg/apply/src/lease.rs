@@ -1,0 +1,286 @@
+//! The lease of a cluster: one run writes to it at a time.
+//!
+//! ```text
+//! acquire ──► POST Lease ─► held ─────────────────────────────► release: DELETE
+//!    │            │ exists         ▲ every 10 s: PUT (uid, resourceVersion)
+//!    │            ▼                │ gone, or of another run: lost for good
+//!    └──── held by another run: wait, fail, or take over
+//!
+//! Server::under(lease) ─► every request that writes ─► confirmed within 15 s? ─► send
+//! ```
+//!
+//! - **Holding.** A confirmation is a PUT of the revision that this run wrote last, so it proves that no other run has held
+//!   the lease in between. A request that writes waits for one that is at most [`FRESH`] old by the monotonic *and* by the
+//!   wall clock: a suspended machine, a stopped process and a changed clock all lead to a new confirmation first.
+//! - **Expiry.** Another run takes over [`EXPIRY`] after the last renewal by the clock of the server, which the headers of
+//!   its answers tell; or after it has watched the lease unchanged for that long itself; or at once when the process is known
+//!   to have ended. A lease that is taken over from a run that may still work is used [`FRESH`] later.
+//! - A lease that was released is deleted, so an idle cluster holds nothing of it.
+
+mod confirm;
+mod object;
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use jiff::Timestamp;
+use manifest::Object;
+use tokio::{
+    task::JoinSet,
+    time::{Instant, sleep, timeout},
+};
+
+pub(crate) use confirm::HeldLease;
+use confirm::Moment;
+
+use crate::{ApiError, Event, Server};
+
+/// A request that writes is sent at most this long after a confirmation of the lease.
+pub const FRESH: Duration = Duration::from_secs(15);
+/// Another run takes over this long after the last renewal.
+pub const EXPIRY: Duration = Duration::from_secs(45);
+/// The pause between renewals.
+const RENEW_EVERY: Duration = Duration::from_secs(10);
+/// The pause between looks at a lease that another run holds.
+const POLL_EVERY: Duration = Duration::from_secs(2);
+/// A release that takes longer is left to expiry.
+const RELEASE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// The name of a Lease object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaseName {
+    /// Its namespace, which must exist.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// The run that holds a lease.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeaseHolder {
+    /// Name of the machine.
+    pub host: String,
+    /// The process on it: its id, and after a `-` what tells it from later processes of the same id.
+    pub process: String,
+    /// The command, such as `upgrade apply`.
+    pub verb: String,
+    /// The time it acquired the lease, by the clock of the server.
+    pub since: Option<Timestamp>,
+}
+
+/// A request for a lease.
+#[derive(Clone)]
+pub struct LeaseRequest {
+    /// The Lease object.
+    pub name: LeaseName,
+    /// This run.
+    pub holder: LeaseHolder,
+    /// True if the process of a holder is known to have ended. False if that is unknown.
+    pub has_ended: Arc<dyn Fn(&LeaseHolder) -> bool + Send + Sync>,
+    /// The reaction to another holder.
+    pub when_held: WhenHeld,
+    /// The wall clock of this machine.
+    pub wall_clock: fn() -> SystemTime,
+}
+
+/// The reaction to a lease that another run holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WhenHeld {
+    /// Wait until it is released or expires.
+    #[default]
+    Wait,
+    /// Fail at once.
+    Fail,
+    /// Take it over: the other run stops writing.
+    TakeOver,
+}
+
+/// A lease that cannot be acquired.
+#[derive(Debug, thiserror::Error)]
+pub enum LeaseError {
+    /// Another run holds it, and this one is not to wait.
+    #[error("another run is writing to this cluster: {holder}")]
+    Held {
+        /// The other run.
+        holder: LeaseHolder,
+    },
+    /// The user may not do what a lease needs.
+    #[error("cannot acquire the lease of this cluster, Lease {}/{}", name.namespace, name.name)]
+    Forbidden {
+        /// The Lease object.
+        name: LeaseName,
+        /// The answer of the server.
+        #[source]
+        source: Box<ApiError>,
+    },
+    /// The server.
+    #[error(transparent)]
+    Api(#[from] ApiError),
+}
+
+/// A lease that this run holds, renewed in the background until it is released or dropped.
+#[derive(Debug)]
+pub struct Lease {
+    pub(crate) held: Arc<HeldLease>,
+    renewals: JoinSet<()>,
+}
+
+/// A lease as another run left it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaseState {
+    /// The run that acquired it last.
+    pub holder: LeaseHolder,
+    /// True if the next run takes over without waiting.
+    pub is_expired: bool,
+}
+
+impl Lease {
+    /// Acquires a lease: one request when nobody holds it.
+    /// # Errors
+    /// `Held`, `Forbidden`, or the failure of the server.
+    pub async fn acquire(server: &Server, request: &LeaseRequest) -> Result<Self, LeaseError> {
+        let identity = object::identity(&request.holder);
+        let lines = object::Requests { server, name: &request.name };
+        let forbidden = |error: ApiError| match error.code() {
+            Some(403) => LeaseError::Forbidden { name: request.name.clone(), source: Box::new(error) },
+            _ => LeaseError::Api(error),
+        };
+        let mut watched: Option<Watched> = None;
+        loop {
+            let sent = Moment::now(request.wall_clock);
+            let new = object::new(&request.name, &request.holder, &identity);
+            match lines.create(&new).await {
+                Ok(lease) => return Ok(Self::hold(server, request, lease, sent)),
+                Err(error) if error.is_already_there() => {}
+                Err(error) => return Err(forbidden(error)),
+            }
+            let Some(found) = lines.read().await.map_err(forbidden)? else { continue };
+            let holder = object::holder(&found);
+            let is_free = object::identity_of(&found) == identity
+                || object::is_expired(&found, server.time())
+                || (request.has_ended)(&holder)
+                || watched.as_ref().is_some_and(|watched| watched.is_unchanged(&found, EXPIRY));
+            if !is_free {
+                match request.when_held {
+                    WhenHeld::Fail => return Err(LeaseError::Held { holder }),
+                    WhenHeld::TakeOver => {}
+                    WhenHeld::Wait => {
+                        if watched.as_ref().is_none_or(|watched| watched.holder != holder) {
+                            server.events().send(&Event::WaitingForLease { holder: holder.clone() });
+                        }
+                        watched = Some(Watched::of(watched, found, holder));
+                        sleep(POLL_EVERY).await;
+                        continue;
+                    }
+                }
+            }
+            let sent = Moment::now(request.wall_clock);
+            let next = object::taken_over(&found, &request.holder, &identity, server.time());
+            match lines.replace(&next).await {
+                Ok(lease) => {
+                    let lease = Self::hold(server, request, lease, sent);
+                    if !is_free {
+                        server.events().send(&Event::TookOverLease { holder });
+                        sleep(FRESH).await;
+                    }
+                    return Ok(lease);
+                }
+                Err(error) if error.is_conflict() || error.is_not_found() => {}
+                Err(error) => return Err(forbidden(error)),
+            }
+        }
+    }
+
+    fn hold(server: &Server, request: &LeaseRequest, lease: Object, confirmed: Moment) -> Self {
+        let held = Arc::new(HeldLease::new(server, request, lease, confirmed));
+        let mut renewals = JoinSet::new();
+        let renewed = Arc::clone(&held);
+        renewals.spawn(async move {
+            loop {
+                sleep(RENEW_EVERY).await;
+                // A request that writes tells of a failure, and tries again.
+                let _ = renewed.confirm(Duration::ZERO).await;
+                if renewed.is_lost() {
+                    return;
+                }
+            }
+        });
+        Self { held, renewals }
+    }
+
+    /// Confirms that this run holds the lease, unless that was confirmed within a span of time.
+    /// # Errors
+    /// `LeaseLost` once another run has it; the failure of the server while that is unknown.
+    pub async fn confirm(&self, within: Duration) -> Result<(), ApiError> {
+        self.held.confirm(within).await
+    }
+
+    /// The run that has the lease now, if this one lost it and that is known.
+    pub fn lost_to(&self) -> Option<Option<LeaseHolder>> {
+        self.held.lost_to()
+    }
+
+    /// Gives the lease back, so that the next run need not wait. When the server does not answer in a few seconds, the lease
+    /// expires by itself.
+    pub async fn release(mut self) {
+        self.renewals.abort_all();
+        // Nobody waits for the answer: whoever comes next is told by the server.
+        let _ = timeout(RELEASE_PATIENCE, self.held.release()).await;
+    }
+}
+
+/// Reads the lease of a cluster. None when nobody holds it.
+/// # Errors
+/// The failure of the server.
+pub async fn lease_state(server: &Server, name: &LeaseName) -> Result<Option<LeaseState>, ApiError> {
+    let found = object::Requests { server, name }.read().await?;
+    Ok(found.map(|found| LeaseState {
+        holder: object::holder(&found),
+        is_expired: object::is_expired(&found, server.time()),
+    }))
+}
+
+/// A lease of another run as this one has seen it.
+struct Watched {
+    lease: Object,
+    holder: LeaseHolder,
+    since: Instant,
+}
+
+impl Watched {
+    fn of(before: Option<Self>, lease: Object, holder: LeaseHolder) -> Self {
+        match before {
+            Some(before) if before.is_unchanged(&lease, Duration::ZERO) => before,
+            _ => Self { lease, holder, since: Instant::now() },
+        }
+    }
+
+    fn is_unchanged(&self, lease: &Object, lasting: Duration) -> bool {
+        self.lease == *lease && self.since.elapsed() >= lasting
+    }
+}
+
+/// As in messages: `upgrade apply` on `laptop` (process 4711, since 2026-01-01T10:00:00Z).
+impl fmt::Display for LeaseHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, process, verb, since } = self;
+        let id = process.split('-').next().unwrap_or_default();
+        write!(f, "`{verb}` on `{host}` (process {id}")?;
+        if let Some(since) = since {
+            write!(f, ", since {since:.0}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl fmt::Debug for LeaseRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeaseRequest").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

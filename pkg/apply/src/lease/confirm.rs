@@ -1,0 +1,143 @@
+//! Proving that a lease is still held, before every request that writes.
+
+use std::{
+    sync::{Mutex, OnceLock, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use manifest::Object;
+use tokio::time::Instant;
+
+use super::{
+    LeaseHolder, LeaseName, LeaseRequest,
+    object::{Requests, holder, identity_of, renewed},
+};
+use crate::{ApiError, Revision, Server};
+
+/// How often a renewal is sent again because somebody else has edited the Lease.
+const ATTEMPTS: usize = 4;
+
+/// A moment by both clocks of this machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    monotonic: Instant,
+    wall: SystemTime,
+}
+
+impl Moment {
+    pub(super) fn now(wall_clock: fn() -> SystemTime) -> Self {
+        Self { monotonic: Instant::now(), wall: wall_clock() }
+    }
+
+    /// True if neither clock says that more time has passed, and the wall clock was not set back.
+    fn is_within(self, span: Duration, wall_clock: fn() -> SystemTime) -> bool {
+        let wall = wall_clock().duration_since(self.wall);
+        self.monotonic.elapsed() < span && wall.is_ok_and(|wall| wall < span)
+    }
+}
+
+/// A lease that is held, shared by the handles of the server that write under it.
+#[derive(Debug)]
+pub(crate) struct HeldLease {
+    server: Server,
+    name: LeaseName,
+    identity: String,
+    wall_clock: fn() -> SystemTime,
+    confirmed: Mutex<Moment>,
+    /// Set once, for good: the run that has it now, where that is known.
+    lost: OnceLock<Option<LeaseHolder>>,
+    /// As it was written last. One renewal at a time.
+    lease: tokio::sync::Mutex<Object>,
+}
+
+impl HeldLease {
+    pub(super) fn new(server: &Server, request: &LeaseRequest, lease: Object, confirmed: Moment) -> Self {
+        Self {
+            server: server.retrying_for(Duration::ZERO),
+            name: request.name.clone(),
+            identity: identity_of(&lease).to_owned(),
+            wall_clock: request.wall_clock,
+            confirmed: Mutex::new(confirmed),
+            lost: OnceLock::new(),
+            lease: tokio::sync::Mutex::new(lease),
+        }
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.get().is_some()
+    }
+
+    pub(super) fn lost_to(&self) -> Option<Option<LeaseHolder>> {
+        self.lost.get().cloned()
+    }
+
+    /// Confirms the lease, unless that was done within a span of time.
+    /// # Errors
+    /// `LeaseLost` once another run has it; the failure of the server while that is unknown.
+    pub(crate) async fn confirm(&self, within: Duration) -> Result<(), ApiError> {
+        if self.is_fresh(within)? {
+            return Ok(());
+        }
+        let mut lease = self.lease.lock().await;
+        if self.is_fresh(within)? {
+            return Ok(());
+        }
+        self.renew(&mut lease).await
+    }
+
+    fn is_fresh(&self, within: Duration) -> Result<bool, ApiError> {
+        if let Some(holder) = self.lost.get() {
+            return Err(ApiError::LeaseLost { holder: holder.clone().map(Box::new) });
+        }
+        let confirmed = *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(confirmed.is_within(within, self.wall_clock))
+    }
+
+    /// Replaces the revision that was written last, which fails once any other run has held the lease.
+    async fn renew(&self, lease: &mut Object) -> Result<(), ApiError> {
+        let requests = self.requests();
+        for attempt in 1.. {
+            let sent = Moment::now(self.wall_clock);
+            let error = match requests.replace(&renewed(lease, self.server.time())).await {
+                Ok(written) => {
+                    *lease = written;
+                    *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner) = sent;
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            let is_gone = error.is_not_found();
+            if !(is_gone || error.is_conflict()) || attempt == ATTEMPTS {
+                return Err(error);
+            }
+            // Also a renewal of this run whose answer was lost leads here.
+            *lease = match requests.read().await? {
+                Some(live) if !is_gone && self.is_ours(lease, &live) => live,
+                other => return Err(self.lose(other.as_ref().map(holder))),
+            };
+        }
+        Ok(())
+    }
+
+    fn is_ours(&self, known: &Object, live: &Object) -> bool {
+        identity_of(live) == self.identity && Revision::of(live).uid == Revision::of(known).uid
+    }
+
+    fn lose(&self, to: Option<LeaseHolder>) -> ApiError {
+        let holder = self.lost.get_or_init(|| to).clone();
+        ApiError::LeaseLost { holder: holder.map(Box::new) }
+    }
+
+    /// Deletes the Lease, if it is still that of this run. Nothing is written under it any more.
+    pub(super) async fn release(&self) -> Result<(), ApiError> {
+        let lease = self.lease.lock().await;
+        if self.lost.set(None).is_err() {
+            return Ok(());
+        }
+        self.requests().delete(&Revision::of(&lease)).await
+    }
+
+    fn requests(&self) -> Requests<'_> {
+        Requests { server: &self.server, name: &self.name }
+    }
+}

@@ -1,0 +1,343 @@
+//! Runs that hold a lease in turn, on a sandbox whose clock the test sets.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use manifest::Value;
+use serde_json::json;
+use support::{fixture::Fixture, kind::Kind};
+use tokio::time::{Instant, advance, sleep};
+
+use super::{
+    EXPIRY, FRESH, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState, RENEW_EVERY,
+    WhenHeld, lease_state,
+};
+use crate::{
+    ApiError, Apply, Event, WriteMode,
+    lab::Lab,
+    testing::{MANAGER, config_map, config_maps},
+};
+
+const LEASE: Kind =
+    Kind { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true };
+const PLACE: &str = "kube-system/capstan";
+
+fn name() -> LeaseName {
+    LeaseName { namespace: "kube-system".to_owned(), name: "capstan".to_owned() }
+}
+
+fn holder(process: &str) -> LeaseHolder {
+    LeaseHolder {
+        host: "laptop".to_owned(),
+        process: process.to_owned(),
+        verb: "upgrade apply".to_owned(),
+        since: None,
+    }
+}
+
+fn request(process: &str, when_held: WhenHeld) -> LeaseRequest {
+    LeaseRequest {
+        name: name(),
+        holder: holder(process),
+        has_ended: Arc::new(|_| false),
+        when_held,
+        wall_clock: SystemTime::now,
+    }
+}
+
+/// A sandbox whose clock stands, and what tokio's paused time and the clock of the server do together.
+async fn lab() -> Lab {
+    Lab::on(Fixture::builder().clock_at("2026-01-02T03:04:05Z").start().await).await
+}
+
+async fn pass(lab: &Lab, time: Duration) {
+    lab.fixture.advance(time);
+    advance(time).await;
+}
+
+async fn acquire(lab: &Lab, process: &str, when_held: WhenHeld) -> Result<Lease, LeaseError> {
+    Lease::acquire(&lab.server, &request(process, when_held)).await
+}
+
+async fn write(lab: &Lab, lease: &Lease, value: &str) -> Result<(), ApiError> {
+    let server = lab.server.under(lease);
+    server.apply(&config_maps(), &config_map("a", value), MANAGER, Apply::default()).await.map(drop)
+}
+
+async fn value(lab: &Lab) -> Value {
+    lab.fixture.get(support::kind::CONFIG_MAP, "default/a").await.unwrap_or_default()["data"]["key"].clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_cluster_holds_no_lease_and_a_run_takes_two_requests() {
+    let lab = lab().await;
+    let before = lab.server.requests();
+    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let state = lease_state(&lab.server, &name()).await.unwrap().unwrap();
+    assert_eq!(state.holder.process, "1");
+    assert_eq!((state.holder.verb.as_str(), state.is_expired), ("upgrade apply", false));
+    write(&lab, &lease, "1").await.unwrap();
+    lease.release().await;
+    assert_eq!(lab.server.requests() - before, 2 + 2, "the state and the write");
+    assert_eq!(lab.fixture.get(LEASE, PLACE).await, None);
+    assert_eq!(lease_state(&lab.server, &name()).await.unwrap(), None::<LeaseState>);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handle_without_a_lease_refuses_to_write() {
+    let lab = Lab::on(Fixture::start().await).await;
+    let connection = crate::testing::connection(lab.fixture.client());
+    let server = crate::Server::connect(connection, crate::ServerSettings::default()).await.unwrap();
+    let (kind, object) = (&config_maps(), config_map("a", "1"));
+    let error = server.apply(kind, &object, MANAGER, Apply::default()).await.unwrap_err();
+    assert!(matches!(error, ApiError::NoLease { .. }), "{error:?}");
+    let error = server.delete(kind, "default", "a", None).await.unwrap_err();
+    assert!(matches!(error, ApiError::NoLease { .. }), "{error:?}");
+    assert_eq!(server.requests(), 0);
+    // Nothing of this writes.
+    let dry = Apply { mode: WriteMode::DryRun, ..Apply::default() };
+    server.apply(kind, &object, MANAGER, dry).await.unwrap();
+    assert!(server.access(&[]).await.unwrap().is_admin);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_run_waits_for_the_first_and_says_for_whom() {
+    let lab = lab().await;
+    let first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let refused = acquire(&lab, "2", WhenHeld::Fail).await.unwrap_err();
+    assert!(matches!(refused, LeaseError::Held { holder } if holder.process == "1"));
+    let release = async {
+        sleep(Duration::from_secs(5)).await;
+        first.release().await;
+    };
+    let (second, ()) = tokio::join!(acquire(&lab, "2", WhenHeld::Wait), release);
+    write(&lab, &second.unwrap(), "2").await.unwrap();
+    let waits = lab.events().into_iter().filter_map(|event| match event {
+        Event::WaitingForLease { holder } => Some(holder.process),
+        _ => None,
+    });
+    assert_eq!(waits.collect::<Vec<_>>(), ["1"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_is_taken_over_when_it_has_expired_by_the_server_clock() {
+    let lab = lab().await;
+    let first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    drop(first);
+    for (passed, is_free) in [(EXPIRY.as_secs(), false), (1, true)] {
+        lab.fixture.advance(Duration::from_secs(passed));
+        let second = acquire(&lab, "2", WhenHeld::Fail).await;
+        assert_eq!(second.is_ok(), is_free, "{second:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_nobody_renews_expires_without_a_server_clock() {
+    let lab = lab().await;
+    drop(acquire(&lab, "1", WhenHeld::Wait).await.unwrap());
+    // A clock that was set back says nothing of what has passed since.
+    lab.fixture.merge(LEASE, PLACE, &json!({"spec": {"renewTime": "2030-01-01T00:00:00.000000Z"}})).await;
+    let start = Instant::now();
+    acquire(&lab, "2", WhenHeld::Wait).await.unwrap();
+    assert!(start.elapsed() >= EXPIRY);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_lease_of_a_process_that_has_ended_is_free() {
+    let lab = lab().await;
+    drop(acquire(&lab, "1", WhenHeld::Wait).await.unwrap());
+    let heir =
+        LeaseRequest { has_ended: Arc::new(|holder| holder.process == "1"), ..request("2", WhenHeld::Fail) };
+    let lease = Lease::acquire(&lab.server, &heir).await.unwrap();
+    write(&lab, &lease, "2").await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn renewals_keep_a_lease_and_cost_one_request_each_ten_seconds() {
+    let lab = Lab::on(Fixture::start().await).await;
+    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let before = lab.server.requests();
+    sleep(RENEW_EVERY * 10 + Duration::from_secs(1)).await;
+    assert_eq!(lab.server.requests() - before, 10);
+    write(&lab, &lease, "1").await.unwrap();
+    assert_eq!(lab.server.requests() - before, 11);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_superseded_run_writes_nothing_once_it_continues() {
+    let lab = lab().await;
+    let first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    write(&lab, &first, "1").await.unwrap();
+    // Stopped: neither renewals nor anything else.
+    let Lease { held, renewals } = first;
+    drop(renewals);
+    let first = Lease { held, renewals: tokio::task::JoinSet::new() };
+    pass(&lab, EXPIRY * 2).await;
+    let second = acquire(&lab, "2", WhenHeld::Fail).await.unwrap();
+    write(&lab, &second, "2").await.unwrap();
+    second.release().await;
+    let error = write(&lab, &first, "stale").await.unwrap_err();
+    assert!(matches!(error, ApiError::LeaseLost { .. }), "{error:?}");
+    assert_eq!(value(&lab).await, "2");
+    assert!(first.lost_to().is_some());
+    // What lost it once does not get it back.
+    let third = acquire(&lab, "1", WhenHeld::Fail).await.unwrap();
+    write(&lab, &first, "stale").await.unwrap_err();
+    write(&lab, &third, "3").await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_slept_and_was_not_superseded_goes_on() {
+    let lab = lab().await;
+    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    pass(&lab, EXPIRY * 10).await;
+    write(&lab, &lease, "1").await.unwrap();
+    assert_eq!(value(&lab).await, "1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_deleted_by_hand_stops_the_run() {
+    let lab = lab().await;
+    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    lab.fixture.delete(LEASE, PLACE).await;
+    write(&lab, &lease, "1").await.unwrap();
+    pass(&lab, FRESH).await;
+    let error = write(&lab, &lease, "2").await.unwrap_err();
+    assert!(matches!(error, ApiError::LeaseLost { holder: None }), "{error:?}");
+    assert_eq!((value(&lab).await, lab.fixture.get(LEASE, PLACE).await), (json!("1"), None));
+}
+
+static WALL_OFFSET: AtomicI64 = AtomicI64::new(0);
+
+fn shifted_wall_clock() -> SystemTime {
+    let offset = WALL_OFFSET.load(Ordering::SeqCst);
+    let by = Duration::from_secs(offset.unsigned_abs());
+    if offset < 0 { SystemTime::now() - by } else { SystemTime::now() + by }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wall_clock_that_jumps_leads_to_a_new_confirmation() {
+    for jump in [3600, -3600] {
+        let lab = lab().await;
+        let with_clock = LeaseRequest { wall_clock: shifted_wall_clock, ..request("1", WhenHeld::Wait) };
+        let lease = Lease::acquire(&lab.server, &with_clock).await.unwrap();
+        let before = lab.server.requests();
+        WALL_OFFSET.fetch_add(jump, Ordering::SeqCst);
+        write(&lab, &lease, "1").await.unwrap();
+        assert_eq!(lab.server.requests() - before, 2, "a renewal and the write, {jump}");
+        // And where another run has it, the jump is no way around it.
+        drop(acquire(&lab, "2", WhenHeld::TakeOver).await.unwrap());
+        WALL_OFFSET.fetch_add(jump, Ordering::SeqCst);
+        let error = write(&lab, &lease, "2").await.unwrap_err();
+        assert!(matches!(error, ApiError::LeaseLost { holder: Some(_) }), "{error:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_taken_over_from_a_live_run_is_used_after_that_run_stopped() {
+    let lab = Lab::on(Fixture::start().await).await;
+    let first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let start = Instant::now();
+    let take_over = async {
+        let second = acquire(&lab, "2", WhenHeld::TakeOver).await.unwrap();
+        (second, start.elapsed())
+    };
+    let first_writes = async {
+        let mut last = Duration::ZERO;
+        while write(&lab, &first, "1").await.is_ok() {
+            last = start.elapsed();
+            sleep(Duration::from_millis(500)).await;
+        }
+        last
+    };
+    let ((second, began), last) = tokio::join!(take_over, first_writes);
+    assert!(last < began, "{last:?} {began:?}");
+    write(&lab, &second, "2").await.unwrap();
+    let told = lab.events();
+    assert!(
+        told.iter().any(|event| matches!(event, Event::TookOverLease { holder } if holder.process == "1"))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn writes_wait_while_the_lease_cannot_be_confirmed() {
+    let lab = lab().await;
+    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    pass(&lab, FRESH).await;
+    lab.fixture
+        .sandbox()
+        .faults()
+        .add(sandbox::Fault::parse("503,resource=coordination.k8s.io/leases,times=3").unwrap());
+    write(&lab, &lease, "1").await.unwrap();
+    assert_eq!(value(&lab).await, "1");
+    pass(&lab, FRESH).await;
+    lab.fixture
+        .sandbox()
+        .faults()
+        .add(sandbox::Fault::parse("503,resource=coordination.k8s.io/leases").unwrap());
+    let error = write(&lab, &lease, "2").await.unwrap_err();
+    let ApiError::OutOfTime { last, .. } = error else { panic!("{error:?}") };
+    assert!(matches!(*last, ApiError::Unconfirmed { .. }), "{last:?}");
+    assert_eq!(value(&lab).await, "1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn lost_answers_do_not_look_like_another_run() {
+    for verb in ["create", "update"] {
+        let lab = lab().await;
+        lab.fixture.sandbox().faults().add(
+            sandbox::Fault::parse(&format!(
+                "cut-after,verb={verb},resource=coordination.k8s.io/leases,times=1"
+            ))
+            .unwrap(),
+        );
+        let lease = acquire(&lab, "1", WhenHeld::Fail).await.unwrap();
+        pass(&lab, FRESH).await;
+        write(&lab, &lease, "1").await.unwrap();
+        lease.release().await;
+        assert_eq!(lab.fixture.get(LEASE, PLACE).await, None, "{verb}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn leases_that_may_not_be_written_are_told_before_anything_is_written() {
+    let lab = lab().await;
+    lab.fixture
+        .sandbox()
+        .faults()
+        .add(sandbox::Fault::parse("403,resource=coordination.k8s.io/leases").unwrap());
+    let error = acquire(&lab, "1", WhenHeld::Wait).await.unwrap_err();
+    assert!(matches!(error, LeaseError::Forbidden { name, .. } if name == self::name()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_edited_by_others_is_still_that_of_its_holder() {
+    let lab = lab().await;
+    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    lab.fixture.merge(LEASE, PLACE, &json!({"metadata": {"labels": {"team": "a"}}})).await;
+    pass(&lab, FRESH).await;
+    write(&lab, &lease, "1").await.unwrap();
+    // Also one that no holder of ours wrote.
+    lab.fixture
+        .merge(
+            LEASE,
+            PLACE,
+            &json!({"spec": {"holderIdentity": "somebody"}, "metadata": {"annotations": null}}),
+        )
+        .await;
+    let state = lease_state(&lab.server, &name()).await.unwrap().unwrap();
+    assert_eq!((state.holder.host.as_str(), state.holder.process.as_str()), ("somebody", ""));
+}
+
+#[test]
+fn a_holder_reads_as_command_machine_process_and_time() {
+    let mut one = LeaseHolder { process: "4711-5f3a-1".to_owned(), ..holder("") };
+    assert_eq!(one.to_string(), "`upgrade apply` on `laptop` (process 4711)");
+    one.since = "2026-01-02T03:04:05.6Z".parse().ok();
+    assert_eq!(one.to_string(), "`upgrade apply` on `laptop` (process 4711, since 2026-01-02T03:04:05Z)");
+}
