@@ -179,6 +179,20 @@ async fn a_redirect_to_another_host_is_followed_without_the_credential() {
 }
 
 #[tokio::test]
+async fn a_redirect_to_another_port_is_followed_without_the_credential() {
+    for way in WAYS {
+        let (host, other) = (FakeHost::internet(), FakeHost::start(&[way.host()]));
+        let to = format!("https://{}:{}/blob", way.host(), other.address().port());
+        way.script(&host, vec![Reply::redirect(&to)]);
+        other.on(format!("{}/blob", way.host()), Reply::file("stored"));
+        let mut settings = way.settings(&host);
+        settings.extra_roots.push(other.ca_pem().as_bytes().to_vec());
+        assert_eq!(text(&way.fetch(&Context::new(settings)).await.unwrap()), "stored");
+        assert_eq!(other.received().pop().unwrap().header("authorization"), None, "{way:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_redirect_from_https_to_http_or_in_a_ring_is_refused() {
     for way in WAYS {
         let host = FakeHost::internet();

@@ -1,9 +1,14 @@
 use std::path::Path;
 
-use support::registry::{Guests, PROGRAM, Registry as RealRegistry, Transport};
+use support::{
+    host::{FakeHost, Reply},
+    registry::{Guests, PROGRAM, Registry as RealRegistry, Transport},
+};
 
 use super::*;
-use crate::{Credential, HostSettings, Hosts, Secret, Settings, open};
+use crate::{
+    Credential, Failure, HostSettings, Hosts, Secret, Settings, oci::tests::HOST, open, testing::settings,
+};
 
 fn file(name: &str, content: &'static [u8]) -> PackageFile {
     PackageFile { name: name.to_owned(), content: PackageContent::Bytes(Bytes::from_static(content)) }
@@ -80,16 +85,56 @@ fn real_registry() -> Option<RealRegistry> {
     registry
 }
 
-fn guest(registry: &RealRegistry, password: &str) -> Context {
+/// A login for one host.
+fn login(host: &str, password: &str) -> Hosts {
     let password = Secret::new("config", password).unwrap();
     let credential = Credential::Basic { user: RealRegistry::USER.to_owned(), password };
     let of_host = HostSettings { credential: Some(credential), ..HostSettings::default() };
+    Hosts::new([(host.to_owned(), of_host)])
+}
+
+fn guest(registry: &RealRegistry, password: &str) -> Context {
     Context::new(Settings {
         extra_roots: vec![registry.ca_pem().as_bytes().to_vec()],
         system_roots: false,
-        hosts: Hosts::new([(registry.host(), of_host)]),
+        hosts: login(&registry.host(), password),
         ..Settings::default()
     })
+}
+
+/// Uploads to a registry that wants a login and names this address for the content.
+async fn upload_to(location: &str) -> (FakeHost, Result<(), Error>) {
+    let host = FakeHost::internet();
+    let digest = Digest::of(b"a: 1\n");
+    let challenge = Reply::status(401).header("www-authenticate", "Basic realm=\"lab\"");
+    host.on_each(format!("{HOST}/v2/lab/aws/blobs/{digest}"), [challenge, Reply::status(404)]);
+    host.on(format!("{HOST}/v2/lab/aws/blobs/uploads/"), Reply::status(202).header("location", location));
+    for place in [HOST, "objects.githubusercontent.com"] {
+        host.on(format!("{place}/up?digest={}", digest.to_string().replace(':', "%3A")), Reply::status(201));
+    }
+    let context = Context::new(Settings { hosts: login(HOST, "hunter2"), ..settings(&host) });
+    let content = Content::Bytes(Bytes::from_static(b"a: 1\n"));
+    let outcome = Registry::new(HOST, &context).push_blob("lab/aws", content, &digest).await;
+    (host, outcome)
+}
+
+#[tokio::test]
+async fn an_upload_on_another_host_gets_the_content_without_the_login() {
+    for (location, shows_login) in [("/up", true), ("https://objects.githubusercontent.com/up", false)] {
+        let (host, outcome) = upload_to(location).await;
+        outcome.unwrap();
+        let put = host.received().pop().unwrap();
+        assert_eq!((put.method.as_str(), put.body.as_slice()), ("PUT", &b"a: 1\n"[..]), "{location}");
+        assert_eq!(put.header("authorization").is_some(), shows_login, "{location}");
+    }
+}
+
+#[tokio::test]
+async fn an_upload_that_leads_from_https_to_http_is_refused() {
+    let (host, outcome) = upload_to(&format!("http://{HOST}/up")).await;
+    let error = outcome.unwrap_err();
+    assert!(matches!(error.request().unwrap().failure, Failure::Redirect { .. }), "{error:?}");
+    assert!(host.received().iter().all(|request| request.tls && request.method != "PUT"));
 }
 
 #[tokio::test]
