@@ -158,6 +158,24 @@ async fn a_host_that_falls_silent_is_left_after_the_idle_time() {
 }
 
 #[tokio::test]
+async fn a_host_that_sends_byte_by_byte_is_left() {
+    let idle = Duration::from_secs(1);
+    let waits = [200, 404].map(async |status| {
+        let host = FakeHost::internet();
+        let slow = Reply::status(status).body(vec![b'x'; 4000]).trickle(Duration::from_millis(20));
+        host.on("files.example.org/c.yaml", slow);
+        let timeouts = Timeouts { idle, ..settings(&host).timeouts };
+        let outcome = Way::Plain.fetch(&Context::new(Settings { timeouts, ..settings(&host) })).await;
+        match failure(&outcome) {
+            Failure::TooSlow { .. } => assert_eq!(status, 200),
+            Failure::Status { status: 404, message: Some(start) } => assert!(start.len() < 200, "{start}"),
+            other => panic!("{other:?}"),
+        }
+    });
+    futures::future::join_all(waits).await;
+}
+
+#[tokio::test]
 async fn a_redirect_to_another_host_is_followed_without_the_credential() {
     for way in WAYS {
         let host = FakeHost::internet();
