@@ -259,16 +259,37 @@ async fn an_image_a_foreign_artifact_and_hostile_names_are_refused() {
     assert!(matches!(read(&[climbing], json!({})).await, Error::UnsafeName { .. }));
 }
 
+/// A layer with one packed file.
+fn packed(host: &FakeHost, name: &str, content: &[u8]) -> Value {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(content.len() as u64);
+    let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut archive = tar::Builder::new(gzip);
+    archive.append_data(&mut header, name, content).unwrap();
+    let packed = archive.into_inner().unwrap().finish().unwrap();
+    blob(host, None, "application/vnd.oci.image.layer.v1.tar+gzip", &packed)
+}
+
+#[tokio::test]
+async fn packed_layers_share_one_size_limit() {
+    let host = FakeHost::internet();
+    let large = vec![b'x'; 6000];
+    let layers = ["a", "b", "metadata.yaml"].map(|name| packed(&host, name, &large));
+    for (count, fits) in [(1, true), (3, false)] {
+        put(&host, "v2.9.0", &manifest(&layers[3 - count..], &json!({})));
+        let limited = Settings { max_file_bytes: 10_000, ..settings(&host) };
+        let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), limited);
+        match lab.read("v2.9.0", "metadata.yaml").await {
+            Ok(_) => assert!(fits),
+            Err(error) => assert!(!fits && matches!(oci_error(error), OciError::Archive { .. })),
+        }
+    }
+}
+
 #[tokio::test]
 async fn files_packed_into_one_layer_are_read_as_the_proposal_has_them() {
     let host = FakeHost::internet();
-    let mut header = tar::Header::new_gnu();
-    header.set_size(METADATA.len() as u64);
-    let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    let mut archive = tar::Builder::new(gzip);
-    archive.append_data(&mut header, "metadata.yaml", METADATA.as_bytes()).unwrap();
-    let packed = archive.into_inner().unwrap().finish().unwrap();
-    let layer = blob(&host, None, "application/vnd.oci.image.layer.v1.tar+gzip", &packed);
+    let layer = packed(&host, "metadata.yaml", METADATA.as_bytes());
     let annotations = json!({"cluster-api.sigs.k8s.io/provider-type": "infrastructure",
         "cluster-api.sigs.k8s.io/provider-name": "aws", TITLE: "infrastructure-aws"});
     put(&host, "v2.9.0", &manifest(&[layer], &annotations));
