@@ -14,7 +14,7 @@ use super::{
     session::{self, Known},
 };
 use crate::{
-    Context, Error, Event, Network, Refresh, RetryReason,
+    Context, Error, Event, Network, Refresh, RetryReason, durable,
     store::{KeyLock, note_use},
 };
 
@@ -175,7 +175,7 @@ impl Remote {
             self.remove(&temporary)?;
             self.make_clone_in(&temporary).await?;
             let made = temporary.join(".git");
-            fs::rename(&made, &self.clone).map_err(|error| self.disk("clone", &self.clone, error))?;
+            durable::rename(&made, &self.clone).map_err(|error| self.disk("clone", &self.clone, error))?;
             self.remove(&temporary)?;
         }
         *fetched = true;
