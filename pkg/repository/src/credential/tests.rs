@@ -86,6 +86,7 @@ async fn the_nearest_source_wins_and_each_is_for_its_own_hosts() {
         ("https://set.lab/x", "near"),
         ("https://set.lab:8443/x", "far"),
         ("https://gitlab.lab/x", "glpat_for_gitlab_only"),
+        ("https://my.gitlab.lab/x", "nothing"),
         ("https://plain.lab/x", "rc"),
         ("https://ghe.lab/api/v3", "ghe"),
         ("https://api.github.com/x", "hub"),

@@ -223,7 +223,8 @@ async fn a_redirect_from_https_to_http_or_in_a_ring_is_refused() {
             "{way:?}"
         );
         assert!(host.received().iter().all(|request| request.tls), "{way:?}");
-        let (outcome, _) = way.under(vec![Reply::redirect(&format!("https://{}", way.address()))]).await;
+        let (outcome, asked) = way.under(vec![Reply::redirect(&format!("https://{}", way.address()))]).await;
+        assert_eq!(asked, 11, "{way:?}");
         assert!(
             matches!(failure(&outcome), Failure::Redirect { reason } if reason.contains("too many")),
             "{way:?}"
