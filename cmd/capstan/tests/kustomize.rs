@@ -194,6 +194,32 @@ fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {
     assert!(world.refused("kustomize build --enable-helm").contains("`--post-renderer=x` is no name"));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_cached_chart_that_was_changed_is_fetched_again() {
+    let world = world();
+    let chart = "helmCharts: [{name: c, repo: 'https://charts.lab', version: 1.0.0, releaseName: r}]\n";
+    world.write("kustomization.yaml", chart);
+    world.script(
+        "helm",
+        "[ $1 = pull ] && { /bin/mkdir $4/c; echo whole > $4/c/Chart.yaml; echo 1 >> pulls; exit 0; }\n\
+         printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: %s}\\n' \"$2\"",
+    );
+    let pulls = || world.read(world.current_dir().join("pulls")).lines().count();
+    built(&world, "build --enable-helm");
+    let charts = world.home().join(".cache/capstan/charts");
+    let kept = fs::read_dir(charts).unwrap().next().unwrap().unwrap().path();
+    for damage in ["c/Chart.yaml", "c/added.yaml", ".digest"] {
+        built(&world, "build --enable-helm");
+        let before = pulls();
+        fs::write(kept.join(damage), "other").unwrap();
+        assert_ne!(world.run_line("kustomize build --enable-helm --offline").status, 0, "{damage}");
+        built(&world, "build --enable-helm");
+        assert_eq!((pulls(), kept.join("c/added.yaml").exists()), (before + 1, false), "{damage}");
+        assert_eq!(fs::read_to_string(kept.join("c/Chart.yaml")).unwrap(), "whole\n");
+    }
+}
+
 #[test]
 fn lint_tells_errors_and_warnings_and_shows_no_secret() {
     let world = with_overlay();

@@ -1,3 +1,4 @@
+use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 
 use crate::world;
@@ -25,6 +26,27 @@ mine                       InfrastructureProvider     config                    
 
 "#]]
     );
+}
+
+#[test]
+fn logins_and_tokens_of_urls_are_not_listed() {
+    let world = world();
+    let url = |login: &str, token: &str| {
+        format!("https://{login}files.lab:443/infrastructure-mine/v1.0.0/c.yaml?ref=main&token={token}")
+    };
+    let provider = |url: &str| {
+        format!("providers:\n- {{name: mine, type: InfrastructureProvider, url: '{url}', kind: folder}}\n")
+    };
+    world.configure(provider(&url("ann:hunter2@", "s3cret/x")));
+    for verb in ["provider list", "config repositories"] {
+        for format in ["text", "json", "yaml"] {
+            let list = world.run_line(&format!("{verb} -o {format}")).stdout;
+            assert!(!list.contains("hunter2") && !list.contains("s3cret"), "{verb} {format}");
+        }
+    }
+    let list: Value = serde_json::from_str(&world.run_line("provider list -o json").stdout).unwrap();
+    let listed = list["providers"].as_array().unwrap().iter().find(|it| it["name"] == "mine").unwrap();
+    assert_eq!(listed["url"], url("", "***"));
 }
 
 #[test]

@@ -387,6 +387,14 @@ pub enum Failure {
         /// The limit that was reached.
         waited: Duration,
     },
+    /// Something came, and too little of it.
+    #[error("only {received_bytes} bytes came within {} seconds", elapsed.as_secs())]
+    TooSlow {
+        /// Bytes that arrived.
+        received_bytes: u64,
+        /// How long they took.
+        elapsed: Duration,
+    },
     /// The connection ended before the answer did.
     #[error("the answer was cut short after {received_bytes} bytes")]
     Truncated {
@@ -439,6 +447,7 @@ impl Failure {
             Failure::Connect { .. } | Failure::Truncated { .. } => true,
             Failure::Unauthorized { .. }
             | Failure::TimedOut { .. }
+            | Failure::TooSlow { .. }
             | Failure::UnknownHost { .. }
             | Failure::Certificate { .. }
             | Failure::WantsCertificate { .. }

@@ -16,7 +16,7 @@ use crate::{
 pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
     let url = parse_http(url)?;
     let origin = Origin::Url(shown(&url));
-    let bytes = send(context, &file_request(context, url).await?).await?;
+    let bytes = send(context, &file_request(context, url, Purpose::File).await?).await?;
     Ok(File { bytes, origin })
 }
 
@@ -33,7 +33,7 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
     }
     let host = authority(&url);
     if !is_github(context, &url) {
-        return fetch(context, url).await;
+        return fetch(context, url, Purpose::File).await;
     }
     let segments: Vec<String> = url.path_segments().into_iter().flatten().map(percent_decode).collect();
     match segments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
@@ -51,7 +51,9 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
             };
             GitHub::new(location, context.clone()).read(tag, asset).await
         }
-        [_, _, "raw", _, ..] | [_, _, "releases", "latest", "download", _] => fetch(context, url).await,
+        [_, _, "raw", _, ..] | [_, _, "releases", "latest", "download", _] => {
+            fetch(context, url, Purpose::File).await
+        }
         _ => Err(refuse(
             &url,
             "a GitHub address is .../{owner}/{repository}/blob/{branch}/{path} or .../releases/download/{tag}/{file}",
@@ -60,11 +62,11 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
 }
 
 /// Fetches a file that others point to, from any http or https address: as [`fetch_url`], but kept, and asked for again only
-/// where it can have changed.
+/// where it can have changed, and without the `default` login of netrc, which is for hosts that the user names.
 /// # Errors
 /// [`Error::FetchUrl`] for another scheme; whatever stops the request.
 pub async fn fetch_file(context: &Context, url: &str) -> Result<File, Error> {
-    fetch(context, parse_http(url)?).await
+    fetch(context, parse_http(url)?, Purpose::Linked).await
 }
 
 async fn contents(
@@ -102,16 +104,16 @@ async fn contents(
     }
 }
 
-async fn fetch(context: &Context, url: Url) -> Result<File, Error> {
+async fn fetch(context: &Context, url: Url, purpose: Purpose<'_>) -> Result<File, Error> {
     let origin = Origin::Url(shown(&url));
-    let answer = keep(context, &file_request(context, url).await?, Keep::WhileFresh).await?;
+    let answer = keep(context, &file_request(context, url, purpose).await?, Keep::WhileFresh).await?;
     Ok(File { bytes: answer.bytes, origin })
 }
 
-async fn file_request(context: &Context, url: Url) -> Result<Request, Error> {
+async fn file_request(context: &Context, url: Url, purpose: Purpose<'_>) -> Result<Request, Error> {
     // A download at GitHub needs no token, and one that is stale would spoil it.
     let credential =
-        if is_github(context, &url) { None } else { context.credential_for(&url, Purpose::File).await? };
+        if is_github(context, &url) { None } else { context.credential_for(&url, purpose).await? };
     Ok(Request::file(url).with_credential(credential))
 }
 

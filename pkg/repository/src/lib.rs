@@ -27,6 +27,7 @@ mod cache;
 mod context;
 mod credential;
 mod digest;
+mod durable;
 mod error;
 mod event;
 mod fetch;

@@ -9,7 +9,10 @@ use kustomize::{Answer, ChartPull, ChartTemplate, ChartValues};
 use repository::{Context, Digest, Network};
 use tokio::process::Command;
 
-use super::disk::{disk_path, tree_path};
+use super::{
+    chart_cache,
+    disk::{disk_path, tree_path},
+};
 use crate::{Environment, Failure, failure::Kind};
 
 /// The `helm` program, and what it is told beside what kustomizations say.
@@ -50,11 +53,17 @@ impl<'a> Helm<'a> {
     pub(super) async fn pull(&self, pull: &ChartPull) -> Result<Answer, Failure> {
         refuse_flag(&pull.name)?;
         let kept = self.kept(pull)?;
-        if let Some(kept) = kept.as_deref().filter(|kept| kept.join(&pull.name).is_dir()) {
+        if let Some(kept) = kept.as_deref().filter(|kept| chart_cache::is_whole(kept, &pull.name)) {
             return folder(kept, &pull.name);
         }
         if self.context.settings().network == Network::Forbidden {
-            return Err(Failure::new(Kind::Environment, "offline: the chart was not fetched before"));
+            let is_damaged = kept.is_some_and(|kept| kept.exists());
+            let problem = if is_damaged {
+                "the chart in the cache is damaged"
+            } else {
+                "the chart was not fetched before"
+            };
+            return Err(Failure::new(Kind::Environment, format!("offline: {problem}")));
         }
         let home = kept.as_deref().and_then(Path::parent).unwrap_or(self.temporary);
         let fresh = tempfile::Builder::new().prefix(".new-").tempdir_in(home)?;
@@ -73,8 +82,13 @@ impl<'a> Helm<'a> {
         }
         self.run(arguments, &pull.config_home).await?;
         let Some(kept) = kept else { return folder(&fresh.keep(), &pull.name) };
+        chart_cache::seal(fresh.path(), &pull.name)?;
+        if !chart_cache::is_whole(&kept, &pull.name) {
+            // Where it cannot be removed, the rename says so.
+            let _ = fs::remove_dir_all(&kept);
+        }
         match fs::rename(fresh.path(), &kept) {
-            Err(error) if !kept.join(&pull.name).is_dir() => Err(error.into()),
+            Err(error) if !chart_cache::is_whole(&kept, &pull.name) => Err(error.into()),
             // Another run has just put it there.
             _ => folder(&kept, &pull.name),
         }

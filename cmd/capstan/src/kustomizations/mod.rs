@@ -6,6 +6,7 @@
 //!                  └───────────────────────────── answers ◄────────────────────────────────┘
 //! ```
 
+mod chart_cache;
 mod disk;
 mod fetch;
 mod flags;

@@ -1,6 +1,10 @@
 //! What is answered: objects, refusals, and pages of proxies.
 
-use std::{error::Error, io, time::Duration};
+use std::{
+    error::Error,
+    io,
+    time::{Duration, SystemTime},
+};
 
 use http::{HeaderMap, StatusCode, header};
 use manifest::{Map, Object, Value};
@@ -185,9 +189,15 @@ fn plain_refusal(code: u16, bytes: &[u8]) -> Refusal {
     Refusal { reason: Some(reason.replace(' ', "")), message, ..Refusal::default() }
 }
 
+/// The wait a server asks for: a number of seconds, or a date, which is now where it has passed.
+/// Source: RFC 9110 §10.2.3.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
-    text.trim().parse().ok().map(Duration::from_secs)
+    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let at = httpdate::parse_http_date(text).ok()?;
+    Some(at.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
 /// The first words of a body, on one line.
@@ -213,4 +223,19 @@ pub(super) fn warning(value: &str) -> Option<String> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_may_ask_for_a_wait_by_seconds_or_a_date() {
+        let asked =
+            |text: &str| retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, text.parse().unwrap())]));
+        assert_eq!(asked("7"), Some(Duration::from_secs(7)));
+        assert_eq!(asked("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert!(asked("Fri, 31 Dec 9999 23:59:59 GMT").is_some_and(|wait| wait > Duration::from_hours(1)));
+        assert_eq!(asked("soon"), None);
+    }
 }

@@ -11,7 +11,7 @@ use super::{
     LAYOUT_FILE, index,
     whole::{TEMPORARY, put_whole},
 };
-use crate::{Digest, oci::manifest::Descriptor};
+use crate::{Digest, durable, oci::manifest::Descriptor};
 
 /// One release or image in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +110,7 @@ fn write_release(bundle: &Bundle, entry: &BundleEntry, path: &Path) -> Result<()
         // Moved aside, it goes away with the temporary folder, once the new one stands.
         fs::rename(path, temporary.path().join("old")).map_err(failed(path))?;
     }
-    fs::rename(&new, path).map_err(failed(path))
+    durable::rename(&new, path).map_err(failed(path))
 }
 
 /// Adds images to a layout, which other bundles may have begun.

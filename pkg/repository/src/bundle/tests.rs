@@ -1,11 +1,15 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use bytes::Bytes;
+use support::host::{FakeHost, Reply};
 use tar::{Builder, EntryType, Header};
 use tempfile::TempDir;
 
 use super::*;
-use crate::{Digest, FileOrigin, Lock, LockedFile, LockedProvider};
+use crate::{
+    Digest, Error, FileOrigin, Lock, LockedFile, LockedProvider, OciError, oci::manifest::MANIFEST,
+    testing::context,
+};
 
 const LABEL: &str = "infrastructure-aws";
 const VERSION: &str = "v1.0.0";
@@ -181,7 +185,8 @@ fn what_is_there_twice_missing_or_not_named_is_told() {
 
 #[test]
 fn an_index_that_lies_is_refused() {
-    let cases: [(&str, &str, &str); 8] = [
+    let cases: [(&str, &str, &str); 9] = [
+        (r#"provider": "infrastructure-aws""#, r#"provider": ".hidden""#, "leads elsewhere"),
         (r#""dev.capstan.bundle": "1""#, r#""dev.capstan.bundle": "2""#, "it has form 2"),
         (r#""dev.capstan.bundle": "1""#, r#""other": "1""#, "`bundle create` did not make it"),
         (r#"provider": "infrastructure-aws""#, r#"provider": "../../etc""#, "leads elsewhere"),
@@ -302,5 +307,88 @@ proptest::proptest! {
         if let Err(_refused) = open(&bytes).and_then(|it| load_into_folder(&it, target.path(), Existing::Refuse)) {
             proptest::prop_assert_eq!(fs::read_dir(target.path()).unwrap().count(), 0);
         }
+    }
+}
+
+/// Loads a bundle into a registry that has another release under the same tag.
+async fn into_registry(bytes: &[u8]) -> (FakeHost, BundleError) {
+    let host = FakeHost::internet();
+    let there = format!(
+        r#"{{"schemaVersion":2,"mediaType":"{MANIFEST}","config":{{"mediaType":"x","digest":"{}","size":1}},"layers":[]}}"#,
+        Digest::of(b"a")
+    );
+    let reply = Reply::status(200).header("content-type", MANIFEST).body(there);
+    host.on(format!("ghe.example.org/v2/capi/{LABEL}/manifests/{VERSION}"), reply);
+    let target = RegistryTarget::parse("oci://ghe.example.org/capi").unwrap();
+    let bundle = open(bytes).unwrap();
+    let loaded = load_into_registry(&bundle, &context(&host), &target, Existing::Refuse).await;
+    (host, loaded.unwrap_err())
+}
+
+#[tokio::test]
+async fn a_registry_with_another_release_under_the_tag_gets_nothing() {
+    let (host, error) = into_registry(&good()).await;
+    let BundleError::Repository(Error::Oci(error)) = error else { panic!("{error:?}") };
+    assert!(matches!(*error, OciError::TagTaken { .. }), "{error:?}");
+    assert!(host.received().iter().all(|request| request.method == "GET"));
+}
+
+#[tokio::test]
+async fn a_damaged_bundle_is_refused_before_the_registry_is_asked() {
+    let mut entries = entries(&good());
+    let content = entries.iter_mut().find(|(_, content)| content == b"b").unwrap();
+    content.1 = b"c".to_vec();
+    let (host, error) = into_registry(&pack(&entries, |_, _| {})).await;
+    assert!(matches!(error, BundleError::Flawed { flaw: BundleFlaw::Digest { .. }, .. }), "{error:?}");
+    assert!(host.received().is_empty());
+}
+
+/// A bundle whose lock has other files than its release.
+fn locked(
+    change: impl Fn(&mut BTreeMap<String, LockedFile>) -> Option<LockedFile>,
+) -> Result<Vec<Digest>, BundleError> {
+    let folder = folder();
+    let path = folder.path().join("a.tar");
+    let writer = BundleWriter::create(&path).unwrap();
+    writer.add_release(LABEL, VERSION, files()).unwrap();
+    let mut lock = lock();
+    change(&mut lock.providers.get_mut(LABEL).unwrap().files);
+    let lock = Bytes::from(lock.to_string());
+    writer.add_configuration(BTreeMap::from([(Lock::FILE.to_owned(), lock)])).unwrap();
+    writer.finish().unwrap();
+    Bundle::open(&path).unwrap().verify()
+}
+
+#[test]
+fn a_release_has_the_files_that_are_locked_and_no_others() {
+    let is_refused = |outcome: Result<Vec<Digest>, BundleError>, name: &str| {
+        let Err(BundleError::Flawed { flaw, .. }) = outcome else { return false };
+        matches!(flaw, BundleFlaw::NotAsLocked { file, .. } if file == name)
+    };
+    let other = || LockedFile { digest: Digest::of(b"other"), origin: FileOrigin::Repository };
+    assert!(locked(|_| None).is_ok());
+    assert!(is_refused(locked(|files| files.remove("metadata.yaml")), "metadata.yaml"));
+    assert!(is_refused(locked(|files| files.insert("gone.yaml".to_owned(), other())), "gone.yaml"));
+    assert!(is_refused(locked(|files| files.insert("metadata.yaml".to_owned(), other())), "metadata.yaml"));
+}
+
+#[test]
+fn a_release_whose_file_name_climbs_is_refused() {
+    for name in ["../metadata.yaml", "/metadata.yaml"] {
+        let manifest = format!(
+            r#"{{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{{"mediaType":"x","digest":"{0}","size":1}},"layers":[{{"mediaType":"x","digest":"{0}","size":1,"annotations":{{"org.opencontainers.image.title":"{name}"}}}}]}}"#,
+            Digest::of(b"a")
+        );
+        let digest = Digest::of(manifest.as_bytes());
+        let release = format!(
+            r#"{{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"{digest}","size":{},"annotations":{{"dev.capstan.bundle.kind":"release","dev.capstan.bundle.provider":"core-x","dev.capstan.bundle.version":"v1.0.0"}}}}"#,
+            manifest.len()
+        );
+        let index =
+            with_index(|index| index.replacen("\"manifests\": [", &format!("\"manifests\": [{release},"), 1));
+        let mut entries = entries(&index);
+        entries.push((format!("blobs/sha256/{}", digest.hex()), manifest.into_bytes()));
+        let refused = open(&pack(&entries, |_, _| {})).unwrap_err();
+        assert!(matches!(refused, BundleError::Flawed { flaw: BundleFlaw::Name { .. }, .. }), "{refused:?}");
     }
 }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::BundleError;
+use crate::durable::{self, folder_of};
 
 /// A name of what is not there yet.
 pub(super) const TEMPORARY: &str = ".capstan-new-";
@@ -21,16 +22,7 @@ pub(super) fn put_whole(
     let mut file = made.map_err(failed)?;
     fill(file.as_file_mut())?;
     allow_reading(file.as_file()).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))
-}
-
-/// The folder of a file, also where its path is a name alone.
-pub(super) fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
+    durable::persist(file, path).map_err(failed)
 }
 
 /// There is nothing secret in it, and it is carried about.

@@ -11,11 +11,11 @@ use tar::{Builder, EntryType, Header};
 
 use super::{
     BLOBS, BundleError, BundleItem, INDEX_FILE, ImageAddress, LAYOUT, LAYOUT_FILE, Platforms, image, index,
-    spool::Spool,
-    whole::{folder_of, put_whole},
+    spool::Spool, whole::put_whole,
 };
 use crate::{
     Context, Digest, Package, PackageContent, PackageFile,
+    durable::folder_of,
     oci::{
         CONFIGURATION_ARTIFACT,
         manifest::{Descriptor, MANIFEST},

@@ -53,8 +53,10 @@ const LARGEST_BYTES: u64 = 4 << 20;
 /// What is asked of a host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose<'a> {
-    /// A file, or an answer of its API.
+    /// A file, or an answer of an API, of a host that the user names.
     File,
+    /// A file or a Git repository that fetched content may name. The `default` of netrc is not for its host.
+    Linked,
     /// A repository of a registry.
     Registry {
         /// Its path, such as `team/providers`.
@@ -95,9 +97,12 @@ impl Context {
         }
         match purpose {
             Purpose::Registry { repository } => self.registry_credential(&authority(url), repository).await,
-            Purpose::File => match self.token_for(&authority(url)) {
+            Purpose::File | Purpose::Linked => match self.token_for(&authority(url)) {
                 Some(token) => Ok(Some(token)),
-                None => Ok(self.netrc()?.and_then(|netrc| netrc.credential(url))),
+                None => Ok(self.netrc()?.and_then(|netrc| match purpose {
+                    Purpose::Linked => netrc.of_machine(url),
+                    _ => netrc.of_machine(url).or_else(|| netrc.default_login()),
+                })),
             },
         }
     }

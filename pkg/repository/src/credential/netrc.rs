@@ -49,17 +49,26 @@ impl Netrc {
         Self { logins }
     }
 
-    /// The first login for the host of a url that has a password; that of `default` where there is none.
-    pub(super) fn credential(&self, url: &Url) -> Option<Credential> {
+    /// The first login for the host of a url that has a password.
+    pub(super) fn of_machine(&self, url: &Url) -> Option<Credential> {
         let asked = url.host_str().unwrap_or_default();
         let plain = authority(url);
-        let is_for = |login: &&Login, host: &str| {
+        let is_for = |login: &Login, host: &str| {
             login.machine.as_ref().is_some_and(|machine| machine.eq_ignore_ascii_case(host))
         };
-        let mut usable = self.logins.iter().filter(|login| login.password.is_some());
-        let exact = usable.clone().find(|login| is_for(login, asked) || is_for(login, &plain));
-        let login = exact.or_else(|| usable.find(|login| login.machine.is_none()))?;
-        Some(Credential::Basic { user: login.user.clone(), password: login.password.clone()? })
+        self.first(|login| is_for(login, asked) || is_for(login, &plain))
+    }
+
+    /// The login for all other hosts.
+    pub(super) fn default_login(&self) -> Option<Credential> {
+        self.first(|login| login.machine.is_none())
+    }
+
+    fn first(&self, is_meant: impl Fn(&Login) -> bool) -> Option<Credential> {
+        self.logins.iter().filter(|login| is_meant(login)).find_map(|login| {
+            let password = login.password.clone()?;
+            Some(Credential::Basic { user: login.user.clone(), password })
+        })
     }
 }
 
@@ -130,7 +139,7 @@ mod tests {
 
     fn login(text: &str, url: &str) -> Option<(String, String)> {
         let netrc = Netrc::parse("/home/ann/.netrc".as_ref(), text);
-        match netrc.credential(&Url::parse(url).unwrap())? {
+        match netrc.of_machine(&Url::parse(url).unwrap()).or_else(|| netrc.default_login())? {
             Credential::Basic { user, password } => Some((user, password.expose().to_owned())),
             Credential::Bearer(_) => None,
         }
@@ -189,7 +198,9 @@ mod tests {
             text in "([ \n\r\t\"#\\\\]|machine|default|macdef|login|password|s3cret|é|\\PC){0,60}"
         ) {
             let netrc = Netrc::parse("/home/ann/.netrc".as_ref(), &text);
-            let found = netrc.credential(&Url::parse("https://git.lab/").unwrap());
+            let found = netrc
+                .of_machine(&Url::parse("https://git.lab/").unwrap())
+                .or_else(|| netrc.default_login());
             if let Some(Credential::Basic { password, .. }) = found {
                 let shown = [password.to_string(), format!("{password:?}")].concat();
                 prop_assert!(!shown.contains("s3cret"));

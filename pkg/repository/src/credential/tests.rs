@@ -9,7 +9,7 @@ use url::Url;
 
 use super::{Purpose, *};
 use crate::{
-    Context, CredentialSources, Error, HostSettings, Hosts, Settings, fetch_url, open,
+    Context, CredentialSources, Error, HostSettings, Hosts, Settings, fetch_file, fetch_url, open,
     testing::{gitlab_token, settings},
 };
 
@@ -86,6 +86,7 @@ async fn the_nearest_source_wins_and_each_is_for_its_own_hosts() {
         ("https://set.lab/x", "near"),
         ("https://set.lab:8443/x", "far"),
         ("https://gitlab.lab/x", "glpat_for_gitlab_only"),
+        ("https://my.gitlab.lab/x", "nothing"),
         ("https://plain.lab/x", "rc"),
         ("https://ghe.lab/api/v3", "ghe"),
         ("https://api.github.com/x", "hub"),
@@ -104,6 +105,33 @@ async fn the_nearest_source_wins_and_each_is_for_its_own_hosts() {
     {
         assert_eq!(found(&context, url, registry).await.unwrap(), expected, "{url}");
     }
+}
+
+#[tokio::test]
+async fn the_default_of_netrc_is_for_hosts_that_the_user_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "machine known.lab login a password own\ndefault login a password all";
+    let context = Context::new(Settings { credentials: netrc(&folder, text), ..Settings::default() });
+    for (url, of_user, linked) in
+        [("https://known.lab/x", "own", "own"), ("https://other.lab/x", "all", "nothing")]
+    {
+        assert_eq!(found(&context, url, Purpose::File).await.unwrap(), of_user, "{url}");
+        assert_eq!(found(&context, url, Purpose::Linked).await.unwrap(), linked, "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_linked_file_is_fetched_without_the_default_of_netrc() {
+    let (host, folder) = (FakeHost::internet(), tempfile::tempdir().unwrap());
+    host.on("files.example.org/c.yaml", Reply::file("x"));
+    let credentials = netrc(&folder, "default login ann password one");
+    let context = Context::new(Settings { credentials, ..settings(&host) });
+    let url = "https://files.example.org/c.yaml";
+    fetch_file(&context, url).await.unwrap();
+    fetch_url(&context, url).await.unwrap();
+    let shown: Vec<bool> =
+        host.received().iter().map(|request| request.header("authorization").is_some()).collect();
+    assert_eq!(shown, [false, true]);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@ use support::host::{FakeHost, Reply};
 
 use crate::{
     Context, Digest, Error, Failure, FolderIndex, HostKind, HostSettings, Hosts, Repository, Settings,
-    latest, open,
+    StoreSettings, latest, open,
     testing::{settings, text},
 };
 
@@ -96,4 +96,22 @@ async fn the_kind_that_is_set_for_a_host_says_what_its_urls_are() {
     assert!(open(url, "releases", Some(HostKind::Folder), &context).is_ok());
     let github = open(&format!("https://{path}/v1.0.0/c.yaml"), "releases", None, &context).unwrap();
     assert_eq!(text(&github.read("v1.0.0", "c.yaml").await.unwrap()), "of a release");
+}
+
+#[tokio::test]
+async fn a_file_with_another_digest_does_not_stay_in_the_cache() {
+    let (host, kept) = (FakeHost::internet(), tempfile::tempdir().unwrap());
+    let mut written = FolderIndex::default();
+    written.add("v1.0.0", "metadata.yaml", Digest::of(b"good"));
+    index(&host, &written.render());
+    let file = format!("{BASE}/v1.0.0/metadata.yaml");
+    host.on_each(file, [Reply::file("evil"), Reply::file("good")]);
+    let read = async || {
+        let store = StoreSettings { folder: kept.path().join("cache"), max_bytes: u64::MAX };
+        let context = Context::new(Settings { store: Some(store), ..settings(&host) });
+        let url = format!("https://{BASE}/v1.0.0/infrastructure-components.yaml");
+        open(&url, "infrastructure-aws", None, &context).unwrap().read("v1.0.0", "metadata.yaml").await
+    };
+    assert!(matches!(read().await, Err(Error::Digest { .. })));
+    assert_eq!(text(&read().await.unwrap()), "good");
 }

@@ -22,7 +22,7 @@ impl GitRepository {
     }
 
     fn remote(&self) -> Result<Remote, Error> {
-        Remote::new(self.url.clone(), Clones::Kept, &self.context)
+        Ok(Remote::new(self.url.clone(), Clones::Kept, &self.context)?.configured())
     }
 
     /// Versions that tags name, oldest first, and the other tags.

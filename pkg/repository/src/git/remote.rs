@@ -15,6 +15,8 @@ use super::{
 };
 use crate::{
     Context, Error, Event, Network, Refresh, RetryReason,
+    credential::Purpose,
+    durable,
     store::{KeyLock, note_use},
 };
 
@@ -40,6 +42,7 @@ pub struct Remote {
     pub(super) url: RemoteUrl,
     pub(super) clone: PathBuf,
     pub(super) known: Arc<Known>,
+    pub(super) purpose: Purpose<'static>,
 }
 
 impl std::fmt::Debug for Remote {
@@ -65,7 +68,13 @@ impl Remote {
             Clones::Below(folder) => folder.to_owned(),
         };
         let clone = clones.join(url.key());
-        Ok(Self { known: context.git().known(&clone), context: context.clone(), url, clone })
+        let known = context.git().known(&clone);
+        Ok(Self { known, context: context.clone(), url, clone, purpose: Purpose::Linked })
+    }
+
+    /// The same for an address that the user configured: its host may get the `default` login of netrc.
+    pub(super) fn configured(self) -> Self {
+        Self { purpose: Purpose::File, ..self }
     }
 
     /// Where it is fetched from.
@@ -175,7 +184,7 @@ impl Remote {
             self.remove(&temporary)?;
             self.make_clone_in(&temporary).await?;
             let made = temporary.join(".git");
-            fs::rename(&made, &self.clone).map_err(|error| self.disk("clone", &self.clone, error))?;
+            durable::rename(&made, &self.clone).map_err(|error| self.disk("clone", &self.clone, error))?;
             self.remove(&temporary)?;
         }
         *fetched = true;

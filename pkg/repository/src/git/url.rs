@@ -54,9 +54,10 @@ pub enum RemoteUrlError {
 impl RemoteUrl {
     /// Reads `https://`, `http://`, `ssh://` and `file://` urls, `git@host:path`, and absolute paths.
     ///
-    /// Shape of the key: host and path, without user, default port (443, 22), doubled and trailing slashes, and with one
-    /// `.git` at the end; another port is a part of it. Upper case in a host does not count. So one repository has one
-    /// clone, by whatever way it is reached; one in the clear is kept apart, as nobody vouches for what came that way.
+    /// Shape of the key: host and path, without default port (443, 22), doubled and trailing slashes, and with one `.git` at
+    /// the end; another port is a part of it, and so is a user of ssh other than `git`, who may have a home of their own.
+    /// Upper case in a host does not count. So one repository has one clone, by whatever way it is reached; one in the
+    /// clear is kept apart, as nobody vouches for what came that way.
     /// Source: Project Syn's Commodore (bare clones in `dependencies/.repos/<host>/<path>`).
     /// # Errors
     /// When it has none of these forms, or its path leads out of the folder of clones.
@@ -140,7 +141,8 @@ fn of_url(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
     let port = url.port().filter(|port| transport != Transport::Ssh || *port != 22);
     // What came in the clear must not be taken for what came over TLS.
     let port = port.or_else(|| (transport == Transport::Http).then_some(80));
-    let key = key(&host, port, url.path())?;
+    let user = if transport == Transport::Ssh { url.username() } else { "" };
+    let key = key(&with_user(user, &host), port, url.path())?;
     if transport == Transport::Ssh {
         if url.password().is_some() {
             return Err(form("ssh takes no password in an address"));
@@ -181,14 +183,15 @@ fn of_scp(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
         .split_once(':')
         .filter(|(login, path)| !login.contains('/') && !path.is_empty())
         .ok_or_else(|| form("it is neither a url, nor `git@host:path`, nor an absolute path"))?;
-    let host = login.rsplit_once('@').map_or(login, |(_, host)| host);
+    let (user, host) = login.rsplit_once('@').unwrap_or(("", login));
     if path.starts_with(':') {
         return Err(RemoteUrlError::Scheme { scheme: format!("{login}::") });
     }
-    if host.is_empty() || host.starts_with('-') || text.contains(char::is_whitespace) {
+    if host.is_empty() || host.starts_with('-') || text.contains(char::is_whitespace) || login.contains('\\')
+    {
         return Err(form("the host is missing"));
     }
-    let key = key(&host.to_ascii_lowercase(), None, path)?;
+    let key = key(&with_user(user, &host.to_ascii_lowercase()), None, path)?;
     let (address, transport) = (text.to_owned(), Transport::Ssh);
     Ok(RemoteUrl { push: address.clone(), address, key, transport, credential: None, user: None })
 }
@@ -202,6 +205,11 @@ fn of_path(path: &Path) -> Result<RemoteUrl, RemoteUrlError> {
     let key = key("localhost", None, &text.replace(std::path::MAIN_SEPARATOR, "/"))?;
     let (address, transport) = (text.to_owned(), Transport::File);
     Ok(RemoteUrl { push: address.clone(), address, key, transport, credential: None, user: None })
+}
+
+/// The host with the user of ssh before it. Forges know all their users as `git`.
+fn with_user(user: &str, host: &str) -> String {
+    if user.is_empty() || user == "git" { host.to_owned() } else { format!("{user}@{host}") }
 }
 
 /// Puts a key together whose folder holds no other clone.
@@ -258,6 +266,14 @@ mod tests {
         assert_eq!(read("http://git.lab/r").key(), "git.lab+80/r.git", "nobody vouches for it");
         assert_eq!(read("file:///srv/a%20b/r.git/").key(), "localhost/srv/a b/r.git");
         assert_eq!(read("/srv//r").key(), read("file:///srv/r").key());
+    }
+
+    #[test]
+    fn users_of_one_ssh_host_have_clones_of_their_own() {
+        assert_eq!(read("alice@git.lab:r").key(), "alice@git.lab/r.git");
+        assert_eq!(read("bob@git.lab:r").key(), "bob@git.lab/r.git");
+        assert_eq!(read("ssh://alice@git.lab:2222/r").key(), "alice@git.lab+2222/r.git");
+        assert!(RemoteUrl::parse(r"a\..\b@git.lab:r").is_err());
     }
 
     #[test]

@@ -13,6 +13,10 @@ use super::{
 };
 use crate::Error;
 
+/// What Git does with the content of files on the way into a worktree: nothing. Filters are programs of the user, and what
+/// is in the repository of somebody else must not choose one. This counts before all other files of attributes.
+const ATTRIBUTES: &str = "* -filter -ident -text !working-tree-encoding\n";
+
 /// What becomes of changes in a worktree that are not committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalChanges {
@@ -34,7 +38,8 @@ pub struct Worktree {
 impl Remote {
     /// Makes a folder a worktree of the clone, or moves the one that is there, to a commit; always the whole repository.
     ///
-    /// A worktree that was not finished is made anew. Files that Git does not know stay where they are.
+    /// A worktree that was not finished is made anew. Files that Git does not know stay where they are. Files have the
+    /// content they have in the repository: neither filters nor line endings of the user are applied.
     /// # Errors
     /// [`GitFailure::ForeignFolder`] when something else is there; [`GitFailure::LocalChanges`] when they are to stop it;
     /// [`GitFailure::LinkLeadsOut`] for a commit with a link out of its tree, before anything is written; what Git says.
@@ -46,6 +51,7 @@ impl Remote {
     ) -> Result<Worktree, Error> {
         let submodules = self.check_tree(commit).await?;
         let _lock = self.lock().await?;
+        self.write_attributes()?;
         match self.state(folder)? {
             State::Ours => self.move_to(commit, folder, changes).await?,
             State::Unfinished => {
@@ -59,6 +65,16 @@ impl Remote {
             }
         }
         Ok(Worktree { commit: commit.clone(), submodules })
+    }
+
+    fn write_attributes(&self) -> Result<(), Error> {
+        let path = self.clone.join("info/attributes");
+        if fs::read(&path).is_ok_and(|there| there == ATTRIBUTES.as_bytes()) {
+            return Ok(());
+        }
+        fs::create_dir_all(self.clone.join("info"))
+            .and_then(|()| fs::write(&path, ATTRIBUTES))
+            .map_err(|error| self.disk("check out", &path, error))
     }
 
     async fn add(&self, commit: &Commit, folder: &Path) -> Result<(), Error> {

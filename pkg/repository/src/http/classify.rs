@@ -1,6 +1,10 @@
 //! What a failed request means.
 
-use std::{error::Error as StdError, io, time::Duration};
+use std::{
+    error::Error as StdError,
+    io,
+    time::{Duration, SystemTime},
+};
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde::Deserialize;
@@ -23,10 +27,7 @@ pub(crate) fn quota(headers: &HeaderMap) -> Option<Quota> {
 /// secondary one.
 pub(crate) fn status(status: u16, headers: &HeaderMap, quota: Option<Quota>, body: &[u8]) -> Failure {
     let message = message(body);
-    let retry_after = headers
-        .get(RETRY_AFTER)
-        .and_then(|value| value.to_str().ok()?.trim().parse::<u64>().ok())
-        .map(Duration::from_secs);
+    let retry_after = retry_after(headers);
     let used_up = quota.is_some_and(|quota| quota.remaining == 0);
     let says_so = message.as_ref().is_some_and(|message| message.to_ascii_lowercase().contains("rate limit"));
     match status {
@@ -38,6 +39,17 @@ pub(crate) fn status(status: u16, headers: &HeaderMap, quota: Option<Quota>, bod
         401 | 403 => Failure::Unauthorized { status, message },
         _ => Failure::Status { status, message },
     }
+}
+
+/// The wait a host asks for: a number of seconds, or a date, which is now where it has passed.
+/// Source: RFC 9110 §10.2.3.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let at = httpdate::parse_http_date(text).ok()?;
+    Some(at.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
 #[derive(Deserialize)]
@@ -183,6 +195,17 @@ mod tests {
         assert!(matches!(burst, Failure::RateLimited { secondary: true, .. }));
         let refused = read(403, &[], r#"{"message":"Resource not accessible by personal access token"}"#);
         assert!(matches!(refused, Failure::Unauthorized { status: 403, .. }));
+    }
+
+    #[test]
+    fn a_host_may_ask_for_a_wait_by_a_date() {
+        let asked = |text: &str| match read(429, &[("retry-after", text)], "") {
+            Failure::RateLimited { retry_after, .. } => retry_after,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(asked("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert!(asked("Fri, 31 Dec 9999 23:59:59 GMT").is_some_and(|wait| wait > Duration::from_hours(1)));
+        assert_eq!(asked("soon"), None);
     }
 
     #[test]

@@ -158,6 +158,24 @@ async fn a_host_that_falls_silent_is_left_after_the_idle_time() {
 }
 
 #[tokio::test]
+async fn a_host_that_sends_byte_by_byte_is_left() {
+    let idle = Duration::from_secs(1);
+    let waits = [200, 404].map(async |status| {
+        let host = FakeHost::internet();
+        let slow = Reply::status(status).body(vec![b'x'; 4000]).trickle(Duration::from_millis(20));
+        host.on("files.example.org/c.yaml", slow);
+        let timeouts = Timeouts { idle, ..settings(&host).timeouts };
+        let outcome = Way::Plain.fetch(&Context::new(Settings { timeouts, ..settings(&host) })).await;
+        match failure(&outcome) {
+            Failure::TooSlow { .. } => assert_eq!(status, 200),
+            Failure::Status { status: 404, message: Some(start) } => assert!(start.len() < 200, "{start}"),
+            other => panic!("{other:?}"),
+        }
+    });
+    futures::future::join_all(waits).await;
+}
+
+#[tokio::test]
 async fn a_redirect_to_another_host_is_followed_without_the_credential() {
     for way in WAYS {
         let host = FakeHost::internet();
@@ -179,6 +197,20 @@ async fn a_redirect_to_another_host_is_followed_without_the_credential() {
 }
 
 #[tokio::test]
+async fn a_redirect_to_another_port_is_followed_without_the_credential() {
+    for way in WAYS {
+        let (host, other) = (FakeHost::internet(), FakeHost::start(&[way.host()]));
+        let to = format!("https://{}:{}/blob", way.host(), other.address().port());
+        way.script(&host, vec![Reply::redirect(&to)]);
+        other.on(format!("{}/blob", way.host()), Reply::file("stored"));
+        let mut settings = way.settings(&host);
+        settings.extra_roots.push(other.ca_pem().as_bytes().to_vec());
+        assert_eq!(text(&way.fetch(&Context::new(settings)).await.unwrap()), "stored");
+        assert_eq!(other.received().pop().unwrap().header("authorization"), None, "{way:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_redirect_from_https_to_http_or_in_a_ring_is_refused() {
     for way in WAYS {
         let host = FakeHost::internet();
@@ -191,7 +223,8 @@ async fn a_redirect_from_https_to_http_or_in_a_ring_is_refused() {
             "{way:?}"
         );
         assert!(host.received().iter().all(|request| request.tls), "{way:?}");
-        let (outcome, _) = way.under(vec![Reply::redirect(&format!("https://{}", way.address()))]).await;
+        let (outcome, asked) = way.under(vec![Reply::redirect(&format!("https://{}", way.address()))]).await;
+        assert_eq!(asked, 11, "{way:?}");
         assert!(
             matches!(failure(&outcome), Failure::Redirect { reason } if reason.contains("too many")),
             "{way:?}"

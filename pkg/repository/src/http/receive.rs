@@ -1,10 +1,13 @@
 //! Takes what a host sends, piece by piece.
 
+use std::time::Duration;
+
 use bytes::{Bytes, BytesMut};
 use reqwest::{
     Response,
     header::{CONTENT_TYPE, HeaderMap},
 };
+use tokio::time::{Instant, timeout};
 
 use crate::{Context, Error, Event, Failure};
 
@@ -69,6 +72,40 @@ impl From<Failure> for Stopped {
     }
 }
 
+/// A host that sends less is given up: below it the smallest release takes minutes. A file of the size limit takes at most
+/// the limit divided by this rate, so nobody waits for a download without end.
+const LEAST_BYTES_PER_SECOND: u64 = 1024;
+
+/// Watches the rate over one window after the other, each as long as a host may be silent.
+struct Pace {
+    window: Duration,
+    began: Instant,
+    received_bytes: u64,
+}
+
+impl Pace {
+    fn new(window: Duration) -> Self {
+        Self { window, began: Instant::now(), received_bytes: 0 }
+    }
+
+    /// Counts a piece.
+    /// # Errors
+    /// [`Failure::TooSlow`] at the end of a window that brought too little.
+    fn count(&mut self, piece: &Bytes) -> Result<(), Failure> {
+        self.received_bytes += piece.len() as u64;
+        let elapsed = self.began.elapsed();
+        if elapsed < self.window {
+            return Ok(());
+        }
+        let received_bytes = self.received_bytes;
+        if received_bytes < elapsed.as_secs().saturating_mul(LEAST_BYTES_PER_SECOND) {
+            return Err(Failure::TooSlow { received_bytes, elapsed });
+        }
+        *self = Self::new(self.window);
+        Ok(())
+    }
+}
+
 /// Reads the body piece by piece, never past the limit.
 pub(super) async fn receive(
     context: &Context,
@@ -82,7 +119,7 @@ pub(super) async fn receive(
         return Err(Failure::TooLarge { limit_bytes }.into());
     }
     sink.begin().map_err(Stopped::Sink)?;
-    let mut received_bytes = 0;
+    let (mut received_bytes, mut pace) = (0, Pace::new(context.settings().timeouts.idle));
     loop {
         let piece = match response.chunk().await {
             Ok(Some(piece)) => piece,
@@ -101,19 +138,26 @@ pub(super) async fn receive(
         }
         let url = shown.to_owned();
         context.emit(&Event::Progress { url, received_bytes, total_bytes: expected_bytes });
+        if expected_bytes != Some(received_bytes) {
+            pace.count(&piece)?;
+        }
         sink.take(piece).map_err(Stopped::Sink)?;
     }
 }
 
-/// The start of an answer that is no success, for its message; failures to read it are of no interest.
-pub(super) async fn error_text(mut response: Response) -> Vec<u8> {
+/// The start of an answer that is no success, for its message, as far as it comes in time; failures to read it are of no
+/// interest.
+pub(super) async fn error_text(mut response: Response, limit: Duration) -> Vec<u8> {
     let mut text = Vec::new();
-    while text.len() < 4096 {
-        match response.chunk().await {
-            Ok(Some(chunk)) => text.extend_from_slice(&chunk[..chunk.len().min(4096)]),
-            _ => break,
+    let read = async {
+        while text.len() < 4096 {
+            match response.chunk().await {
+                Ok(Some(chunk)) => text.extend_from_slice(&chunk[..chunk.len().min(4096)]),
+                _ => break,
+            }
         }
-    }
+    };
+    let _ = timeout(limit, read).await;
     text
 }
 

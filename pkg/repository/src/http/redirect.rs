@@ -1,10 +1,10 @@
-//! Follows redirects by our own rules: a credential stays with its host, https stays https, and each host is spoken to
-//! as it is set for that host.
+//! Follows redirects by our own rules: credentials and content stay with their origin, https stays https, and each host is
+//! spoken to as it is set for that host.
 
 use reqwest::{Method, Response, StatusCode, header::LOCATION};
 use url::Url;
 
-use super::request::{Api, Request};
+use super::request::{Api, Content, Request};
 use crate::{Credential, Failure};
 
 /// The longest chain of redirects that is followed; the peer's library follows as many.
@@ -27,7 +27,7 @@ impl<'a> Hop<'a> {
         Self {
             url: request.url.clone(),
             method: request.method.clone(),
-            carries_content: true,
+            carries_content: !matches!(request.content, Content::None),
             credential: request.credential.as_ref(),
             api: &request.api,
             redirects: 0,
@@ -52,6 +52,10 @@ impl<'a> Hop<'a> {
         let again =
             matches!(response.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT)
                 || matches!(self.method, Method::GET | Method::HEAD);
+        // A form may hold a password.
+        if self.carries_content && again && !stays {
+            return refuse("it leads content to another host");
+        }
         Ok(Some(Self {
             url,
             method: if again { self.method.clone() } else { Method::GET },
@@ -67,4 +71,55 @@ fn target(from: &Url, response: &Response) -> Option<Url> {
     let sends_on = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
     let location = response.headers().get(LOCATION).filter(|_| sends_on)?;
     from.join(location.to_str().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use support::host::{FakeHost, Received, Reply};
+
+    use super::*;
+    use crate::{Error, Secret, http::send, testing::context};
+
+    /// Posts a form with a token to a host that answers with a redirect.
+    async fn post(status: u16, to: &str) -> (Result<Bytes, Error>, Vec<Received>) {
+        let host = FakeHost::internet();
+        host.on("files.example.org/form", Reply::status(status).header("location", to));
+        for place in ["files.example.org/next", "gitlab.com/next"] {
+            host.on(place, Reply::text("done"));
+        }
+        let url = Url::parse("https://files.example.org/form").unwrap();
+        let token = Secret::new("token", "t0ken").map(Credential::Bearer);
+        let content = Content::Bytes(Bytes::from_static(b"password=1"));
+        let request = Request { method: Method::POST, content, ..Request::file(url).with_credential(token) };
+        let outcome = send(&context(&host), &request).await;
+        (outcome, host.received())
+    }
+
+    #[tokio::test]
+    async fn content_is_sent_again_to_the_same_host_alone() {
+        for status in [307, 308] {
+            let (outcome, received) = post(status, "/next").await;
+            outcome.unwrap();
+            assert_eq!(
+                (received[1].method.as_str(), received[1].body.as_slice()),
+                ("POST", &b"password=1"[..])
+            );
+            let (outcome, received) = post(status, "https://gitlab.com/next").await;
+            let error = outcome.unwrap_err();
+            assert!(matches!(error.request().unwrap().failure, Failure::Redirect { .. }), "{error:?}");
+            assert_eq!(received.len(), 1, "{status}");
+        }
+    }
+
+    #[tokio::test]
+    async fn after_a_303_the_next_request_has_no_content() {
+        for status in [301, 302, 303] {
+            let (outcome, received) = post(status, "https://gitlab.com/next").await;
+            outcome.unwrap();
+            let next = &received[1];
+            assert_eq!((next.method.as_str(), next.body.len()), ("GET", 0), "{status}");
+            assert_eq!(next.header("authorization"), None);
+        }
+    }
 }

@@ -150,7 +150,7 @@ async fn once(
     if !status.is_success() {
         let challenge =
             headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let text = error_text(response).await;
+        let text = error_text(response, context.settings().timeouts.idle).await;
         return Err(failed(classify::status(status.as_u16(), &headers, quota, &text), quota, challenge));
     }
     match receive(context, response, shown, limit_bytes, sink).await {

@@ -126,3 +126,10 @@ async fn a_folder_without_any_version_lists_what_was_passed_over() {
     let error = tree.open("latest").versions().await.unwrap_err();
     assert!(matches!(&error, Error::NoVersions { ignored, .. } if ignored == &["main", "v1"]), "{error}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_an_end_is_read_up_to_the_limit() {
+    let read = read_limited(Path::new("/dev/zero"), 10);
+    assert!(matches!(read, Err(Error::TooLarge { limit_bytes: 10, .. })), "{read:?}");
+}

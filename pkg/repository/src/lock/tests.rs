@@ -170,3 +170,24 @@ fn differences_tell_what_was_added_lost_and_changed() {
     assert_eq!(new.differences(None).len(), 1 + 2 + 1);
     assert!(new.differences(None).iter().all(LockDifference::is_addition));
 }
+
+#[test]
+fn a_kustomization_is_what_was_locked_or_refused() {
+    let files = |content: &'static str| {
+        BTreeMap::from([("kustomization.yaml".to_owned(), Bytes::from_static(content.as_bytes()))])
+    };
+    let mut lock = lock();
+    let digests = files("a").into_iter().map(|(name, bytes)| (name, Digest::of(&bytes))).collect();
+    lock.providers.get_mut(LABEL).unwrap().kustomization = digests;
+    for (unlocked, admits) in [(Unlocked::Allowed, true), (Unlocked::Refused, false)] {
+        let settings = LockSettings { lock: lock.clone(), place: "capstan.lock".to_owned(), unlocked };
+        assert!(settings.verify_kustomization(LABEL, &files("a")).is_ok());
+        for other in [files("b"), BTreeMap::new()] {
+            let refused = settings.verify_kustomization(LABEL, &other).unwrap_err();
+            let Error::NotAsLocked(refused) = refused else { panic!("{refused:?}") };
+            assert!(matches!(*refused, NotAsLocked::Kustomization { .. }));
+        }
+        assert_eq!(settings.admit_unlocked_kustomization(LABEL).is_ok(), admits);
+        assert_eq!(settings.verify_kustomization("core-other", &files("b")).is_ok(), admits);
+    }
+}

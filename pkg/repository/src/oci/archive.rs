@@ -7,11 +7,12 @@ use flate2::read::GzDecoder;
 use tar::{Archive, EntryType};
 
 /// Takes out the files, in memory; nothing is written anywhere.
-/// `limit_bytes` bounds what all of it may come to, however small it was packed.
+/// `left_bytes` bounds what all of it may come to, however small it was packed; what it came to is taken off.
 /// # Errors
 /// A broken archive, anything but plain files and folders in it, a name twice, more than the limit.
-pub(super) fn unpack(packed: &[u8], limit_bytes: u64) -> Result<Vec<(String, Bytes)>, String> {
-    let too_large = || format!("it comes to more than {limit_bytes} bytes");
+pub(super) fn unpack(packed: &[u8], left_bytes: &mut u64) -> Result<Vec<(String, Bytes)>, String> {
+    let limit_bytes = *left_bytes;
+    let too_large = || format!("it comes to more than {limit_bytes} bytes, all that is left for the package");
     // One byte more than may be there, so that an archive of exactly the limit passes.
     let mut archive = Archive::new(GzDecoder::new(packed).take(limit_bytes.saturating_add(1)));
     let (mut files, mut total_bytes) = (Vec::new(), 0_u64);
@@ -36,6 +37,7 @@ pub(super) fn unpack(packed: &[u8], limit_bytes: u64) -> Result<Vec<(String, Byt
         let name = path.strip_prefix("./").unwrap_or(&path).to_owned();
         files.push((name, Bytes::from(bytes)));
     }
+    *left_bytes = archive.into_inner().limit().saturating_sub(1);
     Ok(files)
 }
 
@@ -69,7 +71,9 @@ mod tests {
             ("./metadata.yaml", EntryType::Regular, b"a: 1\n"),
             ("core-components.yaml", EntryType::Regular, b"b: 2\n"),
         ]);
-        let files = unpack(&layer, 1 << 20).unwrap();
+        let mut left_bytes = 1 << 20;
+        let files = unpack(&layer, &mut left_bytes).unwrap();
+        assert!(left_bytes < (1 << 20) - 10, "{left_bytes}");
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["metadata.yaml", "core-components.yaml"]);
         assert_eq!(files[0].1.as_ref(), b"a: 1\n");
@@ -78,14 +82,14 @@ mod tests {
     #[test]
     fn links_bombs_and_broken_archives_are_refused() {
         let link = packed(&[("metadata.yaml", EntryType::Symlink, b"")]);
-        assert!(unpack(&link, 4096).unwrap_err().contains("no plain file"));
+        assert!(unpack(&link, &mut 4096).unwrap_err().contains("no plain file"));
         let bomb = packed(&[("metadata.yaml", EntryType::Regular, &vec![0; 1 << 20])]);
         assert!(bomb.len() < 4096);
-        assert!(unpack(&bomb, 4096).unwrap_err().contains("more than 4096"));
+        assert!(unpack(&bomb, &mut 4096).unwrap_err().contains("more than 4096"));
         let whole = packed(&[("metadata.yaml", EntryType::Regular, b"a: 1\n")]);
-        assert!(unpack(&whole[..whole.len() / 2], 4096).is_err());
+        assert!(unpack(&whole[..whole.len() / 2], &mut 4096).is_err());
         let mut junk = GzEncoder::new(Vec::new(), Compression::fast());
         junk.write_all(&[7; 2048]).unwrap();
-        assert!(unpack(&junk.finish().unwrap(), 4096).is_err());
+        assert!(unpack(&junk.finish().unwrap(), &mut 4096).is_err());
     }
 }

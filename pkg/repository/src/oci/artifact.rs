@@ -129,12 +129,13 @@ async fn files(
     layers: Vec<Descriptor>,
 ) -> Result<BTreeMap<String, Content>, Error> {
     let mut files = BTreeMap::new();
+    let mut left_bytes = registry.context.max_file_bytes();
     for layer in layers {
         let new = match layer.title().map(str::to_owned) {
             Some(title) => vec![(title, Content::Layer(layer))],
             None if is_packed(&layer.media_type) => {
                 let packed = registry.small_blob(repository, &layer).await?;
-                let unpacked = archive::unpack(&packed, registry.context.max_file_bytes());
+                let unpacked = archive::unpack(&packed, &mut left_bytes);
                 let unpacked =
                     unpacked.map_err(|reason| OciError::Archive { address: address.to_owned(), reason })?;
                 unpacked.into_iter().map(|(name, bytes)| (name, Content::Unpacked(bytes))).collect()

@@ -66,3 +66,18 @@ impl Sink for Checked<'_> {
         self.sink.take(piece)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::InMemory;
+
+    #[test]
+    fn content_longer_than_its_manifest_says_is_not_read_on() {
+        let mut sink = InMemory::default();
+        let mut checked = Checked::new(&mut sink, "x", Expected { digest: None, size_bytes: Some(3) });
+        checked.begin().unwrap();
+        assert!(checked.take(Bytes::from_static(b"abc")).is_ok());
+        assert!(matches!(checked.take(Bytes::from_static(b"d")), Err(Error::Oci(_))));
+    }
+}

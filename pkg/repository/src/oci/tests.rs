@@ -257,18 +257,55 @@ async fn an_image_a_foreign_artifact_and_hostile_names_are_refused() {
     assert!(matches!(oci_error(twice), OciError::DuplicateFile { .. }));
     let climbing = file(&host, "../metadata.yaml", METADATA);
     assert!(matches!(read(&[climbing], json!({})).await, Error::UnsafeName { .. }));
+    let climbing = packed(&host, "../metadata.yaml", METADATA.as_bytes());
+    assert!(matches!(read(&[climbing], json!({})).await, Error::UnsafeName { .. }));
+}
+
+/// A layer with one packed file.
+fn packed(host: &FakeHost, name: &str, content: &[u8]) -> Value {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(content.len() as u64);
+    let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut archive = tar::Builder::new(gzip);
+    // The builder would not write a name that climbs.
+    header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+    header.set_cksum();
+    archive.append(&header, content).unwrap();
+    let packed = archive.into_inner().unwrap().finish().unwrap();
+    blob(host, None, "application/vnd.oci.image.layer.v1.tar+gzip", &packed)
+}
+
+#[tokio::test]
+async fn a_file_over_the_limit_is_not_asked_for() {
+    let host = FakeHost::internet();
+    release(&host, "v2.9.0");
+    let limited = Settings { max_file_bytes: METADATA.len() as u64 - 1, ..settings(&host) };
+    let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), limited);
+    let error = lab.read("v2.9.0", "metadata.yaml").await.unwrap_err();
+    assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");
+    assert!(host.addresses().iter().all(|address| !address.contains("/blobs/")));
+}
+
+#[tokio::test]
+async fn packed_layers_share_one_size_limit() {
+    let host = FakeHost::internet();
+    let large = vec![b'x'; 6000];
+    let layers = ["a", "b", "metadata.yaml"].map(|name| packed(&host, name, &large));
+    for (count, fits) in [(1, true), (3, false)] {
+        put(&host, "v2.9.0", &manifest(&layers[3 - count..], &json!({})));
+        let limited = Settings { max_file_bytes: 10_000, ..settings(&host) };
+        let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), limited);
+        match lab.read("v2.9.0", "metadata.yaml").await {
+            Ok(_) => assert!(fits),
+            Err(error) => assert!(!fits && matches!(oci_error(error), OciError::Archive { .. })),
+        }
+    }
 }
 
 #[tokio::test]
 async fn files_packed_into_one_layer_are_read_as_the_proposal_has_them() {
     let host = FakeHost::internet();
-    let mut header = tar::Header::new_gnu();
-    header.set_size(METADATA.len() as u64);
-    let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    let mut archive = tar::Builder::new(gzip);
-    archive.append_data(&mut header, "metadata.yaml", METADATA.as_bytes()).unwrap();
-    let packed = archive.into_inner().unwrap().finish().unwrap();
-    let layer = blob(&host, None, "application/vnd.oci.image.layer.v1.tar+gzip", &packed);
+    let layer = packed(&host, "metadata.yaml", METADATA.as_bytes());
     let annotations = json!({"cluster-api.sigs.k8s.io/provider-type": "infrastructure",
         "cluster-api.sigs.k8s.io/provider-name": "aws", TITLE: "infrastructure-aws"});
     put(&host, "v2.9.0", &manifest(&[layer], &annotations));
@@ -381,6 +418,39 @@ async fn a_password_does_not_go_to_a_realm_in_another_domain() {
     let asked = host.received();
     assert!(asked.iter().any(|request| request.host == "gitlab.com"));
     assert!(asked.iter().all(|request| request.header("authorization").is_none()), "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_password_does_not_go_to_a_realm_in_the_clear() {
+    let host = FakeHost::internet();
+    host.on(at("manifests/v2.9.0"), refusing(&format!("http://{HOST}/token")));
+    let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), with_ann(&host));
+    assert!(lab.read("v2.9.0", "metadata.yaml").await.is_err());
+    assert!(host.received().iter().all(|request| request.tls));
+}
+
+#[tokio::test]
+async fn an_identity_token_is_no_password_for_the_registry() {
+    let host = FakeHost::internet();
+    let challenge = Reply::json(401, "{}").header("www-authenticate", "Basic realm=\"lab\"");
+    host.on(at("manifests/v2.9.0"), challenge);
+    let token = Secret::new("config", "s3cret").unwrap();
+    let credential = Credential::Basic { user: "<token>".to_owned(), password: token };
+    let of_host = HostSettings { credential: Some(credential), ..HostSettings::default() };
+    let hosts = Hosts::new([(HOST.to_owned(), of_host)]);
+    let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), Settings { hosts, ..settings(&host) });
+    assert!(lab.read("v2.9.0", "metadata.yaml").await.is_err());
+    assert!(host.received().iter().all(|request| request.header("authorization").is_none()));
+}
+
+#[tokio::test]
+async fn a_blob_that_was_cut_short_is_read_from_its_start_again() {
+    let host = FakeHost::internet();
+    release(&host, "v2.9.0");
+    let whole = Reply::status(200).body(METADATA);
+    let blob = at(&format!("blobs/{}", Digest::of(METADATA.as_bytes())));
+    host.on_each(blob, [whole.clone().cut_after(5), whole]);
+    assert_eq!(text(&lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap()), METADATA);
 }
 
 #[tokio::test]

@@ -58,3 +58,14 @@ fn the_home_folder_counts_only_where_the_configuration_folder_has_no_overrides()
     assert_eq!(choose(None), xdg.path().join("overrides"), "even when it is empty");
     assert_eq!(Overrides::choose(None, None, None), Overrides::default());
 }
+
+#[test]
+fn overrides_of_a_version_that_climbs_are_not_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    with_file(folder.path(), "metadata.yaml");
+    let overrides = Overrides::in_folder(folder.path());
+    assert_eq!(overrides.files("infrastructure-aws", "v1.0.0").unwrap(), ["metadata.yaml"]);
+    for (label, version) in [("infrastructure-aws", ".."), ("..", "v1.0.0")] {
+        assert!(matches!(overrides.files(label, version), Err(Error::UnsafeName { .. })));
+    }
+}

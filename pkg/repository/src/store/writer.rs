@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tempfile::NamedTempFile;
 
 use super::{Store, TEMPORARY, store_error};
-use crate::{Digest, Digester, Error, http::Sink};
+use crate::{Digest, Digester, Error, durable, http::Sink};
 
 /// Takes a blob piece by piece, and hashes it on its way to the disk. What is not committed is removed.
 pub struct BlobWriter {
@@ -84,8 +84,5 @@ fn temporary_in(folder: &Path) -> Result<NamedTempFile, Error> {
 }
 
 fn put_in_place(file: NamedTempFile, path: &Path) -> Result<(), Error> {
-    // Without it a crash of the machine may leave the name and not the content.
-    file.as_file().sync_all().map_err(|error| store_error(path, error))?;
-    file.persist(path).map_err(|failed| store_error(path, failed.error))?;
-    Ok(())
+    durable::persist(file, path).map(drop).map_err(|error| store_error(path, error))
 }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 /// How an answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -9,6 +11,8 @@ pub(super) enum End {
     Unannounced,
     /// Nothing comes any more after this many bytes of the body.
     StallAfter(usize),
+    /// The body comes byte by byte, with this time between them.
+    Trickle(Duration),
     /// The connection is closed before any answer.
     Close,
 }
@@ -95,6 +99,13 @@ impl Reply {
     #[must_use]
     pub fn stall_after(mut self, bytes: usize) -> Self {
         self.end = End::StallAfter(bytes);
+        self
+    }
+
+    /// Sends the body byte by byte, with this time between them.
+    #[must_use]
+    pub fn trickle(mut self, every: Duration) -> Self {
+        self.end = End::Trickle(every);
         self
     }
 

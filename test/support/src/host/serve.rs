@@ -135,6 +135,14 @@ async fn write_reply(
     let sent = match reply.end {
         _ if is_head => &[],
         End::CutAfter(bytes) | End::StallAfter(bytes) => &reply.body[..bytes.min(reply.body.len())],
+        End::Trickle(every) => {
+            for byte in &reply.body {
+                stream.write_all(&[*byte]).await?;
+                stream.flush().await?;
+                tokio::time::sleep(every).await;
+            }
+            &[]
+        }
         End::Whole | End::Unannounced | End::Close => &reply.body,
     };
     stream.write_all(sent).await?;

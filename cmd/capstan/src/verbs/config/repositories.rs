@@ -1,7 +1,7 @@
 use provider::config::ProviderConfig;
 use serde::Serialize;
 
-use crate::{Failure, session::Session, settings::OutputFormat, ui::table};
+use crate::{Failure, kustomizations::shown_place, session::Session, settings::OutputFormat, ui::table};
 
 /// List the providers and where their releases are
 ///
@@ -22,13 +22,13 @@ pub(crate) struct Repositories {
 #[derive(Serialize)]
 struct Row<'a> {
     #[serde(rename = "File")]
-    file: &'a str,
+    file: String,
     #[serde(rename = "Name")]
     name: &'a str,
     #[serde(rename = "ProviderType")]
     provider_type: &'static str,
     #[serde(rename = "URL")]
-    url: &'a str,
+    url: String,
 }
 
 pub(crate) fn run(args: &Repositories, session: &mut Session) -> Result<(), Failure> {
@@ -36,14 +36,16 @@ pub(crate) fn run(args: &Repositories, session: &mut Session) -> Result<(), Fail
     let providers = session.config()?.providers()?;
     let rows: Vec<Row<'_>> = providers.iter().map(row).collect();
     let text = format.render(&rows, |rows| {
-        let cells: Vec<_> = rows.iter().map(|row| [row.name, row.provider_type, row.url, row.file]).collect();
+        let cells: Vec<_> =
+            rows.iter().map(|row| [row.name, row.provider_type, &row.url, &row.file]).collect();
         table(["NAME", "TYPE", "URL", "FILE"], &cells)
     })?;
     session.printer().data(text)
 }
 
-/// The url is told in two parts: up to its last slash, and the file behind it.
+/// The url is told in two parts: up to its last slash, and the file behind it; without login and tokens.
 fn row(provider: &ProviderConfig) -> Row<'_> {
-    let (url, file) = provider.url.split_at(provider.url.rfind('/').map_or(0, |slash| slash + 1));
+    let mut url = shown_place(&provider.url);
+    let file = url.split_off(url.rfind('/').map_or(0, |slash| slash + 1));
     Row { file, name: &provider.id.name, provider_type: provider.id.provider_type.as_str(), url }
 }

@@ -1,6 +1,6 @@
 use api::output::{ProviderEntry, ProviderList, ProviderSource};
 
-use crate::{Failure, session::Session, settings::OutputFormat, ui::table};
+use crate::{Failure, kustomizations::shown_place, session::Session, settings::OutputFormat, ui::table};
 
 /// List the providers, where their releases are, and who says so
 #[derive(clap::Args)]
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &List, session: &mut Session) -> Result<(), Failure> {
     let entries = session.config()?.providers()?.into_iter().map(|provider| ProviderEntry {
         name: provider.id.name,
         provider_type: provider.id.provider_type,
-        url: provider.url,
+        url: shown_place(&provider.url),
         source: provider.source,
     });
     let list = ProviderList { providers: entries.collect() };

@@ -228,3 +228,18 @@ async fn variables_that_say_what_to_work_on_are_not_handed_on() {
     let error = read(&host.url("r"), &Context::new(settings)).await.unwrap_err();
     assert!(matches!(failure(&error), GitFailure::Tls { .. }), "{}", with_causes(&error));
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn an_address_that_the_user_rewrites_to_a_program_is_not_run() {
+    let lab = Lab::new();
+    let ran = lab.kept.path().join("ran");
+    let rewrite = format!(
+        "[protocol \"ext\"]\n allow = always\n[url \"ext::touch {}\"]\n insteadOf = https://forge.lab/r\n",
+        ran.display()
+    );
+    std::fs::write(lab.forge.home().join(".gitconfig"), rewrite).unwrap();
+    let context = lab.run();
+    assert!(remote("https://forge.lab/r", &context).resolve("main").await.is_err());
+    assert!(!ran.exists());
+}

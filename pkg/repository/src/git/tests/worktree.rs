@@ -139,6 +139,36 @@ async fn a_hostile_repository_runs_nothing_and_writes_nowhere_else() {
 
 #[cfg(unix)]
 #[tokio::test]
+async fn filters_of_the_user_do_not_run_on_files_of_others() {
+    let (lab, folder) = versions();
+    let attributes = (".gitattributes", "class/* filter=planted ident\n");
+    lab.forge.commit("r", &[attributes, ("class/id", "$Id$\n"), ("other/file", "x\n")]);
+    let (home, ran) = (lab.forge.home(), lab.kept.path().join("ran"));
+    let filter = format!("touch {}; cat", ran.display());
+    let everywhere = home.join("attributes");
+    fs::write(&everywhere, "other/* filter=planted\n").unwrap();
+    let planted = format!(
+        "[filter \"planted\"]\n smudge = {filter:?}\n clean = {filter:?}\n required = true\n\
+         [core]\n attributesFile = {}\n autocrlf = true\n",
+        everywhere.display()
+    );
+    fs::write(home.join(".gitconfig"), planted).unwrap();
+    let context = lab.run();
+    let remote = remote(lab.forge.repository("r"), &context);
+    check_out(&remote, "main", &folder).await.unwrap();
+    for (file, content) in [("class/id", "$Id$\n"), ("other/file", "x\n")] {
+        assert_eq!(fs::read_to_string(folder.join(file)).unwrap(), content, "{file}");
+    }
+    fs::write(folder.join("class/id"), "mine").unwrap();
+    assert!(matches!(
+        failure(&check_out(&remote, "v1.0.0", &folder).await.unwrap_err()),
+        GitFailure::LocalChanges { .. }
+    ));
+    assert!(!ran.exists());
+}
+
+#[cfg(unix)]
+#[tokio::test]
 async fn a_tree_with_a_git_folder_in_it_is_not_checked_out() {
     let lab = Lab::new();
     lab.forge.commit("r", &[("a", "1")]);

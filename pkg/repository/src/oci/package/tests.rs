@@ -1,9 +1,14 @@
 use std::path::Path;
 
-use support::registry::{Guests, PROGRAM, Registry as RealRegistry, Transport};
+use support::{
+    host::{FakeHost, Reply},
+    registry::{Guests, PROGRAM, Registry as RealRegistry, Transport},
+};
 
 use super::*;
-use crate::{Credential, HostSettings, Hosts, Secret, Settings, open};
+use crate::{
+    Credential, Failure, HostSettings, Hosts, Secret, Settings, oci::tests::HOST, open, testing::settings,
+};
 
 fn file(name: &str, content: &'static [u8]) -> PackageFile {
     PackageFile { name: name.to_owned(), content: PackageContent::Bytes(Bytes::from_static(content)) }
@@ -80,16 +85,92 @@ fn real_registry() -> Option<RealRegistry> {
     registry
 }
 
-fn guest(registry: &RealRegistry, password: &str) -> Context {
+/// A login for one host.
+fn login(host: &str, password: &str) -> Hosts {
     let password = Secret::new("config", password).unwrap();
     let credential = Credential::Basic { user: RealRegistry::USER.to_owned(), password };
     let of_host = HostSettings { credential: Some(credential), ..HostSettings::default() };
+    Hosts::new([(host.to_owned(), of_host)])
+}
+
+fn guest(registry: &RealRegistry, password: &str) -> Context {
     Context::new(Settings {
         extra_roots: vec![registry.ca_pem().as_bytes().to_vec()],
         system_roots: false,
-        hosts: Hosts::new([(registry.host(), of_host)]),
+        hosts: login(&registry.host(), password),
         ..Settings::default()
     })
+}
+
+async fn upload_to(location: &str) -> (FakeHost, Result<(), Error>) {
+    upload_answered(location, Reply::status(201)).await
+}
+
+/// Uploads to a registry that wants a login and names this address for the content, which answers so.
+async fn upload_answered(location: &str, answer: Reply) -> (FakeHost, Result<(), Error>) {
+    let host = FakeHost::internet();
+    let digest = Digest::of(b"a: 1\n");
+    let challenge = Reply::status(401).header("www-authenticate", "Basic realm=\"lab\"");
+    host.on_each(format!("{HOST}/v2/lab/aws/blobs/{digest}"), [challenge, Reply::status(404)]);
+    host.on(format!("{HOST}/v2/lab/aws/blobs/uploads/"), Reply::status(202).header("location", location));
+    for place in [HOST, "objects.githubusercontent.com"] {
+        host.on(format!("{place}/up?digest={}", digest.to_string().replace(':', "%3A")), answer.clone());
+    }
+    let context = Context::new(Settings { hosts: login(HOST, "hunter2"), ..settings(&host) });
+    let content = Content::Bytes(Bytes::from_static(b"a: 1\n"));
+    let outcome = Registry::new(HOST, &context).push_blob("lab/aws", content, &digest).await;
+    (host, outcome)
+}
+
+#[tokio::test]
+async fn an_upload_on_another_host_gets_the_content_without_the_login() {
+    for (location, shows_login) in [("/up", true), ("https://objects.githubusercontent.com/up", false)] {
+        let (host, outcome) = upload_to(location).await;
+        outcome.unwrap();
+        let put = host.received().pop().unwrap();
+        assert_eq!((put.method.as_str(), put.body.as_slice()), ("PUT", &b"a: 1\n"[..]), "{location}");
+        assert_eq!(put.header("authorization").is_some(), shows_login, "{location}");
+    }
+}
+
+#[tokio::test]
+async fn an_upload_host_that_asks_for_a_login_gets_none() {
+    let challenge = Reply::status(401).header("www-authenticate", "Basic realm=\"lab\"");
+    let (host, outcome) = upload_answered("https://objects.githubusercontent.com/up", challenge).await;
+    assert_eq!(outcome.unwrap_err().status(), Some(401));
+    let asked = host.received();
+    let mut elsewhere = asked.iter().filter(|request| request.host != HOST);
+    assert!(elsewhere.all(|request| request.header("authorization").is_none()), "{asked:?}");
+}
+
+#[tokio::test]
+async fn an_upload_that_the_registry_gives_another_digest_is_refused() {
+    let other = Digest::of(b"other");
+    let answer = Reply::status(201).header("docker-content-digest", &other.to_string());
+    let (_, outcome) = upload_answered("/up", answer).await;
+    assert!(matches!(outcome, Err(Error::Digest { found, .. }) if found == other));
+}
+
+#[tokio::test]
+async fn a_tag_of_another_artifact_is_not_overwritten() {
+    let host = FakeHost::internet();
+    let there = package(vec![file("metadata.yaml", b"a: 1\n")], None).unwrap();
+    let reply = Reply::status(200).header("content-type", MANIFEST).body(there.manifest.clone());
+    host.on(format!("{HOST}/v2/lab/aws/manifests/v1.0.0"), reply);
+    let target = PackageTarget::parse(&format!("oci://{HOST}/lab/aws:v1.0.0"), None).unwrap();
+    let new = package(vec![file("metadata.yaml", b"a: 2\n")], None).unwrap();
+    let outcome = new.publish(&Context::new(settings(&host)), &target, ExistingTag::Keep).await;
+    let Err(Error::Oci(error)) = outcome else { panic!("{outcome:?}") };
+    assert!(matches!(*error, OciError::TagTaken { there: found, .. } if found == there.digest()));
+    assert!(host.received().iter().all(|request| request.method == "GET"));
+}
+
+#[tokio::test]
+async fn an_upload_that_leads_from_https_to_http_is_refused() {
+    let (host, outcome) = upload_to(&format!("http://{HOST}/up")).await;
+    let error = outcome.unwrap_err();
+    assert!(matches!(error.request().unwrap().failure, Failure::Redirect { .. }), "{error:?}");
+    assert!(host.received().iter().all(|request| request.tls && request.method != "PUT"));
 }
 
 #[tokio::test]

@@ -85,11 +85,14 @@ impl Lab {
 
     /// Reads a file as somebody who wants it signed by this key.
     async fn read(&self, wanted: &Signer) -> Result<(), OciError> {
+        self.read_at(&format!("oci://{HOST}/lab/aws:v2.9.0"), wanted).await
+    }
+
+    async fn read_at(&self, url: &str, wanted: &Signer) -> Result<(), OciError> {
         let mut settings = settings(&self.host);
         let key = wanted.public_key(self.folder.path());
         settings.verify_keys.insert("infrastructure-aws".to_owned(), key);
-        let url = format!("oci://{HOST}/lab/aws:v2.9.0");
-        let lab = open(&url, "infrastructure-aws", None, &Context::new(settings)).unwrap();
+        let lab = open(url, "infrastructure-aws", None, &Context::new(settings)).unwrap();
         match lab.read("v2.9.0", "metadata.yaml").await {
             Ok(_) => Ok(()),
             Err(Error::Oci(error)) => Err(*error),
@@ -104,8 +107,13 @@ impl Lab {
 
     /// Puts a signature of cosign 2 beside the release.
     fn sign(&self, signer: &Signer, of: &str) {
+        self.sign_as(signer, of, PAYLOAD_TYPE);
+    }
+
+    /// The same for another purpose.
+    fn sign_as(&self, signer: &Signer, of: &str, purpose: &str) {
         let payload = json!({"critical": {"identity": {"docker-reference": "lab/aws"},
-            "image": {"docker-manifest-digest": of}, "type": PAYLOAD_TYPE}, "optional": null});
+            "image": {"docker-manifest-digest": of}, "type": purpose}, "optional": null});
         let payload = payload.to_string();
         let mut layer = blob(&self.host, None, SIMPLE_SIGNING, payload.as_bytes());
         layer["annotations"] = json!({SIGNATURE: signer.sign(payload.as_bytes())});
@@ -147,6 +155,13 @@ async fn without_a_signature_no_file_is_read() {
 }
 
 #[tokio::test]
+async fn a_pinned_digest_does_not_replace_a_signature() {
+    let lab = Lab::new();
+    let pinned = format!("oci://{HOST}/lab/aws:v2.9.0@{}", lab.digest);
+    assert!(matches!(lab.read_at(&pinned, &Signer::ecdsa()).await, Err(OciError::Unsigned { .. })));
+}
+
+#[tokio::test]
 async fn a_signature_by_another_key_is_none() {
     let lab = Lab::new();
     lab.sign(&Signer::ecdsa(), &lab.digest.to_string());
@@ -164,6 +179,13 @@ async fn a_signature_of_another_artifact_is_refused_though_the_key_is_right() {
     let refused = lab.read(&signer).await;
     assert!(matches!(refused, Err(OciError::SignatureOfOther { signed, .. }) if signed == other.to_string()));
     assert!(!lab.asked_for_files());
+}
+
+#[tokio::test]
+async fn a_signature_for_another_purpose_is_refused() {
+    let (lab, signer) = (Lab::new(), Signer::ecdsa());
+    lab.sign_as(&signer, &lab.digest.to_string(), "something else");
+    assert!(matches!(lab.read(&signer).await, Err(OciError::SignatureOfOther { .. })));
 }
 
 #[tokio::test]
