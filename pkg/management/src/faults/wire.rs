@@ -2,9 +2,10 @@
 
 use std::{
     future::{Future, pending},
+    pin::pin,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     task::{Context, Poll},
 };
@@ -16,12 +17,13 @@ use kube::client::Body;
 use sandbox::Sandbox;
 use serde_json::json;
 use support::fixture::Fixture;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tower_service::Service;
 
 use crate::{ManagementCluster, testing::cluster_through};
 
 type Cut = <Sandbox as Service<Request<Body>>>::Error;
+type IsMoment = Arc<dyn Fn(&Asked<'_>) -> bool + Send + Sync>;
 type Answer = Response<UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>>;
 
 /// A request that is about to be sent.
@@ -48,11 +50,20 @@ pub(crate) enum Fate {
     Refused(u16, &'static str, &'static str),
 }
 
+/// A moment of a run, before one of its requests, at which a test does something.
+#[derive(Clone, Default)]
+pub(crate) struct Moment {
+    has_come: Arc<AtomicBool>,
+    reached: Arc<Notify>,
+    over: Arc<Notify>,
+}
+
 /// A way to a sandbox on which requests meet a fate.
 #[derive(Clone)]
 pub(crate) struct Wire {
     sandbox: Sandbox,
     fate: Arc<dyn Fn(&Asked<'_>) -> Fate + Send + Sync>,
+    moment: Option<(Moment, IsMoment)>,
     asked: Arc<AtomicU64>,
     dead: watch::Sender<bool>,
 }
@@ -67,7 +78,18 @@ impl Asked<'_> {
 impl Wire {
     pub(crate) fn new(fixture: &Fixture, fate: impl Fn(&Asked<'_>) -> Fate + Send + Sync + 'static) -> Self {
         let dead = watch::Sender::new(false);
-        Self { sandbox: fixture.sandbox().clone(), fate: Arc::new(fate), asked: Arc::default(), dead }
+        let (sandbox, fate) = (fixture.sandbox().clone(), Arc::new(fate));
+        Self { sandbox, fate, moment: None, asked: Arc::default(), dead }
+    }
+
+    /// A wire on which the first request of some waits for the end of a moment.
+    pub(crate) fn waiting(
+        fixture: &Fixture,
+        moment: &Moment,
+        is_moment: impl Fn(&Asked<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let wire = Self::new(fixture, |_| Fate::Answered);
+        Self { moment: Some((moment.clone(), Arc::new(is_moment))), ..wire }
     }
 
     /// A wire that breaks after so many requests.
@@ -87,6 +109,32 @@ impl Wire {
             biased;
             _ = dead.wait_for(|dead| *dead) => None,
             result = work => Some(result),
+        }
+    }
+}
+
+impl Moment {
+    /// Works until the moment comes, makes a change, and works to the end.
+    pub(crate) async fn during<T>(
+        &self,
+        work: impl Future<Output = T>,
+        change: impl Future<Output = ()>,
+    ) -> T {
+        let mut work = pin!(work);
+        tokio::select! {
+            biased;
+            _ = &mut work => panic!("the work ended before the moment came"),
+            () = self.reached.notified() => {}
+        }
+        change.await;
+        self.over.notify_one();
+        work.await
+    }
+
+    async fn pass(&self) {
+        if !self.has_come.swap(true, Ordering::Relaxed) {
+            self.reached.notify_one();
+            self.over.notified().await;
         }
     }
 }
@@ -116,6 +164,11 @@ impl Service<Request<Body>> for Wire {
             let fate = (wire.fate)(&asked);
             if let Fate::Refused(code, reason, message) = fate {
                 return Ok(refusal(code, reason, message));
+            }
+            if let Some((moment, is_moment)) = &wire.moment
+                && is_moment(&asked)
+            {
+                moment.pass().await;
             }
             let answer = wire.sandbox.call(request).await;
             if fate == Fate::Last {
