@@ -17,7 +17,7 @@ use crate::{
     JournalKeeper, MoveError, MoveOutcome, MovePhase, MoveRequest, OnDifference, Route, carry_out_move,
     faults::wire::{Fate, Moment, Wire},
     move_state,
-    mover::{DELETE_FOR_MOVE, lab::Lab},
+    mover::{DELETE_FOR_MOVE, MARK, lab::Lab},
     plan_move,
 };
 
@@ -292,4 +292,16 @@ async fn pauses_are_journalled_before_they_are_made() {
     let journal = move_state(Some(&lab.lines().source().await), None).await.unwrap().unwrap();
     let paused: Vec<String> = journal.paused.iter().map(|paused| paused.object.to_string()).collect();
     assert_eq!(paused, ["Cluster team/a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn cluster_paused_by_another_move_stays_paused() {
+    let lab = Box::pin(lab()).await;
+    lab.target.create(cluster("other/x")).await;
+    let paused = json!({"metadata": {"annotations": {MARK: "another"}}, "spec": {"paused": true}});
+    lab.target.merge(kind::CLUSTER, "other/x", &paused).await;
+    moves(&lab, &request(), "1").await.unwrap();
+    let found = lab.target.get(kind::CLUSTER, "other/x").await.unwrap();
+    assert_eq!(found["spec"]["paused"], true);
+    assert_eq!(found["metadata"]["annotations"][MARK], "another");
 }
