@@ -12,6 +12,7 @@ mod convert;
 mod customise;
 mod customise_cluster;
 mod customise_elsewhere;
+mod deletion;
 mod describe;
 mod describe_watch;
 mod directories;

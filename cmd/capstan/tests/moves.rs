@@ -92,6 +92,32 @@ the move is done: 8 objects
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn report_of_another_fleet_is_never_shown() {
+    let (two, other) = (two().await, Two::start().await);
+    assert_eq!(two.run("move").await.status, 0);
+    let [source, target] = other.kubeconfigs().await;
+    let [_, moved_to] = two.kubeconfigs().await;
+    for (from, to) in [(&source, &target), (&source, &moved_to)] {
+        let ends = ["move", "report", "--kubeconfig", from, "--to-kubeconfig", to];
+        let run = tokio::task::block_in_place(|| two.world.run(ends));
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn secret_with_other_content_is_overwritten_only_on_demand() {
+    let two = two().await;
+    let other = object(SECRET, "default/demo-ca").field("type", json!("cluster.x-k8s.io/secret"));
+    two.target.create([other]).await;
+    let refused = two.run("move").await;
+    assert_eq!((refused.status, refused.stdout.as_str()), (1, ""), "{refused}");
+    assert_eq!(two.target.get(SECRET, "default/demo-ca").await.unwrap()["data"], json!(null));
+    let expected = two.source.get(SECRET, "default/demo-ca").await.unwrap()["data"].clone();
+    assert_eq!(two.run("move --overwrite").await.status, 0);
+    assert_eq!(two.target.get(SECRET, "default/demo-ca").await.unwrap()["data"], expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_move_without_anything_to_move_is_no_failure() {
     let two = two().await;
     let plan = two.run("move --dry-run -n empty").await;

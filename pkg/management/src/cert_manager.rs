@@ -16,6 +16,7 @@ mod version;
 
 use std::time::Instant;
 
+use ::manifest::Object;
 use apply::{ApiError, Blocker, EngineError};
 use provider::config::{CertManagerMode, ConfigError};
 use serde::Serialize;
@@ -112,6 +113,16 @@ impl From<CertManagerManifestError> for CertManagerError {
 }
 
 impl CertManagerPlan {
+    /// Reads the objects it writes; none where it writes nothing.
+    /// # Errors
+    /// When the release of cert-manager cannot be read.
+    pub(crate) async fn objects(&self, sources: &Sources<'_>) -> Result<Vec<Object>, CertManagerError> {
+        if self.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(cert_manager_manifest(sources).await?.objects)
+    }
+
     /// Whether nothing would change.
     pub fn is_empty(&self) -> bool {
         !matches!(self, Self::Install { .. } | Self::Upgrade { .. })

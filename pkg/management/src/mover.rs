@@ -82,6 +82,8 @@ pub struct MoveRequest {
     pub timeout: Duration,
     /// Whether objects the target keeps in another way than they were sent stop the move before the first deletion.
     pub on_difference: OnDifference,
+    /// Replaces Clusters and Secrets of the target that no move made and that have other content.
+    pub overwrite: bool,
     /// Whether every object is tried on the target as a dry run first.
     pub thorough: bool,
 }

@@ -197,9 +197,11 @@ impl Writer<'_> {
         let Target { kind, desired, .. } = target;
         let key = &desired.key;
         if !is_going(live) {
-            if !self.marks.recognise(live, target.item, &self.options.field_manager) {
-                // What somebody else has taken since is only deleted where it might be taken back.
-                self.judge(target, None, live)?;
+            // Another owner may have taken it since it was observed; it is then deleted only if the policies allow to take
+            // it back.
+            let Some(now) = self.server.get(kind, &key.namespace, &key.name).await? else { return Ok(None) };
+            if !self.marks.recognise(&now, target.item, &self.options.field_manager) {
+                self.judge(target, None, &now)?;
             }
             self.server.delete(kind, &key.namespace, &key.name, Some(&Revision::of(live))).await?;
             self.server.events().send(&Event::Deleted { object: key.clone() });

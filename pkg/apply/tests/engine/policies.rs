@@ -114,6 +114,22 @@ async fn an_object_that_is_recreated_is_another_one() {
 }
 
 #[tokio::test]
+async fn recreate_never_deletes_an_object_taken_by_another_owner() {
+    let mut lab = Lab::start().await;
+    let recreate = [("update-policy", "recreate")];
+    lab.applied(&config_map("a", &recreate, "1")).await;
+    let desired = lab.desired(&config_map("a", &recreate, "2")).await;
+    let live = lab.engine().observe(&lab.set, &desired, ByName::All).await.unwrap();
+    let theirs = json!({"metadata": {"labels": {"engine.test/owner-id": "theirs"}}});
+    lab.fixture.merge(CONFIG_MAP, "default/a", &theirs).await;
+    let before = lab.fixture.get(CONFIG_MAP, "default/a").await;
+    let (record, mut set) = (InConfigMap::of(&lab.server), lab.set.clone());
+    let outcome = lab.engine().apply(&mut set, &desired, live, apply::Run::new(&record)).await;
+    assert!(outcome.is_err(), "{outcome:?}");
+    assert_eq!(lab.fixture.get(CONFIG_MAP, "default/a").await, before);
+}
+
+#[tokio::test]
 async fn a_recreated_object_that_is_held_is_waited_for() {
     let mut lab = Lab::start().await;
     let recreate = [("update-policy", "recreate")];

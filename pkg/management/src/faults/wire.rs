@@ -2,9 +2,10 @@
 
 use std::{
     future::{Future, pending},
+    pin::pin,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     task::{Context, Poll},
 };
@@ -16,12 +17,13 @@ use kube::client::Body;
 use sandbox::Sandbox;
 use serde_json::json;
 use support::fixture::Fixture;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tower_service::Service;
 
 use crate::{ManagementCluster, testing::cluster_through};
 
 type Cut = <Sandbox as Service<Request<Body>>>::Error;
+type IsMoment = Arc<dyn Fn(&Asked<'_>) -> bool + Send + Sync>;
 type Answer = Response<UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>>;
 
 /// A request that is about to be sent.
@@ -59,11 +61,20 @@ pub(crate) enum Arrival {
     Late,
 }
 
+/// A moment of a run, before one of its requests, at which a test does something.
+#[derive(Clone, Default)]
+pub(crate) struct Moment {
+    has_come: Arc<AtomicBool>,
+    reached: Arc<Notify>,
+    over: Arc<Notify>,
+}
+
 /// A way to a sandbox on which requests meet a fate.
 #[derive(Clone)]
 pub(crate) struct Wire {
     sandbox: Sandbox,
     fate: Arc<dyn Fn(&Asked<'_>) -> Fate + Send + Sync>,
+    moment: Option<(Moment, IsMoment)>,
     asked: Arc<AtomicU64>,
     dead: watch::Sender<bool>,
     stopped: watch::Sender<bool>,
@@ -89,6 +100,7 @@ impl Wire {
             sandbox: fixture.sandbox().clone(),
             fate: Arc::new(fate),
             asked: Arc::default(),
+            moment: None,
             dead,
             stopped,
             arrival: Arrival::Late,
@@ -117,6 +129,16 @@ impl Wire {
     /// Continues the process: what was on its way arrives.
     pub(crate) fn resume(&self) {
         self.stopped.send_replace(false);
+    }
+
+    /// A wire on which the first request of some waits for the end of a moment.
+    pub(crate) fn waiting(
+        fixture: &Fixture,
+        moment: &Moment,
+        is_moment: impl Fn(&Asked<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let wire = Self::new(fixture, |_| Fate::Answered);
+        Self { moment: Some((moment.clone(), Arc::new(is_moment))), ..wire }
     }
 
     /// A wire that breaks after so many requests.
@@ -161,6 +183,32 @@ impl Wire {
     }
 }
 
+impl Moment {
+    /// Works until the moment comes, makes a change, and works to the end.
+    pub(crate) async fn during<T>(
+        &self,
+        work: impl Future<Output = T>,
+        change: impl Future<Output = ()>,
+    ) -> T {
+        let mut work = pin!(work);
+        tokio::select! {
+            biased;
+            _ = &mut work => panic!("the work ended before the moment came"),
+            () = self.reached.notified() => {}
+        }
+        change.await;
+        self.over.notify_one();
+        work.await
+    }
+
+    async fn pass(&self) {
+        if !self.has_come.swap(true, Ordering::Relaxed) {
+            self.reached.notify_one();
+            self.over.notified().await;
+        }
+    }
+}
+
 impl Service<Request<Body>> for Wire {
     type Response = Answer;
     type Error = Cut;
@@ -194,6 +242,11 @@ impl Service<Request<Body>> for Wire {
             }
             if let Fate::Refused(code, reason, message) = fate {
                 return Ok(refusal(code, reason, message));
+            }
+            if let Some((moment, is_moment)) = &wire.moment
+                && is_moment(&asked)
+            {
+                moment.pass().await;
             }
             let answer = wire.sandbox.call(request).await;
             if fate == Fate::Last {

@@ -16,6 +16,7 @@ mod tar;
 mod tests;
 
 use std::{
+    cell::Cell,
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     io::{self, BufRead as _, Read, Write},
@@ -28,7 +29,7 @@ use provider::InstalledProvider;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use self::tar::{Entry, TarReader, TarWriter, read_error};
+use self::tar::{Counted, Entry, TarReader, TarWriter, read_error};
 use super::{ClusterIdentity, LeftOut, SavedFile, SavedObject, SavedObjects};
 use crate::ManagementCluster;
 
@@ -220,8 +221,9 @@ impl<W: Write> ArchiveWriter<W> {
 /// Whatever is not as [`ArchiveWriter`] writes it: paths that lead elsewhere, links, names that come twice, more bytes than
 /// any object has, sums that are wrong, files without an entry in the manifest and the reverse, and a missing end.
 pub fn read_archive(input: impl Read) -> Result<Backup, ArchiveError> {
-    let mut input = io::BufReader::new(input);
-    let mut tar = TarReader::new(GzDecoder::new(&mut input));
+    let compressed = Cell::new(0);
+    let mut input = io::BufReader::new(Counted { input, count: &compressed });
+    let mut tar = TarReader::new(GzDecoder::new(&mut input), &compressed);
     let (mut files, mut manifest) = (BTreeMap::new(), None);
     while let Some(Entry { name, content }) = tar.next()? {
         if manifest.is_some() {

@@ -20,8 +20,8 @@ use super::{
 };
 use crate::NodeId;
 
-pub(super) use compare::difference;
-pub(super) use copy::{Copying, copy_of, field_managers_of, managers_of};
+pub(super) use compare::{difference, essence, without_rest};
+pub(super) use copy::{Copying, copy_of, field_managers_of, managers_of, without_delete_for_move};
 pub(super) use existing::Existing;
 pub(super) use namespaces::namespace;
 pub(super) use read::Reading;

@@ -2,6 +2,7 @@
 
 mod choose;
 mod look;
+mod overwrite;
 mod references;
 mod report;
 mod restore;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use api::Version;
 use apply::{ApiError, Denied, Kinds, ObjectKey, Permission};
+use manifest::Object;
 use provider::config::Environment;
 
 use super::Problem;
@@ -36,18 +37,20 @@ impl Need {
 }
 
 impl ManagementCluster {
-    /// Checks the version of Kubernetes and the rights to do what is needed with all objects of the queue, in their
-    /// namespaces. Gives whether the user may do everything.
+    /// Checks the version of Kubernetes and the rights to do what is needed with all objects of the queue and with those of
+    /// cert-manager, in their namespaces. Gives whether the user may do everything.
     pub(crate) async fn check_access(
         &self,
         sources: &Sources<'_>,
         queue: &[RenderedProvider],
+        cert_manager: &[Object],
         need: Need,
         problems: &mut Vec<Problem>,
     ) -> Result<bool, ApiError> {
         let (version, kinds) = futures::try_join!(self.server.version(), self.server.kinds())?;
         problems.extend(check_kubernetes(&version.git_version, sources.config.environment()));
-        let (is_admin, missing) = self.check_permissions(&permissions(queue, need, &kinds)).await?;
+        let objects = queue.iter().flat_map(|provider| &provider.objects).chain(cert_manager);
+        let (is_admin, missing) = self.check_permissions(&permissions(objects, need, &kinds)).await?;
         problems.extend(missing);
         Ok(is_admin)
     }
@@ -81,10 +84,10 @@ fn is_true(text: &str) -> bool {
 }
 
 /// One permission for each verb, kind and namespace, each once.
-/// Kinds the server does not serve yet are left out: what the queue defines itself has no plural to ask about.
-fn permissions(queue: &[RenderedProvider], need: Need, kinds: &Kinds) -> Vec<Permission> {
+/// Kinds the server does not serve yet are left out: a kind the objects define themselves has no plural to ask about.
+fn permissions<'o>(objects: impl Iterator<Item = &'o Object>, need: Need, kinds: &Kinds) -> Vec<Permission> {
     let mut wanted = BTreeSet::new();
-    for object in queue.iter().flat_map(|provider| &provider.objects) {
+    for object in objects {
         let Some(kind) = kinds.preferred(&ObjectKey::of(object).group_kind()) else { continue };
         for verb in need.verbs() {
             wanted.insert(Permission {
@@ -151,7 +154,8 @@ mod tests {
         let short = |need| {
             let one =
                 |wanted: Permission| format!("{} {} {}", wanted.verb, wanted.resource, wanted.namespace);
-            permissions(&twice, need, &kinds).into_iter().map(one).collect::<Vec<_>>()
+            let objects = twice.iter().flat_map(|provider| &provider.objects);
+            permissions(objects, need, &kinds).into_iter().map(one).collect::<Vec<_>>()
         };
         let installing = short(Need::Install);
         assert_eq!(installing.len(), 10, "{installing:#?}");

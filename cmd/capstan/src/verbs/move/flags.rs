@@ -65,6 +65,10 @@ pub(super) struct ScopeFlags {
     #[arg(long, value_name = "KIND")]
     include_status: Vec<String>,
 
+    /// Replace Clusters and Secrets on the target that have other content and that no move created
+    #[arg(long, help_heading = "Move", conflicts_with_all = ["to_directory", "from_directory"])]
+    overwrite: bool,
+
     /// Write the objects into files in a folder, and leave them where they are
     #[arg(long, value_name = "DIR", conflicts_with_all = ["to_kubeconfig", "to_sandbox"])]
     pub(super) to_directory: Option<PathBuf>,
@@ -246,6 +250,7 @@ pub(in crate::verbs) fn saving_request(
         include_status: BTreeSet::new(),
         timeout,
         on_difference: OnDifference::Stop,
+        overwrite: false,
         thorough: false,
     }
 }
@@ -276,6 +281,7 @@ impl MoveFlags {
                 .collect(),
             timeout: timeout(self.how.timeout.as_deref())?,
             on_difference: if self.how.accept_differences { OnDifference::GoOn } else { OnDifference::Stop },
+            overwrite: scope.overwrite,
             thorough: self.how.dry_run,
         })
     }

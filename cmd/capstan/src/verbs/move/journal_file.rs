@@ -36,17 +36,25 @@ pub(super) fn keeper_under_lease(environment: &Environment) -> JournalKeeper {
     JournalKeeper { is_gone: Arc::new(|_| true), ..keeper(environment) }
 }
 
-/// The journal and the report of the move that was finished last on this machine, and the file of the report.
-pub(super) fn last_report(environment: &Environment) -> Option<(MoveReport, Option<MoveJournal>, PathBuf)> {
+/// The journal and the report of the move that was finished last on this machine, and the file of the report. Only moves
+/// whose journal is wanted count.
+pub(super) fn last_report(
+    environment: &Environment,
+    is_wanted: impl Fn(Option<&MoveJournal>) -> bool,
+) -> Option<(MoveReport, Option<MoveJournal>, PathBuf)> {
     let folder = folder(environment)?;
     let written = |path: &PathBuf| fs::metadata(path).and_then(|data| data.modified()).ok();
     let entries = fs::read_dir(&folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-    let reports = entries.filter(|path| path.to_string_lossy().ends_with(".report.json"));
-    let path = reports.max_by_key(written)?;
-    let report: MoveReport = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
-    let journal = file(&folder, &report.run, "json").and_then(fs::read).ok();
-    let journal = journal.and_then(|journal| serde_json::from_slice(&journal).ok());
-    Some((report, journal, path))
+    let mut reports: Vec<_> =
+        entries.filter(|path| path.to_string_lossy().ends_with(".report.json")).collect();
+    reports.sort_by_key(written);
+    let read = |path: PathBuf| {
+        let report: MoveReport = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
+        let journal = file(&folder, &report.run, "json").and_then(fs::read).ok();
+        let journal = journal.and_then(|journal| serde_json::from_slice(&journal).ok());
+        is_wanted(journal.as_ref()).then_some((report, journal, path))
+    };
+    reports.into_iter().rev().find_map(read)
 }
 
 /// Forgets the moves that were made between two clusters, in either direction: both are about to be gone for good.
@@ -114,8 +122,9 @@ mod tests {
         (keeper.store_report)(&report).unwrap();
         let path = folder.path().join("capstan/moves/5f3a-1.report.json");
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\n  \"run\": \"5f3a-1\",\n  \"objects\": []\n}\n");
-        let kept = last_report(&Environment::new([("XDG_STATE_HOME", home)], "/"));
-        assert_eq!(kept, Some((report, None, path.clone())));
+        let environment = Environment::new([("XDG_STATE_HOME", home)], "/");
+        assert_eq!(last_report(&environment, |_| true), Some((report, None, path.clone())));
+        assert_eq!(last_report(&environment, |journal| journal.is_some()), None);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;

@@ -1,7 +1,11 @@
 use api::output::MoveReport;
-use management::{ManagementCluster, MoveError};
+use management::{ManagementCluster, MoveError, MoveJournal};
 
-use super::{flags::TargetFlags, journal_file::last_report, text};
+use super::{
+    flags::{Ends, TargetFlags},
+    journal_file::last_report,
+    text,
+};
 use crate::{
     Failure,
     events::ApiWarnings,
@@ -32,23 +36,37 @@ pub(super) struct Report {
 
 pub(super) fn run(args: &Report, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
-    let report = of_clusters(args, session).or_else(|failure| of_disk(failure, session))?;
+    let report = match args.target.ends(&args.server, ApiWarnings::default(), session) {
+        Ok(ends) => session
+            .block_on(read(&ends.source, ends.target.as_ref()))
+            .or_else(|failure| of_disk(failure, Some(&ends), session)),
+        Err(failure) => of_disk(failure, None, session),
+    }?;
     let text = format.render(&report, text::report)?;
     session.printer().data(text)
 }
 
-fn of_clusters(args: &Report, session: &Session) -> Result<MoveReport, Failure> {
-    let ends = args.target.ends(&args.server, ApiWarnings::default(), session)?;
-    session.block_on(read(&ends.source, ends.target.as_ref()))
-}
-
+/// Reads the last report on disk, of a move between the clusters where these are known.
 /// # Errors
 /// The failure that was there, when there is nothing on disk either.
-fn of_disk(failure: Failure, session: &Session) -> Result<MoveReport, Failure> {
-    let kept = last_report(session.environment()).filter(|_| failure.kind() != Kind::Interrupted);
+fn of_disk(failure: Failure, ends: Option<&Ends>, session: &Session) -> Result<MoveReport, Failure> {
+    let kept =
+        last_report(session.environment(), |journal| ends.is_none_or(|ends| is_between(journal, ends)))
+            .filter(|_| failure.kind() != Kind::Interrupted);
     let Some((report, journal, path)) = kept else { return Err(failure) };
     session.messages().status(format!("{}; this is from `{}`", failure.message(), path.display()));
     Ok(report.report(journal.as_ref()))
+}
+
+/// The clusters may not answer, so they are told by their addresses. Without a target the one that is named may be either
+/// end.
+fn is_between(journal: Option<&MoveJournal>, ends: &Ends) -> bool {
+    let Some(MoveJournal { source, target, .. }) = journal else { return false };
+    let here = ends.source.server().address();
+    match &ends.target {
+        Some(there) => source.address == here && target.address == there.server().address(),
+        None => source.address == here || target.address == here,
+    }
 }
 
 async fn read(

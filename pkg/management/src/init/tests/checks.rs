@@ -95,6 +95,21 @@ async fn rights_that_are_missing_are_told_before_anything_is_written() {
 }
 
 #[tokio::test]
+async fn missing_rights_for_cert_manager_stop_an_init_before_any_write() {
+    let fixture = Fixture::builder()
+        .controllers(Switches::default())
+        .fault("forbid,verb=create,resource=apps/deployments,namespace=cert-manager")
+        .start()
+        .await;
+    let cluster = cluster(&fixture).await;
+    let counter = Counter::start(fixture.sandbox());
+    let found = problems(&cluster, &Releases::small(), &small_request("")).await;
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(found[0].contains("in namespace `cert-manager`"), "{found:#?}");
+    assert_eq!(written(&counter), [""; 0]);
+}
+
+#[tokio::test]
 async fn an_installed_core_of_another_contract_refuses_a_new_provider() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;

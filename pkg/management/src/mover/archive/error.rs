@@ -20,6 +20,12 @@ pub enum ArchiveError {
         /// What is wrong, with the entry.
         what: String,
     },
+    /// It unpacks to far more than backups do.
+    #[error("it unpacks to more than {most} times its size")]
+    Bomb {
+        /// The most that is read.
+        most: u64,
+    },
     /// It is of another release.
     #[error("it is of format {found}, and this program reads {}", BackupManifest::FORMAT)]
     Format {

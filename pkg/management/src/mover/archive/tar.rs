@@ -2,17 +2,26 @@
 //!
 //! Source: POSIX.1-2017 pax, the ustar interchange format and its extended headers.
 
-use std::io::{self, Read, Write};
+use std::{
+    cell::Cell,
+    io::{self, Read, Write},
+};
 
 use super::{ArchiveError, seal::Broken, shape};
 
 const BLOCK: usize = 512;
 /// The longest name a header has room for.
 const NAME: usize = 100;
-/// No object is larger: a server keeps up to 1.5 MiB of one, and a manifest of 100,000 objects has 50 MiB.
-const LARGEST: u64 = 256 << 20;
+/// No object is larger: a server keeps up to 1.5 MiB of one.
+const LARGEST_OBJECT: u64 = 8 << 20;
+/// A manifest of 100,000 objects has 50 MiB.
+const LARGEST_MANIFEST: u64 = 128 << 20;
 /// All entries together.
 const LARGEST_SUM: u64 = 4 << 30;
+/// The entries may hold so many bytes for each compressed byte that was read, and [`SLACK`] more. Objects of one kind differ
+/// in uids, times and keys, so that they come to a tenth or a twentieth.
+const RATIO: u64 = 64;
+const SLACK: u64 = 16 << 20;
 /// An extended header holds a name.
 const LARGEST_HEADER: u64 = 8 << 10;
 
@@ -35,10 +44,26 @@ pub(super) struct Entry {
 }
 
 /// Reads entries.
-pub(super) struct TarReader<R> {
+pub(super) struct TarReader<'c, R> {
     input: R,
-    /// Bytes that may still come.
-    left: u64,
+    /// Compressed bytes that were read so far.
+    compressed: &'c Cell<u64>,
+    /// Bytes of entries so far.
+    unpacked: u64,
+}
+
+/// Counts the bytes that are read.
+pub(super) struct Counted<'c, R> {
+    pub(super) input: R,
+    pub(super) count: &'c Cell<u64>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.count.set(self.count.get() + read as u64);
+        Ok(read)
+    }
 }
 
 impl<W: Write> TarWriter<W> {
@@ -107,9 +132,9 @@ fn path_record(name: &str) -> String {
     }
 }
 
-impl<R: Read> TarReader<R> {
-    pub(super) fn new(input: R) -> Self {
-        Self { input, left: LARGEST_SUM }
+impl<'c, R: Read> TarReader<'c, R> {
+    pub(super) fn new(input: R, compressed: &'c Cell<u64>) -> Self {
+        Self { input, compressed, unpacked: 0 }
     }
 
     /// The next file; none behind the last, of which the end was seen.
@@ -130,7 +155,9 @@ impl<R: Read> TarReader<R> {
                 // Archives that were packed again have them.
                 FOLDER if name == super::OBJECTS => {}
                 kind if REGULAR.contains(&kind) => {
-                    let content = self.content(&header, LARGEST)?;
+                    let is_manifest = name == super::MANIFEST;
+                    let largest = if is_manifest { LARGEST_MANIFEST } else { LARGEST_OBJECT };
+                    let content = self.content(&header, largest)?;
                     return Ok(Some(Entry { name, content }));
                 }
                 _ => return Err(shape(format!("`{}` in it is no regular file", name.escape_debug()))),
@@ -140,10 +167,13 @@ impl<R: Read> TarReader<R> {
 
     fn content(&mut self, header: &Header, largest: u64) -> Result<Vec<u8>, ArchiveError> {
         let padded = header.size.div_ceil(BLOCK as u64) * BLOCK as u64;
-        if header.size > largest || padded > self.left {
+        self.unpacked = self.unpacked.saturating_add(padded);
+        if header.size > largest || self.unpacked > LARGEST_SUM {
             return Err(shape(format!("`{}` in it is too large for a backup", header.name.escape_debug())));
         }
-        self.left -= padded;
+        if self.unpacked > RATIO * self.compressed.get() + SLACK {
+            return Err(ArchiveError::Bomb { most: RATIO });
+        }
         let mut content = Vec::new();
         // What is said of the size is believed only as far as bytes come.
         (&mut self.input).take(padded).read_to_end(&mut content).map_err(read_error)?;

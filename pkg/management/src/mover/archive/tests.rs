@@ -166,8 +166,25 @@ fn an_entry_that_says_to_be_huge_takes_no_memory() {
     tar::tests::set_size(&mut header, 0o77_777_777_777);
     assert_eq!(refused(&gzip(&header)), "`objects/a` in it is too large for a backup");
     let mut large = tar::tests::entry("objects/a", b'0', b"");
-    tar::tests::set_size(&mut large, 200 << 20);
+    tar::tests::set_size(&mut large, 2 << 20);
     assert_eq!(refused(&gzip(&large)), "it is cut off");
+}
+
+#[test]
+fn backup_bomb_is_refused_before_it_fills_the_memory() {
+    let mut bomb = GzEncoder::new(Vec::new(), Compression::best());
+    for number in 0..40 {
+        let entry = tar::tests::entry(&format!("objects/{number}"), b'0', &vec![0; 4 << 20]);
+        bomb.write_all(&entry).unwrap();
+    }
+    let bomb = bomb.finish().unwrap();
+    let read = Cell::new(0);
+    let error = read_archive(Counted { input: &*bomb, count: &read }).unwrap_err();
+    assert!(matches!(error, ArchiveError::Bomb { .. }), "{error:?}");
+    // Five entries of forty, and what is read ahead.
+    assert!(read.get() * 4 < bomb.len() as u64, "{} of {}", read.get(), bomb.len());
+    let large = packed(&[("objects/a", b'0', &vec![b'a'; 9 << 20])]);
+    assert!(matches!(read_archive(&*large), Err(ArchiveError::Shape { .. })));
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use manifest::{Map, Object, Value};
 
+use crate::mover::{MARK, PAUSED};
+
 /// Lists of metadata in which an order says nothing and others may add.
 const SETS: [&str; 2] = ["finalizers", "ownerReferences"];
 /// Fields of metadata that are a copy's own.
@@ -67,6 +69,20 @@ fn missing(sent: &Value, found: Option<&Value>) -> Option<String> {
         (sent, Some(found)) if sent == found => None,
         _ => Some(String::new()),
     }
+}
+
+/// An object without its pause, the marks of a move and its finalizers: an interrupted deletion has taken those off already.
+pub(in crate::mover) fn without_rest(object: &Object) -> Object {
+    let mut object = object.clone();
+    let mut remove = |path: &[&str], fields: &[&str]| {
+        if let Some(found) = object.get_mut(path).and_then(Value::as_object_mut) {
+            found.retain(|field, _| !fields.contains(&&**field));
+        }
+    };
+    remove(&["metadata"], &["finalizers"]);
+    remove(&["metadata", "annotations"], &[MARK, PAUSED]);
+    remove(&["spec"], &["paused"]);
+    object
 }
 
 /// What an object is, in a number: two with the same hold the same, but for what servers write and for their status.

@@ -3,7 +3,10 @@
 use manifest::{Map, Object, Value};
 use serde_json::json;
 
-use crate::mover::{DELETE_FOR_MOVE, pause::Resting};
+use crate::{
+    inventory::FIELD_MANAGER,
+    mover::{DELETE_FOR_MOVE, pause::Resting},
+};
 
 /// Fields of metadata that are a server's own.
 const OF_THE_SERVER: [&str; 8] = [
@@ -52,7 +55,7 @@ pub(in crate::mover) fn copy_of(
         if metadata.contains_key("name") {
             metadata.remove("generateName");
         }
-        without_annotation(metadata, DELETE_FOR_MOVE);
+        without_delete_for_move(metadata);
         for owner in metadata.get_mut("ownerReferences").and_then(Value::as_array_mut).into_iter().flatten() {
             let uid = owner.get("uid").and_then(Value::as_str).and_then(&uid_of);
             owner["uid"] = uid.ok_or(UnknownOwner)?.into();
@@ -64,9 +67,10 @@ pub(in crate::mover) fn copy_of(
     Ok(copy)
 }
 
-fn without_annotation(metadata: &mut Map<String, Value>, key: &str) {
+/// Takes the annotation of an interrupted deletion off: it never travels to a target.
+pub(in crate::mover) fn without_delete_for_move(metadata: &mut Map<String, Value>) {
     let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else { return };
-    if annotations.remove(key).is_some() && annotations.is_empty() {
+    if annotations.remove(DELETE_FOR_MOVE).is_some() && annotations.is_empty() {
         metadata.remove("annotations");
     }
 }
@@ -79,6 +83,21 @@ pub(in crate::mover) fn field_managers_of(source: &Object) -> Value {
         .get(&["metadata", "managedFields"])
         .filter(|entries| entries.as_array().is_some_and(|entries| !entries.is_empty()));
     json!({"metadata": {"managedFields": entries.cloned().unwrap_or_else(|| json!([{}]))}})
+}
+
+/// True if an object of the target has an entry of `managedFields` of its source, with the same time: a copy keeps the field
+/// managers of its source. An incomplete copy has the field manager of this program instead.
+pub(in crate::mover) fn is_copy_of(source: &Object, there: &Object) -> bool {
+    let entries = |object: &Object| {
+        object.get(&["metadata", "managedFields"]).and_then(Value::as_array).cloned().unwrap_or_default()
+    };
+    let fields = ["manager", "operation", "subresource", "time"];
+    let is_same = |one: &Value, other: &Value| fields.iter().all(|field| one[*field] == other[*field]);
+    let of_source = entries(source);
+    entries(there).iter().any(|entry| {
+        entry["manager"] == FIELD_MANAGER
+            || !entry["time"].is_null() && of_source.iter().any(|one| is_same(one, entry))
+    })
 }
 
 /// Who has written an object, and how: name, operation and subresource of each entry, sorted.

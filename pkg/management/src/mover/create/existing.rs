@@ -2,6 +2,8 @@ use std::collections::BTreeMap;
 
 use apply::{ApiError, GroupKind, List, ObjectKey};
 
+use manifest::Object;
+
 use super::{
     compare::essence,
     copy::managers_of,
@@ -12,7 +14,7 @@ use crate::{
     mover::{
         MoveError, MoveSide,
         run::{Work, at},
-        target::{TargetView, kind_on_target},
+        target::{TargetView, There, kind_on_target},
     },
 };
 
@@ -26,8 +28,18 @@ pub(in crate::mover) struct Existing {
 #[derive(Debug)]
 pub(in crate::mover) struct Before {
     pub(in crate::mover) uid: String,
+    /// Its resourceVersion when it was read.
+    version: String,
     /// What it holds and who wrote it, when it was read.
     pub(super) content: Option<(u64, Vec<[String; 3]>)>,
+}
+
+impl Before {
+    /// True if an object of the target is still the one that was looked at, in the same version.
+    pub(super) fn is_still(&self, there: &Object) -> bool {
+        let There { uid, version, .. } = There::of(there);
+        self.uid == uid && self.version == version
+    }
 }
 
 impl Existing {
@@ -41,8 +53,10 @@ impl Existing {
         let keys = nodes.map(|node| (node, work.plan.key_on_target(node, work.request)));
         let keys: BTreeMap<_, _> = keys.filter(|(_, key)| work.existed.contains(key)).collect();
         let view = TargetView::look(&work.target, &keys).await.map_err(at(MoveSide::Target))?;
-        let there =
-            view.there.into_iter().map(|(key, there)| (key, Before { uid: there.uid, content: None }));
+        let there = view.there.into_iter().map(|(key, there)| {
+            let There { uid, version, .. } = there;
+            (key, Before { uid, version, content: None })
+        });
         let mut existing = Self { there: there.collect() };
         if !work.is_past_return() {
             existing.read(work, &keys).await.map_err(at(MoveSide::Target))?;
@@ -64,14 +78,12 @@ impl Existing {
             let read = pages.gather(|read: &mut Vec<_>, object| {
                 let key = ObjectKey::of(&object);
                 if self.there.contains_key(&key) {
-                    read.push((key, (essence(&object), managers_of(&object))));
+                    let There { uid, version, .. } = There::of(&object);
+                    let content = Some((essence(&object), managers_of(&object)));
+                    read.push((key, Before { uid, version, content }));
                 }
             });
-            for (key, content) in read.await? {
-                if let Some(there) = self.there.get_mut(&key) {
-                    there.content = Some(content);
-                }
-            }
+            self.there.extend(read.await?);
         }
         Ok(())
     }

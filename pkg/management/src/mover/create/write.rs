@@ -7,8 +7,8 @@ use manifest::{Object, Value};
 use serde_json::json;
 
 use super::{
-    compare::{difference, essence},
-    copy::{Copying, UnknownOwner, copy_of, field_managers_of, managers_of},
+    compare::{difference, essence, without_rest},
+    copy::{Copying, UnknownOwner, copy_of, field_managers_of, is_copy_of, managers_of},
     existing::Before,
     references::References,
     refused,
@@ -17,7 +17,7 @@ use crate::{
     Facts, Fate, KeptBecause, NodeId,
     inventory::FIELD_MANAGER,
     mover::{
-        BLOCK_MOVE, DELETE_FOR_MOVE,
+        BLOCK_MOVE, DELETE_FOR_MOVE, MARK,
         pause::Resting,
         run::{Copied, Copies, Work},
         target::kind_on_target,
@@ -62,8 +62,8 @@ struct Pair<'o> {
 }
 
 impl Pair<'_> {
-    /// Whether the object was about to be deleted by a run of before: the target has it, and it may have lost what the
-    /// target must keep.
+    /// True if an interrupted move, this one or another, was about to delete the source object. It may have lost the
+    /// finalizers that the target must keep, so it is compared and never written.
     fn is_half_gone(&self) -> bool {
         self.source.annotation(DELETE_FOR_MOVE).is_some()
     }
@@ -106,7 +106,7 @@ impl<'w> Writer<'w> {
         }
         let Ok(pair) = self.pair(node, source, copies) else { return Ok(Written::Changed) };
         let failed = |error| (facts.key.clone(), error);
-        let (uid, difference) = self.settle(&pair).await.map_err(failed)?;
+        let (uid, difference) = self.settle(&pair, copies).await.map_err(failed)?;
         let copied = Copied { uid, version: text(source, "resourceVersion").to_owned() };
         let difference = difference.map(|path| (pair.key, path));
         Ok(Written::Copy { source_uid: facts.uid.clone(), copied, difference })
@@ -149,16 +149,16 @@ impl<'w> Writer<'w> {
     }
 
     /// Gives the uid on the target, and what is another there.
-    async fn settle(&self, pair: &Pair<'_>) -> Result<(String, Option<String>), ApiError> {
+    async fn settle(&self, pair: &Pair<'_>, copies: &Copies) -> Result<(String, Option<String>), ApiError> {
         if let Some(before) = self.existing(&pair.key) {
-            return self.settle_with(pair, before).await;
+            return self.settle_with(pair, before, copies).await;
         }
         if !text(pair.source, "deletionTimestamp").is_empty() {
             return Err(refused("create", &pair.key, "it is being deleted on the source"));
         }
         match self.work.target.server.create(pair.kind, &pair.copy, FIELD_MANAGER, WriteMode::Real).await {
             Ok(answer) => self.finish(pair, &answer).await,
-            Err(error) if error.is_already_there() => self.settle_with_unread(pair).await,
+            Err(error) if error.is_already_there() => self.settle_with_unread(pair, copies).await,
             Err(error) => Err(error),
         }
     }
@@ -167,40 +167,54 @@ impl<'w> Writer<'w> {
         &self,
         pair: &Pair<'_>,
         before: &Before,
+        copies: &Copies,
     ) -> Result<(String, Option<String>), ApiError> {
-        if pair.is_left_alone || pair.is_half_gone() {
+        if pair.is_left_alone {
             return Ok((before.uid.clone(), None));
         }
         match &before.content {
-            Some((content, managers)) if *content == essence(&pair.copy) => {
+            Some((content, managers)) if *content == essence(&pair.copy) && !pair.is_half_gone() => {
                 if *managers != managers_of(pair.source) {
                     self.repair(pair).await?;
                 }
                 Ok((before.uid.clone(), None))
             }
-            _ => self.settle_with_unread(pair).await,
+            _ => self.settle_with_unread(pair, copies).await,
         }
     }
 
     /// The object is there: it is left alone, right already, or replaced.
-    async fn settle_with_unread(&self, pair: &Pair<'_>) -> Result<(String, Option<String>), ApiError> {
+    async fn settle_with_unread(
+        &self,
+        pair: &Pair<'_>,
+        copies: &Copies,
+    ) -> Result<(String, Option<String>), ApiError> {
         let server = &self.work.target.server;
         let Some(there) = server.get(pair.kind, &pair.key.namespace, &pair.key.name).await? else {
             let gone = "it was there and is gone while the move goes on";
             return Err(refused("update", &pair.key, gone));
         };
         let uid = text(&there, "uid").to_owned();
-        if pair.is_left_alone || pair.is_half_gone() {
+        if pair.is_left_alone {
             return Ok((uid, None));
         }
         if !text(&there, "deletionTimestamp").is_empty() {
             return Err(refused("update", &pair.key, "it is being deleted on the target"));
+        }
+        if pair.is_half_gone() {
+            return match difference(&without_rest(&pair.copy), &there) {
+                None => Ok((uid, None)),
+                Some(path) => Err(refused("keep", &pair.key, &half_gone(&path))),
+            };
         }
         if difference(&pair.copy, &there).is_none() {
             if managers_of(&there) != managers_of(pair.source) {
                 self.repair(pair).await?;
             }
             return Ok((uid, None));
+        }
+        if !self.may_replace(pair, &there, copies) {
+            return Err(refused("replace", &pair.key, FOREIGN));
         }
         let mut copy = pair.copy.clone();
         if let Some(metadata) = copy.get_mut(&["metadata"]).and_then(Value::as_object_mut) {
@@ -209,6 +223,27 @@ impl<'w> Writer<'w> {
         }
         let answer = server.replace(pair.kind, &copy, FIELD_MANAGER, WriteMode::Real).await?;
         self.finish(pair, &answer).await
+    }
+
+    /// True if this move may overwrite an object of the target.
+    ///
+    /// - An object that existed before the move, or is overwritten on demand, must still have the uid and the version that
+    ///   this run has seen.
+    /// - A Cluster or ClusterClass carries the mark of the move that created it, until the move ends.
+    /// - Any other object is a copy if this run created it. It is a copy of an earlier run if it existed when this run
+    ///   began, has not changed since, and has a field manager of its source.
+    fn may_replace(&self, pair: &Pair<'_>, there: &Object, copies: &Copies) -> bool {
+        let was_seen = self.existing(&pair.key).is_some_and(|before| before.is_still(there));
+        let existed = &self.work.held.journal.existed;
+        if was_seen && (self.work.request.overwrite || existed.contains(&pair.key)) {
+            return true;
+        }
+        if let Some(run) = pair.copy.annotation(MARK) {
+            return there.annotation(MARK) == Some(run);
+        }
+        let copied = copies.get(&pair.facts.uid);
+        copied.is_some_and(|copied| copied.uid == text(there, "uid"))
+            || was_seen && is_copy_of(pair.source, there)
     }
 
     async fn finish(&self, pair: &Pair<'_>, answer: &Object) -> Result<(String, Option<String>), ApiError> {
@@ -232,6 +267,14 @@ impl<'w> Writer<'w> {
         server.patch(pair.kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Object).await?;
         Ok(())
     }
+}
+
+const FOREIGN: &str = "another object of this name is on the target: this move did not create it, or it was changed since \
+                       this run looked at it";
+
+/// Tells of a source object that an earlier move has marked for deletion, and of the first path that differs.
+fn half_gone(path: &str) -> String {
+    format!("an earlier move marked the source object for deletion, and the target has another `{path}`")
 }
 
 /// Whether the status of an object is taken along: its kind is among those that are wanted.

@@ -27,6 +27,7 @@ fn request(clusters: ClusterChoice) -> MoveRequest {
         include_status: BTreeSet::new(),
         timeout: Duration::from_mins(10),
         on_difference: OnDifference::Stop,
+        overwrite: false,
         thorough: false,
     }
 }

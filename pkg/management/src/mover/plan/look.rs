@@ -10,12 +10,12 @@ use futures::try_join;
 
 use super::{MovePlan, OnTarget};
 use crate::{
-    Content, Facts, ManagementCluster, NodeId, Problem, ProviderInventory,
+    ManagementCluster, NodeId, Problem, ProviderInventory,
     mover::{
         MoveError, MoveRequest, MoveSide,
         preflight::{
             Among, Findings, Stage, check_half_deleted, check_kinds, check_namespaces, check_places,
-            check_providers, check_there, denied, listed, problem, remark, wanted,
+            check_providers, check_there, denied, listed, remark, wanted,
         },
         target::{Attempt, NamespaceState, TargetView, Trial, Tried, namespaces_on_target},
     },
@@ -47,8 +47,7 @@ impl Looked<'_> {
         let missing = target.namespaces.iter().filter(|(_, state)| **state == NamespaceState::Missing);
         plan.new_namespaces = missing.map(|(name, _)| name.clone()).collect();
         self.check(plan, &keys, &target, found);
-        let foreign = self.check_clusters(plan, &keys).await?;
-        found.problems.extend(foreign);
+        found.problems.extend(Box::pin(self.check_overwritten(plan, &keys, &target.view)).await?);
         if !matches!(self.stage, Stage::Deleting(_)) {
             found.warnings.extend(plan.check_references(self.source, self.target, self.request).await?);
         }
@@ -101,35 +100,6 @@ impl Looked<'_> {
             };
             found.add(check_half_deleted(&plan.half_deleted(is_there)));
         }
-    }
-
-    /// A Cluster that is on both sides must be one cluster: overwriting another would take its machines from it.
-    async fn check_clusters(
-        &self,
-        plan: &MovePlan,
-        keys: &BTreeMap<NodeId, ObjectKey>,
-    ) -> Result<Vec<Problem>, MoveError> {
-        let mut problems = Vec::new();
-        for (node, key) in keys {
-            let facts = plan.facts(*node);
-            let is_cluster = matches!(facts.content, Content::Cluster(_));
-            if !is_cluster || plan.on_target.get(node) != Some(&OnTarget::Update) {
-                continue;
-            }
-            let here = endpoint(self.source, facts, &facts.key).await.map_err(at(MoveSide::Source))?;
-            let there = endpoint(self.target, facts, key).await.map_err(at(MoveSide::Target))?;
-            if let (Some(here), Some(there)) = (here, there)
-                && here != there
-            {
-                problems.push(problem(
-                    format!(
-                        "{key} on the target is another cluster: its endpoint is {there}, here it is {here}"
-                    ),
-                    "take this one to another namespace with `--map-namespace`",
-                ));
-            }
-        }
-        Ok(problems)
     }
 
     async fn check_access(
@@ -206,7 +176,7 @@ impl Looked<'_> {
     }
 }
 
-fn at(side: MoveSide) -> impl Fn(ApiError) -> MoveError {
+pub(super) fn at(side: MoveSide) -> impl Fn(ApiError) -> MoveError {
     move |source| MoveError::Api { side, source }
 }
 
@@ -221,20 +191,6 @@ fn becomes(
         true => OnTarget::Update,
     };
     keys.iter().map(|(node, key)| (*node, becomes(*node, key))).collect()
-}
-
-/// Where a Cluster's API server is reached, as `host:port`; none while it is not known.
-async fn endpoint(
-    cluster: &ManagementCluster,
-    facts: &Facts,
-    key: &ObjectKey,
-) -> Result<Option<String>, ApiError> {
-    let found = cluster.server.get(&facts.of.kind, &key.namespace, &key.name).await?;
-    let field = |name: &str| found.as_ref()?.get(&["spec", "controlPlaneEndpoint", name]).cloned();
-    let host =
-        field("host").and_then(|host| host.as_str().map(str::to_owned)).filter(|host| !host.is_empty());
-    let port = field("port").and_then(|port| port.as_u64()).unwrap_or_default();
-    Ok(host.map(|host| format!("{host}:{port}")))
 }
 
 pub(super) async fn access(

@@ -9,7 +9,12 @@ use apply::{ApiError, GroupKind, Kinds, ObjectKey, Permission};
 use futures::{StreamExt as _, stream, try_join};
 use manifest::Value;
 
-use super::{CURRENT, MovePlan, OnTarget, choose::choose, look};
+use super::{
+    CURRENT, MovePlan, OnTarget,
+    choose::choose,
+    look,
+    overwrite::{check_endpoint, holds_the_same},
+};
 use crate::{
     Content, Discovered, Excluded, Fate, Graph, ManagementCluster, NodeId, Problem, Problems,
     ProviderInventory, TypeFacts,
@@ -234,16 +239,11 @@ impl<'t> Target<'t> {
             let Some(there) = self.cluster.server.get(&kind, &key.namespace, &key.name).await? else {
                 continue;
             };
-            let content = saved.by_uid(&facts.uid).and_then(SavedContent::object);
-            let endpoint = |object: &manifest::Object| {
-                object.get(&["spec", "controlPlaneEndpoint"]).filter(|end| !end["host"].is_null()).cloned()
-            };
-            let both = content.as_ref().and_then(endpoint).zip(endpoint(&there));
-            if both.is_some_and(|(saved, there)| saved != there) {
-                problems.push(problem(
-                    format!("{key} on the target is another cluster: it has another endpoint"),
-                    "take this one to another namespace with `--map-namespace`",
-                ));
+            let Some(saved) = saved.by_uid(&facts.uid).and_then(SavedContent::object) else { continue };
+            if !holds_the_same(&saved, &there)
+                && let Some(problem) = check_endpoint(key, &saved, &there)
+            {
+                problems.push(problem);
             } else if !is_paused(&there) && plan.lacks_some_of(*node) {
                 problems.push(problem(
                     format!("{key} is at work on the target, and lacks objects that were saved"),

@@ -43,6 +43,7 @@ fn everything() -> MoveRequest {
         include_status: BTreeSet::new(),
         timeout: Duration::from_secs(20),
         on_difference: OnDifference::Stop,
+        overwrite: false,
         thorough: true,
     }
 }
@@ -244,7 +245,10 @@ async fn what_is_on_the_target_is_overwritten_but_for_what_is_of_the_whole_clust
     source.create([object(AWS_CLUSTER_STATIC_IDENTITY, "main")]).await;
     let secret = object(SECRET, "team/demo-ca").field("type", json!("cluster.x-k8s.io/secret"));
     target.create([object(AWS_CLUSTER_STATIC_IDENTITY, "main"), secret]).await;
-    let plan = planned(&source, &target, &everything()).await.unwrap();
+    let told_of_secrets = problems(&source, &target, &everything()).await;
+    assert!(told_of_secrets[0].ends_with(" Secret team/demo-ca"), "{told_of_secrets:?}");
+    let overwriting = MoveRequest { overwrite: true, ..everything() };
+    let plan = planned(&source, &target, &overwriting).await.unwrap();
     let lines = lines(&plan, &everything());
     assert!(lines.iter().any(|line| line.contains(" leave AWSClusterStaticIdentity ")), "{lines:#?}");
     assert!(lines.iter().any(|line| line.contains(" overwrite Secret team/demo-ca ")), "{lines:#?}");
@@ -253,15 +257,29 @@ async fn what_is_on_the_target_is_overwritten_but_for_what_is_of_the_whole_clust
 
 #[tokio::test]
 async fn another_cluster_of_the_same_name_is_never_overwritten() {
+    for endpoint in [json!({"host": "elsewhere.example.org", "port": 6443}), json!(null)] {
+        let (source, target) = two_sides().await;
+        let other = object(CLUSTER, "team/demo").field("spec", json!({"controlPlaneEndpoint": endpoint}));
+        target.create([other]).await;
+        for overwrite in [false, true] {
+            let told = problems(&source, &target, &MoveRequest { overwrite, ..everything() }).await;
+            assert!(told[0].starts_with("Cluster team/demo on the target may be another"), "{told:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_same_cluster_is_overwritten_only_on_demand() {
     let (source, target) = two_sides().await;
-    let endpoint = json!({"host": "elsewhere.example.org", "port": 6443});
-    let other = object(CLUSTER, "team/demo").field("spec", json!({"controlPlaneEndpoint": endpoint}));
-    target.create([other]).await;
-    assert_eq!(
-        problems(&source, &target, &everything()).await,
-        ["Cluster team/demo on the target is another cluster: its endpoint is elsewhere.example.org:6443, \
-          here it is demo.example.org:6443"]
-    );
+    let same = cluster("team/demo").control_plane(1).machine_deployment("work", 1);
+    target.create(same.into_iter().take(1)).await;
+    planned(&source, &target, &everything()).await.unwrap();
+    target
+        .merge(CLUSTER, "team/demo", &json!({"spec": {"clusterNetwork": {"serviceDomain": "other"}}}))
+        .await;
+    let told = problems(&source, &target, &everything()).await;
+    assert!(told[0].ends_with(" Cluster team/demo"), "{told:?}");
+    planned(&source, &target, &MoveRequest { overwrite: true, ..everything() }).await.unwrap();
 }
 
 #[tokio::test]
@@ -363,7 +381,7 @@ async fn what_would_be_overwritten_is_tried_as_well() {
     };
     source.create([labelled("new", false)]).await;
     target.create([labelled("old", true)]).await;
-    let told = problems(&source, &target, &everything()).await;
+    let told = problems(&source, &target, &MoveRequest { overwrite: true, ..everything() }).await;
     let [refusal] = told.as_slice() else { panic!("{told:?}") };
     assert!(refusal.starts_with("tried on the target: cannot replace Secret team/login: "), "{refusal}");
     assert!(!refusal.contains("password"), "{refusal}");

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use support::kind;
+use support::{cluster_api::object, kind};
 
 use super::{Restored, SavedFile, SavedObjects, restore_objects};
 use crate::{
     ClusterChoice, MoveError, MoveRequest, SaveRest,
+    faults::wire::{Asked, Moment, Wire},
     mover::{
         PAUSED,
         lab::{Lab, Lines},
@@ -121,6 +122,64 @@ fn a_cluster_that_is_at_work_on_the_target_gets_no_second_one_to_look_after_it()
         let mended = restored(lab, &files, &everything()).await.unwrap();
         assert_eq!(mended.created.len(), 1);
         assert_eq!(lab.target.get(kind::CLUSTER, "team/c").await.unwrap()["spec"]["paused"], Value::Null);
+    });
+}
+
+#[test]
+fn damage_on_the_target_stops_a_restore_before_it_resumes_clusters() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        for number in 0..3 {
+            let started = world.start().await;
+            let lab = &started.lab;
+            let files = saved(lab, SaveRest::Paused).await;
+            let objects = SavedObjects::read(as_saved(&files)).unwrap();
+            let request = everything();
+            let plan = plan_restore(&lab.lines().target().await, &objects, &request).await.unwrap();
+            let moment = Moment::default();
+            let is_list = |asked: &Asked<'_>| asked.method == "GET" && asked.path.ends_with("/team/secrets");
+            let target = Wire::waiting(&lab.target, &moment, is_list).cluster().await;
+            let damage = async {
+                if number < 2 {
+                    lab.target.delete(kind::SECRET, "team/c-ca").await;
+                }
+                match number {
+                    0 => {}
+                    1 => lab.target.create([object(kind::SECRET, "team/c-ca")]).await,
+                    _ => {
+                        let bare = json!({"metadata": {"ownerReferences": null}});
+                        lab.target.merge(kind::SECRET, "team/c-ca", &bare).await;
+                    }
+                }
+            };
+            let restore = Box::pin(restore_objects(&target, &request, &plan, &objects));
+            let MoveError::Differs { differences } =
+                Box::pin(moment.during(restore, damage)).await.unwrap_err()
+            else {
+                panic!("{number}: another failure")
+            };
+            let keys: Vec<String> = differences.iter().map(|(key, _)| key.to_string()).collect();
+            assert_eq!(keys, ["Secret team/c-ca"], "{number}");
+            assert_eq!(lab.target.get(kind::CLUSTER, "team/c").await.unwrap()["spec"]["paused"], true);
+        }
+    });
+}
+
+#[test]
+fn another_cluster_of_the_same_name_gets_nothing_restored() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        for host in [json!("elsewhere.example.org"), json!("")] {
+            let started = world.start().await;
+            let lab = &started.lab;
+            let files = saved(lab, SaveRest::Paused).await;
+            let spec = json!({"paused": true, "controlPlaneEndpoint": {"host": host, "port": 6443}});
+            lab.target.create([object(kind::CLUSTER, "team/c").field("spec", spec)]).await;
+            let before = lab.target.sandbox().revision();
+            let told = problems(lab, &files).await;
+            assert!(told.len() == 1 && told[0].starts_with("Cluster team/c "), "{told:?}");
+            assert_eq!(lab.target.sandbox().revision(), before);
+        }
     });
 }
 

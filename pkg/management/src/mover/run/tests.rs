@@ -1,6 +1,7 @@
 mod aborted;
 mod carried;
 mod disturbed;
+mod foreign;
 mod killed;
 mod resting;
 mod trouble;

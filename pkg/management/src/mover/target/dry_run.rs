@@ -4,8 +4,12 @@ use apply::{ApiError, ApiKind, List, ObjectKey, Page, WriteMode};
 use futures::future::join_all;
 use manifest::{Object, Value};
 
-use super::{super::MoveSide, There};
-use crate::{ManagementCluster, TypeFacts, inventory::FIELD_MANAGER};
+use super::There;
+use crate::{
+    ManagementCluster, TypeFacts,
+    inventory::FIELD_MANAGER,
+    mover::{MoveSide, create::without_delete_for_move},
+};
 
 /// Objects of a kind in one namespace that are to be tried on the target.
 #[derive(Clone, Debug)]
@@ -155,6 +159,7 @@ fn sendable(mut object: Object, key: &ObjectKey) -> Object {
     object.as_map_mut().remove("status");
     if let Some(metadata) = object.get_mut(&["metadata"]).and_then(|metadata| metadata.as_object_mut()) {
         metadata.retain(|field, _| !NOT_SENT.contains(&field.as_str()));
+        without_delete_for_move(metadata);
     }
     if !key.namespace.is_empty() {
         object.set_namespace(&key.namespace);

@@ -35,6 +35,22 @@ async fn an_upgrade_cut_off_anywhere_can_be_gone_back_from() {
 }
 
 #[tokio::test]
+async fn second_upgrade_cut_off_at_its_start_keeps_a_way_back() {
+    let newer = "v1.14.1";
+    for at in 0..6 {
+        let lab = Lab::with(releases().with(&docker(), newer, &components(&docker(), newer))).await;
+        let before = lab.installed().await;
+        assert_eq!(lab.upgrade(&to_versions(&[(docker(), NEW)])).await.unwrap(), None);
+        let upgraded = lab.installed().await;
+        lab.upgrade_until(at, &to_versions(&[(docker(), newer)])).await;
+        let back = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+        assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None);
+        let found = lab.installed().await;
+        assert!(found == before || found == upgraded, "cut off at {at}");
+    }
+}
+
+#[tokio::test]
 async fn going_back_cut_off_anywhere_is_completed_by_the_same_command() {
     for at in [0, 1, 3, 5, 8, 11] {
         let lab = Lab::start().await;

@@ -190,3 +190,26 @@ async fn a_move_of_nothing_says_where_clusters_are_and_leaves_the_last_move_to_b
     assert!(now.0.is_some() && now.1.is_some());
     assert_eq!(now, last);
 }
+
+#[tokio::test]
+async fn report_is_only_that_of_a_move_between_the_given_clusters() {
+    let lab = Lab::start().await;
+    let other = Lab::start().await;
+    futures::join!(installed(&lab.source), installed(&lab.target), installed(&other.target));
+    lab.source.create(cluster("team/a")).await;
+    moves(&lab, &request(), "1").await.unwrap();
+    let lines = lab.lines();
+    let (source, target) = (lines.source().await, lines.target().await);
+    let other = other.lines().target().await;
+    for (from, to, is_there) in [
+        (&source, Some(&target), true),
+        (&source, None, true),
+        (&target, None, true),
+        (&source, Some(&other), false),
+        (&other, Some(&target), false),
+        (&target, Some(&source), false),
+    ] {
+        let report = move_report(Some(from), to).await.unwrap();
+        assert_eq!(report.is_some(), is_there);
+    }
+}

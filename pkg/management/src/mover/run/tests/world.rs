@@ -109,6 +109,7 @@ pub(in crate::mover) fn request() -> MoveRequest {
         include_status: BTreeSet::new(),
         timeout: Duration::from_mins(10),
         on_difference: OnDifference::Stop,
+        overwrite: false,
         thorough: false,
     }
 }
