@@ -8,7 +8,7 @@ use crate::{
     Failure,
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
-    ui::{clean, table},
+    ui::table,
     verbs::lifecycle,
 };
 
@@ -76,7 +76,7 @@ fn text(report: &StatusReport, program: &str) -> String {
     if let Some(upgrade) = &report.unfinished_upgrade {
         let _ = write!(text, "\n{}", lifecycle::upgrade_text(upgrade, program));
     }
-    clean(&text).into_owned()
+    text
 }
 
 fn providers_text(report: &StatusReport) -> String {
