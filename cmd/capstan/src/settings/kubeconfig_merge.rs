@@ -7,7 +7,7 @@ use manifest::yaml::{self, Limits};
 use serde_json::{Map, Value, json};
 
 use super::{kubeconfig::own_file, kubeconfig_lock::KubeconfigLock};
-use crate::{Environment, Failure, failure::Kind, ui::write_file_atomically};
+use crate::{Environment, Failure, failure::Kind, ui::write_private_file};
 
 /// The lists of a kubeconfig whose entries have names.
 const LISTS: [&str; 3] = ["clusters", "users", "contexts"];
@@ -94,7 +94,7 @@ pub(super) fn update(
     let change = edit(&mut document)?;
     if change == Change::Made {
         let text = yaml::write(&Value::Object(document));
-        write_file_atomically(path, text.as_bytes(), 0o600)?;
+        write_private_file(path, text.as_bytes())?;
     }
     Ok(change)
 }
