@@ -20,12 +20,12 @@ fn ends_quietly(run: &Outcome, status: i32, row: &str) {
 fn hostile_files_end_with_an_error_or_a_clean_result() {
     let large = "x".repeat(1_000_000);
     let aliases = format!("kind: A\na: &a {large}\nb:\n{}", "- *a\n".repeat(4_000));
-    let laughs: String = (1..12)
+    let laughs: Vec<String> = (1..12)
         .map(|level| format!("a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 10].join(", ")))
         .collect();
     let files = [
         ("aliases.yaml", aliases),
-        ("laughs.yaml", format!("kind: A\na0: &a0 [x]\n{laughs}")),
+        ("laughs.yaml", format!("kind: A\na0: &a0 [x]\n{}", laughs.concat())),
         ("deep.yaml", format!("kind: A\na: {}{}\n", "[".repeat(200_000), "]".repeat(200_000))),
         ("pattern.yaml", "kind: A\na: ${V##*x*/}\n".to_owned()),
         ("default.yaml", format!("kind: A\na: \"${{OTHER:={ESCAPE}}}\"\n")),
