@@ -141,8 +141,8 @@ async fn what_cannot_be_merged_leaves_the_file_and_shows_no_secret() {
 exit 1
 --- stderr
 error: cannot add context `demo-admin@demo` to `[CWD]/mine`
-  cause: `demo` is the name of something of another cluster there
-hint: give it another name with `--context-name NAME`
+  cause: another context uses the entry `clusters[demo]`, or the entry leads to another cluster
+hint: name the new entries differently: `--context-name NAME`
 
 "#]]
     );
@@ -159,6 +159,22 @@ hint: `get kubeconfig` without `--merge` prints it as it is
     );
     assert_eq!(lab.world().read("mine"), "clusters:\n- {name: demo, cluster: {server: https://other}}\n");
     assert!(lab.run("get kubeconfig demo --timeout 5s").stderr.contains("`--wait` is required"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_in_a_merged_kubeconfig_needs_a_flag() {
+    let lab = Management::start(Fixture::builder()).await;
+    let content = json!({
+        "clusters": [{"name": "c", "cluster": {"server": "https://c"}}],
+        "users": [{"name": "u", "user": {"exec": {"command": "login"}}}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+    });
+    lab.fixture.create([secret("demo-kubeconfig", &content.to_string())]).await;
+    lab.world().write("mine", "{}\n");
+    assert_eq!(lab.run("get kubeconfig demo --merge=mine").status, 1);
+    assert_eq!(lab.world().read("mine"), "{}\n");
+    assert_eq!(lab.run("get kubeconfig demo --merge=mine --allow-unsafe-fields").status, 0);
+    assert!(lab.world().read("mine").contains("command: login"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

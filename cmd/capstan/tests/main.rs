@@ -23,6 +23,7 @@ mod generate_yaml;
 mod get_kubeconfig;
 mod graph;
 mod help;
+mod hostile;
 mod in_process;
 mod init_list_images;
 mod init_sandbox;

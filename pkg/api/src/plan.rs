@@ -1,7 +1,7 @@
 //! The format of a saved plan: what was decided, for which cluster, and what it was decided from.
 //!
-//! A saved plan holds no object and nothing a secret could be read from: digests of whole objects, and of Secrets only
-//! what a plan shows of them, names of keys and lengths of values.
+//! A saved plan holds no object and nothing a secret could be read from: digests of objects, those of Secrets keyed with a
+//! random salt. The salt is in the plan, so the file is for its owner alone.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,14 @@ pub struct SavedPlan {
     pub request: SavedRequest,
     /// The cluster: uid of its Namespace `kube-system`.
     pub cluster: String,
+    /// The name of the user who made the plan, as the server of the cluster knows the user; none if the server does not
+    /// say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The key of the digests of Secrets. Plans of earlier versions have none: their digests cover the names of keys
+    /// and the lengths of values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub salt: Option<String>,
     /// What becomes of cert-manager, in words: `install v1.21.1`.
     pub cert_manager: String,
     /// In the order they are worked on.
@@ -227,6 +235,8 @@ mod tests {
                 kustomizations: Vec::new(),
             },
             cluster: "uid".to_owned(),
+            user: None,
+            salt: None,
             cert_manager: "none".to_owned(),
             providers: Vec::new(),
         }

@@ -13,6 +13,7 @@ use self::rules::{Rules, RulesReview};
 use crate::{ApiError, Server, server::call::Call};
 
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const USERS: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const RULES: &str = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 
 /// From so many questions about one namespace on, its rules are asked for first: they may answer none of them.
@@ -54,6 +55,23 @@ pub struct Denied {
 struct Review {
     #[serde(default)]
     status: Answer,
+}
+
+/// What a SelfSubjectReview answers.
+#[derive(Deserialize)]
+struct UserReview {
+    status: UserStatus,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct UserStatus {
+    user_info: UserInfo,
+}
+
+#[derive(Deserialize)]
+struct UserInfo {
+    username: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -122,6 +140,20 @@ impl Server {
         let action = format!("ask whether one may {permission}");
         let Review { status } = self.ask(REVIEWS, "SelfSubjectAccessReview", &spec, action).await?;
         Ok(status)
+    }
+
+    /// The name of the user, as the server knows it. None where the server does not tell: before Kubernetes 1.28, or when
+    /// the question is forbidden.
+    pub async fn user(&self) -> Result<Option<String>, ApiError> {
+        let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
+        let call = Call::new(Method::POST, "ask who the user is", USERS)
+            .asking()
+            .body("application/json", review.to_string().into_bytes());
+        match self.send(&call).await {
+            Ok(answer) => Ok(self.parse::<UserReview>(&call, &answer)?.status.user_info.username),
+            Err(ApiError::Status { code: 403..=405, .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     async fn ask<T: DeserializeOwned>(

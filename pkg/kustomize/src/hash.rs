@@ -85,6 +85,8 @@ mod tests {
             (json!({"kind": "ConfigMap"}), "6ct58987ht"),
             (json!({"kind": "ConfigMap", "metadata": {"name": "x"}, "immutable": true}), "6ct58987ht"),
             (json!({"kind": "ConfigMap", "data": null, "binaryData": null}), "6ct58987ht"),
+            (json!({"kind": "ConfigMap", "binaryData": {"one": ""}}), "6mtk2m274t"),
+            (json!({"kind": "ConfigMap", "data": {"one": ""}, "binaryData": {"two": ""}}), "698h7c7t9m"),
             (json!({"kind": "Secret", "type": "Opaque", "data": {"p": "cQ=="}}), "hb2dth72f6"),
         ];
         for (object, expected) in cases {

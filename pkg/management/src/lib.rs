@@ -91,8 +91,8 @@ pub use mover::{
     restore_objects, resume_saved, save_objects,
 };
 pub use plan::{
-    Difference, Diffs, LifecyclePlan, ObjectDifference, ProviderPlan, Verb, differences, object_name,
-    waiting_for,
+    Difference, Diffs, LifecyclePlan, NoRandomBytes, ObjectDifference, PlanOrigin, ProviderPlan, Verb,
+    differences, object_name, waiting_for,
 };
 pub use preflight::{Problem, Problems};
 pub use readiness::{NotReady, WaitFor};

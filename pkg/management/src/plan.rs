@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::CertManagerPlan;
 
 pub use report::{Diffs, object_name, waiting_for};
-pub use saved::{Difference, ObjectDifference, differences};
+pub use saved::{Difference, NoRandomBytes, ObjectDifference, PlanOrigin, differences};
 
 /// Which verb a plan is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -43,6 +43,9 @@ pub const MAX_DEPTH: usize = 100;
 /// The longest text that is rendered; the reader of YAML takes no longer one.
 const MAX_RESULT_BYTES: usize = 256 << 20;
 
+/// The comparisons that all patterns of one text may take together, a fraction of a second of work.
+const MAX_PATTERN_STEPS: u64 = 100_000_000;
+
 /// A text with its substitutions found, ready to be rendered any number of times.
 ///
 /// ```
@@ -176,6 +179,7 @@ impl<'a> Template<'a> {
         let mut marks = Vec::new();
         let mut result = Vec::new();
         let mut broken = None;
+        let mut steps_left = glob::Steps::new(MAX_PATTERN_STEPS);
         for step in &self.steps {
             match step {
                 Step::Text(range) => out.extend_from_slice(&text.as_bytes()[range.clone()]),
@@ -188,7 +192,7 @@ impl<'a> Template<'a> {
                     let arguments = split_arguments(&out, &marks[first..]);
                     expression
                         .function
-                        .apply(value, &arguments[..expression.arguments], &mut result)
+                        .apply(value, &arguments[..expression.arguments], &mut steps_left, &mut result)
                         .map_err(|why| self.unusable(why, expression))?;
                     marks.truncate(first);
                     out.truncate(start);
@@ -214,6 +218,9 @@ impl<'a> Template<'a> {
         let (at, written) = (self.position(expression), self.excerpt(expression));
         match why {
             Unusable::NegativeLength(length) => RenderError::NegativeLength { length, at, written },
+            Unusable::TooManySteps => {
+                RenderError::PatternTooSlow { limit_steps: MAX_PATTERN_STEPS, at, written }
+            }
             Unusable::TooLong => RenderError::TooLong { limit_bytes: MAX_RESULT_BYTES, at, written },
         }
     }

@@ -2,7 +2,7 @@
 
 /// The bounds of reading YAML. Over one of them reading ends with an error that names the limit.
 ///
-/// Aliases need no setting: as in Go's reader, a document whose values come almost all from aliases is refused once it
+/// What aliases repeat counts as text. Beside that, as in Go's reader, a document whose values come almost all from aliases is refused once it
 /// is larger than any honest one, and the allowed share falls as the document grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -106,19 +106,21 @@ fn read(bytes: &[u8], limits: &Limits, read: ReadDocument) -> Result<Stream, Str
     }
     let mut stream = Stream::default();
     let mut bad = Vec::new();
+    let mut limits = *limits;
     for chunk in Chunks::new(bytes) {
         let index = stream.objects.len() + bad.len() + 1;
-        if let Err(error) = read_document(&chunk, limits, read, &mut stream) {
+        if let Err(error) = read_document(&chunk, &mut limits, read, &mut stream) {
             bad.push(BadDocument { index, error });
         }
     }
     if bad.is_empty() { Ok(stream) } else { Err(StreamError { documents: bad }) }
 }
 
-/// Reads one document into the stream, which stays as it is where the document has no content.
+/// Reads one document into the stream, which stays as it is where the document has no content. All documents share one
+/// limit of what aliases may add.
 fn read_document(
     chunk: &Chunk<'_>,
-    limits: &Limits,
+    limits: &mut Limits,
     read: ReadDocument,
     stream: &mut Stream,
 ) -> Result<(), YamlError> {
@@ -134,6 +136,7 @@ fn read_document(
         moved(YamlError { problem: Problem::InvalidUtf8 { offset }, line, column }, chunk)
     })?;
     let read = read(text, limits).map_err(|error| moved(error, chunk))?;
+    limits.size_bytes = limits.size_bytes.saturating_sub(read.aliased_bytes);
     if read.value.is_null() {
         return Ok(());
     }

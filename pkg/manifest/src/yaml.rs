@@ -107,6 +107,8 @@ pub(crate) struct Document {
     /// Where its content starts, in bytes.
     pub(crate) offset: usize,
     pub(crate) notes: Vec<Note>,
+    /// The bytes that aliases add to the text.
+    pub(crate) aliased_bytes: usize,
 }
 
 /// Something in a document that is read in another way than its author may expect.
@@ -152,10 +154,14 @@ fn read_document(text: &str, limits: &Limits, rules: Rules) -> Result<Document, 
         if let Some(rest) = parsed.text_after_end {
             notes.push(Note { offset: rest, kind: NoteKind::TextAfterEnd });
         }
-        let mut empty_fields = Vec::new();
-        let told = compose::Told { notes: &mut notes, empty_fields: &mut empty_fields };
-        let value = compose::compose(parsed.tree, text, limits.depth, rules, told)?;
-        Ok(Document { value, empty_fields, offset, notes })
+        let (mut empty_fields, mut aliased_bytes) = (Vec::new(), 0);
+        let told = compose::Told {
+            notes: &mut notes,
+            empty_fields: &mut empty_fields,
+            aliased_bytes: &mut aliased_bytes,
+        };
+        let value = compose::compose(parsed.tree, text, limits, rules, told)?;
+        Ok(Document { value, empty_fields, offset, notes, aliased_bytes })
     };
     read().map_err(|fault: error::Fault| fault.locate(text))
 }

@@ -11,7 +11,7 @@ use std::{
 use http::{HeaderMap, Request, Response, header};
 use hyper::body::Incoming;
 use hyper_util::{
-    rt::{TokioExecutor, TokioIo},
+    rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
 };
 use sha2::{Digest as _, Sha256};
@@ -32,6 +32,17 @@ use crate::{
 
 /// How long a client may take to say hello.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The limits of what clients may hold.
+#[derive(Clone, Copy, Debug)]
+struct ClientLimits {
+    /// Clients beyond this number wait until another one leaves.
+    connections: usize,
+    /// The time for the headers of a request, and for the first request of a connection.
+    headers: Duration,
+}
+
+/// Below the 1,024 files that many systems allow. A kubectl that rests keeps its connection for 90 seconds.
+const CLIENT_LIMITS: ClientLimits = ClientLimits { connections: 500, headers: Duration::from_mins(2) };
 /// How long requests under way may take once the listener is told to stop.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -74,13 +85,26 @@ impl Listener {
         S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut> + Clone + Send + Sync + 'static,
         S::Future: Send,
     {
+        Self::bind_within(CLIENT_LIMITS, service, identity, port).await
+    }
+
+    async fn bind_within<S>(
+        limits: ClientLimits,
+        service: S,
+        identity: &Identity,
+        port: u16,
+    ) -> Result<Self, ListenError>
+    where
+        S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut> + Clone + Send + Sync + 'static,
+        S::Future: Send,
+    {
         let acceptor = TlsAcceptor::from(identity.server_config()?);
         let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
         let listener = bound.map_err(|source| ListenError::Bind { port, source })?;
         let address = listener.local_addr().map_err(|source| ListenError::Bind { port, source })?;
         let (stop, stopping) = watch::channel(false);
         let guarded = Guarded { service, token: Sha256::digest(identity.token()).into() };
-        let accepting = tokio::spawn(accept(listener, acceptor, guarded, stopping));
+        let accepting = tokio::spawn(accept(listener, acceptor, guarded, limits, stopping));
         Ok(Self { address, stop, accepting })
     }
 
@@ -112,6 +136,7 @@ async fn accept<S>(
     listener: TcpListener,
     acceptor: TlsAcceptor,
     service: Guarded<S>,
+    limits: ClientLimits,
     mut stopping: watch::Receiver<bool>,
 ) where
     S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut> + Clone + Send + Sync + 'static,
@@ -122,13 +147,13 @@ async fn accept<S>(
     loop {
         tokio::select! {
             () = told(&mut stopping) => break,
-            accepted = listener.accept() => {
+            accepted = listener.accept(), if connections.len() < limits.connections => {
                 // A client that is gone before it was taken, or no file descriptor left: the next one may do better.
                 let Ok((stream, _)) = accepted else {
                     tokio::time::sleep(Duration::from_millis(10)).await;
                     continue;
                 };
-                connections.spawn(serve(stream, acceptor.clone(), service.clone(), others.clone()));
+                connections.spawn(serve(stream, acceptor.clone(), service.clone(), limits, others.clone()));
             }
             Some(_) = connections.join_next() => {}
         }
@@ -148,6 +173,7 @@ async fn serve<S>(
     stream: TcpStream,
     acceptor: TlsAcceptor,
     service: Guarded<S>,
+    limits: ClientLimits,
     mut stopping: watch::Receiver<bool>,
 ) where
     S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut> + Clone + Send + Sync + 'static,
@@ -157,18 +183,29 @@ async fn serve<S>(
     let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await else {
         return;
     };
-    let cut = Arc::new(Notify::new());
+    let (cut, started) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let one_connection = hyper::service::service_fn({
-        let cut = Arc::clone(&cut);
-        move |request| answer(service.clone(), request, Arc::clone(&cut))
+        let (cut, started) = (Arc::clone(&cut), Arc::clone(&started));
+        move |request| {
+            started.notify_one();
+            answer(service.clone(), request, Arc::clone(&cut))
+        }
     });
-    let builder = auto::Builder::new(TokioExecutor::new());
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(limits.headers);
+    // The time of the headers starts once the protocol is known, so a client that says nothing needs another limit.
+    let silent = async {
+        if tokio::time::timeout(limits.headers, started.notified()).await.is_ok() {
+            std::future::pending::<Infallible>().await;
+        }
+    };
     let connection = builder.serve_connection(TokioIo::new(stream), one_connection);
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
         // The other side went away, or spoke something else: nobody is left to tell.
         _ = connection.as_mut() => return,
         () = cut.notified() => return,
+        () = silent => return,
         _ = stopping.wait_for(|stop| *stop) => {}
     }
     connection.as_mut().graceful_shutdown();
@@ -247,3 +284,6 @@ impl fmt::Display for Cut {
 }
 
 impl std::error::Error for Cut {}
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,17 @@
 use std::error::Error;
 
 use super::rules::{as_error, one_of};
-use crate::settings::{KubeconfigError, SettingsError};
+use crate::settings::{KubeconfigError, KubeconfigLockError, SettingsError};
 
 pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
     if let Some(error) = as_error::<SettingsError>(error) {
         return configuration(error).into_iter().collect();
+    }
+    if let Some(KubeconfigLockError::Held { lock, .. }) = as_error(error) {
+        return vec![format!(
+            "if no kubectl or capstan is at work, remove the lock: `rm {}`",
+            lock.display()
+        )];
     }
     match as_error::<KubeconfigError>(error) {
         Some(KubeconfigError::Sandbox(failure)) => failure.distinct_hints().map(str::to_owned).collect(),

@@ -3,14 +3,28 @@ use std::error::Error;
 use management::{KubeconfigOf, WorkloadKubeconfigError};
 
 use super::rules::{as_error, one_of};
-use crate::settings::WorkloadContextError;
+use crate::settings::{EntryConflict, WorkloadContextError};
 
 pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
-    let one = match as_error::<WorkloadContextError>(error) {
-        Some(_) => Some("`get kubeconfig` without `--merge` prints it as it is".to_owned()),
-        None => as_error::<WorkloadKubeconfigError>(error).and_then(kubeconfig),
+    if let Some(error) = as_error::<WorkloadContextError>(error) {
+        return unusable_context(error);
+    }
+    if as_error::<EntryConflict>(error).is_some() {
+        return vec!["name the new entries differently: `--context-name NAME`".to_owned()];
+    }
+    as_error::<WorkloadKubeconfigError>(error).and_then(kubeconfig).into_iter().collect()
+}
+
+fn unusable_context(error: &WorkloadContextError) -> Vec<String> {
+    let print = "`get kubeconfig` without `--merge` prints it as it is";
+    let more = match error {
+        WorkloadContextError::UnsafeFields { .. } => {
+            Some("if you trust everyone who may write this Secret, add `--allow-unsafe-fields`")
+        }
+        WorkloadContextError::UnsafeName => Some("name it differently: `--context-name NAME`"),
+        _ => None,
     };
-    one.into_iter().collect()
+    std::iter::once(print).chain(more).map(str::to_owned).collect()
 }
 
 fn kubeconfig(error: &WorkloadKubeconfigError) -> Option<String> {

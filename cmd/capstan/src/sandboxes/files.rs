@@ -2,10 +2,7 @@ use std::{fs, io, path::Path};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Failure, failure::Kind, ui::write_file_atomically};
-
-/// Readable by its owner alone: most of these files hold or lead to a secret.
-const PRIVATE: u32 = 0o600;
+use crate::{Failure, failure::Kind, ui::write_private_file};
 
 /// Reads a file of ours, or nothing when there is none.
 /// # Errors
@@ -34,5 +31,5 @@ pub(super) fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Failure>
     let text = serde_json::to_vec_pretty(value).map_err(|error| {
         Failure::new(Kind::Bug, format!("cannot write `{}`", path.display())).because(&error)
     })?;
-    Ok(write_file_atomically(path, &text, PRIVATE)?)
+    Ok(write_private_file(path, &text)?)
 }

@@ -223,7 +223,7 @@ pub(super) fn own_file(environment: &Environment) -> Option<PathBuf> {
     places.iter().find(|path| path.exists()).or(places.last()).cloned()
 }
 
-fn default_places(environment: &Environment) -> Vec<PathBuf> {
+pub(super) fn default_places(environment: &Environment) -> Vec<PathBuf> {
     let list = environment.get("KUBECONFIG").map(std::env::split_paths).into_iter().flatten();
     let named: Vec<PathBuf> =
         list.filter(|path| !path.as_os_str().is_empty()).map(|path| environment.resolve(path)).collect();

@@ -6,8 +6,8 @@ use std::{
 use manifest::yaml::{self, Limits};
 use serde_json::{Map, Value, json};
 
-use super::kubeconfig::own_file;
-use crate::{Environment, Failure, failure::Kind, ui::write_file_atomically};
+use super::{kubeconfig::own_file, kubeconfig_lock::KubeconfigLock};
+use crate::{Environment, Failure, failure::Kind, ui::write_private_file};
 
 /// The lists of a kubeconfig whose entries have names.
 const LISTS: [&str; 3] = ["clusters", "users", "contexts"];
@@ -26,17 +26,18 @@ pub(crate) fn merge_kubeconfig(ours: &Path, environment: &Environment) -> Result
         return Ok(theirs);
     }
     let added = read(ours)?.unwrap_or_default();
-    let mut merged = read(&theirs)?.unwrap_or_else(empty);
-    for list in LISTS {
-        let entries = added.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
-        let kept = entries_mut(&mut merged, list, &theirs)?;
-        kept.retain(|entry| !entries.iter().any(|new| new["name"] == entry["name"]));
-        kept.extend(entries);
-    }
-    if let Some(current) = added.get("current-context") {
-        merged.insert("current-context".to_owned(), current.clone());
-    }
-    write(&theirs, merged)?;
+    update(&theirs, |merged| {
+        for list in LISTS {
+            let entries = added.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
+            let kept = entries_mut(merged, list, &theirs)?;
+            kept.retain(|entry| !entries.iter().any(|new| new["name"] == entry["name"]));
+            kept.extend(entries);
+        }
+        if let Some(current) = added.get("current-context") {
+            merged.insert("current-context".to_owned(), current.clone());
+        }
+        Ok(Change::Made)
+    })?;
     Ok(theirs)
 }
 
@@ -47,25 +48,59 @@ pub(crate) fn merge_kubeconfig(ours: &Path, environment: &Environment) -> Result
 /// As for merging.
 pub(crate) fn unmerge_kubeconfig(ours: &Path, environment: &Environment) -> Result<Option<PathBuf>, Failure> {
     let Some(theirs) = own_file(environment).filter(|theirs| theirs != ours) else { return Ok(None) };
-    let (Some(added), Some(mut merged)) = (read(ours)?, read(&theirs)?) else { return Ok(None) };
-    let users = added.get("users").and_then(Value::as_array).cloned().unwrap_or_default();
-    if !entries_mut(&mut merged, "users", &theirs)?.iter().any(|user| users.contains(user)) {
-        return Ok(None);
+    let (Some(added), true) = (read(ours)?, theirs.exists()) else { return Ok(None) };
+    let change = update(&theirs, |merged| {
+        let users = added.get("users").and_then(Value::as_array).cloned().unwrap_or_default();
+        if !entries_mut(merged, "users", &theirs)?.iter().any(|user| users.contains(user)) {
+            return Ok(Change::None);
+        }
+        for list in LISTS {
+            let entries = added.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
+            let kept = entries_mut(merged, list, &theirs)?;
+            kept.retain(|entry| !entries.iter().any(|ours| ours["name"] == entry["name"]));
+        }
+        if merged.get("current-context") == added.get("current-context") {
+            merged.insert("current-context".to_owned(), json!(""));
+        }
+        Ok(Change::Made)
+    })?;
+    Ok((change == Change::Made).then_some(theirs))
+}
+
+/// The result of editing a kubeconfig.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// The document differs and is written.
+    Made,
+    /// The document is not written.
+    None,
+}
+
+/// Reads a kubeconfig, edits it and writes it back under the lock that kubectl takes, so that parallel edits of one file
+/// all arrive. A missing file starts empty.
+/// # Errors
+/// As for reading, locking, editing and writing; the file keeps its old content then.
+pub(super) fn update(
+    path: &Path,
+    edit: impl FnOnce(&mut Map<String, Value>) -> Result<Change, Failure>,
+) -> Result<Change, Failure> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| {
+            Failure::new(Kind::Environment, format!("cannot make `{}`", folder.display())).because(&error)
+        })?;
     }
-    for list in LISTS {
-        let entries = added.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
-        let kept = entries_mut(&mut merged, list, &theirs)?;
-        kept.retain(|entry| !entries.iter().any(|ours| ours["name"] == entry["name"]));
+    let _lock = KubeconfigLock::take(path)?;
+    let mut document = read(path)?.unwrap_or_else(empty);
+    let change = edit(&mut document)?;
+    if change == Change::Made {
+        let text = yaml::write(&Value::Object(document));
+        write_private_file(path, text.as_bytes())?;
     }
-    if merged.get("current-context") == added.get("current-context") {
-        merged.insert("current-context".to_owned(), json!(""));
-    }
-    write(&theirs, merged)?;
-    Ok(Some(theirs))
+    Ok(change)
 }
 
 /// A kubeconfig with nothing in it.
-pub(super) fn empty() -> Map<String, Value> {
+fn empty() -> Map<String, Value> {
     let document = json!({"apiVersion": "v1", "kind": "Config", "preferences": {}});
     document.as_object().cloned().unwrap_or_default()
 }
@@ -102,17 +137,6 @@ pub(super) fn entries_mut<'a>(
         Failure::new(Kind::Environment, format!("cannot change the kubeconfig `{}`", path.display()))
             .cause(format!("its `{list}` are no list"))
     })
-}
-
-/// Writes it whole or not at all, for its owner alone when it is new.
-pub(super) fn write(path: &Path, document: Map<String, Value>) -> Result<(), Failure> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|error| {
-            Failure::new(Kind::Environment, format!("cannot make `{}`", folder.display())).because(&error)
-        })?;
-    }
-    let text = yaml::write(&Value::Object(document));
-    Ok(write_file_atomically(path, text.as_bytes(), 0o600)?)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use crate::Failure;
+use crate::{Failure, ui::clean};
 
 /// The forms a result can be printed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,14 +26,16 @@ impl OutputFormat {
                 .hint("take one of text, yaml, json with `--output`")),
         }
     }
-    /// Prints a result in this form; `text` makes the one for people. All end in a newline.
+
+    /// Prints a result in this form; `text` makes the one for people, in which control characters of foreign text are
+    /// escaped. All end in a newline.
     pub(crate) fn render<T: Serialize>(
         self,
         result: &T,
         text: impl FnOnce(&T) -> String,
     ) -> Result<String, Failure> {
         match self {
-            Self::Text => Ok(text(result)),
+            Self::Text => Ok(clean(&text(result)).into_owned()),
             Self::Yaml => to_yaml(result),
             Self::Json => to_json(result),
         }

@@ -4,7 +4,16 @@ use std::borrow::Cow;
 /// Shape: line ends and tabs stay; every other control character, and the marks that turn the direction of writing,
 /// become `\u{…}`.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unsafe) {
+    escape(text, is_unsafe)
+}
+
+/// Makes text from elsewhere safe to show in one line: also escapes line ends and tabs.
+pub(crate) fn clean_line(text: &str) -> Cow<'_, str> {
+    escape(text, |c| c.is_control() || is_unsafe(c))
+}
+
+fn escape(text: &str, is_unsafe: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(&is_unsafe) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 8);
@@ -25,12 +34,13 @@ fn is_unsafe(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::clean;
+    use super::{clean, clean_line};
 
     #[test]
     fn an_escape_sequence_in_a_name_cannot_reach_the_terminal() {
         assert_eq!(clean("a\u{1b}[2Jb\r"), "a\\u{1b}[2Jb\\u{d}");
         assert_eq!(clean("two\nlines\t\u{e4}"), "two\nlines\tä");
         assert_eq!(clean("\u{202e}evil"), "\\u{202e}evil");
+        assert_eq!(clean_line("two\nlines\u{1b}"), "two\\u{a}lines\\u{1b}");
     }
 }

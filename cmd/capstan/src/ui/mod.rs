@@ -17,7 +17,7 @@ pub(crate) use clean::clean;
 pub(crate) use colour::{ColourChoice, Label};
 pub(crate) use input::Input;
 pub(crate) use messages::Messages;
-pub(crate) use output_file::write_file_atomically;
+pub(crate) use output_file::{write_file_atomically, write_private_file};
 pub(crate) use printer::Printer;
 pub(crate) use progress::{Progress, TICK, WaitLine};
 pub(crate) use prompt::{ask_secret, confirm};

@@ -22,18 +22,46 @@ pub(crate) struct OutputError {
 /// # Errors
 /// Names the path; no temporary file stays behind.
 pub(crate) fn write_file_atomically(path: &Path, content: &[u8], mode: u32) -> Result<(), OutputError> {
-    write(path, content, mode).map_err(|source| OutputError { path: path.to_owned(), source })
+    write(path, content, Mode::OfNew(mode)).map_err(|source| OutputError { path: path.to_owned(), source })
 }
 
-fn write(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
+/// Writes a file that holds secrets as [`write_file_atomically`] does. An existing file also becomes readable by its owner
+/// alone.
+/// # Errors
+/// As for [`write_file_atomically`].
+pub(crate) fn write_private_file(path: &Path, content: &[u8]) -> Result<(), OutputError> {
+    write(path, content, Mode::Private).map_err(|source| OutputError { path: path.to_owned(), source })
+}
+
+/// The permissions of a file after it is written.
+#[derive(Clone, Copy)]
+enum Mode {
+    /// This mode if the file is new; an existing file keeps its mode.
+    OfNew(u32),
+    /// For the owner alone.
+    Private,
+}
+
+impl Mode {
+    fn bits(self) -> u32 {
+        match self {
+            Self::OfNew(mode) => mode,
+            Self::Private => 0o600,
+        }
+    }
+}
+
+fn write(path: &Path, content: &[u8], mode: Mode) -> io::Result<()> {
     if is_stream(path) {
         return write_through(path, content);
     }
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        Ok(found) if found.is_file() => replace(&fs::canonicalize(path)?, content, &found),
+        Ok(found) if found.is_file() => replace(&fs::canonicalize(path)?, content, &found, mode),
         Ok(_) => write_through(path, content),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => create(&end_of_link(path), content, mode),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create(&end_of_link(path), content, mode.bits())
+        }
         Err(error) => Err(error),
     }
 }
@@ -66,24 +94,43 @@ fn write_through(path: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 fn create(target: &Path, content: &[u8], mode: u32) -> io::Result<()> {
-    temporary_beside(target, content, Some(mode))?.persist(target).map_err(|error| error.error)?;
+    take_name(temporary_beside(target, content, mode)?, target)
+}
+
+fn replace(target: &Path, content: &[u8], old: &fs::Metadata, mode: Mode) -> io::Result<()> {
+    // Taking the name of a file needs no right to write it; we ask for that right all the same.
+    fs::OpenOptions::new().write(true).open(target)?;
+    let written = temporary_beside(target, content, 0o600).and_then(|temporary| {
+        if matches!(mode, Mode::OfNew(_)) {
+            temporary.as_file().set_permissions(old.permissions())?;
+        }
+        keep_owner(temporary.as_file(), old);
+        take_name(temporary, target)
+    });
+    match written {
+        // A file that may be written in a folder that may not, or one mounted alone into a container.
+        Err(error) if cannot_rename(&error) => write_in_place(target, content, mode),
+        written => written,
+    }
+}
+
+/// Gives a whole file its name, and makes the name last through a crash where the file system can.
+fn take_name(temporary: tempfile::NamedTempFile, target: &Path) -> io::Result<()> {
+    temporary.persist(target).map_err(|error| error.error)?;
+    #[cfg(unix)]
+    let _ = fs::File::open(folder_of(target)).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-fn replace(target: &Path, content: &[u8], old: &fs::Metadata) -> io::Result<()> {
-    // Taking the name of a file needs no right to write it; we ask for that right all the same.
-    fs::OpenOptions::new().write(true).open(target)?;
-    let written = temporary_beside(target, content, None).and_then(|temporary| {
-        temporary.as_file().set_permissions(old.permissions())?;
-        keep_owner(temporary.as_file(), old);
-        temporary.persist(target).map_err(|error| error.error)
-    });
-    match written {
-        Ok(_) => Ok(()),
-        // A file that may be written in a folder that may not, or one mounted alone into a container.
-        Err(error) if cannot_rename(&error) => fs::write(target, content),
-        Err(error) => Err(error),
+fn write_in_place(target: &Path, content: &[u8], mode: Mode) -> io::Result<()> {
+    #[cfg(unix)]
+    if matches!(mode, Mode::Private) {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(target, fs::Permissions::from_mode(mode.bits()))?;
     }
+    #[cfg(not(unix))]
+    let _ = mode;
+    fs::write(target, content)
 }
 
 fn cannot_rename(error: &io::Error) -> bool {
@@ -91,11 +138,11 @@ fn cannot_rename(error: &io::Error) -> bool {
     matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | ResourceBusy | CrossesDevices)
 }
 
-fn temporary_beside(target: &Path, content: &[u8], mode: Option<u32>) -> io::Result<tempfile::NamedTempFile> {
+fn temporary_beside(target: &Path, content: &[u8], mode: u32) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".capstan-").suffix(".tmp");
     #[cfg(unix)]
-    if let Some(mode) = mode {
+    {
         use std::os::unix::fs::PermissionsExt as _;
         builder.permissions(fs::Permissions::from_mode(mode));
     }
@@ -175,6 +222,19 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         write_file_atomically(&path, b"two", 0o600).unwrap();
         assert_eq!(mode(), 0o644);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_with_secrets_becomes_private() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plan.json");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        write_private_file(&path, b"new").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read(&path).unwrap(), b"new");
     }
 
     #[cfg(unix)]

@@ -69,8 +69,8 @@ pub(crate) fn run(args: &Graph, session: &mut Session) -> Result<(), Failure> {
     let fates = if args.fates { Fates::Told } else { Fates::Untold };
     let text = match args.output {
         Form::Text => clean(&management::draw(&graph, Drawing::Text(fates))).into_owned(),
-        Form::Dot => management::draw(&graph, Drawing::Dot),
-        Form::Mermaid => management::draw(&graph, Drawing::Mermaid),
+        Form::Dot => clean(&management::draw(&graph, Drawing::Dot)).into_owned(),
+        Form::Mermaid => clean(&management::draw(&graph, Drawing::Mermaid)).into_owned(),
         Form::Html => management::draw(&graph, Drawing::Html),
         Form::Json => to_json(&graph)?,
         Form::Yaml => to_yaml(&graph)?,

@@ -8,13 +8,12 @@ use api::ProviderId;
 use management::{RenderedPart, Sources};
 use manifest::Object;
 
-use super::generate::print::{self, OBJECTS_MODE};
+use super::generate::print::{self, write_objects};
 use crate::{
     Failure, Within as _,
     kustomizations::{Around, FileNames, KustomizationFlags},
     session::Session,
     settings::OutputFormat,
-    ui::write_file_atomically,
     verbs::{
         lifecycle::OwnedSources,
         provenance::{Provenance, ProvenanceFlag},
@@ -94,7 +93,7 @@ fn write_part(folder: &Path, part: &RenderedPart, session: &Session) -> Result<(
     let files = files(&part.objects);
     for (name, objects) in &files {
         let text = manifest::write_traced_stream(objects) + "\n";
-        write_file_atomically(&folder.join(name), text.as_bytes(), OBJECTS_MODE)?;
+        write_objects(&folder.join(name), &text)?;
     }
     for entry in fs::read_dir(folder).within(cannot)? {
         let name = entry.within(cannot)?.file_name().to_string_lossy().into_owned();

@@ -8,7 +8,7 @@ use crate::{
     Failure,
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
-    ui::{clean, table},
+    ui::table,
     verbs::{lifecycle, r#move::unfinished_move},
 };
 
@@ -84,7 +84,7 @@ fn text(report: &StatusReport, program: &str) -> String {
     if let Some(lease) = &report.lease {
         let _ = write!(text, "\n{}", lifecycle::lease_text(lease));
     }
-    clean(&text).into_owned()
+    text
 }
 
 fn providers_text(report: &StatusReport) -> String {

@@ -202,3 +202,18 @@ fn subjects_that_cannot_be_read_are_told() {
         assert_eq!(told(&unnamed), format!("/kustomization.yaml: {}", reason.replace("p-rb", "rb")));
     }
 }
+
+#[test]
+fn webhook_configurations_follow_the_name_of_their_service() {
+    for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
+        let hook = "webhooks: [{clientConfig: {service: {name: s, namespace: n}}}]";
+        let resources = object("v1", "Service", "name: s, namespace: n", "")
+            + &object("admissionregistration.k8s.io/v1", kind, "name: w", hook);
+        let files =
+            [("/kustomization.yaml", "resources: [r.yaml]\nnamePrefix: p-"), ("/r.yaml", &*resources)];
+        let objects = build(&files).unwrap();
+        let object = objects.iter().find(|object| object.kind() == kind).unwrap();
+        let service = &object.as_map()["webhooks"][0]["clientConfig"]["service"];
+        assert_eq!(*service, json!({"name": "p-s", "namespace": "n"}), "{kind}");
+    }
+}

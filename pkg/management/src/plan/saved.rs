@@ -8,6 +8,10 @@ use std::{
 use api::plan::{Observed, SavedObject, SavedPlan, SavedProvider, SavedRequest};
 use apply::{ApiError, Desired, GroupKind, Live, ObjectKey, Observation, Step};
 use manifest::{Map, Object, Value};
+use ring::{
+    hmac,
+    rand::{SecureRandom as _, SystemRandom},
+};
 use sha2::{Digest as _, Sha256};
 
 use super::{LifecyclePlan, ProviderPlan, report::action_of};
@@ -24,6 +28,13 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 pub enum Difference {
     /// The plan is for another cluster.
     Cluster,
+    /// Another user made the plan.
+    User {
+        /// The user who made the plan.
+        saved: String,
+        /// The user of this run.
+        now: String,
+    },
     /// Something else would be done about cert-manager.
     CertManager {
         /// What the plan says.
@@ -80,6 +91,7 @@ impl fmt::Display for Difference {
         let or_nothing = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".to_owned());
         match self {
             Self::Cluster => f.write_str("the plan was made for another cluster"),
+            Self::User { saved, now } => write!(f, "user `{saved}` made the plan, and you are `{now}`"),
             Self::CertManager { saved, now } => write!(f, "cert-manager: planned `{saved}`, now `{now}`"),
             Self::Provider { provider, saved, now } => {
                 write!(f, "`{provider}`: planned {}, now {}", or_nothing(saved), or_nothing(now))
@@ -104,32 +116,65 @@ impl fmt::Display for ObjectDifference {
     }
 }
 
+/// The system gives no random bytes for a salt.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot make a salt for the plan: the system gives no random bytes")]
+pub struct NoRandomBytes;
+
+/// The circumstances that a plan is made in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanOrigin {
+    /// What tells the cluster from every other: the uid of its Namespace `kube-system`. Empty where that is not there.
+    pub cluster: String,
+    /// The name of the user, as the server knows the user; none if the server does not say.
+    pub user: Option<String>,
+}
+
 impl ManagementCluster {
-    /// What tells this cluster from every other: the uid of its Namespace `kube-system`. Empty where that is not there.
-    pub async fn uid(&self) -> Result<String, ApiError> {
+    /// Asks the server which cluster it is of, and who asks.
+    pub async fn plan_origin(&self) -> Result<PlanOrigin, ApiError> {
         let kind = self.server.kind(&GroupKind::new("", "Namespace")).await?;
         let namespace = self.server.get(&kind, "", "kube-system").await?;
-        Ok(namespace.as_ref().map(uid_of).unwrap_or_default())
+        Ok(PlanOrigin {
+            cluster: namespace.as_ref().map(uid_of).unwrap_or_default(),
+            user: self.server.user().await?,
+        })
     }
 }
 
 impl LifecyclePlan {
-    /// The plan as it is saved. Holds digests, never content.
-    pub fn save(&self, request: SavedRequest, cluster: String) -> SavedPlan {
+    /// The plan as it is saved, with a new salt. Holds digests, never content.
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub fn save(&self, request: SavedRequest, origin: PlanOrigin) -> Result<SavedPlan, NoRandomBytes> {
+        let mut salt = [0; 32];
+        SystemRandom::new().fill(&mut salt).map_err(|_| NoRandomBytes)?;
+        Ok(self.with_salt(request, origin, Some(hex(&salt))))
+    }
+
+    /// The plan as it would be saved now, with the salt of a saved plan, so that equal Secrets have equal digests.
+    pub fn save_like(&self, saved: &SavedPlan, request: SavedRequest, origin: PlanOrigin) -> SavedPlan {
+        self.with_salt(request, origin, saved.salt.clone())
+    }
+
+    fn with_salt(&self, request: SavedRequest, origin: PlanOrigin, salt: Option<String>) -> SavedPlan {
+        let save = |provider| save_provider(provider, salt.as_deref());
         SavedPlan {
             format: SavedPlan::FORMAT,
             request,
-            cluster,
+            cluster: origin.cluster,
+            user: origin.user,
             cert_manager: self.cert_manager.to_string(),
-            providers: self.providers.iter().map(save_provider).collect(),
+            providers: self.providers.iter().map(save).collect(),
+            salt,
         }
     }
 }
 
-fn save_provider(provider: &ProviderPlan) -> SavedProvider {
+fn save_provider(provider: &ProviderPlan, salt: Option<&str>) -> SavedProvider {
     let desired: BTreeMap<&ObjectKey, &Desired> =
         provider.desired.objects.iter().map(|desired| (&desired.key, desired)).collect();
-    let save = |step: &Step| save_object(step, desired.get(&step.key).copied(), &provider.live);
+    let save = |step: &Step| save_object(step, desired.get(&step.key).copied(), &provider.live, salt);
     SavedProvider {
         provider: provider.id.clone(),
         namespace: provider.namespace.clone(),
@@ -139,14 +184,14 @@ fn save_provider(provider: &ProviderPlan) -> SavedProvider {
     }
 }
 
-fn save_object(step: &Step, desired: Option<&Desired>, live: &Live) -> SavedObject {
+fn save_object(step: &Step, desired: Option<&Desired>, live: &Live, salt: Option<&str>) -> SavedObject {
     let key = step.key.clone();
     SavedObject {
         action: action_of(step.action).as_str().to_owned(),
-        desired: desired.map(digest_of_desired),
+        desired: desired.map(|desired| digest_of_desired(desired, salt)),
         observed: match live.get(&step.key) {
             Observation::Present(object) => {
-                Observed::Present { uid: uid_of(object), digest: digest_of_live(object) }
+                Observed::Present { uid: uid_of(object), digest: digest_of_live(object, salt) }
             }
             Observation::Absent => Observed::Absent,
             Observation::Unseen => Observed::Unseen,
@@ -158,29 +203,43 @@ fn save_object(step: &Step, desired: Option<&Desired>, live: &Live) -> SavedObje
     }
 }
 
-fn digest_of_desired(desired: &Desired) -> String {
+fn digest_of_desired(desired: &Desired, salt: Option<&str>) -> String {
     if is_secret(&desired.object) {
-        digest(&Value::Object(without_values(desired.object.as_map())))
+        digest_of_secret(desired.object.as_map().clone(), salt)
     } else {
         desired.digest.clone()
     }
 }
 
-fn digest_of_live(object: &Object) -> String {
-    let mut fields =
-        if is_secret(object) { without_values(object.as_map()) } else { object.as_map().clone() };
+fn digest_of_live(object: &Object, salt: Option<&str>) -> String {
+    let mut fields = object.as_map().clone();
     fields.remove("status");
     if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
         for field in VOLATILE {
             metadata.remove(field);
         }
     }
-    digest(&Value::Object(fields))
+    if is_secret(object) { digest_of_secret(fields, salt) } else { digest(&Value::Object(fields)) }
+}
+
+/// A plain digest of a short password would give it away to whoever tries all of them.
+fn digest_of_secret(fields: Map<String, Value>, salt: Option<&str>) -> String {
+    match salt {
+        Some(salt) => {
+            let key = hmac::Key::new(hmac::HMAC_SHA256, salt.as_bytes());
+            hex(hmac::sign(&key, Value::Object(fields).to_string().as_bytes()).as_ref())
+        }
+        None => digest(&Value::Object(without_values(fields))),
+    }
 }
 
 /// Mappings are sorted by key, so equal values have equal text.
 fn digest(value: &Value) -> String {
-    Sha256::digest(value.to_string()).iter().fold(String::new(), |mut text, byte| {
+    hex(&Sha256::digest(value.to_string()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
@@ -191,9 +250,8 @@ fn is_secret(object: &Object) -> bool {
     object.group().is_empty() && object.kind() == "Secret"
 }
 
-/// A Secret as plans show it: a digest of a short password would give it away to whoever tries all of them.
-fn without_values(fields: &Map<String, Value>) -> Map<String, Value> {
-    let mut shown = fields.clone();
+/// A Secret as plans without salt digest it.
+fn without_values(mut shown: Map<String, Value>) -> Map<String, Value> {
     for field in ["data", "stringData"] {
         if let Some(Value::Object(values)) = shown.get_mut(field) {
             for value in values.values_mut() {
@@ -213,13 +271,18 @@ fn uid_of(object: &Object) -> String {
 }
 
 /// Everything that is not as it was when a plan was saved; `now` is the same plan made again.
-/// Shape: cluster, cert-manager, providers in their order, then objects in the order of the saved plan, what was added
+/// Shape: cluster, user, cert-manager, providers in their order, then objects in the order of the saved plan, what was added
 /// last. Empty when the saved plan still holds.
 pub fn differences(saved: &SavedPlan, now: &SavedPlan) -> Vec<Difference> {
     if saved.cluster != now.cluster {
         return vec![Difference::Cluster];
     }
     let mut found = Vec::new();
+    if let (Some(maker), Some(user)) = (&saved.user, &now.user)
+        && maker != user
+    {
+        found.push(Difference::User { saved: maker.clone(), now: user.clone() });
+    }
     if saved.cert_manager != now.cert_manager {
         let (saved, now) = (saved.cert_manager.clone(), now.cert_manager.clone());
         found.push(Difference::CertManager { saved, now });

@@ -111,6 +111,16 @@ pub enum RenderError {
         /// What is written there.
         written: String,
     },
+    /// Patterns with several `*` take too much work on a long value. Differs: the peer has no limit.
+    #[error("`{written}` at {at} needs more than the limit of {limit_steps} comparisons")]
+    PatternTooSlow {
+        /// The limit.
+        limit_steps: u64,
+        /// Where the substitution is.
+        at: Position,
+        /// What is written there.
+        written: String,
+    },
     /// A substitution leaves half a character behind. Differs: the peer prints the broken text.
     #[error("`{written}` at {at} cuts a character of its value in two")]
     CutCharacter {

@@ -5,7 +5,7 @@
 //! Source: funcs.go and template.go (lookupFunc).
 
 use super::MAX_RESULT_BYTES;
-use super::glob::Pattern;
+use super::glob::{Pattern, Steps, TooManySteps};
 
 /// What is done with the value of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +33,25 @@ pub(super) enum Unusable {
     NegativeLength(i64),
     /// The result would be longer than [`MAX_RESULT_BYTES`].
     TooLong,
+    /// The patterns of the template take more comparisons than allowed.
+    TooManySteps,
+}
+
+impl From<TooManySteps> for Unusable {
+    fn from(_: TooManySteps) -> Self {
+        Self::TooManySteps
+    }
 }
 
 impl Function {
     /// Appends the result to `out`.
-    pub(super) fn apply(self, value: &str, arguments: &[&[u8]], out: &mut Vec<u8>) -> Result<(), Unusable> {
+    pub(super) fn apply(
+        self,
+        value: &str,
+        arguments: &[&[u8]],
+        steps: &mut Steps,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Unusable> {
         let first = arguments.first().copied().unwrap_or_default();
         let second = arguments.get(1).copied();
         let bytes = value.as_bytes();
@@ -51,9 +65,9 @@ impl Function {
             Self::Default => out.extend_from_slice(if value.is_empty() { first } else { bytes }),
             Self::Substring => out.extend_from_slice(substring(bytes, first, second)?),
             Self::TrimPrefix { longest } => {
-                out.extend_from_slice(&bytes[Pattern::new(first).prefix(bytes, longest)..]);
+                out.extend_from_slice(&bytes[Pattern::new(first).prefix(bytes, longest, steps)?..]);
             }
-            Self::TrimSuffix { longest } => trim_suffix(bytes, first, longest, out),
+            Self::TrimSuffix { longest } => trim_suffix(bytes, first, longest, steps, out)?,
             Self::ReplaceFirst => replace(value, first, second.unwrap_or_default(), 1, out)?,
             Self::ReplaceAll => replace(value, first, second.unwrap_or_default(), usize::MAX, out)?,
             Self::ReplacePrefix => match second {
@@ -100,10 +114,17 @@ fn number(text: &[u8]) -> Option<i64> {
 ///
 /// Source: funcs.go (trimShortestSuffix, trimLongestSuffix): hence brackets and escapes do not work in these patterns, and
 /// a character cut in two becomes U+FFFD when it is turned around again.
-fn trim_suffix(value: &[u8], pattern: &[u8], longest: bool, out: &mut Vec<u8>) {
+fn trim_suffix(
+    value: &[u8],
+    pattern: &[u8],
+    longest: bool,
+    steps: &mut Steps,
+    out: &mut Vec<u8>,
+) -> Result<(), TooManySteps> {
     let (value, pattern) = (reversed(value), reversed(pattern));
-    let cut = Pattern::new(&pattern).prefix(&value, longest);
+    let cut = Pattern::new(&pattern).prefix(&value, longest, steps)?;
     out.extend_from_slice(&reversed(&value[cut..]));
+    Ok(())
 }
 
 /// Turns the characters around; each byte that belongs to none becomes U+FFFD.

@@ -20,6 +20,22 @@ struct Part<'p> {
 /// The pattern is malformed; found when matching gets there, so not by every text.
 struct Malformed;
 
+/// The comparisons that are left for the patterns of a template: several stars take the square of the text.
+pub(super) struct Steps(u64);
+
+/// No comparisons are left.
+pub(super) struct TooManySteps;
+
+impl Steps {
+    pub(super) fn new(limit: u64) -> Self {
+        Self(limit)
+    }
+
+    fn take(&mut self) {
+        self.0 = self.0.saturating_sub(1);
+    }
+}
+
 impl<'p> Pattern<'p> {
     pub(super) fn new(pattern: &'p [u8]) -> Self {
         let mut parts = Vec::new();
@@ -41,24 +57,33 @@ impl<'p> Pattern<'p> {
     /// Returns how many bytes of a text the pattern matches from its start; 0 when it matches nothing or is malformed.
     ///
     /// The empty prefix never counts. A prefix may end inside a character, whose bytes then count one by one.
-    pub(super) fn prefix(&self, text: &[u8], longest: bool) -> usize {
-        if !self.well_formed {
-            return self.prefix_of_malformed(text, longest);
-        }
-        let matches = |end: &usize| {
-            self.last.is_none_or(|last| text[*end - 1] == last)
-                && self.matches(&text[..*end]).unwrap_or(false)
+    /// # Errors
+    /// When no steps are left.
+    pub(super) fn prefix(
+        &self,
+        text: &[u8],
+        longest: bool,
+        steps: &mut Steps,
+    ) -> Result<usize, TooManySteps> {
+        let found = if self.well_formed {
+            let matches = |end: &usize| {
+                self.last.is_none_or(|last| text[*end - 1] == last)
+                    && self.matches(&text[..*end], steps).unwrap_or(false)
+            };
+            let mut ends = 1..=text.len();
+            if longest { ends.rev().find(matches) } else { ends.find(matches) }.unwrap_or(0)
+        } else {
+            self.prefix_of_malformed(text, longest, steps)
         };
-        let mut ends = 1..=text.len();
-        if longest { ends.rev().find(matches) } else { ends.find(matches) }.unwrap_or(0)
+        if steps.0 == 0 { Err(TooManySteps) } else { Ok(found) }
     }
 
     /// Tries the prefixes in the order of the peer, from the longest down: whether it meets the malformed part, and gives
     /// up, hangs on that.
-    fn prefix_of_malformed(&self, text: &[u8], longest: bool) -> usize {
+    fn prefix_of_malformed(&self, text: &[u8], longest: bool, steps: &mut Steps) -> usize {
         let mut found = 0;
         for end in (1..=text.len()).rev() {
-            match self.matches(&text[..end]) {
+            match self.matches(&text[..end], steps) {
                 Ok(true) if longest => return end,
                 Ok(true) => found = end,
                 Ok(false) => {}
@@ -68,8 +93,8 @@ impl<'p> Pattern<'p> {
         found
     }
 
-    /// Says whether the pattern matches a whole text.
-    fn matches(&self, mut text: &[u8]) -> Result<bool, Malformed> {
+    /// Says whether the pattern matches a whole text. Without steps it matches nothing.
+    fn matches(&self, mut text: &[u8], steps: &mut Steps) -> Result<bool, Malformed> {
         for (index, part) in self.parts.iter().enumerate() {
             if part.star && part.text.is_empty() {
                 return Ok(true);
@@ -78,8 +103,9 @@ impl<'p> Pattern<'p> {
             let furthest = if part.star { text.len() } else { 0 };
             let mut rest = None;
             for skipped in 0..=furthest {
-                rest = match_part(part.text, &text[skipped..])?.filter(|rest| !last || rest.is_empty());
-                if rest.is_some() {
+                rest =
+                    match_part(part.text, &text[skipped..], steps)?.filter(|rest| !last || rest.is_empty());
+                if rest.is_some() || steps.0 == 0 {
                     break;
                 }
             }
@@ -111,8 +137,13 @@ fn next_part(pattern: &[u8]) -> (Part<'_>, &[u8]) {
 }
 
 /// Matches a part at the start of a text and returns what is left of that.
-fn match_part<'t>(mut part: &[u8], mut text: &'t [u8]) -> Result<Option<&'t [u8]>, Malformed> {
+fn match_part<'t>(
+    mut part: &[u8],
+    mut text: &'t [u8],
+    steps: &mut Steps,
+) -> Result<Option<&'t [u8]>, Malformed> {
     while let Some(byte) = part.first() {
+        steps.take();
         // Asked before the part is looked at: a malformed one goes unseen when the text is at its end.
         if text.is_empty() {
             return Ok(None);

@@ -397,6 +397,20 @@ fn replacements_that_grow_without_measure_are_an_error_with_the_place() {
 }
 
 #[test]
+fn patterns_with_several_stars_have_a_limit_of_work() {
+    let long = "/".repeat(100_000);
+    for text in ["x: ${A##*x*/}", "x: ${A%%/*x*}", "x: ${A#*?*x*/}"] {
+        let template = Template::parse(text).unwrap();
+        let error = template.render(&mut |_| Some(long.as_str().into())).unwrap_err();
+        let RenderError::PatternTooSlow { at: place, .. } = error else { panic!("{error}") };
+        assert_eq!(place, at(1, 4));
+    }
+    let honest = "${A##*/}${A%%/*}".repeat(50);
+    let honest = Template::parse(&honest).unwrap();
+    assert_eq!(honest.render(&mut |_| Some(long.as_str().into())).unwrap(), "");
+}
+
+#[test]
 fn nesting_has_a_limit() {
     let nested = |depth: usize| format!("{}x{}", "${A:=".repeat(depth), "}".repeat(depth));
     assert_eq!(render(&nested(super::MAX_DEPTH)).as_deref(), Ok("x"));

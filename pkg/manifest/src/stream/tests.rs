@@ -152,3 +152,12 @@ fn the_last_line_of_a_resource_ends_where_it_does_and_that_of_an_object_always()
     assert_eq!(read_resources(text, &Limits::default()).unwrap().objects[0].as_map()["x"], "one\ntwo");
     assert_eq!(read_stream(text, &Limits::default()).unwrap().objects[0].as_map()["x"], "one\ntwo\n");
 }
+
+#[test]
+fn documents_share_the_limit_of_what_aliases_add() {
+    let limits = Limits { size_bytes: 50_000, ..Limits::default() };
+    let document = format!("a: &a {}\nb: [{}]\n", "x".repeat(1_000), "*a, ".repeat(10));
+    assert!(read_stream(document.as_bytes(), &limits).is_ok());
+    let error = read_stream(vec![document; 9].join("---\n").as_bytes(), &limits).unwrap_err();
+    assert!(matches!(error.documents[0].error.problem, Problem::AliasesTooLarge { .. }));
+}

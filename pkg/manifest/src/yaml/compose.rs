@@ -8,7 +8,7 @@ use super::error::Fault;
 use super::scalar::{Scalar, float_key, float_value};
 use super::tree::{Kind, Node, Tree};
 use super::{Dialect, Note, NoteKind, Problem};
-use crate::{Map, Value};
+use crate::{Limits, Map, Value};
 
 /// Below this many nodes from aliases, and below [`FREE_NODES`] in all, nothing is refused.
 const FREE_ALIASED: u64 = 100;
@@ -21,11 +21,21 @@ const LARGE: u64 = 4_000_000;
 pub(super) fn compose(
     tree: Tree,
     text: &str,
-    depth: usize,
+    limits: &Limits,
     rules: Rules,
     told: Told<'_>,
 ) -> Result<Value, Fault> {
-    let mut composer = Composer { tree, text, depth, rules, told, stack: Vec::new(), nodes: 1, aliased: 0 };
+    let mut composer = Composer {
+        tree,
+        text,
+        depth: limits.depth,
+        size_bytes: limits.size_bytes,
+        rules,
+        told,
+        stack: Vec::new(),
+        nodes: 1,
+        aliased: 0,
+    };
     composer.run()
 }
 
@@ -34,6 +44,8 @@ pub(super) struct Told<'a> {
     pub(super) notes: &'a mut Vec<Note>,
     /// Where there is nothing, as JSON pointers.
     pub(super) empty_fields: &'a mut Vec<String>,
+    /// The bytes that aliases add to the text.
+    pub(super) aliased_bytes: &'a mut usize,
 }
 
 /// What differs between readers once the values are known.
@@ -54,6 +66,7 @@ struct Composer<'a> {
     tree: Tree,
     text: &'a str,
     depth: usize,
+    size_bytes: usize,
     rules: Rules,
     told: Told<'a>,
     stack: Vec<Frame>,
@@ -155,6 +168,7 @@ impl Composer<'_> {
     /// Starts on a node: gives the value of a scalar, or opens a frame.
     fn enter(&mut self, index: u32, through_alias: bool) -> Result<Option<Value>, Fault> {
         let (index, through_alias) = self.follow(index, through_alias)?;
+        self.count_bytes(index, through_alias)?;
         let next = index + 1;
         let (content, end) = match &self.tree.node(index).kind {
             Kind::List { end } => (Content::List(Vec::new()), *end),
@@ -208,7 +222,8 @@ impl Composer<'_> {
             return Ok(None);
         }
         let offset = self.tree.node(index).offset;
-        let (target, _) = self.follow(index, through_alias)?;
+        let (target, key_through_alias) = self.follow(index, through_alias)?;
+        self.count_bytes(target, key_through_alias)?;
         let text = match &self.tree.node(target).kind {
             Kind::List { .. } => return Err(Problem::UnusableKey("a list").from(offset)),
             Kind::Mapping { .. } => return Err(Problem::UnusableKey("a mapping").from(offset)),
@@ -282,6 +297,19 @@ impl Composer<'_> {
                 && is_excessive(self.aliased, self.nodes)
             {
                 return Err(Problem::ExcessiveAliases.from(self.tree.node(index).offset));
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the bytes that a repeated node takes: few nodes may repeat much text.
+    fn count_bytes(&mut self, index: u32, through_alias: bool) -> Result<(), Fault> {
+        if through_alias {
+            let node = self.tree.node(index);
+            let text = if let Kind::Scalar(Scalar::Text(text)) = &node.kind { text.len() } else { 0 };
+            *self.told.aliased_bytes += size_of::<Value>() + text;
+            if self.text.len() + *self.told.aliased_bytes > self.size_bytes {
+                return Err(Problem::AliasesTooLarge { limit_bytes: self.size_bytes }.from(node.offset));
             }
         }
         Ok(())

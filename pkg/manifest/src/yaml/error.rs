@@ -83,6 +83,12 @@ pub enum Problem {
         /// The limit.
         limit_bytes: usize,
     },
+    /// The text and its aliases together are longer than the limit.
+    #[error("the text and its aliases take more than the limit of {limit_bytes} bytes")]
+    AliasesTooLarge {
+        /// The limit.
+        limit_bytes: usize,
+    },
     /// Nearly all of the document would come from repeated aliases.
     #[error("the document expands its aliases excessively")]
     ExcessiveAliases,

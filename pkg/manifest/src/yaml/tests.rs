@@ -132,6 +132,21 @@ fn aliases_that_grow_beyond_reason_are_refused_and_honest_ones_are_not() {
 }
 
 #[test]
+fn few_aliases_of_a_large_text_are_refused_at_the_limit() {
+    let limits = Limits { size_bytes: 50_000, ..Limits::default() };
+    let text = "x".repeat(1_000);
+    for (anchor, alias) in [(text.clone(), "*a"), (format!("{{k: {text}}}"), "{<<: *a}")] {
+        let document = |count| format!("a: &a {anchor}\nb:\n{}", format!("- {alias}\n").repeat(count));
+        let error = read_value(&document(90), &limits).unwrap_err();
+        assert_eq!(error.problem, Problem::AliasesTooLarge { limit_bytes: 50_000 });
+        assert!(read_value(&document(20), &limits).is_ok());
+    }
+    let keys = format!("a: &a {text}\nb:\n{}", "- {*a : 1}\n".repeat(90));
+    let error = read_value(&keys, &limits).unwrap_err();
+    assert_eq!(error.problem, Problem::AliasesTooLarge { limit_bytes: 50_000 });
+}
+
+#[test]
 fn many_anchors_are_read_in_time_that_grows_with_their_number() {
     let lines: Vec<String> = (0..50_000).map(|n| format!("- &a{n} {n}\n")).collect();
     assert_eq!(read(&lines.concat()).as_array().map(Vec::len), Some(50_000));

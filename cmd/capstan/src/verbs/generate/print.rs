@@ -1,4 +1,4 @@
-use std::fmt::Write as _;
+use std::{fmt::Write as _, path::Path};
 
 use api::output::{ObjectList, Variable, VariableList};
 use manifest::Object;
@@ -8,12 +8,32 @@ use crate::{
     kustomizations::FileNames,
     session::Session,
     settings::{OutputFormat, to_json},
-    ui::write_file_atomically,
+    ui::{write_file_atomically, write_private_file},
     verbs::provenance::{self, Provenance},
 };
 
 /// Readable by its owner alone: rendered objects hold credentials.
-pub(crate) const OBJECTS_MODE: u32 = 0o600;
+const OBJECTS_MODE: u32 = 0o600;
+
+/// Writes rendered objects to a file. A file with a Secret becomes private, any other existing file keeps its mode.
+pub(crate) fn write_objects(path: &Path, text: &str) -> Result<(), Failure> {
+    if holds_secret(text) {
+        write_private_file(path, text.as_bytes())?;
+    } else {
+        write_file_atomically(path, text.as_bytes(), OBJECTS_MODE)?;
+    }
+    Ok(())
+}
+
+/// True if a line of the YAML or JSON says that an object is a Secret.
+fn holds_secret(text: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.trim_start().trim_start_matches("- ");
+        let kind = line.strip_prefix("kind: ").or_else(|| line.strip_prefix("\"kind\": "));
+        let kind = kind.and_then(|kind| kind.split([' ', ',']).next());
+        kind.is_some_and(|kind| kind.trim_matches('"') == "Secret")
+    })
+}
 
 /// Prints objects to stdout, or to a file once all of them are there.
 /// Shape: yaml documents joined by `---`, or one `v1` List as json; a final newline. What is traced tells what set its fields.
@@ -34,10 +54,7 @@ pub(crate) fn objects(
         }
     };
     match write_to.map(str::trim).filter(|path| !path.is_empty() && *path != "-") {
-        Some(path) => {
-            write_file_atomically(&session.environment().resolve(path), text.as_bytes(), OBJECTS_MODE)?;
-            Ok(())
-        }
+        Some(path) => write_objects(&session.environment().resolve(path), &text),
         None => session.printer().data(text),
     }
 }

@@ -5,14 +5,15 @@ use management::{KubeconfigOf, KubeconfigRequest};
 use crate::{
     Failure, Within as _,
     session::Session,
-    settings::{self, ServerFlags, WorkloadContext},
+    settings::{self, ServerFlags, UnsafeFields, WorkloadContext},
     verbs::lifecycle::span,
 };
 
 /// Print the kubeconfig of a workload cluster
 ///
 /// It is printed as its control plane left it on the management cluster. With `--merge` it is added to a kubeconfig
-/// instead, and the name of its context is printed; the current context of that file stays what it is.
+/// instead, and the name of its context is printed; the current context of that file stays what it is. Entries that other
+/// contexts use are never changed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} get kubeconfig demo > demo.kubeconfig
@@ -46,6 +47,10 @@ pub(crate) struct Kubeconfig {
     /// Name it gets when it is merged [default: that of its own context]
     #[arg(long, value_name = "NAME", requires = "merge")]
     context_name: Option<String>,
+
+    /// Also merge fields that run commands, read files, or change the proxy or the trust in certificates
+    #[arg(long, requires = "merge")]
+    allow_unsafe_fields: bool,
 
     #[command(flatten)]
     server: ServerFlags,
@@ -86,9 +91,10 @@ fn merge(
     session: &mut Session,
 ) -> Result<(), Failure> {
     let secret = request.credentials.secret_of(&request.cluster);
-    let workload =
-        WorkloadContext::parse(content, args.context_name.as_deref().filter(|name| !name.is_empty()))
-            .within(|| format!("cannot use what Secret {}/{secret} holds", request.namespace))?;
+    let unsafe_fields = if args.allow_unsafe_fields { UnsafeFields::Allowed } else { UnsafeFields::Refused };
+    let name = args.context_name.as_deref().filter(|name| !name.is_empty());
+    let workload = WorkloadContext::parse(content, name, unsafe_fields)
+        .within(|| format!("cannot use what Secret {}/{secret} holds", request.namespace))?;
     let path = settings::merge_workload(&workload, file, session.environment())?;
     let name = workload.name();
     session.messages().status(format!(

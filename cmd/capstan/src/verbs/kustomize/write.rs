@@ -2,7 +2,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use kustomize::Output;
 
-use crate::{Failure, session::Session, ui::write_file_atomically, verbs::generate::print::OBJECTS_MODE};
+use crate::{Failure, session::Session, verbs::generate::print::write_objects};
 
 /// Writes what was built: to stdout, to a file, or into a folder that is there, a file for each object.
 pub(super) fn write(output: &Output, to: &str, session: &mut Session) -> Result<(), Failure> {
@@ -18,8 +18,7 @@ pub(super) fn write_text(text: String, to: &str, session: &mut Session) -> Resul
     if is_stdout(to) {
         return session.printer().data(text);
     }
-    write_file_atomically(&session.environment().resolve(to), text.as_bytes(), OBJECTS_MODE)?;
-    Ok(())
+    write_objects(&session.environment().resolve(to), &text)
 }
 
 fn is_stdout(to: &str) -> bool {
@@ -38,7 +37,7 @@ fn write_files(output: &Output, folder: &Path) -> Result<(), Failure> {
         files.insert(name, text);
     }
     for (name, text) in files {
-        write_file_atomically(&folder.join(name), text.as_bytes(), OBJECTS_MODE)?;
+        write_objects(&folder.join(name), &text)?;
     }
     Ok(())
 }

@@ -89,7 +89,12 @@ impl<C: Change> Run<'_, C> {
     ) -> Result<(LifecyclePlan, LifecycleReport), Failure> {
         let plan = session.block_on(self.change.plan(cluster))?;
         if let Some(saved) = self.saved {
-            still_holds(saved, &save(self.change, &plan, cluster, session)?)?;
+            let origin = session.block_on(cluster.plan_origin())?;
+            let mut now = plan.save_like(saved, self.change.request(&plan), origin);
+            if self.flags.takes_any_user() {
+                now.user.clone_from(&saved.user);
+            }
+            still_holds(saved, &now)?;
         }
         let report = plan.report(self.flags.diffs());
         let events = session.cluster_events(self.pace.progress);
@@ -125,8 +130,8 @@ fn save(
     cluster: &ManagementCluster,
     session: &Session,
 ) -> Result<SavedPlan, Failure> {
-    let uid = session.block_on(cluster.uid())?;
-    Ok(plan.save(change.request(plan), uid))
+    let origin = session.block_on(cluster.plan_origin())?;
+    Ok(plan.save(change.request(plan), origin)?)
 }
 
 /// A plan that was reviewed is carried out as it was, or not at all.
@@ -144,7 +149,13 @@ fn still_holds(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
         0 => failure,
         more => failure.cause(format!("and {more} more")),
     };
-    Err(failure.hint("make a new one with `--out`, and look at it before it is carried out"))
+    let is_of_another_user = differences.iter().any(|one| matches!(one, Difference::User { .. }));
+    let failure = failure.hint("make a new one with `--out`, and look at it before it is carried out");
+    Err(if is_of_another_user {
+        failure.hint("to carry out a plan that another user made, add `--any-user`")
+    } else {
+        failure
+    })
 }
 
 /// Not being ready in time is a warning unless `--wait-providers` makes it a failure.

@@ -4,14 +4,11 @@ use api::plan::SavedPlan;
 use management::{Diffs, WaitFor};
 
 use super::plan_of_another;
-use crate::{Failure, Within as _, session::Session, settings::OutputFormat, ui::write_file_atomically};
+use crate::{Failure, Within as _, session::Session, settings::OutputFormat, ui::write_private_file};
 
 /// How long is waited when nothing is said.
 /// Source: clusterctl v1.14 cmd/init.go, where 0 means the same.
 const DEFAULT_WAIT: Duration = Duration::from_mins(5);
-
-/// Saved plans name what runs on a cluster.
-const PLAN_MODE: u32 = 0o600;
 
 /// Flags that say what to wait for in the end.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -89,6 +86,10 @@ pub(crate) struct PlanFlags {
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
 
+    /// Also carry out a plan that another user made
+    #[arg(long, requires = "plan")]
+    any_user: bool,
+
     /// Output format: text, json or yaml
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
@@ -112,6 +113,11 @@ impl PlanFlags {
     /// Whether every object is to be looked at by name and tried as a dry run.
     pub(crate) fn is_thorough(&self) -> bool {
         self.only_plans() || self.plan.is_some()
+    }
+
+    /// Whether the user who made a saved plan may be another one.
+    pub(super) fn takes_any_user(&self) -> bool {
+        self.any_user
     }
 
     pub(super) fn diffs(&self) -> Diffs {
@@ -147,7 +153,7 @@ impl PlanFlags {
         let Some(path) = &self.out else { return Ok(()) };
         let plan = plan()?;
         let text = crate::settings::to_json(&plan)?;
-        write_file_atomically(&session.environment().resolve(path), text.as_bytes(), PLAN_MODE)?;
+        write_private_file(&session.environment().resolve(path), text.as_bytes())?;
         let (program, command) = (session.program().name(), plan.request.command());
         session.messages().status(format!(
             "saved the plan; carry it out with `{program} {command} --plan {}`",

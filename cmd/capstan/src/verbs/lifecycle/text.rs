@@ -6,7 +6,7 @@ use api::output::{
     CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction, StepReport,
 };
 
-use crate::ui::{clean, table};
+use crate::ui::table;
 
 /// A block for each provider that lists what changes, and a line that counts.
 pub(super) fn plan(report: &LifecycleReport) -> String {
@@ -18,7 +18,7 @@ pub(super) fn plan(report: &LifecycleReport) -> String {
         add_provider(provider, &mut text);
     }
     let _ = writeln!(text, "{}", summary(report));
-    clean(&text).into_owned()
+    text
 }
 
 fn cert_manager(report: &CertManagerReport) -> Option<String> {

@@ -11,6 +11,7 @@ use crate::{
     failure::Kind,
     sandboxes::{Folder, Home},
     session::Session,
+    ui::clean,
 };
 
 /// How often a followed log is looked at.
@@ -52,7 +53,7 @@ fn log(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), Failur
         let is_running = folder.is_running()?;
         let mut text = Vec::new();
         log.read_to_end(&mut text).map_err(|error| cannot_read(&path, &error))?;
-        session.printer().data(text)?;
+        session.printer().data(clean(&String::from_utf8_lossy(&text)).as_bytes())?;
         session.printer().flush()?;
         if !args.follow || !is_running || !pause(session)? {
             return Ok(());
@@ -79,7 +80,7 @@ fn requests(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), F
                 return Err(Failure::new(Kind::Environment, message).because(&error));
             }
         };
-        session.printer().data(asked.requests.iter().map(line).collect::<String>())?;
+        session.printer().data(clean(&asked.requests.iter().map(line).collect::<String>()).as_bytes())?;
         session.printer().flush()?;
         if !args.follow || !pause(session)? {
             return Ok(());

@@ -77,6 +77,10 @@ fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
     }
 }
 
+fn origin(user: &str) -> PlanOrigin {
+    PlanOrigin { cluster: "cluster".to_owned(), user: Some(user.to_owned()) }
+}
+
 fn save(plan: &LifecyclePlan) -> SavedPlan {
     let provider = SavedReference {
         provider: ProviderId::new(ProviderType::Core, "cluster-api"),
@@ -89,7 +93,7 @@ fn save(plan: &LifecyclePlan) -> SavedPlan {
         validate: true,
         kustomizations: Vec::new(),
     };
-    plan.save(request, "cluster".to_owned())
+    plan.with_salt(request, origin("me"), Some("salt".to_owned()))
 }
 
 fn told(before: &LifecyclePlan, after: &LifecyclePlan) -> Vec<String> {
@@ -176,16 +180,49 @@ fn objects_only_one_plan_has_are_named() {
     );
 }
 
+fn of_secret(value: &str) -> LifecyclePlan {
+    let manifest = secret(value);
+    let mut there = live(&manifest, "u", "1");
+    there.set_annotation(LAST_APPLIED, value);
+    plan(&manifest, Observation::Present(there))
+}
+
 #[test]
-fn a_saved_plan_cannot_tell_two_secrets_of_one_length_apart() {
-    let saved = |value: &str| {
-        let manifest = secret(value);
-        let mut there = live(&manifest, "u", "1");
-        there.set_annotation(LAST_APPLIED, value);
-        save(&plan(&manifest, Observation::Present(there)))
-    };
-    assert_eq!(saved("hunter2"), saved("letmein"));
-    assert_ne!(saved("hunter2"), saved("hunter22"));
-    let text = serde_json::to_string(&saved("hunter2")).unwrap();
+fn a_changed_value_of_the_same_length_is_noticed() {
+    let (before, after) = (of_secret("hunter2"), of_secret("letmein"));
+    assert_eq!(told(&before, &before), Vec::<String>::new());
+    assert_ne!(save(&before), save(&after));
+}
+
+#[test]
+fn digests_of_a_secret_differ_from_plan_to_plan() {
+    let plan = of_secret("hunter2");
+    let request = save(&plan).request;
+    let saved = || plan.save(request.clone(), origin("me")).unwrap();
+    let (one, other) = (saved(), saved());
+    assert_ne!(one.providers, other.providers);
+    assert_eq!(plan.save_like(&one, request.clone(), origin("me")), one);
+    let text = serde_json::to_string(&one).unwrap();
     assert!(!text.contains("hunter2"), "{text}");
+}
+
+#[test]
+fn a_plan_without_salt_still_holds() {
+    let plan = of_secret("hunter2");
+    let request = save(&plan).request;
+    let saved = plan.with_salt(request.clone(), origin("me"), None);
+    assert_eq!(differences(&saved, &plan.save_like(&saved, request.clone(), origin("me"))), []);
+    let longer = of_secret("hunter22").save_like(&saved, request, origin("me"));
+    assert_ne!(differences(&saved, &longer), []);
+}
+
+#[test]
+fn a_plan_of_another_user_is_told_apart() {
+    let saved = save(&plan(&config_map("x"), Observation::Absent));
+    let other = SavedPlan { user: Some("other".to_owned()), ..saved.clone() };
+    let difference = Difference::User { saved: "me".to_owned(), now: "other".to_owned() };
+    assert_eq!(differences(&saved, &other), [difference]);
+    let unknown = SavedPlan { user: None, ..saved.clone() };
+    assert_eq!(differences(&saved, &unknown), []);
+    assert_eq!(differences(&unknown, &saved), []);
 }

@@ -5,12 +5,7 @@ use management::{RolloutProgress, rollout_progress, watch_rollouts};
 
 use super::target::Target;
 use crate::{
-    Failure,
-    failure::Kind,
-    session::Session,
-    settings::OutputFormat,
-    ui::{clean, table},
-    verbs::lifecycle::span,
+    Failure, failure::Kind, session::Session, settings::OutputFormat, ui::table, verbs::lifecycle::span,
 };
 
 /// Show how far rollouts are
@@ -99,5 +94,5 @@ fn text(report: &RolloutReport) -> String {
         })
         .collect();
     let head = ["NAME", "STATE", "DESIRED", "REPLICAS", "UP TO DATE", "AVAILABLE", "MESSAGE"];
-    clean(&table(head, &rows)).into_owned()
+    table(head, &rows)
 }

@@ -1,0 +1,182 @@
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    WorkloadContext,
+    kubeconfig::{default_places, own_file},
+    kubeconfig_merge::{Change, entries_mut, read, update},
+    workload_context::Entry,
+};
+use crate::{Environment, Failure, Within as _, failure::Kind};
+
+/// An entry of a kubeconfig that a merge must not change: another context uses it, or it leads to another cluster.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("another context uses the entry `{list}[{name}]`, or the entry leads to another cluster")]
+pub(crate) struct EntryConflict {
+    /// `clusters`, `users` or `contexts`.
+    pub(crate) list: &'static str,
+    /// The name of the entry.
+    pub(crate) name: String,
+}
+
+/// Adds a context to a kubeconfig, or renews the credentials of a context that an earlier merge added. The file may be
+/// missing, and is that of the user when none is named. Fields that a user added to the context stay, such as a
+/// namespace; the current context stays, or becomes this one where there is none. Returns the file.
+/// # Errors
+/// When an entry of the same name belongs to another context or cluster, or the file cannot be read or written; the file
+/// keeps its old content then.
+pub(crate) fn merge_workload(
+    workload: &WorkloadContext,
+    file: &Path,
+    environment: &Environment,
+) -> Result<PathBuf, Failure> {
+    let path = if file.as_os_str().is_empty() {
+        own_file(environment).ok_or_else(|| {
+            Failure::new(Kind::Environment, "there is no kubeconfig to add to")
+                .cause("neither `KUBECONFIG` nor `HOME` is set")
+                .hint("name a file: `--merge=FILE`")
+        })?
+    } else {
+        environment.resolve(file)
+    };
+    let others = read_together(&path, environment)?;
+    update(&path, |document| {
+        let entries = Joined { document, others: &others }
+            .entries(workload)
+            .within(|| format!("cannot add context `{}` to `{}`", workload.name(), path.display()))?;
+        for (list, name, content) in entries {
+            put(entries_mut(document, list, &path)?, list, name, &content);
+        }
+        let has_current =
+            document.get("current-context").and_then(Value::as_str).is_some_and(|name| !name.is_empty());
+        if !has_current {
+            document.insert("current-context".to_owned(), json!(workload.name()));
+        }
+        Ok(Change::Made)
+    })?;
+    Ok(path)
+}
+
+/// The other files that kubectl reads together with this one. An entry in one file may be used by contexts in another.
+fn read_together(path: &Path, environment: &Environment) -> Result<Vec<Map<String, Value>>, Failure> {
+    let places = default_places(environment);
+    if !places.iter().any(|place| place == path) {
+        return Ok(Vec::new());
+    }
+    let others = places.iter().filter(|place| *place != path);
+    let documents: Result<Vec<_>, Failure> = others.map(|place| read(place)).collect();
+    Ok(documents?.into_iter().flatten().collect())
+}
+
+/// A kubeconfig, and the files that kubectl reads together with it.
+struct Joined<'a> {
+    document: &'a Map<String, Value>,
+    others: &'a [Map<String, Value>],
+}
+
+impl<'a> Joined<'a> {
+    /// The entries to write for a workload cluster.
+    /// # Errors
+    /// Names the first entry that must stay as it is.
+    fn entries<'w>(
+        &self,
+        workload: &'w WorkloadContext,
+    ) -> Result<[(&'static str, &'w str, Value); 3], EntryConflict> {
+        let named = |list, entry: &'w Entry| {
+            let content = self.merged(list, entry, &workload.context.name);
+            content
+                .map(|content| (list, entry.name.as_str(), Value::Object(content)))
+                .ok_or_else(|| EntryConflict { list, name: entry.name.clone() })
+        };
+        Ok([
+            named("clusters", &workload.cluster)?,
+            named("users", &workload.user)?,
+            named("contexts", &workload.context)?,
+        ])
+    }
+
+    /// The content of an entry after the merge; none if an existing entry forbids it.
+    fn merged(&self, list: &'static str, ours: &Entry, context: &str) -> Option<Map<String, Value>> {
+        let users: Vec<&str> = match list {
+            "contexts" => vec![context],
+            _ => self.contexts_with(list, &ours.name).collect(),
+        };
+        let is_ours_alone = !users.is_empty() && users.iter().all(|user| *user == context);
+        let own = named(self.document, list, &ours.name).map(|found| (found, is_ours_alone));
+        let elsewhere = self.others.iter().flat_map(|other| named(other, list, &ours.name));
+        let mut existing = own.chain(elsewhere.map(|found| (found, false))).peekable();
+        if existing.peek().is_none() {
+            let is_free = users.iter().all(|user| *user == context);
+            return is_free.then(|| ours.content.clone());
+        }
+        let mut merged = None;
+        for (found, may_change) in existing {
+            let after = combined(list, found, &ours.content)?;
+            if after != *found && !may_change {
+                return None;
+            }
+            merged.get_or_insert(after);
+        }
+        merged
+    }
+
+    /// The names of the contexts that use an entry.
+    fn contexts_with(&self, list: &'static str, name: &str) -> impl Iterator<Item = &'a str> {
+        let documents = std::iter::once(self.document).chain(self.others);
+        let contexts = documents.flat_map(|document| items(document, "contexts"));
+        let using = contexts.filter(move |entry| entry["context"][singular(list)] == name);
+        using.map(|entry| entry["name"].as_str().unwrap_or_default())
+    }
+}
+
+/// An existing entry with our fields over it; none if it is another thing of the same name. Credentials replace each other
+/// whole.
+fn combined(
+    list: &'static str,
+    found: &Map<String, Value>,
+    ours: &Map<String, Value>,
+) -> Option<Map<String, Value>> {
+    let same: &[&str] = match list {
+        "clusters" => &["server", "certificate-authority-data"],
+        "contexts" => &["cluster", "user"],
+        _ => return Some(ours.clone()),
+    };
+    let text = |of: &Map<String, Value>, key: &str| {
+        of.get(key).and_then(Value::as_str).unwrap_or_default().trim_end_matches('/').to_owned()
+    };
+    if same.iter().any(|key| text(found, key) != text(ours, key)) {
+        return None;
+    }
+    let mut after = found.clone();
+    after.extend(ours.clone().into_iter().filter(|(key, _)| !same.contains(&key.as_str())));
+    Some(after)
+}
+
+/// Puts an entry in place of all entries of its name.
+fn put(entries: &mut Vec<Value>, list: &str, name: &str, content: &Value) {
+    let at = entries.iter().position(|old| old["name"] == *name).unwrap_or(entries.len());
+    entries.retain(|old| old["name"] != *name);
+    entries.insert(at, json!({singular(list): content, "name": name}));
+}
+
+fn named<'a>(
+    document: &'a Map<String, Value>,
+    list: &'static str,
+    name: &str,
+) -> impl Iterator<Item = &'a Map<String, Value>> {
+    let entries = items(document, list).filter(move |entry| entry["name"] == name);
+    entries.filter_map(move |entry| entry[singular(list)].as_object())
+}
+
+fn items<'a>(document: &'a Map<String, Value>, list: &str) -> impl Iterator<Item = &'a Value> {
+    document.get(list).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The key of the content in an entry of a list.
+fn singular(list: &str) -> &str {
+    list.trim_end_matches('s')
+}
+
+#[cfg(test)]
+mod tests;
