@@ -103,7 +103,7 @@ pub use rollout::{
 };
 pub use sources::{ProvidersRequest, RenderedProvider, ResolveError, Sources};
 pub use status::{ClusterStatus, InstalledHealth, ProviderStatus, StatusError, status};
-pub use unfinished::{OnUnfinished, UnfinishedRun};
+pub use unfinished::{OnUnfinished, Unfinished, UnfinishedRun};
 pub use upgrade::{
     InvalidUpgradeItem, JournalState, NextVersion, UpgradeError, UpgradeItem, UpgradeOutlook, UpgradeRequest,
     UpgradeTarget, abort_upgrade, plan_upgrade, resume_upgrade, rollback_upgrade, upgrade, upgrade_outlook,

@@ -27,7 +27,7 @@ pub enum UnfinishedRun {
 
 /// The interrupted runs that a change has to leave completable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unfinished {
+pub enum Unfinished {
     /// Moves alone: the change completes or replaces an upgrade itself.
     Moves,
     /// Moves and upgrades.
@@ -48,6 +48,18 @@ impl UnfinishedRun {
 }
 
 impl ManagementCluster {
+    /// Refuses a change as its plan would, for a run that would otherwise wait for the lease of the cluster first.
+    /// # Errors
+    /// The run that is in the way, or the failure to look for one.
+    pub async fn refuse_unfinished(
+        &self,
+        what: Unfinished,
+        on: OnUnfinished,
+    ) -> Result<(), crate::LifecycleError> {
+        let inventory = self.inventory().await?;
+        self.check_unfinished(&inventory, what, on).await.map(drop)
+    }
+
     /// Refuses a change that would make an interrupted run impossible to complete, or gives warnings of what may be lost.
     /// One request for each sort of run; none while nothing is installed.
     /// # Errors

@@ -53,8 +53,22 @@ impl LeaseFlags {
         session: &mut Session,
         work: impl FnOnce(&[ManagementCluster], &mut Session) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        self.hold_unless(verb, clusters, |_| Ok(()), session, work)
+    }
+
+    /// The same for work that is refused while some other run is unfinished: that is looked at before this run waits.
+    /// # Errors
+    /// As for the other, and the refusal.
+    pub(crate) fn hold_unless<T>(
+        &self,
+        verb: &str,
+        clusters: &[&ManagementCluster],
+        refuse: impl Fn(&Session) -> Result<(), Failure>,
+        session: &mut Session,
+        work: impl FnOnce(&[ManagementCluster], &mut Session) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let mut leases = Vec::new();
-        let result = self.acquire_all(verb, clusters, &mut leases, session).and_then(|()| {
+        let result = self.acquire_all(verb, clusters, &refuse, &mut leases, session).and_then(|()| {
             let guarded: Vec<_> = clusters
                 .iter()
                 .map(|cluster| leases.iter().fold((*cluster).clone(), |cluster, lease| cluster.under(lease)))
@@ -69,7 +83,7 @@ impl LeaseFlags {
         // A lease that was not given back expires.
         drop(released);
         match (result, lost) {
-            (Err(failure), Some(holder)) => Err(superseded(failure, holder)),
+            (Err(_), Some(holder)) => Err(superseded(holder)),
             (result, _) => result,
         }
     }
@@ -78,18 +92,24 @@ impl LeaseFlags {
         &self,
         verb: &str,
         clusters: &[&ManagementCluster],
+        refuse: &dyn Fn(&Session) -> Result<(), Failure>,
         leases: &mut Vec<Lease>,
         session: &Session,
     ) -> Result<(), Failure> {
         for cluster in in_order(clusters, session)? {
-            leases.push(self.acquire(verb, cluster, session)?);
+            leases.push(self.acquire(verb, cluster, refuse, session)?);
         }
         Ok(())
     }
 
-    fn acquire(&self, verb: &str, cluster: &ManagementCluster, session: &Session) -> Result<Lease, Failure> {
+    fn acquire(
+        &self,
+        verb: &str,
+        cluster: &ManagementCluster,
+        refuse: &dyn Fn(&Session) -> Result<(), Failure>,
+        session: &Session,
+    ) -> Result<Lease, Failure> {
         let environment = session.environment();
-        let when_held = if self.no_wait_lock || self.take_over { WhenHeld::Fail } else { WhenHeld::Wait };
         let request = LeaseRequest {
             name: ManagementCluster::lease_name(),
             holder: LeaseHolder {
@@ -99,21 +119,28 @@ impl LeaseFlags {
                 since: None,
             },
             has_ended: Arc::new(|holder: &LeaseHolder| process::has_ended(&holder.process)),
-            when_held,
+            when_held: WhenHeld::Fail,
             wall_clock: SystemTime::now,
         };
         let acquire = |request: LeaseRequest| {
             session
                 .block_on(async move { Ok::<_, Failure>(Lease::acquire(cluster.server(), &request).await) })
         };
-        match acquire(request.clone())? {
-            Err(LeaseError::Held { holder }) if self.take_over => {
-                self.ask(&holder, session)?;
-                Ok(acquire(LeaseRequest { when_held: WhenHeld::TakeOver, ..request })??)
-            }
-            Err(error @ LeaseError::Held { .. }) => Err(Failure::from(error).of_kind(Kind::Conflict)),
-            acquired => Ok(acquired?),
+        let held = match acquire(request.clone())? {
+            Err(LeaseError::Held { holder }) => holder,
+            acquired => return Ok(acquired?),
+        };
+        refuse(session)?;
+        if self.no_wait_lock {
+            return Err(Failure::from(LeaseError::Held { holder: held }).of_kind(Kind::Conflict));
         }
+        let when_held = if self.take_over {
+            self.ask(&held, session)?;
+            WhenHeld::TakeOver
+        } else {
+            WhenHeld::Wait
+        };
+        Ok(acquire(LeaseRequest { when_held, ..request })??)
     }
 
     fn ask(&self, holder: &LeaseHolder, session: &Session) -> Result<(), Failure> {
@@ -154,10 +181,12 @@ fn in_order<'c>(
     Ok(known.into_iter().map(|(_, cluster)| cluster).collect())
 }
 
-fn superseded(failure: Failure, holder: Option<LeaseHolder>) -> Failure {
+/// What failed in a run that was superseded says nothing more.
+fn superseded(holder: Option<LeaseHolder>) -> Failure {
     let by = match holder {
         Some(holder) => format!("superseded by {holder}; this run has stopped writing"),
         None => "superseded by another run, which has ended; this run has stopped writing".to_owned(),
     };
-    failure.within(by).of_kind(Kind::Conflict)
+    Failure::new(Kind::Conflict, by)
+        .hint("`status` shows what is unfinished, and the command that completes it")
 }

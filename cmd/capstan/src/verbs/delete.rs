@@ -1,5 +1,5 @@
 use api::plan::{SavedPlan, SavedRequest};
-use management::{DeleteRequest, LifecyclePlan, ManagementCluster, ProvidersRequest};
+use management::{DeleteRequest, LifecyclePlan, ManagementCluster, ProvidersRequest, Unfinished};
 
 use crate::{
     Failure,
@@ -134,6 +134,10 @@ impl Change for Deletion {
 
     fn command(&self) -> &'static str {
         "delete"
+    }
+
+    async fn check_unfinished(&self, cluster: &ManagementCluster) -> Result<(), Failure> {
+        Ok(cluster.refuse_unfinished(Unfinished::All, self.0.unfinished).await?)
     }
 
     fn request(&self, _plan: &LifecyclePlan) -> SavedRequest {

@@ -109,7 +109,19 @@ impl Wire {
 
     /// A wire whose process is stopped at one of its writes, those of the lease not counted.
     pub(crate) fn stopping_at_write(fixture: &Fixture, number: u64, arrival: Arrival) -> Self {
-        let writes = AtomicU64::new(0);
+        Self::stopping(fixture, number, &Arc::default(), arrival)
+    }
+
+    /// The wires of one process to two servers, which is stopped at one of its writes to either.
+    pub(crate) fn stopping_pair(fixtures: [&Fixture; 2], number: u64) -> (Self, Self) {
+        let writes = Arc::default();
+        let [one, other] = fixtures.map(|fixture| Self::stopping(fixture, number, &writes, Arrival::AtOnce));
+        let stopped = one.stopped.clone();
+        (one, Self { stopped, ..other })
+    }
+
+    fn stopping(fixture: &Fixture, number: u64, writes: &Arc<AtomicU64>, arrival: Arrival) -> Self {
+        let writes = Arc::clone(writes);
         let wire = Self::new(fixture, move |asked| {
             let counts = asked.writes() && !asked.is_of_lease();
             if counts && writes.fetch_add(1, Ordering::Relaxed) + 1 == number {
@@ -149,6 +161,11 @@ impl Wire {
     /// The cluster at its end. What can pass is tried again for as long as by users.
     pub(crate) async fn cluster(&self) -> ManagementCluster {
         cluster_through(kube::Client::new(self.clone(), "default")).await
+    }
+
+    /// Breaks the wire: nothing is answered any more.
+    pub(crate) fn break_now(&self) {
+        self.dead.send_replace(true);
     }
 
     /// Waits for the end of something, or until the wire is broken.

@@ -50,6 +50,12 @@ impl Lab {
         self.breaking_after_those(writes, writes_something)
     }
 
+    /// Lines of one process that is stopped at one of its writes to either side.
+    pub(crate) fn stopping_at_write(&self, number: u64) -> Lines {
+        let (source, target) = Wire::stopping_pair([&self.source, &self.target], number);
+        Lines { source, target }
+    }
+
     fn breaking_after_those(&self, last: u64, counts: fn(&Asked<'_>) -> bool) -> Lines {
         let counted = Arc::new(AtomicU64::new(0));
         let line = |fixture| {
@@ -70,6 +76,16 @@ impl Lines {
 
     pub(crate) async fn target(&self) -> ManagementCluster {
         self.target.cluster().await
+    }
+
+    /// Waits until the process is stopped.
+    pub(crate) async fn stopped(&self) {
+        self.source.stopped().await;
+    }
+
+    /// Continues the process.
+    pub(crate) fn resume(&self) {
+        self.source.resume();
     }
 
     /// Waits for the end of something, or until one of the lines is broken.

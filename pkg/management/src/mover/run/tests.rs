@@ -1,8 +1,10 @@
 mod aborted;
 mod carried;
+mod destroyed;
 mod disturbed;
 mod foreign;
 mod killed;
 mod resting;
+mod superseded;
 mod trouble;
 pub(in crate::mover) mod world;
