@@ -40,13 +40,15 @@ pub(crate) fn has_ended(process: &str) -> bool {
     if place.is_empty() || known.place != place {
         return false;
     }
-    match begun(known.id) {
-        Some(begun) => begun != known.begun,
-        None => !exists(known.id),
+    match (begun(known.id), read(&format!("/proc/{}/stat", known.id))) {
+        (Some(begun), _) => begun != known.begun,
+        // It has ended, and its parent has not taken note.
+        (None, Some(_)) => true,
+        (None, None) => !exists(known.id),
     }
 }
 
-/// True if a process of this id exists and has not ended, whoever it belongs to.
+/// True if there is a process of this id, whoever it belongs to.
 #[cfg(unix)]
 fn exists(id: u32) -> bool {
     use rustix::{
@@ -54,9 +56,7 @@ fn exists(id: u32) -> bool {
         process::{Pid, test_kill_process},
     };
     let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) else { return false };
-    // A process that has ended exists until its parent has taken note.
-    let is_zombie = read(&format!("/proc/{id}/stat")).is_some();
-    !is_zombie && !matches!(test_kill_process(pid), Err(Errno::SRCH))
+    !matches!(test_kill_process(pid), Err(Errno::SRCH))
 }
 
 /// Nothing is known of the process.
@@ -138,6 +138,17 @@ mod tests {
         assert!(has_ended(&process.to_string()));
         let of_before = ProcessId { begun: "1".to_owned(), ..ProcessId::own() };
         assert!(has_ended(&of_before.to_string()));
+    }
+
+    /// As where `/proc` shows a user only their own processes.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_whose_files_cannot_be_read_exists_until_it_has_ended() {
+        assert!(exists(1));
+        let mut child = Command::new("true").spawn().unwrap();
+        let id = child.id();
+        child.wait().unwrap();
+        assert!(!exists(id));
     }
 
     #[test]

@@ -3,7 +3,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use apply::{ApiError, ApiKind, Apply, EventSink, Lease, LeaseName, ObjectKey, Onto, Revision, Server};
+use apply::{
+    ApiError, ApiKind, Apply, EventSink, Lease, LeaseName, ObjectKey, Onto, Permission, Revision, Server,
+};
 use manifest::Object;
 
 use crate::{Event, inventory::FIELD_MANAGER};
@@ -87,6 +89,17 @@ impl ManagementCluster {
     pub(crate) fn warn(&self, text: String) {
         self.events.send(&Event::Warning { text });
     }
+}
+
+/// The permissions that holding the lease of a cluster takes.
+pub(crate) fn lease_permissions() -> impl Iterator<Item = Permission> {
+    let LeaseName { namespace, .. } = ManagementCluster::lease_name();
+    ["create", "get", "update", "delete"].into_iter().map(move |verb| Permission {
+        verb: verb.to_owned(),
+        group: "coordination.k8s.io".to_owned(),
+        resource: "leases".to_owned(),
+        namespace: namespace.clone(),
+    })
 }
 
 /// CustomResourceDefinitions, which every server has: no question to discovery is needed.

@@ -7,7 +7,7 @@ use provider::InstalledProvider;
 use super::DeleteRequest;
 use crate::{
     LifecycleError, ManagementCluster, Problems,
-    cluster::{config_map_kind, served},
+    cluster::{config_map_kind, lease_permissions, served},
     inventory::entry_kind,
 };
 
@@ -53,6 +53,7 @@ fn wanted(
         rights.forget(installed);
     }
     rights.look(request.wait.timeout.is_some());
+    rights.wanted.extend(lease_permissions());
     rights.wanted.into_iter().collect()
 }
 
@@ -151,7 +152,10 @@ mod tests {
         };
         let plan = |one: &InstalledProvider| steps(&set(&one.namespace), &one.namespace, going);
         let plans: Vec<_> = providers.iter().map(plan).collect();
-        wanted(&request, providers, &plans, &kinds).iter().map(ToString::to_string).collect()
+        let wanted = wanted(&request, providers, &plans, &kinds);
+        // Every change takes those of the lease.
+        let others = wanted.iter().filter(|permission| permission.resource != "leases");
+        others.map(ToString::to_string).collect()
     }
 
     #[test]

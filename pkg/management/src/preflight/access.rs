@@ -8,7 +8,7 @@ use manifest::Object;
 use provider::config::Environment;
 
 use super::Problem;
-use crate::{ManagementCluster, RenderedProvider, Sources};
+use crate::{ManagementCluster, RenderedProvider, Sources, cluster::lease_permissions};
 
 /// The oldest Kubernetes a management cluster may run, and the oldest with managed topologies switched on.
 /// Source: clusterctl v1.14 (MinimumKubernetesVersion, MinimumKubernetesVersionClusterTopology).
@@ -50,7 +50,9 @@ impl ManagementCluster {
         let (version, kinds) = futures::try_join!(self.server.version(), self.server.kinds())?;
         problems.extend(check_kubernetes(&version.git_version, sources.config.environment()));
         let objects = queue.iter().flat_map(|provider| &provider.objects).chain(cert_manager);
-        let (is_admin, missing) = self.check_permissions(&permissions(objects, need, &kinds)).await?;
+        let mut wanted = permissions(objects, need, &kinds);
+        wanted.extend(lease_permissions());
+        let (is_admin, missing) = self.check_permissions(&wanted).await?;
         problems.extend(missing);
         Ok(is_admin)
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use apply::{Denied, Permission};
 
 use super::problem;
-use crate::{Problem, mover::MoveSide};
+use crate::{Problem, cluster::lease_permissions, mover::MoveSide};
 
 /// Objects that move are read, paused, marked and deleted.
 const ON_SOURCE: [&str; 4] = ["get", "list", "patch", "delete"];
@@ -50,7 +50,13 @@ pub(crate) fn wanted(
     let journal =
         journal.flat_map(|place| JOURNAL.iter().map(move |verb| one(verb, "", "configmaps", place)));
     let namespaces = (!new_namespaces.is_empty()).then(|| one(&"create", "", "namespaces", ""));
-    objects.chain(journal).chain(namespaces).collect::<BTreeSet<_>>().into_iter().collect()
+    objects
+        .chain(journal)
+        .chain(namespaces)
+        .chain(lease_permissions())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 /// What is denied on one side, kinds of one namespace that lack the same verbs in one line.
