@@ -119,3 +119,6 @@ fn is_unknown(error: &JournalError) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use crate::{
     ui::clean,
 };
 
-/// Show how far the last move is, who works on it, and what to do next
+/// Show how far the last move is, the process that worked on it, and what to do next
 ///
 /// The journal is read from the cluster that is moved out of, and from the target when one is named; one of them is
 /// enough. Saves to files that are at work on the source, or were cut off there, are shown with what they have paused;

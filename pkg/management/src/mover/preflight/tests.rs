@@ -313,9 +313,9 @@ fn rights_are_asked_for_each_kind_and_place_and_told_together() {
     };
     let moving = BTreeSet::from([among("as", "n"), among("bs", "n"), among("cs", "")]);
     let source = wanted(MoveSide::Source, &moving, Some("capi-system"), &[]);
-    assert_eq!(source.len(), 3 * 4 + 4);
+    assert_eq!(source.len(), 3 * 4 + 4 + 4, "of the objects, the journal and the lease");
     let target = wanted(MoveSide::Target, &moving, None, &["new".to_owned()]);
-    assert_eq!(target.len(), 3 * 6 + 1);
+    assert_eq!(target.len(), 3 * 6 + 1 + 4);
     let refuse = |verb: &str, resource: &str, namespace: &str| Denied {
         permission: Permission {
             verb: verb.to_owned(),

@@ -1,0 +1,90 @@
+use serde_json::json;
+use support::{
+    cluster_api::{install, object, provider},
+    fixture::Fixture,
+    kind::CONFIG_MAP,
+};
+
+use super::*;
+use crate::{
+    DeleteRequest, InitRequest, LifecycleError, UpgradeRequest, WaitFor, plan_delete, plan_init,
+    plan_upgrade,
+    testing::{OLD, Releases, cluster, core, docker, small_init, upgrade_to_contract},
+};
+
+const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
+
+/// A cluster with two providers, on which a move is in this phase.
+async fn moving(phase: &str) -> Fixture {
+    let fixture = Fixture::start().await;
+    install(&fixture).await;
+    fixture.create([provider(&core(), OLD), provider(&docker(), OLD)]).await;
+    let journal = json!({
+        "format": 1, "run": "5f3a", "begun": "2026-01-02T03:04:05Z", "phase": phase,
+        "source": {"uid": "a", "address": "https://one"}, "target": {"uid": "b", "address": "https://two"},
+        "namespaces": ["team"], "holder": {"host": "here", "process": "1", "sign": 3},
+    });
+    let data = json!({"journal": journal.to_string()});
+    fixture.create([object(CONFIG_MAP, "cluster-api-system/capstan-move").field("data", data)]).await;
+    fixture
+}
+
+async fn plans(fixture: &Fixture, unfinished: OnUnfinished) -> [Result<Vec<String>, LifecycleError>; 3] {
+    let (cluster, releases) = (cluster(fixture).await, Releases::small());
+    let sources = releases.sources();
+    let init = InitRequest { unfinished, ..small_init(OLD, NO_WAIT) };
+    let upgrade = UpgradeRequest { unfinished, skip_cert_manager: true, ..upgrade_to_contract(NO_WAIT) };
+    let delete = DeleteRequest {
+        providers: None,
+        include_crds: false,
+        include_namespaces: false,
+        wait: NO_WAIT,
+        unfinished,
+    };
+    [
+        plan_init(&cluster, &sources, &init).await,
+        plan_upgrade(&cluster, &sources, &upgrade).await,
+        plan_delete(&cluster, &delete).await,
+    ]
+    .map(|plan| plan.map(|plan| plan.warnings))
+}
+
+#[tokio::test]
+async fn an_unfinished_move_stops_init_upgrade_and_delete() {
+    for phase in ["pausing", "deleting", "aborting"] {
+        let fixture = moving(phase).await;
+        let before = fixture.sandbox().revision();
+        for refused in plans(&fixture, OnUnfinished::Refuse).await {
+            let Err(LifecycleError::Unfinished(UnfinishedRun::Move(journal))) = refused else {
+                panic!("{phase}: {refused:?}")
+            };
+            assert_eq!(journal.run, "5f3a");
+        }
+        assert_eq!(fixture.sandbox().revision(), before);
+    }
+}
+
+#[tokio::test]
+async fn an_unfinished_move_is_abandoned_with_a_warning() {
+    let fixture = moving("creating").await;
+    let [init, _, delete] = plans(&fixture, OnUnfinished::Abandon).await;
+    for warnings in [init.unwrap(), delete.unwrap()] {
+        assert!(warnings.iter().any(|warning| warning.contains("https://two")), "{warnings:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_finished_move_stops_nothing() {
+    let fixture = moving("finished").await;
+    for plan in plans(&fixture, OnUnfinished::Refuse).await {
+        assert!(!matches!(plan, Err(LifecycleError::Unfinished(_))), "{plan:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_cannot_be_read_stops_nothing() {
+    let fixture = moving("deleting").await;
+    fixture.merge(CONFIG_MAP, "cluster-api-system/capstan-move", &json!({"data": {"journal": "{"}})).await;
+    let [_, _, delete] = plans(&fixture, OnUnfinished::Refuse).await;
+    assert!(delete.is_ok(), "{delete:?}");
+}
