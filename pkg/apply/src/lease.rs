@@ -218,9 +218,9 @@ impl Lease {
         self.held.confirm(within).await
     }
 
-    /// The run that has the lease now, if this one lost it and that is known.
-    pub fn lost_to(&self) -> Option<Option<LeaseHolder>> {
-        self.held.lost_to()
+    /// The error of every request that writes, once this run has lost the lease.
+    pub fn lost(&self) -> Option<ApiError> {
+        self.held.lost()
     }
 
     /// Gives the lease back, so that the next run need not wait. When the server does not answer in a few seconds, the lease

@@ -10,6 +10,9 @@ use manifest::Object;
 
 use crate::{Event, inventory::FIELD_MANAGER};
 
+/// How often an object that capstan keeps for itself is written again because somebody else was faster.
+const ATTEMPTS: usize = 4;
+
 /// A management cluster that is reached. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ManagementCluster {
@@ -60,24 +63,49 @@ impl ManagementCluster {
         Self { server: self.server.under(lease), ..self.clone() }
     }
 
-    /// Writes an object that capstan keeps for itself, onto the revision this run knows; else it must be new.
-    /// # Errors
-    /// A conflict when somebody else has written or deleted it since.
+    /// Writes an object that capstan keeps for itself, onto the revision this run knows; else it must be new. A revision that is
+    /// no longer there is read again: another tool may have written or deleted the object, but no other run may.
     pub(crate) async fn keep(&self, kind: &ApiKind, object: &Object) -> Result<(), ApiError> {
-        let onto = self.revisions.of(&ObjectKey::of(object)).map_or(Onto::Absent, Onto::Revision);
-        let how = Apply { onto, ..Apply::default() };
-        let written = self.server.apply(kind, object, FIELD_MANAGER, how).await?;
-        self.revisions.note(&written);
+        let key = ObjectKey::of(object);
+        for attempt in 1.. {
+            let onto = self.revisions.of(&key).map_or(Onto::Absent, Onto::Revision);
+            let how = Apply { onto, ..Apply::default() };
+            match self.server.apply(kind, object, FIELD_MANAGER, how).await {
+                Err(error) if error.is_conflict() && attempt < ATTEMPTS => {
+                    self.look_again(kind, &key).await?;
+                }
+                written => {
+                    self.revisions.note(&written?);
+                    break;
+                }
+            }
+        }
         Ok(())
     }
 
-    /// Deletes an object that capstan keeps for itself, in the revision this run knows.
-    /// # Errors
-    /// A conflict when somebody else has written it since.
+    /// Deletes an object that capstan keeps for itself, in the revision this run knows or finds.
     pub(crate) async fn drop_kept(&self, kind: &ApiKind, key: &ObjectKey) -> Result<(), ApiError> {
-        let only = self.revisions.of(key);
-        self.server.delete(kind, &key.namespace, &key.name, only.as_ref()).await?;
+        for attempt in 1.. {
+            let only = self.revisions.of(key);
+            match self.server.delete(kind, &key.namespace, &key.name, only.as_ref()).await {
+                Err(error) if error.is_conflict() && attempt < ATTEMPTS => {
+                    self.look_again(kind, key).await?;
+                }
+                deleted => {
+                    deleted?;
+                    break;
+                }
+            }
+        }
         self.revisions.forget(key);
+        Ok(())
+    }
+
+    async fn look_again(&self, kind: &ApiKind, key: &ObjectKey) -> Result<(), ApiError> {
+        match self.server.get(kind, &key.namespace, &key.name).await? {
+            Some(found) => self.revisions.note(&found),
+            None => self.revisions.forget(key),
+        }
         Ok(())
     }
 

@@ -101,7 +101,9 @@ impl ManagementCluster {
             return Err(InventoryError::Version);
         }
         let entries = entries?;
-        entries.iter().for_each(|entry| self.revisions.note(entry));
+        for entry in &entries {
+            self.revisions.note(entry);
+        }
         let providers = entries.iter().map(entry::read).collect::<Result<_, _>>()?;
         Ok(ProviderInventory {
             providers,

@@ -81,7 +81,7 @@ impl ManagementCluster {
         if what == Unfinished::All {
             match self.unfinished_upgrade(inventory).await {
                 Ok(journal) => {
-                    runs.extend(journal.map(|journal| UnfinishedRun::Upgrade(journal.index.state())))
+                    runs.extend(journal.map(|journal| UnfinishedRun::Upgrade(journal.index.state())));
                 }
                 Err(error) => {
                     let is_forbidden =

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::SystemTime};
 
-use apply::{Lease, LeaseError, LeaseHolder, LeaseRequest, WhenHeld};
+use apply::{ApiError, Lease, LeaseError, LeaseHolder, LeaseRequest, WhenHeld};
 use futures::future::join_all;
 use management::{ManagementCluster, MoveError, OnUnfinished};
 
@@ -75,7 +75,7 @@ impl LeaseFlags {
                 .collect();
             work(&guarded, session)
         });
-        let lost = leases.iter().find_map(Lease::lost_to);
+        let lost = leases.iter().find_map(Lease::lost);
         let released = session.block_on(async {
             join_all(leases.into_iter().map(Lease::release)).await;
             Ok::<_, Failure>(())
@@ -83,7 +83,7 @@ impl LeaseFlags {
         // A lease that was not given back expires.
         drop(released);
         match (result, lost) {
-            (Err(_), Some(holder)) => Err(superseded(holder)),
+            (Err(_), Some(lost)) => Err(superseded(&lost)),
             (result, _) => result,
         }
     }
@@ -182,11 +182,7 @@ fn in_order<'c>(
 }
 
 /// What failed in a run that was superseded says nothing more.
-fn superseded(holder: Option<LeaseHolder>) -> Failure {
-    let by = match holder {
-        Some(holder) => format!("superseded by {holder}; this run has stopped writing"),
-        None => "superseded by another run, which has ended; this run has stopped writing".to_owned(),
-    };
-    Failure::new(Kind::Conflict, by)
-        .hint("`status` shows what is unfinished, and the command that completes it")
+fn superseded(lost: &ApiError) -> Failure {
+    Failure::new(Kind::Conflict, "another run has superseded this one, which has stopped writing")
+        .because(lost)
 }

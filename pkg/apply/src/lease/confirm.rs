@@ -67,8 +67,8 @@ impl HeldLease {
         self.lost.get().is_some()
     }
 
-    pub(super) fn lost_to(&self) -> Option<Option<LeaseHolder>> {
-        self.lost.get().cloned()
+    pub(super) fn lost(&self) -> Option<ApiError> {
+        self.lost.get().map(|holder| ApiError::LeaseLost { holder: holder.clone().map(Box::new) })
     }
 
     /// Confirms the lease, unless that was done within a span of time.
@@ -86,8 +86,8 @@ impl HeldLease {
     }
 
     fn is_fresh(&self, within: Duration) -> Result<bool, ApiError> {
-        if let Some(holder) = self.lost.get() {
-            return Err(ApiError::LeaseLost { holder: holder.clone().map(Box::new) });
+        if let Some(lost) = self.lost() {
+            return Err(lost);
         }
         let confirmed = *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(confirmed.is_within(within, self.wall_clock))

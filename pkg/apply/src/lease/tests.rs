@@ -184,7 +184,7 @@ async fn a_superseded_run_writes_nothing_once_it_continues() {
     let error = write(&lab, &first, "stale").await.unwrap_err();
     assert!(matches!(error, ApiError::LeaseLost { .. }), "{error:?}");
     assert_eq!(value(&lab).await, "2");
-    assert!(first.lost_to().is_some());
+    assert!(first.lost().is_some());
     // What lost it once does not get it back.
     let third = acquire(&lab, "1", WhenHeld::Fail).await.unwrap();
     write(&lab, &first, "stale").await.unwrap_err();

@@ -155,7 +155,7 @@ impl Server {
                     return Ok(Deletion::Gone);
                 }
                 Err(error) if only.is_none() && error.is_conflict() && conflicts < CONFLICTS => {
-                    conflicts += 1
+                    conflicts += 1;
                 }
                 Err(error) => return Err(error),
             }

@@ -112,46 +112,46 @@ fn check_second(second: Work, result: Result<(), String>, when: &str) {
 
 #[tokio::test(start_paused = true)]
 async fn an_init_stopped_at_any_write_loses_to_another() {
-    stopped_anywhere(Work::Init, Work::Init, Arrival::AtOnce).await;
+    Box::pin(stopped_anywhere(Work::Init, Work::Init, Arrival::AtOnce)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_init_stopped_at_any_write_loses_to_a_deletion() {
-    stopped_anywhere(Work::Init, Work::Delete, Arrival::AtOnce).await;
+    Box::pin(stopped_anywhere(Work::Init, Work::Delete, Arrival::AtOnce)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_upgrade_stopped_at_any_write_loses_to_another() {
-    stopped_anywhere(Work::Upgrade, Work::Upgrade, Arrival::AtOnce).await;
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::Upgrade, Arrival::AtOnce)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_upgrade_stopped_at_any_write_loses_to_a_rollback() {
-    stopped_anywhere(Work::Upgrade, Work::RollBack, Arrival::AtOnce).await;
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::RollBack, Arrival::AtOnce)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_deletion_stopped_at_any_write_loses_to_another() {
-    stopped_anywhere(Work::Delete, Work::Delete, Arrival::AtOnce).await;
+    Box::pin(stopped_anywhere(Work::Delete, Work::Delete, Arrival::AtOnce)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_deletion_stopped_at_any_write_loses_to_an_init() {
-    stopped_anywhere(Work::Delete, Work::Init, Arrival::AtOnce).await;
+    Box::pin(stopped_anywhere(Work::Delete, Work::Init, Arrival::AtOnce)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_upgrade_stopped_at_any_write_keeps_a_deletion_away() {
-    stopped_anywhere(Work::Upgrade, Work::Delete, Arrival::AtOnce).await;
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::Delete, Arrival::AtOnce)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn requests_of_an_upgrade_that_arrive_late_change_no_new_object() {
-    stopped_anywhere(Work::Upgrade, Work::RollBack, Arrival::Late).await;
-    stopped_anywhere(Work::Upgrade, Work::Upgrade, Arrival::Late).await;
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::RollBack, Arrival::Late)).await;
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::Upgrade, Arrival::Late)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn requests_of_an_init_that_arrive_late_change_no_new_object() {
-    stopped_anywhere(Work::Init, Work::Init, Arrival::Late).await;
+    Box::pin(stopped_anywhere(Work::Init, Work::Init, Arrival::Late)).await;
 }

@@ -57,11 +57,11 @@ async fn lost_at_deletion(number: u64, world: &World) -> u64 {
 
 #[tokio::test(start_paused = true)]
 async fn deletions_stop_soon_after_the_target_is_lost() {
-    let world = World::build().await;
-    let all = lost_at_deletion(u64::MAX, &world).await;
+    let world = Box::pin(World::build()).await;
+    let all = Box::pin(lost_at_deletion(u64::MAX, &world)).await;
     assert!(all > 2 * MOST_IN_A_BATCH, "{all}");
     for number in [1, 4, 9] {
-        let deleted = lost_at_deletion(number, &world).await;
+        let deleted = Box::pin(lost_at_deletion(number, &world)).await;
         assert!(deleted <= number + MOST_IN_A_BATCH, "{deleted} deletions of {all}, lost at {number}");
     }
 }
