@@ -6,4 +6,4 @@ mod peer;
 #[cfg(unix)]
 mod stopped;
 
-pub(crate) use peer::{is_recording, peer};
+pub(crate) use peer::{is_recording, peer, shipped_providers};

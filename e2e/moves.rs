@@ -1,5 +1,7 @@
 //! Clusters moved between two management clusters, with garbage collection at work on both.
 
+#[cfg(unix)]
+mod abandoned;
 mod killed;
 mod pair;
 mod peer;
