@@ -8,10 +8,12 @@ mod first_cluster;
 mod git;
 mod hosts;
 mod kustomize;
+mod line;
 mod management;
 mod moves;
 mod real;
 mod registry;
+mod server;
 
 use std::path::PathBuf;
 

@@ -3,5 +3,7 @@
 mod faults;
 mod journey;
 mod peer;
+#[cfg(unix)]
+mod stopped;
 
-pub(crate) use peer::{is_recording, peer};
+pub(crate) use peer::{is_recording, peer, shipped_providers};

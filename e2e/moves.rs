@@ -1,10 +1,14 @@
-//! Clusters moved between two real API servers, with garbage collection at work on both.
+//! Clusters moved between two management clusters, with garbage collection at work on both.
 
+#[cfg(unix)]
+mod abandoned;
 mod killed;
-mod line;
 mod pair;
 mod peer;
 mod picture;
+#[cfg(unix)]
+mod stopped;
+mod turns;
 
 use crate::say;
 use pair::{Pair, STATUSES};

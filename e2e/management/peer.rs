@@ -50,10 +50,7 @@ pub(super) enum Tool {
 impl Management {
     /// Over the providers that ship with the project.
     pub(super) fn new(kubeconfig: &Path) -> Self {
-        let shipped = fs::read_to_string(project("e2e/fixtures/clusterctl.yaml")).unwrap();
-        let folder = project("e2e/fixtures").canonicalize().unwrap();
-        // clusterctl takes no relative paths.
-        Self::over(shipped.replace("url: ./", &format!("url: {}/", folder.display())), kubeconfig)
+        Self::over(shipped_providers(), kubeconfig)
     }
 
     /// Over the providers of a configuration.
@@ -110,6 +107,14 @@ impl Management {
             (Capstan, _) => drop(self.capstan(&[arguments, &["--no-wait"]].concat())),
         }
     }
+}
+
+/// The configuration with the providers that ship with the project.
+pub(crate) fn shipped_providers() -> String {
+    let shipped = fs::read_to_string(project("e2e/fixtures/clusterctl.yaml")).unwrap();
+    let folder = project("e2e/fixtures").canonicalize().unwrap();
+    // clusterctl takes no relative paths.
+    shipped.replace("url: ./", &format!("url: {}/", folder.display()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test finds the peer through the environment")]

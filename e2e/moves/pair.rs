@@ -1,11 +1,11 @@
 //! Two management clusters, and three Clusters on the first.
 
-use std::{fs, path::Path, process::Command};
+use std::{path::Path, process::Command};
 
 use api::{ProviderId, ProviderType};
-use serde_json::json;
+use serde_json::{Value, json};
 use support::{
-    api_server::{ApiServer, Source},
+    api_server::Source,
     binary::{Outcome, World},
     cluster_api::{Object, cluster, cluster_class, define, object, objects_in, provider, resource_set},
     everything::client_of,
@@ -14,7 +14,7 @@ use support::{
 };
 
 use super::picture::Picture;
-use crate::world;
+use crate::{server::Server, world};
 
 pub(super) const NAMESPACE: &str = "team";
 /// The one object that belongs to no Cluster.
@@ -35,7 +35,7 @@ pub(super) struct Pair {
 
 /// One of them.
 pub(super) struct Side {
-    server: ApiServer,
+    pub(super) server: Server,
 }
 
 /// From where to where, by kubeconfig.
@@ -49,8 +49,20 @@ impl Pair {
     /// None where this machine has no API server.
     pub(super) async fn start() -> Option<Self> {
         let source = Source::find()?;
-        let (here, there) = (Side::start(&source).await, Side::start(&source).await);
-        Some(Self { world: world(), here, there })
+        Some(Self::over(Server::real(&source), Server::real(&source)).await)
+    }
+
+    /// The same on sandboxes.
+    pub(super) async fn on_sandboxes() -> Self {
+        Self::over(Server::sandbox().await, Server::sandbox().await).await
+    }
+
+    async fn over(here: Server, there: Server) -> Self {
+        Self { world: world(), here: Side::over(here).await, there: Side::over(there).await }
+    }
+
+    pub(super) fn world(&self) -> &World {
+        &self.world
     }
 
     /// Creates three Clusters and what belongs to nobody on the first server.
@@ -90,9 +102,17 @@ impl Pair {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Writes a file beside what the programs keep.
-    pub(super) fn write(&self, path: &str, text: &str) -> std::path::PathBuf {
-        self.world.write(path, text)
+    /// Runs capstan on one side.
+    pub(super) fn run_on(&self, side: &Side, arguments: &[&str]) -> Outcome {
+        let kubeconfig = side.kubeconfig().display().to_string();
+        self.world.run([arguments, &["--kubeconfig", &kubeconfig]].concat())
+    }
+
+    /// The status of one side, as scripts see it.
+    pub(super) fn status(&self, side: &Side) -> Value {
+        let run = self.run_on(side, &["status", "-o", "json"]);
+        assert_eq!(run.status, 0, "{run}");
+        serde_json::from_str(&run.stdout).unwrap()
     }
 }
 
@@ -103,8 +123,7 @@ fn arguments(way: Way<'_>, flags: &[&str]) -> Vec<String> {
 }
 
 impl Side {
-    async fn start(source: &Source) -> Self {
-        let server = ApiServer::start(source).unwrap();
+    async fn over(server: Server) -> Self {
         let client = client_of(server.kubeconfig()).await;
         define(&client).await;
         let id = |provider_type, name| ProviderId::new(provider_type, name);
@@ -125,17 +144,6 @@ impl Side {
     /// Writes what the controllers would find out about what has come here.
     pub(super) async fn reconcile(&self) {
         write_statuses(&client_of(self.kubeconfig()).await, three_clusters()).await;
-    }
-
-    /// The address its kubeconfig names, and the kubeconfig with another one.
-    pub(super) fn readdressed(&self, address: &str) -> (String, String) {
-        let kubeconfig = fs::read_to_string(self.kubeconfig()).unwrap();
-        let start = kubeconfig.find("https://").unwrap() + "https://".len();
-        let end =
-            start + kubeconfig[start..].find(|c: char| !(c.is_ascii_digit() || ".:".contains(c))).unwrap();
-        let old = kubeconfig[start..end].to_owned();
-        let other = kubeconfig.replace(&old, address);
-        (old, other)
     }
 }
 

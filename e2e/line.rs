@@ -8,35 +8,61 @@ use std::{
     thread,
 };
 
-/// What a program has sent to all servers together, and when it is killed.
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+
+/// What a program has sent to all servers together, and when it is killed or stopped.
 #[derive(Clone, Default)]
-pub(super) struct Meter(Arc<Mutex<Metered>>);
+pub(crate) struct Meter(Arc<Mutex<Metered>>);
 
 #[derive(Default)]
 struct Metered {
     bytes: u64,
-    /// Who is killed instead of sending so many bytes.
-    victim: Option<(u64, Child)>,
+    /// The program that is struck when it is about to send the last of so many bytes.
+    victim: Option<(u64, Child, Strike)>,
 }
+
+/// Strikes a program. True if its bytes still pass.
+type Strike = fn(&mut Child) -> bool;
 
 impl Meter {
     /// Forgets what was sent. From now on nobody is killed.
-    pub(super) fn restart(&self) {
+    pub(crate) fn restart(&self) {
         *self.0.lock().unwrap() = Metered::default();
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.0.lock().unwrap().bytes
     }
 
     /// Kills a program as soon as it is about to send the last of so many bytes.
-    pub(super) fn kill_at(&self, bytes: u64, victim: Child) {
-        self.0.lock().unwrap().victim = Some((bytes, victim));
+    pub(crate) fn kill_at(&self, bytes: u64, victim: Child) {
+        let kill: Strike = |victim| {
+            victim.kill().unwrap();
+            false
+        };
+        self.0.lock().unwrap().victim = Some((bytes, victim, kill));
+    }
+
+    /// Stops a program by a signal when it is about to send the last of so many bytes; these still arrive. Waits until it
+    /// is stopped or has ended.
+    #[cfg(unix)]
+    pub(crate) fn stop_at(&self, bytes: u64, victim: Child) -> Child {
+        let pid = Pid::from_child(&victim);
+        let stop: Strike = |victim| {
+            kill_process(Pid::from_child(victim), Signal::STOP).unwrap();
+            true
+        };
+        self.0.lock().unwrap().victim = Some((bytes, victim, stop));
+        let events = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(pid), events).unwrap();
+        let (_, victim, _) = self.0.lock().unwrap().victim.take().unwrap();
+        victim
     }
 
     /// Waits for a program that was to be killed; whether it was.
-    pub(super) fn wait(&self) -> bool {
-        let (_, mut victim) = self.0.lock().unwrap().victim.take().unwrap();
+    pub(crate) fn wait(&self) -> bool {
+        let (_, mut victim, _) = self.0.lock().unwrap().victim.take().unwrap();
         !victim.wait().unwrap().success()
     }
 
@@ -46,16 +72,13 @@ impl Meter {
         metered.bytes += more as u64;
         let bytes = metered.bytes;
         match &mut metered.victim {
-            Some((last, victim)) if bytes >= *last => {
-                victim.kill().unwrap();
-                false
-            }
+            Some((last, victim, strike)) if bytes >= *last => strike(victim),
             _ => true,
         }
     }
 
     /// Opens a way to an address; the address at its near end.
-    pub(super) fn open(&self, to: String) -> String {
+    pub(crate) fn open(&self, to: String) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let meter = self.clone();
@@ -95,4 +118,11 @@ impl Meter {
             to.write_all(&buffer[..read])?;
         }
     }
+}
+
+/// Continues a program that a signal stopped, and waits for its end; its exit status.
+#[cfg(unix)]
+pub(crate) fn resume(mut stopped: Child) -> Option<i32> {
+    kill_process(Pid::from_child(&stopped), Signal::CONT).unwrap();
+    stopped.wait().unwrap().code()
 }

@@ -1,0 +1,155 @@
+//! An upgrade that a signal stops, and other runs meanwhile.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _},
+    process::{Child, Stdio},
+};
+
+use serde_json::Value;
+use support::{api_server::Source, everything::Everything};
+
+use super::peer::{FIRST, Management, SECOND};
+use crate::{
+    line::{Meter, resume},
+    say,
+    server::{Server, differences},
+};
+
+/// Evenly over all that an upgrade sends. Each takes a quarter of a minute, in which the rollback waits. Raise it to 50 for
+/// a long run.
+const POINTS: u64 = 4;
+/// No kubelet, so nothing becomes ready.
+const NO_WAIT: &[&str] = &["--no-wait"];
+const ROLLBACK: &[&str] = &["upgrade", "rollback", "--no-wait"];
+const TAKE_OVER: &[&str] = &["--take-over", "--yes"];
+const LAST_PROVIDER: &[&str] = &["init", "-i", "sandbox:v1.1.0", "--no-wait"];
+
+/// A cluster whose providers can be upgraded.
+struct Upgrades {
+    server: Server,
+    cluster: Management,
+    /// The same cluster, through the meter.
+    line: Management,
+    meter: Meter,
+    /// Bytes that one upgrade sends.
+    bytes: u64,
+}
+
+impl Upgrades {
+    /// Installs providers, upgrades them, and goes back.
+    fn start(server: Server, first: &[&str]) -> Self {
+        let cluster = Management::new(server.kubeconfig());
+        let meter = Meter::default();
+        let line = Management::new(&cluster.world().write("line.yaml", server.through(&meter)));
+        cluster.capstan(&[first, NO_WAIT].concat());
+        meter.restart();
+        line.capstan(&[SECOND, NO_WAIT].concat());
+        let bytes = meter.bytes();
+        cluster.capstan(ROLLBACK);
+        Self { server, cluster, line, meter, bytes }
+    }
+
+    /// Starts an upgrade and stops it when it is about to send the last of so many bytes.
+    fn stop_at(&self, bytes: u64) -> Child {
+        self.meter.restart();
+        let mut command = self.line.command(&[SECOND, NO_WAIT].concat());
+        let upgrade =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        self.meter.stop_at(bytes, upgrade)
+    }
+
+    fn status(&self) -> Value {
+        serde_json::from_str(&self.cluster.capstan(&["status", "-o", "json"])).unwrap()
+    }
+}
+
+/// Stops an upgrade, rolls it back, and continues it. Returns true if it was stopped before its end.
+async fn superseded(upgrades: &Upgrades, point: u64, installed: &Everything) -> bool {
+    let upgrade = upgrades.stop_at(upgrades.bytes * point / (POINTS + 1));
+    let is_unfinished = upgrades.status()["unfinishedUpgrade"].is_object();
+    if !is_unfinished {
+        // Before its journal there is nothing to go back to, and after its end nobody is superseded.
+        resume(upgrade);
+        upgrades.cluster.capstan(ROLLBACK);
+        return false;
+    }
+    upgrades.cluster.capstan(&[ROLLBACK, TAKE_OVER].concat());
+    let before = upgrades.server.everything().await;
+    assert_eq!(before.since(installed).to_string(), "", "point {point}");
+    assert_eq!(installed.since(&before).to_string(), "", "point {point}");
+    let core = before.get("Provider capi-system/cluster-api").unwrap();
+    assert_eq!(core["version"], "v1.0.0", "point {point}");
+
+    assert_eq!(resume(upgrade), Some(1), "point {point}");
+    let after = upgrades.server.everything().await;
+    assert_eq!(differences(&before, &after), Vec::<String>::new(), "point {point}");
+    true
+}
+
+async fn superseded_at_every_point(server: Server) {
+    let upgrades = Upgrades::start(server, FIRST);
+    let installed = upgrades.server.everything().await;
+    let mut stopped = 0;
+    for point in 1..=POINTS {
+        stopped += u64::from(superseded(&upgrades, point, &installed).await);
+    }
+    assert!(stopped * 4 >= POINTS * 3, "only {stopped} were stopped before their end");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn superseded_upgrade_changes_nothing_on_a_sandbox() {
+    superseded_at_every_point(Server::sandbox().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn superseded_upgrade_changes_nothing_on_a_real_api_server() {
+    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
+    superseded_at_every_point(Server::real(&source)).await;
+}
+
+/// Another run while an upgrade holds the lease: stopped, so that it holds it for as long as the test looks.
+async fn others_wait(server: Server) {
+    // All but the provider that the other run installs.
+    let upgrades = Upgrades::start(server, &FIRST[..7]);
+    let upgrade = upgrades.stop_at(upgrades.bytes / 2);
+    let lease = &upgrades.status()["lease"];
+    assert_eq!(lease["holder"]["command"], "upgrade apply", "{lease}");
+    assert_eq!(lease["expired"], false, "{lease}");
+
+    let before = upgrades.server.everything().await;
+    let refused = [LAST_PROVIDER, &["--no-wait-lock"]].concat();
+    let refused = upgrades.cluster.command(&refused).output().unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    assert_eq!(differences(&before, &upgrades.server.everything().await), Vec::<String>::new());
+
+    let mut other = upgrades.cluster.command(&[LAST_PROVIDER, &["--progress", "json"]].concat());
+    let mut other = other.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(other.stderr.take().unwrap());
+    let waits = told.by_ref().lines().any(|line| {
+        let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        event["event"] == "waitingForLease" && event["holder"]["command"] == "upgrade apply"
+    });
+    assert!(waits, "it did not wait");
+    assert_eq!(resume(upgrade), Some(0));
+    let mut rest = String::new();
+    told.read_to_string(&mut rest).unwrap();
+    assert_eq!(other.wait().unwrap().code(), Some(0), "{rest}");
+
+    let all = upgrades.server.everything().await;
+    for provider in ["capi-system/cluster-api", "sandbox-system/infrastructure-sandbox"] {
+        let entry = all.get(&format!("Provider {provider}"));
+        assert_eq!(entry.map(|entry| &entry["version"]), Some(&Value::from("v1.1.0")), "{provider}");
+    }
+    assert_eq!(upgrades.status().get("lease"), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn second_run_waits_for_the_first_on_a_sandbox() {
+    others_wait(Server::sandbox().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn second_run_waits_for_the_first_on_a_real_api_server() {
+    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
+    others_wait(Server::real(&source)).await;
+}

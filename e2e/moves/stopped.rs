@@ -1,0 +1,75 @@
+//! A move that a signal stops, the same move that takes over from it, and the first one again.
+
+use std::process::Stdio;
+
+use serde_json::json;
+use support::{
+    everything::client_of,
+    fixture::{list, merge},
+    kind::CLUSTER,
+};
+
+use super::{
+    pair::{NAMESPACE, Pair, Side},
+    turns::Turns,
+};
+use crate::{line::resume, say, server::differences};
+
+/// Evenly over all that a move sends. Each takes half a minute, in which the second move waits. Raise it to 50 for a long run.
+const POINTS: u64 = 4;
+
+/// Stops a move, takes over from it, changes every Cluster, and continues it. Returns true if it was stopped before its end.
+async fn superseded(turns: &Turns, turn: u64) -> bool {
+    let point = turn + 1;
+    let when = format!("stopped at point {point}");
+    turns.meter.restart();
+    let mut command = turns.command(turn);
+    let first = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let first = turns.meter.stop_at(turns.bytes * point / (POINTS + 1), first);
+    let [from, to] = turns.sides(turn);
+    let is_unfinished = turns.pair.status(from)["unfinishedMove"].is_object();
+
+    turns.complete(turn, &["--take-over", "--yes"]);
+    turns.check(turn, &when).await;
+    label_clusters(to, Some("edited")).await;
+    let before = [from.server.everything().await, to.server.everything().await];
+    let status = resume(first);
+    let after = [from.server.everything().await, to.server.everything().await];
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(differences(before, after), Vec::<String>::new(), "{when}");
+    }
+    if is_unfinished {
+        assert_eq!(status, Some(1), "{when}");
+    }
+    label_clusters(to, None).await;
+    is_unfinished
+}
+
+async fn label_clusters(side: &Side, value: Option<&str>) {
+    let client = client_of(side.kubeconfig()).await;
+    for cluster in list(&client, CLUSTER, NAMESPACE).await {
+        let place = format!("{NAMESPACE}/{}", cluster["metadata"]["name"].as_str().unwrap());
+        let patch = json!({"metadata": {"labels": {"example.org/label": value}}});
+        merge(&client, CLUSTER, &place, &patch).await;
+    }
+}
+
+async fn superseded_at_every_point(pair: Pair) {
+    let turns = Turns::start(pair).await;
+    let mut stopped = 0;
+    for turn in 0..POINTS {
+        stopped += u64::from(superseded(&turns, turn).await);
+    }
+    assert!(stopped * 4 >= POINTS * 3, "only {stopped} were stopped before their end");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn superseded_move_changes_nothing_on_sandboxes() {
+    superseded_at_every_point(Pair::on_sandboxes().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn superseded_move_changes_nothing_on_real_api_servers() {
+    let Some(pair) = Pair::start().await else { return say("skipped: there is no API server") };
+    superseded_at_every_point(pair).await;
+}

@@ -1,0 +1,64 @@
+//! A server for journeys: a sandbox, or a real API server.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use support::{
+    api_server::{ApiServer, Source},
+    everything::{Everything, client_of},
+    fixture::Fixture,
+};
+
+use crate::line::Meter;
+
+/// It ends with the value.
+pub(crate) struct Server {
+    kubeconfig: PathBuf,
+    _process: Process,
+}
+
+#[expect(dead_code, reason = "held until the journey ends")]
+enum Process {
+    Real(ApiServer),
+    Sandbox(Box<Fixture>),
+}
+
+impl Server {
+    pub(crate) fn real(source: &Source) -> Self {
+        let server = ApiServer::start(source).unwrap();
+        Self { kubeconfig: server.kubeconfig().to_owned(), _process: Process::Real(server) }
+    }
+
+    /// Collects garbage and ends namespaces, as the real one does here.
+    pub(crate) async fn sandbox() -> Self {
+        let fixture = Box::new(Fixture::start().await);
+        Self { kubeconfig: fixture.kubeconfig().await.to_owned(), _process: Process::Sandbox(fixture) }
+    }
+
+    pub(crate) fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
+    /// Its kubeconfig with an address that leads through a meter.
+    pub(crate) fn through(&self, meter: &Meter) -> String {
+        let kubeconfig = fs::read_to_string(&self.kubeconfig).unwrap();
+        let start = kubeconfig.find("https://").unwrap() + "https://".len();
+        let end =
+            start + kubeconfig[start..].find(|c: char| !(c.is_ascii_digit() || ".:".contains(c))).unwrap();
+        let address = &kubeconfig[start..end];
+        kubeconfig.replace(address, &meter.open(address.to_owned()))
+    }
+
+    pub(crate) async fn everything(&self) -> Everything {
+        Everything::settled(&client_of(&self.kubeconfig).await).await
+    }
+}
+
+/// The objects that are not in both, or not the same to the last revision, by kind and place.
+pub(crate) fn differences(before: &Everything, after: &Everything) -> Vec<String> {
+    let gone = before.since(after);
+    let other = after.iter().filter(|(name, object)| before.get(name) != Some(*object));
+    gone.iter().chain(other).map(|(name, _)| name.to_owned()).collect()
+}
