@@ -14,7 +14,7 @@
 //!   wall clock: a suspended machine, a stopped process and a changed clock all lead to a new confirmation first.
 //! - **Expiry.** Another run takes over [`EXPIRY`] after the last renewal by the clock of the server, which the headers of
 //!   its answers tell; or after it has watched the lease unchanged for that long itself; or at once when the process is known
-//!   to have ended. A lease that is taken over from a run that may still work is used [`FRESH`] later.
+//!   to have ended. A lease that is taken over from a run that may still work is not used before [`FRESH`] has passed.
 //! - A lease that was released is deleted, so an idle cluster holds nothing of it.
 
 mod confirm;
@@ -181,12 +181,11 @@ impl Lease {
             let next = object::taken_over(&found, &request.holder, &identity, server.time());
             match lines.replace(&next).await {
                 Ok(lease) => {
-                    let lease = Self::hold(server, request, lease, sent);
-                    if !is_free {
-                        server.events().send(&Event::TookOverLease { holder });
-                        sleep(FRESH).await;
+                    if is_free {
+                        return Ok(Self::hold(server, request, lease, sent));
                     }
-                    return Ok(lease);
+                    server.events().send(&Event::TookOverLease { holder });
+                    return Ok(Self::hold_from(server, request, lease, sent, Some(Instant::now() + FRESH)));
                 }
                 Err(error) if error.is_conflict() || error.is_not_found() => {}
                 Err(error) => return Err(forbidden(error)),
@@ -195,7 +194,17 @@ impl Lease {
     }
 
     fn hold(server: &Server, request: &LeaseRequest, lease: Object, confirmed: Moment) -> Self {
-        let held = Arc::new(HeldLease::new(server, request, lease, confirmed));
+        Self::hold_from(server, request, lease, confirmed, None)
+    }
+
+    fn hold_from(
+        server: &Server,
+        request: &LeaseRequest,
+        lease: Object,
+        confirmed: Moment,
+        not_before: Option<Instant>,
+    ) -> Self {
+        let held = Arc::new(HeldLease::new(server, request, lease, confirmed, not_before));
         let mut renewals = JoinSet::new();
         let renewed = Arc::clone(&held);
         renewals.spawn(async move {

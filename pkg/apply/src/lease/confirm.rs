@@ -6,7 +6,7 @@ use std::{
 };
 
 use manifest::Object;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 use super::{
     LeaseHolder, LeaseName, LeaseRequest,
@@ -44,6 +44,8 @@ pub(crate) struct HeldLease {
     identity: String,
     wall_clock: fn() -> SystemTime,
     confirmed: Mutex<Moment>,
+    /// The former holder may write until then.
+    not_before: Option<Instant>,
     /// Set once, for good: the run that has it now, where that is known.
     lost: OnceLock<Option<LeaseHolder>>,
     /// As it was written last. One renewal at a time.
@@ -51,13 +53,20 @@ pub(crate) struct HeldLease {
 }
 
 impl HeldLease {
-    pub(super) fn new(server: &Server, request: &LeaseRequest, lease: Object, confirmed: Moment) -> Self {
+    pub(super) fn new(
+        server: &Server,
+        request: &LeaseRequest,
+        lease: Object,
+        confirmed: Moment,
+        not_before: Option<Instant>,
+    ) -> Self {
         Self {
             server: server.retrying_for(Duration::ZERO),
             name: request.name.clone(),
             identity: identity_of(&lease).to_owned(),
             wall_clock: request.wall_clock,
             confirmed: Mutex::new(confirmed),
+            not_before,
             lost: OnceLock::new(),
             lease: tokio::sync::Mutex::new(lease),
         }
@@ -75,6 +84,9 @@ impl HeldLease {
     /// # Errors
     /// `LeaseLost` once another run has it; the failure of the server while that is unknown.
     pub(crate) async fn confirm(&self, within: Duration) -> Result<(), ApiError> {
+        if let Some(time) = self.not_before {
+            sleep_until(time).await;
+        }
         if self.is_fresh(within)? {
             return Ok(());
         }

@@ -245,7 +245,8 @@ async fn a_lease_taken_over_from_a_live_run_is_used_after_that_run_stopped() {
     let start = Instant::now();
     let take_over = async {
         let second = acquire(&lab, "2", WhenHeld::TakeOver).await.unwrap();
-        (second, start.elapsed())
+        write(&lab, &second, "2").await.unwrap();
+        start.elapsed()
     };
     let first_writes = async {
         let mut last = Duration::ZERO;
@@ -255,9 +256,9 @@ async fn a_lease_taken_over_from_a_live_run_is_used_after_that_run_stopped() {
         }
         last
     };
-    let ((second, began), last) = tokio::join!(take_over, first_writes);
+    let (began, last) = tokio::join!(take_over, first_writes);
     assert!(last < began, "{last:?} {began:?}");
-    write(&lab, &second, "2").await.unwrap();
+    assert_eq!(value(&lab).await, "2");
     let told = lab.events();
     assert!(
         told.iter().any(|event| matches!(event, Event::TookOverLease { holder } if holder.process == "1"))

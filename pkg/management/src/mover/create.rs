@@ -26,7 +26,7 @@ pub(super) use existing::Existing;
 pub(super) use namespaces::namespace;
 pub(super) use read::Reading;
 pub(super) use references::References;
-pub(super) use write::{Writer, Written, takes_status};
+pub(super) use write::{Writer, Written, complete, takes_status};
 
 /// Whether the source was what it was discovered to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use apply::{ApiError, GroupKind, List, ObjectKey};
+use apply::{ApiError, GroupKind, List, ObjectKey, Revision};
 
 use manifest::Object;
 
@@ -35,6 +35,11 @@ pub(in crate::mover) struct Before {
 }
 
 impl Before {
+    /// The revision that was read.
+    pub(super) fn revision(&self) -> Revision {
+        Revision { uid: self.uid.clone(), resource_version: self.version.clone() }
+    }
+
     /// True if an object of the target is still the one that was looked at, in the same version.
     pub(super) fn is_still(&self, there: &Object) -> bool {
         let There { uid, version, .. } = There::of(there);

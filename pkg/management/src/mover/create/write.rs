@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
-use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchOf, WriteMode};
+use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchOf, Revision, Server, WriteMode};
 use manifest::{Object, Value};
 use serde_json::json;
 
@@ -23,6 +23,9 @@ use crate::{
         target::kind_on_target,
     },
 };
+
+/// How often an object may change while it is completed.
+const CHANGES: usize = 5;
 
 type Failure = (ObjectKey, ApiError);
 
@@ -175,7 +178,7 @@ impl<'w> Writer<'w> {
         match &before.content {
             Some((content, managers)) if *content == essence(&pair.copy) && !pair.is_half_gone() => {
                 if *managers != managers_of(pair.source) {
-                    self.repair(pair).await?;
+                    self.repair(pair, before.revision()).await?;
                 }
                 Ok((before.uid.clone(), None))
             }
@@ -209,7 +212,7 @@ impl<'w> Writer<'w> {
         }
         if difference(&pair.copy, &there).is_none() {
             if managers_of(&there) != managers_of(pair.source) {
-                self.repair(pair).await?;
+                self.repair(pair, Revision::of(&there)).await?;
             }
             return Ok((uid, None));
         }
@@ -247,25 +250,15 @@ impl<'w> Writer<'w> {
     }
 
     async fn finish(&self, pair: &Pair<'_>, answer: &Object) -> Result<(String, Option<String>), ApiError> {
-        self.repair(pair).await?;
+        self.repair(pair, Revision::of(answer)).await?;
         Ok((text(answer, "uid").to_owned(), difference(&pair.copy, answer)))
     }
 
     /// Takes the status along where that is wanted, and then our name off what was written.
-    async fn repair(&self, pair: &Pair<'_>) -> Result<(), ApiError> {
-        let (server, ObjectKey { namespace, name, .. }) = (&self.work.target.server, &pair.key);
-        let status = pair
-            .source
-            .as_map()
-            .get("status")
-            .filter(|_| takes_status(pair.facts, &self.work.request.include_status));
-        if let Some(status) = status {
-            let patch = json!({"status": status});
-            server.patch(pair.kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Status).await?;
-        }
-        let patch = field_managers_of(pair.source);
-        server.patch(pair.kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Object).await?;
-        Ok(())
+    async fn repair(&self, pair: &Pair<'_>, written: Revision) -> Result<(), ApiError> {
+        let (server, wanted) = (&self.work.target.server, &self.work.request.include_status);
+        let status = pair.source.as_map().get("status").filter(|_| takes_status(pair.facts, wanted));
+        complete(server, pair.kind, &pair.key, written, status, field_managers_of(pair.source)).await
     }
 }
 
@@ -275,6 +268,39 @@ const FOREIGN: &str = "another object of this name is on the target: this move d
 /// Tells of a source object that an earlier move has marked for deletion, and of the first path that differs.
 fn half_gone(path: &str) -> String {
     format!("an earlier move marked the source object for deletion, and the target has another `{path}`")
+}
+
+/// Gives an object its status, where there is one to give, and then the field managers of its source. Each patch names the
+/// revision it is for: what a controller wrote in between is looked at first.
+pub(in crate::mover) async fn complete(
+    server: &Server,
+    kind: &ApiKind,
+    key: &ObjectKey,
+    written: Revision,
+    status: Option<&Value>,
+    managers: Value,
+) -> Result<(), ApiError> {
+    let status = status.map(|status| (json!({"status": status}), PatchOf::Status));
+    let mut revision = written;
+    for (mut patch, of) in status.into_iter().chain([(managers, PatchOf::Object)]) {
+        let ObjectKey { namespace, name, .. } = key;
+        for attempt in 1.. {
+            patch["metadata"]["uid"] = revision.uid.clone().into();
+            patch["metadata"]["resourceVersion"] = revision.resource_version.clone().into();
+            match server.patch(kind, namespace, name, &patch, FIELD_MANAGER, of).await {
+                Err(error) if error.is_conflict() && attempt < CHANGES => {
+                    let found = server.get(kind, namespace, name).await?;
+                    revision.resource_version =
+                        found.as_ref().map(Revision::of).ok_or(error)?.resource_version;
+                }
+                patched => {
+                    revision = Revision::of(&patched?);
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether the status of an object is taken along: its kind is among those that are wanted.

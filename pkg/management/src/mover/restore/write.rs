@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
-use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchOf, WriteMode};
+use apply::{ApiError, ApiKind, GroupKind, ObjectKey, Revision, WriteMode};
 use manifest::{Object, Value};
-use serde_json::json;
 
 use super::{Made, Restore, SavedContent};
 use crate::{
@@ -12,7 +11,8 @@ use crate::{
     inventory::FIELD_MANAGER,
     mover::{
         create::{
-            Copying, References, copy_of, difference, field_managers_of, managers_of, refused, takes_status,
+            Copying, References, complete, copy_of, difference, field_managers_of, managers_of, refused,
+            takes_status,
         },
         pause::Resting,
         run::Copied,
@@ -58,7 +58,7 @@ impl Writer {
         }
         match restore.target.server.create(pair.kind, &pair.copy, FIELD_MANAGER, WriteMode::Real).await {
             Ok(answer) => {
-                repair(restore, &pair).await?;
+                repair(restore, &pair, &answer).await?;
                 Ok(made(&answer, false))
             }
             Err(error) if error.is_already_there() => keep(restore, &pair).await,
@@ -99,22 +99,17 @@ async fn keep(restore: &Restore<'_>, pair: &Pair<'_>) -> Result<Made, ApiError> 
     let managers = managers_of(&there);
     let is_ours = managers.iter().any(|[name, ..]| name == FIELD_MANAGER);
     if is_ours && managers != managers_of(&pair.saved) && difference(&pair.copy, &there).is_none() {
-        repair(restore, pair).await?;
+        repair(restore, pair, &there).await?;
     }
     Ok(made(&there, true))
 }
 
 /// Takes the status along where that is wanted, and then our name off what was written.
-async fn repair(restore: &Restore<'_>, pair: &Pair<'_>) -> Result<(), ApiError> {
-    let (server, ObjectKey { namespace, name, .. }) = (&restore.target.server, &pair.key);
+async fn repair(restore: &Restore<'_>, pair: &Pair<'_>, written: &Object) -> Result<(), ApiError> {
     let wanted = takes_status(pair.facts, &restore.request.include_status);
-    if let Some(status) = pair.saved.as_map().get("status").filter(|_| wanted) {
-        let patch = json!({"status": status});
-        server.patch(pair.kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Status).await?;
-    }
-    let patch = field_managers_of(&pair.saved);
-    server.patch(pair.kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Object).await?;
-    Ok(())
+    let status = pair.saved.as_map().get("status").filter(|_| wanted);
+    let (server, managers) = (&restore.target.server, field_managers_of(&pair.saved));
+    complete(server, pair.kind, &pair.key, Revision::of(written), status, managers).await
 }
 
 fn made(object: &Object, was_there: bool) -> Made {
