@@ -11,7 +11,7 @@ pub enum Event {
     Requested {
         /// `GET /api/v1/namespaces?limit=500`.
         request: String,
-        /// What it does to the cluster.
+        /// Its effect on the cluster.
         effect: Effect,
     },
     /// Another run holds the lease of the cluster; this one waits.

@@ -7,10 +7,11 @@ use apply::{
     ApiError, ApiKind, Apply, EventSink, Lease, LeaseName, ObjectKey, Onto, Permission, Revision, Server,
 };
 use manifest::Object;
+use tokio::sync::OnceCell;
 
-use crate::{Event, inventory::FIELD_MANAGER};
+use crate::{ClusterIdentity, Event, inventory::FIELD_MANAGER};
 
-/// How often an object that capstan keeps for itself is written again because somebody else was faster.
+/// The most tries to write an object that capstan keeps for itself while another tool writes it too.
 const ATTEMPTS: usize = 4;
 
 /// A management cluster that is reached. Cheap to clone.
@@ -19,6 +20,8 @@ pub struct ManagementCluster {
     pub(crate) server: Server,
     pub(crate) events: EventSink<Event>,
     pub(crate) revisions: Revisions,
+    /// Asked once in a run.
+    pub(crate) identity: Arc<OnceCell<ClusterIdentity>>,
 }
 
 /// The revisions of the objects that capstan keeps for itself, as this run has read or written them last: apply sets and
@@ -48,7 +51,7 @@ impl Revisions {
 impl ManagementCluster {
     /// Takes a server and a place for events.
     pub fn new(server: Server, events: EventSink<Event>) -> Self {
-        Self { server, events, revisions: Revisions::default() }
+        Self { server, events, revisions: Revisions::default(), identity: Arc::default() }
     }
 
     /// The Lease object of a management cluster. Its namespace exists on every cluster and cannot be deleted, also before the

@@ -20,7 +20,7 @@ pub(crate) const FIELD_MANAGER: &str = "capstan";
 /// A definition without objects is established in a moment, also on a busy server.
 const ESTABLISHED_WITHIN: Duration = Duration::from_mins(1);
 
-/// How often the definition is written again because somebody else was faster.
+/// The most tries to write the definition while the server writes it too.
 const ATTEMPTS: usize = 4;
 
 /// What is installed, as the `Provider` objects say that every tool of Cluster API knows.

@@ -35,7 +35,7 @@ pub struct LifecyclePlan {
     pub ignored: Vec<crate::Problem>,
     /// What the user should know.
     pub warnings: Vec<String>,
-    /// Whether a first installation is unfinished.
+    /// True if a first installation is unfinished.
     pub unfinished_init: bool,
 }
 

@@ -181,7 +181,7 @@ fn in_order<'c>(
     Ok(known.into_iter().map(|(_, cluster)| cluster).collect())
 }
 
-/// What failed in a run that was superseded says nothing more.
+/// The failure of a run that was superseded, in place of whatever it led to.
 fn superseded(lost: &ApiError) -> Failure {
     Failure::new(Kind::Conflict, "another run has superseded this one, which has stopped writing")
         .because(lost)

@@ -136,7 +136,7 @@ impl Change for Deletion {
         "delete"
     }
 
-    async fn check_unfinished(&self, cluster: &ManagementCluster) -> Result<(), Failure> {
+    async fn check_before_waiting(&self, cluster: &ManagementCluster) -> Result<(), Failure> {
         Ok(cluster.refuse_unfinished(Unfinished::All, self.0.unfinished).await?)
     }
 

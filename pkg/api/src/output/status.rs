@@ -30,7 +30,7 @@ pub struct StatusReport {
 pub struct UnfinishedMove {
     /// When it began, RFC 3339.
     pub begun: String,
-    /// How far it is.
+    /// Its phase, such as `creating`.
     pub phase: String,
     /// Address of the source cluster.
     pub source: String,
@@ -46,7 +46,7 @@ pub struct UnfinishedMove {
 pub struct LeaseReport {
     /// The run that acquired it last.
     pub holder: LeaseHolder,
-    /// Whether it has expired: the run was killed or cannot reach the cluster, and the next one takes over.
+    /// True if it has expired: the run was killed or cannot reach the cluster, and the next one takes over.
     pub expired: bool,
 }
 

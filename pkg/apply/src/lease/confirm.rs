@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{ApiError, Revision, Server};
 
-/// How often a renewal is sent again because somebody else has edited the Lease.
+/// The most tries of a renewal while somebody else edits the Lease.
 const ATTEMPTS: usize = 4;
 
 /// A moment by both clocks of this machine.

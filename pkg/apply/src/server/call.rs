@@ -32,7 +32,7 @@ pub(crate) struct Call {
     pub(super) is_stream: bool,
     /// Whether the body holds what must not be told.
     pub(super) is_secret: bool,
-    /// What it does to the cluster.
+    /// Its effect on the cluster.
     pub(super) effect: Effect,
 }
 

@@ -415,10 +415,14 @@ fn run_id(now: Timestamp, source: &ClusterIdentity, holder: &Holder) -> String {
 }
 
 impl ManagementCluster {
-    /// Who it is.
+    /// The identity of the cluster, asked for once.
     /// # Errors
     /// Also where there is no namespace `kube-system`: then it cannot be told from another.
     pub async fn identity(&self) -> Result<ClusterIdentity, ApiError> {
+        self.identity.get_or_try_init(|| self.read_identity()).await.cloned()
+    }
+
+    async fn read_identity(&self) -> Result<ClusterIdentity, ApiError> {
         const NAME: &str = "kube-system";
         let kind = served("", "v1", "Namespace", "namespaces", false);
         let address = self.server.address().to_owned();

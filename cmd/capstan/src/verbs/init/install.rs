@@ -2,7 +2,7 @@ use api::{
     ProviderId, ProviderType,
     plan::{SavedPlan, SavedRequest},
 };
-use management::{InitRequest, LifecyclePlan, ManagementCluster, OnUnfinished, Unfinished, WaitFor};
+use management::{InitRequest, LifecyclePlan, ManagementCluster, OnUnfinished, WaitFor};
 
 use crate::{
     Failure, cli,
@@ -168,10 +168,6 @@ impl Change for Install {
 
     fn command(&self) -> &'static str {
         "init"
-    }
-
-    async fn check_unfinished(&self, cluster: &ManagementCluster) -> Result<(), Failure> {
-        Ok(cluster.refuse_unfinished(Unfinished::All, self.request.unfinished).await?)
     }
 
     fn request(&self, plan: &LifecyclePlan) -> SavedRequest {

@@ -32,8 +32,10 @@ pub(crate) trait Change {
     /// The command, such as `upgrade apply`.
     fn command(&self) -> &'static str;
 
-    /// Refuses the change while some other run is unfinished.
-    fn check_unfinished(&self, cluster: &ManagementCluster) -> impl Future<Output = Result<(), Failure>>;
+    /// Refuses the change at once while another run holds the lease. By default it waits.
+    async fn check_before_waiting(&self, _cluster: &ManagementCluster) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// What was asked for, with the versions of the plan.
     fn request(&self, plan: &LifecyclePlan) -> SavedRequest;
@@ -68,7 +70,7 @@ pub(crate) fn run(
     if flags.only_plans() {
         return run.show(&cluster, session).map(|()| Done::default());
     }
-    let refuse = |session: &Session| session.block_on(change.check_unfinished(&cluster));
+    let refuse = |session: &Session| session.block_on(change.check_before_waiting(&cluster));
     // Also the plan: what another run has just changed is part of it.
     lease.hold_unless(change.command(), &[&cluster], refuse, session, |clusters, session| {
         run.carry_out(&clusters[0], session)

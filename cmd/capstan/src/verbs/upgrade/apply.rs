@@ -3,8 +3,7 @@ use api::{
     plan::{SavedPlan, SavedReference, SavedRequest, SavedUpgradeOptions},
 };
 use management::{
-    LifecyclePlan, ManagementCluster, OnUnfinished, Unfinished, UpgradeItem, UpgradeRequest, UpgradeTarget,
-    WaitFor,
+    LifecyclePlan, ManagementCluster, OnUnfinished, UpgradeItem, UpgradeRequest, UpgradeTarget, WaitFor,
 };
 
 use crate::{
@@ -223,10 +222,6 @@ impl Change for Upgrade {
 
     fn command(&self) -> &'static str {
         "upgrade apply"
-    }
-
-    async fn check_unfinished(&self, cluster: &ManagementCluster) -> Result<(), Failure> {
-        Ok(cluster.refuse_unfinished(Unfinished::Moves, self.request.unfinished).await?)
     }
 
     /// Versions settled by a contract are pinned as versions; where none is left to go to, the contract says so again.

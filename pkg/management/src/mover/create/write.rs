@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// How often an object may change while it is completed.
+/// The most tries to complete an object while controllers write it too.
 const CHANGES: usize = 5;
 
 type Failure = (ObjectKey, ApiError);
