@@ -57,7 +57,7 @@ struct Review {
     status: Answer,
 }
 
-/// What a SelfSubjectReview answers.
+/// The answer to a SelfSubjectReview.
 #[derive(Deserialize)]
 struct UserReview {
     status: UserStatus,

@@ -153,7 +153,7 @@ impl Lease {
             let sent = Moment::now(request.wall_clock);
             let new = object::new(&request.name, &request.holder, &identity);
             match lines.create(&new).await {
-                Ok(lease) => return Ok(Self::hold(server, request, lease, sent)),
+                Ok(lease) => return Ok(Self::hold(server, request, lease, sent, None)),
                 Err(error) if error.is_already_there() => {}
                 Err(error) => return Err(forbidden(error)),
             }
@@ -181,11 +181,11 @@ impl Lease {
             let next = object::taken_over(&found, &request.holder, &identity, server.time());
             match lines.replace(&next).await {
                 Ok(lease) => {
-                    if is_free {
-                        return Ok(Self::hold(server, request, lease, sent));
+                    let not_before = (!is_free).then(|| Instant::now() + FRESH);
+                    if !is_free {
+                        server.events().send(&Event::TookOverLease { holder });
                     }
-                    server.events().send(&Event::TookOverLease { holder });
-                    return Ok(Self::hold_from(server, request, lease, sent, Some(Instant::now() + FRESH)));
+                    return Ok(Self::hold(server, request, lease, sent, not_before));
                 }
                 Err(error) if error.is_conflict() || error.is_not_found() => {}
                 Err(error) => return Err(forbidden(error)),
@@ -193,11 +193,7 @@ impl Lease {
         }
     }
 
-    fn hold(server: &Server, request: &LeaseRequest, lease: Object, confirmed: Moment) -> Self {
-        Self::hold_from(server, request, lease, confirmed, None)
-    }
-
-    fn hold_from(
+    fn hold(
         server: &Server,
         request: &LeaseRequest,
         lease: Object,
@@ -218,13 +214,6 @@ impl Lease {
             }
         });
         Self { held, renewals }
-    }
-
-    /// Confirms that this run holds the lease, unless that was confirmed within a span of time.
-    /// # Errors
-    /// `LeaseLost` once another run has it; the failure of the server while that is unknown.
-    pub async fn confirm(&self, within: Duration) -> Result<(), ApiError> {
-        self.held.confirm(within).await
     }
 
     /// The error of every request that writes, once this run has lost the lease.

@@ -146,7 +146,15 @@ impl HeldLease {
         if self.lost.set(None).is_err() {
             return Ok(());
         }
-        self.requests().delete(&Revision::of(&lease)).await
+        let requests = self.requests();
+        match requests.delete(&Revision::of(&lease)).await {
+            // A renewal may have arrived whose answer nobody waited for.
+            Err(error) if error.is_conflict() => match requests.read().await? {
+                Some(live) if self.is_ours(&lease, &live) => requests.delete(&Revision::of(&live)).await,
+                _ => Ok(()),
+            },
+            released => released,
+        }
     }
 
     fn requests(&self) -> Requests<'_> {

@@ -335,6 +335,15 @@ async fn a_lease_edited_by_others_is_still_that_of_its_holder() {
     assert_eq!((state.holder.host.as_str(), state.holder.process.as_str()), ("somebody", ""));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_lease_whose_last_renewal_nobody_heard_of_is_released() {
+    let lab = lab().await;
+    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    lab.fixture.merge(LEASE, PLACE, &json!({"spec": {"renewTime": "2026-01-02T03:04:06.000000Z"}})).await;
+    lease.release().await;
+    assert_eq!(lab.fixture.get(LEASE, PLACE).await, None);
+}
+
 #[test]
 fn a_holder_reads_as_command_machine_process_and_time() {
     let mut one = LeaseHolder { process: "4711-5f3a-1".to_owned(), ..holder("") };

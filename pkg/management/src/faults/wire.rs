@@ -87,7 +87,7 @@ impl Asked<'_> {
         self.method != "GET" && !self.path.ends_with("reviews") && !self.query.contains("dryRun=All")
     }
 
-    /// Whether it acquires, renews or releases the lease of the cluster.
+    /// True if it acquires, renews or releases the lease of the cluster.
     pub(crate) fn is_of_lease(&self) -> bool {
         self.path.contains("/leases")
     }
