@@ -65,12 +65,14 @@ pub async fn plan_init(
 
     let mut problems = check_queue(sources, &inventory, &queue).await;
     let cert_manager = Box::pin(cluster.plan_cert_manager_for_init(sources)).await?;
-    // A release that cannot be read is reported when its kinds are looked for.
-    let its_objects = Box::pin(cert_manager.objects(sources)).await.unwrap_or_default();
-    let writes_nothing = queue.is_empty() && its_objects.is_empty();
-    let is_admin = writes_nothing
-        || Box::pin(cluster.check_access(sources, &queue, &its_objects, Need::Install, &mut problems))
-            .await?;
+    let is_admin = {
+        // A release that cannot be read is reported when its kinds are looked for.
+        let its_objects = Box::pin(cert_manager.objects(sources)).await.unwrap_or_default();
+        let writes_nothing = queue.is_empty() && its_objects.is_empty();
+        writes_nothing
+            || Box::pin(cluster.check_access(sources, &queue, &its_objects, Need::Install, &mut problems))
+                .await?
+    };
     let planning = Planning {
         cluster,
         inventory: &inventory,

@@ -152,8 +152,10 @@ pub async fn plan_upgrade(
         cluster.events.send(&Event::CertManagerUpToDate);
     }
     let mut problems = Vec::new();
-    let its_objects = Box::pin(cert_manager.objects(sources)).await?;
-    Box::pin(cluster.check_access(sources, &queue, &its_objects, Need::Replace, &mut problems)).await?;
+    {
+        let its_objects = Box::pin(cert_manager.objects(sources)).await?;
+        Box::pin(cluster.check_access(sources, &queue, &its_objects, Need::Replace, &mut problems)).await?;
+    }
     let keep = Keep { replicas: request.keep_replicas, placement: request.keep_placement };
     let by_name = if request.thorough { ByName::All } else { ByName::Applied };
     let look = Look::Tried { keep, by_name };
