@@ -9,7 +9,7 @@ use manifest::Object;
 use tokio::time::{Instant, sleep_until};
 
 use super::{
-    LeaseHolder, LeaseName, LeaseRequest,
+    FRESH, LeaseHolder, LeaseName, LeaseRequest,
     object::{Requests, holder, identity_of, renewed},
 };
 use crate::{ApiError, Revision, Server};
@@ -94,7 +94,13 @@ impl HeldLease {
         if self.is_fresh(within)? {
             return Ok(());
         }
-        self.renew(&mut lease).await
+        loop {
+            self.renew(&mut lease).await?;
+            // An answer that came late, as to a process that was stopped meanwhile, says nothing of now.
+            if self.is_fresh(FRESH)? {
+                return Ok(());
+            }
+        }
     }
 
     fn is_fresh(&self, within: Duration) -> Result<bool, ApiError> {

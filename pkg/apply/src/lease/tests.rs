@@ -1,21 +1,19 @@
 //! Runs that hold a lease in turn, on a sandbox whose clock the test sets.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
+    cell::Cell,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use manifest::Value;
 use serde_json::json;
 use support::{fixture::Fixture, kind::Kind};
-use tokio::time::{Instant, advance, sleep};
+use tokio::time::{Instant, advance, sleep, timeout};
 
 use super::{
     EXPIRY, FRESH, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState, RENEW_EVERY,
-    WhenHeld, lease_state,
+    WhenHeld, lease_state, object,
 };
 use crate::{
     ApiError, Apply, Event, WriteMode,
@@ -98,6 +96,8 @@ async fn a_handle_without_a_lease_refuses_to_write() {
     assert!(matches!(error, ApiError::NoLease { .. }), "{error:?}");
     let error = server.delete(kind, "default", "a", None).await.unwrap_err();
     assert!(matches!(error, ApiError::NoLease { .. }), "{error:?}");
+    let error = server.create(kind, &object, MANAGER, WriteMode::Real).await.unwrap_err();
+    assert!(matches!(error, ApiError::NoLease { .. }), "{error:?}");
     assert_eq!(server.requests(), 0);
     // Nothing of this writes.
     let dry = Apply { mode: WriteMode::DryRun, ..Apply::default() };
@@ -145,6 +145,23 @@ async fn a_lease_that_nobody_renews_expires_without_a_server_clock() {
     let start = Instant::now();
     acquire(&lab, "2", WhenHeld::Wait).await.unwrap();
     assert!(start.elapsed() >= EXPIRY);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_is_renewed_is_waited_for_however_long_that_takes() {
+    let lab = lab().await;
+    let first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let work = async {
+        for _ in 0..10 {
+            sleep(RENEW_EVERY).await;
+            lab.fixture.advance(RENEW_EVERY);
+        }
+        write(&lab, &first, "1").await.unwrap();
+        first.release().await;
+    };
+    let (second, ()) = tokio::join!(acquire(&lab, "2", WhenHeld::Wait), work);
+    write(&lab, &second.unwrap(), "2").await.unwrap();
+    assert_eq!(value(&lab).await, "2");
 }
 
 #[tokio::test(start_paused = true)]
@@ -212,10 +229,17 @@ async fn a_lease_deleted_by_hand_stops_the_run() {
     assert_eq!((value(&lab).await, lab.fixture.get(LEASE, PLACE).await), (json!("1"), None));
 }
 
-static WALL_OFFSET: AtomicI64 = AtomicI64::new(0);
+thread_local! {
+    /// Seconds by which the wall clock of a test is off.
+    static WALL_OFFSET: Cell<i64> = const { Cell::new(0) };
+}
+
+fn shift_wall_clock(seconds: i64) {
+    WALL_OFFSET.set(WALL_OFFSET.get() + seconds);
+}
 
 fn shifted_wall_clock() -> SystemTime {
-    let offset = WALL_OFFSET.load(Ordering::SeqCst);
+    let offset = WALL_OFFSET.get();
     let by = Duration::from_secs(offset.unsigned_abs());
     if offset < 0 { SystemTime::now() - by } else { SystemTime::now() + by }
 }
@@ -227,15 +251,65 @@ async fn a_wall_clock_that_jumps_leads_to_a_new_confirmation() {
         let with_clock = LeaseRequest { wall_clock: shifted_wall_clock, ..request("1", WhenHeld::Wait) };
         let lease = Lease::acquire(&lab.server, &with_clock).await.unwrap();
         let before = lab.server.requests();
-        WALL_OFFSET.fetch_add(jump, Ordering::SeqCst);
+        shift_wall_clock(jump);
         write(&lab, &lease, "1").await.unwrap();
         assert_eq!(lab.server.requests() - before, 2, "a renewal and the write, {jump}");
         // And where another run has it, the jump is no way around it.
         drop(acquire(&lab, "2", WhenHeld::TakeOver).await.unwrap());
-        WALL_OFFSET.fetch_add(jump, Ordering::SeqCst);
+        shift_wall_clock(jump);
         let error = write(&lab, &lease, "2").await.unwrap_err();
         assert!(matches!(error, ApiError::LeaseLost { holder: Some(_) }), "{error:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_confirmation_that_took_too_long_is_repeated() {
+    let lab = lab().await;
+    let with_clock = LeaseRequest { wall_clock: shifted_wall_clock, ..request("1", WhenHeld::Wait) };
+    let lease = Lease::acquire(&lab.server, &with_clock).await.unwrap();
+    pass(&lab, FRESH).await;
+    let slow = "latency:4s,verb=update,resource=coordination.k8s.io/leases,times=1";
+    lab.fixture.sandbox().faults().add(sandbox::Fault::parse(slow).unwrap());
+    let before = lab.server.requests();
+    // As if the process was stopped while the renewal was on its way.
+    let stop = async {
+        sleep(Duration::from_secs(2)).await;
+        shift_wall_clock(60);
+    };
+    let (written, ()) = tokio::join!(write(&lab, &lease, "1"), stop);
+    written.unwrap();
+    assert_eq!(lab.server.requests() - before, 3, "two renewals and the write");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_lost_one_of_two_leases_writes_nothing() {
+    for lost in 0..2 {
+        let labs = [lab().await, lab().await];
+        let mut leases = Vec::new();
+        for lab in &labs {
+            leases.push(acquire(lab, "1", WhenHeld::Wait).await.unwrap());
+        }
+        let server = leases.iter().fold(labs[0].server.clone(), |server, lease| server.under(lease));
+        labs[lost].fixture.delete(LEASE, PLACE).await;
+        advance(FRESH).await;
+        let refused = server.apply(&config_maps(), &config_map("a", "1"), MANAGER, Apply::default()).await;
+        assert!(matches!(refused, Err(ApiError::LeaseLost { .. })), "{lost}: {refused:?}");
+        assert_eq!(value(&labs[0]).await, Value::Null);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_is_confirmed_while_writes_use_all_connections() {
+    let fixture = Fixture::start().await;
+    let settings = crate::ServerSettings { max_in_flight: 1, ..crate::ServerSettings::default() };
+    let connection = crate::testing::connection(fixture.client());
+    let server = crate::Server::connect(connection, settings).await.unwrap();
+    let lease = Lease::acquire(&server, &request("1", WhenHeld::Wait)).await.unwrap();
+    advance(FRESH).await;
+    let server = server.under(&lease);
+    let (kind, object) = (config_maps(), config_map("a", "1"));
+    let written = server.apply(&kind, &object, MANAGER, Apply::default());
+    timeout(FRESH, written).await.unwrap().unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -333,6 +407,70 @@ async fn a_lease_edited_by_others_is_still_that_of_its_holder() {
         .await;
     let state = lease_state(&lab.server, &name()).await.unwrap().unwrap();
     assert_eq!((state.holder.host.as_str(), state.holder.process.as_str()), ("somebody", ""));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_superseded_run_does_not_release_the_lease_of_the_other() {
+    let lab = lab().await;
+    let first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let second = acquire(&lab, "2", WhenHeld::TakeOver).await.unwrap();
+    first.release().await;
+    let state = lease_state(&lab.server, &name()).await.unwrap().unwrap();
+    assert_eq!((state.holder.process.as_str(), state.is_expired), ("2", false));
+    write(&lab, &second, "2").await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_deleted_and_restored_by_hand_stops_the_run() {
+    let lab = lab().await;
+    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let found = lab.fixture.get(LEASE, PLACE).await.unwrap();
+    lab.fixture.delete(LEASE, PLACE).await;
+    let mut restored = json!({
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"namespace": "kube-system", "name": "capstan"},
+    });
+    restored["spec"] = found["spec"].clone();
+    lab.fixture.apply(&restored.to_string()).await;
+    pass(&lab, FRESH).await;
+    let error = write(&lab, &lease, "1").await.unwrap_err();
+    assert!(matches!(error, ApiError::LeaseLost { .. }), "{error:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_runs_of_one_process_do_not_share_a_lease() {
+    let lab = lab().await;
+    let _first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let second = acquire(&lab, "1", WhenHeld::Fail).await.unwrap_err();
+    assert!(matches!(second, LeaseError::Held { holder } if holder.process == "1"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_without_a_holder_is_free() {
+    let lab = lab().await;
+    drop(acquire(&lab, "1", WhenHeld::Wait).await.unwrap());
+    lab.fixture.merge(LEASE, PLACE, &json!({"spec": {"holderIdentity": ""}})).await;
+    let second = acquire(&lab, "2", WhenHeld::Fail).await.unwrap();
+    write(&lab, &second, "2").await.unwrap();
+}
+
+#[test]
+fn a_lease_does_not_expire_while_the_time_of_the_server_is_unknown() {
+    let mut lease = object::new(&name(), &holder("1"), "somebody");
+    lease = object::renewed(&lease, "2000-01-01T00:00:00Z".parse().ok());
+    assert!(!object::is_expired(&lease, None));
+    assert!(object::is_expired(&lease, "2000-01-01T00:01:00Z".parse().ok()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_written_under_a_lease_that_was_released() {
+    let lab = lab().await;
+    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let server = lab.server.under(&lease);
+    lease.release().await;
+    let late = server.apply(&config_maps(), &config_map("a", "1"), MANAGER, Apply::default()).await;
+    assert!(matches!(late, Err(ApiError::LeaseLost { holder: None })), "{late:?}");
+    assert_eq!(value(&lab).await, Value::Null);
 }
 
 #[tokio::test(start_paused = true)]

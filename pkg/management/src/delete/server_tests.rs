@@ -365,3 +365,36 @@ async fn what_is_not_gone_in_time_is_told_and_the_provider_is_no_longer_installe
     );
     assert_eq!(cluster.inventory().await.unwrap().of(&docker()).count(), 0);
 }
+
+#[tokio::test]
+async fn objects_that_stay_are_still_known_after_an_interruption() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    let fault = sandbox::Fault::parse("403,verb=delete,resource=services").unwrap();
+    let fault = fixture.sandbox().faults().add(fault);
+    run(&cluster, &only(&docker())).await.unwrap_err();
+    fixture.sandbox().faults().remove(fault);
+    let more = DeleteRequest { providers: only(&docker()).providers, ..everything() };
+    assert_eq!(run(&cluster, &more).await.unwrap(), None);
+    let definition = "dockermachines.infrastructure.cluster.x-k8s.io";
+    assert_eq!(fixture.get(CUSTOM_RESOURCE_DEFINITION, definition).await, None);
+    assert_eq!(fixture.get(NAMESPACE, &namespace_of(&docker())).await, None);
+}
+
+#[tokio::test]
+async fn a_namespace_that_no_provider_brought_stays() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    forget_records(&fixture).await;
+    let docker_system = namespace_of(&docker());
+    fixture.merge(NAMESPACE, &docker_system, &json!({"metadata": {"labels": null}})).await;
+    let request = DeleteRequest { providers: only(&docker()).providers, ..everything() };
+    let plan = plan_delete(&cluster, &request).await.unwrap();
+    let stays =
+        "namespace `infrastructure-docker-system` stays: it was there before the provider was installed";
+    assert_eq!(plan.warnings, [stays]);
+    assert_eq!(delete_providers(&cluster, &request, plan).await.unwrap(), None);
+    assert_eq!(cluster.inventory().await.unwrap().of(&docker()).count(), 0);
+    let left = fixture.get(NAMESPACE, &docker_system).await.unwrap();
+    assert!(left["metadata"]["deletionTimestamp"].is_null(), "{left:#}");
+}

@@ -1,8 +1,11 @@
+use std::time::Duration;
+
+use apply::EventSink;
 use serde_json::json;
 use support::{
     cluster_api::{install, object, provider},
     fixture::Fixture,
-    kind::CONFIG_MAP,
+    kind::{CONFIG_MAP, SECRET},
 };
 
 use super::*;
@@ -87,4 +90,39 @@ async fn a_journal_that_cannot_be_read_stops_nothing() {
     fixture.merge(CONFIG_MAP, "cluster-api-system/capstan-move", &json!({"data": {"journal": "{"}})).await;
     let [_, _, delete] = plans(&fixture, OnUnfinished::Refuse).await;
     assert!(delete.is_ok(), "{delete:?}");
+}
+
+#[tokio::test]
+async fn an_unfinished_upgrade_stops_init_and_delete() {
+    let fixture = moving("finished").await;
+    let journal = json!({
+        "format": 1, "begun": "2026-01-02T03:04:05Z", "phase": "upgrading", "target": {"providers": []},
+        "keepReplicas": true, "keepPlacement": true, "skipCertManager": true, "providers": [], "certManager": {},
+    });
+    let data = json!({"journal": journal.to_string()});
+    fixture.create([object(SECRET, "cluster-api-system/capstan-upgrade").field("stringData", data)]).await;
+    let before = fixture.sandbox().revision();
+    let [init, upgrade, delete] = plans(&fixture, OnUnfinished::Refuse).await;
+    for refused in [init, delete] {
+        let is_refused = matches!(refused, Err(LifecycleError::Unfinished(UnfinishedRun::Upgrade(_))));
+        assert!(is_refused, "{refused:?}");
+    }
+    assert!(!matches!(upgrade, Err(LifecycleError::Unfinished(_))), "{upgrade:?}");
+    let refused = cluster(&fixture).await.refuse_unfinished(Unfinished::All, OnUnfinished::Refuse).await;
+    assert!(matches!(refused, Err(LifecycleError::Unfinished(UnfinishedRun::Upgrade(_)))), "{refused:?}");
+    assert_eq!(fixture.sandbox().revision(), before);
+}
+
+#[tokio::test]
+async fn a_journal_that_the_server_fails_to_return_stops_a_change() {
+    for resource in ["configmaps", "secrets"] {
+        for (code, is_refused) in [(403, false), (500, true)] {
+            let fixture = moving("finished").await;
+            crate::faults::strike(&fixture, &format!("{code},verb=get,resource={resource}"));
+            let server = cluster(&fixture).await.server().retrying_for(Duration::ZERO);
+            let cluster = ManagementCluster::new(server, EventSink::none());
+            let result = cluster.refuse_unfinished(Unfinished::All, OnUnfinished::Refuse).await;
+            assert_eq!(result.is_err(), is_refused, "{resource} {code}: {result:?}");
+        }
+    }
 }

@@ -144,6 +144,31 @@ async fn a_web_page_in_place_of_a_file_is_a_failure() {
 }
 
 #[tokio::test]
+async fn a_web_page_is_recognised_whatever_its_type_says() {
+    let pages = [
+        "<!DOCTYPE html>\n<html><body>Sign in</body></html>",
+        "\n  <HTML lang=\"en\"><head>",
+        "\u{feff}<!doctype html><html>",
+        "<!-- proxy 7 --><html><body>",
+        "<?xml version=\"1.0\"?>\n<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0 Strict//EN\">",
+    ];
+    for way in WAYS {
+        for reply in pages.into_iter().flat_map(|page| [Reply::file(page), Reply::text(page)]) {
+            let (outcome, asked) = way.under(vec![reply]).await;
+            assert!(matches!(failure(&outcome), Failure::WebPage) && asked == 1, "{way:?} {outcome:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_mentions_a_web_page_is_a_file() {
+    for file in ["# <!DOCTYPE html>\nkind: ConfigMap\n", "data: {index: \"<html></html>\"}", "<config/>"] {
+        let (outcome, _) = Way::Plain.under(vec![Reply::file(file)]).await;
+        assert_eq!(text(&outcome.unwrap()), file);
+    }
+}
+
+#[tokio::test]
 async fn a_host_that_falls_silent_is_left_after_the_idle_time() {
     let idle = Duration::from_secs(1);
     let waits = WAYS.into_iter().flat_map(|way| [(way, 0), (way, 3)]).map(async |(way, silent_after)| {

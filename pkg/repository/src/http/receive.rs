@@ -161,15 +161,17 @@ pub(super) async fn error_text(mut response: Response, limit: Duration) -> Vec<u
     text
 }
 
-/// Told by the first piece, which holds more than a tag but where somebody plays games.
+/// The most bytes before the tag of a web page: comments and declarations.
+const PROLOGUE_BYTES: usize = 1024;
+
+/// True if an answer is a web page. The first piece tells: it is longer than a tag.
 fn is_web_page(headers: &HeaderMap, start: &[u8]) -> bool {
     let says_so = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
         .is_some_and(|value| value.to_ascii_lowercase().starts_with("text/html"));
-    let start = start.trim_ascii_start();
-    let looks_so = ["<!doctype html", "<html"]
-        .iter()
-        .any(|tag| start.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes())));
-    looks_so || (says_so && start.starts_with(b"<"))
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    let prologue = start.get(..PROLOGUE_BYTES).unwrap_or(start);
+    let has = |tag: &str| prologue.windows(tag.len()).any(|at| at.eq_ignore_ascii_case(tag.as_bytes()));
+    start.starts_with(b"<") && (says_so || has("<!doctype html") || has("<html"))
 }

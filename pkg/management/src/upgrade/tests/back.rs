@@ -1,5 +1,8 @@
 use super::*;
-use crate::OnUnfinished;
+use crate::{
+    OnUnfinished,
+    faults::wire::{Asked, Moment, Wire},
+};
 
 #[tokio::test]
 async fn going_back_restores_what_was_there_before() {
@@ -193,4 +196,88 @@ async fn a_journal_has_no_label_by_which_other_tools_would_delete_it() {
     let back = UpgradeRequest { allow_downgrade: true, ..to_versions(&[(docker(), OLD)]) };
     assert_eq!(lab.upgrade(&back).await.unwrap(), None);
     assert_eq!(lab.journal().await.len(), 2, "the next upgrade has its own");
+}
+
+#[tokio::test]
+async fn kept_manifests_that_were_changed_are_refused() {
+    let lab = Lab::start().await;
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    let mut parts = lab.journal().await;
+    parts.retain(|secret| secret["data"]["manifests"].is_string());
+    let [one, another] = parts.as_slice() else { panic!("{} parts", parts.len()) };
+    let place = format!("{}/{}", namespace_of(&core()), one["metadata"]["name"].as_str().unwrap());
+    let readable = json!({"data": {"manifests": another["data"]["manifests"]}});
+    lab.fixture.merge(SECRET, &place, &readable).await;
+    let revision = lab.revision();
+    let result = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+    assert!(matches!(result, Err(LifecycleError::Upgrade(UpgradeError::Journal { .. }))), "{result:?}");
+    assert_eq!(lab.revision(), revision);
+}
+
+/// Does something that cannot change the Deployment of a provider, and fails for that.
+async fn stopped_at(
+    lab: &Lab,
+    id: &ProviderId,
+    work: impl Future<Output = Result<Option<NotReady>, LifecycleError>>,
+) {
+    let fault = format!("403,verb=patch,resource=apps/deployments,namespace={}", namespace_of(id));
+    lab.fixture.sandbox().faults().add(Fault::parse(&fault).unwrap());
+    work.await.unwrap_err();
+    lab.fixture.sandbox().faults().clear();
+}
+
+/// An upgrade that has completed the core provider alone.
+async fn half_upgraded() -> Lab {
+    let lab = Lab::start().await;
+    let (sources, request) = (lab.releases.sources(), to_contract());
+    let plan = plan_upgrade(&lab.cluster, &sources, &request).await.unwrap();
+    stopped_at(&lab, &docker(), upgrade(&lab.cluster, &sources, &request, plan)).await;
+    lab
+}
+
+async fn unfinished(lab: &Lab) -> JournalState {
+    upgrade_outlook(&lab.cluster, &lab.releases.sources()).await.unwrap().unfinished.unwrap()
+}
+
+#[tokio::test]
+async fn journal_says_which_providers_have_arrived() {
+    let lab = half_upgraded().await;
+    let row = |id: ProviderId, done| (id, OLD.to_owned(), NEW.to_owned(), done);
+    let state = unfinished(&lab).await;
+    assert_eq!(state.providers, [row(core(), true), row(docker(), false)]);
+    assert!(!state.rolling_back);
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    stopped_at(&lab, &core(), rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse)).await;
+    let state = unfinished(&lab).await;
+    assert_eq!(state.providers, [row(core(), true), row(docker(), false)]);
+    assert!(state.rolling_back);
+}
+
+#[tokio::test]
+async fn interrupted_rollback_of_an_unfinished_upgrade_is_resumed() {
+    let lab = half_upgraded().await;
+    stopped_at(&lab, &core(), rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse)).await;
+    let sources = lab.releases.sources();
+    assert_eq!(resume_upgrade(&lab.cluster, &sources, WAIT, OnUnfinished::Refuse).await.unwrap(), None);
+    assert_eq!(lab.versions().await, all_at(OLD));
+    assert!(lab.journal().await.is_empty());
+}
+
+#[tokio::test]
+async fn object_created_during_a_rollback_keeps_its_stored_version() {
+    let lab = Lab::with(with_new_storage()).await;
+    assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
+    let moment = Moment::default();
+    let changes_machines = |asked: &Asked<'_>| asked.method == "PATCH" && asked.path.contains(MACHINES);
+    let wire = Wire::waiting(&lab.fixture, &moment, changes_machines);
+    let cluster = wire.cluster().await;
+    let late = lab.fixture.apply(
+        "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta3, kind: DockerMachine, \
+         metadata: {name: late, namespace: default}}",
+    );
+    let back = rollback_upgrade(&cluster, WAIT, OnUnfinished::Refuse);
+    let result = moment.during(back, late).await;
+    assert!(matches!(result, Err(LifecycleError::Upgrade(UpgradeError::NoWayBack { .. }))), "{result:?}");
+    let definition = lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, MACHINES).await.unwrap();
+    assert_eq!(definition["status"]["storedVersions"], json!(["v1beta2", "v1beta3"]));
 }

@@ -7,17 +7,18 @@ use std::sync::{
 
 use serde_json::{Value, json};
 use support::{
-    cluster_api::{Object, cluster, object},
+    cluster_api::{Object, cluster, cluster_class, object},
     fixture::Fixture,
     kind::{self, Kind},
 };
 
 use super::world::{carried_out, installed, keeper, moved, moves, request};
 use crate::{
-    JournalKeeper, MoveError, MoveOutcome, MovePhase, MoveRequest, OnDifference, Route, carry_out_move,
+    ClusterChoice, JournalKeeper, MoveError, MoveOutcome, MovePhase, MoveRequest, OnDifference, Route,
+    carry_out_move,
     faults::wire::{Fate, Moment, Wire},
     move_state,
-    mover::{DELETE_FOR_MOVE, MARK, lab::Lab},
+    mover::{BLOCK_MOVE, DELETE_FOR_MOVE, MARK, PAUSED, lab::Lab},
     plan_move,
 };
 
@@ -304,4 +305,69 @@ async fn cluster_paused_by_another_move_stays_paused() {
     let found = lab.target.get(kind::CLUSTER, "other/x").await.unwrap();
     assert_eq!(found["spec"]["paused"], true);
     assert_eq!(found["metadata"]["annotations"][MARK], "another");
+}
+
+#[tokio::test(start_paused = true)]
+async fn cluster_of_another_move_stays_paused_if_the_source_has_one_too() {
+    let lab = Box::pin(lab()).await;
+    lab.source.create(cluster("team/x")).await;
+    lab.target.create(cluster("team/x")).await;
+    let paused = json!({"metadata": {"annotations": {MARK: "another"}}, "spec": {"paused": true}});
+    lab.target.merge(kind::CLUSTER, "team/x", &paused).await;
+    let only = ClusterChoice::Named(["a".to_owned()].into());
+    let outcome = moves(&lab, &MoveRequest { clusters: only, ..request() }, "1").await.unwrap();
+    assert_ne!(outcome.journal.run, "another");
+    let found = lab.target.get(kind::CLUSTER, "team/x").await.unwrap();
+    assert_eq!(found["spec"]["paused"], true);
+    assert_eq!(found["metadata"]["annotations"][MARK], "another");
+}
+
+#[tokio::test(start_paused = true)]
+async fn cluster_class_rests_unless_clusters_that_stay_use_it() {
+    let lab = Box::pin(lab()).await;
+    lab.source.create([cluster_class("team/own"), cluster_class("team/shared")].concat()).await;
+    lab.source.create(cluster("team/b").of_class("team/own")).await;
+    lab.source.create(cluster("team/c").of_class("team/shared")).await;
+    lab.source.create(cluster("other/x").of_class("team/shared")).await;
+    let look = async {
+        for (place, is_paused) in [("team/own", true), ("team/shared", false)] {
+            let class = lab.source.get(kind::CLUSTER_CLASS, place).await.unwrap();
+            assert_eq!(!class["metadata"]["annotations"][PAUSED].is_null(), is_paused, "{place}");
+        }
+    };
+    moved_with(&lab, &request(), MovePhase::Creating, look).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn object_created_on_the_source_during_the_deletion_moves_too() {
+    let lab = Box::pin(lab()).await;
+    let late = lab.source.create([labelled(kind::CONFIG_MAP, "team/late", "source")]);
+    moved_with(&lab, &request(), MovePhase::Deleting, late).await.unwrap();
+    assert_eq!(from(lab.target.get(kind::CONFIG_MAP, "team/late").await), "source");
+    assert_eq!(lab.source.get(kind::CONFIG_MAP, "team/late").await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn object_deleted_on_the_source_is_not_created_again() {
+    let lab = Box::pin(lab()).await;
+    let config = labelled(kind::CONFIG_MAP, "team/config", "source").finalizer("example.org/mine");
+    lab.source.create([config]).await;
+    let delete = lab.source.delete(kind::CONFIG_MAP, "team/config");
+    let outcome = moved_with(&lab, &request(), MovePhase::Creating, delete).await;
+    assert_eq!(failed(outcome), ["ConfigMap team/config"]);
+    assert_eq!(lab.target.get(kind::CONFIG_MAP, "team/config").await, None);
+    assert_nothing_is_deleted(&lab.source).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn object_blocked_while_copies_are_made_is_waited_for() {
+    let lab = Box::pin(lab()).await;
+    let block = json!({"metadata": {"annotations": {BLOCK_MOVE: ""}}});
+    let change = lab.source.merge(kind::DOCKER_CLUSTER, "team/a", &block);
+    let outcome = moved_with(&lab, &request(), MovePhase::Creating, change).await;
+    let Err(MoveError::Blocked { objects, .. }) = outcome else { panic!("{outcome:?}") };
+    let blocked: Vec<String> = objects.iter().map(ToString::to_string).collect();
+    assert_eq!(blocked, ["DockerCluster team/a"]);
+    assert_eq!(lab.target.get(kind::DOCKER_CLUSTER, "team/a").await, None);
+    assert_nothing_is_deleted(&lab.source).await;
 }
