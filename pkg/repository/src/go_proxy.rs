@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::{
     Context, Error, Event,
-    credential::Purpose,
+    credential::{NamedBy, Purpose},
     http::{Keep, Request, keep, shown},
     local::read_limited,
 };
@@ -109,7 +109,7 @@ async fn list(
         })?;
         read_limited(&path, context.max_file_bytes())?
     } else {
-        let credential = context.credential_for(&url, Purpose::File).await?;
+        let credential = context.credential_for(&url, Purpose::File(NamedBy::User)).await?;
         match keep(context, &Request::file(url).with_credential(credential), Keep::WhileFresh).await {
             Ok(answer) => Some(answer.bytes),
             // That a proxy knows no such major version is not kept: without a connection what is kept counts alone.
