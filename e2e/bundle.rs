@@ -258,18 +258,6 @@ fn nothing_secret_of_the_configuration_is_carried_away() {
     assert!(text.contains("tag: v9"));
 }
 
-/// The same command with so much memory for what it writes to, and no more.
-#[cfg(target_os = "linux")]
-fn run_within(world: &World, line: &str, mebibytes: usize) -> std::process::Output {
-    let command = world.command(line.split_whitespace());
-    let limit = format!("ulimit -d {}; exec \"$0\" \"$@\"", mebibytes * 1024);
-    let mut limited = std::process::Command::new("/bin/sh");
-    limited.args(["-c", &limit]).arg(command.get_program()).args(command.get_args());
-    limited.current_dir(world.current_dir()).env_clear();
-    limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    limited.output().unwrap()
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_layer_larger_than_the_memory_goes_into_a_bundle_and_out_of_it() {
@@ -288,8 +276,8 @@ fn a_layer_larger_than_the_memory_goes_into_a_bundle_and_out_of_it() {
         None => say("not loaded to a registry: `docker-registry` is not installed"),
     }
     for line in lines {
-        let output = run_within(&outside, &line, MEMORY_MEBIBYTES);
-        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        let run = outside.run_in_memory(&line, MEMORY_MEBIBYTES);
+        assert_eq!(run.status, 0, "{line}: {run}");
     }
 }
 

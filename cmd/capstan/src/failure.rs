@@ -130,6 +130,15 @@ impl Failure {
         self
     }
 
+    /// Puts the name of the program into the hints.
+    #[must_use]
+    pub(crate) fn called(mut self, program: &str) -> Self {
+        for hint in &mut self.hints {
+            *hint = hint.replace(hints::PROGRAM, program);
+        }
+        self
+    }
+
     /// The same failure of another kind.
     #[must_use]
     pub(crate) fn of_kind(self, kind: Kind) -> Self {

@@ -98,7 +98,9 @@ impl Run {
     /// Data first, then the failure, so that the last lines on a terminal say how it ended.
     fn finish(&self, mut printer: Printer, result: Result<(), Failure>) -> ExitStatus {
         let result = printer.finish().and(result);
-        let Err(failure) = result else { return ExitStatus::Success };
+        let Err(failure) = result.map_err(|failure| failure.called(self.program.name())) else {
+            return ExitStatus::Success;
+        };
         printer.messages().failure(&failure);
         if let Some(path) = failure.help_of() {
             printer.messages().plain("\n");

@@ -1,11 +1,20 @@
 //! Input from others that tries to take the terminal, the memory or the time of whoever runs a verb on it.
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
+
+mod backups;
+mod bundles;
+mod hosts;
+mod releases;
 
 use serde_json::json;
 use support::{binary::Outcome, cluster_api::cluster, fixture::Fixture, kind};
 
 use crate::{management::Management, world};
 
+/// More than any run needs that is not taken in.
+const MEMORY_MEBIBYTES: usize = 280;
+/// The largest size that the header of an entry can claim.
+const HUGE: u64 = 0o77_777_777_777;
 const ESCAPE: &str = "\u{1b}[2J\u{202e}";
 
 /// The status, and nothing on either stream that a terminal acts on.
@@ -14,6 +23,11 @@ fn ends_quietly(run: &Outcome, status: i32, row: &str) {
     for stream in [&run.stdout, &run.stderr] {
         assert!(!stream.contains(['\u{1b}', '\u{202e}', '\r']), "{row}: {run:?}");
     }
+}
+
+/// The causes of a failure, one behind the other.
+fn causes(run: &Outcome) -> String {
+    run.stderr.lines().filter_map(|line| line.strip_prefix("  cause: ")).collect::<Vec<_>>().join(": ")
 }
 
 #[test]

@@ -260,6 +260,17 @@ async fn a_move_that_was_refused_goes_on_once_it_is_mended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_hint_for_an_unfinished_move_names_the_program_as_called() {
+    let two = refused().await;
+    let [source, _] = two.kubeconfigs().await;
+    let delete = ["delete", "--infrastructure", "docker", "--kubeconfig", &source];
+    let run = tokio::task::block_in_place(|| two.world.run_as("clusterctl", delete));
+    assert_eq!(run.status, 1, "{run}");
+    let hint = run.stderr.lines().find_map(|line| line.strip_prefix("hint: on its source cluster, `"));
+    assert!(hint.is_some_and(|command| command.starts_with("clusterctl move ")), "{run}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_move_that_was_refused_can_be_undone() {
     let two = refused().await;
     let other = two.run("move -n other").await;

@@ -12,7 +12,7 @@ use reqwest::header::HeaderValue;
 
 pub(crate) use lookup::{Found, Purpose};
 
-pub use lookup::CredentialSources;
+pub use lookup::{CredentialSources, NamedBy};
 
 use crate::Secret;
 

@@ -2,7 +2,7 @@ use url::Url;
 
 use crate::{
     Context, Error, File, GitHubLocation, HostKind, Origin, Repository as _,
-    credential::Purpose,
+    credential::{NamedBy, Purpose},
     github::GitHub,
     hosts::authority,
     http::{Keep, Request, keep, send, shown, shown_text},
@@ -16,7 +16,7 @@ use crate::{
 pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
     let url = parse_http(url)?;
     let origin = Origin::Url(shown(&url));
-    let bytes = send(context, &file_request(context, url, Purpose::File).await?).await?;
+    let bytes = send(context, &file_request(context, url, NamedBy::User).await?).await?;
     Ok(File { bytes, origin })
 }
 
@@ -33,7 +33,7 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
     }
     let host = authority(&url);
     if !is_github(context, &url) {
-        return fetch(context, url, Purpose::File).await;
+        return fetch(context, url, NamedBy::User).await;
     }
     let segments: Vec<String> = url.path_segments().into_iter().flatten().map(percent_decode).collect();
     match segments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
@@ -52,7 +52,7 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
             GitHub::new(location, context.clone()).read(tag, asset).await
         }
         [_, _, "raw", _, ..] | [_, _, "releases", "latest", "download", _] => {
-            fetch(context, url, Purpose::File).await
+            fetch(context, url, NamedBy::User).await
         }
         _ => Err(refuse(
             &url,
@@ -62,11 +62,11 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
 }
 
 /// Fetches a file that others point to, from any http or https address: as [`fetch_url`], but kept, and asked for again only
-/// where it can have changed, and without the `default` login of netrc, which is for hosts that the user names.
+/// where it can have changed.
 /// # Errors
 /// [`Error::FetchUrl`] for another scheme; whatever stops the request.
-pub async fn fetch_file(context: &Context, url: &str) -> Result<File, Error> {
-    fetch(context, parse_http(url)?, Purpose::Linked).await
+pub async fn fetch_file(context: &Context, url: &str, named_by: NamedBy) -> Result<File, Error> {
+    fetch(context, parse_http(url)?, named_by).await
 }
 
 async fn contents(
@@ -104,16 +104,19 @@ async fn contents(
     }
 }
 
-async fn fetch(context: &Context, url: Url, purpose: Purpose<'_>) -> Result<File, Error> {
+async fn fetch(context: &Context, url: Url, named_by: NamedBy) -> Result<File, Error> {
     let origin = Origin::Url(shown(&url));
-    let answer = keep(context, &file_request(context, url, purpose).await?, Keep::WhileFresh).await?;
+    let answer = keep(context, &file_request(context, url, named_by).await?, Keep::WhileFresh).await?;
     Ok(File { bytes: answer.bytes, origin })
 }
 
-async fn file_request(context: &Context, url: Url, purpose: Purpose<'_>) -> Result<Request, Error> {
+async fn file_request(context: &Context, url: Url, named_by: NamedBy) -> Result<Request, Error> {
     // A download at GitHub needs no token, and one that is stale would spoil it.
-    let credential =
-        if is_github(context, &url) { None } else { context.credential_for(&url, purpose).await? };
+    let credential = if is_github(context, &url) {
+        None
+    } else {
+        context.credential_for(&url, Purpose::File(named_by)).await?
+    };
     Ok(Request::file(url).with_credential(credential))
 }
 

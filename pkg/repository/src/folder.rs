@@ -12,7 +12,7 @@ pub use index::{FolderIndex, InvalidFolderIndex};
 
 use crate::{
     BoxFuture, Context, Digest, Error, Failure, File, FolderLocation, Origin, Repository,
-    credential::Purpose,
+    credential::{NamedBy, Purpose},
     http::{Keep, Request, forget, keep, shown},
     names::{check_file, check_version, percent_encode_path},
     reader,
@@ -44,7 +44,7 @@ impl Folder {
 
     async fn request(&self, path: &str) -> Result<Request, Error> {
         let url = self.address(path)?;
-        let credential = self.context.credential_for(&url, Purpose::File).await?;
+        let credential = self.context.credential_for(&url, Purpose::File(NamedBy::User)).await?;
         Ok(Request::file(url).with_credential(credential))
     }
 

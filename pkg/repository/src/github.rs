@@ -7,7 +7,7 @@ use url::Url;
 
 use crate::{
     BoxFuture, Context, Error, Failure, File, GitHubLocation, Origin, Repository,
-    credential::Purpose,
+    credential::{NamedBy, Purpose},
     go_proxy,
     http::{Api, Keep, Kept, Request, keep, keep_as, shown},
     names::{check_file, check_version, percent_encode_path},
@@ -64,7 +64,7 @@ impl GitHub {
     ) -> Result<Request, Error> {
         let base = api_base(host)?;
         let url = parse(&format!("{}{route}", base.as_str().trim_end_matches('/')))?;
-        let credential = context.credential_for(&base, Purpose::File).await?;
+        let credential = context.credential_for(&base, Purpose::File(NamedBy::User)).await?;
         let request = Request::file(url).accepting(accept).with_credential(credential);
         Ok(Request { api: Api::GitHub(base), ..request })
     }
@@ -72,7 +72,7 @@ impl GitHub {
     /// Whether the API would be asked with a credential.
     async fn has_credential(&self) -> Result<bool, Error> {
         let base = api_base(&self.location.host)?;
-        Ok(self.context.credential_for(&base, Purpose::File).await?.is_some())
+        Ok(self.context.credential_for(&base, Purpose::File(NamedBy::User)).await?.is_some())
     }
 
     fn route(&self, rest: &str) -> String {

@@ -4,7 +4,7 @@ use url::Url;
 
 use crate::{
     BoxFuture, Context, Error, File, GitLabLocation, Origin, Repository,
-    credential::Purpose,
+    credential::{NamedBy, Purpose},
     http::{Keep, Request, keep, shown},
     names::{check_file, check_version, percent_decode, percent_encode_path},
     reader,
@@ -34,7 +34,7 @@ impl GitLab {
         let key = url.to_string();
         let fetch = async {
             let looked_at = shown(&url);
-            let credential = self.context.credential_for(&url, Purpose::File).await?;
+            let credential = self.context.credential_for(&url, Purpose::File(NamedBy::User)).await?;
             let request = Request::file(url).with_credential(credential);
             match keep(&self.context, &request, Keep::Forever).await {
                 Ok(answer) => Ok(File { bytes: answer.bytes, origin: Origin::Url(looked_at) }),

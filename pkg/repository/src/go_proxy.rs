@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::{
     Context, Error, Event,
-    credential::Purpose,
+    credential::{NamedBy, Purpose},
     http::{Keep, Request, keep, shown},
     local::read_limited,
 };
@@ -84,6 +84,9 @@ async fn ask(context: &Context, proxy: &Url, module: &str) -> Result<Option<Vec<
     Ok((!versions.is_empty()).then_some(versions))
 }
 
+/// A list of 100,000 versions; each takes many times its text in memory.
+const MAX_LIST_BYTES: usize = 1 << 20;
+
 /// The versions of one major version (0 and 1 together), by text; none when the proxy does not know it.
 /// From 2 on only versions of that number count: a proxy may answer every path with the same list, and the search must
 /// come to an end.
@@ -106,7 +109,7 @@ async fn list(
         })?;
         read_limited(&path, context.max_file_bytes())?
     } else {
-        let credential = context.credential_for(&url, Purpose::File).await?;
+        let credential = context.credential_for(&url, Purpose::File(NamedBy::User)).await?;
         match keep(context, &Request::file(url).with_credential(credential), Keep::WhileFresh).await {
             Ok(answer) => Some(answer.bytes),
             // That a proxy knows no such major version is not kept: without a connection what is kept counts alone.
@@ -116,6 +119,9 @@ async fn list(
         }
     };
     let Some(bytes) = bytes else { return Ok(None) };
+    if bytes.len() > MAX_LIST_BYTES {
+        return Err(Error::TooLarge { place: address, limit_bytes: MAX_LIST_BYTES as u64 });
+    }
     let lines = String::from_utf8_lossy(&bytes);
     let versions: BTreeMap<String, Version> = lines
         .lines()

@@ -63,7 +63,7 @@ pub use bundle::{
     load_into_folder, load_into_registry,
 };
 pub use context::{Context, Network, Refresh, RetryPolicy, Settings, Timeouts};
-pub use credential::{Credential, CredentialSources};
+pub use credential::{Credential, CredentialSources, NamedBy};
 pub use digest::{Digest, Digester, InvalidDigest};
 pub use error::{Error, Failure, Quota, RequestError};
 pub use event::{Event, EventSink, RetryReason};

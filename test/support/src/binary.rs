@@ -6,7 +6,7 @@ use std::{
     fmt, fs,
     io::Write as _,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Command, Output, Stdio},
 };
 
 use tempfile::TempDir;
@@ -184,6 +184,21 @@ impl World {
         self.finish(command, b"")
     }
 
+    /// Runs it with so much memory for what it writes to, and no more; what needs more is ended by a signal.
+    #[cfg(target_os = "linux")]
+    pub fn run_in_memory(&self, line: &str, mebibytes: usize) -> Outcome {
+        let command = self.command(line.split_whitespace());
+        let mut limited = Command::new("/bin/sh");
+        limited
+            .args(["-c", &format!("ulimit -d {}; exec \"$0\" \"$@\"", mebibytes * 1024)])
+            .arg(command.get_program())
+            .args(command.get_args())
+            .current_dir(self.current_dir())
+            .env_clear()
+            .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        self.finish(limited, b"")
+    }
+
     fn finish(&self, mut command: Command, stdin: &[u8]) -> Outcome {
         let mut child = command
             .stdin(Stdio::piped())
@@ -193,7 +208,11 @@ impl World {
             .expect("the binary under test can be started");
         // A run that ends without reading closes the pipe, which is its right.
         let _ = child.stdin.take().expect("stdin is piped").write_all(stdin);
-        let output = child.wait_with_output().expect("the binary under test can be waited for");
+        self.outcome(&child.wait_with_output().expect("the binary under test can be waited for"))
+    }
+
+    /// The outcome of a command that was started by itself.
+    pub fn outcome(&self, output: &Output) -> Outcome {
         Outcome {
             status: code(output.status),
             stdout: self.normal(&String::from_utf8_lossy(&output.stdout)),

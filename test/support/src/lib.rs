@@ -33,3 +33,4 @@ pub mod kind;
 mod listener;
 pub mod proxy;
 pub mod registry;
+pub mod tar;

@@ -7,7 +7,10 @@ use management::{
     MoveError, MovePhase, NotReady, Problems, UnfinishedRun, UpgradeError,
 };
 
-use super::rules::{as_error, one_of};
+use super::{
+    PROGRAM,
+    rules::{as_error, one_of},
+};
 use crate::verbs::r#move::command;
 
 pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
@@ -85,7 +88,7 @@ fn unfinished(run: &UnfinishedRun) -> String {
         }
         UnfinishedRun::Move(journal) => format!(
             "on its source cluster, `{}` completes it; `--abandon` proceeds all the same",
-            command(journal, "capstan")
+            command(journal, PROGRAM)
         ),
     }
 }

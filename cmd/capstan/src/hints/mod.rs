@@ -17,5 +17,8 @@ mod sandbox;
 mod settings;
 mod workload;
 
+/// Stands in hints for the name that the program was called by.
+pub(crate) const PROGRAM: &str = "{bin}";
+
 pub(crate) use members::members;
 pub(crate) use rules::for_error;

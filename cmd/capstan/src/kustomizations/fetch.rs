@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, path::Path};
 use futures::{StreamExt as _, stream};
 use kustomize::{Answer, Answers, Checkout, Remote, Request, TreePath, Way};
 use repository::{
-    Context,
+    Context, NamedBy,
     git::{Clones, LocalChanges, Remote as GitRemote, RemoteUrl},
 };
 
@@ -34,14 +34,19 @@ impl Fetched {
     /// Answers all requests; what cannot be fetched is an answer too.
     /// # Errors
     /// When no temporary folder can be made for charts.
-    pub(super) async fn add(&mut self, wanted: BTreeSet<Request>, fetcher: &Fetcher) -> Result<(), Failure> {
+    pub(super) async fn add(
+        &mut self,
+        wanted: BTreeSet<Request>,
+        named_by: NamedBy,
+        fetcher: &Fetcher,
+    ) -> Result<(), Failure> {
         let helm = match &fetcher.helm {
             Some(program) => {
                 Some(Helm::new(program, &fetcher.environment, &fetcher.context, self.temporary()?))
             }
             None => None,
         };
-        let each = wanted.into_iter().map(|request| fetcher.answer(request, helm.as_ref()));
+        let each = wanted.into_iter().map(|request| fetcher.answer(request, named_by, helm.as_ref()));
         let answers: Vec<_> = stream::iter(each).buffer_unordered(MOST_AT_ONCE).collect().await;
         for (request, answer) in answers {
             let answer = answer.map_err(|failure| {
@@ -87,7 +92,7 @@ impl Fetcher {
     /// When it cannot be fetched, or is a file.
     pub(super) async fn start(&self, remote: &Remote) -> Result<Start, Failure> {
         let shown = remote.shown();
-        let answer = self.remote(remote).await;
+        let answer = self.remote(remote, NamedBy::User).await;
         match answer.within(|| format!("cannot fetch `{shown}`"))? {
             Answer::Folder { top, root } => Ok(Start { folder: root, top: Some(top) }),
             Answer::Bytes(_) => {
@@ -96,9 +101,14 @@ impl Fetcher {
         }
     }
 
-    async fn answer(&self, request: Request, helm: Option<&Helm<'_>>) -> (Request, Result<Answer, Failure>) {
+    async fn answer(
+        &self,
+        request: Request,
+        named_by: NamedBy,
+        helm: Option<&Helm<'_>>,
+    ) -> (Request, Result<Answer, Failure>) {
         let answer = match (&request, helm) {
-            (Request::Remote(remote), _) => self.remote(remote).await,
+            (Request::Remote(remote), _) => self.remote(remote, named_by).await,
             (Request::ChartPull(pull), Some(helm)) => Box::pin(helm.pull(pull)).await,
             (Request::ChartTemplate(chart), Some(helm)) => Box::pin(helm.template(chart)).await,
             _ => Err(Failure::new(Kind::Bug, "nothing here can answer it")),
@@ -107,13 +117,13 @@ impl Fetcher {
     }
 
     /// Tries all that the entry may mean.
-    async fn remote(&self, remote: &Remote) -> Result<Answer, Failure> {
+    async fn remote(&self, remote: &Remote, named_by: NamedBy) -> Result<Answer, Failure> {
         let mut failures = Vec::new();
         for way in &remote.ways {
             let (name, url, answer) = match way {
-                Way::File(url) => ("file", url, self.file(url).await),
+                Way::File(url) => ("file", url, self.file(url, named_by).await),
                 Way::Repository(checkout) => {
-                    ("repository", &checkout.url, Box::pin(self.repository(checkout)).await)
+                    ("repository", &checkout.url, Box::pin(self.repository(checkout, named_by)).await)
                 }
             };
             match answer {
@@ -136,24 +146,24 @@ impl Fetcher {
         }
     }
 
-    async fn file(&self, url: &str) -> Result<Answer, Failure> {
-        let file = repository::fetch_file(&self.context, url).await?;
+    async fn file(&self, url: &str, named_by: NamedBy) -> Result<Answer, Failure> {
+        let file = repository::fetch_file(&self.context, url, named_by).await?;
         Ok(Answer::Bytes(file.bytes.to_vec().into()))
     }
 
-    async fn repository(&self, checkout: &Checkout) -> Result<Answer, Failure> {
-        let Some(limit) = checkout.timeout else { return self.check_out(checkout).await };
-        match tokio::time::timeout(limit, self.check_out(checkout)).await {
+    async fn repository(&self, checkout: &Checkout, named_by: NamedBy) -> Result<Answer, Failure> {
+        let Some(limit) = checkout.timeout else { return self.check_out(checkout, named_by).await };
+        match tokio::time::timeout(limit, self.check_out(checkout, named_by)).await {
             Ok(answer) => answer,
             Err(_) => Err(Failure::new(Kind::Environment, format!("it took longer than {limit:?}"))
                 .hint("write a longer `timeout` into its address")),
         }
     }
 
-    async fn check_out(&self, checkout: &Checkout) -> Result<Answer, Failure> {
+    async fn check_out(&self, checkout: &Checkout, named_by: NamedBy) -> Result<Answer, Failure> {
         let shown = repository::shown_text(&checkout.url);
         let url = RemoteUrl::parse(&checkout.url).within(|| format!("`{shown}` is no repository"))?;
-        let remote = GitRemote::new(url, Clones::Kept, &self.context)?;
+        let remote = GitRemote::new(url, named_by, Clones::Kept, &self.context)?;
         let commit = remote.resolve(checkout.reference.as_deref().unwrap_or("HEAD")).await?;
         let folder = remote.clone_folder().join(TREES).join(commit.as_str());
         let tree = remote.worktree(&commit, &folder, LocalChanges::Discard).await?;

@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use kustomize::{
     Answers, Build, BuildErrors, Options, Outcome, Output, Remote, Request, Resolved, Tree as _, TreePath,
 };
+use repository::NamedBy;
 
 use super::{
     disk::{DiskTree, tree_path},
@@ -89,7 +90,8 @@ impl Building<'_> {
         }
     }
 
-    /// Fetches what a first pass wants and builds again, until nothing more is wanted.
+    /// Fetches what a first pass wants and builds again, until nothing more is wanted. Local files name what the first pass of
+    /// a local folder wants; anything else may come from fetched files.
     /// # Errors
     /// As for [`Fetched::add`].
     pub(super) async fn fetch(
@@ -98,8 +100,11 @@ impl Building<'_> {
         fetched: &mut Fetched,
         fetcher: &Fetcher,
     ) -> Result<Result<Output, BuildErrors>, Failure> {
+        let is_local = self.start.top.is_none() && fetched.answers.is_empty();
+        let mut named_by = if is_local { NamedBy::User } else { NamedBy::FetchedFile };
         loop {
-            fetched.add(wanted, fetcher).await?;
+            fetched.add(wanted, named_by, fetcher).await?;
+            named_by = NamedBy::FetchedFile;
             match self.pass(&fetched.answers) {
                 Pass::Done(result) => return Ok(result),
                 Pass::Wants(more) => wanted = more,

@@ -13,7 +13,7 @@ mod streams;
 mod table;
 
 pub(crate) use amount::{in_bytes, in_days};
-pub(crate) use clean::clean;
+pub(crate) use clean::{clean, clean_line};
 pub(crate) use colour::{ColourChoice, Label};
 pub(crate) use input::Input;
 pub(crate) use messages::Messages;

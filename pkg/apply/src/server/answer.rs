@@ -17,6 +17,10 @@ const EXCERPT_CHARS: usize = 80;
 
 /// As much of a text that is an error message as a whole.
 const MESSAGE_CHARS: usize = 500;
+/// The same of a `Status`: rejections of large objects are long.
+const STATUS_CHARS: usize = 16 * 1024;
+/// As many causes of a rejection as are of use.
+const MOST_CAUSES: usize = 100;
 const NOT_TAKEN: &str = "the server does not take the credentials: they are wrong, or their time is over";
 
 /// Who answered what.
@@ -94,9 +98,10 @@ impl Asked<'_> {
 
     fn status(self, refusal: Refusal, code: u16, retry_after: Option<Duration>) -> ApiError {
         let details = refusal.details.unwrap_or_default();
-        let causes = details.causes.unwrap_or_default().into_iter().map(|cause| Cause {
-            field: cause.field.unwrap_or_default(),
-            message: cause.message.unwrap_or_default(),
+        let cut = |text: String| text.chars().take(STATUS_CHARS).collect::<String>();
+        let causes = details.causes.unwrap_or_default().into_iter().take(MOST_CAUSES).map(|cause| Cause {
+            field: cut(cause.field.unwrap_or_default()),
+            message: cut(cause.message.unwrap_or_default()),
         });
         let asked = details.retry_after_seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs);
         let reason = refusal.reason.unwrap_or_default();
@@ -104,7 +109,7 @@ impl Asked<'_> {
         let message = match refusal.message {
             // The server's own word for it helps nobody.
             Some(message) if code == 401 && message == "Unauthorized" => NOT_TAKEN.to_owned(),
-            Some(message) if !message.is_empty() => message,
+            Some(message) if !message.is_empty() => cut(message),
             _ => format!("status {code} {reason}"),
         };
         ApiError::Status {

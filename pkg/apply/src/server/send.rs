@@ -15,7 +15,7 @@ use super::{
     conceal::conceal,
     shared::Line,
 };
-use crate::{ApiError, Event, retry::Tries};
+use crate::{ApiError, Event, NoAnswer, retry::Tries};
 
 impl Server {
     /// Sends a request until it succeeds, cannot succeed, or time is over. For what may be done twice.
@@ -42,7 +42,12 @@ impl Server {
     ) -> Result<(), ApiError> {
         let never_answered = !self.shared.answered.load(Ordering::Relaxed);
         match error {
-            ApiError::Unreachable { unsent: true, .. } if never_answered => Err(error),
+            ApiError::Unreachable { unsent: true, .. }
+            | ApiError::Unreachable { source: NoAnswer::TimedOut { .. }, .. }
+                if never_answered =>
+            {
+                Err(error)
+            }
             error => {
                 let left = self.retry_until.map(|until| tries.elapsed() + until_then(until));
                 let give_up_after = left.map_or(self.retry_for, |left| left.min(self.retry_for));

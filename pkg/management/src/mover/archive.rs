@@ -278,16 +278,22 @@ fn verified(
     Ok(objects)
 }
 
+#[derive(Deserialize)]
+struct Format {
+    format: Option<u64>,
+}
+
 /// The format comes first: another one may have another shape.
 fn read_manifest(content: &[u8]) -> Result<BackupManifest, ArchiveError> {
     let bad = |error: serde_json::Error| shape(format!("its manifest cannot be read: {error}"));
-    let value: serde_json::Value = serde_json::from_slice(content).map_err(bad)?;
-    match value["format"].as_u64() {
+    // Only what belongs to a manifest is held: a tree of all that may be in it would take many times its size.
+    let Format { format } = serde_json::from_slice(content).map_err(bad)?;
+    match format {
         Some(found) if found == u64::from(BackupManifest::FORMAT) => {}
         Some(found) => return Err(ArchiveError::Format { found }),
         None => return Err(shape("its manifest has no format".to_owned())),
     }
-    serde_json::from_value(value).map_err(bad)
+    serde_json::from_slice(content).map_err(bad)
 }
 
 fn is_plain(file: &str) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BundleFlaw, FORM};
+use super::{BundleFlaw, FORM, ImageAddress};
 use crate::{
     names::check_version,
     oci::manifest::{Descriptor, INDEX},
@@ -166,7 +166,26 @@ impl BundleItem {
                 Ok(Self::Release { label, version })
             }
             SIGNATURE => Ok(Self::Signature { of: needed(SIGNED)? }),
-            IMAGE => Ok(Self::Image { reference: needed(NAME)?, platform: annotation(PLATFORM) }),
+            IMAGE => {
+                let (reference, platform) = (needed(NAME)?, annotation(PLATFORM));
+                let flaw = |what, name: &str, reason| BundleFlaw::Name {
+                    what,
+                    name: name.escape_debug().to_string(),
+                    reason,
+                };
+                if ImageAddress::parse(&reference).is_err() {
+                    return Err(flaw("the image", &reference, "is no reference of an image"));
+                }
+                let is_plain = |name: &str| {
+                    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte))
+                };
+                match platform {
+                    Some(platform) if !is_plain(&platform) => {
+                        Err(flaw("the platform", &platform, "is none of an image"))
+                    }
+                    platform => Ok(Self::Image { reference, platform }),
+                }
+            }
             _ => Err(BundleFlaw::Manifest { digest, reason: "is of a kind this program does not know" }),
         }
     }

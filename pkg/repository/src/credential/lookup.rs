@@ -1,7 +1,8 @@
 use std::{
+    collections::BTreeSet,
     fs, io,
     path::PathBuf,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
@@ -50,13 +51,20 @@ impl Default for CredentialSources {
 /// No file with credentials is as large.
 const LARGEST_BYTES: u64 = 4 << 20;
 
+/// The origin of an address. Credentials that are bound to no single host are only for hosts that the user names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedBy {
+    /// The configuration, the command line, or a local file that they name.
+    User,
+    /// A file that was fetched.
+    FetchedFile,
+}
+
 /// What is asked of a host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose<'a> {
-    /// A file, or an answer of an API, of a host that the user names.
-    File,
-    /// A file or a Git repository that fetched content may name. The `default` of netrc is not for its host.
-    Linked,
+    /// A file, an answer of an API, or a Git repository.
+    File(NamedBy),
     /// A repository of a registry.
     Registry {
         /// Its path, such as `team/providers`.
@@ -71,6 +79,22 @@ pub(crate) struct Found {
     netrc: OnceLock<Result<Option<Arc<Netrc>>, Error>>,
     /// By program and server.
     helpers: Cache<(String, String), Option<Credential>>,
+    /// Hosts that the user has named so far.
+    hosts_of_user: Mutex<BTreeSet<String>>,
+}
+
+impl Found {
+    /// Returns true for every host that the user has named in this run, whoever names it now.
+    fn is_of_user(&self, host: &str, named_by: NamedBy) -> bool {
+        let mut hosts = self.hosts_of_user.lock().unwrap_or_else(PoisonError::into_inner);
+        match named_by {
+            NamedBy::User => {
+                hosts.insert(host.to_owned());
+                true
+            }
+            NamedBy::FetchedFile => hosts.contains(host),
+        }
+    }
 }
 
 impl Context {
@@ -97,27 +121,34 @@ impl Context {
         }
         match purpose {
             Purpose::Registry { repository } => self.registry_credential(&authority(url), repository).await,
-            Purpose::File | Purpose::Linked => match self.token_for(&authority(url)) {
-                Some(token) => Ok(Some(token)),
-                None => Ok(self.netrc()?.and_then(|netrc| match purpose {
-                    Purpose::Linked => netrc.of_machine(url),
-                    _ => netrc.of_machine(url).or_else(|| netrc.default_login()),
-                })),
-            },
+            Purpose::File(named_by) => {
+                let host = authority(url);
+                let is_of_user = self.found_credentials().is_of_user(&host, named_by);
+                match self.token_for(&host, is_of_user) {
+                    Some(token) => Ok(Some(token)),
+                    None => Ok(self.netrc()?.and_then(|netrc| {
+                        let default_login = || netrc.default_login().filter(|_| is_of_user);
+                        netrc.of_machine(url).or_else(default_login)
+                    })),
+                }
+            }
         }
     }
 
-    /// The token of a host. That of `GITLAB_ACCESS_TOKEN` is for hosts named as GitLab; a host that is known by the
-    /// form of the path alone gets what is configured for it by name, so that no configuration can draw a token away.
-    fn token_for(&self, host: &str) -> Option<Credential> {
+    /// The token of a host. That of `GITLAB_ACCESS_TOKEN` is for hosts named as GitLab, and only where the user names them.
+    /// A host that is known by the form of the path alone gets what is configured for it by name, so that no configuration
+    /// can draw a token away.
+    fn token_for(&self, host: &str, is_of_user: bool) -> Option<Credential> {
         let settings = self.settings();
+        let for_gitlab =
+            || settings.gitlab_token.as_ref().filter(|_| is_of_user && host.starts_with("gitlab."));
         let token = match host {
             "github.com" => settings.github_token.as_ref(),
             _ => settings
                 .github_enterprise_tokens
                 .get(host)
                 .or_else(|| settings.gitlab_tokens.get(host))
-                .or_else(|| settings.gitlab_token.as_ref().filter(|_| host.starts_with("gitlab."))),
+                .or_else(for_gitlab),
         };
         token.cloned().map(Credential::from)
     }

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::{Purpose, *};
 use crate::{
-    Context, CredentialSources, Error, HostSettings, Hosts, Settings, fetch_file, fetch_url, open,
+    Context, CredentialSources, Error, HostSettings, Hosts, NamedBy, Settings, fetch_file, fetch_url, open,
     testing::{gitlab_token, settings},
 };
 
@@ -96,7 +96,7 @@ async fn the_nearest_source_wins_and_each_is_for_its_own_hosts() {
         ("https://me:pw@plain.lab/x", "nothing"),
     ];
     for (url, expected) in cases {
-        assert_eq!(found(&context, url, Purpose::File).await.unwrap(), expected, "{url}");
+        assert_eq!(found(&context, url, Purpose::File(NamedBy::User)).await.unwrap(), expected, "{url}");
     }
     // A registry is another purpose: neither tokens nor netrc are for it.
     let registry = Purpose::Registry { repository: "a/b" };
@@ -108,15 +108,21 @@ async fn the_nearest_source_wins_and_each_is_for_its_own_hosts() {
 }
 
 #[tokio::test]
-async fn the_default_of_netrc_is_for_hosts_that_the_user_names() {
+async fn credentials_of_no_single_host_are_for_hosts_that_the_user_names() {
     let folder = tempfile::tempdir().unwrap();
     let text = "machine known.lab login a password own\ndefault login a password all";
-    let context = Context::new(Settings { credentials: netrc(&folder, text), ..Settings::default() });
-    for (url, of_user, linked) in
-        [("https://known.lab/x", "own", "own"), ("https://other.lab/x", "all", "nothing")]
-    {
-        assert_eq!(found(&context, url, Purpose::File).await.unwrap(), of_user, "{url}");
-        assert_eq!(found(&context, url, Purpose::Linked).await.unwrap(), linked, "{url}");
+    let credentials = netrc(&folder, text);
+    let context = Context::new(Settings { credentials, gitlab_token: gitlab_token(), ..Settings::default() });
+    for (url, of_fetched_file, of_user) in [
+        ("https://known.lab/x", "own", "own"),
+        ("https://other.lab/x", "nothing", "all"),
+        ("https://gitlab.lab/x", "nothing", "glpat_for_gitlab_only"),
+    ] {
+        let found = async |named_by| found(&context, url, Purpose::File(named_by)).await.unwrap();
+        assert_eq!(found(NamedBy::FetchedFile).await, of_fetched_file, "{url}");
+        assert_eq!(found(NamedBy::User).await, of_user, "{url}");
+        // The user has named the host by now.
+        assert_eq!(found(NamedBy::FetchedFile).await, of_user, "{url}");
     }
 }
 
@@ -127,7 +133,7 @@ async fn a_linked_file_is_fetched_without_the_default_of_netrc() {
     let credentials = netrc(&folder, "default login ann password one");
     let context = Context::new(Settings { credentials, ..settings(&host) });
     let url = "https://files.example.org/c.yaml";
-    fetch_file(&context, url).await.unwrap();
+    fetch_file(&context, url, NamedBy::FetchedFile).await.unwrap();
     fetch_url(&context, url).await.unwrap();
     let shown: Vec<bool> =
         host.received().iter().map(|request| request.header("authorization").is_some()).collect();
@@ -145,7 +151,7 @@ async fn auth_files_are_for_registries_and_the_first_that_knows_counts() {
     let registry = Purpose::Registry { repository: "team/app" };
     assert_eq!(found(&context, "https://registry.lab/", registry).await.unwrap(), "one");
     assert_eq!(found(&context, "https://other.lab/", registry).await.unwrap(), "two");
-    assert_eq!(found(&context, "https://other.lab/", Purpose::File).await.unwrap(), "nothing");
+    assert_eq!(found(&context, "https://other.lab/", Purpose::File(NamedBy::User)).await.unwrap(), "nothing");
 }
 
 #[cfg(unix)]
@@ -262,7 +268,7 @@ async fn a_file_with_credentials_that_cannot_be_read_is_named() {
     let credentials =
         CredentialSources { netrc: Some(folder.path().to_owned()), ..CredentialSources::default() };
     let context = Context::new(Settings { credentials, ..Settings::default() });
-    let error = found(&context, "https://plain.lab/", Purpose::File).await.unwrap_err();
+    let error = found(&context, "https://plain.lab/", Purpose::File(NamedBy::User)).await.unwrap_err();
     assert!(matches!(error, Error::Read { path, .. } if path == folder.path()));
     let sources = auth_file(&folder, "{");
     let context = Context::new(Settings { credentials: sources, ..Settings::default() });

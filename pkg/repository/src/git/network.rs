@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::Path};
 use url::Url;
 
 use super::{Remote, Transport, program::Run};
-use crate::{CaBundle, ClientCertificate, Credential, Error, HostProxy};
+use crate::{CaBundle, ClientCertificate, Credential, Error, HostProxy, credential::Purpose};
 
 /// Asks this process for the credential; the program gets it by its environment, so that no list of processes shows it.
 /// The host that is asked for is checked by Git, after redirects too: another one does not get it.
@@ -96,7 +96,7 @@ async fn configured(remote: &Remote) -> Result<Option<Credential>, Error> {
         return Ok(Some(credential.clone()));
     }
     match remote.url.http().filter(|url| url.scheme() == "https") {
-        Some(url) => remote.context.credential_for(&url, remote.purpose).await,
+        Some(url) => remote.context.credential_for(&url, Purpose::File(remote.named_by)).await,
         None => Ok(None),
     }
 }

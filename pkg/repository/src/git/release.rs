@@ -3,7 +3,7 @@ use futures::FutureExt as _;
 
 use super::{Clones, Commit, Remote, RemoteUrl, RemoteUrlError, failure::GitFailure};
 use crate::{
-    BoxFuture, Context, Error, File, GitLocation, GitReference, Origin, Repository,
+    BoxFuture, Context, Error, File, GitLocation, GitReference, NamedBy, Origin, Repository,
     names::{check_file, check_version},
     reader,
 };
@@ -22,7 +22,7 @@ impl GitRepository {
     }
 
     fn remote(&self) -> Result<Remote, Error> {
-        Ok(Remote::new(self.url.clone(), Clones::Kept, &self.context)?.configured())
+        Remote::new(self.url.clone(), NamedBy::User, Clones::Kept, &self.context)
     }
 
     /// Versions that tags name, oldest first, and the other tags.

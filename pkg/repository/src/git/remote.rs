@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Context, Error, Event, Network, Refresh, RetryReason,
-    credential::Purpose,
+    credential::NamedBy,
     durable,
     store::{KeyLock, note_use},
 };
@@ -42,7 +42,7 @@ pub struct Remote {
     pub(super) url: RemoteUrl,
     pub(super) clone: PathBuf,
     pub(super) known: Arc<Known>,
-    pub(super) purpose: Purpose<'static>,
+    pub(super) named_by: NamedBy,
 }
 
 impl std::fmt::Debug for Remote {
@@ -62,19 +62,19 @@ impl Remote {
     /// Takes an address; makes no connection, and no folder but the one of all clones.
     /// # Errors
     /// When that folder cannot be made.
-    pub fn new(url: RemoteUrl, clones: Clones<'_>, context: &Context) -> Result<Self, Error> {
+    pub fn new(
+        url: RemoteUrl,
+        named_by: NamedBy,
+        clones: Clones<'_>,
+        context: &Context,
+    ) -> Result<Self, Error> {
         let clones = match clones {
             Clones::Kept => session::clones(context)?,
             Clones::Below(folder) => folder.to_owned(),
         };
         let clone = clones.join(url.key());
         let known = context.git().known(&clone);
-        Ok(Self { known, context: context.clone(), url, clone, purpose: Purpose::Linked })
-    }
-
-    /// The same for an address that the user configured: its host may get the `default` login of netrc.
-    pub(super) fn configured(self) -> Self {
-        Self { purpose: Purpose::File, ..self }
+        Ok(Self { known, context: context.clone(), url, clone, named_by })
     }
 
     /// Where it is fetched from.

@@ -13,7 +13,9 @@ use support::git::{GitForge, GitHost};
 use tempfile::TempDir;
 
 use super::{Clones, GitFailure, GitSettings, Remote, RemoteUrl};
-use crate::{CaBundle, Context, Error, Event, Network, RetryPolicy, Settings, StoreSettings, testing::Heard};
+use crate::{
+    CaBundle, Context, Error, Event, NamedBy, Network, RetryPolicy, Settings, StoreSettings, testing::Heard,
+};
 
 /// A forge, and a folder that things are kept in from run to run.
 struct Lab {
@@ -64,7 +66,7 @@ impl Lab {
 
 fn remote(address: impl AsRef<Path>, context: &Context) -> Remote {
     let url = RemoteUrl::parse(address.as_ref().to_str().unwrap()).unwrap();
-    Remote::new(url, Clones::Kept, context).unwrap()
+    Remote::new(url, NamedBy::FetchedFile, Clones::Kept, context).unwrap()
 }
 
 /// What stopped Git.

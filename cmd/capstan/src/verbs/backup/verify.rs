@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use management::BackupManifest;
 
 use super::sealing::OpenFlags;
-use crate::{Failure, session::Session, verbs::r#move::saving};
+use crate::{Failure, session::Session, ui::clean_line, verbs::r#move::saving};
 
 /// Read a backup whole and check every sum, without a cluster
 ///
@@ -35,14 +35,15 @@ pub(in crate::verbs) fn tell(manifest: &BackupManifest, session: &Session) {
     let about = &manifest.about;
     session.messages().status(format!(
         "a backup of {} at {}, {}",
-        about.source.address,
-        about.created,
+        clean_line(&about.source.address),
+        clean_line(&about.created),
         if about.at_rest { "made at rest" } else { "made without a pause" }
     ));
     for note in &about.notes {
-        session.messages().warning(format!("when it was made: {note}"));
+        session.messages().warning(format!("when it was made: {}", clean_line(note)));
     }
     for left in &manifest.left_out {
-        session.messages().warning(format!("{} is not in it: {}", left.object, left.why));
+        let (object, why) = (left.object.to_string(), clean_line(&left.why));
+        session.messages().warning(format!("{} is not in it: {why}", clean_line(&object)));
     }
 }

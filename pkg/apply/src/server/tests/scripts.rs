@@ -97,8 +97,10 @@ async fn a_large_object_gets_more_time_and_is_looked_for_before_it_is_sent_again
 #[tokio::test(start_paused = true)]
 async fn a_small_object_is_sent_again_after_a_while() {
     let script = Scripted::default();
+    script.on("GET /version", [Reply::json(200, &json!({"gitVersion": "v1.36.0"}))]);
     script.on(&patch(ONE), [Reply::Silence, Reply::json(200, &json!({}))]);
     let lab = script.lab().await;
+    lab.server.version().await.unwrap();
     applied(&lab, &config_map("a", "1")).await.unwrap();
     assert_eq!(lab.retries(), ["no answer from the API server: nothing came within 30s"]);
     script.on("GET /version", [Reply::Silence]);
@@ -107,6 +109,16 @@ async fn a_small_object_is_sent_again_after_a_while() {
     assert!(
         matches!(error, ApiError::Unreachable { source: NoAnswer::TimedOut { after: a }, .. } if a == after)
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_never_answered_is_asked_once() {
+    let script = Scripted::default();
+    script.on(&patch(ONE), [Reply::Silence, Reply::json(200, &json!({}))]);
+    let lab = script.lab().await;
+    let error = applied(&lab, &config_map("a", "1")).await.unwrap_err();
+    assert!(matches!(error, ApiError::Unreachable { source: NoAnswer::TimedOut { .. }, .. }), "{error:?}");
+    assert!(lab.retries().is_empty());
 }
 
 #[tokio::test(start_paused = true)]

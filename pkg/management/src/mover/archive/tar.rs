@@ -48,7 +48,7 @@ pub(super) struct TarReader<'c, R> {
     input: R,
     /// Compressed bytes that were read so far.
     compressed: &'c Cell<u64>,
-    /// Bytes of entries so far.
+    /// Bytes of headers and entries so far.
     unpacked: u64,
 }
 
@@ -167,13 +167,10 @@ impl<'c, R: Read> TarReader<'c, R> {
 
     fn content(&mut self, header: &Header, largest: u64) -> Result<Vec<u8>, ArchiveError> {
         let padded = header.size.div_ceil(BLOCK as u64) * BLOCK as u64;
-        self.unpacked = self.unpacked.saturating_add(padded);
-        if header.size > largest || self.unpacked > LARGEST_SUM {
+        if header.size > largest || self.unpacked.saturating_add(padded) > LARGEST_SUM {
             return Err(shape(format!("`{}` in it is too large for a backup", header.name.escape_debug())));
         }
-        if self.unpacked > RATIO * self.compressed.get() + SLACK {
-            return Err(ArchiveError::Bomb { most: RATIO });
-        }
+        self.count(padded)?;
         let mut content = Vec::new();
         // What is said of the size is believed only as far as bytes come.
         (&mut self.input).take(padded).read_to_end(&mut content).map_err(read_error)?;
@@ -185,9 +182,19 @@ impl<'c, R: Read> TarReader<'c, R> {
     }
 
     fn block(&mut self) -> Result<[u8; BLOCK], ArchiveError> {
+        self.count(BLOCK as u64)?;
         let mut block = [0; BLOCK];
         self.input.read_exact(&mut block).map_err(read_error)?;
         Ok(block)
+    }
+
+    /// Counts bytes that are about to be unpacked: headers alone are a bomb too.
+    fn count(&mut self, bytes: u64) -> Result<(), ArchiveError> {
+        self.unpacked = self.unpacked.saturating_add(bytes);
+        if self.unpacked > RATIO * self.compressed.get() + SLACK {
+            return Err(ArchiveError::Bomb { most: RATIO });
+        }
+        Ok(())
     }
 
     /// A second empty block, and nothing but zeros behind it, up to the sum that is at the end of the compressed bytes.

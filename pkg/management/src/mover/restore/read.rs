@@ -28,7 +28,7 @@ impl SavedObjects {
                 Err(why) => problems.push(Problem::fatal(format!("cannot read `{name}`: {why}"))),
             }
         }
-        problems.extend(objects.iter().filter_map(|(file, object)| incomplete(file, object)));
+        problems.extend(objects.iter().filter_map(|(file, object)| unusable(file, object)));
         if problems.is_empty() {
             make_up_uids(&mut objects);
             problems = doubles(&objects);
@@ -110,11 +110,16 @@ fn documents(content: &[u8]) -> Result<Vec<Object>, String> {
     }
 }
 
-fn incomplete(file: &str, object: &Object) -> Option<Problem> {
-    let lacks = [("apiVersion", object.api_version()), ("kind", object.kind()), ("name", object.name())];
-    let (field, _) = lacks.into_iter().find(|(_, value)| value.is_empty())?;
+/// An object that no server has.
+fn unusable(file: &str, object: &Object) -> Option<Problem> {
+    let needed = [("apiVersion", object.api_version()), ("kind", object.kind()), ("name", object.name())];
     let hint = "take the file out of the folder, or complete it";
-    Some(problem(format!("an object in `{file}` has no {field}"), hint))
+    if let Some((field, _)) = needed.iter().find(|(_, value)| value.is_empty()) {
+        return Some(problem(format!("an object in `{file}` has no {field}"), hint));
+    }
+    let mut fields = needed.into_iter().chain([("namespace", object.namespace())]);
+    let (field, _) = fields.find(|(_, value)| value.contains(char::is_control))?;
+    Some(problem(format!("an object in `{file}` has a control character in its {field}"), hint))
 }
 
 /// Gives uids to objects without one, and to owner references without one the uid of the object they name.

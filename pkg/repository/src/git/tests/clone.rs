@@ -18,7 +18,7 @@ async fn one_remote_is_cloned_once_and_bare_however_it_is_spelled() {
     let below = lab.kept.path().join("dependencies/.repos");
     let read = async |name: &str| {
         let url = RemoteUrl::parse(&host.url(name)).unwrap();
-        let remote = Remote::new(url, Clones::Below(&below), &context).unwrap();
+        let remote = Remote::new(url, NamedBy::User, Clones::Below(&below), &context).unwrap();
         let commit = remote.resolve("v1.0.0").await?;
         remote.read(&commit, "a").await
     };

@@ -1,0 +1,271 @@
+//! Backups that somebody else has packed.
+
+use std::{fmt::Write as _, fs};
+
+use ::repository::Digest;
+use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
+use support::{
+    binary::Outcome,
+    kind::{CLUSTER, SECRET},
+    tar::{TarEntry, gunzip, gzip, gzip_bomb, tar, tar_entries, untar},
+};
+
+use super::{ESCAPE, HUGE, MEMORY_MEBIBYTES, causes, ends_quietly};
+use crate::two::Two;
+
+const MANIFEST: &str = "manifest.json";
+/// A manifest that is not refused for its size alone.
+const LARGE_MANIFEST: usize = 15 << 20;
+
+/// Two clusters, and the entries of a backup of the first.
+async fn with_backup() -> (Two, Vec<TarEntry>) {
+    let two = Two::start().await;
+    let saved = two.here("backup saved.tar.gz").await;
+    assert_eq!(saved.status, 0, "{saved}");
+    let entries = untar(&gunzip(&fs::read(two.path("saved.tar.gz")).unwrap()));
+    (two, entries)
+}
+
+/// The backup with another manifest.
+fn with_manifest(backup: &[TarEntry], change: impl Fn(&mut Value)) -> Vec<u8> {
+    let mut entries = backup.to_vec();
+    let manifest = entries.iter_mut().find(|entry| entry.name == MANIFEST).unwrap();
+    let mut json = serde_json::from_slice(&manifest.content).unwrap();
+    change(&mut json);
+    manifest.content = json.to_string().into_bytes();
+    gzip(&tar(&entries))
+}
+
+/// The backup with one more object, which the manifest names.
+fn and_object(backup: &[TarEntry], object: &Value) -> Vec<u8> {
+    let content = object.to_string();
+    let mut entries = backup.to_vec();
+    entries.insert(0, TarEntry::file("objects/more.yaml", content.as_str()));
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let group = text("/apiVersion").split_once('/').map_or("", |(group, _)| group);
+    with_manifest(&entries, |manifest| {
+        manifest["objects"].as_array_mut().unwrap().push(json!({
+            "file": "more.yaml",
+            "sha256": Digest::of(content.as_bytes()).to_string().trim_start_matches("sha256:"),
+            "object": {
+                "group": group, "kind": text("/kind"),
+                "namespace": text("/metadata/namespace"), "name": text("/metadata/name"),
+            },
+            "uid": text("/metadata/uid"),
+        }));
+    })
+}
+
+impl Two {
+    fn in_memory(&self, line: &str) -> Outcome {
+        tokio::task::block_in_place(|| self.world.run_in_memory(line, MEMORY_MEBIBYTES))
+    }
+
+    /// Restores every backup, which must fail before the target is asked anything; tells the causes.
+    async fn refuses(&self, backups: Vec<(&str, Vec<u8>)>) -> String {
+        let [_, target] = self.kubeconfigs().await;
+        let (files, revision) = (self.world.files(), self.target.sandbox().revision());
+        let mut told = String::new();
+        for (name, bytes) in backups {
+            let path = self.world.write("hostile.tar.gz", bytes);
+            for line in ["backup verify hostile.tar.gz", "restore hostile.tar.gz"] {
+                let flag = if line.starts_with("restore") { "--kubeconfig" } else { "" };
+                let target = if flag.is_empty() { "" } else { &target };
+                let run = self.in_memory(&format!("{line} {flag} {target}"));
+                ends_quietly(&run, 1, name);
+                assert_eq!(run.stdout, "", "{name}");
+                if line.starts_with("restore") {
+                    let _ = writeln!(told, "{name}: {}", causes(&run));
+                }
+            }
+            fs::remove_file(path).unwrap();
+        }
+        assert_eq!((self.world.files(), self.target.sandbox().revision()), (files, revision));
+        told
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_entries_of_a_backup_are_refused_and_nothing_is_written() {
+    let (two, good) = with_backup().await;
+    let and = |more: TarEntry| gzip(&tar(&[&[more], &good[..]].concat()));
+    let large = |name: &str, start: &str| {
+        let entry = TarEntry::file(name, "").of_size(LARGE_MANIFEST as u64);
+        [tar_entries(&[entry]), start.as_bytes().to_vec()].concat()
+    };
+    let fill = |text: &str| text.repeat((1 << 20) / text.len());
+    let pieces = LARGE_MANIFEST >> 20;
+    let whole = gzip(&tar(&good));
+    let long_name = format!("1048590 path={}\n", "x".repeat(1 << 20));
+    let long_name = TarEntry { kind: b'x', ..TarEntry::file("PaxHeader", long_name) };
+    let object = tar_entries(&[TarEntry::file("objects/a.yaml", vec![0; 6 << 20])]);
+    let folders = tar_entries(&vec![TarEntry::special("objects/", b'5', ""); 2048]);
+    let told = two
+        .refuses(vec![
+            ("bomb of an object", gzip_bomb(&large("objects/a.yaml", ""), &vec![0; 1 << 20], 4096)),
+            ("bomb of objects", gzip_bomb(&[], &object, 600)),
+            ("bomb of folders", gzip_bomb(&[], &folders, 4096)),
+            (
+                "manifest of numbers",
+                gzip_bomb(&large(MANIFEST, "{\"format\":1,\"x\":["), fill("0,").as_bytes(), pieces),
+            ),
+            (
+                "manifest of texts",
+                gzip_bomb(
+                    &large(MANIFEST, "{\"format\":1,\"of\":{\"notes\":["),
+                    fill("\"\",").as_bytes(),
+                    pieces,
+                ),
+            ),
+            ("climbs", and(TarEntry::file("objects/../../x", "x"))),
+            ("absolute", and(TarEntry::file("/etc/passwd", "x"))),
+            ("symbolic link", and(TarEntry::special("objects", b'2', "/etc"))),
+            ("hard link", and(TarEntry::special("objects/a.yaml", b'1', "/etc/passwd"))),
+            ("device", and(TarEntry::special("objects/a.yaml", b'3', ""))),
+            ("twice", and(good[0].clone())),
+            ("long name", and(long_name)),
+            ("escapes", and(TarEntry::file(format!("{ESCAPE}\r\n"), "x"))),
+            ("huge", and(TarEntry::file("objects/a.yaml", "").of_size(HUGE))),
+            ("cut off", whole[..whole.len() / 2].to_vec()),
+        ])
+        .await;
+    assert_data_eq!(
+        told,
+        str![[r#"
+bomb of an object: `objects/a.yaml` in it is too large for a backup
+bomb of objects: `objects/a.yaml` is in it twice
+bomb of folders: it unpacks to more than 64 times its size
+manifest of numbers: its manifest cannot be read: EOF while parsing a list at line 1 column 15728640
+manifest of texts: its manifest cannot be read: EOF while parsing a value at line 1 column 15728640
+climbs: `objects/../../x` in it is no file of a backup
+absolute: `/etc/passwd` in it is no file of a backup
+symbolic link: `objects` in it is no regular file
+hard link: `objects/a.yaml` in it is no regular file
+device: `objects/a.yaml` in it is no regular file
+twice: `objects/Cluster_default_demo.yaml` is in it twice
+long name: `PaxHeader` in it is too large for a backup
+escapes: `/u{1b}[2J/u{202e}/r/n` in it is no file of a backup
+huge: `objects/a.yaml` in it is too large for a backup
+cut off: it is cut off
+
+"#]]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_manifest_that_lies_is_refused_and_nothing_is_written() {
+    let (two, good) = with_backup().await;
+    let with = |pointer: &str, value: Value| {
+        with_manifest(&good, |manifest| *manifest.pointer_mut(pointer).unwrap() = value.clone())
+    };
+    let aliases = format!("kind: A\na: &a {}\nb:\n{}", "x".repeat(1_000_000), "- *a\n".repeat(4_000));
+    let aliases = [&[TarEntry::file("objects/Cluster_default_demo.yaml", aliases)], &good[1..]].concat();
+    let sum = Digest::of(&aliases[0].content).to_string();
+    let named = |name: &str, namespace: &str| {
+        json!({
+            "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
+            "metadata": {"name": name, "namespace": namespace, "uid": "more"},
+        })
+    };
+    let told = two
+        .refuses(vec![
+            ("sum", with("/objects/0/sha256", json!(ESCAPE))),
+            ("file", with("/objects/0/file", json!(ESCAPE))),
+            ("file of a folder", with("/objects/0/file", json!("../manifest.json"))),
+            ("other object", with("/objects/0/object/name", json!(ESCAPE))),
+            ("other namespace", with("/objects/0/object/namespace", json!("kube-system"))),
+            ("less", with("/objects", json!([]))),
+            (
+                "more",
+                with_manifest(&good, |manifest| {
+                    let first = manifest["objects"][0].clone();
+                    manifest["objects"].as_array_mut().unwrap().push(first);
+                }),
+            ),
+            ("shape", with("/of/source", json!(ESCAPE))),
+            ("name of an object", and_object(&good, &named(&format!("{ESCAPE}\nforged"), "default"))),
+            ("namespace of an object", and_object(&good, &named("more", &format!("{ESCAPE}\nforged")))),
+            ("format", with("/format", json!(u64::MAX))),
+            (
+                "aliases",
+                with_manifest(&aliases, |manifest| {
+                    manifest["objects"][0]["sha256"] = json!(sum.trim_start_matches("sha256:"));
+                }),
+            ),
+        ])
+        .await;
+    assert_data_eq!(
+        told,
+        str![[r#"
+sum: `Cluster_default_demo.yaml` in it was changed: its SHA-256 is another
+file: `/u{1b}[2J/u{202e}` is in its manifest and not in it
+file of a folder: `../manifest.json` is in its manifest and not in it
+other object: Cluster default/demo is in it and not in its manifest
+other namespace: Cluster default/demo is in it and not in its manifest
+less: `Cluster_default_demo.yaml` is in it and not in its manifest
+more: `Cluster_default_demo.yaml` is in its manifest and not in it
+shape: its manifest cannot be read: invalid type: string "/u{1b}[2J/u{202e}", expected struct ClusterIdentity at line 1 column [..]
+name of an object: an object in `more.yaml` has a control character in its name
+namespace of an object: an object in `more.yaml` has a control character in its namespace
+format: it is of format 18446744073709551615, and this program reads 1
+aliases: cannot read `Cluster_default_demo.yaml`: document 1, line 2, column 7: the text and its aliases take more than the limit of 268435456 bytes
+
+"#]]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn foreign_words_of_a_backup_forge_no_line() {
+    let (two, good) = with_backup().await;
+    let forged = format!("{ESCAPE}\nforged");
+    two.world.write(
+        "words.tar.gz",
+        with_manifest(&good, |manifest| {
+            let about = &mut manifest["of"];
+            about["created"] = json!(forged);
+            about["source"]["address"] = json!(forged);
+            about["notes"] = json!([forged]);
+            let object = json!({"group": "", "kind": forged, "namespace": forged, "name": forged});
+            manifest["leftOut"] = json!([{"object": object, "why": forged}]);
+        }),
+    );
+    let verified = two.alone("backup verify words.tar.gz");
+    ends_quietly(&verified, 0, "words");
+    let forged = verified.stderr.lines().filter(|line| line.trim_start().starts_with("forged"));
+    assert_eq!(forged.count(), 0, "{verified}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn objects_that_belong_to_no_cluster_are_not_restored() {
+    let (two, good) = with_backup().await;
+    let object = |version: &str, kind: &str, namespace: Value, name: &str| {
+        json!({
+            "apiVersion": version, "kind": kind,
+            "metadata": {
+                "name": name, "namespace": namespace, "uid": "more", "finalizers": ["example.org/hold"],
+                "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": "x", "uid": "foreign"}],
+            },
+        })
+    };
+    let [_, target] = two.kubeconfigs().await;
+    let rows = [
+        ("Deployment default/more", object("apps/v1", "Deployment", json!("default"), "more")),
+        (
+            "ClusterRoleBinding more",
+            object("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", Value::Null, "more"),
+        ),
+        ("Secret kube-system/more", object("v1", "Secret", json!("kube-system"), "more")),
+    ];
+    for (shown, object) in rows {
+        two.world.write("more.tar.gz", and_object(&good, &object));
+        let plan = two.alone(&format!("restore more.tar.gz --dry-run --kubeconfig {target}"));
+        ends_quietly(&plan, 0, shown);
+        assert!(plan.stdout.ends_with("\nobjects: 8 to create; 1 stay\n"), "{plan}");
+        assert!(plan.stdout.contains(&format!("nothing links it to what moves: {shown}\n")), "{plan}");
+    }
+    let restored = two.alone(&format!("restore more.tar.gz --kubeconfig {target}"));
+    ends_quietly(&restored, 0, "restore");
+    assert!(two.target.get(CLUSTER, "default/demo").await.is_some());
+    assert!(two.target.get(SECRET, "kube-system/more").await.is_none());
+}

@@ -1,0 +1,153 @@
+//! Bundles that somebody else has packed.
+
+use std::{fmt::Write as _, fs};
+
+use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
+use support::{
+    binary::World,
+    tar::{TarEntry, gzip_bomb, tar, untar},
+};
+
+use super::{ESCAPE, HUGE, MEMORY_MEBIBYTES, causes, ends_quietly};
+use crate::repository::with_repository;
+
+/// A file of a release.
+const BLOB: &str = "blobs/sha256/0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484";
+
+/// A world with a bundle, and what is in it.
+fn with_bundle() -> (World, Vec<TarEntry>) {
+    let world = with_repository();
+    world.done("bundle create -i own:v1.0.0 --file lab.tar");
+    let bundle = fs::read(world.current_dir().join("lab.tar")).unwrap();
+    (world, untar(&bundle))
+}
+
+/// The bundle with another value at a place of the entry of a release in its index.
+fn with_release(bundle: &[TarEntry], key: &str, value: Value) -> Vec<u8> {
+    let mut entries = bundle.to_vec();
+    let index = entries.iter_mut().find(|entry| entry.name == "index.json").unwrap();
+    let mut json: Value = serde_json::from_slice(&index.content).unwrap();
+    let releases = json["manifests"].as_array_mut().unwrap();
+    let release = releases.iter_mut().find(|it| it["annotations"]["dev.capstan.bundle.kind"] == "release");
+    *release.unwrap().pointer_mut(key).unwrap() = value;
+    index.content = json.to_string().into_bytes();
+    tar(&entries)
+}
+
+/// Loads every bundle, which must fail and write nothing; tells the causes.
+fn refused(world: &World, bundles: Vec<(&str, Vec<u8>)>) -> String {
+    let mut told = String::new();
+    for (name, bytes) in bundles {
+        let file = format!("{}.tar", name.replace(' ', "-"));
+        world.write(&file, bytes);
+        let before = world.files();
+        for line in [format!("verify {file}"), format!("load {file} --to-folder site")] {
+            let run = world.run_in_memory(&format!("bundle {line}"), MEMORY_MEBIBYTES);
+            ends_quietly(&run, 1, &line);
+            assert!(run.stdout.is_empty() && world.files() == before, "{line}: {run}");
+            if line.starts_with("load") {
+                let _ = writeln!(told, "{name}: {}", causes(&run));
+            }
+        }
+        fs::remove_file(world.current_dir().join(file)).unwrap();
+    }
+    told
+}
+
+#[test]
+fn hostile_entries_of_a_bundle_are_refused_and_nothing_is_written() {
+    let (world, good) = with_bundle();
+    let and = |more: TarEntry| tar(&[&good[..], &[more]].concat());
+    let whole = tar(&good);
+    let mut damaged = good.clone();
+    damaged.iter_mut().find(|entry| entry.name == BLOB).unwrap().content[0] ^= 1;
+    let long_name = TarEntry { kind: b'L', ..TarEntry::file("././@LongLink", "x".repeat(1 << 20)) };
+    let told = refused(
+        &world,
+        vec![
+            ("bomb", gzip_bomb(&[], &vec![0; 1 << 20], 4096)),
+            ("climbs", and(TarEntry::file("../x", "x"))),
+            ("climbs from a folder", and(TarEntry::file("blobs/sha256/../../../x", "x"))),
+            ("absolute", and(TarEntry::file("/etc/passwd", "x"))),
+            ("symbolic link", and(TarEntry::special("blobs/sha256", b'2', "/etc"))),
+            ("hard link", and(TarEntry::special(BLOB, b'1', "/etc/passwd"))),
+            ("device", and(TarEntry::special("blobs/zero", b'3', ""))),
+            ("pipe", and(TarEntry::special("index.json", b'6', ""))),
+            ("twice", and(good.iter().find(|entry| entry.name == BLOB).unwrap().clone())),
+            ("many", tar(&vec![TarEntry::special("blobs/", b'5', ""); 100_001])),
+            ("long name", and(long_name)),
+            ("huge name", and(TarEntry::special("PaxHeader", b'x', "").of_size(HUGE))),
+            ("escapes", and(TarEntry::file(format!("{ESCAPE}\r\n"), "x"))),
+            ("huge", and(TarEntry::file("oci-layout", "").of_size(HUGE))),
+            ("cut off", whole[..whole.len() / 2].to_vec()),
+            ("changed", tar(&damaged)),
+        ],
+    );
+    assert_data_eq!(
+        told,
+        str![[r#"
+bomb: it is no tar archive, or a damaged one: numeric field was not a number:  when getting cksum for /u{1f}�/u{8}
+climbs: its entry `../x` has no place in a bundle
+climbs from a folder: its entry `blobs/sha256/../../../x` has no place in a bundle
+absolute: its entry `/etc/passwd` has no place in a bundle
+symbolic link: its entry `blobs/sha256` is no plain file
+hard link: its entry `blobs/sha256/0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484` is no plain file
+device: its entry `blobs/zero` is no plain file
+pipe: its entry `index.json` is no plain file
+twice: its entry `blobs/sha256/0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484` is there twice
+many: it has more than 100000 entries
+long name: its entry `././@LongLink` is no plain file
+huge name: its entry `PaxHeader` is no plain file
+escapes: its entry `/u{1b}[2J/u{202e}/r/n` has no place in a bundle
+huge: it ends in the middle of `oci-layout`
+cut off: it ends in the middle of `[..]`
+changed: `[CWD]/changed.tar` cannot be used as a bundle: what should be sha256:0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484 is sha256:0f5830e99c31f95d29ce6ca46894c097de15d03b1fb3e6cdb2810cc985f097cf
+
+"#]]
+    );
+}
+
+#[test]
+fn a_hostile_index_of_a_bundle_is_refused_and_nothing_is_written() {
+    let (world, good) = with_bundle();
+    let with = |key: &str, value: Value| with_release(&good, key, value);
+    let annotation = |name: &str, value: &str| with(&format!("/annotations/{name}"), json!(value));
+    let image = |name: &str| {
+        with(
+            "/annotations",
+            json!({"dev.capstan.bundle.kind": "image", "org.opencontainers.image.ref.name": name}),
+        )
+    };
+    let told = refused(
+        &world,
+        vec![
+            ("size", with("/size", json!(u64::MAX))),
+            ("negative size", with("/size", json!(-1))),
+            ("digest", with("/digest", json!(ESCAPE))),
+            ("media type", with("/mediaType", json!(ESCAPE))),
+            ("kind", annotation("dev.capstan.bundle.kind", ESCAPE)),
+            ("label with escapes", annotation("dev.capstan.bundle.provider", ESCAPE)),
+            ("label that climbs", annotation("dev.capstan.bundle.provider", "../../x")),
+            ("label of the images", annotation("dev.capstan.bundle.provider", "images")),
+            ("version that climbs", annotation("dev.capstan.bundle.version", "v1.0.0/../../x")),
+            ("image with escapes", image(&format!("{ESCAPE}\nloaded release own:v9.9.9"))),
+        ],
+    );
+    assert_data_eq!(
+        told,
+        str![[r#"
+size: sha256:1f989fb4025bc1561d0f0cbf81a1c5ffbe190206cf19bd17570fb95d857513b6 has 711 bytes, and should have 18446744073709551615
+negative size: its `index.json` cannot be read: invalid value: integer `-1`, expected u64 at line 1 column [..]
+digest: its `index.json` cannot be read: `/u{1b}[2J/u{202e}` is no digest; one is written `sha256:` and 64 hexadecimal digits at line 1 column [..]
+media type: its manifest sha256:1f989fb4025bc1561d0f0cbf81a1c5ffbe190206cf19bd17570fb95d857513b6 is of another kind than its description says
+kind: its manifest sha256:1f989fb4025bc1561d0f0cbf81a1c5ffbe190206cf19bd17570fb95d857513b6 is of a kind this program does not know
+label with escapes: the provider `/u{1b}[2J/u{202e}` leads elsewhere
+label that climbs: the provider `../../x` leads elsewhere
+label of the images: the provider `images` is the name of something else
+version that climbs: the version `v1.0.0/../../x` leads elsewhere
+image with escapes: the image `/u{1b}[2J/u{202e}/nloaded release own:v9.9.9` is no reference of an image
+
+"#]]
+    );
+}
