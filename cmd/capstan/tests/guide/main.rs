@@ -1,0 +1,130 @@
+//! The commands of the README and of the guide, typed in order, with the output that the page states.
+//!
+//! Only `$ ` lines of `console` blocks are commands. `[..]` and `...` stand for output that varies. A command of a
+//! `console,fails` block has another exit status than 0, and `console,ignore` blocks do not run; [`IGNORED`] has the
+//! reason. Both streams are one output, as in a terminal.
+//!
+//! `SNAPSHOTS=overwrite cargo test --workspace --test guide` writes the output of this run into the pages.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod page;
+
+use std::{collections::BTreeSet, fs};
+
+use page::{blocks, project, type_page};
+use snapbox::{Assert, Data, assert::DEFAULT_ACTION_ENV, data::DataFormat};
+
+/// Why a page has commands that do not run, with the number of its `console,ignore` blocks.
+const IGNORED: [(&str, usize, &str); 1] =
+    [("docs/guide/quickstart.md", 2, "quotes the tour, and fetches releases from GitHub")];
+
+/// Pages that no test types yet.
+const UNTYPED: [&str; 23] = [
+    "README.md",
+    "docs/guide/air-gap.md",
+    "docs/guide/backup.md",
+    "docs/guide/cache.md",
+    "docs/guide/customise.md",
+    "docs/guide/describe.md",
+    "docs/guide/first-cluster.md",
+    "docs/guide/git.md",
+    "docs/guide/graph.md",
+    "docs/guide/hosts.md",
+    "docs/guide/images.md",
+    "docs/guide/install.md",
+    "docs/guide/kustomize.md",
+    "docs/guide/lock.md",
+    "docs/guide/management-cluster.md",
+    "docs/guide/move.md",
+    "docs/guide/oci.md",
+    "docs/guide/provider-authors.md",
+    "docs/guide/providers.md",
+    "docs/guide/sandbox.md",
+    "docs/guide/scripts.md",
+    "docs/guide/templates.md",
+    "docs/guide/workload-clusters.md",
+];
+
+/// Programs that pages use besides capstan. A page is not typed where one is not installed.
+const PROGRAMS: [&str; 3] = ["kubectl", "jq", "git"];
+
+fn holds(name: &str) {
+    let path = project(name);
+    let page = fs::read_to_string(&path).unwrap();
+    if let Some(program) = PROGRAMS.iter().find(|program| page.contains(*program) && !is_installed(program)) {
+        return say(&format!("{name} is not typed: {program} is not installed"));
+    }
+    // A `\` at the end of a line is no separator of a path.
+    let assert = Assert::new().action_env(DEFAULT_ACTION_ENV).normalize_paths(false);
+    assert.eq(type_page(&page), Data::read_from(&path, Some(DataFormat::Text)));
+}
+
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+#[expect(clippy::print_stderr, reason = "the line that tells why a test did nothing")]
+fn say(line: &str) {
+    eprintln!("{line}");
+}
+
+/// One test for each page, so that they run side by side.
+macro_rules! pages {
+    ($($test:ident $page:literal)*) => {
+        const TYPED: &[&str] = &[$($page),*];
+        $(
+            #[test]
+            fn $test() {
+                holds($page);
+            }
+        )*
+    };
+}
+
+pages! {
+    quickstart "docs/guide/quickstart.md"
+}
+
+/// The README and the pages of the guide, by their path from the root of the project.
+fn all_pages() -> BTreeSet<String> {
+    let guide = fs::read_dir(project("docs/guide")).unwrap();
+    let names = guide.map(|entry| format!("docs/guide/{}", entry.unwrap().file_name().display()));
+    names.chain(["README.md".to_owned()]).collect()
+}
+
+#[test]
+fn every_page_is_typed() {
+    let listed = TYPED.iter().chain(&UNTYPED).map(|page| (*page).to_owned());
+    assert_eq!(listed.collect::<BTreeSet<_>>(), all_pages());
+}
+
+#[test]
+fn every_command_runs_or_has_a_reason() {
+    for page in TYPED {
+        let text = fs::read_to_string(project(page)).unwrap();
+        let mut ignored = 0;
+        for block in blocks(&text) {
+            let place = format!("{page}:{}", block.first_line);
+            let commands = block.lines.iter().filter(|line| line.starts_with("$ ")).count();
+            match block.language {
+                "console" | "console,fails" => assert_ne!(commands, 0, "{place} has no command"),
+                "console,ignore" => ignored += 1,
+                "json" | "text" | "toml" | "yaml" => assert_eq!(commands, 0, "{place} has a command"),
+                language => panic!("{place} has the language `{language}`"),
+            }
+        }
+        let reason = IGNORED.iter().find(|(name, ..)| name == page);
+        assert_eq!(ignored, reason.map_or(0, |(_, count, _)| *count), "{page}: blocks that do not run");
+    }
+}
+
+#[test]
+fn every_page_says_what_it_starts_from() {
+    for page in TYPED.iter().filter(|page| page.starts_with("docs/guide/")) {
+        let text = fs::read_to_string(project(page)).unwrap();
+        let first = text.lines().nth(2).unwrap_or_default();
+        assert!(first.starts_with("Starts from: "), "{page} begins with: {first}");
+    }
+}
