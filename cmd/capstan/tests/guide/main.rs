@@ -42,9 +42,11 @@ fn holds(name: &str) {
     if let Some(program) = PROGRAMS.iter().find(|program| page.contains(*program) && !is_installed(program)) {
         return say(&format!("{name} is not typed: {program} is not installed"));
     }
+    let session = type_page(&page);
+    assert!(session.surprises.is_empty(), "{name}\n{}", session.surprises.join("\n"));
     // A `\` at the end of a line is no separator of a path.
     let assert = Assert::new().action_env(DEFAULT_ACTION_ENV).normalize_paths(false);
-    assert.eq(type_page(&page), Data::read_from(&path, Some(DataFormat::Text)));
+    assert.eq(session.page, Data::read_from(&path, Some(DataFormat::Text)));
 }
 
 fn is_installed(program: &str) -> bool {

@@ -126,10 +126,19 @@ impl Machine {
     }
 }
 
-/// Types a page into a shell. Returns the page with the output of this run in place of the stated one.
+/// A page after its commands ran.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// The page with the output of this run in place of the stated one.
+    pub(crate) page: String,
+    /// Commands with another exit status than their block states.
+    pub(crate) surprises: Vec<String>,
+}
+
+/// Types a page into a shell.
 ///
 /// A `yaml` block that begins with `# FILE.yaml` is the content of that file.
-pub(crate) fn type_page(page: &str) -> String {
+pub(crate) fn type_page(page: &str) -> Session {
     let machine = Machine::new();
     let blocks = blocks(page);
     for block in blocks.iter().filter(|block| block.language == "yaml") {
@@ -153,6 +162,7 @@ pub(crate) fn type_page(page: &str) -> String {
     let mut answers = output.split(END);
 
     let mut lines: Vec<String> = Vec::new();
+    let mut surprises = Vec::new();
     let mut rest = page.lines().enumerate();
     let mut blocks = blocks.iter().filter(|block| runs(block)).peekable();
     while let Some((number, line)) = rest.next() {
@@ -166,14 +176,14 @@ pub(crate) fn type_page(page: &str) -> String {
             lines.extend(typed.lines.lines().map(str::to_owned));
             lines.extend(answer.trim_end().lines().map(|line| line.trim_end().to_owned()));
             if (status != "0") != typed.fails {
-                lines.push(format!("(exit status {status})"));
+                surprises.push(format!("exit status {status}\n{}{answer}", typed.lines));
             }
         }
         for _ in 1..block.lines.len() {
             rest.next();
         }
     }
-    lines.join("\n") + "\n"
+    Session { page: lines.join("\n") + "\n", surprises }
 }
 
 /// A path from the root of the project.
