@@ -1,6 +1,7 @@
 //! A Markdown page as a session of a shell.
 
 use std::{
+    fmt::Write as _,
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -142,7 +143,9 @@ pub(crate) fn type_page(page: &str) -> Session {
     let machine = Machine::new();
     let blocks = blocks(page);
     for block in blocks.iter().filter(|block| block.language == "yaml") {
-        let name = block.lines[0].strip_prefix("# ").filter(|name| name.ends_with(".yaml"));
+        let name = block.lines[0]
+            .strip_prefix("# ")
+            .filter(|name| Path::new(name).extension() == Some("yaml".as_ref()));
         if let Some(name) = name {
             let path = machine.clone_of_project().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -155,7 +158,7 @@ pub(crate) fn type_page(page: &str) -> Session {
         while read -r name _; do command capstan sandbox delete \"$name\"; done' EXIT\n";
     for block in blocks.iter().filter(|block| runs(block)) {
         for typed in Typed::of(block) {
-            script += &format!("{{\n{}}} 2>&1\nprintf '{END}%s{END}' $?\n", typed.script());
+            writeln!(script, "{{\n{}}} 2>&1\nprintf '{END}%s{END}' $?", typed.script()).unwrap();
         }
     }
     let output = machine.run(&script);
