@@ -39,6 +39,7 @@ mod moves_refused;
 mod plugin;
 mod provider_add;
 mod provider_list;
+mod provider_remove;
 mod provider_show;
 mod quickstart;
 mod releases;

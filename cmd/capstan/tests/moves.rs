@@ -130,7 +130,16 @@ async fn a_move_without_anything_to_move_is_no_failure() {
         str![[r#"
 exit 0
 --- stderr
-warning: nothing to move in namespace `default`
+nothing to move: the move begun at [..] has moved 8 objects to the target; `capstan move report` shows each
+
+"#]]
+    );
+    assert_data_eq!(
+        two.run("move -n empty").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+warning: nothing to move in namespace `empty`
     there is a Cluster in namespace `web`: name it with `--namespace`
 
 "#]]

@@ -348,3 +348,20 @@ fn the_kubeconfig_of_the_user_is_changed_only_when_asked() {
     );
     assert!(!fs::read_to_string(theirs).unwrap().contains("lab"));
 }
+
+#[test]
+fn several_sandboxes_are_deleted_at_once_or_none_of_them() {
+    let sandboxes = Sandboxes::new();
+    for name in ["one", "two"] {
+        assert_eq!(sandboxes.run(&["start", name]).status, 0);
+    }
+    let refused = sandboxes.run(&["delete", "one", "twoo"]);
+    assert_eq!(refused.status, 1, "{refused}");
+    assert!(sandboxes.file("one", "").is_dir() && sandboxes.file("two", "").is_dir());
+    let deleted = sandboxes.run(&["delete", "two", "one", "two"]);
+    assert_eq!(
+        (deleted.status, &*deleted.stderr),
+        (0, "sandbox `one` is deleted\nsandbox `two` is deleted\n")
+    );
+    assert!(!sandboxes.file("one", "").exists() && !sandboxes.file("two", "").exists());
+}

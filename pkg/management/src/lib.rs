@@ -71,7 +71,7 @@ pub use describe::{
     Subject, Tone, TreeNode, TreeRole, TreeTable, Unreadable, describe_cluster, watch_cluster,
 };
 pub use discover::{DiscoverError, Discovered, Scope};
-pub use drawing::{Drawing, Fates, NoSuchCluster, draw, owner_graph};
+pub use drawing::{Drawing, Fates, NoSuchCluster, PageOrigin, draw, draw_page, owner_graph};
 pub use error::LifecycleError;
 pub use event::Event;
 pub use graph::{

@@ -150,7 +150,7 @@ pub(super) fn rollout_after(object: &Object) -> Option<(&str, Timestamp)> {
     Some((text, text.parse().ok()?))
 }
 
-fn is_deployment(resource: &RolloutResource) -> bool {
+pub(super) fn is_deployment(resource: &RolloutResource) -> bool {
     resource.is_kind("cluster.x-k8s.io", "MachineDeployment")
 }
 

@@ -48,6 +48,14 @@ fn plan(
     session.messages().progress().begin("looking at both clusters");
     let plan = session.block_on(Box::pin(management::plan_move(source, target, request)))?;
     warn(&plan, &session.cluster_events(flags.server.pace.progress));
+    if let Some(finished) = &plan.finished {
+        session.messages().status(format!(
+            "nothing to move: the move begun at {} has moved {} to the target; `{} move report` shows each",
+            finished.begun,
+            counted(finished.objects),
+            session.program().name(),
+        ));
+    }
     Ok(plan)
 }
 
@@ -87,11 +95,11 @@ fn tell(outcome: &MoveOutcome, events: &ClusterEvents) {
     for (object, what) in &outcome.differences {
         events.warning(format!("the target keeps {object} in another way than it was sent: {what}"));
     }
-    let moved = match outcome.journal.objects {
-        1 => "one object".to_owned(),
-        several => format!("{several} objects"),
-    };
-    events.end(format!("the move is done: {moved}"));
+    events.end(format!("the move is done: {}", counted(outcome.journal.objects)));
+}
+
+fn counted(objects: usize) -> String {
+    if objects == 1 { "one object".to_owned() } else { format!("{objects} objects") }
 }
 
 /// How far a move has come in this run: what the journal said last. Clones are one.

@@ -17,12 +17,14 @@ use crate::{
 const NAMED: usize = 10;
 
 /// The Clusters that are asked for, by namespace and name. One that is not there is a problem, and so is a choice of none.
-/// A move that is gone on with has chosen already: what it deleted is no longer there to be chosen.
+/// A move that is gone on with has chosen already: what it deleted is no longer there to be chosen. Nor is what a finished
+/// move of the same scope has moved (`is_moved`).
 pub(super) async fn choose(
     source: &ManagementCluster,
     graph: &Graph,
     request: &MoveRequest,
     stage: Stage<'_>,
+    is_moved: bool,
     found: &mut Findings,
 ) -> Result<Choice, MoveError> {
     if let Stage::Begun(journal) | Stage::Deleting(journal) = stage {
@@ -32,10 +34,10 @@ pub(super) async fn choose(
     let there = clusters_in(graph, &namespaces);
     let clusters = match &request.clusters {
         ClusterChoice::All => None,
-        ClusterChoice::Named(names) => Some(named(names, &there, &mut found.problems)),
+        ClusterChoice::Named(names) => Some(named(names, &there, is_moved, &mut found.problems)),
         ClusterChoice::Labelled(selector) => {
             let labelled = labelled(source, &there, selector).await?;
-            if labelled.is_empty() {
+            if labelled.is_empty() && !is_moved {
                 found.problems.push(problem(
                     format!("no Cluster in {} has the labels `{selector}`", spoken(&namespaces)),
                     "`kubectl get clusters -A --show-labels` lists them",
@@ -57,6 +59,7 @@ fn clusters_in<'g>(graph: &'g Graph, namespaces: &BTreeSet<String>) -> Vec<&'g O
 fn named(
     names: &BTreeSet<String>,
     there: &[&ObjectKey],
+    is_moved: bool,
     problems: &mut Vec<Problem>,
 ) -> BTreeSet<(String, String)> {
     let mut chosen = BTreeSet::new();
@@ -70,6 +73,7 @@ fn named(
         };
         let meant: Vec<&&ObjectKey> = there.iter().filter(is_meant).collect();
         match meant.as_slice() {
+            [] if is_moved => {}
             [] => problems.push(missing(text, name, there)),
             [key] => {
                 chosen.insert((key.namespace.clone(), key.name.clone()));

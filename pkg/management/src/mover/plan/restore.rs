@@ -75,7 +75,7 @@ pub async fn plan_restore(
         },
         ..request.clone()
     };
-    let choice = choose(target, &graph, &request_of_names, Stage::New, &mut found).await?;
+    let choice = choose(target, &graph, &request_of_names, Stage::New, false, &mut found).await?;
     let discovered = Discovered { types, graph, inventory: ProviderInventory::default() };
     let mut plan = MovePlan::of(discovered, &choice);
     found.add(check_selection(&plan.discovered.graph, &plan.selection));
