@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 #![expect(clippy::needless_raw_string_hashes, reason = "expected texts are rewritten in this form")]
 
+mod backup_files;
 mod backups;
 mod clusterctl_files;
 mod completion;
@@ -45,6 +46,7 @@ mod quickstart;
 mod releases;
 mod render;
 mod repository;
+mod restores;
 mod rollout;
 mod sandbox;
 mod sandbox_trouble;

@@ -1,5 +1,6 @@
 //! What verbs print with `-o json` or `-o yaml`. Fields are added, never renamed or removed.
 
+mod backup;
 mod bundle;
 mod cache;
 mod describe;
@@ -22,6 +23,9 @@ use serde_json::Value;
 
 use crate::ProviderType;
 
+pub use backup::{
+    BackupCluster, BackupEncryption, BackupKind, BackupProvider, BackupReport, BackupSource, RestoreReport,
+};
 pub use bundle::{
     BundleContent, BundleContentKind, BundleLoad, BundleReport, LoadedContent, LoadedContentState,
 };

@@ -82,13 +82,13 @@ pub use init::{InitRequest, init, plan_init};
 pub use inventory::{InventoryError, ProviderInventory};
 pub use mover::{
     Aborted, ArchiveError, ArchiveInput, ArchiveKeys, ArchiveLock, ArchiveOutput, ArchiveWriter, Backup,
-    BackupAbout, BackupManifest, BackupObject, BackupProvider, ClusterChoice, ClusterIdentity, Holder,
-    Identity, JournalError, JournalKeeper, JournalStore, KeepSaved, KeyError, KeyFileError, LeftOut,
-    MoveError, MoveJournal, MoveOutcome, MovePhase, MovePlan, MoveReport, MoveRequest, MoveSide,
-    OnDifference, OnTarget, OpenSave, OpenSaves, Passphrase, PausedObject, Recipient, Restored, Route,
-    SaveInto, SaveRest, Saved, SavedFile, SavedObject, SavedObjects, Seal, SealedOutput, abort_move,
-    carry_out_move, move_report, move_state, open_saves, plan_move, plan_restore, plan_save, read_archive,
-    restore_objects, resume_saved, save_objects,
+    BackupAbout, BackupContents, BackupIndex, BackupManifest, BackupObject, BackupProvider, ClusterChoice,
+    ClusterIdentity, Holder, Identity, JournalError, JournalKeeper, JournalStore, KeepSaved, KeyError,
+    KeyFileError, LeftOut, MoveError, MoveJournal, MoveOutcome, MovePhase, MovePlan, MoveReport, MoveRequest,
+    MoveSide, OnDifference, OnTarget, OpenSave, OpenSaves, Passphrase, PausedObject, Recipient,
+    RestoreOptions, Restored, Route, SaveInto, SaveRest, Saved, SavedFile, SavedObject, SavedObjects, Seal,
+    SealedOutput, abort_move, carry_out_move, move_report, move_state, open_saves, plan_move, plan_restore,
+    plan_save, read_archive, restore_objects, resume_saved, save_objects, verify_archive,
 };
 pub use plan::{
     Difference, Diffs, LifecyclePlan, NoRandomBytes, ObjectDifference, PlanOrigin, ProviderPlan, Verb,

@@ -51,8 +51,8 @@ use crate::{ContractError, DiscoverError, ManagementCluster, Problems};
 pub use abort::{Aborted, abort_move};
 pub use archive::{
     ArchiveError, ArchiveInput, ArchiveKeys, ArchiveLock, ArchiveOutput, ArchiveWriter, Backup, BackupAbout,
-    BackupManifest, BackupObject, BackupProvider, Identity, KeyError, KeyFileError, Passphrase, Recipient,
-    Seal, SealedOutput, read_archive,
+    BackupContents, BackupIndex, BackupManifest, BackupObject, BackupProvider, Identity, KeyError,
+    KeyFileError, Passphrase, Recipient, Seal, SealedOutput, read_archive, verify_archive,
 };
 pub use journal::{
     ClusterIdentity, Holder, JournalError, JournalKeeper, JournalStore, MoveJournal, MovePhase, MoveReport,
@@ -60,7 +60,7 @@ pub use journal::{
 };
 pub(crate) use journal::{JOURNAL_NAME, unfinished_move};
 pub use plan::{MovePlan, OnTarget, plan_move, plan_restore};
-pub use restore::{Restored, SavedFile, SavedObjects, restore_objects};
+pub use restore::{RestoreOptions, Restored, SavedFile, SavedObjects, restore_objects};
 pub use run::{MoveOutcome, carry_out_move};
 pub use save::{
     KeepSaved, LeftOut, OpenSave, OpenSaves, SaveInto, SaveRest, Saved, SavedObject, open_saves, plan_save,
@@ -70,7 +70,7 @@ pub use save::{
 /// What a move is asked for.
 #[derive(Clone, Debug)]
 pub struct MoveRequest {
-    /// Out of these namespaces; at least one.
+    /// Out of these namespaces. A move names at least one; a backup without any takes all.
     pub namespaces: BTreeSet<String>,
     /// Which Clusters.
     pub clusters: ClusterChoice,
@@ -168,8 +168,8 @@ pub enum MoveError {
         /// What is still there.
         objects: Vec<ObjectKey>,
     },
-    /// What was read cannot be kept.
-    #[error("cannot keep what was read")]
+    /// The saved objects cannot be written.
+    #[error("cannot write the saved objects")]
     Keep(#[source] io::Error),
     /// Another run saves the same.
     #[error("a save is under way: process {process} works on it")]

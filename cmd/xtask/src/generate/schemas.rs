@@ -55,6 +55,8 @@ fn forms() -> Vec<Form> {
         form::<output::MoveReport>("move-report", "`move`, `move report`"),
         form::<output::MoveStatus>("move-status", "`move status`"),
         form::<output::MoveAborted>("move-aborted", "`move --abort`"),
+        form::<output::BackupReport>("backup-report", "`backup`, `backup inspect`, `backup verify`"),
+        form::<output::RestoreReport>("restore-report", "`restore`"),
         form::<output::OwnerGraph>("owner-graph", "`graph`"),
         form::<output::RolloutReport>("rollout-report", "`alpha rollout status`"),
         form::<output::ProgressLine>("progress-line", "`--progress json`, a line each, on standard error"),

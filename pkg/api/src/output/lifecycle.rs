@@ -137,7 +137,7 @@ impl StepAction {
 }
 
 /// Names an object.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectName {
     /// The API group, empty for the core group.

@@ -1,11 +1,13 @@
 //! What a move is going to do: both sides looked at, everything checked, nothing written.
 
 mod choose;
+mod empty;
 mod look;
 mod overwrite;
 mod references;
 mod report;
 mod restore;
+mod twins;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +17,8 @@ use futures::future::try_join;
 
 pub use self::restore::plan_restore;
 use self::{
-    choose::{choose, nothing_to_move},
+    choose::choose,
+    empty::{nothing_to_move, nothing_to_save},
     look::Looked,
 };
 use super::{
@@ -112,10 +115,13 @@ pub(super) async fn plan_with(
     } else {
         found.add(check_half_deleted(&plan.half_deleted(|_| None)));
     }
+    if purpose == Purpose::Keep && found.problems.is_empty() {
+        found.problems = nothing_to_save(source, request, &plan).await;
+    }
     if !found.problems.is_empty() {
         return Err(Problems { problems: found.problems }.into());
     }
-    if unfinished.is_none() && plan.moves_nothing() {
+    if purpose == Purpose::Leave && unfinished.is_none() && plan.moves_nothing() {
         plan.finished = finished;
         if plan.finished.is_none() {
             found.warnings.push(nothing_to_move(source, request).await);
@@ -149,7 +155,10 @@ async fn last_move(
     Ok((None, is_done.then_some(journal)))
 }
 
-async fn identity(cluster: &ManagementCluster, side: MoveSide) -> Result<ClusterIdentity, MoveError> {
+pub(super) async fn identity(
+    cluster: &ManagementCluster,
+    side: MoveSide,
+) -> Result<ClusterIdentity, MoveError> {
     cluster.identity().await.map_err(|source| MoveError::Api { side, source })
 }
 

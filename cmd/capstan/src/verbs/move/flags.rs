@@ -209,11 +209,7 @@ impl ScopeFlags {
 }
 
 /// Those that were given, else that of the context.
-pub(in crate::verbs) fn namespaces(
-    given: &[String],
-    kube: &KubeFlags,
-    session: &Session,
-) -> BTreeSet<String> {
+fn namespaces(given: &[String], kube: &KubeFlags, session: &Session) -> BTreeSet<String> {
     let given = filled(given);
     if !given.is_empty() {
         return given;

@@ -36,6 +36,7 @@ fn facts(kind: &str, place: &str, content: Content) -> Facts {
         is_to_move: false,
         is_hierarchy: false,
         has_status: true,
+        provider: None,
     };
     Facts { key: key(kind, place), of: Arc::new(of), content, ..bare(kind, place) }
 }

@@ -33,7 +33,10 @@ pub async fn plan_save(
     keeper: &JournalKeeper,
 ) -> Result<MovePlan, MoveError> {
     let journal = Box::pin(move_state(Some(source), None)).await?.filter(MoveJournal::is_unfinished);
-    if let Some(journal) = journal.filter(|journal| !journal.namespaces.is_disjoint(&request.namespaces)) {
+    let overlaps = |journal: &MoveJournal| {
+        request.namespaces.is_empty() || !journal.namespaces.is_disjoint(&request.namespaces)
+    };
+    if let Some(journal) = journal.filter(overlaps) {
         let what = format!("it goes to `{}`", journal.target.address);
         return Err(journal.in_the_way(&what).into());
     }
