@@ -5,6 +5,7 @@ mod disturbed;
 mod foreign;
 mod journals_deleted;
 mod killed;
+mod lost_cluster;
 mod phases;
 mod resting;
 mod superseded;
