@@ -1,5 +1,6 @@
 mod aborted;
 mod carried;
+mod clocks;
 mod destroyed;
 mod disturbed;
 mod foreign;
