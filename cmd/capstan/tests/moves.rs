@@ -290,3 +290,26 @@ async fn a_move_that_was_refused_can_be_undone() {
     let resumed = two.source.get(CLUSTER, "default/demo").await.unwrap();
     assert_eq!(resumed["spec"]["paused"], json!(null));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn move_is_undone_without_its_target_and_not_completed_without_its_source() {
+    let two = refused().await;
+    let half = two.run("move --lost source").await;
+    assert_data_eq!(
+        half.stderr.as_str(),
+        str![[r"
+error: cannot resume Cluster default/demo on the target cluster: the move has not verified all of their objects there
+hint: restore them from a backup with `restore FILE`; what is there already is kept
+
+"]]
+    );
+    assert_eq!(half.status, 1, "{half}");
+    let undone = two.run("move --lost target").await;
+    assert_eq!(undone.status, 0, "{undone}");
+    let resumed = two.source.get(CLUSTER, "default/demo").await.unwrap();
+    assert_eq!(resumed["spec"]["paused"], json!(null));
+    let copy = two.target.get(CLUSTER, "default/demo").await.unwrap();
+    assert_eq!(copy["spec"]["paused"], json!(true));
+    let again = two.run("move --lost target").await;
+    assert!(again.stderr.starts_with("error: there is no move to abort\n"), "{again}");
+}

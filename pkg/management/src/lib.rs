@@ -87,8 +87,9 @@ pub use mover::{
     KeyFileError, LeftOut, MoveError, MoveJournal, MoveOutcome, MovePhase, MovePlan, MoveReport, MoveRequest,
     MoveSide, OnDifference, OnTarget, OpenSave, OpenSaves, Passphrase, PausedObject, Recipient,
     RestoreOptions, Restored, Route, SaveInto, SaveRest, Saved, SavedFile, SavedObject, SavedObjects, Seal,
-    SealedOutput, abort_move, carry_out_move, move_report, move_state, open_saves, plan_move, plan_restore,
-    plan_save, read_archive, restore_objects, resume_saved, save_objects, verify_archive,
+    SealedOutput, abort_move, abort_without_target, carry_out_move, complete_without_source, move_report,
+    move_state, open_saves, plan_move, plan_restore, plan_save, read_archive, restore_objects, resume_saved,
+    save_objects, verify_archive,
 };
 pub use plan::{
     Difference, Diffs, LifecyclePlan, NoRandomBytes, ObjectDifference, PlanOrigin, ProviderPlan, Verb,

@@ -28,6 +28,7 @@ mod create;
 mod journal;
 #[cfg(test)]
 pub(crate) mod lab;
+mod lost;
 mod pause;
 mod plan;
 mod preflight;
@@ -59,6 +60,7 @@ pub use journal::{
     MoveSide, PausedObject, move_report, move_state,
 };
 pub(crate) use journal::{JOURNAL_NAME, unfinished_move};
+pub use lost::{abort_without_target, complete_without_source};
 pub use plan::{MovePlan, OnTarget, plan_move, plan_restore};
 pub use restore::{RestoreOptions, Restored, SavedFile, SavedObjects, restore_objects};
 pub use run::{MoveOutcome, carry_out_move};
@@ -186,10 +188,24 @@ pub enum MoveError {
     /// Something was deleted already: there is no way back.
     #[error("the move has begun to delete on the source and can only be gone on with")]
     TooLate,
+    /// A cluster of the move no longer exists, and the other one does not have every object.
+    #[error("cannot resume {} on the {side} cluster: {}", any_of(clusters), why_incomplete(*side))]
+    Incomplete {
+        /// The cluster that is left.
+        side: MoveSide,
+        /// The Clusters of the move, by their keys there.
+        clusters: Vec<ObjectKey>,
+    },
+    /// Nothing is left to move, and objects of the target are paused by a move out of another cluster.
+    #[error("a move out of another cluster has paused {} on the target", preflight::listed(objects))]
+    Orphaned {
+        /// Which ones.
+        objects: Vec<ObjectKey>,
+    },
     /// There is no move to undo or to tell of.
     #[error("there is no move to {verb}")]
     NoMove {
-        /// `abort`, `report`.
+        /// `abort`, `complete`, `report`.
         verb: &'static str,
     },
     /// The server.
@@ -248,6 +264,17 @@ fn held(objects: &[ObjectKey]) -> String {
     match objects {
         [only] => format!("`{only}`"),
         several => format!("{} objects", several.len()),
+    }
+}
+
+fn any_of(clusters: &[ObjectKey]) -> String {
+    if clusters.is_empty() { "any Cluster".to_owned() } else { preflight::listed(clusters) }
+}
+
+fn why_incomplete(side: MoveSide) -> &'static str {
+    match side {
+        MoveSide::Source => "the move has already deleted some of their objects there",
+        MoveSide::Target => "the move has not verified all of their objects there",
     }
 }
 

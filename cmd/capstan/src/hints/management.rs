@@ -4,7 +4,7 @@ use api::{Contract, ProviderId};
 use apply::{Blocker, GroupKind, Health, ObjectKey};
 use management::{
     ArchiveError, CertManagerError, ContractError, DeleteError, DescribeError, JournalError, KeyError,
-    MoveError, MovePhase, NotReady, Problems, UnfinishedRun, UpgradeError,
+    MoveError, MovePhase, MoveSide, NotReady, Problems, UnfinishedRun, UpgradeError,
 };
 
 use super::{
@@ -124,6 +124,12 @@ fn movement(error: &MoveError) -> Option<String> {
         }
         MoveError::Awake { .. } => "find out who has resumed them, and run the command again",
         MoveError::TooLate => "the command that began the move goes on with it",
+        MoveError::Incomplete { .. } => {
+            "restore them from a backup with `restore FILE`; what is there already is kept"
+        }
+        MoveError::Orphaned { .. } => {
+            "run the move out of that cluster again; if it no longer exists, restore them from a backup with `restore FILE`"
+        }
         MoveError::NoMove { .. } => {
             "`move status` looks at both clusters; name the target with `--to-kubeconfig`"
         }
@@ -134,6 +140,15 @@ fn movement(error: &MoveError) -> Option<String> {
 
 fn journal(error: &JournalError) -> Option<String> {
     let hint = match error {
+        JournalError::Another { other_end: Some(MoveSide::Target), .. } => {
+            "name the target of that move; if it no longer exists, `move --lost target` resumes the Clusters of the source"
+                .to_owned()
+        }
+        JournalError::Another { other_end: Some(MoveSide::Source), .. } => {
+            "name the source of that move; if it no longer exists, `move --lost source --to-kubeconfig FILE` resumes the \
+             Clusters of the target"
+                .to_owned()
+        }
         JournalError::Another { journal, .. } if journal.phase == MovePhase::Aborting => {
             "`move --abort` with the same ends undoes the rest of it".to_owned()
         }

@@ -20,7 +20,11 @@ pub(super) fn run(
     let keeper = keeper(session.environment());
     let abort = Box::pin(management::abort_move(route, request.timeout, &keeper));
     let aborted = session.carry_out(abort, "the same command goes on undoing it")?;
-    let text = format.render(&printed(&aborted), text)?;
+    print(&aborted, format, session)
+}
+
+pub(super) fn print(aborted: &Aborted, format: OutputFormat, session: &mut Session) -> Result<(), Failure> {
+    let text = format.render(&printed(aborted), text)?;
     session.printer().data(text)
 }
 

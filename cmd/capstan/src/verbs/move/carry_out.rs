@@ -8,11 +8,14 @@ use management::{
     Route,
 };
 
-use super::{MoveFlags, abort, journal_file::keeper, text};
+use super::{MoveFlags, abort, journal_file::keeper, lost, text};
 use crate::{Failure, events::ClusterEvents, failure::Kind, session::Session, settings::OutputFormat};
 
 pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
     let (format, request) = (flags.how.format()?, flags.request(session)?);
+    if let Some(cluster) = flags.how.lost {
+        return lost::run(cluster, &request, format, flags, session);
+    }
     let ends = flags.ends(session)?;
     if flags.how.abort {
         let Route { source, target } = ends.route()?;
@@ -79,8 +82,16 @@ fn carry_out(
     if let Some(outcome) = &outcome {
         tell(outcome, &events);
     }
-    let report = outcome.map_or_else(MoveReport::default, |outcome| outcome.report());
-    // The peer prints nothing here.
+    print(outcome.as_ref(), format, session)
+}
+
+/// Prints what became of every object, in the formats for scripts alone: the peer prints nothing.
+pub(super) fn print(
+    outcome: Option<&MoveOutcome>,
+    format: OutputFormat,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let report = outcome.map_or_else(MoveReport::default, MoveOutcome::report);
     session.printer().data(format.render(&report, |_| String::new())?)
 }
 
@@ -91,7 +102,7 @@ pub(in crate::verbs) fn warn(plan: &MovePlan, events: &ClusterEvents) {
     }
 }
 
-fn tell(outcome: &MoveOutcome, events: &ClusterEvents) {
+pub(super) fn tell(outcome: &MoveOutcome, events: &ClusterEvents) {
     for (object, what) in &outcome.differences {
         events.warning(format!("the target keeps {object} in another way than it was sent: {what}"));
     }
