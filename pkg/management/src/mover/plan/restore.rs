@@ -83,6 +83,7 @@ pub async fn plan_restore(
     let mut plan = MovePlan::of(discovered, &choice);
     found.add(check_selection(&plan.discovered.graph, &plan.selection));
     found.warnings.extend(plan.unlinked(saved));
+    found.problems.extend(plan.foreign_kinds(&kinds));
     let target = Box::pin(Target::ask(target, &plan, request, kinds)).await?;
     Box::pin(target.fill(&mut plan, saved, request, &mut found)).await?;
     let twins = Box::pin(check_twins(target.cluster, &plan, saved, request, options)).await;
@@ -120,6 +121,22 @@ fn type_of(content: &SavedContent, types: &[Arc<TypeFacts>], kinds: &Kinds) -> A
 }
 
 impl MovePlan {
+    /// Kinds that the target serves and no move ever takes: a crafted owner reference must not bring, say, a role along.
+    fn foreign_kinds(&self, kinds: &Kinds) -> Option<Problem> {
+        let moved: BTreeSet<GroupKind> =
+            self.discovered.types.iter().map(|of| of.kind.group_kind()).collect();
+        let is_foreign = |kind: &GroupKind| !moved.contains(kind) && kinds.preferred(kind).is_some();
+        let restored = self.moving_facts().into_iter().map(|facts| facts.key.group_kind());
+        let foreign: BTreeSet<String> = restored.filter(is_foreign).map(|kind| kind.to_string()).collect();
+        (!foreign.is_empty()).then(|| {
+            let kinds = foreign.into_iter().collect::<Vec<_>>().join(", ");
+            problem(
+                format!("cannot restore objects of kinds that a move never takes: {kinds}"),
+                "restore only backups you trust; label the definition of a kind that belongs to a provider",
+            )
+        })
+    }
+
     /// Files nothing leads to. The peer leaves them out in silence.
     fn unlinked(&self, saved: &SavedObjects) -> Option<Problem> {
         let unlinked = self

@@ -293,3 +293,30 @@ fn a_target_that_cannot_take_what_was_saved_is_left_alone() {
         assert_eq!(lab.target.sandbox().revision(), before);
     });
 }
+
+#[test]
+fn a_restore_creates_no_kinds_that_a_move_never_takes() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let mut files = saved(lab, SaveRest::Paused).await;
+        let cluster: Value = serde_json::from_slice(&files["Cluster_team_a.yaml"]).unwrap();
+        let role = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+            "metadata": {
+                "name": "more", "namespace": "team", "uid": "more",
+                "ownerReferences": [{
+                    "apiVersion": cluster["apiVersion"], "kind": "Cluster",
+                    "name": "a", "uid": cluster["metadata"]["uid"],
+                }],
+            },
+        });
+        files.insert("Role_team_more.yaml".to_owned(), role.to_string().into_bytes());
+        let before = lab.target.sandbox().revision();
+        let told = problems(lab, &files).await;
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].ends_with(": Role.rbac.authorization.k8s.io"), "{told:?}");
+        assert_eq!(lab.target.sandbox().revision(), before);
+    });
+}
