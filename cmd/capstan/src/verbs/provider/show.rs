@@ -74,12 +74,11 @@ fn chosen(args: &Show, session: &Session) -> Result<(ProviderId, Option<String>)
         }
         (None, _) => {
             let failure = Failure::user(format!("there is no provider `{}`", reference.name));
-            match near_names(&reference.name, known.iter().map(|id| &*id.name)).first() {
-                Some(near) => failure.hint(format!("did you mean `{near}`?")),
-                None => {
-                    let program = session.program().name();
-                    failure.hint(format!("`{program} provider list` shows the providers"))
-                }
+            if let Some(near) = near_names(&reference.name, known.iter().map(|id| &*id.name)).first() {
+                failure.hint(format!("did you mean `{near}`?"))
+            } else {
+                let program = session.program().name();
+                failure.hint(format!("`{program} provider list` shows the providers"))
             }
         }
     };
