@@ -33,3 +33,5 @@ pub mod kind;
 mod listener;
 pub mod proxy;
 pub mod registry;
+#[cfg(unix)]
+pub mod terminal;
