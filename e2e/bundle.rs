@@ -296,6 +296,9 @@ fn an_image_of_all_platforms_keeps_its_digest_and_a_second_load_sends_nothing() 
         serde_json::from_str(&run.stdout).unwrap()
     };
     let inspected = json("bundle inspect lab.tar -o json");
+    let verified = json("bundle verify lab.tar -o json");
+    assert_eq!(verified["entries"].as_u64(), inspected["contents"].as_array().map(|all| all.len() as u64));
+    assert_eq!(verified["unreferenced"], serde_json::json!([]));
     let images = inspected["contents"].as_array().unwrap().iter().filter(|it| it["kind"] == "image");
     for image in images {
         let (path, tag) = image["name"].as_str().unwrap().rsplit_once(':').unwrap();

@@ -10,7 +10,7 @@ use crate::{
     program::Program,
     runtime::Runtime,
     settings,
-    ui::{Input, Messages, Printer},
+    ui::{Input, Keyboard, Messages, Printer},
 };
 
 /// What a verb is handed beside its own flags: settled flags, the environment, the way out.
@@ -138,6 +138,16 @@ impl Session {
     /// Stdin, to be read piece by piece.
     pub(crate) fn stdin(&mut self) -> &mut dyn std::io::Read {
         self.input.stream()
+    }
+
+    /// Reads keys one by one from now on, if a person sits at the terminal.
+    /// # Errors
+    /// When no runtime can be had.
+    pub(crate) fn keyboard(&self) -> Result<Option<Keyboard>, Failure> {
+        if !self.input.is_terminal() {
+            return Ok(None);
+        }
+        self.block_on(async { Ok::<_, Failure>(Keyboard::open()) })
     }
 
     /// Runs a future to its end, drawing what is waited for; Ctrl-C drops it.

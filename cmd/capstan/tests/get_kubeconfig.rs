@@ -62,7 +62,7 @@ hint: did you mean `demo`?
 exit 1
 --- stderr
 error: there is no Cluster `demo` in namespace `default`
-hint: `kubectl get clusters -A` lists them; `-n` names another namespace
+hint: `capstan get clusters -A` lists them; `-n` names another namespace
 
 "#]]
     );

@@ -4,6 +4,7 @@ mod backup;
 mod bundle;
 mod cache;
 mod describe;
+mod fleet;
 mod graph;
 mod kustomization;
 mod lifecycle;
@@ -27,13 +28,15 @@ pub use backup::{
     BackupCluster, BackupEncryption, BackupKind, BackupProvider, BackupReport, BackupSource, RestoreReport,
 };
 pub use bundle::{
-    BundleContent, BundleContentKind, BundleLoad, BundleReport, LoadedContent, LoadedContentState,
+    BundleContent, BundleContentKind, BundleLoad, BundleReport, BundleVerification, LoadedContent,
+    LoadedContentState,
 };
-pub use cache::{CacheHost, CacheReport};
+pub use cache::{CacheHost, CachePruning, CacheReport, CacheVerification, DamagedFile};
 pub use describe::{
     ClusterDescription, ClusterHealth, ClusterPart, PartCondition, PartObject, PartRole, PartState,
     ReplicaCounts, UnreadablePart,
 };
+pub use fleet::{ClusterList, ListedCluster};
 pub use graph::{GraphCondition, GraphFate, GraphObject, GraphOwner, GraphState, GraphTie, OwnerGraph};
 pub use kustomization::{FindingSeverity, KustomizationFinding, KustomizationFindings, KustomizationLint};
 pub use lifecycle::{
@@ -48,7 +51,8 @@ pub use provenance::{FieldProvenance, FieldSetter, ObjectProvenance, ProvenanceR
 pub use publication::{Publication, PublicationOutcome, PublishedFile};
 pub use rollout::{RolloutReport, RolloutStatus};
 pub use status::{
-    LeaseHolder, LeaseReport, ProviderHealth, StatusReport, UnfinishedInstallation, UnfinishedMove,
+    DriftedField, DriftedFieldChange, DriftedObject, LeaseHolder, LeaseReport, ProviderHealth, StatusReport,
+    UnfinishedInstallation, UnfinishedMove,
 };
 pub use upgrade::{ContractUpgrade, ProviderUpgrade, UnfinishedProvider, UnfinishedUpgrade, UpgradePlan};
 

@@ -40,6 +40,13 @@ pub fn diff(change: &Change) -> String {
     cut(lines.unified_diff().context_radius(CONTEXT).to_string())
 }
 
+/// An object with sizes in place of the values of a Secret.
+pub(crate) fn masked(object: &Object) -> Value {
+    let mut tree = Some(object.clone().into_value());
+    secret::mask(&mut tree, &mut None);
+    tree.unwrap_or_default()
+}
+
 /// The object without what servers write; a status is not what anybody applies.
 fn tree(object: Option<&Object>) -> Option<Value> {
     let mut object = object?.clone();

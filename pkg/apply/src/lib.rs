@@ -70,7 +70,7 @@ pub use live::{Live, Observation};
 pub use marks::Marks;
 pub use migrate::{Migrated, MigrationError};
 pub use order::delete_priority;
-pub use owned::owned_fields;
+pub use owned::{FieldChange, FieldDrift, FieldSet, FieldSetter, field_drift, owned_fields};
 pub use plan::{Action, Impossible, Plan, Stage, Step, plan, plan_delete};
 pub use policy::{
     AdoptionPolicy, DeletePolicy, MissingNamespaces, ObjectPolicies, Options, Policies, ReconcilePolicy,

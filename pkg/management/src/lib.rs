@@ -66,9 +66,10 @@ pub use cluster::ManagementCluster;
 pub use contract::{ContractCheck, ContractError};
 pub use delete::{DeleteError, DeleteRequest, NotChosen, delete_providers, plan_delete};
 pub use describe::{
-    BadChoice, Cell, ClusterHealth, ClusterNews, ClusterTree, Condition, ConditionSet, DescribeError,
-    DescribeRequest, Echo, Grouping, MachineCounts, MachineGroup, Part, SeenObject, ShownConditions, Span,
-    Subject, Tone, TreeNode, TreeRole, TreeTable, Unreadable, describe_cluster, watch_cluster,
+    BadChoice, Cell, ClusterHealth, ClusterNews, ClusterSummary, ClusterTree, Condition, ConditionSet,
+    DescribeError, DescribeRequest, Echo, Fleet, FleetRequest, Grouping, MachineCounts, MachineGroup, Part,
+    SeenObject, ShownConditions, Span, Subject, Tone, TreeNode, TreeRole, TreeTable, Unreadable, age,
+    describe_cluster, list_clusters, watch_cluster,
 };
 pub use discover::{DiscoverError, Discovered, Scope};
 pub use drawing::{Drawing, Fates, NoSuchCluster, PageOrigin, draw, draw_page, owner_graph};
@@ -103,7 +104,7 @@ pub use rollout::{
     RolloutState, change_rollout, rollout_names, rollout_progress, rollout_resources, watch_rollouts,
 };
 pub use sources::{ProvidersRequest, RenderedProvider, ResolveError, Sources};
-pub use status::{ClusterStatus, InstalledHealth, ProviderStatus, StatusError, status};
+pub use status::{ClusterStatus, InstalledHealth, ObjectDrift, ProviderStatus, StatusError, status};
 pub use unfinished::{OnUnfinished, Unfinished, UnfinishedRun};
 pub use upgrade::{
     InvalidUpgradeItem, JournalState, NextVersion, UpgradeError, UpgradeItem, UpgradeOutlook, UpgradeRequest,

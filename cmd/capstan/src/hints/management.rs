@@ -54,7 +54,7 @@ fn description(error: &DescribeError) -> Option<String> {
         DescribeError::NoSuchCluster { elsewhere, .. } if !elsewhere.is_empty() => {
             Some(format!("there is one in namespace {}: name it with `--namespace`", one_of(elsewhere)))
         }
-        DescribeError::NoSuchCluster { .. } => Some("`kubectl get clusters -A` lists them".to_owned()),
+        DescribeError::NoSuchCluster { .. } => Some("`capstan get clusters -A` lists them".to_owned()),
         DescribeError::Contract(_) | DescribeError::Api(_) => None,
     }
 }

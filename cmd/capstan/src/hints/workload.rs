@@ -32,7 +32,7 @@ fn kubeconfig(error: &WorkloadKubeconfigError) -> Option<String> {
     match error {
         NoSuchCluster { near, .. } if !near.is_empty() => Some(format!("did you mean {}?", one_of(near))),
         NoSuchCluster { .. } => {
-            Some("`kubectl get clusters -A` lists them; `-n` names another namespace".to_owned())
+            Some("`capstan get clusters -A` lists them; `-n` names another namespace".to_owned())
         }
         NotYet { credentials: KubeconfigOf::User, .. } => Some(
             "only some managed control planes make one for users; leave `--user` out for that of the administrator"

@@ -45,12 +45,14 @@ fn forms() -> Vec<Form> {
         form::<output::KustomizationLint>("kustomization-lint", "`kustomize lint`"),
         form::<output::LockReport>("lock-report", "`lock`"),
         form::<output::BundleReport>("bundle-report", "`bundle create`, `bundle inspect`"),
+        form::<output::BundleVerification>("bundle-verification", "`bundle verify`"),
         form::<output::BundleLoad>("bundle-load", "`bundle load`"),
         form::<output::Publication>("publication", "`publish`"),
         form::<output::LifecycleReport>("lifecycle-report", "`plan`, `init`, `upgrade apply`, `delete`"),
         form::<output::UpgradePlan>("upgrade-plan", "`upgrade plan`"),
         form::<output::StatusReport>("status-report", "`status`"),
         form::<output::ClusterDescription>("cluster-description", "`describe cluster`"),
+        form::<output::ClusterList>("cluster-list", "`get clusters`"),
         form::<output::MovePlan>("move-plan", "`move --dry-run`"),
         form::<output::MoveReport>("move-report", "`move`, `move report`"),
         form::<output::MoveStatus>("move-status", "`move status`"),
@@ -61,6 +63,8 @@ fn forms() -> Vec<Form> {
         form::<output::RolloutReport>("rollout-report", "`alpha rollout status`"),
         form::<output::ProgressLine>("progress-line", "`--progress json`, a line each, on standard error"),
         form::<output::CacheReport>("cache-report", "`cache info`"),
+        form::<output::CachePruning>("cache-pruning", "`cache prune`"),
+        form::<output::CacheVerification>("cache-verification", "`cache verify`"),
         form::<output::VersionReport>("version-report", "`version`"),
     ]
 }
