@@ -9,6 +9,7 @@ mod lifecycle;
 mod lock;
 mod move_plan;
 mod move_state;
+mod object_change;
 mod progress;
 mod provenance;
 mod publication;
@@ -39,6 +40,7 @@ pub use lifecycle::{
 pub use lock::{LockChange, LockPart, LockReport, ProviderLock};
 pub use move_plan::{MoveAction, MovePlan, MoveReport, MoveState, MovedObject, MovingObject, StayingObject};
 pub use move_state::{MoveAborted, MoveProgress, MoveStatus, OpenSave};
+pub use object_change::{ChangeEffect, ChangedPart, ObjectChange};
 pub use progress::ProgressLine;
 pub use provenance::{FieldProvenance, FieldSetter, ObjectProvenance, ProvenanceReport};
 pub use publication::{Publication, PublicationOutcome, PublishedFile};
