@@ -36,6 +36,7 @@ mod lock;
 mod management;
 mod moves;
 mod moves_refused;
+mod plans;
 mod plugin;
 mod provider_add;
 mod provider_list;

@@ -12,7 +12,7 @@ mod prompt;
 mod streams;
 mod table;
 
-pub(crate) use amount::{in_bytes, in_days};
+pub(crate) use amount::{closing_line, count_of, in_bytes, in_days, in_seconds};
 pub(crate) use clean::clean;
 pub(crate) use colour::{ColourChoice, Label};
 pub(crate) use input::Input;

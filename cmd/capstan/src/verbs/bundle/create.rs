@@ -94,14 +94,15 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     settings.extend(carried.into_iter().flat_map(|it| it.files));
     writer.add_configuration(settings).within(unwritten)?;
     let size_bytes = writer.finish().within(unwritten)?;
-    session.messages().status(format!(
+    let report: BundleReport = report::of(&args.file, &Archive::open(&path)?);
+    let text = format.render(&report, report::text)?;
+    session.printer().data(text)?;
+    session.done(format!(
         "wrote `{}`, {}; variables and credentials of the configuration are not in it",
         path.display(),
         in_bytes(size_bytes)
     ));
-    let report: BundleReport = report::of(&args.file, &Archive::open(&path)?);
-    let text = format.render(&report, report::text)?;
-    session.printer().data(text)
+    Ok(())
 }
 
 /// Adds a release. One whose signature is asked for here cannot be checked at the site where it is not the artifact that

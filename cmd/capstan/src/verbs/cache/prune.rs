@@ -31,7 +31,7 @@ pub(crate) fn run(args: &PruneArgs, session: &mut Session) -> Result<(), Failure
     let pruned = session
         .block_on(async { store.prune(what).await })
         .within(|| format!("cannot prune the cache `{}`", store.settings().folder.display()))?;
-    session.messages().status(format!(
+    session.done(format!(
         "freed {}; {} are left of {} that may be kept",
         in_bytes(pruned.freed_bytes),
         in_bytes(pruned.left_bytes),

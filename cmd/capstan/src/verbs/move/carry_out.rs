@@ -9,7 +9,9 @@ use management::{
 };
 
 use super::{MoveFlags, abort, journal_file::keeper, text};
-use crate::{Failure, events::ClusterEvents, failure::Kind, session::Session, settings::OutputFormat};
+use crate::{
+    Failure, events::ClusterEvents, failure::Kind, session::Session, settings::OutputFormat, ui::count_of,
+};
 
 pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
     let (format, request) = (flags.how.format()?, flags.request(session)?);
@@ -17,7 +19,7 @@ pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failur
     if flags.how.abort {
         let Route { source, target } = ends.route()?;
         return flags.lease.hold("move --abort", &[source, target], session, |clusters, session| {
-            abort::run(route(clusters), &request, format, session)
+            abort::run(route(clusters), &request, (format, flags.server.pace.progress), session)
         });
     }
     if flags.how.dry_run {
@@ -68,12 +70,13 @@ fn carry_out(
         outcome.map_err(|error| begun.explain(error, program))
     };
     let outcome = session.block_on(moved).map_err(|failure| begun.interrupted(failure, program))?;
-    if let Some(outcome) = &outcome {
-        tell(outcome, &events);
-    }
+    let result =
+        outcome.as_ref().map_or_else(|| "nothing to move".to_owned(), |outcome| tell(outcome, &events));
     let report = outcome.map_or_else(MoveReport::default, |outcome| outcome.report());
     // The peer prints nothing here.
-    session.printer().data(format.render(&report, |_| String::new())?)
+    session.printer().data(format.render(&report, |_| String::new())?)?;
+    session.done_on_cluster(flags.server.pace.progress, result);
+    Ok(())
 }
 
 pub(in crate::verbs) fn warn(plan: &MovePlan, events: &ClusterEvents) {
@@ -83,15 +86,12 @@ pub(in crate::verbs) fn warn(plan: &MovePlan, events: &ClusterEvents) {
     }
 }
 
-fn tell(outcome: &MoveOutcome, events: &ClusterEvents) {
+/// Warns of objects that the target keeps in another way, and gives the result in words.
+fn tell(outcome: &MoveOutcome, events: &ClusterEvents) -> String {
     for (object, what) in &outcome.differences {
         events.warning(format!("the target keeps {object} in another way than it was sent: {what}"));
     }
-    let moved = match outcome.journal.objects {
-        1 => "one object".to_owned(),
-        several => format!("{several} objects"),
-    };
-    events.end(format!("the move is done: {moved}"));
+    format!("moved {}", count_of(outcome.journal.objects, "object"))
 }
 
 /// How far a move has come in this run: what the journal said last. Clones are one.

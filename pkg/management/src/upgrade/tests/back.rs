@@ -1,5 +1,4 @@
 use super::*;
-use crate::OnUnfinished;
 
 #[tokio::test]
 async fn going_back_restores_what_was_there_before() {
@@ -7,11 +6,11 @@ async fn going_back_restores_what_was_there_before() {
     let before = lab.installed().await;
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
     assert_ne!(lab.installed().await, before);
-    assert_eq!(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap(), None);
+    assert_eq!(lab.roll_back().await.unwrap(), None);
     assert_eq!(lab.versions().await, all_at(OLD));
     assert_eq!(lab.installed().await, before);
     assert!(lab.journal().await.is_empty());
-    let again = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+    let again = lab.roll_back().await;
     assert!(
         matches!(again, Err(LifecycleError::Upgrade(UpgradeError::NoJournal { verb: "roll back" }))),
         "{again:?}"
@@ -24,7 +23,7 @@ async fn an_upgrade_cut_off_anywhere_can_be_gone_back_from() {
         let lab = Lab::start().await;
         let before = lab.installed().await;
         assert!(!lab.upgrade_until(at, &to_contract()).await);
-        let back = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+        let back = lab.roll_back().await;
         match back {
             // Nothing but parts of a journal was written.
             Err(LifecycleError::Upgrade(UpgradeError::NoJournal { .. })) if at == 2 => {}
@@ -43,7 +42,7 @@ async fn second_upgrade_cut_off_at_its_start_keeps_a_way_back() {
         assert_eq!(lab.upgrade(&to_versions(&[(docker(), NEW)])).await.unwrap(), None);
         let upgraded = lab.installed().await;
         lab.upgrade_until(at, &to_versions(&[(docker(), newer)])).await;
-        let back = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+        let back = lab.roll_back().await;
         assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None);
         let found = lab.installed().await;
         assert!(found == before || found == upgraded, "cut off at {at}");
@@ -56,7 +55,7 @@ async fn going_back_cut_off_anywhere_is_completed_by_the_same_command() {
         let lab = Lab::start().await;
         let before = lab.installed().await;
         assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
-        lab.cut_off(at, rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse)).await;
+        Box::pin(lab.cut_off(at, lab.roll_back())).await;
         if at > 0 {
             let forth = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await;
             match forth {
@@ -64,7 +63,7 @@ async fn going_back_cut_off_anywhere_is_completed_by_the_same_command() {
                 other => panic!("cut off at {at}: {other:?}"),
             }
         }
-        let back = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+        let back = lab.roll_back().await;
         assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None);
         assert_eq!(lab.installed().await, before, "cut off at {at}");
     }
@@ -93,7 +92,7 @@ async fn a_new_storage_version_is_gone_back_from_while_there_are_no_objects() {
         definition["status"]["storedVersions"].clone()
     };
     assert_eq!(stored().await, json!(["v1beta2", "v1beta3"]));
-    assert_eq!(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap(), None);
+    assert_eq!(lab.roll_back().await.unwrap(), None);
     assert_eq!(stored().await, json!(["v1beta2"]));
     assert_eq!(lab.installed().await, before);
 }
@@ -104,11 +103,8 @@ async fn going_back_from_a_new_storage_version_cut_off_anywhere_is_completed_by_
         let lab = Lab::with(with_new_storage()).await;
         let before = lab.installed().await;
         assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
-        assert!(
-            !lab.cut_off(at, rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse)).await,
-            "cut off at {at}"
-        );
-        let back = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+        assert!(!Box::pin(lab.cut_off(at, lab.roll_back())).await, "cut off at {at}");
+        let back = lab.roll_back().await;
         assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None);
         assert_eq!(lab.installed().await, before, "cut off at {at}");
     }
@@ -125,7 +121,7 @@ async fn there_is_no_way_back_from_a_new_storage_version_once_there_are_objects(
         )
         .await;
     let revision = lab.revision();
-    match rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await {
+    match lab.roll_back().await {
         Err(error @ LifecycleError::Upgrade(UpgradeError::NoWayBack { .. })) => assert_eq!(
             error.to_string(),
             format!(
@@ -148,13 +144,13 @@ async fn there_is_no_way_back_once_a_provider_went_on_or_away() {
         Err(LifecycleError::Upgrade(UpgradeError::NoWayBack { reasons })) => reasons,
         other => panic!("{other:?}"),
     };
-    let found: Vec<String> = reasons(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await);
+    let found: Vec<String> = reasons(lab.roll_back().await);
     assert_eq!(
         found,
         ["`infrastructure-docker` has version v1.15.0, and the upgrade went from v1.13.5 to v1.14.0"]
     );
     lab.fixture.delete(PROVIDER, &place).await;
-    let found: Vec<String> = reasons(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await);
+    let found: Vec<String> = reasons(lab.roll_back().await);
     assert_eq!(found, ["`infrastructure-docker` is no longer installed"]);
 }
 
@@ -167,15 +163,15 @@ async fn a_journal_that_was_tampered_with_changes_nothing() {
     let place = format!("{}/{}", namespace_of(&core()), part["metadata"]["name"].as_str().unwrap());
     lab.fixture.merge(SECRET, &place, &json!({"data": {"manifests": "AAAA"}})).await;
     let revision = lab.revision();
-    let result = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+    let result = lab.roll_back().await;
     assert!(matches!(result, Err(LifecycleError::Upgrade(UpgradeError::Journal { .. }))), "{result:?}");
     let index = format!("{}/capstan-upgrade", namespace_of(&core()));
     lab.fixture.delete(SECRET, &place).await;
-    let gone = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap_err().to_string();
+    let gone = lab.roll_back().await.unwrap_err().to_string();
     assert!(gone.ends_with("is gone"), "{gone}");
     // {"format":2}
     lab.fixture.merge(SECRET, &index, &json!({"data": {"journal": "eyJmb3JtYXQiOjJ9"}})).await;
-    let newer = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap_err().to_string();
+    let newer = lab.roll_back().await.unwrap_err().to_string();
     assert!(newer.ends_with("it has format 2, and this binary knows 1"), "{newer}");
     assert!(lab.revision() <= revision + 2, "nobody but this test wrote anything");
 }
