@@ -1,4 +1,10 @@
-use std::{cell::OnceCell, future::Future, mem, rc::Rc};
+use std::{
+    cell::OnceCell,
+    future::Future,
+    mem,
+    rc::Rc,
+    time::{Duration, Instant},
+};
 
 use provider::config::Config;
 
@@ -10,7 +16,7 @@ use crate::{
     program::Program,
     runtime::Runtime,
     settings,
-    ui::{Input, Keyboard, Messages, Printer},
+    ui::{Input, Keyboard, Messages, Printer, closing_line},
 };
 
 /// What a verb is handed beside its own flags: settled flags, the environment, the way out.
@@ -24,6 +30,7 @@ pub(crate) struct Session {
     config: OnceCell<Rc<Config>>,
     repositories: OnceCell<repository::Context>,
     writes: Writes,
+    started_at: Instant,
 }
 
 impl Session {
@@ -44,6 +51,7 @@ impl Session {
             config: OnceCell::new(),
             repositories: OnceCell::new(),
             writes: Writes::default(),
+            started_at: Instant::now(),
         }
     }
 
@@ -74,6 +82,26 @@ impl Session {
     /// The way out on stderr; a clone of it can go into a library's events.
     pub(crate) fn messages(&self) -> &Messages {
         self.printer.messages()
+    }
+
+    /// The time since this command line began.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started_at.elapsed()
+    }
+
+    /// The objects that this run has changed so far.
+    pub(crate) fn writes(&self) -> &Writes {
+        &self.writes
+    }
+
+    /// Ends a verb that writes something else than a cluster with one line: its result, and the time it took.
+    pub(crate) fn done(&self, result: impl AsRef<str>) {
+        self.messages().status(closing_line(result.as_ref(), self.elapsed()));
+    }
+
+    /// The same for a verb that writes to a cluster, which also shows its progress as JSON.
+    pub(crate) fn done_on_cluster(&self, format: ProgressFormat, result: impl AsRef<str>) {
+        self.cluster_events(format).done(result.as_ref(), self.elapsed());
     }
 
     /// The configuration with the environment on top; read by the first call.
@@ -174,11 +202,13 @@ impl Session {
         let globals = mem::replace(&mut self.globals, globals);
         let (config, repositories) = (self.config.take(), self.repositories.take());
         let writes = mem::take(&mut self.writes);
+        let started_at = mem::replace(&mut self.started_at, Instant::now());
         let result = run(self);
         self.globals = globals;
         self.config = config.map(OnceCell::from).unwrap_or_default();
         self.repositories = repositories.map(OnceCell::from).unwrap_or_default();
         self.writes = writes;
+        self.started_at = started_at;
         result
     }
 

@@ -15,10 +15,21 @@ fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// What a command says, but for what it waited for: that depends on the time.
+/// The streams of a command without what depends on the time: the lines about waiting, and durations.
 fn told(lab: &Lab, arguments: &str) -> String {
     let told = lab.run(arguments).to_string();
-    told.split_inclusive('\n').filter(|line| !line.starts_with("waiting for ")).collect()
+    let lines = told.split_inclusive('\n').filter(|line| !line.starts_with("waiting for "));
+    lines.map(without_duration).collect()
+}
+
+fn without_duration(line: &str) -> String {
+    if let Some((_, result)) = line.strip_prefix("done in ").and_then(|rest| rest.split_once(": ")) {
+        return format!("done in [..]: {result}");
+    }
+    match line.rsplit_once(" in ") {
+        Some((objects, _)) if line.starts_with("applied ") => format!("{objects} in [..]\n"),
+        _ => line.to_owned(),
+    }
 }
 
 #[test]
@@ -33,9 +44,13 @@ Fetching providers
 Installing cert-manager version="v1.0.0"
 Waiting for cert-manager to be available...
 Installing provider="cluster-api" version="v1.0.0" targetNamespace="cluster-api-system"
+applied cluster-api v1.0.0 (1 of 4): 5 objects in [..]
 Installing provider="bootstrap-kubeadm" version="v1.0.0" targetNamespace="bootstrap-kubeadm-system"
+applied bootstrap-kubeadm v1.0.0 (2 of 4): 4 objects in [..]
 Installing provider="control-plane-kubeadm" version="v1.0.0" targetNamespace="control-plane-kubeadm-system"
+applied control-plane-kubeadm v1.0.0 (3 of 4): 4 objects in [..]
 Installing provider="infrastructure-own" version="v1.0.0" targetNamespace="infrastructure-own-system"
+applied infrastructure-own v1.0.0 (4 of 4): 5 objects in [..]
 Waiting for providers to be available...
 
 Your management cluster has been initialized successfully!
@@ -44,6 +59,7 @@ You can now create your first workload cluster by running the following:
 
   capstan generate cluster [name] --kubernetes-version [version] | kubectl apply -f -
 
+done in [..]: installed cert-manager v1.0.0 and 4 providers; 24 objects created
 
 "#]]
     );
@@ -54,6 +70,7 @@ exit 0
 --- stderr
 Fetching providers
 Skipping installing cert-manager as it is already installed
+done in [..]: nothing to install
 
 "#]]
     );
@@ -105,10 +122,15 @@ Checking if cert-manager needs upgrade...
 Cert-manager is already up to date
 Performing upgrade...
 Installing provider="cluster-api" version="v1.1.0" targetNamespace="cluster-api-system"
+applied cluster-api v1.1.0 (1 of 4): 1 object in [..]
 Installing provider="bootstrap-kubeadm" version="v1.1.0" targetNamespace="bootstrap-kubeadm-system"
+applied bootstrap-kubeadm v1.1.0 (2 of 4): 1 object in [..]
 Installing provider="control-plane-kubeadm" version="v1.1.0" targetNamespace="control-plane-kubeadm-system"
+applied control-plane-kubeadm v1.1.0 (3 of 4): 1 object in [..]
 Installing provider="infrastructure-own" version="v1.1.0" targetNamespace="infrastructure-own-system"
+applied infrastructure-own v1.1.0 (4 of 4): 1 object in [..]
 Waiting for providers to be available...
+done in [..]: upgraded 4 providers; 4 objects changed
 
 "#]]
     );
@@ -118,11 +140,15 @@ Waiting for providers to be available...
 exit 0
 --- stderr
 Installing provider="infrastructure-own" version="v1.0.0" targetNamespace="infrastructure-own-system"
+applied infrastructure-own v1.0.0 (1 of 4): 4 objects in [..]
 Installing provider="control-plane-kubeadm" version="v1.0.0" targetNamespace="control-plane-kubeadm-system"
+applied control-plane-kubeadm v1.0.0 (2 of 4): 3 objects in [..]
 Installing provider="bootstrap-kubeadm" version="v1.0.0" targetNamespace="bootstrap-kubeadm-system"
+applied bootstrap-kubeadm v1.0.0 (3 of 4): 3 objects in [..]
 Installing provider="cluster-api" version="v1.0.0" targetNamespace="cluster-api-system"
+applied cluster-api v1.0.0 (4 of 4): 4 objects in [..]
 Waiting for providers to be available...
-the providers are what they were before the upgrade
+done in [..]: rolled back 4 providers; 14 objects changed
 
 "#]]
     );
@@ -139,6 +165,7 @@ Deleting Provider={"name":"infrastructure-own","namespace":"infrastructure-own-s
 Deleting Provider={"name":"control-plane-kubeadm","namespace":"control-plane-kubeadm-system"} providerVersion="v1.0.0"
 Deleting Provider={"name":"bootstrap-kubeadm","namespace":"bootstrap-kubeadm-system"} providerVersion="v1.0.0"
 Deleting Provider={"name":"cluster-api","namespace":"cluster-api-system"} providerVersion="v1.0.0"
+done in [..]: deleted 4 providers; 18 objects deleted
 
 "#]]
     );
@@ -164,6 +191,13 @@ fn a_plan_lists_every_object_and_writes_nothing() {
 exit 0
 --- stdout
 cert-manager: install v1.0.0
+  ACTION    KIND                       OBJECT
+  create    Namespace                  cert-manager
+  create    CustomResourceDefinition   issuers.cert-manager.io
+  create    CustomResourceDefinition   certificates.cert-manager.io
+  create    ClusterRole                cert-manager-manager
+  create    Secret                     cert-manager/cert-manager-credentials
+  create    Deployment                 cert-manager/cert-manager-manager
 
 cluster-api: install v1.0.0 in cluster-api-system
   ACTION    KIND                       OBJECT
@@ -195,7 +229,7 @@ infrastructure-own: install v1.0.0 in infrastructure-own-system
   create    Secret                     infrastructure-own-system/infrastructure-own-credentials
   create    Deployment                 infrastructure-own-system/infrastructure-own-manager
 
-objects: 18 to create
+objects: 24 to create
 --- stderr
 Fetching providers
 
@@ -203,7 +237,7 @@ Fetching providers
     );
     let dry = lab.done(&format!("{INIT} --dry-run"));
     assert_eq!(dry.stdout, plan.stdout);
-    let diff = lab.done(&format!("{INIT} --diff")).stdout;
+    let diff = lab.done(&format!("{INIT} --diff=full")).stdout;
     assert!(diff.contains("+kind: Deployment") && diff.contains("token: (15 bytes)"), "{diff}");
     assert!(!diff.contains("not-to-be-shown") && !diff.contains("bm90LXRvLWJlLXNob3du"), "{diff}");
     assert_data_eq!(

@@ -38,6 +38,7 @@ mod lock;
 mod management;
 mod moves;
 mod moves_refused;
+mod plans;
 mod plugin;
 mod provider_add;
 mod provider_list;

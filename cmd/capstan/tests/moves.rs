@@ -72,7 +72,7 @@ created 8 objects on the target
 verified 8 objects on the target
 deleted 8 objects on the source
 resumed 1 Cluster or ClusterClass
-the move is done: 8 objects
+done in [..]: moved 8 objects
 
 "#]]
     );
@@ -141,6 +141,7 @@ exit 0
 --- stderr
 warning: nothing to move in namespace `empty`
     there is a Cluster in namespace `web`: name it with `--namespace`
+done in [..]: nothing to move
 
 "#]]
     );

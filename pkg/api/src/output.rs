@@ -11,6 +11,7 @@ mod lifecycle;
 mod lock;
 mod move_plan;
 mod move_state;
+mod object_change;
 mod progress;
 mod provenance;
 mod publication;
@@ -46,15 +47,18 @@ pub use lifecycle::{
 pub use lock::{LockChange, LockPart, LockReport, ProviderLock};
 pub use move_plan::{MoveAction, MovePlan, MoveReport, MoveState, MovedObject, MovingObject, StayingObject};
 pub use move_state::{MoveAborted, MoveProgress, MoveStatus, OpenSave};
-pub use progress::ProgressLine;
+pub use object_change::{ChangeEffect, ChangedPart, ObjectChange};
+pub use progress::{ProgressLine, StepCounts};
 pub use provenance::{FieldProvenance, FieldSetter, ObjectProvenance, ProvenanceReport};
 pub use publication::{Publication, PublicationOutcome, PublishedFile};
-pub use rollout::{RolloutReport, RolloutStatus};
+pub use rollout::{RolloutChangeReport, RolloutReport, RolloutStatus};
 pub use status::{
     DriftedField, DriftedFieldChange, DriftedObject, LeaseHolder, LeaseReport, ProviderHealth, StatusReport,
     UnfinishedInstallation, UnfinishedMove,
 };
-pub use upgrade::{ContractUpgrade, ProviderUpgrade, UnfinishedProvider, UnfinishedUpgrade, UpgradePlan};
+pub use upgrade::{
+    ContractUpgrade, ProviderUpgrade, UnfinishedProvider, UnfinishedUpgrade, UpgradeAborted, UpgradePlan,
+};
 
 /// Result of `generate … --list-variables -o json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

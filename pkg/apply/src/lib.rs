@@ -56,7 +56,7 @@ pub use access::{Access, Denied, Permission};
 pub use apply_set::{ApplySet, Item, ManagedType, Phase, Record};
 pub use connect::{ConnectError, Connection, Credentials, Impersonation};
 pub use desire::{BadObject, Desired, DesiredSet, defined_kinds, desire};
-pub use diff::{Change, diff};
+pub use diff::{Change, Summary, diff, summarise};
 pub use engine::{
     ByName, Detail, Engine, EngineError, Guard, Outcome, Prune, RecordAt, Run, Sought, WriteError,
 };

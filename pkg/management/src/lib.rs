@@ -60,7 +60,8 @@ mod upgrade;
 mod workload_kubeconfig;
 
 pub use cert_manager::{
-    CertManagerError, CertManagerManifest, CertManagerManifestError, CertManagerPlan, cert_manager_manifest,
+    CertManagerError, CertManagerManifest, CertManagerManifestError, CertManagerObjects, CertManagerPlan,
+    cert_manager_manifest,
 };
 pub use cluster::ManagementCluster;
 pub use contract::{ContractCheck, ContractError};
@@ -107,8 +108,9 @@ pub use sources::{ProvidersRequest, RenderedProvider, ResolveError, Sources};
 pub use status::{ClusterStatus, InstalledHealth, ObjectDrift, ProviderStatus, StatusError, status};
 pub use unfinished::{OnUnfinished, Unfinished, UnfinishedRun};
 pub use upgrade::{
-    InvalidUpgradeItem, JournalState, NextVersion, UpgradeError, UpgradeItem, UpgradeOutlook, UpgradeRequest,
-    UpgradeTarget, abort_upgrade, plan_upgrade, resume_upgrade, rollback_upgrade, upgrade, upgrade_outlook,
+    InvalidUpgradeItem, JournalState, NextVersion, ResumePlan, RollbackPlan, UpgradeError, UpgradeItem,
+    UpgradeOutlook, UpgradeRequest, UpgradeTarget, abort_upgrade, plan_resume, plan_rollback, plan_upgrade,
+    resume_upgrade, rollback_upgrade, upgrade, upgrade_outlook,
 };
 pub use workload_kubeconfig::{
     KubeconfigOf, KubeconfigRequest, WorkloadKubeconfigError, cluster_names, workload_kubeconfig,

@@ -14,7 +14,7 @@ mod prompt;
 mod streams;
 mod table;
 
-pub(crate) use amount::{in_bytes, in_days, in_seconds};
+pub(crate) use amount::{closing_line, count_of, in_bytes, in_days, in_seconds};
 pub(crate) use clean::{clean, clean_line};
 pub(crate) use colour::{ColourChoice, Label};
 pub(crate) use input::Input;

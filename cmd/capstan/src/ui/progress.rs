@@ -5,7 +5,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{clean, in_bytes};
+use super::{clean, in_bytes, in_seconds};
 
 /// A step that ends sooner than this is never drawn: a flash tells nobody anything.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -93,9 +93,10 @@ impl Progress {
     /// Draws, once there has been something to wait for long enough.
     pub(crate) fn tick(&self) {
         self.with(|step| {
-            if step.since.is_some_and(|since| since.elapsed() >= PATIENCE) {
+            if let Some(elapsed) = step.since.map(|since| since.elapsed()).filter(|span| *span >= PATIENCE) {
                 let bar = step.drawn.get_or_insert_with(spinner);
-                bar.set_message(text(&step.what, step.bytes, step.total));
+                let text = text(&step.what, step.bytes, step.total);
+                bar.set_message(format!("{text} ({})", in_seconds(elapsed)));
                 bar.set_prefix(step.below.iter().map(below).collect::<String>());
                 bar.tick();
             }
@@ -124,16 +125,8 @@ fn text(what: &str, bytes: u64, total: Option<u64>) -> String {
 }
 
 fn below(line: &WaitLine) -> String {
-    let since = line.since.map(|since| format!(" ({})", span(since.elapsed()))).unwrap_or_default();
+    let since = line.since.map(|since| format!(" ({})", in_seconds(since.elapsed()))).unwrap_or_default();
     format!("\n  {}{since}", clean(&line.text))
-}
-
-/// A span of time as short as a glance: `8s`, `3m20s`.
-fn span(span: Duration) -> String {
-    match (span.as_secs() / 60, span.as_secs() % 60) {
-        (0, seconds) => format!("{seconds}s"),
-        (minutes, seconds) => format!("{minutes}m{seconds:02}s"),
-    }
 }
 
 #[cfg(test)]
@@ -151,8 +144,6 @@ mod tests {
     fn what_is_waited_for_stands_below_with_its_time() {
         let line = WaitLine { text: "Deployment a: \u{1b}x".to_owned(), since: None };
         assert_eq!(below(&line), "\n  Deployment a: \\u{1b}x");
-        assert_eq!(span(Duration::from_secs(8)), "8s");
-        assert_eq!(span(Duration::from_secs(200)), "3m20s");
     }
 
     #[test]

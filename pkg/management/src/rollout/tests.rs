@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use apply::EventSink;
+use apply::{EventSink, WriteMode};
 use manifest::Value;
 use sandbox::Switches;
 use serde_json::json;
@@ -52,7 +52,7 @@ async fn change(
     change: RolloutChange,
     word: &str,
 ) -> Result<(), RolloutError> {
-    change_rollout(management, &resource(management, word).await?, change).await
+    change_rollout(management, &resource(management, word).await?, change, WriteMode::Real).await
 }
 
 async fn said(management: &ManagementCluster, of: RolloutChange, word: &str) -> String {
@@ -287,7 +287,7 @@ async fn a_restart_is_watched_until_every_machine_is_another_one() {
         rollout_progress(&management, &resources).await.unwrap().iter().all(RolloutProgress::is_complete)
     );
     for resource in &resources {
-        change_rollout(&management, resource, RolloutChange::Restart).await.unwrap();
+        change_rollout(&management, resource, RolloutChange::Restart, WriteMode::Real).await.unwrap();
     }
     let minute = Some(Duration::from_mins(1));
     let end = watch_rollouts(&management, &resources, minute, |_| {}).await.unwrap();

@@ -118,16 +118,19 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     settings.extend(carried.into_iter().flat_map(|it| it.files));
     writer.add_configuration(settings).within(unwritten)?;
     let size_bytes = writer.finish().within(unwritten)?;
-    session.messages().status(format!(
+    let wrote = format!(
         "wrote {shown}, {}; variables and credentials of the configuration are not in it",
         in_bytes(size_bytes)
-    ));
+    );
     if is_stdout {
-        return print(&path, session);
+        print(&path, session)?;
+    } else {
+        let report: BundleReport = report::of(&args.file, &Archive::open(&path)?);
+        let text = format.render(&report, report::text)?;
+        session.printer().data(text)?;
     }
-    let report: BundleReport = report::of(&args.file, &Archive::open(&path)?);
-    let text = format.render(&report, report::text)?;
-    session.printer().data(text)
+    session.done(wrote);
+    Ok(())
 }
 
 /// Copies a file to standard output, as long as somebody reads it.

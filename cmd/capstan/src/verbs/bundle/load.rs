@@ -13,7 +13,7 @@ use crate::{
     failure::Kind,
     session::Session,
     settings::{self, OutputFormat},
-    ui::write_file_atomically,
+    ui::{count_of, write_file_atomically},
 };
 
 /// Bring a bundle to where a closed site uses it
@@ -85,7 +85,13 @@ pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
         Some(_) => String::new(),
         None => loaded.configuration.clone(),
     })?;
-    session.printer().data(text)
+    session.printer().data(text)?;
+    let news = loaded.contents.iter().filter(|it| it.state != LoadedContentState::Unchanged).count();
+    session.done(match news {
+        0 => format!("nothing to load: `{}` has all of it", loaded.target),
+        news => format!("loaded {} to `{}`", count_of(news, "part"), loaded.target),
+    });
+    Ok(())
 }
 
 fn to_folder(

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &PruneArgs, session: &mut Session) -> Result<(), Failure
         left_bytes: pruned.left_bytes,
         max_bytes: store.settings().max_bytes,
     };
-    session.messages().status(format!(
+    session.done(format!(
         "freed {}; {} are left of {} that may be kept",
         in_bytes(report.freed_bytes),
         in_bytes(report.left_bytes),

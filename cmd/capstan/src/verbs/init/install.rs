@@ -10,7 +10,7 @@ use crate::{
     session::Session,
     settings::{KubeFlags, LeaseFlags, PaceFlags, UnfinishedFlags},
     verbs::{
-        lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags},
+        lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags, Words},
         provider_flags::SeveralProviders,
         sandbox,
     },
@@ -103,6 +103,9 @@ pub(super) fn run(
         let events = session.cluster_events(args.pace.progress);
         events.end(closing_text(session.program().name(), infrastructures));
     }
+    if let Some(result) = &done.result {
+        session.done_on_cluster(args.pace.progress, result);
+    }
     Ok(())
 }
 
@@ -163,7 +166,7 @@ impl Change for Install {
             installed.filter(|id| id.provider_type == ProviderType::Infrastructure).collect();
         let (is_first, not_ready) =
             Box::pin(management::init(cluster, &sources, &self.request, plan)).await?;
-        Ok(Done { not_ready, first: is_first.then_some(infrastructures) })
+        Ok(Done { not_ready, first: is_first.then_some(infrastructures), result: None })
     }
 
     fn command(&self) -> &'static str {
@@ -182,6 +185,10 @@ impl Change for Install {
 
     fn goes_on(&self) -> String {
         "the same command completes what was begun".to_owned()
+    }
+
+    fn words(&self) -> Words {
+        Words { done: "installed", nothing: "nothing to install" }
     }
 }
 

@@ -70,6 +70,17 @@ pub(crate) fn init_text(begun: &[UnfinishedInstallation], program: &str) -> Stri
     text
 }
 
+/// The versions of each provider of an upgrade, and whether they are reached.
+pub(crate) fn upgrade_versions(upgrade: &UnfinishedUpgrade) -> String {
+    let line = |UnfinishedProvider { provider, from, to, done }: &UnfinishedProvider| {
+        let (from, to) = if upgrade.rolling_back { (to, from) } else { (from, to) };
+        // Going back takes providers from done to not done.
+        let done = if *done == upgrade.rolling_back { "" } else { ", done" };
+        format!("  {provider}: {from} to {to}{done}\n")
+    };
+    upgrade.providers.iter().map(line).collect()
+}
+
 /// An upgrade, how far it is, and how to go on.
 pub(crate) fn upgrade_text(upgrade: &UnfinishedUpgrade, program: &str) -> String {
     let (what, goes_on) = if upgrade.rolling_back {
@@ -77,13 +88,7 @@ pub(crate) fn upgrade_text(upgrade: &UnfinishedUpgrade, program: &str) -> String
     } else {
         ("the upgrade begun at", "goes on")
     };
-    let mut text = format!("{what} {} is not finished:\n", upgrade.begun);
-    for UnfinishedProvider { provider, from, to, done } in &upgrade.providers {
-        let (from, to) = if upgrade.rolling_back { (to, from) } else { (from, to) };
-        // Going back takes providers from done to not done.
-        let done = if *done == upgrade.rolling_back { "" } else { ", done" };
-        let _ = writeln!(text, "  {provider}: {from} to {to}{done}");
-    }
+    let mut text = format!("{what} {} is not finished:\n{}", upgrade.begun, upgrade_versions(upgrade));
     let _ = write!(text, "`{program} upgrade resume` {goes_on}, ");
     if !upgrade.rolling_back {
         let _ = write!(text, "`{program} upgrade rollback` goes back, ");

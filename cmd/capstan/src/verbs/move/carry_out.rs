@@ -9,7 +9,9 @@ use management::{
 };
 
 use super::{MoveFlags, abort, journal_file::keeper, lost, text};
-use crate::{Failure, events::ClusterEvents, failure::Kind, session::Session, settings::OutputFormat};
+use crate::{
+    Failure, events::ClusterEvents, failure::Kind, session::Session, settings::OutputFormat, ui::count_of,
+};
 
 pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
     let (format, request) = (flags.how.format()?, flags.request(session)?);
@@ -20,7 +22,7 @@ pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failur
     if flags.how.abort {
         let Route { source, target } = ends.route()?;
         return flags.lease.hold("move --abort", &[source, target], session, |clusters, session| {
-            abort::run(route(clusters), &request, format, session)
+            abort::run(route(clusters), &request, (format, flags.server.pace.progress), session)
         });
     }
     if flags.how.dry_run {
@@ -55,7 +57,7 @@ fn plan(
         session.messages().status(format!(
             "nothing to move: the move begun at {} has moved {} to the target; `{} move report` shows each",
             finished.begun,
-            counted(finished.objects),
+            count_of(finished.objects, "object"),
             session.program().name(),
         ));
     }
@@ -79,10 +81,11 @@ fn carry_out(
         outcome.map_err(|error| begun.explain(error, program))
     };
     let outcome = session.block_on(moved).map_err(|failure| begun.interrupted(failure, program))?;
-    if let Some(outcome) = &outcome {
-        tell(outcome, &events);
-    }
-    print(outcome.as_ref(), format, session)
+    let result =
+        outcome.as_ref().map_or_else(|| "nothing to move".to_owned(), |outcome| tell(outcome, &events));
+    print(outcome.as_ref(), format, session)?;
+    session.done_on_cluster(flags.server.pace.progress, result);
+    Ok(())
 }
 
 /// Prints what became of every object, in the formats for scripts alone: the peer prints nothing.
@@ -102,15 +105,12 @@ pub(in crate::verbs) fn warn(plan: &MovePlan, events: &ClusterEvents) {
     }
 }
 
-pub(super) fn tell(outcome: &MoveOutcome, events: &ClusterEvents) {
+/// Warns of objects that the target keeps in another way, and gives the result in words.
+pub(super) fn tell(outcome: &MoveOutcome, events: &ClusterEvents) -> String {
     for (object, what) in &outcome.differences {
         events.warning(format!("the target keeps {object} in another way than it was sent: {what}"));
     }
-    events.end(format!("the move is done: {}", counted(outcome.journal.objects)));
-}
-
-fn counted(objects: usize) -> String {
-    if objects == 1 { "one object".to_owned() } else { format!("{objects} objects") }
+    format!("moved {}", count_of(outcome.journal.objects, "object"))
 }
 
 /// How far a move has come in this run: what the journal said last. Clones are one.

@@ -18,17 +18,22 @@ pub(super) fn run(
     flags.lease.hold("move --lost", &[&remaining], session, |clusters, session| {
         let (keeper, remaining) = (keeper(session.environment()), &clusters[0]);
         let hint = "run the same command again to complete it";
+        let progress = flags.server.pace.progress;
         match lost {
             LostCluster::Source => {
                 let complete = management::complete_without_source(remaining, request.timeout, &keeper);
                 let outcome = session.carry_out(Box::pin(complete), hint)?;
-                carry_out::tell(&outcome, &session.cluster_events(flags.server.pace.progress));
-                carry_out::print(Some(&outcome), format, session)
+                let result = carry_out::tell(&outcome, &session.cluster_events(progress));
+                carry_out::print(Some(&outcome), format, session)?;
+                session.done_on_cluster(progress, result);
             }
             LostCluster::Target => {
                 let undo = management::abort_without_target(remaining, request.timeout, &keeper);
-                abort::print(&session.carry_out(Box::pin(undo), hint)?, format, session)
+                let aborted = session.carry_out(Box::pin(undo), hint)?;
+                abort::print(&aborted, format, session)?;
+                session.done_on_cluster(progress, abort::result(&aborted));
             }
         }
+        Ok(())
     })
 }

@@ -41,12 +41,12 @@ fn delete(folder: &Folder, session: &mut Session) -> Result<(), Failure> {
     // It reads a file that is about to go. A kubeconfig that cannot be changed keeps nothing else from going.
     let unmerged = unmerge_kubeconfig(&folder.kubeconfig(), session.environment());
     folder.remove(&lock)?;
-    session.messages().status(format!("sandbox `{}` is deleted", folder.name()));
     if let Some(dir) = elsewhere {
         session.messages().status(format!("its data is still in `{}`", dir.display()));
     }
     if let Some(path) = unmerged? {
         session.messages().status(format!("removed context `{}` from `{}`", folder.name(), path.display()));
     }
+    session.done(format!("deleted sandbox `{}`", folder.name()));
     Ok(())
 }

@@ -105,7 +105,9 @@ fn in_background(args: &Start, folder: &Folder, session: &mut Session) -> Result
         return already_running(args, folder, session);
     };
     say_it_serves(folder, &process, session);
-    after_start(args, folder, session)
+    after_start(args, folder, session)?;
+    session.done(format!("started sandbox `{}`", folder.name()));
+    Ok(())
 }
 
 /// Starts a sandbox in the background as `sandbox start NAME` does, unless it runs.
@@ -162,7 +164,9 @@ fn already_running(args: &Start, folder: &Folder, session: &mut Session) -> Resu
         format!("sandbox `{}` runs already at {} (process {})", folder.name(), process.server, process.pid);
     if args.asks_for_nothing() {
         session.messages().status(message);
-        return after_start(args, folder, session);
+        after_start(args, folder, session)?;
+        session.done(format!("nothing to start: sandbox `{}` runs", folder.name()));
+        return Ok(());
     }
     let program = session.program().name();
     Err(Failure::new(Kind::Conflict, message)

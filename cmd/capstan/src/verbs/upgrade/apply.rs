@@ -13,7 +13,7 @@ use crate::{
     session::Session,
     settings::{LeaseFlags, ServerFlags, UnfinishedFlags},
     verbs::{
-        lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags},
+        lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags, Words},
         provider_flags::NamedProviders,
     },
 };
@@ -102,8 +102,11 @@ impl Apply {
         let sources = OwnedSources::with(&self.customisation, around, session)?;
         let change = Upgrade { sources, request, program: session.program() };
         let server = (&self.server.kube, &self.server.pace);
-        lifecycle::run(&change, saved.as_ref(), &self.plan, server, &self.lease, session)?;
+        let done = lifecycle::run(&change, saved.as_ref(), &self.plan, server, &self.lease, session)?;
         change.sources.layers().warn_of_unused(session);
+        if let Some(result) = &done.result {
+            session.done_on_cluster(self.server.pace.progress, result);
+        }
         Ok(())
     }
 
@@ -217,7 +220,7 @@ impl Change for Upgrade {
     async fn carry_out(&self, cluster: &ManagementCluster, plan: LifecyclePlan) -> Result<Done, Failure> {
         let not_ready =
             Box::pin(management::upgrade(cluster, &self.sources.get(), &self.request, plan)).await?;
-        Ok(Done { not_ready, first: None })
+        Ok(Done { not_ready, ..Done::default() })
     }
 
     fn command(&self) -> &'static str {
@@ -238,5 +241,9 @@ impl Change for Upgrade {
     fn goes_on(&self) -> String {
         let program = self.program.name();
         format!("`{program} upgrade resume` goes on, `{program} upgrade rollback` goes back")
+    }
+
+    fn words(&self) -> Words {
+        Words { done: "upgraded", nothing: "nothing to upgrade" }
     }
 }
