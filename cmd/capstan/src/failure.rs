@@ -13,7 +13,7 @@ pub(crate) struct Failure {
     message: String,
     causes: Vec<String>,
     hints: Vec<String>,
-    help_of: Option<Vec<String>>,
+    usage: Option<String>,
 }
 
 /// Whose move it is.
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
 impl Failure {
     /// A failure of the given kind with no cause yet. The message is one lower-case fragment.
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new(), help_of: None }
+        Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new(), usage: None }
     }
 
     /// What was typed or configured cannot be done.
@@ -122,12 +122,10 @@ impl Failure {
         self.hint(goes_on)
     }
 
-    /// Shows the help of a verb on stdout after the message.
-    /// Source: clusterctl v1.14 prints the help when the number of arguments is wrong, not for other usage errors.
+    /// Adds the usage of the verb, in one line.
     #[must_use]
-    pub(crate) fn with_help_of(mut self, path: Vec<String>) -> Self {
-        self.help_of = Some(path);
-        self
+    pub(crate) fn with_usage(self, usage: String) -> Self {
+        Self { usage: Some(usage), ..self }
     }
 
     /// The same failure of another kind.
@@ -162,8 +160,9 @@ impl Failure {
         std::iter::once(self.message.as_str()).chain(causes).collect::<Vec<_>>().join(": ")
     }
 
-    pub(crate) fn help_of(&self) -> Option<&[String]> {
-        self.help_of.as_deref()
+    /// The usage of the verb, where the number of arguments is wrong.
+    pub(crate) fn usage(&self) -> Option<&str> {
+        self.usage.as_deref()
     }
 
     /// The exit status that tells a script the kind.
@@ -199,7 +198,7 @@ impl<E: Error + 'static> From<E> for Failure {
             message: error.to_string(),
             causes: causes(&error).skip(1).collect(),
             hints: hints::for_error(&error),
-            help_of: None,
+            usage: None,
         }
     }
 }

@@ -47,13 +47,13 @@ impl Run {
     fn start(self, argv: &[OsString], mut printer: Printer, stdin: Input) -> ExitStatus {
         if let Some(shell) = self.environment.text(completion::VARIABLE).and_then(completion::Shell::parse) {
             let answered = self.complete(shell, argv).and_then(|answer| printer.data(answer));
-            return self.finish(printer, answered);
+            return finish(printer, answered);
         }
         let (globals, invocation) = match cli::parse(self.program, argv) {
             Ok(parsed) => parsed,
             Err(failure) => {
                 self.configure(&mut printer, &Globals::default());
-                return self.finish(printer, Err(failure));
+                return finish(printer, Err(failure));
             }
         };
         self.configure(&mut printer, &globals);
@@ -61,19 +61,15 @@ impl Run {
             Ok(verbosity) => printer.messages().raise_verbosity(verbosity),
             // Help logs nothing, and whoever set the variable wrongly may be looking for how to set it.
             Err(_) if invocation.asks_for_help() => {}
-            Err(failure) => return self.finish(printer, Err(failure)),
+            Err(failure) => return finish(printer, Err(failure)),
         }
         let mut session = Session::new(self.program, self.environment.clone(), globals, printer, stdin);
         let result = match invocation {
             Invocation::Help(path) => verbs::help::show(&path, &mut session),
-            Invocation::UnknownInGroup { path, word } => {
-                session.messages().warning(format!("`{}` has no command `{word}`", path.join(" ")));
-                verbs::help::show(&path, &mut session)
-            }
             Invocation::Version => verbs::version::show_own(&mut session),
             Invocation::Verb(verb) => verb.run(&mut session),
         };
-        self.finish(session.into_printer(), result)
+        finish(session.into_printer(), result)
     }
 
     /// The script puts the words behind a `--`.
@@ -94,18 +90,12 @@ impl Run {
             messages.configure(colour(stderr), globals.quiet);
         });
     }
+}
 
-    /// Data first, then the failure, so that the last lines on a terminal say how it ended.
-    fn finish(&self, mut printer: Printer, result: Result<(), Failure>) -> ExitStatus {
-        let result = printer.finish().and(result);
-        let Err(failure) = result else { return ExitStatus::Success };
-        printer.messages().failure(&failure);
-        if let Some(path) = failure.help_of() {
-            printer.messages().plain("\n");
-            let help = cli::render_help(self.program, path, printer.colours_stdout());
-            // The status is a failure already; stdout can make it no worse.
-            let _ = printer.data(help.unwrap_or_default()).and_then(|()| printer.finish());
-        }
-        failure.exit_status()
-    }
+/// Data first, then the failure, so that the last lines on a terminal say how it ended.
+fn finish(mut printer: Printer, result: Result<(), Failure>) -> ExitStatus {
+    let result = printer.finish().and(result);
+    let Err(failure) = result else { return ExitStatus::Success };
+    printer.messages().failure(&failure);
+    failure.exit_status()
 }

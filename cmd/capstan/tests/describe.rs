@@ -164,7 +164,7 @@ hint: there is one in namespace `team`: name it with `--namespace`
         lab.run("describe cluster").stderr,
         str![[r#"
 error: missing argument NAME: name of the workload cluster
-
+usage: capstan describe cluster [OPTIONS] <NAME>
 
 "#]]
     );

@@ -4,7 +4,8 @@ use clap::{ArgMatches, Command, FromArgMatches as _};
 
 use super::{
     dialect::{SURPLUS, adapt},
-    hoist::verbs_first,
+    help,
+    hoist::{VerbPath, verbs_first},
     tree::{Root, named},
     usage_error,
 };
@@ -16,14 +17,6 @@ pub(crate) enum Invocation {
     Verb(Box<Verb>),
     /// The help of the command at this path.
     Help(Vec<String>),
-    /// A word that is no command of the group at this path. The peer shows the help of the group and succeeds, and
-    /// scripts may know that; what was wrong is told beside it.
-    UnknownInGroup {
-        /// The group.
-        path: Vec<String>,
-        /// The word.
-        word: String,
-    },
     /// The version of this binary.
     Version,
 }
@@ -32,7 +25,7 @@ impl Invocation {
     /// Whether nothing but help is to be shown, by whatever way it was asked for.
     pub(crate) fn asks_for_help(&self) -> bool {
         match self {
-            Self::Help(_) | Self::UnknownInGroup { .. } => true,
+            Self::Help(_) => true,
             Self::Verb(verb) => matches!(**verb, Verb::Help(_)),
             Self::Version => false,
         }
@@ -41,7 +34,8 @@ impl Invocation {
 
 /// Reads a command line; the first word is the program's name.
 /// # Errors
-/// A usage failure, with the help of the verb attached where the number of arguments is wrong.
+/// A usage failure, with the usage of the verb where the number of arguments is wrong. A wrong verb is reported before
+/// wrong flags: the flags may be right for the verb that was meant.
 pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<(Globals, Invocation), Failure> {
     let tree = named(program);
     // Behind these the peer sees no command at all, and what it sees none of it answers with its help.
@@ -51,18 +45,19 @@ pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<(Globals, Inv
     let mut dialect = adapt(tree.clone());
     let mut matches = dialect
         .try_get_matches_from_mut(verbs_first(&tree, argv))
-        .map_err(|error| usage_error::explain(&error, &tree))?;
+        .map_err(|error| wrong_verb(program, &tree, argv).unwrap_or_else(|| usage_error::explain(&error, &tree)))?;
     let globals = Globals::from_arg_matches(&matches).map_err(|error| usage_error::explain(&error, &tree))?;
     let named = Named::of(&tree, &matches);
-    if named.matches.get_flag("help") || named.is_group() {
-        let word = named.surplus().filter(|_| named.is_group());
-        let invocation = match word.map(str::to_owned) {
-            Some(word) => Invocation::UnknownInGroup { path: named.path, word },
-            None => Invocation::Help(named.path),
-        };
-        return Ok((globals, invocation));
+    if named.matches.get_flag("help") {
+        return Ok((globals, Invocation::Help(named.path)));
     }
-    named.check_arguments()?;
+    if is_group(named.command) {
+        return match named.surplus() {
+            Some(word) => Err(usage_error::unknown_verb(program, &named.path, named.command, word)),
+            None => Ok((globals, Invocation::Help(named.path))),
+        };
+    }
+    named.check_arguments(program)?;
     if matches.get_flag("version") && matches.subcommand().is_none() {
         return Ok((globals, Invocation::Version));
     }
@@ -98,25 +93,15 @@ impl<'a> Named<'a> {
         named
     }
 
-    /// Whether it does nothing by itself. What follows it is then no subcommand of its own; the peer shows the help
-    /// and succeeds.
-    fn is_group(&self) -> bool {
-        let is_root = self.path.is_empty();
-        !is_root && self.command.has_subcommands() && self.command.get_arguments().next().is_none()
-    }
-
-    fn check_arguments(&self) -> Result<(), Failure> {
-        for positional in self.command.get_positionals().filter(|arg| arg.is_required_set()) {
-            if !self.matches.contains_id(positional.get_id().as_str()) {
-                return Err(usage_error::missing_argument(positional).with_help_of(self.path.clone()));
-            }
-        }
-        match self.surplus() {
-            Some(word) => {
-                Err(usage_error::surplus_argument(self.command, word).with_help_of(self.path.clone()))
-            }
-            None => Ok(()),
-        }
+    fn check_arguments(&self, program: Program) -> Result<(), Failure> {
+        let mut required = self.command.get_positionals().filter(|arg| arg.is_required_set());
+        let missing = required.find(|arg| !self.matches.contains_id(arg.get_id().as_str()));
+        let failure = match (missing, self.surplus()) {
+            (Some(positional), _) => usage_error::missing_argument(positional),
+            (None, Some(word)) => usage_error::surplus_argument(&self.path, self.command, word),
+            (None, None) => return Ok(()),
+        };
+        Err(failure.with_usage(help::usage(program, &self.path)))
     }
 
     /// The first word it has no place for.
@@ -124,6 +109,23 @@ impl<'a> Named<'a> {
         let mut words = self.matches.try_get_many::<String>(SURPLUS).ok().flatten()?;
         words.next().map(String::as_str)
     }
+}
+
+/// Returns true if a command does nothing without a verb of its own. The root also takes plugins.
+fn is_group(command: &Command) -> bool {
+    let has_own_flags = command.get_arguments().next().is_some();
+    command.has_subcommands() && !has_own_flags
+}
+
+/// The word that stands where a verb must stand, if there is one.
+fn wrong_verb(program: Program, tree: &Command, argv: &[OsString]) -> Option<Failure> {
+    let path = VerbPath::find(tree, argv.get(1..)?);
+    let word = path.next_word?;
+    if path.verbs.is_empty() {
+        return Some(usage_error::unknown_command(program, &word));
+    }
+    let verbs: Vec<String> = path.verbs.iter().map(|verb| verb.to_string_lossy().into_owned()).collect();
+    is_group(path.command).then(|| usage_error::unknown_verb(program, &verbs, path.command, &word))
 }
 
 /// A flag that comes first, and the word behind it that is no verb and may be a plugin's name.

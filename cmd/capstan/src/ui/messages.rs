@@ -81,12 +81,15 @@ impl Messages {
         self.write(text);
     }
 
-    /// `error:`, then a `cause:` for each level below, then each hint once.
+    /// `error:`, then a `cause:` for each level below, then the usage, then each hint once.
     pub(crate) fn failure(&self, failure: &Failure) {
         let mut text = self.line(Label::Error, "error:", failure.message());
         for cause in failure.causes() {
             text.push_str("  ");
             text.push_str(&self.line(Label::Cause, "cause:", cause));
+        }
+        if let Some(usage) = failure.usage() {
+            text.push_str(&self.line(Label::Usage, "usage:", usage));
         }
         for hint in failure.distinct_hints() {
             text.push_str(&self.line(Label::Hint, "hint:", hint));
