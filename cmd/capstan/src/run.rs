@@ -9,12 +9,13 @@ use api::ExitStatus;
 
 use crate::{
     Environment, Failure, Streams,
-    cli::{self, Globals, Invocation},
+    cli::{self, Globals, Invocation, Parsed},
     completion,
     failure::Kind,
     program::Program,
     session::Session,
     settings,
+    suggested_commands::SuggestedCommands,
     ui::{Input, Messages, Printer},
     verbs,
 };
@@ -49,14 +50,23 @@ impl Run {
             let answered = self.complete(shell, argv).and_then(|answer| printer.data(answer));
             return finish(printer, answered);
         }
-        let (globals, invocation) = match cli::parse(self.program, argv) {
+        let parsed = match cli::parse(self.program, argv) {
             Ok(parsed) => parsed,
             Err(failure) => {
-                self.configure(&mut printer, &Globals::default());
+                self.configure(
+                    &mut printer,
+                    &Globals::default(),
+                    SuggestedCommands::of_program(self.program),
+                );
                 return finish(printer, Err(failure));
             }
         };
-        self.configure(&mut printer, &globals);
+        self.configure(
+            &mut printer,
+            &parsed.globals,
+            parsed.suggested_commands(self.program, &self.environment),
+        );
+        let Parsed { globals, invocation, .. } = parsed;
         match settings::verbosity(globals.verbosity, &self.environment) {
             Ok(verbosity) => printer.messages().raise_verbosity(verbosity),
             // Help logs nothing, and whoever set the variable wrongly may be looking for how to set it.
@@ -83,11 +93,11 @@ impl Run {
         answer.map_err(|error| Failure::new(Kind::Environment, "cannot complete").because(&error))
     }
 
-    fn configure(&self, printer: &mut Printer, globals: &Globals) {
+    fn configure(&self, printer: &mut Printer, globals: &Globals, commands: SuggestedCommands) {
         let (stdout, stderr) = self.terminals;
         let colour = |is_terminal| globals.color.settle(&self.environment, is_terminal);
         printer.configure(colour(stdout), |messages| {
-            messages.configure(colour(stderr), globals.quiet);
+            messages.configure(colour(stderr), globals.quiet, commands);
         });
     }
 }

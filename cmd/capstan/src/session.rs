@@ -10,6 +10,7 @@ use crate::{
     program::Program,
     runtime::Runtime,
     settings,
+    suggested_commands::SuggestedCommands,
     ui::{Input, Messages, Printer},
 };
 
@@ -51,9 +52,14 @@ impl Session {
         self.printer
     }
 
-    /// The name this run answers to, for hints that show a command line.
+    /// The name this run answers to.
     pub(crate) fn program(&self) -> Program {
         self.program
+    }
+
+    /// Completes a command that is suggested: with the name of this program, and the flags of this run that it takes.
+    pub(crate) fn suggested(&self, command: &str) -> String {
+        self.messages().commands().command(command)
     }
 
     /// The environment as it was at the start.
@@ -160,12 +166,19 @@ impl Session {
     }
 
     /// Runs a command line inside this one: with its own flags and configuration, on the same streams.
-    pub(crate) fn within<T>(&mut self, globals: Globals, run: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn within<T>(
+        &mut self,
+        globals: Globals,
+        commands: SuggestedCommands,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let globals = mem::replace(&mut self.globals, globals);
+        let commands = self.messages().suggest(commands);
         let (config, repositories) = (self.config.take(), self.repositories.take());
         let writes = mem::take(&mut self.writes);
         let result = run(self);
         self.globals = globals;
+        self.messages().suggest(commands);
         self.config = config.map(OnceCell::from).unwrap_or_default();
         self.repositories = repositories.map(OnceCell::from).unwrap_or_default();
         self.writes = writes;

@@ -156,7 +156,7 @@ error: cannot generate cluster `demo`
     `TWO` at [CWD]/template.yaml:2
 hint: `TWOO` is set: is `TWO` meant by it?
 hint: set it in the environment (`export ONE=VALUE`) or in clusterctl.yaml (`ONE: VALUE`)
-hint: `generate cluster --list-variables`, for a provider `generate provider --describe`, shows all variables with their defaults
+hint: list all variables with their defaults: `capstan generate cluster NAME --list-variables`, or for a provider `capstan generate provider --describe`
 
 "#]]
     );

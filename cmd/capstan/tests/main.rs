@@ -49,6 +49,7 @@ mod sandbox;
 mod sandbox_trouble;
 mod small_providers;
 mod streams;
+mod suggestions;
 mod two;
 mod usage;
 mod version;

@@ -46,7 +46,7 @@ exit 1
 --- stderr
 error: cannot restart the rollout of MachineDeployment default/a-md
   cause: MachineDeployment default/a-md is paused
-hint: resume it first: `alpha rollout resume`
+hint: resume it first: `capstan alpha rollout resume machinedeployment/a-md -n default`
 
 "#]]
     );

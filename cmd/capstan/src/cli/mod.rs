@@ -16,7 +16,7 @@ pub(crate) use dialect::switch;
 pub(crate) use globals::Globals;
 pub(crate) use globals::verbosity;
 pub(crate) use help::render as render_help;
-pub(crate) use parse::{Invocation, parse};
+pub(crate) use parse::{Invocation, Parsed, parse};
 pub use tree::command;
 pub(crate) use tree::named as tree_of;
 pub(crate) use usage_error::unknown_command;

@@ -101,14 +101,14 @@ pub(super) fn surplus_argument(path: &[String], command: &Command, word: &str) -
 }
 
 /// A word that is no verb of the group at this path.
-pub(super) fn unknown_verb(program: Program, path: &[String], group: &Command, word: &str) -> Failure {
+pub(super) fn unknown_verb(path: &[String], group: &Command, word: &str) -> Failure {
     let path_text = path.join(" ");
     let failure = Failure::user(format!("unknown command `{path_text} {word}`"));
     let failure = match near_verbs(path, group, word).as_slice() {
         [] => failure,
         near => failure.hint(format!("did you mean {}?", quoted(near))),
     };
-    failure.hint(format!("`{} {path_text} --help` lists the commands", program.name()))
+    failure.hint(format!("`capstan {path_text} --help` lists the commands"))
 }
 
 /// The verbs of a command with names like this word, by their full names.
@@ -136,7 +136,7 @@ pub(crate) fn unknown_command(program: Program, word: &str) -> Failure {
         [] => failure,
         near => failure.hint(format!("did you mean {}?", quoted(near))),
     };
-    failure.hint(format!("`{} --help` lists the commands", program.name()))
+    failure.hint("`capstan --help` lists the commands")
 }
 
 fn quoted(names: &[String]) -> String {

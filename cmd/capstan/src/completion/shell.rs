@@ -39,7 +39,8 @@ impl Shell {
 /// The script that registers completion with a shell. It calls the program by its name, as the user does.
 pub(crate) fn script(shell: Shell, program: Program) -> std::io::Result<Vec<u8>> {
     let mut script = Vec::new();
-    let name = program.name();
-    shell.engine().write_registration(VARIABLE, name, name, name, &mut script)?;
+    // kubectl completes its plugins by other means; the executable itself is completed like any other.
+    let name = program.name().replace(' ', "-");
+    shell.engine().write_registration(VARIABLE, &name, &name, &name, &mut script)?;
     Ok(script)
 }

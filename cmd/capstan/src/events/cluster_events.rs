@@ -1,3 +1,4 @@
+use api::output::ProgressLine;
 use apply::{Blocker, Written};
 
 use super::{
@@ -140,9 +141,15 @@ impl ClusterEvents {
         }
     }
 
-    fn line(&self, line: &api::output::ProgressLine) {
+    fn line(&self, line: &ProgressLine) {
+        let completed = match line {
+            ProgressLine::Warning { text } => {
+                Some(ProgressLine::Warning { text: self.messages.completed(text) })
+            }
+            _ => None,
+        };
         // Plain data: it cannot fail to become text.
-        let text = serde_json::to_string(line).unwrap_or_default();
+        let text = serde_json::to_string(completed.as_ref().unwrap_or(line)).unwrap_or_default();
         self.messages.plain(&format!("{text}\n"));
     }
 }

@@ -44,7 +44,7 @@ fn request(error: &ApiError) -> Option<String> {
             Some(format!("mend or delete what serves `{group_version}`: `kubectl get apiservices` shows it"))
         }
         ApiError::LeaseLost { .. } => {
-            Some("`status` shows what is unfinished and the command that completes it".to_owned())
+            Some("`capstan status` shows what is unfinished and the command that completes it".to_owned())
         }
         ApiError::Status { .. }
         | ApiError::NoLease { .. }
@@ -95,11 +95,11 @@ fn may_not(message: &str) -> String {
     };
     let verb = message.split(" cannot ").nth(1).and_then(|rest| rest.split(' ').next());
     let (Some(verb), Some(resource)) = (verb, behind("resource \"")) else {
-        return "ask for the right, or name another context with `--kubeconfig-context`".to_owned();
+        return "request this permission, or name another context with `--kubeconfig-context`".to_owned();
     };
     let group = behind("API group \"").map(|group| format!(".{group}")).unwrap_or_default();
     let scope = behind("namespace \"").map_or_else(String::new, |namespace| format!(" -n {namespace}"));
-    format!("ask for the right; `kubectl auth can-i {verb} {resource}{group}{scope}` tells when it is there")
+    format!("request this permission; check it with `kubectl auth can-i {verb} {resource}{group}{scope}`")
 }
 
 fn in_use(error: &InUse) -> String {
@@ -128,15 +128,18 @@ mod tests {
             denied(
                 "deployments.apps is forbidden: User \"me\" cannot patch resource \"deployments\" in API group \"apps\" in the namespace \"ns\""
             ),
-            "ask for the right; `kubectl auth can-i patch deployments.apps -n ns` tells when it is there"
+            "request this permission; check it with `kubectl auth can-i patch deployments.apps -n ns`"
         );
         assert_eq!(
             denied(
                 "namespaces is forbidden: User \"me\" cannot list resource \"namespaces\" in API group \"\" at the cluster scope"
             ),
-            "ask for the right; `kubectl auth can-i list namespaces` tells when it is there"
+            "request this permission; check it with `kubectl auth can-i list namespaces`"
         );
-        assert_eq!(denied("no"), "ask for the right, or name another context with `--kubeconfig-context`");
+        assert_eq!(
+            denied("no"),
+            "request this permission, or name another context with `--kubeconfig-context`"
+        );
     }
 
     #[test]

@@ -40,8 +40,8 @@ fn missing_values(error: &MissingValues) -> Vec<String> {
             "set it in the environment (`export {name}=VALUE`) or in clusterctl.yaml (`{name}: VALUE`)"
         ));
         hints.push(
-            "`generate cluster --list-variables`, for a provider `generate provider --describe`, shows all variables \
-             with their defaults"
+            "list all variables with their defaults: `capstan generate cluster NAME --list-variables`, or for a provider \
+             `capstan generate provider --describe`"
                 .to_owned(),
         );
     }
@@ -97,8 +97,8 @@ fn unknown_provider(error: &UnknownProvider) -> Vec<String> {
     }
     if hints.is_empty() {
         let (name, flag) = (&error.name, error.provider_type.flag());
-        hints.push("`config repositories` lists the providers".to_owned());
-        hints.push(format!("add your own with `provider add {name} --type {flag} --url URL`"));
+        hints.push("`capstan config repositories` lists the providers".to_owned());
+        hints.push(format!("add your own with `capstan provider add {name} --type {flag} --url URL`"));
     }
     hints
 }

@@ -8,9 +8,10 @@ use std::{
 };
 
 use super::{Label, Progress, clean};
-use crate::failure::Failure;
+use crate::{failure::Failure, suggested_commands::SuggestedCommands};
 
-/// The mouth on stderr. Cheap to clone, so that a library's events can be shown from inside its futures.
+/// The mouth on stderr. Cheap to clone, so that a library's events can be shown from inside its futures. The commands that
+/// a text suggests are completed on the way out.
 #[derive(Clone)]
 pub(crate) struct Messages {
     stderr: Arc<Mutex<Box<dyn Write + Send>>>,
@@ -18,6 +19,7 @@ pub(crate) struct Messages {
     colour: bool,
     quiet: bool,
     verbosity: Arc<AtomicU8>,
+    commands: Arc<Mutex<SuggestedCommands>>,
 }
 
 impl Messages {
@@ -28,16 +30,34 @@ impl Messages {
             colour: false,
             quiet: false,
             verbosity: Arc::default(),
+            commands: Arc::default(),
         }
     }
 
     /// Settles how to speak, once the flags are known.
-    pub(crate) fn configure(&mut self, colour: bool, quiet: bool) {
+    pub(crate) fn configure(&mut self, colour: bool, quiet: bool, commands: SuggestedCommands) {
+        self.suggest(commands);
         self.colour = colour;
         self.quiet = quiet;
         if quiet {
             self.progress = Progress::new(false);
         }
+    }
+
+    /// Suggests commands in another way from now on. Gives the way before.
+    pub(crate) fn suggest(&self, commands: SuggestedCommands) -> SuggestedCommands {
+        let mut current = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut current, commands)
+    }
+
+    /// Completes the commands that a text suggests.
+    pub(crate) fn completed(&self, text: &str) -> String {
+        self.commands().complete(text).into_owned()
+    }
+
+    /// The way commands are suggested in this run.
+    pub(crate) fn commands(&self) -> SuggestedCommands {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Logs at least this much from now on; never less than was asked for before.
@@ -48,7 +68,7 @@ impl Messages {
     /// What has been done, for people; `--quiet` silences it.
     pub(crate) fn status(&self, text: impl AsRef<str>) {
         if !self.quiet {
-            self.write(&format!("{}\n", clean(text.as_ref())));
+            self.write(&format!("{}\n", clean(&self.completed(text.as_ref()))));
         }
     }
 
@@ -104,7 +124,8 @@ impl Messages {
     /// The following lines of a text are indented, so that a label always begins a message.
     fn line(&self, label: Label, word: &str, text: &str) -> String {
         let mut line = String::with_capacity(text.len() + 16);
-        let cleaned = clean(text.trim_end());
+        let text = self.completed(text.trim_end());
+        let cleaned = clean(&text);
         let mut lines = cleaned.lines();
         let first = lines.next().unwrap_or_default();
         // Writing to a String cannot fail.

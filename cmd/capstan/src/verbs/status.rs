@@ -8,6 +8,7 @@ use crate::{
     Failure,
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
+    suggested_commands::SuggestedCommands,
     ui::table,
     verbs::{lifecycle, r#move::unfinished_move},
 };
@@ -33,19 +34,20 @@ pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let status = session.block_on(management::status(&cluster))?;
-    let program = session.program().name();
-    let text = format.render(&printed(status, program), |report| text(report, program))?;
+    let commands = session.messages().commands();
+    let report = printed(status, &commands);
+    let text = format.render(&report, |report| commands.complete(&text(report)).into_owned())?;
     session.printer().data(text)
 }
 
-fn printed(status: ClusterStatus, program: &str) -> StatusReport {
+fn printed(status: ClusterStatus, commands: &SuggestedCommands) -> StatusReport {
     let mut providers: Vec<ProviderHealth> = status.providers.into_iter().map(printed_provider).collect();
     providers.sort_by(|a, b| (&a.id, &a.namespace).cmp(&(&b.id, &b.namespace)));
     StatusReport {
         providers,
         unfinished_init: lifecycle::unfinished_init(&status.unfinished_init.unwrap_or_default()),
         unfinished_upgrade: status.unfinished_upgrade.as_ref().map(lifecycle::unfinished_upgrade),
-        unfinished_move: status.unfinished_move.map(|journal| unfinished_move(&journal, program)),
+        unfinished_move: status.unfinished_move.map(|journal| unfinished_move(&journal, commands)),
         lease: status.lease.as_ref().map(lifecycle::lease),
     }
 }
@@ -67,16 +69,16 @@ fn printed_provider(status: ProviderStatus) -> ProviderHealth {
     }
 }
 
-fn text(report: &StatusReport, program: &str) -> String {
+fn text(report: &StatusReport) -> String {
     let mut text = match &*report.providers {
         [] => "no providers are installed\n".to_owned(),
         _ => providers_text(report),
     };
     if !report.unfinished_init.is_empty() {
-        let _ = write!(text, "\n{}", lifecycle::init_text(&report.unfinished_init, program));
+        let _ = write!(text, "\n{}", lifecycle::init_text(&report.unfinished_init));
     }
     if let Some(upgrade) = &report.unfinished_upgrade {
-        let _ = write!(text, "\n{}", lifecycle::upgrade_text(upgrade, program));
+        let _ = write!(text, "\n{}", lifecycle::upgrade_text(upgrade));
     }
     if let Some(unfinished) = &report.unfinished_move {
         let _ = write!(text, "\n{}", lifecycle::move_text(unfinished));
@@ -162,7 +164,7 @@ mod tests {
 
     fn shown(providers: Vec<ProviderStatus>) -> String {
         let status = ClusterStatus { providers, ..empty() };
-        text(&printed(status, "capstan"), "capstan")
+        text(&printed(status, &SuggestedCommands::default()))
     }
 
     fn empty() -> ClusterStatus {
@@ -248,7 +250,7 @@ infrastructure-aws
         };
         let status = ClusterStatus { unfinished_upgrade: Some(journal), ..empty() };
         assert_data_eq!(
-            text(&printed(status, "capstan"), "capstan"),
+            text(&printed(status, &SuggestedCommands::default())),
             str![[r"
 no providers are installed
 

@@ -172,8 +172,8 @@ fn write(
     let out = ArchiveOutput::new(BufWriter::new(file), seal).map_err(|error| failed(&error))?;
     let mut archive = ArchiveWriter::new(out);
     let mut keep = |object: SavedObject| archive.add(&object);
-    let again = format!("`{} move --abort --to-directory .` resumes them", session.program().name());
-    let saved = saving.carry_out(plan, &mut keep, &again, session)?;
+    let again = "`capstan move --abort --to-directory .` resumes them";
+    let saved = saving.carry_out(plan, &mut keep, again, session)?;
     let out = archive.finish(about, saved.left_out.clone()).and_then(ArchiveOutput::finish);
     let file = out.and_then(|out| out.into_inner().map_err(IntoInnerError::into_error));
     let file = file.map_err(|error| failed(&error))?;

@@ -146,11 +146,8 @@ pub(super) fn after_start(args: &Start, folder: &Folder, session: &mut Session) 
             path.display()
         ));
     } else {
-        let program = session.program().name();
-        session.messages().status(format!(
-            "reach it with: export KUBECONFIG=$({program} sandbox kubeconfig {})",
-            folder.name()
-        ));
+        let kubeconfig = session.suggested(&format!("capstan sandbox kubeconfig {}", folder.name()));
+        session.messages().status(format!("reach it with: export KUBECONFIG=$({kubeconfig})"));
     }
     Ok(())
 }
@@ -164,10 +161,9 @@ fn already_running(args: &Start, folder: &Folder, session: &mut Session) -> Resu
         session.messages().status(message);
         return after_start(args, folder, session);
     }
-    let program = session.program().name();
     Err(Failure::new(Kind::Conflict, message)
         .cause("what these flags ask for takes effect at its next start")
-        .hint(format!("end it first with `{program} sandbox stop {}`", folder.name())))
+        .hint(format!("end it first with `capstan sandbox stop {}`", folder.name())))
 }
 
 /// The process that runs it, once it serves.

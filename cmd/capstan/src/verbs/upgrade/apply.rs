@@ -9,7 +9,6 @@ use management::{
 use crate::{
     Failure,
     kustomizations::{Around, KustomizationFlags},
-    program::Program,
     session::Session,
     settings::{LeaseFlags, ServerFlags, UnfinishedFlags},
     verbs::{
@@ -100,7 +99,7 @@ impl Apply {
         let planned = saved.as_ref().map_or(&[][..], |saved| saved.request.kustomizations());
         let around = Around { named: &ids, planned };
         let sources = OwnedSources::with(&self.customisation, around, session)?;
-        let change = Upgrade { sources, request, program: session.program() };
+        let change = Upgrade { sources, request };
         let server = (&self.server.kube, &self.server.pace);
         lifecycle::run(&change, saved.as_ref(), &self.plan, server, &self.lease, session)?;
         change.sources.layers().warn_of_unused(session);
@@ -206,7 +205,6 @@ fn item(saved: &SavedReference) -> Result<UpgradeItem, Failure> {
 struct Upgrade {
     sources: OwnedSources,
     request: UpgradeRequest,
-    program: Program,
 }
 
 impl Change for Upgrade {
@@ -236,7 +234,6 @@ impl Change for Upgrade {
     }
 
     fn goes_on(&self) -> String {
-        let program = self.program.name();
-        format!("`{program} upgrade resume` goes on, `{program} upgrade rollback` goes back")
+        "`capstan upgrade resume` goes on, `capstan upgrade rollback` goes back".to_owned()
     }
 }

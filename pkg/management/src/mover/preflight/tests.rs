@@ -229,7 +229,7 @@ fn providers_that_are_missing_or_older_on_the_target_are_told_with_both_versions
     );
     assert_eq!(
         problems[0].hint.as_deref(),
-        Some("`init --infrastructure aws:v2.11.0` with the target's kubeconfig installs it")
+        Some("install it: `capstan init --infrastructure aws:v2.11.0 --kubeconfig TARGET`")
     );
 }
 
