@@ -1,8 +1,10 @@
 use std::error::Error;
 
-use api::ExitStatus;
+use api::output::ErrorReport;
 
 use crate::{events::Writes, hints};
+
+pub(crate) use api::output::ErrorKind as Kind;
 
 /// Why a verb did not do what was asked, ready to be shown: what failed, why, and what to do next.
 ///
@@ -14,23 +16,6 @@ pub(crate) struct Failure {
     causes: Vec<String>,
     hints: Vec<String>,
     usage: Option<String>,
-}
-
-/// Whose move it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// What was typed or configured.
-    User,
-    /// The world around: files, network, servers.
-    Environment,
-    /// Something else is there already.
-    Conflict,
-    /// Everything was done, and what was looked at is not well.
-    Unhealthy,
-    /// A defect of capstan.
-    Bug,
-    /// Ctrl-C.
-    Interrupted,
 }
 
 impl Failure {
@@ -165,13 +150,15 @@ impl Failure {
         self.usage.as_deref()
     }
 
-    /// The exit status that tells a script the kind.
-    pub(crate) fn exit_status(&self) -> ExitStatus {
-        match self.kind {
-            Kind::User | Kind::Environment | Kind::Conflict => ExitStatus::Failure,
-            Kind::Unhealthy => ExitStatus::Unhealthy,
-            Kind::Bug => ExitStatus::Bug,
-            Kind::Interrupted => ExitStatus::Interrupted,
+    /// The same for scripts; `complete` completes the commands that are suggested.
+    pub(crate) fn report(&self, complete: impl Fn(&str) -> String) -> ErrorReport {
+        ErrorReport {
+            kind: self.kind,
+            exit_code: self.kind.exit_status().code(),
+            message: complete(&self.message),
+            causes: self.causes.iter().map(|cause| complete(cause)).collect(),
+            usage: self.usage.clone(),
+            hints: self.distinct_hints().map(complete).collect(),
         }
     }
 }
@@ -194,7 +181,7 @@ fn causes(error: &(dyn Error + 'static)) -> impl Iterator<Item = String> {
 impl<E: Error + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
         Self {
-            kind: Kind::Environment,
+            kind: hints::kind_of(&error),
             message: error.to_string(),
             causes: causes(&error).skip(1).collect(),
             hints: hints::for_error(&error),

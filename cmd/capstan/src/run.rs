@@ -16,7 +16,7 @@ use crate::{
     session::Session,
     settings,
     suggested_commands::SuggestedCommands,
-    ui::{Input, Messages, Printer},
+    ui::{ErrorFormat, Input, Messages, Printer},
     verbs,
 };
 
@@ -26,29 +26,38 @@ pub fn run(args: impl IntoIterator<Item = OsString>, environment: Environment, s
     let argv: Vec<OsString> = args.into_iter().collect();
     let messages = Messages::new(streams.stderr, streams.stderr_is_terminal);
     let progress = messages.progress().clone();
+    let program = Program::of_argument(argv.first().map(OsString::as_os_str));
+    let error_format = cli::error_format(program, &argv);
+    let last_words = messages.clone();
     let status = catch_unwind(AssertUnwindSafe(|| {
         let terminals = (streams.stdout_is_terminal, streams.stderr_is_terminal);
         let printer = Printer::new(streams.stdout, messages).on_terminal(streams.stdout_is_terminal);
         let input = Input::new(streams.stdin, streams.stdin_is_terminal);
-        Run { program: Program::of_argument(argv.first().map(OsString::as_os_str)), environment, terminals }
-            .start(&argv, printer, input)
+        Run { program, environment, terminals, error_format }.start(&argv, printer, input)
     }));
     // The panic hook has said what happened; the terminal must be as it was.
     progress.end();
-    ExitCode::from(status.unwrap_or(ExitStatus::Bug).code())
+    let status = status.unwrap_or_else(|_| {
+        if error_format != ErrorFormat::Text {
+            last_words.failure(&Failure::new(Kind::Bug, "this is a bug in capstan"), error_format);
+        }
+        ExitStatus::Bug
+    });
+    ExitCode::from(status.code())
 }
 
 struct Run {
     program: Program,
     environment: Environment,
     terminals: (bool, bool),
+    error_format: ErrorFormat,
 }
 
 impl Run {
     fn start(self, argv: &[OsString], mut printer: Printer, stdin: Input) -> ExitStatus {
         if let Some(shell) = self.environment.text(completion::VARIABLE).and_then(completion::Shell::parse) {
             let answered = self.complete(shell, argv).and_then(|answer| printer.data(answer));
-            return finish(printer, answered);
+            return self.finish(printer, answered);
         }
         let parsed = match cli::parse(self.program, argv) {
             Ok(parsed) => parsed,
@@ -58,7 +67,7 @@ impl Run {
                     &Globals::default(),
                     SuggestedCommands::of_program(self.program),
                 );
-                return finish(printer, Err(failure));
+                return self.finish(printer, Err(failure));
             }
         };
         self.configure(
@@ -71,7 +80,7 @@ impl Run {
             Ok(verbosity) => printer.messages().raise_verbosity(verbosity),
             // Help logs nothing, and whoever set the variable wrongly may be looking for how to set it.
             Err(_) if invocation.asks_for_help() => {}
-            Err(failure) => return finish(printer, Err(failure)),
+            Err(failure) => return self.finish(printer, Err(failure)),
         }
         let mut session = Session::new(self.program, self.environment.clone(), globals, printer, stdin);
         let result = match invocation {
@@ -79,7 +88,7 @@ impl Run {
             Invocation::Version => verbs::version::show_own(&mut session),
             Invocation::Verb(verb) => verb.run(&mut session),
         };
-        finish(session.into_printer(), result)
+        self.finish(session.into_printer(), result)
     }
 
     /// The script puts the words behind a `--`.
@@ -100,12 +109,12 @@ impl Run {
             messages.configure(colour(stderr), globals.quiet, commands);
         });
     }
-}
 
-/// Data first, then the failure, so that the last lines on a terminal say how it ended.
-fn finish(mut printer: Printer, result: Result<(), Failure>) -> ExitStatus {
-    let result = printer.finish().and(result);
-    let Err(failure) = result else { return ExitStatus::Success };
-    printer.messages().failure(&failure);
-    failure.exit_status()
+    /// Data first, then the failure, so that the last lines on a terminal say how it ended.
+    fn finish(&self, mut printer: Printer, result: Result<(), Failure>) -> ExitStatus {
+        let result = printer.finish().and(result);
+        let Err(failure) = result else { return ExitStatus::Success };
+        printer.messages().failure(&failure, self.error_format);
+        failure.kind().exit_status()
+    }
 }

@@ -94,7 +94,7 @@ impl SuggestedCommands {
 
     fn add(&self, flags: &[(String, String)], taken: &[String], command: &mut String) {
         for (flag, value) in flags.iter().filter(|(flag, _)| taken.contains(flag)) {
-            *command += &format!(" {flag} {}", self.quoted(value));
+            command.extend([" ", flag, " ", &*self.quoted(value)]);
         }
     }
 
@@ -133,10 +133,10 @@ impl SuggestedCommands {
             let unknown = || KubeFlags { kubeconfig: Some(UNKNOWN.into()), ..KubeFlags::default() };
             let mut words = before.to_owned();
             for (flag, value) in flags(&kube.unwrap_or_else(unknown), prefix) {
-                words += &format!(" {flag} {}", self.quoted(&value));
+                words.extend([" ", &*flag, " ", &*self.quoted(&value)]);
             }
             if !rest.is_empty() {
-                words += &format!(" {rest}");
+                words.extend([" ", rest]);
             }
             resolved = words;
         }
@@ -152,8 +152,8 @@ impl SuggestedCommands {
         if prefix == "--" && reaches(&current) {
             return Some(current);
         }
-        let given = [&self.source, &self.target].into_iter().filter(|kube| kube.is_given());
-        given.cloned().find(reaches).or_else(|| self.sandbox_at(address))
+        let mut given = [&self.source, &self.target].into_iter().filter(|kube| kube.is_given());
+        given.find(|kube| reaches(kube)).cloned().or_else(|| self.sandbox_at(address))
     }
 
     fn sandbox_at(&self, address: &str) -> Option<KubeFlags> {
@@ -187,10 +187,10 @@ impl SuggestedCommands {
         let mut command = "kubectl".to_owned();
         let sandbox = kube.sandbox.as_deref().and_then(|name| self.kubeconfig_of(name));
         if let Some(path) = sandbox.as_ref().or(kube.kubeconfig.as_ref()) {
-            command += &format!(" --kubeconfig {}", self.quoted(&path.display().to_string()));
+            command.extend([" --kubeconfig ", &*self.quoted(&path.display().to_string())]);
         }
         if let Some(context) = &kube.kubeconfig_context {
-            command += &format!(" --context {}", self.quoted(context));
+            command.extend([" --context ", &*self.quoted(context)]);
         }
         format!("{command} {words}")
     }

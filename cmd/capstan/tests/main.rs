@@ -16,6 +16,7 @@ mod deletion;
 mod describe;
 mod describe_watch;
 mod directories;
+mod errors_as_json;
 mod explain;
 mod generate_cluster;
 mod generate_provider;

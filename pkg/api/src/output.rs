@@ -3,6 +3,7 @@
 mod bundle;
 mod cache;
 mod describe;
+mod error;
 mod graph;
 mod kustomization;
 mod lifecycle;
@@ -30,6 +31,7 @@ pub use describe::{
     ClusterDescription, ClusterHealth, ClusterPart, PartCondition, PartObject, PartRole, PartState,
     ReplicaCounts, UnreadablePart,
 };
+pub use error::{ErrorKind, ErrorReport};
 pub use graph::{GraphCondition, GraphFate, GraphObject, GraphOwner, GraphState, GraphTie, OwnerGraph};
 pub use kustomization::{FindingSeverity, KustomizationFinding, KustomizationFindings, KustomizationLint};
 pub use lifecycle::{

@@ -96,13 +96,14 @@ impl ClusterEvents {
                 let text = words::retrying(action, why, *since, *after);
                 if *since >= PATIENCE { self.messages.status(text) } else { self.messages.log(1, text) }
             }
+            // Nobody who wants silence wants to know what Cluster API does by itself.
+            Event::Warning { text, .. } if self.messages.is_quiet() && ApiWarnings::Known.hides(text) => {}
             Event::Warning { text, action } => self.messages.warning(words::warned(text, action)),
             Event::Wrote { object, how } => self.messages.log(5, words::wrote(object, *how)),
             Event::Deleted { object } => self.messages.log(5, format!("deleted {object}")),
             Event::WaitingForLease { .. } | Event::TookOverLease { .. } => {
-                let text = words::lease(event);
-                self.messages.progress().begin(&text);
-                self.messages.status(text);
+                self.messages.progress().begin_named_above();
+                self.messages.status(words::lease(event));
             }
             Event::Waiting { blockers } => self.waiting(blockers),
             Event::Migrating { definition, done, of } => {
@@ -120,7 +121,7 @@ impl ClusterEvents {
         }
         match words::of_cluster(event) {
             words::Said::Status(text) => {
-                self.messages.progress().begin(&text);
+                self.messages.progress().begin_named_above();
                 self.messages.status(text);
             }
             words::Said::Part(text) => {

@@ -33,6 +33,9 @@ fn request(error: &ApiError) -> Option<String> {
         }
         ApiError::Status { code: 403, message, .. } => Some(may_not(message)),
         ApiError::Unreachable { source, .. } => Some(no_answer(source).to_owned()),
+        ApiError::Answer { server, code: 400, .. } if server.starts_with("http://") => {
+            Some("write `https://` into `server` in the kubeconfig".to_owned())
+        }
         ApiError::Answer { .. } => {
             Some("the address in the kubeconfig leads to something else, such as a proxy's page".to_owned())
         }
@@ -79,6 +82,10 @@ fn no_answer(why: &NoAnswer) -> &'static str {
         }
         NoAnswer::Certificate { .. } => {
             "take a kubeconfig of this server: `certificate-authority` must be the one that signed its certificate"
+        }
+        NoAnswer::Protocol { https: false } => "write `https://` into `server` in the kubeconfig",
+        NoAnswer::Protocol { https: true } => {
+            "correct the port of `server` in the kubeconfig: this one is not for HTTPS"
         }
         NoAnswer::TimedOut { .. } | NoAnswer::Connection { .. } => {
             "check the way to it: VPN, firewall, HTTPS_PROXY and NO_PROXY, `proxy-url` in the kubeconfig"

@@ -7,8 +7,23 @@ use std::{
     },
 };
 
+use api::output::ProgressLine;
+
 use super::{Label, Progress, clean};
 use crate::{failure::Failure, suggested_commands::SuggestedCommands};
+
+/// The form of the error that ends a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ErrorFormat {
+    /// Labelled lines for people.
+    Text,
+    /// One JSON object in one line.
+    Json,
+    /// The same as the last line of `--progress json`.
+    ProgressLine,
+    /// A YAML document.
+    Yaml,
+}
 
 /// The mouth on stderr. Cheap to clone, so that a library's events can be shown from inside its futures. The commands that
 /// a text suggests are completed on the way out.
@@ -72,6 +87,11 @@ impl Messages {
         }
     }
 
+    /// True with `--quiet`.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Something that is not an error now and may surprise later.
     pub(crate) fn warning(&self, text: impl AsRef<str>) {
         self.labelled(Label::Warning, "warning:", text.as_ref());
@@ -101,8 +121,23 @@ impl Messages {
         self.write(text);
     }
 
+    /// Reports the error that ends the run.
+    pub(crate) fn failure(&self, failure: &Failure, format: ErrorFormat) {
+        let report = || failure.report(|text| self.completed(text));
+        let text = match format {
+            ErrorFormat::Text => return self.failure_text(failure),
+            ErrorFormat::Json => serde_json::to_string(&report()).map(|line| line + "\n"),
+            ErrorFormat::ProgressLine => {
+                serde_json::to_string(&ProgressLine::Error(report())).map(|line| line + "\n")
+            }
+            ErrorFormat::Yaml => serde_json::to_value(report()).map(|value| manifest::yaml::write(&value)),
+        };
+        // Plain data: it cannot fail to become text.
+        self.write(&text.unwrap_or_default());
+    }
+
     /// `error:`, then a `cause:` for each level below, then the usage, then each hint once.
-    pub(crate) fn failure(&self, failure: &Failure) {
+    fn failure_text(&self, failure: &Failure) {
         let mut text = self.line(Label::Error, "error:", failure.message());
         for cause in failure.causes() {
             text.push_str("  ");

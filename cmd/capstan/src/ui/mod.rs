@@ -16,7 +16,7 @@ pub(crate) use amount::{in_bytes, in_days};
 pub(crate) use clean::clean;
 pub(crate) use colour::{ColourChoice, Label};
 pub(crate) use input::Input;
-pub(crate) use messages::Messages;
+pub(crate) use messages::{ErrorFormat, Messages};
 pub(crate) use output_file::{write_file_atomically, write_private_file};
 pub(crate) use printer::Printer;
 pub(crate) use progress::{Progress, TICK, WaitLine};

@@ -58,6 +58,7 @@ fn forms() -> Vec<Form> {
         form::<output::OwnerGraph>("owner-graph", "`graph`"),
         form::<output::RolloutReport>("rollout-report", "`alpha rollout status`"),
         form::<output::ProgressLine>("progress-line", "`--progress json`, a line each, on standard error"),
+        form::<output::ErrorReport>("error-report", "every command that fails, on standard error"),
         form::<output::CacheReport>("cache-report", "`cache info`"),
         form::<output::VersionReport>("version-report", "`version`"),
     ]

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{LeaseHolder, ObjectName, WaitingFor};
+use super::{ErrorReport, LeaseHolder, ObjectName, WaitingFor};
 
 /// A line of `--progress json`, on standard error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -108,4 +108,6 @@ pub enum ProgressLine {
         /// In words.
         text: String,
     },
+    /// The error that ends the run.
+    Error(ErrorReport),
 }

@@ -102,7 +102,7 @@ fn merge(
         "added context `{name}` to `{}`; `kubectl --kubeconfig {} config use-context {}` makes it the current one",
         path.display(),
         quoted(&path.display().to_string(), session.environment().home()),
-        quoted(&name, None)
+        quoted(name, None)
     ));
     session.printer().data(format!("{name}\n"))
 }

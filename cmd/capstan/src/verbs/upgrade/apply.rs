@@ -93,7 +93,7 @@ impl Apply {
 
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         let saved = self.plan.saved("upgrade apply", session)?;
-        let named = self.providers.upgrade_items()?;
+        let named = self.providers.upgrade_items(session)?;
         let ids: Vec<ProviderId> = named.iter().map(|item| item.provider.clone()).collect();
         let request = self.request(named, saved.as_ref())?;
         let planned = saved.as_ref().map_or(&[][..], |saved| saved.request.kustomizations());

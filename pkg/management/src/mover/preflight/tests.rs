@@ -118,7 +118,8 @@ fn everything_that_is_not_ready_is_told_at_once() {
         ]
     );
     let hints: Vec<&str> = found.problems.iter().filter_map(|problem| problem.hint.as_deref()).collect();
-    let look = |cluster| format!("`describe cluster {cluster}` shows how far it is; move when it is ready");
+    let look =
+        |cluster| format!("`capstan describe cluster {cluster}` shows how far it is; move when it is ready");
     assert_eq!(hints[..3], [look("bare -n a"), look("bare -n a"), look("initializing -n a")]);
     assert!(hints[3].starts_with("wait until they are gone"), "{hints:?}");
     assert!(found.warnings.is_empty());
