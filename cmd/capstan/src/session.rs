@@ -16,6 +16,7 @@ use crate::{
     program::Program,
     runtime::Runtime,
     settings,
+    suggested_commands::SuggestedCommands,
     ui::{Input, Keyboard, Messages, Printer, closing_line},
 };
 
@@ -59,9 +60,14 @@ impl Session {
         self.printer
     }
 
-    /// The name this run answers to, for hints that show a command line.
+    /// The name this run answers to.
     pub(crate) fn program(&self) -> Program {
         self.program
+    }
+
+    /// Completes a command that is suggested: with the name of this program, and the flags of this run that it takes.
+    pub(crate) fn suggested(&self, command: &str) -> String {
+        self.messages().commands().command(command)
     }
 
     /// The environment as it was at the start.
@@ -198,13 +204,20 @@ impl Session {
     }
 
     /// Runs a command line inside this one: with its own flags and configuration, on the same streams.
-    pub(crate) fn within<T>(&mut self, globals: Globals, run: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn within<T>(
+        &mut self,
+        globals: Globals,
+        commands: SuggestedCommands,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let globals = mem::replace(&mut self.globals, globals);
+        let commands = self.messages().suggest(commands);
         let (config, repositories) = (self.config.take(), self.repositories.take());
         let writes = mem::take(&mut self.writes);
         let started_at = mem::replace(&mut self.started_at, Instant::now());
         let result = run(self);
         self.globals = globals;
+        self.messages().suggest(commands);
         self.config = config.map(OnceCell::from).unwrap_or_default();
         self.repositories = repositories.map(OnceCell::from).unwrap_or_default();
         self.writes = writes;

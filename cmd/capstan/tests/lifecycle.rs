@@ -57,7 +57,7 @@ Your management cluster has been initialized successfully!
 
 You can now create your first workload cluster by running the following:
 
-  capstan generate cluster [name] --kubernetes-version [version] | kubectl apply -f -
+  capstan generate cluster [name] --kubernetes-version [version] --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig | kubectl --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig apply -f -
 
 done in [..]: installed cert-manager v1.0.0 and 4 providers; 24 objects created
 
@@ -105,7 +105,7 @@ infrastructure-own      infrastructure-own-system      InfrastructureProvider   
 
 You can now apply the upgrade by executing the following command:
 
-capstan upgrade apply --contract v1beta2
+capstan upgrade apply --contract v1beta2 --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig
 
 --- stderr
 Checking if cert-manager needs upgrade...
@@ -292,7 +292,7 @@ fn providers_that_do_not_become_ready_are_a_warning_unless_it_is_insisted() {
     let insisting = lab.run("upgrade apply --contract v1beta2 --wait-providers --wait-provider-timeout 1");
     assert_eq!(insisting.status, 1, "{insisting}");
     assert!(insisting.stderr.contains("not ready after 1s"), "{insisting}");
-    assert!(insisting.stderr.contains("kubectl describe deployment.apps"), "{insisting}");
+    assert!(insisting.stderr.contains("sandboxes/lab/kubeconfig describe deployment.apps"), "{insisting}");
     assert_eq!(lab.run("upgrade rollback --no-wait").status, 0);
 }
 
@@ -360,21 +360,22 @@ fn ctrl_c_says_how_much_was_written_and_what_goes_on() {
     let upgrade = "upgrade apply --contract v1beta2";
     let (status, rest) = interrupted(&lab, upgrade, "Installing provider=\"bootstrap-kubeadm\"");
     assert_eq!(status, Some(130), "{rest}");
-    assert!(
-        rest.contains("hint: `capstan upgrade resume` goes on, `capstan upgrade rollback` goes back\n"),
-        "{rest}"
-    );
+    let hint =
+        "hint: `capstan upgrade resume --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` goes on, ";
+    assert!(rest.contains(hint), "{rest}");
     let begun = lab.done("status").stdout;
     assert!(begun.contains(
         " is not finished:\n  cluster-api: v1.0.0 to v1.1.0, done\n  bootstrap-kubeadm: v1.0.0 to v1.1.0\n"
     ));
-    assert!(begun.contains(
-        "`capstan upgrade resume` goes on, `capstan upgrade rollback` goes back, `capstan upgrade abort`"
-    ));
+    for verb in ["resume", "rollback", "abort"] {
+        let command =
+            format!("`capstan upgrade {verb} --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`");
+        assert!(begun.contains(&command), "{begun}");
+    }
     let begun = json(&lab.done("status -o json").stdout);
     assert_eq!(begun["unfinishedUpgrade"]["providers"][0]["done"].as_bool(), Some(true));
     let refused = lab.run("upgrade apply -i own:v1.0.0");
-    assert!(refused.stderr.contains("`upgrade resume` goes on with it"), "{refused}");
+    assert!(refused.stderr.contains("/kubeconfig` goes on with it"), "{refused}");
     lab.done("upgrade resume");
     assert_eq!(lab.done("status").stdout.matches("v1.1.0").count(), 4);
 }

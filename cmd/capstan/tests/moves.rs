@@ -17,7 +17,9 @@ impl Two {
     async fn run(&self, arguments: &str) -> Outcome {
         let [source, target] = self.kubeconfigs().await;
         let ends = ["--kubeconfig", &source, "--to-kubeconfig", &target];
-        tokio::task::block_in_place(|| self.world.run(arguments.split_whitespace().chain(ends)))
+        let run = tokio::task::block_in_place(|| self.world.run(arguments.split_whitespace().chain(ends)));
+        let named = |text: &str| text.replace(&source, "[SOURCE]").replace(&target, "[TARGET]");
+        Outcome { stdout: named(&run.stdout), stderr: named(&run.stderr), ..run }
     }
 }
 
@@ -197,7 +199,7 @@ error: 2 problems were found before anything was written
   cause: being deleted: Machine default/demo-machine-0
   cause: `infrastructure-docker` v1.14.0 is missing on the target
 hint: wait until they are gone, or see which finalizer holds them; on the target they would come to life again
-hint: `init --infrastructure docker:v1.14.0` with the target's kubeconfig installs it
+hint: install it: `capstan init --infrastructure docker:v1.14.0 --kubeconfig [TARGET]`
 
 "#]]
     );
@@ -249,8 +251,8 @@ exit 1
 paused 1 Cluster or ClusterClass
 error: an object could not be created
   cause: cannot create DockerMachine default/demo-machine-0: dockermachines.infrastructure.cluster.x-k8s.io is forbidden: User "admin" cannot create resource "dockermachines" in API group "infrastructure.cluster.x-k8s.io" in the namespace "default"
-hint: ask for the right; `kubectl auth can-i create dockermachines.infrastructure.cluster.x-k8s.io -n default` tells when it is there
-hint: Clusters stay paused until the same command has gone on, or `capstan move --abort` with its flags has undone it
+hint: request this permission; check it with `kubectl --kubeconfig [TARGET] auth can-i create dockermachines.infrastructure.cluster.x-k8s.io -n default`
+hint: Clusters stay paused until the move is resumed or undone: `capstan move status --kubeconfig [SOURCE] --to-kubeconfig [TARGET]` prints the command that resumes it, and `--abort` in addition undoes it
 
 "#]]
     );

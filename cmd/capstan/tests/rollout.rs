@@ -47,7 +47,7 @@ exit 1
 --- stderr
 error: cannot restart the rollout of MachineDeployment default/a-md
   cause: MachineDeployment default/a-md is paused
-hint: resume it first: `alpha rollout resume`
+hint: resume it first: `capstan alpha rollout resume machinedeployment/a-md -n default`
 
 "#]]
     );
@@ -171,8 +171,7 @@ MachineDeployment/a-md                progressing   3         2          2      
         late.stderr,
         str![[r#"
 MachineDeployment default/a-md: progressing, 2 of 3 machines up to date
-error: not complete after 0s
-hint: give it more time with `--timeout`; `kubectl describe` of the resource shows what holds it up
+{"kind":"environment","exitCode":1,"message":"not complete after 0s","causes":[],"hints":["give it more time with `--timeout`; `kubectl describe` of the resource shows what holds it up"]}
 
 "#]]
     );

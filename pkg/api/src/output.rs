@@ -4,6 +4,7 @@ mod backup;
 mod bundle;
 mod cache;
 mod describe;
+mod error;
 mod fleet;
 mod graph;
 mod kustomization;
@@ -37,6 +38,7 @@ pub use describe::{
     ClusterDescription, ClusterHealth, ClusterPart, PartCondition, PartObject, PartRole, PartState,
     ReplicaCounts, UnreadablePart,
 };
+pub use error::{ErrorKind, ErrorReport};
 pub use fleet::{ClusterList, ListedCluster};
 pub use graph::{GraphCondition, GraphFate, GraphObject, GraphOwner, GraphState, GraphTie, OwnerGraph};
 pub use kustomization::{FindingSeverity, KustomizationFinding, KustomizationFindings, KustomizationLint};

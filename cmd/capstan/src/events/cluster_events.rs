@@ -3,7 +3,8 @@ use std::{
     time::Duration,
 };
 
-use apply::Blocker;
+use api::output::ProgressLine;
+use apply::{Blocker, Written};
 
 use super::{
     ApiWarnings, Writes, json,
@@ -122,6 +123,8 @@ impl ClusterEvents {
                 let text = words::retrying(action, why, *since, *after);
                 if *since >= PATIENCE { self.messages.status(text) } else { self.messages.log(1, text) }
             }
+            // Nobody who wants silence wants to know what Cluster API does by itself.
+            Event::Warning { text, .. } if self.messages.is_quiet() && ApiWarnings::Known.hides(text) => {}
             Event::Warning { text, action } => self.messages.warning(words::warned(text, action)),
             Event::Wrote { object, how } => {
                 self.count_object();
@@ -129,9 +132,8 @@ impl ClusterEvents {
             }
             Event::Deleted { object } => self.messages.log(5, format!("deleted {object}")),
             Event::WaitingForLease { .. } | Event::TookOverLease { .. } => {
-                let text = words::lease(event);
-                self.messages.progress().begin(&text);
-                self.messages.status(text);
+                self.messages.progress().begin_named_above();
+                self.messages.status(words::lease(event));
             }
             Event::Waiting { blockers } => self.waiting(blockers),
             Event::Migrating { definition, done, of } => {
@@ -150,8 +152,10 @@ impl ClusterEvents {
         }
         match words::of_cluster(event) {
             words::Said::Status(text) => {
-                let live = words::live(event);
-                self.messages.progress().begin(live.as_deref().unwrap_or(&text));
+                match words::live(event) {
+                    Some(live) => self.messages.progress().begin(&live),
+                    None => self.messages.progress().begin_named_above(),
+                }
                 self.messages.status(text);
             }
             words::Said::Part(text) => {
@@ -189,9 +193,15 @@ impl ClusterEvents {
         }
     }
 
-    fn line(&self, line: &api::output::ProgressLine) {
+    fn line(&self, line: &ProgressLine) {
+        let completed = match line {
+            ProgressLine::Warning { text } => {
+                Some(ProgressLine::Warning { text: self.messages.completed(text) })
+            }
+            _ => None,
+        };
         // Plain data: it cannot fail to become text.
-        let text = serde_json::to_string(line).unwrap_or_default();
+        let text = serde_json::to_string(completed.as_ref().unwrap_or(line)).unwrap_or_default();
         self.messages.plain(&format!("{text}\n"));
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
 }
 
 fn unusable_context(error: &WorkloadContextError) -> Vec<String> {
-    let print = "`get kubeconfig` without `--merge` prints it as it is";
+    let print = "leave `--merge` out to print it as it is";
     let more = match error {
         WorkloadContextError::UnsafeFields { .. } => {
             Some("if you trust everyone who may write this Secret, add `--allow-unsafe-fields`")

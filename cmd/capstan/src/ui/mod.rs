@@ -19,7 +19,7 @@ pub(crate) use clean::{clean, clean_line};
 pub(crate) use colour::{ColourChoice, Label};
 pub(crate) use input::Input;
 pub(crate) use keyboard::{Interruption, Keyboard, quit, restore_terminal};
-pub(crate) use messages::Messages;
+pub(crate) use messages::{ErrorFormat, Messages};
 pub(crate) use narrow::{Narrow, fit, lost_middle};
 pub(crate) use output_file::{write_file_atomically, write_private_file};
 pub(crate) use printer::Printer;

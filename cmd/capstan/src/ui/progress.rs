@@ -29,7 +29,10 @@ pub(crate) struct WaitLine {
 #[derive(Default)]
 struct Step {
     what: String,
+    /// The start of the wait, whatever its steps.
     since: Option<Instant>,
+    /// The start of this step.
+    begun: Option<Instant>,
     bytes: u64,
     total: Option<u64>,
     below: Vec<WaitLine>,
@@ -51,8 +54,14 @@ impl Progress {
         self.with(|step| {
             let since = step.since.or_else(|| Some(Instant::now()));
             let drawn = step.drawn.take();
-            *step = Step { what: clean(what).into_owned(), since, drawn, ..Step::default() };
+            let begun = Some(Instant::now());
+            *step = Step { what: clean(what).into_owned(), since, begun, drawn, ..Step::default() };
         });
+    }
+
+    /// Begins a step that the line above names already: only its time is drawn.
+    pub(crate) fn begin_named_above(&self) {
+        self.begin("");
     }
 
     /// Says what keeps it, line by line, until something else is waited for.
@@ -96,7 +105,8 @@ impl Progress {
             if let Some(elapsed) = step.since.map(|since| since.elapsed()).filter(|span| *span >= PATIENCE) {
                 let bar = step.drawn.get_or_insert_with(spinner);
                 let text = text(&step.what, step.bytes, step.total);
-                bar.set_message(format!("{text} ({})", in_seconds(elapsed)));
+                let spent = in_seconds(step.begun.map(|begun| begun.elapsed()).unwrap_or(elapsed));
+                bar.set_message(if text.is_empty() { spent } else { format!("{text} ({spent})") });
                 bar.set_prefix(step.below.iter().map(below).collect::<String>());
                 bar.tick();
             }
@@ -111,9 +121,17 @@ impl Progress {
 }
 
 fn spinner() -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {wide_msg}{prefix}")
-        .expect("the template has known keys only");
+    let width = message_width(console::Term::stderr().size().1);
+    let template = format!("{{spinner}} {{msg:{width}!}}{{prefix}}");
+    let style = ProgressStyle::with_template(&template).expect("the template has known keys only");
     ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style)
+}
+
+/// The columns of a message. A terminal writes `^C` behind it: in a line of its own, it would leave the message there.
+fn message_width(columns: u16) -> usize {
+    const SPINNER: usize = 2;
+    const CTRL_C: usize = 2;
+    usize::from(columns).saturating_sub(SPINNER + CTRL_C + 1).max(1)
 }
 
 fn text(what: &str, bytes: u64, total: Option<u64>) -> String {
@@ -135,9 +153,20 @@ mod tests {
 
     #[test]
     fn a_download_says_how_far_it_is() {
-        assert_eq!(text("reading x", 0, None), "reading x");
-        assert_eq!(text("reading x", 2048, None), "reading x (2.00 KiB)");
-        assert_eq!(text("reading x", 1024, Some(4096)), "reading x (1.00 KiB of 4.00 KiB)");
+        assert_eq!(text("reading x", 0, None, Duration::ZERO), "reading x");
+        assert_eq!(text("reading x", 2048, None, Duration::ZERO), "reading x (2.00 KiB)");
+        assert_eq!(text("reading x", 1024, Some(4096), Duration::ZERO), "reading x (1.00 KiB of 4.00 KiB)");
+    }
+
+    #[test]
+    fn ctrl_c_fits_behind_the_message() {
+        assert!("x ".len() + message_width(80) + "^C".len() < 80);
+        assert_eq!(message_width(0), 1);
+    }
+
+    #[test]
+    fn a_step_that_the_line_above_names_shows_its_time_alone() {
+        assert_eq!(text("", 0, None, Duration::from_secs(8)), "8s");
     }
 
     #[test]

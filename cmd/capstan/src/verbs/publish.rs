@@ -124,6 +124,9 @@ fn of_folder(folder: &Path) -> Result<Vec<PackageFile>, Failure> {
         })?;
         files.push(PackageFile { name, content: PackageContent::Path(entry.path()) });
     }
+    if files.is_empty() {
+        return Err(Failure::user(format!("the folder `{}` holds no files to publish", folder.display())));
+    }
     Ok(files)
 }
 

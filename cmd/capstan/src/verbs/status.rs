@@ -11,6 +11,7 @@ use crate::{
     failure::Kind,
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
+    suggested_commands::SuggestedCommands,
     ui::{Narrow, table_within},
     verbs::{lifecycle, r#move::unfinished_move},
 };
@@ -50,10 +51,10 @@ pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let status = session.block_on(management::status(&cluster))?;
-    let program = session.program().name();
-    let report = printed(status, args.diff, program);
+    let commands = session.messages().commands();
+    let report = printed(status, args.diff, &commands);
     let width = session.printer().width();
-    let rendered = format.render(&report, |report| text(report, program, width))?;
+    let rendered = format.render(&report, |report| commands.complete(&text(report, width)).into_owned())?;
     session.printer().data(rendered)?;
     if args.exit_status { judge(&report) } else { Ok(()) }
 }
@@ -86,7 +87,7 @@ fn judge(report: &StatusReport) -> Result<(), Failure> {
     }
 }
 
-fn printed(status: ClusterStatus, with_fields: bool, program: &str) -> StatusReport {
+fn printed(status: ClusterStatus, with_fields: bool, commands: &SuggestedCommands) -> StatusReport {
     let printed_provider = |provider| printed_provider(provider, with_fields);
     let mut providers: Vec<ProviderHealth> = status.providers.into_iter().map(printed_provider).collect();
     providers.sort_by(|a, b| (&a.id, &a.namespace).cmp(&(&b.id, &b.namespace)));
@@ -94,7 +95,7 @@ fn printed(status: ClusterStatus, with_fields: bool, program: &str) -> StatusRep
         providers,
         unfinished_init: lifecycle::unfinished_init(&status.unfinished_init.unwrap_or_default()),
         unfinished_upgrade: status.unfinished_upgrade.as_ref().map(lifecycle::unfinished_upgrade),
-        unfinished_move: status.unfinished_move.map(|journal| unfinished_move(&journal, program)),
+        unfinished_move: status.unfinished_move.map(|journal| unfinished_move(&journal, commands)),
         lease: status.lease.as_ref().map(lifecycle::lease),
         incomplete: status.is_incomplete,
     }
@@ -143,16 +144,16 @@ fn drifted_field(field: FieldDrift) -> DriftedField {
     }
 }
 
-fn text(report: &StatusReport, program: &str, width: Option<usize>) -> String {
+fn text(report: &StatusReport, width: Option<usize>) -> String {
     let mut text = match &*report.providers {
         [] => "no providers are installed\n".to_owned(),
         _ => providers_text(report, width),
     };
     if !report.unfinished_init.is_empty() {
-        let _ = write!(text, "\n{}", lifecycle::init_text(&report.unfinished_init, program));
+        let _ = write!(text, "\n{}", lifecycle::init_text(&report.unfinished_init));
     }
     if let Some(upgrade) = &report.unfinished_upgrade {
-        let _ = write!(text, "\n{}", lifecycle::upgrade_text(upgrade, program));
+        let _ = write!(text, "\n{}", lifecycle::upgrade_text(upgrade));
     }
     if let Some(unfinished) = &report.unfinished_move {
         let _ = write!(text, "\n{}", lifecycle::move_text(unfinished));
@@ -276,7 +277,7 @@ mod tests {
 
     fn shown(providers: Vec<ProviderStatus>) -> String {
         let status = ClusterStatus { providers, ..empty() };
-        text(&printed(status, true, "capstan"), "capstan", None)
+        text(&printed(status, true, &SuggestedCommands::default()), None)
     }
 
     fn empty() -> ClusterStatus {
@@ -438,7 +439,7 @@ infrastru…wn-cloud  v1.14.0  not ready  none
         };
         let status = ClusterStatus { unfinished_upgrade: Some(journal), ..empty() };
         assert_data_eq!(
-            text(&printed(status, true, "capstan"), "capstan", None),
+            text(&printed(status, true, &SuggestedCommands::default()), None),
             str![[r"
 no providers are installed
 

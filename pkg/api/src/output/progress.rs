@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{LeaseHolder, ObjectName, WaitingFor};
+use super::{ErrorReport, LeaseHolder, ObjectName, WaitingFor};
 
 /// A line of `--progress json`, on standard error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -118,6 +118,8 @@ pub enum ProgressLine {
         /// The time it took.
         milliseconds: u64,
     },
+    /// The error that ends the run.
+    Error(ErrorReport),
 }
 
 /// The position of a provider in a run, and the number of its objects.

@@ -132,8 +132,8 @@ fn to_registry(
         site::configuration(bundle, |it| place.provider_url(it.label), registries(bundle, &place)?)?;
     if kustomization::is_in(bundle) {
         session.messages().warning(
-            "the kustomizations of the bundle are not in the registry: `bundle load --to-folder` writes them beside \
-             clusterctl.yaml",
+            "the kustomizations of the bundle are not in the registry: `capstan bundle load FILE --to-folder DIR` writes \
+             them beside clusterctl.yaml",
         );
     }
     let context = session.repositories()?;

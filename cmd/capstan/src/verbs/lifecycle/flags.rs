@@ -1,10 +1,16 @@
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use api::plan::SavedPlan;
 use management::{Diffs, WaitFor};
 
 use super::plan_of_another;
-use crate::{Failure, Within as _, session::Session, settings::OutputFormat, ui::write_private_file};
+use crate::{
+    Failure, Within as _, session::Session, settings::OutputFormat, suggested_commands::quoted,
+    ui::write_private_file,
+};
 
 /// How long is waited when nothing is said.
 /// Source: clusterctl v1.14 cmd/init.go, where 0 means the same.
@@ -181,10 +187,9 @@ impl PlanFlags {
         let plan = SavedPlan::parse(&file.bytes).within(cannot)?;
         let made_for = plan.request.command();
         if made_for != command {
-            let program = session.program().name();
             return Err(plan_of_another(&plan.request)
                 .within(cannot())
-                .hint(format!("carry it out with `{program} {made_for} --plan {}`", path.display())));
+                .hint(carry_out(made_for, path, session)));
         }
         Ok(Some(plan))
     }
@@ -199,13 +204,16 @@ impl PlanFlags {
         let plan = plan()?;
         let text = crate::settings::to_json(&plan)?;
         write_private_file(&session.environment().resolve(path), text.as_bytes())?;
-        let (program, command) = (session.program().name(), plan.request.command());
-        session.messages().status(format!(
-            "saved the plan; carry it out with `{program} {command} --plan {}`",
-            path.display()
-        ));
+        let next = carry_out(plan.request.command(), path, session);
+        session.messages().status(format!("saved the plan; {next}"));
         Ok(())
     }
+}
+
+/// Says how a saved plan is carried out.
+fn carry_out(command: &str, plan: &Path, session: &Session) -> String {
+    let plan = quoted(&plan.display().to_string(), session.environment().home());
+    format!("carry it out with `capstan {command} --plan {plan}`")
 }
 
 #[cfg(test)]

@@ -61,12 +61,12 @@ pub(crate) fn lease_text(lease: &LeaseReport) -> String {
 }
 
 /// A first installation, and how to go on.
-pub(crate) fn init_text(begun: &[UnfinishedInstallation], program: &str) -> String {
+pub(crate) fn init_text(begun: &[UnfinishedInstallation]) -> String {
     let mut text = "an `init` was begun and is not finished:\n".to_owned();
     for UnfinishedInstallation { provider, version, namespace } in begun {
         let _ = writeln!(text, "  {provider} {version} in {namespace}");
     }
-    let _ = writeln!(text, "the command it was begun with completes it; so does `{program} init`");
+    let _ = writeln!(text, "the command it was begun with completes it; so does `capstan init`");
     text
 }
 
@@ -82,17 +82,17 @@ pub(crate) fn upgrade_versions(upgrade: &UnfinishedUpgrade) -> String {
 }
 
 /// An upgrade, how far it is, and how to go on.
-pub(crate) fn upgrade_text(upgrade: &UnfinishedUpgrade, program: &str) -> String {
+pub(crate) fn upgrade_text(upgrade: &UnfinishedUpgrade) -> String {
     let (what, goes_on) = if upgrade.rolling_back {
         ("going back from the upgrade begun at", "goes on with that")
     } else {
         ("the upgrade begun at", "goes on")
     };
     let mut text = format!("{what} {} is not finished:\n{}", upgrade.begun, upgrade_versions(upgrade));
-    let _ = write!(text, "`{program} upgrade resume` {goes_on}, ");
+    let _ = write!(text, "`capstan upgrade resume` {goes_on}, ");
     if !upgrade.rolling_back {
-        let _ = write!(text, "`{program} upgrade rollback` goes back, ");
+        let _ = write!(text, "`capstan upgrade rollback` goes back, ");
     }
-    let _ = writeln!(text, "`{program} upgrade abort` leaves things as they are");
+    let _ = writeln!(text, "`capstan upgrade abort` leaves things as they are");
     text
 }

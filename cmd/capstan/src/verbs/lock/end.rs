@@ -55,7 +55,7 @@ fn several(count: usize) -> String {
 
 fn accept(failure: Failure, labels: &[&str]) -> Failure {
     failure.hint(format!(
-        "look at what changed; where it is as it should be, accept it with `lock --update {}`",
+        "look at what changed; where it is as it should be, accept it with `capstan lock --update {}`",
         labels.join(",")
     ))
 }

@@ -55,10 +55,9 @@ fn plan(
     warn(&plan, &session.cluster_events(flags.server.pace.progress));
     if let Some(finished) = &plan.finished {
         session.messages().status(format!(
-            "nothing to move: the move begun at {} has moved {} to the target; `{} move report` shows each",
+            "nothing to move: the move begun at {} has moved {} to the target; `capstan move report` shows each",
             finished.begun,
             count_of(finished.objects, "object"),
-            session.program().name(),
         ));
     }
     Ok(plan)
@@ -75,12 +74,11 @@ fn carry_out(
     let begun = Begun::default();
     let keeper = begun.watching(keeper(session.environment()));
     let events = session.cluster_events(flags.server.pace.progress);
-    let program = session.program().name();
     let moved = async {
         let outcome = Box::pin(management::carry_out_move(route, request, plan, &keeper)).await;
-        outcome.map_err(|error| begun.explain(error, program))
+        outcome.map_err(|error| begun.explain(error))
     };
-    let outcome = session.block_on(moved).map_err(|failure| begun.interrupted(failure, program))?;
+    let outcome = session.block_on(moved).map_err(|failure| begun.interrupted(failure))?;
     let result =
         outcome.as_ref().map_or_else(|| "nothing to move".to_owned(), |outcome| tell(outcome, &events));
     print(outcome.as_ref(), format, session)?;
@@ -129,24 +127,23 @@ impl Begun {
     }
 
     /// Adds to an error what is left behind. A move that somebody else works on is not ours to go on with.
-    fn explain(&self, error: MoveError, program: &str) -> Failure {
+    fn explain(&self, error: MoveError) -> Failure {
         use JournalError::{Another, TakenOver};
         let is_theirs = matches!(&error, MoveError::Journal(Another { .. } | TakenOver));
         let failure = Failure::from(error);
-        if is_theirs { failure } else { self.half_way(failure, program) }
+        if is_theirs { failure } else { self.half_way(failure) }
     }
 
-    fn interrupted(&self, failure: Failure, program: &str) -> Failure {
-        if failure.kind() == Kind::Interrupted { self.half_way(failure, program) } else { failure }
+    fn interrupted(&self, failure: Failure) -> Failure {
+        if failure.kind() == Kind::Interrupted { self.half_way(failure) } else { failure }
     }
 
-    fn half_way(&self, failure: Failure, program: &str) -> Failure {
+    fn half_way(&self, failure: Failure) -> Failure {
         let phase = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let both = format!(
-            "Clusters stay paused until the same command has gone on, or `{program} move --abort` with its flags has undone it"
-        );
-        let on = "Clusters stay paused until the same command has gone on; there is no way back any more"
-            .to_owned();
+        let both = "Clusters stay paused until the move is resumed or undone: `capstan move status` prints the command that \
+                    resumes it, and `--abort` in addition undoes it";
+        let on = "Clusters stay paused until the move is resumed: `capstan move status` prints the command; it can no longer \
+                  be undone";
         match phase {
             None => failure,
             Some(MovePhase::Pausing) => failure.half_way("while it paused Clusters", both),

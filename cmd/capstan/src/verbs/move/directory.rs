@@ -21,7 +21,7 @@ use super::{
     saving::Saving,
     staging::{STAGING, Staging},
 };
-use crate::{Failure, failure::Kind, session::Session};
+use crate::{Failure, failure::Kind, session::Session, suggested_commands::quoted};
 
 /// Endings of files that hold objects.
 const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
@@ -89,10 +89,10 @@ fn save_into(
     let (plan, names) = plan(saving, staging, flags, session)?;
     staging.begin()?;
     let mut keep = |object: management::SavedObject| staging.write(&object.file, &object.content);
-    let again = format!(
-        "the same command or `{} move --abort --to-directory {shown}` resumes them",
-        session.program().name()
-    );
+    let again = {
+        let folder = quoted(shown, session.environment().home());
+        format!("the same command or `capstan move --abort --to-directory {folder}` resumes them")
+    };
     let saved = saving.carry_out(plan, &mut keep, &again, session)?;
     staging.publish(&names)?;
     let events = session.cluster_events(flags.server.pace.progress);

@@ -148,11 +148,8 @@ pub(super) fn after_start(args: &Start, folder: &Folder, session: &mut Session) 
             path.display()
         ));
     } else {
-        let program = session.program().name();
-        session.messages().status(format!(
-            "reach it with: export KUBECONFIG=$({program} sandbox kubeconfig {})",
-            folder.name()
-        ));
+        let kubeconfig = session.suggested(&format!("capstan sandbox kubeconfig {}", folder.name()));
+        session.messages().status(format!("reach it with: export KUBECONFIG=$({kubeconfig})"));
     }
     Ok(())
 }
@@ -168,10 +165,9 @@ fn already_running(args: &Start, folder: &Folder, session: &mut Session) -> Resu
         session.done(format!("nothing to start: sandbox `{}` runs", folder.name()));
         return Ok(());
     }
-    let program = session.program().name();
     Err(Failure::new(Kind::Conflict, message)
         .cause("what these flags ask for takes effect at its next start")
-        .hint(format!("end it first with `{program} sandbox stop {}`", folder.name())))
+        .hint(format!("end it first with `capstan sandbox stop {}`", folder.name())))
 }
 
 /// The process that runs it, once it serves.

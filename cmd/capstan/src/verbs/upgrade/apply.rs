@@ -9,7 +9,6 @@ use management::{
 use crate::{
     Failure,
     kustomizations::{Around, KustomizationFlags},
-    program::Program,
     session::Session,
     settings::{LeaseFlags, ServerFlags, UnfinishedFlags},
     verbs::{
@@ -94,13 +93,13 @@ impl Apply {
 
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         let saved = self.plan.saved("upgrade apply", session)?;
-        let named = self.providers.upgrade_items()?;
+        let named = self.providers.upgrade_items(session)?;
         let ids: Vec<ProviderId> = named.iter().map(|item| item.provider.clone()).collect();
         let request = self.request(named, saved.as_ref())?;
         let planned = saved.as_ref().map_or(&[][..], |saved| saved.request.kustomizations());
         let around = Around { named: &ids, planned };
         let sources = OwnedSources::with(&self.customisation, around, session)?;
-        let change = Upgrade { sources, request, program: session.program() };
+        let change = Upgrade { sources, request };
         let server = (&self.server.kube, &self.server.pace);
         let done = lifecycle::run(&change, saved.as_ref(), &self.plan, server, &self.lease, session)?;
         change.sources.layers().warn_of_unused(session);
@@ -209,7 +208,6 @@ fn item(saved: &SavedReference) -> Result<UpgradeItem, Failure> {
 struct Upgrade {
     sources: OwnedSources,
     request: UpgradeRequest,
-    program: Program,
 }
 
 impl Change for Upgrade {
@@ -239,8 +237,7 @@ impl Change for Upgrade {
     }
 
     fn goes_on(&self) -> String {
-        let program = self.program.name();
-        format!("`{program} upgrade resume` goes on, `{program} upgrade rollback` goes back")
+        "`capstan upgrade resume` goes on, `capstan upgrade rollback` goes back".to_owned()
     }
 
     fn words(&self) -> Words {

@@ -214,7 +214,12 @@ impl<'t> Target<'t> {
     ) -> Vec<Problem> {
         let source = saved.inventory_of(keys.keys().map(|node| plan.facts(*node).key.group_kind()));
         let is_bare = saved.providers.is_empty() && !self.inventory.is_defined;
-        let bare = || problem("no provider is installed on the target", "`init` installs them");
+        let bare = || {
+            problem(
+                "no provider is installed on the target",
+                "install them: `capstan init --kubeconfig TARGET`",
+            )
+        };
         let mut problems = if is_bare { vec![bare()] } else { check_providers(&source, &self.inventory) };
         problems.extend(check_kinds(keys.keys().map(|node| &*plan.facts(*node).of), &self.kinds));
         problems.extend(check_namespaces(&self.namespaces));
