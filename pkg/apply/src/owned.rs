@@ -70,7 +70,7 @@ fn without_filled_in(fields: &Map<String, Value>) -> Map<String, Value> {
     let is_aggregated = fields.contains_key("f:aggregationRule");
     let counted = fields
         .iter()
-        .filter(|(name, _)| !FILLED_IN.contains(&&***name) && !(is_aggregated && *name == "f:rules"));
+        .filter(|(name, _)| !(FILLED_IN.contains(&&***name) || is_aggregated && *name == "f:rules"));
     let counted = counted.filter_map(|(name, below)| {
         let all = below.as_object().filter(|all| !all.is_empty());
         let below = all.map(without_filled_in).unwrap_or_default();

@@ -145,9 +145,10 @@ pub(crate) fn status_of_one(installed: InstalledProvider, applied: &Applied, liv
             None => Vec::new(),
         },
     };
-    let drift = match applied.is_recorded {
-        true => drifted(&applied.set, live, FIELD_MANAGER).map(object_drift).collect(),
-        false => Vec::new(),
+    let drift = if applied.is_recorded {
+        drifted(&applied.set, live, FIELD_MANAGER).map(object_drift).collect()
+    } else {
+        Vec::new()
     };
     ProviderStatus {
         installed,

@@ -4,7 +4,7 @@ use std::{
 };
 
 use api::output::ProgressLine;
-use apply::{Blocker, Written};
+use apply::Blocker;
 
 use super::{
     ApiWarnings, Writes, json,

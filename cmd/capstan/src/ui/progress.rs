@@ -104,9 +104,8 @@ impl Progress {
         self.with(|step| {
             if let Some(elapsed) = step.since.map(|since| since.elapsed()).filter(|span| *span >= PATIENCE) {
                 let bar = step.drawn.get_or_insert_with(spinner);
-                let text = text(&step.what, step.bytes, step.total);
-                let spent = in_seconds(step.begun.map(|begun| begun.elapsed()).unwrap_or(elapsed));
-                bar.set_message(if text.is_empty() { spent } else { format!("{text} ({spent})") });
+                let spent = step.begun.map_or(elapsed, |begun| begun.elapsed());
+                bar.set_message(with_time(&text(&step.what, step.bytes, step.total), spent));
                 bar.set_prefix(step.below.iter().map(below).collect::<String>());
                 bar.tick();
             }
@@ -142,6 +141,12 @@ fn text(what: &str, bytes: u64, total: Option<u64>) -> String {
     }
 }
 
+/// A message with the time it has been shown; the time alone if the line above names the step.
+fn with_time(text: &str, spent: Duration) -> String {
+    let spent = in_seconds(spent);
+    if text.is_empty() { spent } else { format!("{text} ({spent})") }
+}
+
 fn below(line: &WaitLine) -> String {
     let since = line.since.map(|since| format!(" ({})", in_seconds(since.elapsed()))).unwrap_or_default();
     format!("\n  {}{since}", clean(&line.text))
@@ -153,9 +158,9 @@ mod tests {
 
     #[test]
     fn a_download_says_how_far_it_is() {
-        assert_eq!(text("reading x", 0, None, Duration::ZERO), "reading x");
-        assert_eq!(text("reading x", 2048, None, Duration::ZERO), "reading x (2.00 KiB)");
-        assert_eq!(text("reading x", 1024, Some(4096), Duration::ZERO), "reading x (1.00 KiB of 4.00 KiB)");
+        assert_eq!(text("reading x", 0, None), "reading x");
+        assert_eq!(text("reading x", 2048, None), "reading x (2.00 KiB)");
+        assert_eq!(text("reading x", 1024, Some(4096)), "reading x (1.00 KiB of 4.00 KiB)");
     }
 
     #[test]
@@ -166,7 +171,8 @@ mod tests {
 
     #[test]
     fn a_step_that_the_line_above_names_shows_its_time_alone() {
-        assert_eq!(text("", 0, None, Duration::from_secs(8)), "8s");
+        assert_eq!(with_time("", Duration::from_secs(8)), "8s");
+        assert_eq!(with_time("reading x", Duration::from_secs(8)), "reading x (8s)");
     }
 
     #[test]

@@ -380,9 +380,8 @@ cluster-api
         foreign.recorded = false;
         let broken = InstalledHealth::NotReady(vec![blocker("Deployment", "late", vec![])]);
         let providers = vec![foreign, status(ProviderType::Infrastructure, "somebodys-own-cloud", broken)];
-        let report = printed(ClusterStatus { providers, ..empty() }, false, "capstan");
-        let table =
-            |width| text(&report, "capstan", Some(width)).lines().take(3).collect::<Vec<_>>().join("\n");
+        let report = printed(ClusterStatus { providers, ..empty() }, false, &SuggestedCommands::default());
+        let table = |width| text(&report, Some(width)).lines().take(3).collect::<Vec<_>>().join("\n");
         assert_data_eq!(
             table(100),
             str![[r#"

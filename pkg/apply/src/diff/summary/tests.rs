@@ -184,7 +184,7 @@ fn columns_are_told_and_their_descriptions_only_counted() {
     );
 }
 
-fn deployment(containers: Value) -> Value {
+fn deployment(containers: &Value) -> Value {
     json!({
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "manager"},
         "spec": {"template": {"spec": {"containers": containers}}}
@@ -193,12 +193,12 @@ fn deployment(containers: Value) -> Value {
 
 #[test]
 fn images_arguments_and_environment_are_told_and_the_rest_is_a_diff() {
-    let before = deployment(json!([{
+    let before = deployment(&json!([{
         "name": "manager", "image": "r/a:v1", "args": ["--v=0", "--gone", "--same"],
         "env": [{"name": "A", "value": "1"}, {"name": "B", "valueFrom": {"fieldRef": {}}}],
         "resources": {"limits": {"cpu": "1"}}
     }]));
-    let after = deployment(json!([{
+    let after = deployment(&json!([{
         "name": "manager", "image": "r/a:v2", "args": ["--same", "--v=2", "--new=x"],
         "env": [{"name": "A", "value": "2"}], "resources": {"limits": {"cpu": "2"}}
     }]));
@@ -223,7 +223,7 @@ fn images_arguments_and_environment_are_told_and_the_rest_is_a_diff() {
 
 #[test]
 fn another_order_of_arguments_stays_visible() {
-    let container = |args: Value| deployment(json!([{"name": "manager", "args": args}]));
+    let container = |args: Value| deployment(&json!([{"name": "manager", "args": args}]));
     let summary = summary(container(json!(["a", "b"])), container(json!(["b", "a"])));
     assert!(summary.changes.is_empty());
     assert_eq!(
@@ -234,7 +234,7 @@ fn another_order_of_arguments_stays_visible() {
     );
 }
 
-fn role(rules: Value) -> Value {
+fn role(rules: &Value) -> Value {
     json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "manager"},
         "rules": rules
@@ -243,12 +243,12 @@ fn role(rules: Value) -> Value {
 
 #[test]
 fn permissions_are_compared_by_resource_however_rules_are_cut() {
-    let before = role(json!([
+    let before = role(&json!([
         {"apiGroups": [""], "resources": ["configmaps", "secrets"], "verbs": ["get", "list"]},
         {"apiGroups": ["x.io"], "resources": ["things"], "verbs": ["*"]},
         {"nonResourceURLs": ["/metrics"], "verbs": ["get"]}
     ]));
-    let after = role(json!([
+    let after = role(&json!([
         {"apiGroups": [""], "resources": ["secrets"], "verbs": ["patch"]},
         {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "get"]},
         {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list"]},
@@ -268,8 +268,8 @@ fn permissions_are_compared_by_resource_however_rules_are_cut() {
 #[test]
 fn rules_that_add_up_to_too_much_are_left_to_the_diff() {
     let many: Vec<String> = (0..200).map(|number| number.to_string()).collect();
-    let before = role(json!([{"apiGroups": many, "resources": many, "verbs": ["get"]}]));
-    let after = role(json!([{"apiGroups": many, "resources": many, "verbs": ["list"]}]));
+    let before = role(&json!([{"apiGroups": many, "resources": many, "verbs": ["get"]}]));
+    let after = role(&json!([{"apiGroups": many, "resources": many, "verbs": ["list"]}]));
     let summary = summary(before, after);
     assert!(summary.changes.is_empty());
     assert!(summary.rest.contains("-  - get\n+  - list\n"), "{}", summary.rest);

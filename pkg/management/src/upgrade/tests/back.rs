@@ -244,7 +244,7 @@ async fn journal_says_which_providers_have_arrived() {
     assert_eq!(state.providers, [row(core(), true), row(docker(), false)]);
     assert!(!state.rolling_back);
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
-    stopped_at(&lab, &core(), lab.roll_back()).await;
+    Box::pin(stopped_at(&lab, &core(), lab.roll_back())).await;
     let state = unfinished(&lab).await;
     assert_eq!(state.providers, [row(core(), true), row(docker(), false)]);
     assert!(state.rolling_back);
@@ -253,7 +253,7 @@ async fn journal_says_which_providers_have_arrived() {
 #[tokio::test]
 async fn interrupted_rollback_of_an_unfinished_upgrade_is_resumed() {
     let lab = half_upgraded().await;
-    stopped_at(&lab, &core(), lab.roll_back()).await;
+    Box::pin(stopped_at(&lab, &core(), lab.roll_back())).await;
     assert_eq!(lab.resume().await.unwrap(), None);
     assert_eq!(lab.versions().await, all_at(OLD));
     assert!(lab.journal().await.is_empty());
@@ -272,7 +272,7 @@ async fn object_created_during_a_rollback_keeps_its_stored_version() {
          metadata: {name: late, namespace: default}}",
     );
     let plan = plan_rollback(&cluster, OnUnfinished::Refuse).await.unwrap();
-    let result = moment.during(rollback_upgrade(&cluster, plan, WAIT), late).await;
+    let result = Box::pin(moment.during(rollback_upgrade(&cluster, plan, WAIT), late)).await;
     assert!(matches!(result, Err(LifecycleError::Upgrade(UpgradeError::NoWayBack { .. }))), "{result:?}");
     let definition = lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, MACHINES).await.unwrap();
     assert_eq!(definition["status"]["storedVersions"], json!(["v1beta2", "v1beta3"]));
