@@ -139,8 +139,8 @@ fn in_bash(world: &support::binary::World, words: &[&str]) -> Option<Vec<String>
     std::os::unix::fs::symlink(binary, world.bin().join("capstan")).unwrap();
     let line = words.concat();
     let array: String =
-        words.iter().filter(|word| !word.trim().is_empty()).map(|word| format!("'{word}' ")).collect();
-    let last = if line.ends_with(' ') { "''" } else { "" };
+        words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    let last = if line.ends_with(' ') { " ''" } else { "" };
     let ask = format!(
         r#"COMP_WORDBREAKS=' =:'; source ./script; COMP_WORDS=({array}{last}); COMP_LINE='{line}'
         COMP_POINT=${{#COMP_LINE}}; COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _clap_complete_capstan

@@ -55,7 +55,7 @@ fn entry_that_is_not_there_is_refused_with_near_names() {
         ("aws --type bootstarp", "hint: did you mean `--type bootstrap`?\n"),
     ] {
         let told = world.refused(&format!("provider remove {arguments}"));
-        assert!(told.ends_with(hint) && told.contains("hint: ") == !hint.is_empty(), "{told}");
+        assert!(told.ends_with(hint) && told.contains("hint: ") != hint.is_empty(), "{told}");
     }
     assert_eq!(world.read(&path), FILE);
     std::fs::remove_file(path).unwrap();

@@ -37,8 +37,8 @@ pub(crate) struct Status {
     diff: bool,
 
     /// End with status 3 if a provider is not ready or has drifted, if there is none, or if a run is unfinished
-    #[arg(long)]
-    exit_status: bool,
+    #[arg(long = "exit-status")]
+    fails_unless_healthy: bool,
 
     #[command(flatten)]
     server: ServerFlags,
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let width = session.printer().width();
     let rendered = format.render(&report, |report| commands.complete(&text(report, width)).into_owned())?;
     session.printer().data(rendered)?;
-    if args.exit_status { judge(&report) } else { Ok(()) }
+    if args.fails_unless_healthy { judge(&report) } else { Ok(()) }
 }
 
 /// Makes a failure of a cluster that needs attention. A run that holds the lease is none.
@@ -384,27 +384,27 @@ cluster-api
         let table = |width| text(&report, Some(width)).lines().take(3).collect::<Vec<_>>().join("\n");
         assert_data_eq!(
             table(100),
-            str![[r#"
+            str![[r"
 NAME                                VERSION  HEALTH     DRIFT
 control-plane-kubeadm               v1.14.0  ready      unknown, installed by another tool
 infrastructure-somebodys-own-cloud  v1.14.0  not ready  none
-"#]]
+"]]
         );
         assert_data_eq!(
             table(80),
-            str![[r#"
+            str![[r"
 NAME                      VERSION  HEALTH     DRIFT
 control-plane-kubeadm     v1.14.0  ready      unknown, installed by another tool
 infrastructu…s-own-cloud  v1.14.0  not ready  none
-"#]]
+"]]
         );
         assert_data_eq!(
             table(60),
-            str![[r#"
+            str![[r"
 NAME                VERSION  HEALTH     DRIFT
 control-p…-kubeadm  v1.14.0  ready      unknown, i…ther tool
 infrastru…wn-cloud  v1.14.0  not ready  none
-"#]]
+"]]
         );
     }
 

@@ -64,9 +64,10 @@ pub(crate) fn run(args: &Clusters, session: &mut Session) -> Result<(), Failure>
     } else {
         OutputFormat::parse(&args.output).map_err(|failure| failure.hint("`-o wide` shows more columns"))?
     };
-    let namespace = match args.all_namespaces {
-        true => None,
-        false => Some(args.server.kube.namespace(args.namespace.as_deref(), session.environment())?),
+    let namespace = if args.all_namespaces {
+        None
+    } else {
+        Some(args.server.kube.namespace(args.namespace.as_deref(), session.environment())?)
     };
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let request = FleetRequest { namespace, labels: args.selector.clone() };
@@ -269,23 +270,23 @@ mod tests {
     fn every_cluster_is_a_line() {
         assert_data_eq!(
             shown(false, None),
-            str![[r#"
+            str![[r"
 NAMESPACE    NAME                              STATUS                PHASE         VERSION   CP        WORKERS   AGE
 production   a-cluster-with-a-long-name-eu-1   NotAvailable,Paused   Provisioned   v1.36.0   3/3       0/10      31d
 production   b                                 Available             Provisioned   v1.36.0   3/3       0/10      31d
 production   new                               Unknown,Deleting      -             -         -         -         -
 
-"#]]
+"]]
         );
         assert_data_eq!(
             shown(true, None),
-            str![[r#"
+            str![[r"
 NAMESPACE    NAME                              STATUS                PHASE         VERSION   CP        WORKERS   AGE       CLASS         REASON    MESSAGE
 production   a-cluster-with-a-long-name-eu-1   NotAvailable,Paused   Provisioned   v1.36.0   3/3       0/10      31d       quick-start   Because   * WorkersAvailable: 2 of 10 * more
 production   b                                 Available             Provisioned   v1.36.0   3/3       0/10      31d       quick-start   Because   * WorkersAvailable: 2 of 10 * more
 production   new                               Unknown,Deleting      -             -         -         -         -         -             -         
 
-"#]]
+"]]
         );
     }
 
@@ -293,23 +294,23 @@ production   new                               Unknown,Deleting      -          
     fn narrow_terminals_keep_name_and_health() {
         assert_data_eq!(
             shown(false, Some(80)),
-            str![[r#"
+            str![[r"
 NAMESPACE  NAME                       STATUS               VERSION  CP   WORKERS
 prod…tion  a-cluster-wi…ng-name-eu-1  NotAvailable,Paused  v1.36.0  3/3  0/10
 prod…tion  b                          Available            v1.36.0  3/3  0/10
 prod…tion  new                        Unknown,Deleting     -        -    -
 
-"#]]
+"]]
         );
         assert_data_eq!(
             shown(false, Some(60)),
-            str![[r#"
+            str![[r"
 NAMESPACE  NAME              STATUS               CP
 prod…tion  a-cluste…me-eu-1  NotAvailable,Paused  3/3
 prod…tion  b                 Available            3/3
 prod…tion  new               Unknown,Deleting     -
 
-"#]]
+"]]
         );
     }
 
