@@ -224,7 +224,10 @@ fn loading_twice_changes_nothing_and_what_was_changed_there_is_not_lost() {
     assert_eq!(load().status, 0);
     let first = outside.files();
     let again = load();
-    assert!(again.status == 0 && !again.stderr.contains("loaded"), "{again}");
+    assert!(
+        again.status == 0 && !again.stderr.contains("loaded") && again.stderr.contains("nothing to load: "),
+        "{again}"
+    );
     assert_eq!(outside.files(), first);
     outside.write("site/clusterctl.yaml", "own: true\n");
     outside.write("site/infrastructure-aws/v2.10.0/metadata.yaml", "other");
@@ -296,6 +299,9 @@ fn an_image_of_all_platforms_keeps_its_digest_and_a_second_load_sends_nothing() 
         serde_json::from_str(&run.stdout).unwrap()
     };
     let inspected = json("bundle inspect lab.tar -o json");
+    let verified = json("bundle verify lab.tar -o json");
+    assert_eq!(verified["entries"].as_u64(), inspected["contents"].as_array().map(|all| all.len() as u64));
+    assert_eq!(verified["unreferenced"], serde_json::json!([]));
     let images = inspected["contents"].as_array().unwrap().iter().filter(|it| it["kind"] == "image");
     for image in images {
         let (path, tag) = image["name"].as_str().unwrap().rsplit_once(':').unwrap();

@@ -197,13 +197,18 @@ github.com   2         {size} B
 
     let blobs = cache(&world).join("blobs/sha256");
     fs::write(blobs.join(&names(&blobs)[0]), "other").unwrap();
-    let verify = world.run(["cache", "verify"]);
+    let verify = world.run(["cache", "verify", "-o", "json"]);
     assert_eq!(verify.status, 1, "{verify}");
     assert!(verify.stderr.contains("warning: removed https://github.com/"), "{verify}");
-    assert_eq!(world.run(["cache", "verify"]).status, 0);
+    let json: serde_json::Value = serde_json::from_str(&verify.stdout).unwrap();
+    assert_eq!((&json["files"], json["removed"].as_array().map(Vec::len)), (&1.into(), Some(1)), "{json}");
+    let verify = world.run(["cache", "verify"]);
+    assert_eq!((verify.status, verify.stdout.as_str()), (0, ""));
 
-    let prune = world.run(["cache", "prune", "--older-than", "1h"]);
-    assert!(prune.stderr.starts_with("freed 0 B; "), "{prune}");
+    let prune = world.run(["cache", "prune", "--older-than", "1h", "-o", "json"]);
+    assert!(prune.stderr.contains(": freed 0 B; "), "{prune}");
+    let json: serde_json::Value = serde_json::from_str(&prune.stdout).unwrap();
+    assert_eq!((&json["freedBytes"], &json["maxBytes"]), (&0.into(), &(1 << 30).into()), "{json}");
     let prune = world.run(["cache", "prune", "--all"]);
     assert!(prune.stderr.contains("0 B are left of 1.00 GiB"), "{prune}");
     assert!(names(&blobs).is_empty());

@@ -1,6 +1,7 @@
 //! Journeys of a user through the built binary.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod backup;
 mod bundle;
 mod cache;
 mod corpus;

@@ -3,6 +3,7 @@
 mod faults;
 mod journey;
 mod peer;
+mod plans;
 #[cfg(unix)]
 mod stopped;
 

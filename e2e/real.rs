@@ -61,6 +61,8 @@ async fn clusters_of_real_providers_go_to_another_server_and_come_back_from_file
     lab.capstan(lab.here.cluster(), &[&["backup", "both.tar.gz"][..], &BOTH].concat());
     let elsewhere = ["--map-namespace", "web=web-2", "--map-namespace", "money=money-2"];
     let restore = ["restore", "both.tar.gz", "--include-status", STATUSES];
+    // A copy runs beside the Clusters of before, which have to rest for that.
+    lab.there.pause_clusters().await;
     lab.capstan(lab.there.cluster(), &[&restore[..], &elsewhere].concat());
     assert_there(&lab.there, "-2", &before, "restored from a backup").await;
 }

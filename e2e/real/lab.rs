@@ -8,13 +8,14 @@ use std::{
 };
 
 use kube::Client;
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::{
     api_server::{ApiServer, Source},
     binary::World,
     cluster_api::wait_until_served,
     everything::{Everything, client_of},
-    fixture::{apply, reconcile},
+    fixture::{apply, merge, reconcile},
+    kind::CLUSTER,
 };
 
 use super::clusters::{SAMPLES, Sample, VARIABLES};
@@ -149,6 +150,14 @@ impl Side {
         let client = self.client().await;
         for sample in SAMPLES {
             reconcile(&client, sample.objects()).await;
+        }
+    }
+
+    /// Pauses every Cluster of the samples.
+    pub(super) async fn pause_clusters(&self) {
+        let client = self.client().await;
+        for place in ["web/shop", "money/bank"] {
+            merge(&client, CLUSTER, place, &json!({"spec": {"paused": true}})).await;
         }
     }
 

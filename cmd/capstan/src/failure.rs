@@ -1,8 +1,10 @@
 use std::error::Error;
 
-use api::ExitStatus;
+use api::output::ErrorReport;
 
 use crate::{events::Writes, hints};
+
+pub(crate) use api::output::ErrorKind as Kind;
 
 /// Why a verb did not do what was asked, ready to be shown: what failed, why, and what to do next.
 ///
@@ -13,30 +15,13 @@ pub(crate) struct Failure {
     message: String,
     causes: Vec<String>,
     hints: Vec<String>,
-    help_of: Option<Vec<String>>,
-}
-
-/// Whose move it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// What was typed or configured.
-    User,
-    /// The world around: files, network, servers.
-    Environment,
-    /// Something else is there already.
-    Conflict,
-    /// Everything was done, and what was looked at is not well.
-    Unhealthy,
-    /// A defect of capstan.
-    Bug,
-    /// Ctrl-C.
-    Interrupted,
+    usage: Option<String>,
 }
 
 impl Failure {
     /// A failure of the given kind with no cause yet. The message is one lower-case fragment.
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new(), help_of: None }
+        Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new(), usage: None }
     }
 
     /// What was typed or configured cannot be done.
@@ -122,21 +107,10 @@ impl Failure {
         self.hint(goes_on)
     }
 
-    /// Shows the help of a verb on stdout after the message.
-    /// Source: clusterctl v1.14 prints the help when the number of arguments is wrong, not for other usage errors.
+    /// Adds the usage of the verb, in one line.
     #[must_use]
-    pub(crate) fn with_help_of(mut self, path: Vec<String>) -> Self {
-        self.help_of = Some(path);
-        self
-    }
-
-    /// Puts the name of the program into the hints.
-    #[must_use]
-    pub(crate) fn called(mut self, program: &str) -> Self {
-        for hint in &mut self.hints {
-            *hint = hint.replace(hints::PROGRAM, program);
-        }
-        self
+    pub(crate) fn with_usage(self, usage: String) -> Self {
+        Self { usage: Some(usage), ..self }
     }
 
     /// The same failure of another kind.
@@ -171,17 +145,20 @@ impl Failure {
         std::iter::once(self.message.as_str()).chain(causes).collect::<Vec<_>>().join(": ")
     }
 
-    pub(crate) fn help_of(&self) -> Option<&[String]> {
-        self.help_of.as_deref()
+    /// The usage of the verb, where the number of arguments is wrong.
+    pub(crate) fn usage(&self) -> Option<&str> {
+        self.usage.as_deref()
     }
 
-    /// The exit status that tells a script the kind.
-    pub(crate) fn exit_status(&self) -> ExitStatus {
-        match self.kind {
-            Kind::User | Kind::Environment | Kind::Conflict => ExitStatus::Failure,
-            Kind::Unhealthy => ExitStatus::Unhealthy,
-            Kind::Bug => ExitStatus::Bug,
-            Kind::Interrupted => ExitStatus::Interrupted,
+    /// The same for scripts; `complete` completes the commands that are suggested.
+    pub(crate) fn report(&self, complete: impl Fn(&str) -> String) -> ErrorReport {
+        ErrorReport {
+            kind: self.kind,
+            exit_code: self.kind.exit_status().code(),
+            message: complete(&self.message),
+            causes: self.causes.iter().map(|cause| complete(cause)).collect(),
+            usage: self.usage.clone(),
+            hints: self.distinct_hints().map(complete).collect(),
         }
     }
 }
@@ -204,11 +181,11 @@ fn causes(error: &(dyn Error + 'static)) -> impl Iterator<Item = String> {
 impl<E: Error + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
         Self {
-            kind: Kind::Environment,
+            kind: hints::kind_of(&error),
             message: error.to_string(),
             causes: causes(&error).skip(1).collect(),
             hints: hints::for_error(&error),
-            help_of: None,
+            usage: None,
         }
     }
 }

@@ -27,6 +27,7 @@ mod runtime;
 mod sandboxes;
 mod session;
 mod settings;
+mod suggested_commands;
 mod ui;
 mod verbs;
 

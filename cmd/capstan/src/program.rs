@@ -1,12 +1,15 @@
 use std::{ffi::OsStr, path::Path};
 
 /// The name this run answers to, in help, usage, messages and completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Program {
     /// Called by its own name, or by one nobody knows.
+    #[default]
     Capstan,
     /// Called under the name of the tool it stands in for.
     Clusterctl,
+    /// Called by kubectl, through a link named `kubectl-capi`.
+    KubectlPlugin,
 }
 
 impl Program {
@@ -15,6 +18,7 @@ impl Program {
         let stem = argument.map(Path::new).and_then(Path::file_stem).and_then(OsStr::to_str);
         match stem {
             Some(stem) if stem.eq_ignore_ascii_case("clusterctl") => Self::Clusterctl,
+            Some(stem) if stem.eq_ignore_ascii_case("kubectl-capi") => Self::KubectlPlugin,
             _ => Self::Capstan,
         }
     }
@@ -24,6 +28,7 @@ impl Program {
         match self {
             Self::Capstan => "capstan",
             Self::Clusterctl => "clusterctl",
+            Self::KubectlPlugin => "kubectl capi",
         }
     }
 }
@@ -37,6 +42,7 @@ mod tests {
         let named = |argument: &str| Program::of_argument(Some(OsStr::new(argument)));
         assert_eq!(named("/usr/local/bin/clusterctl"), Program::Clusterctl);
         assert_eq!(named("clusterctl.exe"), Program::Clusterctl);
+        assert_eq!(named("/usr/local/bin/kubectl-capi"), Program::KubectlPlugin);
         assert_eq!(named("capstan"), Program::Capstan);
         assert_eq!(named("clusterctl-old"), Program::Capstan);
         assert_eq!(Program::of_argument(None), Program::Capstan);

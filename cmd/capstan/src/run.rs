@@ -9,13 +9,14 @@ use api::ExitStatus;
 
 use crate::{
     Environment, Failure, Streams,
-    cli::{self, Globals, Invocation},
+    cli::{self, Globals, Invocation, Parsed},
     completion,
     failure::Kind,
     program::Program,
     session::Session,
     settings,
-    ui::{Input, Messages, Printer},
+    suggested_commands::SuggestedCommands,
+    ui::{ErrorFormat, Input, Messages, Printer},
     verbs,
 };
 
@@ -25,22 +26,31 @@ pub fn run(args: impl IntoIterator<Item = OsString>, environment: Environment, s
     let argv: Vec<OsString> = args.into_iter().collect();
     let messages = Messages::new(streams.stderr, streams.stderr_is_terminal);
     let progress = messages.progress().clone();
+    let program = Program::of_argument(argv.first().map(OsString::as_os_str));
+    let error_format = cli::error_format(program, &argv);
+    let last_words = messages.clone();
     let status = catch_unwind(AssertUnwindSafe(|| {
         let terminals = (streams.stdout_is_terminal, streams.stderr_is_terminal);
         let printer = Printer::new(streams.stdout, messages).on_terminal(streams.stdout_is_terminal);
         let input = Input::new(streams.stdin, streams.stdin_is_terminal);
-        Run { program: Program::of_argument(argv.first().map(OsString::as_os_str)), environment, terminals }
-            .start(&argv, printer, input)
+        Run { program, environment, terminals, error_format }.start(&argv, printer, input)
     }));
     // The panic hook has said what happened; the terminal must be as it was.
     progress.end();
-    ExitCode::from(status.unwrap_or(ExitStatus::Bug).code())
+    let status = status.unwrap_or_else(|_| {
+        if error_format != ErrorFormat::Text {
+            last_words.failure(&Failure::new(Kind::Bug, "this is a bug in capstan"), error_format);
+        }
+        ExitStatus::Bug
+    });
+    ExitCode::from(status.code())
 }
 
 struct Run {
     program: Program,
     environment: Environment,
     terminals: (bool, bool),
+    error_format: ErrorFormat,
 }
 
 impl Run {
@@ -49,14 +59,23 @@ impl Run {
             let answered = self.complete(shell, argv).and_then(|answer| printer.data(answer));
             return self.finish(printer, answered);
         }
-        let (globals, invocation) = match cli::parse(self.program, argv) {
+        let parsed = match cli::parse(self.program, argv) {
             Ok(parsed) => parsed,
             Err(failure) => {
-                self.configure(&mut printer, &Globals::default());
+                self.configure(
+                    &mut printer,
+                    &Globals::default(),
+                    SuggestedCommands::of_program(self.program),
+                );
                 return self.finish(printer, Err(failure));
             }
         };
-        self.configure(&mut printer, &globals);
+        self.configure(
+            &mut printer,
+            &parsed.globals,
+            parsed.suggested_commands(self.program, &self.environment),
+        );
+        let Parsed { globals, invocation, .. } = parsed;
         match settings::verbosity(globals.verbosity, &self.environment) {
             Ok(verbosity) => printer.messages().raise_verbosity(verbosity),
             // Help logs nothing, and whoever set the variable wrongly may be looking for how to set it.
@@ -66,10 +85,6 @@ impl Run {
         let mut session = Session::new(self.program, self.environment.clone(), globals, printer, stdin);
         let result = match invocation {
             Invocation::Help(path) => verbs::help::show(&path, &mut session),
-            Invocation::UnknownInGroup { path, word } => {
-                session.messages().warning(format!("`{}` has no command `{word}`", path.join(" ")));
-                verbs::help::show(&path, &mut session)
-            }
             Invocation::Version => verbs::version::show_own(&mut session),
             Invocation::Verb(verb) => verb.run(&mut session),
         };
@@ -87,27 +102,19 @@ impl Run {
         answer.map_err(|error| Failure::new(Kind::Environment, "cannot complete").because(&error))
     }
 
-    fn configure(&self, printer: &mut Printer, globals: &Globals) {
+    fn configure(&self, printer: &mut Printer, globals: &Globals, commands: SuggestedCommands) {
         let (stdout, stderr) = self.terminals;
         let colour = |is_terminal| globals.color.settle(&self.environment, is_terminal);
         printer.configure(colour(stdout), |messages| {
-            messages.configure(colour(stderr), globals.quiet);
+            messages.configure(colour(stderr), globals.quiet, commands);
         });
     }
 
     /// Data first, then the failure, so that the last lines on a terminal say how it ended.
     fn finish(&self, mut printer: Printer, result: Result<(), Failure>) -> ExitStatus {
         let result = printer.finish().and(result);
-        let Err(failure) = result.map_err(|failure| failure.called(self.program.name())) else {
-            return ExitStatus::Success;
-        };
-        printer.messages().failure(&failure);
-        if let Some(path) = failure.help_of() {
-            printer.messages().plain("\n");
-            let help = cli::render_help(self.program, path, printer.colours_stdout());
-            // The status is a failure already; stdout can make it no worse.
-            let _ = printer.data(help.unwrap_or_default()).and_then(|()| printer.finish());
-        }
-        failure.exit_status()
+        let Err(failure) = result else { return ExitStatus::Success };
+        printer.messages().failure(&failure, self.error_format);
+        failure.kind().exit_status()
     }
 }

@@ -18,7 +18,7 @@ use tokio::{
 
 use crate::{
     failure::Failure,
-    ui::{Progress, TICK},
+    ui::{Progress, TICK, restore_terminal},
 };
 
 /// Waits for futures: one thread, made when a verb first needs it, with Ctrl-C and the live line taken care of.
@@ -116,6 +116,7 @@ impl Interrupts {
             self.happened.notify_one();
         } else {
             progress.end();
+            restore_terminal();
             // Nobody is waiting who could be told; files are written whole or not at all.
             std::process::exit(i32::from(ExitStatus::Interrupted.code()));
         }

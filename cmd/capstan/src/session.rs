@@ -1,4 +1,10 @@
-use std::{cell::OnceCell, future::Future, mem, rc::Rc};
+use std::{
+    cell::OnceCell,
+    future::Future,
+    mem,
+    rc::Rc,
+    time::{Duration, Instant},
+};
 
 use provider::config::Config;
 
@@ -10,7 +16,8 @@ use crate::{
     program::Program,
     runtime::Runtime,
     settings,
-    ui::{Input, Messages, Printer},
+    suggested_commands::SuggestedCommands,
+    ui::{Input, Keyboard, Messages, Printer, closing_line},
 };
 
 /// What a verb is handed beside its own flags: settled flags, the environment, the way out.
@@ -24,6 +31,7 @@ pub(crate) struct Session {
     config: OnceCell<Rc<Config>>,
     repositories: OnceCell<repository::Context>,
     writes: Writes,
+    started_at: Instant,
 }
 
 impl Session {
@@ -44,6 +52,7 @@ impl Session {
             config: OnceCell::new(),
             repositories: OnceCell::new(),
             writes: Writes::default(),
+            started_at: Instant::now(),
         }
     }
 
@@ -51,9 +60,14 @@ impl Session {
         self.printer
     }
 
-    /// The name this run answers to, for hints that show a command line.
+    /// The name this run answers to.
     pub(crate) fn program(&self) -> Program {
         self.program
+    }
+
+    /// Completes a command that is suggested: with the name of this program, and the flags of this run that it takes.
+    pub(crate) fn suggested(&self, command: &str) -> String {
+        self.messages().commands().command(command)
     }
 
     /// The environment as it was at the start.
@@ -74,6 +88,26 @@ impl Session {
     /// The way out on stderr; a clone of it can go into a library's events.
     pub(crate) fn messages(&self) -> &Messages {
         self.printer.messages()
+    }
+
+    /// The time since this command line began.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started_at.elapsed()
+    }
+
+    /// The objects that this run has changed so far.
+    pub(crate) fn writes(&self) -> &Writes {
+        &self.writes
+    }
+
+    /// Ends a verb that writes something else than a cluster with one line: its result, and the time it took.
+    pub(crate) fn done(&self, result: impl AsRef<str>) {
+        self.messages().status(closing_line(result.as_ref(), self.elapsed()));
+    }
+
+    /// The same for a verb that writes to a cluster, which also shows its progress as JSON.
+    pub(crate) fn done_on_cluster(&self, format: ProgressFormat, result: impl AsRef<str>) {
+        self.cluster_events(format).done(result.as_ref(), self.elapsed());
     }
 
     /// The configuration with the environment on top; read by the first call.
@@ -140,6 +174,16 @@ impl Session {
         self.input.stream()
     }
 
+    /// Reads keys one by one from now on, if a person sits at the terminal.
+    /// # Errors
+    /// When no runtime can be had.
+    pub(crate) fn keyboard(&self) -> Result<Option<Keyboard>, Failure> {
+        if !self.input.is_terminal() {
+            return Ok(None);
+        }
+        self.block_on(async { Ok::<_, Failure>(Keyboard::open()) })
+    }
+
     /// Runs a future to its end, drawing what is waited for; Ctrl-C drops it.
     /// The runtime is made by the first call: a verb that never waits never pays for it.
     /// # Errors
@@ -160,15 +204,24 @@ impl Session {
     }
 
     /// Runs a command line inside this one: with its own flags and configuration, on the same streams.
-    pub(crate) fn within<T>(&mut self, globals: Globals, run: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn within<T>(
+        &mut self,
+        globals: Globals,
+        commands: SuggestedCommands,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let globals = mem::replace(&mut self.globals, globals);
+        let commands = self.messages().suggest(commands);
         let (config, repositories) = (self.config.take(), self.repositories.take());
         let writes = mem::take(&mut self.writes);
+        let started_at = mem::replace(&mut self.started_at, Instant::now());
         let result = run(self);
         self.globals = globals;
+        self.messages().suggest(commands);
         self.config = config.map(OnceCell::from).unwrap_or_default();
         self.repositories = repositories.map(OnceCell::from).unwrap_or_default();
         self.writes = writes;
+        self.started_at = started_at;
         result
     }
 

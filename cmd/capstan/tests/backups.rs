@@ -25,7 +25,7 @@ async fn sealed() -> (Two, PathBuf) {
         str![[r#"
 exit 0
 --- stderr
-saved 8 objects to `saved.age`, encrypted to its recipients
+saved 8 objects of 1 Cluster to `saved.age` in [..], encrypted to public keys
 
 "#]]
     );
@@ -55,7 +55,7 @@ hint: name the file of a secret key it was encrypted to: `--identity FILE`; noth
 "#]]
     );
     let restored = two.there("restore saved.age --identity other.txt,key.txt --kubeconfig").await;
-    assert!(restored.stderr.ends_with("restored 8 objects from `saved.age`\n"), "{restored}");
+    assert!(restored.stderr.contains("\nrestored 8 objects from `saved.age` in "), "{restored}");
     assert!(two.works_on(&two.target).await);
 }
 
@@ -77,7 +77,7 @@ exit 1
 --- stderr
 error: `saved.age` is no backup that can be restored
   cause: it was changed or cut off since it was encrypted
-hint: nothing was restored; take another backup
+hint: nothing was restored; use another backup
 
 "#]]
         );
@@ -103,13 +103,13 @@ hint: set CAPSTAN_BACKUP_PASSPHRASE, or name a file with `--passphrase-file`
     two.world.write("wrong.txt", "correct house\n");
     two.world = two.world.env("CAPSTAN_BACKUP_PASSPHRASE", "correct horse");
     let saved = two.here("backup saved.age --passphrase").await;
-    assert_eq!(saved.stderr, "saved 8 objects to `saved.age`, encrypted with a passphrase\n");
+    assert!(saved.stderr.ends_with(", encrypted with a passphrase\n"), "{saved}");
     let wrong = two.alone("backup verify saved.age --passphrase-file wrong.txt");
     assert!(wrong.stderr.contains("cause: it is encrypted with another passphrase"), "{wrong}");
     assert!(!wrong.stderr.contains("horse") && !wrong.stderr.contains("house"), "{wrong}");
     for arguments in ["backup verify saved.age", "backup verify saved.age --passphrase-file right.txt"] {
         let verified = two.alone(arguments);
-        assert!(verified.stderr.ends_with("`saved.age` is whole: 8 objects\n"), "{verified}");
+        assert!(verified.stderr.ends_with("verified `saved.age`: 8 objects of 1 Cluster\n"), "{verified}");
     }
 }
 
@@ -139,7 +139,7 @@ async fn a_backup_is_verified_without_a_cluster() {
     two.here("backup saved.tar.gz").await;
     let verified = two.alone("backup verify saved.tar.gz");
     assert_eq!(verified.status, 0, "{verified}");
-    assert!(verified.stderr.ends_with("`saved.tar.gz` is whole: 8 objects\n"), "{verified}");
+    assert!(verified.stderr.ends_with("verified `saved.tar.gz`: 8 objects of 1 Cluster\n"), "{verified}");
     let whole = fs::read(two.path("saved.tar.gz")).unwrap();
     fs::write(two.path("half.tar.gz"), &whole[..whole.len() / 2]).unwrap();
     assert_data_eq!(
@@ -149,7 +149,7 @@ exit 1
 --- stderr
 error: `half.tar.gz` is no backup that can be restored
   cause: it is cut off
-hint: take another backup
+hint: use another backup
 
 "#]]
     );
@@ -166,12 +166,12 @@ async fn what_is_being_deleted_is_left_out_of_a_backup_and_named_when_it_is_rest
 exit 0
 --- stderr
 warning: being deleted, and left out with what they own: Machine default/demo-machine-0
-saved 4 objects to `saved.tar.gz`
+saved 4 objects of 1 Cluster to `saved.tar.gz` in [..]
 
 "#]]
     );
     let restored = two.there("restore saved.tar.gz --kubeconfig").await;
-    let told = "warning: Machine default/demo-machine-0 is not in it: it is being deleted\n";
+    let told = "warning: not in the backup: Machine default/demo-machine-0 (it is being deleted)\n";
     assert!(restored.stderr.contains(told), "{restored}");
     assert!(two.works_on(&two.target).await && two.target.list(MACHINE).await.is_empty());
     assert!(two.source.get(CLUSTER, "default/demo").await.is_some());
@@ -188,6 +188,9 @@ async fn what_is_not_ready_is_in_a_backup_and_named_when_it_is_restored() {
     let saved = two.here("backup saved.tar.gz").await;
     assert_eq!((saved.status, saved.stderr.starts_with(&format!("warning: {told}"))), (0, true), "{saved}");
     let restored = two.there("restore saved.tar.gz --kubeconfig").await;
-    assert!(restored.stderr.contains(&format!("warning: when it was made: {told}")), "{restored}");
+    assert!(
+        restored.stderr.contains(&format!("warning: not ready when the backup was made: {told}")),
+        "{restored}"
+    );
     assert!(two.target.get(MACHINE, machine).await.is_some());
 }

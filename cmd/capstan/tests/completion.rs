@@ -25,7 +25,7 @@ fn every_shell_gets_a_script_that_calls_the_program_by_its_name() {
 #[test]
 fn the_script_of_clusterctl_completes_clusterctl() {
     let script = world().run_as("clusterctl", ["completion", "bash"]).stdout;
-    assert!(script.contains("\"clusterctl\" -- ") || script.contains("clusterctl -- "), "{script}");
+    assert!(script.contains("\"clusterctl\" -- "), "{script}");
     assert!(script.contains("-F _clap_complete_clusterctl clusterctl"), "{script}");
 }
 
@@ -97,4 +97,85 @@ fn contexts_are_completed_from_the_kubeconfig() {
 fn the_types_of_providers_are_completed() {
     let types = candidates(&world(), &["capstan", "provider", "add", "x", "--type", "i"]);
     assert_eq!(types, ["infrastructure", "ipam"]);
+}
+
+#[test]
+fn formats_of_results_are_completed() {
+    let formats = |words: &[&str]| candidates(&world(), words);
+    assert_eq!(formats(&["capstan", "status", "-o", ""]), ["text", "json", "yaml"]);
+    assert_eq!(formats(&["capstan", "version", "-o", ""]), ["short", "json", "yaml"]);
+    assert_eq!(formats(&["capstan", "upgrade", "plan", "--output=j"]), ["--output=json"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn namespaces_and_clusters_are_asked_of_the_management_cluster() {
+    let lab = crate::lab::Lab::start(&[]);
+    let sandbox = ["capstan", "describe", "cluster", "--sandbox", "lab", "-n"];
+    let namespaces = candidates(lab.world(), &[&sandbox[..], &["kube-"]].concat());
+    assert!(namespaces.contains(&"kube-system".to_owned()), "{namespaces:?}");
+}
+
+#[test]
+fn flags_are_offered_where_nothing_else_can_stand_or_behind_a_dash() {
+    let world = world();
+    let verbs = candidates(&world, &["capstan", "upgrade", ""]);
+    assert!(
+        verbs.contains(&"apply".to_owned()) && !verbs.iter().any(|word| word.starts_with('-')),
+        "{verbs:?}"
+    );
+    let flags = candidates(&world, &["capstan", "upgrade", "apply", "--contra"]);
+    assert_eq!(flags, ["--contract"]);
+    assert!(candidates(&world, &["capstan", "status", ""]).contains(&"--output".to_owned()));
+}
+
+/// Asks the script of bash, with the words as bash splits them.
+#[cfg(unix)]
+fn in_bash(world: &support::binary::World, words: &[&str]) -> Option<Vec<String>> {
+    use std::process::Command;
+    let bash = ["/bin/bash", "/usr/bin/bash"].into_iter().find(|path| std::path::Path::new(path).exists())?;
+    world.write("script", world.run(["completion", "bash"]).stdout);
+    let binary = world.command([""; 0]).get_program().to_owned();
+    std::os::unix::fs::symlink(binary, world.bin().join("capstan")).unwrap();
+    let line = words.concat();
+    let array: String =
+        words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    let last = if line.ends_with(' ') { " ''" } else { "" };
+    let ask = format!(
+        r#"COMP_WORDBREAKS=' =:'; source ./script; COMP_WORDS=({array}{last}); COMP_LINE='{line}'
+        COMP_POINT=${{#COMP_LINE}}; COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _clap_complete_capstan
+        printf '%s\n' "${{COMPREPLY[@]}}""#
+    );
+    let mut shell = Command::new(bash);
+    shell.args(["--norc", "-c", &ask]).current_dir(world.current_dir()).env_clear();
+    shell.env("HOME", world.home()).env("PATH", world.bin());
+    let output = shell.output().unwrap();
+    Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
+}
+
+#[cfg(unix)]
+#[test]
+fn bash_completes_behind_a_colon_and_an_equals_sign() {
+    for (words, expected) in [
+        (&["capstan", " ", "init", " ", "-i", " ", "mine", ":"][..], &["v1.10.0", "v1.2.0"][..]),
+        (&["capstan", " ", "init", " ", "-i", " ", "mine", ":", "v1.2"], &["v1.2.0"]),
+        (&["capstan", " ", "init", " ", "--infrastructure", "=", "mine", ":", "v1.1"], &["v1.10.0"]),
+        (&["capstan", " ", "init", " ", "--infrastructure", "=", "min"], &["mine"]),
+        (&["capstan", " ", "config", " "], &["repositories"]),
+    ] {
+        let world = world();
+        let folder = world.current_dir().join("repository/infrastructure-mine");
+        for version in ["v1.2.0", "v1.10.0"] {
+            world.write(folder.join(version).join("metadata.yaml"), "");
+        }
+        let url = folder.join("v1.10.0/infrastructure-components.yaml");
+        world.configure(format!(
+            "providers:\n- name: mine\n  type: InfrastructureProvider\n  url: {}\n",
+            url.display()
+        ));
+        let Some(replies) = in_bash(&world, words) else {
+            return eprintln!("skipped: there is no bash");
+        };
+        assert_eq!(replies, expected, "{words:?}");
+    }
 }

@@ -191,6 +191,13 @@ fn a_bundle_carries_the_kustomization_and_the_site_uses_it() {
     world
         .write(format!("{HOME}/base/map.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n");
     world.done("bundle create -i own:v1.0.0 --file lab.tar");
+    let printed = world.command("bundle create -i own:v1.0.0 --file -".split(' ')).output().unwrap();
+    assert!(
+        printed.status.success()
+            && printed.stdout == std::fs::read(world.current_dir().join("lab.tar")).unwrap()
+    );
+    world.refused("bundle create -i own:v1.0.0 --file - -o json");
+    assert!(!world.current_dir().join("-").exists());
     world.done("bundle load lab.tar --to-folder site");
     let objects = objects(&world, &format!("{GENERATE} --locked --config site/clusterctl.yaml"));
     assert_eq!(of_kind(&objects, "ConfigMap")["metadata"]["name"], "site-extra");

@@ -146,7 +146,9 @@ fn a_site_takes_releases_from_its_registry_and_the_kustomization_from_the_bundle
     world.done("bundle create -i own:v1.0.0 --file lab.tar");
     let loaded = world.done(&format!("bundle load lab.tar --to-registry oci://{}/capi", registry.host()));
     assert!(
-        loaded.stderr.contains("`bundle load --to-folder` writes them beside clusterctl.yaml"),
+        loaded
+            .stderr
+            .contains("`capstan bundle load FILE --to-folder DIR` writes them beside clusterctl.yaml"),
         "{loaded}"
     );
     world.write("site/clusterctl.yaml", &loaded.stdout);

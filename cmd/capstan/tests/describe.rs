@@ -119,7 +119,8 @@ async fn the_exit_status_tells_health_when_it_is_asked_to() {
     assert!(unknown.stdout.contains("─DockerCluster team/one"), "{unknown}");
     lab.fixture.merge_status(CLUSTER, "team/one", &json!({"status": {"conditions": []}})).await;
     let unwell = lab.run("describe cluster one -n team --exit-status -o json");
-    assert_eq!((unwell.status, &*unwell.stderr), (3, "error: cluster `team/one` is not available\n"));
+    let error: Value = serde_json::from_str(&unwell.stderr).unwrap();
+    assert_eq!((unwell.status, &error["kind"]), (3, &json!("unhealthy")), "{unwell}");
     assert!(unwell.stdout.contains("\"health\": \"unhealthy\""), "{unwell}");
     assert_eq!(lab.run("describe cluster one -n team").status, 0);
 }
@@ -164,7 +165,7 @@ hint: there is one in namespace `team`: name it with `--namespace`
         lab.run("describe cluster").stderr,
         str![[r#"
 error: missing argument NAME: name of the workload cluster
-
+usage: capstan describe cluster [OPTIONS] <NAME>
 
 "#]]
     );

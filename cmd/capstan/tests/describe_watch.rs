@@ -143,7 +143,9 @@ fn with_exit_status_it_waits_for_health_and_says_when_it_was_waited_for_in_vain(
     assert_eq!(running.end(), (Some(0), String::new(), String::new()));
 
     lab.say("False");
-    let late = "error: cluster `team/one` is not available\n".to_owned();
+    let late = "{\"kind\":\"unhealthy\",\"exitCode\":3,\"message\":\"cluster `team/one` is not available\",\
+                \"causes\":[],\"hints\":[]}\n";
+    let late = late.to_owned();
     let mut running = lab.watch("--exit-status -o json");
     running.line();
     running.interrupt();

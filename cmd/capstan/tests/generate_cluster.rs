@@ -155,8 +155,8 @@ error: cannot generate cluster `demo`
   cause: `ONE` at [CWD]/template.yaml:1 and 1 more place
     `TWO` at [CWD]/template.yaml:2
 hint: `TWOO` is set: is `TWO` meant by it?
-hint: set it in the environment (`export ONE=VALUE`) or in clusterctl.yaml (`ONE: VALUE`)
-hint: `generate cluster --list-variables`, for a provider `generate provider --describe`, shows all variables with their defaults
+hint: set in the environment: `export ONE=VALUE TWO=VALUE`, or in clusterctl.yaml: `ONE: VALUE`, `TWO: VALUE`
+hint: list all variables with their defaults: `capstan generate cluster NAME --list-variables`, or for a provider `capstan generate provider --describe`
 
 "#]]
     );

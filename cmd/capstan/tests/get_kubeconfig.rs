@@ -62,7 +62,7 @@ hint: did you mean `demo`?
 exit 1
 --- stderr
 error: there is no Cluster `demo` in namespace `default`
-hint: `kubectl get clusters -A` lists them; `-n` names another namespace
+hint: `capstan get clusters -A` lists them; `-n` names another namespace
 
 "#]]
     );
@@ -111,7 +111,7 @@ exit 0
 --- stdout
 demo-admin@demo
 --- stderr
-added context `demo-admin@demo` to `[CWD]/mine`; `kubectl config use-context demo-admin@demo` makes it the current one
+added context `demo-admin@demo` to `[CWD]/mine`; `kubectl --kubeconfig [CWD]/mine config use-context demo-admin@demo` makes it the current one
 
 "#]]
     );
@@ -153,7 +153,7 @@ exit 1
 --- stderr
 error: cannot use what Secret default/broken-kubeconfig holds
   cause: it is not YAML, see line 1
-hint: `get kubeconfig` without `--merge` prints it as it is
+hint: leave `--merge` out to print it as it is
 
 "#]]
     );

@@ -85,6 +85,15 @@ async fn a_page_is_written_as_a_whole_and_holds_no_secret() {
     let page = lab.world().read("owners.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(page.contains("one-kubeconfig") && !page.contains("hunter2"));
+    let (_, data) = page.split_once("id=\"data\">").unwrap();
+    let data: Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+    let origin = &data["origin"];
+    assert!(origin["server"].as_str().unwrap().starts_with("https://127.0.0.1:"), "{origin}");
+    assert_eq!(origin["program"], concat!("capstan v", env!("CARGO_PKG_VERSION")));
+    assert!(
+        origin["name"].as_str().unwrap().starts_with("context ") && origin["time"].is_string(),
+        "{origin}"
+    );
     assert!(lab.run("graph -A -o dot").stdout.starts_with("digraph owners {"));
     assert!(lab.run("graph -A -o mermaid").stdout.starts_with("flowchart TB"));
 }

@@ -245,3 +245,35 @@ fn lint_tells_errors_and_warnings_and_shows_no_secret() {
     assert_eq!(found, ["\"error\" \"resources[2]\"", "\"error\" \"resources[3]\"", "\"warning\" null"]);
     assert_eq!(findings[2]["byWayOf"][0], "overlay/kustomization.yaml");
 }
+
+#[test]
+fn lint_takes_a_whole_tree_and_names_the_line_of_each_finding() {
+    let world = world();
+    world.write("base/kustomization.yaml", "resources:\n- map.yaml\n\ncommonLabels: {a: b}\n");
+    world.write("base/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n");
+    world.write("overlays/a/kustomization.yml", "resources:\n- ../../base\n- gone.yaml\n");
+    world.write("overlays/b/Kustomization", "resources:\n- ../../base\n\npatches:\n- path: away.yaml\n");
+    world
+        .write("parts/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n");
+    world.write(".hidden/kustomization.yaml", "resources: [gone]\n");
+    let outcome = world.run_line("kustomize lint --recursive -o json");
+    assert_eq!(outcome.status, 1, "{outcome}");
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let kustomizations = report["kustomizations"].as_array().unwrap();
+    let places: Vec<_> = kustomizations.iter().map(|one| one["place"].as_str().unwrap()).collect();
+    assert_eq!(places, ["./base", "./overlays/a", "./overlays/b"]);
+    let errors = kustomizations.iter().flat_map(|one| one["findings"].as_array().unwrap());
+    let errors = errors.filter(|finding| finding["severity"] == "error");
+    let errors: Vec<_> =
+        errors.map(|it| (it["file"].as_str().unwrap(), it["line"].as_u64().unwrap())).collect();
+    assert_eq!(errors, [("overlays/a/kustomization.yml", 3), ("overlays/b/Kustomization", 5)]);
+    // The warning of the base is told once, not three times.
+    let text = world.run_line("kustomize lint -r .").stdout;
+    assert_eq!(
+        (text.lines().count(), text.matches("base/kustomization.yaml: warning").count()),
+        (3, 1),
+        "{text}"
+    );
+    assert!(text.contains("overlays/a/kustomization.yml:3: error: resources[1]: "), "{text}");
+    assert!(world.refused("kustomize lint -r parts").contains("there is no kustomization in `parts`"));
+}

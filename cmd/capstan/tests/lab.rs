@@ -57,6 +57,20 @@ impl Lab {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
+    /// The requests that its server has answered with success and that may have changed something: verb and path.
+    pub(crate) fn writes(&self) -> Vec<String> {
+        let log = self.0.run(&["logs", "lab", "--requests"]).stdout;
+        let verb_and_path = |line: &str| {
+            let fields: Vec<&str> = line.split('\t').collect();
+            format!("{} {}", fields[2], fields[3])
+        };
+        let is_write = |text: &String| {
+            let is_read = ["get ", "list ", "watch "].iter().any(|verb| text.starts_with(verb));
+            !is_read && !text.contains("dryRun=All") && !text.contains("/selfsubject")
+        };
+        log.lines().map(verb_and_path).filter(is_write).collect()
+    }
+
     /// Sends a request to its server. Returns the status code.
     pub(crate) fn send(&self, method: &str, path: &str, body: &'static str) -> u16 {
         send(&self.kubeconfig(), method, path, body)

@@ -15,10 +15,21 @@ fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// What a command says, but for what it waited for: that depends on the time.
+/// The streams of a command without what depends on the time: the lines about waiting, and durations.
 fn told(lab: &Lab, arguments: &str) -> String {
     let told = lab.run(arguments).to_string();
-    told.split_inclusive('\n').filter(|line| !line.starts_with("waiting for ")).collect()
+    let lines = told.split_inclusive('\n').filter(|line| !line.starts_with("waiting for "));
+    lines.map(without_duration).collect()
+}
+
+fn without_duration(line: &str) -> String {
+    if let Some((_, result)) = line.strip_prefix("done in ").and_then(|rest| rest.split_once(": ")) {
+        return format!("done in [..]: {result}");
+    }
+    match line.rsplit_once(" in ") {
+        Some((objects, _)) if line.starts_with("applied ") => format!("{objects} in [..]\n"),
+        _ => line.to_owned(),
+    }
 }
 
 #[test]
@@ -33,17 +44,22 @@ Fetching providers
 Installing cert-manager version="v1.0.0"
 Waiting for cert-manager to be available...
 Installing provider="cluster-api" version="v1.0.0" targetNamespace="cluster-api-system"
+applied cluster-api v1.0.0 (1 of 4): 5 objects in [..]
 Installing provider="bootstrap-kubeadm" version="v1.0.0" targetNamespace="bootstrap-kubeadm-system"
+applied bootstrap-kubeadm v1.0.0 (2 of 4): 4 objects in [..]
 Installing provider="control-plane-kubeadm" version="v1.0.0" targetNamespace="control-plane-kubeadm-system"
+applied control-plane-kubeadm v1.0.0 (3 of 4): 4 objects in [..]
 Installing provider="infrastructure-own" version="v1.0.0" targetNamespace="infrastructure-own-system"
+applied infrastructure-own v1.0.0 (4 of 4): 5 objects in [..]
 Waiting for providers to be available...
 
 Your management cluster has been initialized successfully!
 
 You can now create your first workload cluster by running the following:
 
-  capstan generate cluster [name] --kubernetes-version [version] | kubectl apply -f -
+  capstan generate cluster [name] --kubernetes-version [version] --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig | kubectl --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig apply -f -
 
+done in [..]: installed cert-manager v1.0.0 and 4 providers; 24 objects created
 
 "#]]
     );
@@ -54,6 +70,7 @@ exit 0
 --- stderr
 Fetching providers
 Skipping installing cert-manager as it is already installed
+done in [..]: nothing to install
 
 "#]]
     );
@@ -88,7 +105,7 @@ infrastructure-own      infrastructure-own-system      InfrastructureProvider   
 
 You can now apply the upgrade by executing the following command:
 
-capstan upgrade apply --contract v1beta2
+capstan upgrade apply --contract v1beta2 --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig
 
 --- stderr
 Checking if cert-manager needs upgrade...
@@ -105,10 +122,15 @@ Checking if cert-manager needs upgrade...
 Cert-manager is already up to date
 Performing upgrade...
 Installing provider="cluster-api" version="v1.1.0" targetNamespace="cluster-api-system"
+applied cluster-api v1.1.0 (1 of 4): 1 object in [..]
 Installing provider="bootstrap-kubeadm" version="v1.1.0" targetNamespace="bootstrap-kubeadm-system"
+applied bootstrap-kubeadm v1.1.0 (2 of 4): 1 object in [..]
 Installing provider="control-plane-kubeadm" version="v1.1.0" targetNamespace="control-plane-kubeadm-system"
+applied control-plane-kubeadm v1.1.0 (3 of 4): 1 object in [..]
 Installing provider="infrastructure-own" version="v1.1.0" targetNamespace="infrastructure-own-system"
+applied infrastructure-own v1.1.0 (4 of 4): 1 object in [..]
 Waiting for providers to be available...
+done in [..]: upgraded 4 providers; 4 objects changed
 
 "#]]
     );
@@ -118,11 +140,15 @@ Waiting for providers to be available...
 exit 0
 --- stderr
 Installing provider="infrastructure-own" version="v1.0.0" targetNamespace="infrastructure-own-system"
+applied infrastructure-own v1.0.0 (1 of 4): 4 objects in [..]
 Installing provider="control-plane-kubeadm" version="v1.0.0" targetNamespace="control-plane-kubeadm-system"
+applied control-plane-kubeadm v1.0.0 (2 of 4): 3 objects in [..]
 Installing provider="bootstrap-kubeadm" version="v1.0.0" targetNamespace="bootstrap-kubeadm-system"
+applied bootstrap-kubeadm v1.0.0 (3 of 4): 3 objects in [..]
 Installing provider="cluster-api" version="v1.0.0" targetNamespace="cluster-api-system"
+applied cluster-api v1.0.0 (4 of 4): 4 objects in [..]
 Waiting for providers to be available...
-the providers are what they were before the upgrade
+done in [..]: rolled back 4 providers; 14 objects changed
 
 "#]]
     );
@@ -139,6 +165,7 @@ Deleting Provider={"name":"infrastructure-own","namespace":"infrastructure-own-s
 Deleting Provider={"name":"control-plane-kubeadm","namespace":"control-plane-kubeadm-system"} providerVersion="v1.0.0"
 Deleting Provider={"name":"bootstrap-kubeadm","namespace":"bootstrap-kubeadm-system"} providerVersion="v1.0.0"
 Deleting Provider={"name":"cluster-api","namespace":"cluster-api-system"} providerVersion="v1.0.0"
+done in [..]: deleted 4 providers; 18 objects deleted
 
 "#]]
     );
@@ -164,6 +191,13 @@ fn a_plan_lists_every_object_and_writes_nothing() {
 exit 0
 --- stdout
 cert-manager: install v1.0.0
+  ACTION    KIND                       OBJECT
+  create    Namespace                  cert-manager
+  create    CustomResourceDefinition   issuers.cert-manager.io
+  create    CustomResourceDefinition   certificates.cert-manager.io
+  create    ClusterRole                cert-manager-manager
+  create    Secret                     cert-manager/cert-manager-credentials
+  create    Deployment                 cert-manager/cert-manager-manager
 
 cluster-api: install v1.0.0 in cluster-api-system
   ACTION    KIND                       OBJECT
@@ -195,7 +229,7 @@ infrastructure-own: install v1.0.0 in infrastructure-own-system
   create    Secret                     infrastructure-own-system/infrastructure-own-credentials
   create    Deployment                 infrastructure-own-system/infrastructure-own-manager
 
-objects: 18 to create
+objects: 24 to create
 --- stderr
 Fetching providers
 
@@ -203,7 +237,7 @@ Fetching providers
     );
     let dry = lab.done(&format!("{INIT} --dry-run"));
     assert_eq!(dry.stdout, plan.stdout);
-    let diff = lab.done(&format!("{INIT} --diff")).stdout;
+    let diff = lab.done(&format!("{INIT} --diff=full")).stdout;
     assert!(diff.contains("+kind: Deployment") && diff.contains("token: (15 bytes)"), "{diff}");
     assert!(!diff.contains("not-to-be-shown") && !diff.contains("bm90LXRvLWJlLXNob3du"), "{diff}");
     assert_data_eq!(
@@ -258,7 +292,7 @@ fn providers_that_do_not_become_ready_are_a_warning_unless_it_is_insisted() {
     let insisting = lab.run("upgrade apply --contract v1beta2 --wait-providers --wait-provider-timeout 1");
     assert_eq!(insisting.status, 1, "{insisting}");
     assert!(insisting.stderr.contains("not ready after 1s"), "{insisting}");
-    assert!(insisting.stderr.contains("kubectl describe deployment.apps"), "{insisting}");
+    assert!(insisting.stderr.contains("sandboxes/lab/kubeconfig describe deployment.apps"), "{insisting}");
     assert_eq!(lab.run("upgrade rollback --no-wait").status, 0);
 }
 
@@ -326,21 +360,22 @@ fn ctrl_c_says_how_much_was_written_and_what_goes_on() {
     let upgrade = "upgrade apply --contract v1beta2";
     let (status, rest) = interrupted(&lab, upgrade, "Installing provider=\"bootstrap-kubeadm\"");
     assert_eq!(status, Some(130), "{rest}");
-    assert!(
-        rest.contains("hint: `capstan upgrade resume` goes on, `capstan upgrade rollback` goes back\n"),
-        "{rest}"
-    );
+    let hint =
+        "hint: `capstan upgrade resume --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig` goes on, ";
+    assert!(rest.contains(hint), "{rest}");
     let begun = lab.done("status").stdout;
     assert!(begun.contains(
         " is not finished:\n  cluster-api: v1.0.0 to v1.1.0, done\n  bootstrap-kubeadm: v1.0.0 to v1.1.0\n"
     ));
-    assert!(begun.contains(
-        "`capstan upgrade resume` goes on, `capstan upgrade rollback` goes back, `capstan upgrade abort`"
-    ));
+    for verb in ["resume", "rollback", "abort"] {
+        let command =
+            format!("`capstan upgrade {verb} --kubeconfig ~/state/capstan/sandboxes/lab/kubeconfig`");
+        assert!(begun.contains(&command), "{begun}");
+    }
     let begun = json(&lab.done("status -o json").stdout);
     assert_eq!(begun["unfinishedUpgrade"]["providers"][0]["done"].as_bool(), Some(true));
     let refused = lab.run("upgrade apply -i own:v1.0.0");
-    assert!(refused.stderr.contains("`upgrade resume` goes on with it"), "{refused}");
+    assert!(refused.stderr.contains("/kubeconfig` goes on with it"), "{refused}");
     lab.done("upgrade resume");
     assert_eq!(lab.done("status").stdout.matches("v1.1.0").count(), 4);
 }

@@ -104,6 +104,35 @@ hint: name the version to go to, as `NAME:VERSION`
 }
 
 #[test]
+fn a_misspelt_provider_is_told_before_its_missing_version() {
+    for line in ["upgrade apply -i dokcer", "generate cluster demo -i dokcer"] {
+        let stderr = refused(line);
+        assert!(stderr.contains("hint: did you mean `docker`?\n"), "{line}: {stderr}");
+        assert!(!stderr.contains("name the version"), "{line}: {stderr}");
+    }
+}
+
+#[test]
+fn a_kubeconfig_with_http_for_https_fails_at_once() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    // A TLS server answers plain HTTP with an alert.
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            use std::io::{Read as _, Write as _};
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(&[0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46]);
+        }
+    });
+    let world = near_a_dead_server();
+    world.write("http", KUBECONFIG.replace("https://127.0.0.1:1", &format!("http://{address}")));
+    let stderr = world.refused("status --kubeconfig http");
+    assert!(stderr.contains("it does not speak HTTP\n"), "{stderr}");
+    assert!(stderr.contains("hint: write `https://` into `server` in the kubeconfig\n"), "{stderr}");
+    assert!(!stderr.contains("trying again"), "{stderr}");
+}
+
+#[test]
 fn what_is_to_be_deleted_must_be_said_once() {
     assert_data_eq!(
         refused("delete"),
@@ -195,7 +224,7 @@ fn a_group_shows_what_it_has() {
     for group in ["upgrade", "plan"] {
         let run = world().run([group]);
         assert_eq!((run.status, run.stderr.as_str()), (0, ""));
-        assert!(run.stdout.contains(&format!("Usage: capstan {group} [OPTIONS] <COMMAND>")), "{run}");
+        assert!(run.stdout.contains(&format!("Usage: capstan {group} <COMMAND>")), "{run}");
     }
 }
 

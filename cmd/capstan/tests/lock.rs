@@ -74,7 +74,7 @@ fn a_file_that_changed_stops_every_command_that_reads_it() {
     ] {
         let told = world.refused(arguments);
         assert!(told.contains("is not the file that was locked: sha256:"), "{told}");
-        assert!(told.contains("accept it with `lock --update infrastructure-own:v1.0.0`"), "{told}");
+        assert!(told.contains("accept it with `capstan lock --update infrastructure-own:v1.0.0`"), "{told}");
     }
     let explained = world.done("explain file --infrastructure own:v1.0.0");
     assert!(explained.stdout.contains("is not the file that was locked"), "{explained}");
@@ -95,7 +95,7 @@ fn an_override_and_cert_manager_are_held_to_the_lock_too() {
     assert!(!told.contains("locked"), "{told}");
     let told = world.refused("render");
     assert!(told.contains("`cert-manager.yaml` of `cert-manager` v1.0.0 is not the file"), "{told}");
-    assert!(told.contains("`lock --update cert-manager`"), "{told}");
+    assert!(told.contains("`capstan lock --update cert-manager`"), "{told}");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn the_locked_version_is_the_newest_one_and_no_other_is_taken() {
     assert!(described.stdout.contains("Version:            v1.0.0\n"), "{described}");
     let told = world.refused("generate provider --infrastructure own:v1.1.0");
     assert!(told.contains("`infrastructure-own` is locked at v1.0.0"), "{told}");
-    assert!(told.contains("`lock --update infrastructure-own:v1.1.0`"), "{told}");
+    assert!(told.contains("`capstan lock --update infrastructure-own:v1.1.0`"), "{told}");
     world.write(format!("{ROOT}/{OWN}/v1.0.0/cluster-template-new.yaml"), "");
     let told = world.refused(
         "generate cluster a --infrastructure own:v1.0.0 --flavor new --kubernetes-version v1.35.0 -n team",
@@ -123,7 +123,7 @@ fn a_provider_that_is_not_locked_is_read_unless_the_lock_must_have_it() {
     world.done("generate provider --infrastructure own --locked");
     let told = world.refused("generate provider --core cluster-api:v1.0.0 --locked");
     assert!(
-        told.contains("`cluster-api` is not in") && told.contains("`lock --update cluster-api`"),
+        told.contains("`cluster-api` is not in") && told.contains("`capstan lock --update cluster-api`"),
         "{told}"
     );
     world.refused("generate provider --core cluster-api:v1.0.0 --locked --lock off");

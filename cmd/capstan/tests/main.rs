@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 #![expect(clippy::needless_raw_string_hashes, reason = "expected texts are rewritten in this form")]
 
+mod backup_files;
 mod backups;
 mod clusterctl_files;
 mod completion;
@@ -16,10 +17,12 @@ mod deletion;
 mod describe;
 mod describe_watch;
 mod directories;
+mod errors_as_json;
 mod explain;
 mod generate_cluster;
 mod generate_provider;
 mod generate_yaml;
+mod get_clusters;
 mod get_kubeconfig;
 mod graph;
 mod help;
@@ -36,19 +39,25 @@ mod lock;
 mod management;
 mod moves;
 mod moves_refused;
+mod plans;
 mod plugin;
 mod provider_add;
 mod provider_list;
+mod provider_remove;
 mod provider_show;
 mod quickstart;
 mod releases;
 mod render;
 mod repository;
+mod restores;
 mod rollout;
 mod sandbox;
 mod sandbox_trouble;
 mod small_providers;
+mod status;
 mod streams;
+mod suggestions;
+mod terminal;
 mod two;
 mod usage;
 mod version;

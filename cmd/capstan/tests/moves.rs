@@ -17,7 +17,9 @@ impl Two {
     async fn run(&self, arguments: &str) -> Outcome {
         let [source, target] = self.kubeconfigs().await;
         let ends = ["--kubeconfig", &source, "--to-kubeconfig", &target];
-        tokio::task::block_in_place(|| self.world.run(arguments.split_whitespace().chain(ends)))
+        let run = tokio::task::block_in_place(|| self.world.run(arguments.split_whitespace().chain(ends)));
+        let named = |text: &str| text.replace(&source, "[SOURCE]").replace(&target, "[TARGET]");
+        Outcome { stdout: named(&run.stdout), stderr: named(&run.stderr), ..run }
     }
 }
 
@@ -72,7 +74,7 @@ created 8 objects on the target
 verified 8 objects on the target
 deleted 8 objects on the source
 resumed 1 Cluster or ClusterClass
-the move is done: 8 objects
+done in [..]: moved 8 objects
 
 "#]]
     );
@@ -130,8 +132,18 @@ async fn a_move_without_anything_to_move_is_no_failure() {
         str![[r#"
 exit 0
 --- stderr
-warning: nothing to move in namespace `default`
+nothing to move: the move begun at [..] has moved 8 objects to the target; `capstan move report` shows each
+
+"#]]
+    );
+    assert_data_eq!(
+        two.run("move -n empty").await.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+warning: nothing to move in namespace `empty`
     there is a Cluster in namespace `web`: name it with `--namespace`
+done in [..]: nothing to move
 
 "#]]
     );
@@ -187,7 +199,7 @@ error: 2 problems were found before anything was written
   cause: being deleted: Machine default/demo-machine-0
   cause: `infrastructure-docker` v1.14.0 is missing on the target
 hint: wait until they are gone, or see which finalizer holds them; on the target they would come to life again
-hint: `init --infrastructure docker:v1.14.0` with the target's kubeconfig installs it
+hint: install it: `capstan init --infrastructure docker:v1.14.0 --kubeconfig [TARGET]`
 
 "#]]
     );
@@ -239,8 +251,8 @@ exit 1
 paused 1 Cluster or ClusterClass
 error: an object could not be created
   cause: cannot create DockerMachine default/demo-machine-0: dockermachines.infrastructure.cluster.x-k8s.io is forbidden: User "admin" cannot create resource "dockermachines" in API group "infrastructure.cluster.x-k8s.io" in the namespace "default"
-hint: ask for the right; `kubectl auth can-i create dockermachines.infrastructure.cluster.x-k8s.io -n default` tells when it is there
-hint: Clusters stay paused until the same command has gone on, or `capstan move --abort` with its flags has undone it
+hint: request this permission; check it with `kubectl --kubeconfig [TARGET] auth can-i create dockermachines.infrastructure.cluster.x-k8s.io -n default`
+hint: Clusters stay paused until the move is resumed or undone: `capstan move status --kubeconfig [SOURCE] --to-kubeconfig [TARGET]` prints the command that resumes it, and `--abort` in addition undoes it
 
 "#]]
     );
@@ -280,4 +292,27 @@ async fn a_move_that_was_refused_can_be_undone() {
     assert!(two.target.list(CLUSTER).await.is_empty());
     let resumed = two.source.get(CLUSTER, "default/demo").await.unwrap();
     assert_eq!(resumed["spec"]["paused"], json!(null));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn move_is_undone_without_its_target_and_not_completed_without_its_source() {
+    let two = refused().await;
+    let half = two.run("move --lost source").await;
+    assert_data_eq!(
+        half.stderr.as_str(),
+        str![[r"
+error: cannot resume Cluster default/demo on the target cluster: the move has not verified all of their objects there
+hint: restore them from a backup with `restore FILE`; what is there already is kept
+
+"]]
+    );
+    assert_eq!(half.status, 1, "{half}");
+    let undone = two.run("move --lost target").await;
+    assert_eq!(undone.status, 0, "{undone}");
+    let resumed = two.source.get(CLUSTER, "default/demo").await.unwrap();
+    assert_eq!(resumed["spec"]["paused"], json!(null));
+    let copy = two.target.get(CLUSTER, "default/demo").await.unwrap();
+    assert_eq!(copy["spec"]["paused"], json!(true));
+    let again = two.run("move --lost target").await;
+    assert!(again.stderr.starts_with("error: there is no move to abort\n"), "{again}");
 }

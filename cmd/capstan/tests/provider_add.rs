@@ -228,7 +228,7 @@ fn a_file_that_is_not_yaml_is_not_edited() {
 exit 1
 --- stderr
 error: cannot edit `[CWD]/clusterctl.toml`: it is not YAML
-hint: add the provider by hand, or name a YAML file with `--config`
+hint: edit its `providers` by hand, or name a YAML file with `--config`
 
 "#]]
     );

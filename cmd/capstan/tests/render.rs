@@ -1,3 +1,10 @@
+#[cfg(unix)]
+use std::{io::ErrorKind, process::Command};
+
+use support::binary::World;
+
+#[cfg(unix)]
+use crate::sandbox::Sandboxes;
 use crate::small_providers::with_small_providers;
 
 #[test]
@@ -20,13 +27,60 @@ fn a_folder_has_a_file_for_each_kind_and_is_the_same_the_second_time() {
     let before = world.files();
     let deployment = world.read("out/infrastructure-own/deployment.yaml");
     assert!(deployment.starts_with("apiVersion: apps/v1\nkind: Deployment\n"), "{deployment}");
-    assert!(world.read("out/inventory/provider.yaml").contains("version: v1.0.0"));
+    assert!(world.read("out/inventory/custom-resources/provider.yaml").contains("version: v1.0.0"));
     assert_eq!(render().to_string(), "exit 0\n");
     assert_eq!((world.files(), world.read("out/infrastructure-own/deployment.yaml")), (before, deployment));
     world.write("out/cluster-api/gone.yaml", "");
     let run = render();
     assert_eq!(run.status, 0);
     assert!(run.stderr.contains("warning: `[CWD]/out/cluster-api/gone.yaml` is no longer part"), "{run}");
+}
+
+/// The folders of a part, each with the kinds that kubectl meets there one after the other.
+fn kinds_in_order(world: &World, folder: &str) -> Vec<String> {
+    let inside = format!("[CWD]/{folder}/");
+    let files = world.files();
+    let files =
+        files.iter().filter(|file| file.starts_with(&inside)).map(|file| file.trim_start_matches("[CWD]/"));
+    let kind = |line: &str| line.strip_prefix("kind: ").map(str::to_owned);
+    files.flat_map(|file| world.read(file).lines().filter_map(kind).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn folders_list_what_others_need_first() {
+    let world = with_small_providers();
+    assert_eq!(world.run(["render", "-i", "own:v1.0.0", "--output-dir", "out"]).status, 0);
+    let kinds = kinds_in_order(&world, "out/infrastructure-own");
+    assert_eq!(kinds[0], "Namespace", "{kinds:?}");
+    let definitions = kinds.iter().skip(1).take_while(|kind| *kind == "CustomResourceDefinition").count();
+    assert!(!kinds[1 + definitions..].iter().any(|kind| kind == "CustomResourceDefinition"), "{kinds:?}");
+    let inventory = kinds_in_order(&world, "out/inventory");
+    assert_eq!(inventory, ["CustomResourceDefinition", "Provider", "Provider", "Provider", "Provider"]);
+    assert_eq!(kinds_in_order(&world, "out/inventory/custom-resources"), ["Provider"; 4]);
+}
+
+/// With the kubectl of this machine; where there is none, nothing is tested.
+#[cfg(unix)]
+#[test]
+fn kubectl_applies_all_folders_after_the_definitions() {
+    let sandboxes = Sandboxes::of(with_small_providers());
+    let world = sandboxes.world();
+    world.done("render -i own:v1.0.0 --output-dir out");
+    assert_eq!(sandboxes.run(&["start", "lab"]).status, 0);
+    let kubectl = |arguments: &str| {
+        let mut command = Command::new("kubectl");
+        command.arg("--kubeconfig").arg(sandboxes.file("lab", "kubeconfig")).args(arguments.split(' '));
+        match command.current_dir(world.current_dir()).env("HOME", world.home()).output() {
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            output => Some(output.unwrap()),
+        }
+    };
+    let Some(first) = kubectl("apply -f out/cert-manager -f out/inventory") else { return };
+    assert!(first.status.success(), "{first:?}");
+    let all = kubectl("apply -R -f out").unwrap();
+    assert!(all.status.success(), "{all:?}");
+    let providers = kubectl("get providers.clusterctl.cluster.x-k8s.io -A -o name").unwrap();
+    assert_eq!(String::from_utf8_lossy(&providers.stdout).lines().count(), 4, "{providers:?}");
 }
 
 #[test]

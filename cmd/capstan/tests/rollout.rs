@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
-use support::{cluster_api::cluster, fixture::Fixture, kind};
+use support::{cluster_api::cluster, counter::Counter, fixture::Fixture, kind};
 
 use crate::management::Management;
 
@@ -25,6 +25,7 @@ exit 0
 --- stderr
 paused the rollout of MachineDeployment default/a-md
 paused the rollout of KubeadmControlPlane default/a-control-plane
+done in [..]: paused 2 rollouts
 
 "#]]
     );
@@ -46,7 +47,7 @@ exit 1
 --- stderr
 error: cannot restart the rollout of MachineDeployment default/a-md
   cause: MachineDeployment default/a-md is paused
-hint: resume it first: `alpha rollout resume`
+hint: resume it first: `capstan alpha rollout resume machinedeployment/a-md -n default`
 
 "#]]
     );
@@ -54,6 +55,48 @@ hint: resume it first: `alpha rollout resume`
     assert_eq!(lab.run("alpha rollout restart machinedeployments/a-md").stdout, "");
     let restarted = lab.fixture.get(kind::MACHINE_DEPLOYMENT, "default/a-md").await.unwrap();
     assert!(restarted["spec"]["rollout"]["after"].is_string());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_shows_what_would_be_changed_and_writes_nothing() {
+    let lab = lab().await;
+    let counter = Counter::start(lab.fixture.sandbox());
+    for verb in ["restart", "pause"] {
+        let run = lab.run(&format!("alpha rollout {verb} md/a-md kcp/a-control-plane --dry-run"));
+        assert_eq!(
+            (run.status, run.stdout, run.stderr.as_str()),
+            (
+                0,
+                format!(
+                    "would {verb} the rollout of MachineDeployment default/a-md\n\
+                     would {verb} the rollout of KubeadmControlPlane default/a-control-plane\n"
+                ),
+                ""
+            )
+        );
+    }
+    let refused = lab.run("alpha rollout resume md/a-md --dry-run -o json");
+    assert_eq!((refused.status, refused.stdout.as_str()), (1, ""), "{refused}");
+    assert_eq!(counter.writes().to_string(), "nothing");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changed_rollouts_are_listed_for_scripts() {
+    let lab = lab().await;
+    let report = |arguments: &str| -> serde_json::Value {
+        let run = lab.run(&format!("alpha rollout {arguments} -o json"));
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run}"))
+    };
+    let planned = report("pause md/a-md --dry-run");
+    assert_eq!((&planned["carriedOut"], &planned["command"]), (&json!(false), &json!("alpha rollout pause")));
+    let paused = report("pause md/a-md");
+    assert_eq!(paused["carriedOut"], true);
+    assert_eq!(
+        paused["rollouts"],
+        json!([{"group": "cluster.x-k8s.io", "kind": "MachineDeployment", "namespace": "default", "name": "a-md"}])
+    );
+    assert_eq!(report("resume md/a-md")["command"], "alpha rollout resume");
+    assert_eq!(report("restart md/a-md")["command"], "alpha rollout restart");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -128,8 +171,7 @@ MachineDeployment/a-md                progressing   3         2          2      
         late.stderr,
         str![[r#"
 MachineDeployment default/a-md: progressing, 2 of 3 machines up to date
-error: not complete after 0s
-hint: give it more time with `--timeout`; `kubectl describe` of the resource shows what holds it up
+{"kind":"environment","exitCode":1,"message":"not complete after 0s","causes":[],"hints":["give it more time with `--timeout`; `kubectl describe` of the resource shows what holds it up"]}
 
 "#]]
     );

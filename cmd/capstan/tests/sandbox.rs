@@ -120,6 +120,7 @@ exit 0
 --- stderr
 sandbox `lab` serves at https://127.0.0.1:[..] (process [..])
 reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+done in [..]: started sandbox `lab`
 
 "#]]
     );
@@ -132,6 +133,7 @@ exit 0
 --- stderr
 sandbox `lab` runs already at https://127.0.0.1:[..] (process [..])
 reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+done in [..]: nothing to start: sandbox `lab` runs
 
 "#]]
     );
@@ -162,7 +164,20 @@ lab       running   [..]https://127.0.0.1:[..][HOME]/state/capstan/sandboxes/lab
 "#]]
     );
     let stop = || sandboxes.run(&["stop", "lab"]).stderr;
-    assert_eq!([stop(), stop()], ["sandbox `lab` is stopped\n", "sandbox `lab` was not running\n"]);
+    assert_data_eq!(
+        stop(),
+        str![[r#"
+done in [..]: stopped sandbox `lab`
+
+"#]]
+    );
+    assert_data_eq!(
+        stop(),
+        str![[r#"
+done in [..]: nothing to stop: sandbox `lab` was not running
+
+"#]]
+    );
     assert_data_eq!(
         sandboxes.run(&["list"]).stdout,
         str![[r#"
@@ -220,6 +235,7 @@ fn objects_address_and_kubeconfig_outlive_a_kill() {
 warning: the last change in `[HOME]/state/capstan/sandboxes/lab/data/journal` was not whole and is left out (1 bytes): its writer was killed meanwhile
 sandbox `lab` serves at https://127.0.0.1:[..] (process [..])
 reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+done in [..]: started sandbox `lab`
 
 "#]]
     );
@@ -242,9 +258,13 @@ fn in_memory_nothing_outlives_a_stop() {
 fn deleted_it_leaves_nothing_but_a_data_folder_of_the_user() {
     let sandboxes = Sandboxes::new();
     sandboxes.run(&["start", "lab", "--data-dir", "mine"]);
-    assert_eq!(
+    assert_data_eq!(
         sandboxes.run(&["delete", "lab"]).stderr,
-        "sandbox `lab` is deleted\nits data is still in `[CWD]/mine`\n"
+        str![[r#"
+its data is still in `[CWD]/mine`
+done in [..]: deleted sandbox `lab`
+
+"#]]
     );
     assert_eq!(sandboxes.world().files(), ["[CWD]/mine/journal", "[CWD]/mine/lock"]);
 }
@@ -342,9 +362,30 @@ fn the_kubeconfig_of_the_user_is_changed_only_when_asked() {
     assert!(!theirs.exists());
     assert_eq!(sandboxes.run(&["kubeconfig", "lab", "--merge"]).stdout, "[HOME]/.kube/config\n");
     assert_eq!(ask(&theirs, "GET", "/api"), 200);
-    assert_eq!(
+    assert_data_eq!(
         sandboxes.run(&["delete", "lab"]).stderr,
-        "sandbox `lab` is deleted\nremoved context `lab` from `[HOME]/.kube/config`\n"
+        str![[r#"
+removed context `lab` from `[HOME]/.kube/config`
+done in [..]: deleted sandbox `lab`
+
+"#]]
     );
     assert!(!fs::read_to_string(theirs).unwrap().contains("lab"));
+}
+
+#[test]
+fn several_sandboxes_are_deleted_at_once_or_none_of_them() {
+    let sandboxes = Sandboxes::new();
+    for name in ["one", "two"] {
+        assert_eq!(sandboxes.run(&["start", name]).status, 0);
+    }
+    let refused = sandboxes.run(&["delete", "one", "twoo"]);
+    assert_eq!(refused.status, 1, "{refused}");
+    assert!(sandboxes.file("one", "").is_dir() && sandboxes.file("two", "").is_dir());
+    let deleted = sandboxes.run(&["delete", "two", "one", "two"]);
+    assert_eq!(
+        (deleted.status, &*deleted.stderr),
+        (0, "sandbox `one` is deleted\nsandbox `two` is deleted\n")
+    );
+    assert!(!sandboxes.file("one", "").exists() && !sandboxes.file("two", "").exists());
 }

@@ -102,6 +102,7 @@ fn when_the_port_of_the_last_start_is_taken_another_one_is_told() {
 warning: port [..] of the last start is taken, it is [..] now: copies of its kubeconfig lead nowhere
 sandbox `lab` serves at https://127.0.0.1:[..] (process [..])
 reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+done in [..]: started sandbox `lab`
 
 "#]]
     );
@@ -167,7 +168,13 @@ hint: remove it with `rm [HOME]/state/capstan/sandboxes/lab/settings.json`; it i
 
 "#]]
     );
-    assert_eq!(sandboxes.run(&["delete", "lab"]).stderr, "sandbox `lab` is deleted\n");
+    assert_data_eq!(
+        sandboxes.run(&["delete", "lab"]).stderr,
+        str![[r#"
+done in [..]: deleted sandbox `lab`
+
+"#]]
+    );
 }
 
 #[test]

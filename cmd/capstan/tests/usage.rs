@@ -135,16 +135,38 @@ error: flag `--output` needs a value
 }
 
 #[test]
-fn a_wrong_number_of_arguments_shows_the_help_on_stdout() {
-    let world = world();
-    let outcome = world.run(["completion"]);
-    assert_eq!(outcome.status, 1);
-    assert_eq!(outcome.stderr, "error: missing argument SHELL: the shell: bash, zsh, fish or powershell\n\n");
-    assert_eq!(outcome.stdout, world.run(["completion", "--help"]).stdout);
-    let outcome = world.run(["version", "extra"]);
-    assert_eq!(outcome.status, 1);
-    assert_eq!(outcome.stderr, "error: unexpected argument `extra`: `version` takes none\n\n");
-    assert_eq!(outcome.stdout, world.run(["version", "--help"]).stdout);
+fn a_wrong_number_of_arguments_shows_one_line_of_usage() {
+    assert_data_eq!(
+        output(&["completion"]),
+        str![[r#"
+exit 1
+--- stderr
+error: missing argument SHELL: the shell: bash, zsh, fish or powershell
+usage: capstan completion [OPTIONS] <SHELL>
+
+"#]]
+    );
+    assert_data_eq!(
+        output(&["version", "extra"]),
+        str![[r#"
+exit 1
+--- stderr
+error: unexpected argument `extra`: `version` takes none
+usage: capstan version [OPTIONS]
+
+"#]]
+    );
+    assert_data_eq!(
+        output(&["move", "sttaus"]),
+        str![[r#"
+exit 1
+--- stderr
+error: unexpected argument `sttaus`: `move` takes none
+usage: capstan move [OPTIONS] [COMMAND]
+hint: did you mean `move status`?
+
+"#]]
+    );
 }
 
 #[test]
@@ -157,9 +179,54 @@ fn words_behind_a_leading_double_dash_are_no_commands() {
 }
 
 #[test]
-fn a_word_that_is_no_command_of_its_group_is_told_beside_the_help() {
-    let run = world().run(["generate", "cluste", "demo"]);
-    assert_eq!((run.status, run.stderr.as_str()), (0, "warning: `generate` has no command `cluste`\n"));
+fn a_misspelt_verb_of_a_group_is_an_error_with_the_near_name() {
+    for (line, meant) in [
+        ("kustomize lnt config", "kustomize lint"),
+        ("bundle verfy x.tar", "bundle verify"),
+        ("cache verfy", "cache verify"),
+        ("upgrade pln", "upgrade plan"),
+        ("generate clutser", "generate cluster"),
+        ("alpha rollout rstart", "alpha rollout restart"),
+        ("alpha rolout", "alpha rollout"),
+        ("sandbox strat lab", "sandbox start"),
+    ] {
+        let stderr = world().refused(line);
+        assert!(stderr.starts_with("error: unknown command `"), "{stderr}");
+        assert!(stderr.contains(&format!("hint: did you mean `{meant}`?\n")), "{stderr}");
+    }
+    assert_data_eq!(
+        output(&["generate", "cluste", "demo"]),
+        str![[r#"
+exit 1
+--- stderr
+error: unknown command `generate cluste`
+hint: did you mean `generate cluster`?
+hint: `capstan generate --help` lists the commands
+
+"#]]
+    );
+}
+
+#[test]
+fn a_misspelt_verb_is_reported_before_its_flags() {
+    for (line, unknown) in [
+        ("describe clusters --sandbox dr", "describe clusters"),
+        ("describe --sandbox dr clusters", "describe clusters"),
+        ("upgrade aply --contract v1beta2", "upgrade aply"),
+        ("alpha rollout rstart md/x --namespace n", "alpha rollout rstart"),
+        ("statsu --sandbox dr", "statsu"),
+        ("--sandbox dr statsu", "statsu"),
+    ] {
+        let stderr = world().refused(line);
+        assert!(stderr.starts_with(&format!("error: unknown command `{unknown}`\n")), "{line}: {stderr}");
+    }
+    let stderr = world().refused("upgrade apply --contrct v1beta2");
+    assert!(stderr.starts_with("error: unknown flag `--contrct`\n"), "{stderr}");
+}
+
+#[test]
+fn a_group_without_a_verb_prints_its_help() {
+    let run = world().run(["generate"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
     assert!(run.stdout.contains("Usage: capstan generate"), "{run}");
-    assert_eq!(world().run(["generate"]).stderr, "");
 }

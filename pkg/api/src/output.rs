@@ -1,14 +1,18 @@
 //! What verbs print with `-o json` or `-o yaml`. Fields are added, never renamed or removed.
 
+mod backup;
 mod bundle;
 mod cache;
 mod describe;
+mod error;
+mod fleet;
 mod graph;
 mod kustomization;
 mod lifecycle;
 mod lock;
 mod move_plan;
 mod move_state;
+mod object_change;
 mod progress;
 mod provenance;
 mod publication;
@@ -22,14 +26,20 @@ use serde_json::Value;
 
 use crate::ProviderType;
 
-pub use bundle::{
-    BundleContent, BundleContentKind, BundleLoad, BundleReport, LoadedContent, LoadedContentState,
+pub use backup::{
+    BackupCluster, BackupEncryption, BackupKind, BackupProvider, BackupReport, BackupSource, RestoreReport,
 };
-pub use cache::{CacheHost, CacheReport};
+pub use bundle::{
+    BundleContent, BundleContentKind, BundleLoad, BundleReport, BundleVerification, LoadedContent,
+    LoadedContentState,
+};
+pub use cache::{CacheHost, CachePruning, CacheReport, CacheVerification, DamagedFile};
 pub use describe::{
     ClusterDescription, ClusterHealth, ClusterPart, PartCondition, PartObject, PartRole, PartState,
     ReplicaCounts, UnreadablePart,
 };
+pub use error::{ErrorKind, ErrorReport};
+pub use fleet::{ClusterList, ListedCluster};
 pub use graph::{GraphCondition, GraphFate, GraphObject, GraphOwner, GraphState, GraphTie, OwnerGraph};
 pub use kustomization::{FindingSeverity, KustomizationFinding, KustomizationFindings, KustomizationLint};
 pub use lifecycle::{
@@ -39,14 +49,18 @@ pub use lifecycle::{
 pub use lock::{LockChange, LockPart, LockReport, ProviderLock};
 pub use move_plan::{MoveAction, MovePlan, MoveReport, MoveState, MovedObject, MovingObject, StayingObject};
 pub use move_state::{MoveAborted, MoveProgress, MoveStatus, OpenSave};
-pub use progress::ProgressLine;
+pub use object_change::{ChangeEffect, ChangedPart, ObjectChange};
+pub use progress::{ProgressLine, StepCounts};
 pub use provenance::{FieldProvenance, FieldSetter, ObjectProvenance, ProvenanceReport};
 pub use publication::{Publication, PublicationOutcome, PublishedFile};
-pub use rollout::{RolloutReport, RolloutStatus};
+pub use rollout::{RolloutChangeReport, RolloutReport, RolloutStatus};
 pub use status::{
-    LeaseHolder, LeaseReport, ProviderHealth, StatusReport, UnfinishedInstallation, UnfinishedMove,
+    DriftedField, DriftedFieldChange, DriftedObject, LeaseHolder, LeaseReport, ProviderHealth, StatusReport,
+    UnfinishedInstallation, UnfinishedMove,
 };
-pub use upgrade::{ContractUpgrade, ProviderUpgrade, UnfinishedProvider, UnfinishedUpgrade, UpgradePlan};
+pub use upgrade::{
+    ContractUpgrade, ProviderUpgrade, UnfinishedProvider, UnfinishedUpgrade, UpgradeAborted, UpgradePlan,
+};
 
 /// Result of `generate … --list-variables -o json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

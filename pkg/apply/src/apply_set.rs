@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdoptionPolicy, ApiError, DeletePolicy, Desired, DesiredSet, GroupKind, Health, ObjectKey, Plan,
-    Policies, ReconcilePolicy, UpdatePolicy, order::delete_priority,
+    AdoptionPolicy, ApiError, DeletePolicy, Desired, DesiredSet, FieldSet, GroupKind, Health, ObjectKey,
+    Plan, Policies, ReconcilePolicy, UpdatePolicy, order::delete_priority,
 };
 
 mod wire;
@@ -47,6 +47,8 @@ pub struct Item {
     /// The digest of the fields its manager owned after the last write, see [`crate::owned_fields`]; empty when that is
     /// not known.
     pub owned: String,
+    /// The same fields themselves, to tell which of them have changed; empty when that is not known.
+    pub owned_fields: FieldSet,
     /// How far it is.
     pub phase: Phase,
     /// Its health in a word of kstatus; empty when there is none.
@@ -161,6 +163,13 @@ impl ApplySet {
     /// The same, for writing.
     pub fn item_mut(&mut self, key: &ObjectKey) -> Option<&mut Item> {
         self.items.iter_mut().find(|item| item.key == *key)
+    }
+
+    /// The same set without the fields of its objects, for a record that would become too large.
+    #[must_use]
+    pub fn without_fields(&self) -> Self {
+        let items = self.items.iter().cloned();
+        Self { items: items.map(|item| Item { owned_fields: FieldSet::default(), ..item }).collect() }
     }
 
     /// Takes an object out.

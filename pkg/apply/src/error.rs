@@ -124,6 +124,12 @@ pub enum NoAnswer {
         /// What is wrong with it.
         problem: String,
     },
+    /// The server speaks another protocol than the address says.
+    #[error("it does not speak {}", if *https { "HTTPS" } else { "HTTP" })]
+    Protocol {
+        /// True if the address begins with `https://`.
+        https: bool,
+    },
     /// Too long.
     #[error("nothing came within {}s", after.as_secs())]
     TimedOut {
@@ -195,7 +201,9 @@ impl ApiError {
                 status_can_pass(*code, reason, message, retry_after.is_some())
             }
             Self::Answer { code, .. } => matches!(code, 429 | 502..=504),
-            Self::Unreachable { source, .. } => !matches!(source, NoAnswer::Certificate { .. }),
+            Self::Unreachable { source, .. } => {
+                !matches!(source, NoAnswer::Certificate { .. } | NoAnswer::Protocol { .. })
+            }
             Self::OutOfTime { last, .. } => last.can_pass(),
             Self::Unconfirmed { source, .. } => source.can_pass(),
             Self::NoSuchKind { .. }

@@ -56,7 +56,7 @@ pub use access::{Access, Denied, Permission};
 pub use apply_set::{ApplySet, Item, ManagedType, Phase, Record};
 pub use connect::{ConnectError, Connection, Credentials, Impersonation};
 pub use desire::{BadObject, Desired, DesiredSet, defined_kinds, desire};
-pub use diff::{Change, diff};
+pub use diff::{Change, Summary, diff, summarise};
 pub use engine::{
     ByName, Detail, Engine, EngineError, Guard, Outcome, Prune, RecordAt, Run, Sought, WriteError,
 };
@@ -70,7 +70,7 @@ pub use live::{Live, Observation};
 pub use marks::Marks;
 pub use migrate::{Migrated, MigrationError};
 pub use order::delete_priority;
-pub use owned::owned_fields;
+pub use owned::{FieldChange, FieldDrift, FieldSet, FieldSetter, field_drift, owned_fields};
 pub use plan::{Action, Impossible, Plan, Stage, Step, plan, plan_delete};
 pub use policy::{
     AdoptionPolicy, DeletePolicy, MissingNamespaces, ObjectPolicies, Options, Policies, ReconcilePolicy,

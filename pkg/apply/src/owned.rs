@@ -1,44 +1,90 @@
-//! Which fields of an object a manager still owns.
+//! The fields of an object that a manager owns, and those it has lost since.
+
+mod drift;
+mod path;
+
+use std::collections::BTreeSet;
 
 use data_encoding::HEXLOWER;
 use manifest::{Map, Object, Value};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+pub use drift::{FieldChange, FieldDrift, FieldSetter, field_drift};
+use path::FieldPath;
 
 /// Fields that servers and controllers fill in although manifests may name them.
 const FILLED_IN: [&str; 2] = ["f:caBundle", "f:status"];
 
-/// A digest of the fields that a manager owns by apply: hex SHA-256; empty when it owns none.
+/// A set of fields in the form of `metadata.managedFields`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FieldSet(Map<String, Value>);
+
+/// The fields that a manager owns by apply; empty when it owns none.
 ///
 /// The server takes a field away from its owner when somebody else gives it another value or removes it, and leaves it
-/// when something is added beside it. So the object is as it was applied as long as this is what it was after the write.
-/// Status, CA bundles, and rules that are aggregated do not count.
+/// when something is added beside it. So the object is as it was applied as long as this set is what it was after the
+/// write. Status, CA bundles, and rules that are aggregated do not count.
 /// Source: Kubernetes 1.36 structured-merge-diff (Update); KEP-555.
-pub fn owned_fields(object: &Object, manager: &str) -> String {
-    let entries = object.get(&["metadata", "managedFields"]).and_then(Value::as_array);
-    let is_ours = |entry: &&Value| {
-        entry["manager"] == manager && entry["operation"] == "Apply" && entry.get("subresource").is_none()
-    };
-    let ours = entries.into_iter().flatten().find(is_ours);
-    let Some(fields) = ours.and_then(|entry| entry.get("fieldsV1")).and_then(Value::as_object) else {
-        return String::new();
-    };
-    let mut paths = Vec::new();
-    collect(fields, "", &mut paths);
-    paths.sort_unstable();
-    HEXLOWER.encode(&Sha256::digest(paths.join("\n")))
+pub fn owned_fields(object: &Object, manager: &str) -> FieldSet {
+    let ours = entries(object).find(|entry| is_applied_by(entry, manager));
+    let fields = ours.and_then(|entry| entry.get("fieldsV1")).and_then(Value::as_object);
+    FieldSet(fields.map(without_filled_in).unwrap_or_default())
 }
 
-/// Lists the paths of a field set: the order and the form it is written in do not count.
-fn collect(fields: &Map<String, Value>, parent: &str, paths: &mut Vec<String>) {
-    let is_aggregated = fields.contains_key("f:aggregationRule");
-    for (name, below) in fields {
-        if FILLED_IN.contains(&&**name) || is_aggregated && name == "f:rules" {
-            continue;
+impl FieldSet {
+    /// True if there are no fields.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The digest of the set, hex SHA-256, in which order and form do not count; empty for the empty set.
+    pub fn digest(&self) -> String {
+        if self.is_empty() {
+            return String::new();
         }
-        let path = format!("{parent}/{name}");
+        let mut paths: Vec<String> = self.paths().iter().map(FieldPath::joined).collect();
+        paths.sort_unstable();
+        HEXLOWER.encode(&Sha256::digest(paths.join("\n")))
+    }
+
+    fn paths(&self) -> BTreeSet<FieldPath> {
+        let mut paths = BTreeSet::new();
+        collect(&self.0, &FieldPath::default(), &mut paths);
+        paths
+    }
+}
+
+fn entries(object: &Object) -> impl Iterator<Item = &Value> {
+    let entries = object.get(&["metadata", "managedFields"]).and_then(Value::as_array);
+    entries.into_iter().flatten()
+}
+
+fn is_applied_by(entry: &Value, manager: &str) -> bool {
+    entry["manager"] == manager && entry["operation"] == "Apply" && entry.get("subresource").is_none()
+}
+
+/// The fields without those that are filled in, and without parents of nothing else.
+fn without_filled_in(fields: &Map<String, Value>) -> Map<String, Value> {
+    let is_aggregated = fields.contains_key("f:aggregationRule");
+    let counted = fields
+        .iter()
+        .filter(|(name, _)| !(FILLED_IN.contains(&&***name) || is_aggregated && *name == "f:rules"));
+    let counted = counted.filter_map(|(name, below)| {
+        let all = below.as_object().filter(|all| !all.is_empty());
+        let below = all.map(without_filled_in).unwrap_or_default();
+        (all.is_none() || !below.is_empty()).then(|| (name.clone(), Value::Object(below)))
+    });
+    counted.collect()
+}
+
+fn collect(fields: &Map<String, Value>, parent: &FieldPath, paths: &mut BTreeSet<FieldPath>) {
+    for (name, below) in fields {
+        let path = parent.join(name);
         match below.as_object() {
             Some(below) if !below.is_empty() => collect(below, &path, paths),
-            _ => paths.push(path),
+            _ => drop(paths.insert(path)),
         }
     }
 }
@@ -59,7 +105,7 @@ mod tests {
     }
 
     fn owned(fields: &Value) -> String {
-        owned_fields(&object(fields), "tool")
+        owned_fields(&object(fields), "tool").digest()
     }
 
     #[test]
@@ -79,11 +125,15 @@ mod tests {
         let aggregated = owned(&json!({"f:aggregationRule": {}}));
         assert_eq!(aggregated, owned(&json!({"f:aggregationRule": {}, "f:rules": {}})));
         assert_ne!(owned(&json!({"f:metadata": {}, "f:rules": {}})), owned(&json!({"f:metadata": {}})));
+        assert_eq!(
+            owned(&json!({"f:metadata": {}, "f:spec": {"f:caBundle": {}}})),
+            owned(&json!({"f:metadata": {}}))
+        );
     }
 
     #[test]
     fn who_owns_nothing_has_no_digest() {
-        assert_eq!(owned_fields(&object(&json!({"f:spec": {}})), "another"), "");
-        assert_eq!(owned_fields(&Object::default(), "tool"), "");
+        assert_eq!(owned_fields(&object(&json!({"f:spec": {}})), "another").digest(), "");
+        assert_eq!(owned_fields(&Object::default(), "tool").digest(), "");
     }
 }

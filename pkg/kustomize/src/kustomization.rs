@@ -26,7 +26,7 @@ use crate::TreePath;
 use crate::problems::ProblemKind;
 
 /// The names a kustomization may have, of which a folder holds one.
-pub(crate) const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// What kind of file it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -54,7 +54,7 @@ pub use fields::FieldProblem;
 pub use generators::GeneratorProblem;
 pub use helm::HelmProblem;
 pub use id::{Gvk, ResId};
-pub use kustomization::{DecodeProblem, Kind};
+pub use kustomization::{DecodeProblem, FILE_NAMES, Kind};
 pub use merge::MergeProblem;
 pub use order::OrderProblem;
 pub use output::Output;

@@ -18,6 +18,14 @@ use crate::{
 /// Source: clusterctl v1.14 (--wait-provider-timeout).
 const WAVE_PATIENCE: Duration = Duration::from_mins(5);
 
+/// The position of a provider among those of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Position {
+    /// From 1.
+    pub(crate) number: usize,
+    pub(crate) of: usize,
+}
+
 impl ManagementCluster {
     /// Brings a provider to what is desired, in place, and notes its version in the inventory last. Writes nothing when
     /// nothing would change.
@@ -25,6 +33,7 @@ impl ManagementCluster {
         &self,
         verb: Verb,
         provider: &mut ProviderPlan,
+        Position { number, of }: Position,
         wait: WaitFor,
     ) -> Result<(), LifecycleError> {
         if provider.is_empty() {
@@ -32,10 +41,14 @@ impl ManagementCluster {
         }
         let installed = provider.as_it_becomes();
         let InstalledProvider { id, version, namespace } = installed.clone();
+        let objects = provider.plan.steps.iter().filter(|step| step.action.writes()).count();
         self.events.send(&Event::Installing {
             provider: id.clone(),
             version: version.clone(),
             namespace: namespace.clone(),
+            number,
+            of,
+            objects,
         });
         let (marks, options) = (marks(&id), options(&namespace));
         let record = ProviderRecord { cluster: self.clone(), id: id.clone(), version, namespace };
@@ -59,7 +72,9 @@ impl ManagementCluster {
             }
             Err(source) => return Err(LifecycleError::objects(verb, id, source)),
         }
-        Ok(self.record_provider(&installed).await?)
+        self.record_provider(&installed).await?;
+        self.events.send(&Event::Applied { installed, number, of, objects, took: begun.elapsed() });
+        Ok(())
     }
 }
 

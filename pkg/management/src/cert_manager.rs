@@ -10,6 +10,7 @@ mod decide;
 mod find;
 mod install;
 mod manifest;
+mod planning;
 mod probe;
 mod record;
 mod version;
@@ -25,6 +26,7 @@ use self::decide::{Found, for_init, for_upgrade};
 use crate::{Event, ManagementCluster, Sources};
 
 pub use self::manifest::{CertManagerManifest, CertManagerManifestError, cert_manager_manifest};
+pub use self::planning::CertManagerObjects;
 
 /// Label of what belongs to cert-manager as clusterctl and capstan install it.
 const CORE_LABEL: &str = "clusterctl.cluster.x-k8s.io/core";

@@ -159,3 +159,6 @@ pub(crate) fn served(group: &str, version: &str, kind: &str, plural: &str, names
         verbs: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -110,6 +110,7 @@ pub async fn plan_delete(
     Ok(LifecyclePlan {
         verb: Verb::Delete,
         cert_manager: CertManagerPlan::None,
+        cert_manager_objects: None,
         providers: providers.map(|((one, applied), plan)| provider_plan(one, applied, plan)).collect(),
         ignored: Vec::new(),
         warnings,

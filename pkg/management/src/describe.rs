@@ -13,6 +13,7 @@ mod age;
 mod arrange;
 mod assemble;
 mod conditions;
+mod fleet;
 mod found;
 mod group;
 mod kinds;
@@ -35,8 +36,10 @@ use std::{collections::BTreeSet, time::Duration};
 
 use apply::ApiError;
 
+pub use age::age;
 pub use arrange::Grouping;
 pub use conditions::{Condition, ConditionSet};
+pub use fleet::{ClusterSummary, Fleet, FleetRequest, list_clusters};
 pub use shown::{BadChoice, ShownConditions};
 pub use table::{Cell, Span, Tone, TreeTable};
 pub use tree::{

@@ -1,7 +1,7 @@
 //! Drawings of the owner graph.
 //!
 //! ```text
-//! Graph ─► owner_graph: what is shown, states, fates ─► api::output::OwnerGraph ─► draw: text, DOT, Mermaid, one HTML page
+//! Graph ─► owner_graph: what is shown, states, fates ─► api::output::OwnerGraph ─► draw: text, DOT, Mermaid; draw_page: HTML
 //! ```
 //!
 //! All drawings, and what `json` prints, show the same objects and the same owners. Pure; the same graph gives the same
@@ -16,6 +16,7 @@ mod show;
 mod text;
 
 use api::output::{GraphObject, OwnerGraph};
+use serde::Serialize;
 
 pub use show::{NoSuchCluster, owner_graph};
 
@@ -28,8 +29,6 @@ pub enum Drawing {
     Dot,
     /// A flowchart for Mermaid.
     Mermaid,
-    /// A page of its own: nothing is loaded, and nothing runs but its own script.
-    Html,
 }
 
 /// Whether a tree tells what a move would do.
@@ -42,13 +41,31 @@ pub enum Fates {
     Told,
 }
 
+/// The origin of a graph, as an HTML page shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PageOrigin {
+    /// The address of the server.
+    pub server: String,
+    /// The context or sandbox that named the server; empty in a pod.
+    pub name: String,
+    /// The time of the look, in RFC 3339.
+    pub time: String,
+    /// The program and its version.
+    pub program: String,
+}
+
+/// Draws a graph as an HTML page of its own: it loads nothing, and runs nothing but its own script. Ends in a newline.
+pub fn draw_page(graph: &OwnerGraph, origin: &PageOrigin) -> String {
+    html::draw(graph, origin)
+}
+
 /// Draws a graph. Ends in a newline.
 pub fn draw(graph: &OwnerGraph, drawing: Drawing) -> String {
     match drawing {
         Drawing::Text(fates) => text::draw(graph, fates),
         Drawing::Dot => dot::draw(graph),
         Drawing::Mermaid => mermaid::draw(graph),
-        Drawing::Html => html::draw(graph),
     }
 }
 

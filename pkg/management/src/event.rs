@@ -1,5 +1,8 @@
+use std::time::Duration;
+
 use api::ProviderId;
 use apply::ObjectKey;
+use provider::InstalledProvider;
 
 use crate::MovePhase;
 
@@ -40,6 +43,25 @@ pub enum Event {
         version: String,
         /// The namespace it goes to.
         namespace: String,
+        /// Its number among the providers of the run, from 1.
+        number: usize,
+        /// The number of providers of the run.
+        of: usize,
+        /// The number of objects to write.
+        objects: usize,
+    },
+    /// All objects of a provider are applied; they may not be ready yet.
+    Applied {
+        /// The provider with its version and namespace.
+        installed: InstalledProvider,
+        /// Its number among the providers of the run, from 1.
+        number: usize,
+        /// The number of providers of the run.
+        of: usize,
+        /// The number of objects that were applied.
+        objects: usize,
+        /// The time from its first to its last write.
+        took: Duration,
     },
     /// A provider is deleted.
     Deleting {

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::{
     DeleteRequest, InitRequest, LifecycleError, ManagementCluster, OnUnfinished, Sources, WaitFor,
-    delete_providers, init, plan_delete, plan_init, plan_upgrade, rollback_upgrade,
+    delete_providers, init, plan_delete, plan_init, plan_rollback, plan_upgrade, rollback_upgrade,
     testing::{NEW, OLD, Releases, components, docker, small_init, upgrade_to_contract},
     upgrade,
 };
@@ -71,7 +71,10 @@ impl Work {
                 let plan = Box::pin(plan_upgrade(cluster, sources, &request)).await?;
                 Box::pin(upgrade(cluster, sources, &request, plan)).await.map(drop)
             }
-            Self::RollBack => Box::pin(rollback_upgrade(cluster, WAIT, OnUnfinished::Refuse)).await.map(drop),
+            Self::RollBack => {
+                let plan = Box::pin(plan_rollback(cluster, OnUnfinished::Refuse)).await?;
+                Box::pin(rollback_upgrade(cluster, plan, WAIT)).await.map(drop)
+            }
             Self::Delete => {
                 let request = everything();
                 let plan = Box::pin(plan_delete(cluster, &request)).await?;

@@ -13,6 +13,7 @@ use crate::{
     CertManagerError, ContractCheck, Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady,
     OnUnfinished, Problem, Problems, ProviderInventory, ProviderPlan, ProvidersRequest, RenderedProvider,
     Sources, Verb, WaitFor,
+    carry_out::Position,
     preflight::{Need, check_providers},
     unfinished::Unfinished,
 };
@@ -89,8 +90,20 @@ pub async fn plan_init(
         }
     };
     let ignored = ignored(problems, request.validate)?;
-    let unfinished_init = inventory.unfinished.is_some();
-    Ok(LifecyclePlan { verb: Verb::Init, cert_manager, providers, ignored, warnings, unfinished_init })
+    let cert_manager_objects = if request.thorough {
+        Box::pin(cluster.plan_cert_manager_objects(&cert_manager, sources)).await?
+    } else {
+        None
+    };
+    Ok(LifecyclePlan {
+        verb: Verb::Init,
+        cert_manager,
+        cert_manager_objects,
+        providers,
+        ignored,
+        warnings,
+        unfinished_init: inventory.unfinished.is_some(),
+    })
 }
 
 /// The contracts of a cluster that is added to. What was begun is also finished on one of before: a first installation
@@ -152,8 +165,10 @@ pub async fn init(
     }
     let patience = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
     Box::pin(cluster.carry_out_cert_manager(&plan.cert_manager, sources, Instant::now() + patience)).await?;
-    for provider in &mut plan.providers {
-        Box::pin(cluster.carry_out_provider(plan.verb, provider, request.wait)).await?;
+    let of = plan.providers.len();
+    for (provider, number) in plan.providers.iter_mut().zip(1..) {
+        let position = Position { number, of };
+        Box::pin(cluster.carry_out_provider(plan.verb, provider, position, request.wait)).await?;
     }
     let not_ready = cluster.wait_as_asked(&plan.providers, request.wait).await?;
     if is_first {

@@ -60,18 +60,20 @@ mod upgrade;
 mod workload_kubeconfig;
 
 pub use cert_manager::{
-    CertManagerError, CertManagerManifest, CertManagerManifestError, CertManagerPlan, cert_manager_manifest,
+    CertManagerError, CertManagerManifest, CertManagerManifestError, CertManagerObjects, CertManagerPlan,
+    cert_manager_manifest,
 };
 pub use cluster::ManagementCluster;
 pub use contract::{ContractCheck, ContractError};
 pub use delete::{DeleteError, DeleteRequest, NotChosen, delete_providers, plan_delete};
 pub use describe::{
-    BadChoice, Cell, ClusterHealth, ClusterNews, ClusterTree, Condition, ConditionSet, DescribeError,
-    DescribeRequest, Echo, Grouping, MachineCounts, MachineGroup, Part, SeenObject, ShownConditions, Span,
-    Subject, Tone, TreeNode, TreeRole, TreeTable, Unreadable, describe_cluster, watch_cluster,
+    BadChoice, Cell, ClusterHealth, ClusterNews, ClusterSummary, ClusterTree, Condition, ConditionSet,
+    DescribeError, DescribeRequest, Echo, Fleet, FleetRequest, Grouping, MachineCounts, MachineGroup, Part,
+    SeenObject, ShownConditions, Span, Subject, Tone, TreeNode, TreeRole, TreeTable, Unreadable, age,
+    describe_cluster, list_clusters, watch_cluster,
 };
 pub use discover::{DiscoverError, Discovered, Scope};
-pub use drawing::{Drawing, Fates, NoSuchCluster, draw, owner_graph};
+pub use drawing::{Drawing, Fates, NoSuchCluster, PageOrigin, draw, draw_page, owner_graph};
 pub use error::LifecycleError;
 pub use event::Event;
 pub use graph::{
@@ -82,13 +84,14 @@ pub use init::{InitRequest, init, plan_init};
 pub use inventory::{InventoryError, ProviderInventory};
 pub use mover::{
     Aborted, ArchiveError, ArchiveInput, ArchiveKeys, ArchiveLock, ArchiveOutput, ArchiveWriter, Backup,
-    BackupAbout, BackupManifest, BackupObject, BackupProvider, ClusterChoice, ClusterIdentity, Holder,
-    Identity, JournalError, JournalKeeper, JournalStore, KeepSaved, KeyError, KeyFileError, LeftOut,
-    MoveError, MoveJournal, MoveOutcome, MovePhase, MovePlan, MoveReport, MoveRequest, MoveSide,
-    OnDifference, OnTarget, OpenSave, OpenSaves, Passphrase, PausedObject, Recipient, Restored, Route,
-    SaveInto, SaveRest, Saved, SavedFile, SavedObject, SavedObjects, Seal, SealedOutput, abort_move,
-    carry_out_move, move_report, move_state, open_saves, plan_move, plan_restore, plan_save, read_archive,
-    restore_objects, resume_saved, save_objects,
+    BackupAbout, BackupContents, BackupIndex, BackupManifest, BackupObject, BackupProvider, ClusterChoice,
+    ClusterIdentity, Holder, Identity, JournalError, JournalKeeper, JournalStore, KeepSaved, KeyError,
+    KeyFileError, LeftOut, MoveError, MoveJournal, MoveOutcome, MovePhase, MovePlan, MoveReport, MoveRequest,
+    MoveSide, OnDifference, OnTarget, OpenSave, OpenSaves, Passphrase, PausedObject, Recipient,
+    RestoreOptions, Restored, Route, SaveInto, SaveRest, Saved, SavedFile, SavedObject, SavedObjects, Seal,
+    SealedOutput, abort_move, abort_without_target, carry_out_move, complete_without_source, move_report,
+    move_state, open_saves, plan_move, plan_restore, plan_save, read_archive, restore_objects, resume_saved,
+    save_objects, verify_archive,
 };
 pub use plan::{
     Difference, Diffs, LifecyclePlan, NoRandomBytes, ObjectDifference, PlanOrigin, ProviderPlan, Verb,
@@ -102,11 +105,12 @@ pub use rollout::{
     RolloutState, change_rollout, rollout_names, rollout_progress, rollout_resources, watch_rollouts,
 };
 pub use sources::{ProvidersRequest, RenderedProvider, ResolveError, Sources};
-pub use status::{ClusterStatus, InstalledHealth, ProviderStatus, StatusError, status};
+pub use status::{ClusterStatus, InstalledHealth, ObjectDrift, ProviderStatus, StatusError, status};
 pub use unfinished::{OnUnfinished, Unfinished, UnfinishedRun};
 pub use upgrade::{
-    InvalidUpgradeItem, JournalState, NextVersion, UpgradeError, UpgradeItem, UpgradeOutlook, UpgradeRequest,
-    UpgradeTarget, abort_upgrade, plan_upgrade, resume_upgrade, rollback_upgrade, upgrade, upgrade_outlook,
+    InvalidUpgradeItem, JournalState, NextVersion, ResumePlan, RollbackPlan, UpgradeError, UpgradeItem,
+    UpgradeOutlook, UpgradeRequest, UpgradeTarget, abort_upgrade, plan_resume, plan_rollback, plan_upgrade,
+    resume_upgrade, rollback_upgrade, upgrade, upgrade_outlook,
 };
 pub use workload_kubeconfig::{
     KubeconfigOf, KubeconfigRequest, WorkloadKubeconfigError, cluster_names, workload_kubeconfig,

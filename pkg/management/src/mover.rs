@@ -28,6 +28,7 @@ mod create;
 mod journal;
 #[cfg(test)]
 pub(crate) mod lab;
+mod lost;
 mod pause;
 mod plan;
 mod preflight;
@@ -51,16 +52,17 @@ use crate::{ContractError, DiscoverError, ManagementCluster, Problems};
 pub use abort::{Aborted, abort_move};
 pub use archive::{
     ArchiveError, ArchiveInput, ArchiveKeys, ArchiveLock, ArchiveOutput, ArchiveWriter, Backup, BackupAbout,
-    BackupManifest, BackupObject, BackupProvider, Identity, KeyError, KeyFileError, Passphrase, Recipient,
-    Seal, SealedOutput, read_archive,
+    BackupContents, BackupIndex, BackupManifest, BackupObject, BackupProvider, Identity, KeyError,
+    KeyFileError, Passphrase, Recipient, Seal, SealedOutput, read_archive, verify_archive,
 };
 pub use journal::{
     ClusterIdentity, Holder, JournalError, JournalKeeper, JournalStore, MoveJournal, MovePhase, MoveReport,
     MoveSide, PausedObject, move_report, move_state,
 };
 pub(crate) use journal::{JOURNAL_NAME, unfinished_move};
+pub use lost::{abort_without_target, complete_without_source};
 pub use plan::{MovePlan, OnTarget, plan_move, plan_restore};
-pub use restore::{Restored, SavedFile, SavedObjects, restore_objects};
+pub use restore::{RestoreOptions, Restored, SavedFile, SavedObjects, restore_objects};
 pub use run::{MoveOutcome, carry_out_move};
 pub use save::{
     KeepSaved, LeftOut, OpenSave, OpenSaves, SaveInto, SaveRest, Saved, SavedObject, open_saves, plan_save,
@@ -70,7 +72,7 @@ pub use save::{
 /// What a move is asked for.
 #[derive(Clone, Debug)]
 pub struct MoveRequest {
-    /// Out of these namespaces; at least one.
+    /// Out of these namespaces. A move names at least one; a backup without any takes all.
     pub namespaces: BTreeSet<String>,
     /// Which Clusters.
     pub clusters: ClusterChoice,
@@ -168,8 +170,8 @@ pub enum MoveError {
         /// What is still there.
         objects: Vec<ObjectKey>,
     },
-    /// What was read cannot be kept.
-    #[error("cannot keep what was read")]
+    /// The saved objects cannot be written.
+    #[error("cannot write the saved objects")]
     Keep(#[source] io::Error),
     /// Another run saves the same.
     #[error("a save is under way: process {process} works on it")]
@@ -186,10 +188,24 @@ pub enum MoveError {
     /// Something was deleted already: there is no way back.
     #[error("the move has begun to delete on the source and can only be gone on with")]
     TooLate,
+    /// A cluster of the move no longer exists, and the other one does not have every object.
+    #[error("cannot resume {} on the {side} cluster: {}", any_of(clusters), why_incomplete(*side))]
+    Incomplete {
+        /// The cluster that is left.
+        side: MoveSide,
+        /// The Clusters of the move, by their keys there.
+        clusters: Vec<ObjectKey>,
+    },
+    /// Nothing is left to move, and objects of the target are paused by a move out of another cluster.
+    #[error("a move out of another cluster has paused {} on the target", preflight::listed(objects))]
+    Orphaned {
+        /// Which ones.
+        objects: Vec<ObjectKey>,
+    },
     /// There is no move to undo or to tell of.
     #[error("there is no move to {verb}")]
     NoMove {
-        /// `abort`, `report`.
+        /// `abort`, `complete`, `report`.
         verb: &'static str,
     },
     /// The server.
@@ -248,6 +264,17 @@ fn held(objects: &[ObjectKey]) -> String {
     match objects {
         [only] => format!("`{only}`"),
         several => format!("{} objects", several.len()),
+    }
+}
+
+fn any_of(clusters: &[ObjectKey]) -> String {
+    if clusters.is_empty() { "any Cluster".to_owned() } else { preflight::listed(clusters) }
+}
+
+fn why_incomplete(side: MoveSide) -> &'static str {
+    match side {
+        MoveSide::Source => "the move has already deleted some of their objects there",
+        MoveSide::Target => "the move has not verified all of their objects there",
     }
 }
 

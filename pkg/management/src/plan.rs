@@ -4,7 +4,7 @@ mod saved;
 use api::ProviderId;
 use serde::Serialize;
 
-use crate::CertManagerPlan;
+use crate::{CertManagerPlan, cert_manager::CertManagerObjects};
 
 pub use report::{Diffs, object_name, waiting_for};
 pub use saved::{Difference, NoRandomBytes, ObjectDifference, PlanOrigin, differences};
@@ -29,6 +29,8 @@ pub struct LifecyclePlan {
     pub verb: Verb,
     /// What becomes of cert-manager.
     pub cert_manager: CertManagerPlan,
+    /// The objects of cert-manager, where they change and every object is looked at.
+    pub cert_manager_objects: Option<CertManagerObjects>,
     /// In the order they are worked on.
     pub providers: Vec<ProviderPlan>,
     /// Problems that `--validate=false` let pass, for a warning.

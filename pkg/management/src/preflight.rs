@@ -87,7 +87,10 @@ fn check_instances(inventory: &ProviderInventory, queue: &[RenderedProvider]) ->
             .collect();
         if !there.is_empty() {
             let text = format!("`{}` is installed already: {}", provider.id, there.join(", "));
-            problems.push(Problem::ignorable(text, "change its version with `upgrade apply`"));
+            let RenderedProvider { id, version, .. } = provider;
+            let (flag, name) = (id.provider_type.flag(), &id.name);
+            let hint = format!("change its version: `capstan upgrade apply --{flag} {name}:{version}`");
+            problems.push(Problem::ignorable(text, hint));
         } else if !seen.insert(&provider.id) {
             let text = format!("`{}` is asked for more than once", provider.id);
             problems.push(Problem::ignorable(text, "name it once"));

@@ -22,6 +22,10 @@ const SET_KEY: &str = "applySet";
 /// The key of the version it is of.
 const VERSION_KEY: &str = "version";
 
+/// A record that would be larger keeps digests of the fields it applied instead of the fields: no object holds more than a
+/// mebibyte.
+const MOST_BYTES_WITH_FIELDS: usize = 512 * 1024;
+
 /// Where the apply set of a provider is kept: ConfigMap `capstan.<provider label>` in the provider's namespace, with the
 /// labels of the provider, so that clusterctl takes it along when it deletes or replaces what it describes.
 #[derive(Debug)]
@@ -53,7 +57,12 @@ impl Record for ProviderRecord {
 
 impl ProviderRecord {
     fn config_map(&self, set: &ApplySet) -> Object {
-        let set = serde_json::to_string(set).expect("invariant: an apply set has text keys alone");
+        let text =
+            |set: &ApplySet| serde_json::to_string(set).expect("invariant: an apply set has text keys alone");
+        let mut set_text = text(set);
+        if set_text.len() > MOST_BYTES_WITH_FIELDS {
+            set_text = text(&set.without_fields());
+        }
         let whole = json!({
             "apiVersion": "v1",
             "kind": "ConfigMap",
@@ -62,7 +71,7 @@ impl ProviderRecord {
                 "namespace": self.namespace,
                 "labels": {api::labels::CLUSTERCTL: "", api::labels::PROVIDER: self.id.label()},
             },
-            "data": {SET_KEY: set, VERSION_KEY: self.version},
+            "data": {SET_KEY: set_text, VERSION_KEY: self.version},
         });
         Object::try_from(whole).expect("invariant: the literal above is a mapping")
     }

@@ -6,6 +6,7 @@
 //! ```
 
 mod change;
+mod outdated;
 mod progress;
 mod resource;
 mod watch;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use apply::{
-    Action, ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Health, Hints, Item, LeaseState, Live,
-    ObjectKey, Plan, Sought, Status, Step, lease_state, status_of,
+    Action, ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, FieldDrift, Health, Hints, Item,
+    LeaseState, Live, ObjectKey, Plan, Sought, Status, Step, field_drift, lease_state, status_of,
 };
 use provider::InstalledProvider;
 
@@ -26,6 +26,8 @@ pub struct ClusterStatus {
     pub unfinished_move: Option<MoveJournal>,
     /// The run that is writing to the cluster.
     pub lease: Option<LeaseState>,
+    /// True if an unfinished upgrade or move could not be looked for; a warning said why.
+    pub is_incomplete: bool,
 }
 
 /// One provider.
@@ -38,7 +40,16 @@ pub struct ProviderStatus {
     /// Whether capstan recorded what was applied; else it was installed by another tool, and drift cannot be told.
     pub recorded: bool,
     /// Objects that are not as they were applied, or gone.
-    pub drift: Vec<ObjectKey>,
+    pub drift: Vec<ObjectDrift>,
+}
+
+/// An object that is not as it was applied.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectDrift {
+    /// The object.
+    pub object: ObjectKey,
+    /// The fields that are not as they were applied; none if the object is gone.
+    pub fields: Vec<FieldDrift>,
 }
 
 /// How a provider is.
@@ -65,8 +76,8 @@ pub enum StatusError {
 ///
 /// Whether an object is as it was applied, the server tells: it takes a field out of those we own when somebody else
 /// gives it another value or takes it away, and leaves all others. The record keeps a digest of those we owned after
-/// each write, so one read of an object is enough and no manifest is needed. What others add, status and CA bundles do
-/// not count.
+/// each write, so one read of an object is enough and no manifest is needed. Beside the digest it keeps these fields, so that
+/// those that changed can be named. What others add, status and CA bundles do not count.
 /// # Errors
 /// When the inventory or objects cannot be read.
 pub async fn status(cluster: &ManagementCluster) -> Result<ClusterStatus, StatusError> {
@@ -77,26 +88,27 @@ pub async fn status(cluster: &ManagementCluster) -> Result<ClusterStatus, Status
         cluster.lease_under_way(),
     );
     Ok(ClusterStatus {
-        unfinished_move,
-        lease,
+        is_incomplete: unfinished_upgrade.is_none() || unfinished_move.is_none(),
+        unfinished_move: unfinished_move.flatten(),
+        lease: lease.flatten(),
         providers: cluster.status_of_all(inventory.providers).await?,
         unfinished_init: inventory.unfinished,
-        unfinished_upgrade,
+        unfinished_upgrade: unfinished_upgrade.flatten(),
     })
 }
 
 impl ManagementCluster {
-    async fn upgrade_under_way(&self, inventory: &ProviderInventory) -> Option<JournalState> {
+    async fn upgrade_under_way(&self, inventory: &ProviderInventory) -> Option<Option<JournalState>> {
         let journal = self.if_known("an unfinished upgrade", self.unfinished_upgrade(inventory).await)?;
-        journal.map(|journal| journal.index.state())
+        Some(journal.map(|journal| journal.index.state()))
     }
 
-    async fn move_under_way(&self, inventory: &ProviderInventory) -> Option<MoveJournal> {
-        self.if_known("an unfinished move", unfinished_move(self, inventory).await)?
+    async fn move_under_way(&self, inventory: &ProviderInventory) -> Option<Option<MoveJournal>> {
+        self.if_known("an unfinished move", unfinished_move(self, inventory).await)
     }
 
-    async fn lease_under_way(&self) -> Option<LeaseState> {
-        self.if_known("the lease", lease_state(&self.server, &Self::lease_name()).await)?
+    async fn lease_under_way(&self) -> Option<Option<LeaseState>> {
+        self.if_known("the lease", lease_state(&self.server, &Self::lease_name()).await)
     }
 
     /// A user who may not read one of these sees the status of the providers all the same.
@@ -126,7 +138,18 @@ impl ManagementCluster {
 /// How one provider is, by what was seen of its objects.
 pub(crate) fn status_of_one(installed: InstalledProvider, applied: &Applied, live: &Live) -> ProviderStatus {
     let blockers = blockers(&applied.set, live);
-    let drift = if applied.is_recorded { drift(&applied.set, live, FIELD_MANAGER) } else { Vec::new() };
+    let object_drift = |item: &Item| ObjectDrift {
+        object: item.key.clone(),
+        fields: match live.present(&item.key) {
+            Some(object) => field_drift(&item.owned_fields, object, FIELD_MANAGER),
+            None => Vec::new(),
+        },
+    };
+    let drift = if applied.is_recorded {
+        drifted(&applied.set, live, FIELD_MANAGER).map(object_drift).collect()
+    } else {
+        Vec::new()
+    };
     ProviderStatus {
         installed,
         health: if blockers.is_empty() {
@@ -154,7 +177,7 @@ fn blockers(set: &ApplySet, live: &Live) -> Vec<Blocker> {
 /// Forgets what was written onto objects that somebody else has changed since, so that they are written again; gives
 /// which ones.
 pub(crate) fn forget_drifted(set: &mut ApplySet, live: &Live, manager: &str) -> Vec<ObjectKey> {
-    let drifted = drift(set, live, manager);
+    let drifted: Vec<ObjectKey> = drifted(set, live, manager).map(|item| item.key.clone()).collect();
     set.items.iter_mut().filter(|item| drifted.contains(&item.key)).for_each(|item| item.digest.clear());
     drifted
 }
@@ -168,12 +191,12 @@ pub(crate) fn explain_drifted(plan: &mut Plan, drifted: &[ObjectKey]) {
 }
 
 /// Objects of a set that are gone, or that somebody else has changed.
-fn drift(set: &ApplySet, live: &Live, manager: &str) -> Vec<ObjectKey> {
-    let has_changed = |item: &&Item| match live.present(&item.key) {
+fn drifted<'s>(set: &'s ApplySet, live: &Live, manager: &str) -> impl Iterator<Item = &'s Item> {
+    let has_changed = move |item: &&Item| match live.present(&item.key) {
         None => true,
-        Some(object) => !item.owned.is_empty() && apply::owned_fields(object, manager) != item.owned,
+        Some(object) => !item.owned.is_empty() && apply::owned_fields(object, manager).digest() != item.owned,
     };
-    set.items.iter().filter(has_changed).map(|item| item.key.clone()).collect()
+    set.items.iter().filter(has_changed)
 }
 
 #[cfg(test)]

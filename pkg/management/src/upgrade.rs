@@ -12,7 +12,7 @@ mod rollback;
 mod storage;
 
 use api::{Contract, ProviderId};
-use apply::{ApiError, ByName};
+use apply::{ApiError, ByName, WriteMode};
 use provider::InstalledProvider;
 
 use crate::{
@@ -33,6 +33,7 @@ pub(crate) use prepare::with_kept_fields;
 pub use choose::NextVersion;
 pub use journal::JournalState;
 pub use request::{InvalidUpgradeItem, UpgradeItem, UpgradeRequest, UpgradeTarget};
+pub use rollback::{RollbackPlan, plan_rollback, rollback_upgrade};
 
 /// What an upgrade starts from.
 /// Source: clusterctl v1.14 client/upgrade.go: the current contract, and the one before.
@@ -180,9 +181,15 @@ pub async fn plan_upgrade(
     refuse(problems)?;
     let (providers, words): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
     warnings.extend(words.into_iter().flatten());
+    let cert_manager_objects = if request.thorough {
+        Box::pin(cluster.plan_cert_manager_objects(&cert_manager, sources)).await?
+    } else {
+        None
+    };
     Ok(LifecyclePlan {
         verb: Verb::Upgrade,
         cert_manager,
+        cert_manager_objects,
         providers,
         ignored: Vec::new(),
         warnings,
@@ -232,48 +239,84 @@ pub async fn upgrade(
     Box::pin(cluster.carry_out_upgrade(sources, request, plan)).await
 }
 
-/// Goes on with an upgrade that was begun, or with going back from it.
+/// The rest of an unfinished upgrade.
+pub enum ResumePlan {
+    /// The way to the versions that it was begun for.
+    Upgrade {
+        /// The request it was begun with.
+        request: Box<UpgradeRequest>,
+        /// The providers that are left, and those that are done.
+        plan: Box<LifecyclePlan>,
+    },
+    /// The way back that was begun.
+    Rollback(Box<RollbackPlan>),
+}
+
+impl ResumePlan {
+    /// The plan, in whichever direction.
+    pub fn plan(&self) -> &LifecyclePlan {
+        match self {
+            Self::Upgrade { plan, .. } => plan,
+            Self::Rollback(back) => &back.plan,
+        }
+    }
+}
+
+/// Plans the rest of an unfinished upgrade, or of going back from it. Looks at every object by name if `thorough`. Writes nothing.
 /// # Errors
 /// `NoJournal` when there is none, or it is finished.
-pub async fn resume_upgrade(
+pub async fn plan_resume(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
     wait: WaitFor,
     unfinished: OnUnfinished,
-) -> Result<Option<NotReady>, LifecycleError> {
+    thorough: bool,
+) -> Result<ResumePlan, LifecycleError> {
     let inventory = cluster.inventory().await?;
     let journal = cluster.unfinished_upgrade(&inventory).await?;
     let journal = journal.ok_or(UpgradeError::NoJournal { verb: "resume" })?;
     if journal.index.phase == Phase::RollingBack {
-        return Box::pin(cluster.roll_back(wait, unfinished)).await;
+        let back = Box::pin(plan_rollback(cluster, unfinished)).await?;
+        return Ok(ResumePlan::Rollback(Box::new(back)));
     }
-    let request = UpgradeRequest { unfinished, ..journal.index.request(wait) };
+    let request = UpgradeRequest { thorough, unfinished, ..journal.index.request(wait) };
     let plan = Box::pin(plan_upgrade(cluster, sources, &request)).await?;
-    upgrade(cluster, sources, &request, plan).await
+    Ok(ResumePlan::Upgrade { request: Box::new(request), plan: Box::new(plan) })
 }
 
-/// Goes back to what was there before the last upgrade, finished or not. cert-manager stays as it is.
+/// Goes on with an unfinished upgrade, or with going back from it.
 /// # Errors
-/// `NoWayBack` before anything is changed, when objects could not be read any more.
-pub async fn rollback_upgrade(
+/// As for [`upgrade`] and [`rollback_upgrade`].
+pub async fn resume_upgrade(
     cluster: &ManagementCluster,
+    sources: &Sources<'_>,
+    plan: ResumePlan,
     wait: WaitFor,
-    unfinished: OnUnfinished,
 ) -> Result<Option<NotReady>, LifecycleError> {
-    Box::pin(cluster.roll_back(wait, unfinished)).await
+    match plan {
+        ResumePlan::Upgrade { request, plan } => upgrade(cluster, sources, &request, *plan).await,
+        ResumePlan::Rollback(plan) => Box::pin(rollback_upgrade(cluster, *plan, wait)).await,
+    }
 }
 
-/// Forgets an upgrade that was begun; what it did stays.
+/// Forgets an unfinished upgrade; its changes stay. A dry run writes nothing. Gives the upgrade.
 /// # Errors
 /// `NoJournal` when there is none, or it is finished.
-pub async fn abort_upgrade(cluster: &ManagementCluster) -> Result<(), LifecycleError> {
+pub async fn abort_upgrade(
+    cluster: &ManagementCluster,
+    mode: WriteMode,
+) -> Result<JournalState, LifecycleError> {
     let inventory = cluster.inventory().await?;
     let journal = cluster.upgrade_journal(&inventory).await?;
-    if journal.is_none() {
+    if journal.is_none() && mode == WriteMode::Real {
         cluster.clear_remains_of_journal(&inventory).await?;
     }
     let journal = journal.filter(Journal::is_unfinished).ok_or(UpgradeError::NoJournal { verb: "abort" })?;
-    Ok(journal.forget().await?)
+    let state = journal.index.state();
+    if mode == WriteMode::Real {
+        journal.forget().await?;
+    }
+    Ok(state)
 }
 
 #[cfg(test)]

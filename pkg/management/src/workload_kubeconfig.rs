@@ -139,6 +139,16 @@ pub async fn cluster_names(
 }
 
 impl ManagementCluster {
+    /// Names of all namespaces, for completion.
+    /// # Errors
+    /// When they cannot be listed.
+    pub async fn namespace_names(&self) -> Result<Vec<String>, ApiError> {
+        let kind = served("", "v1", "Namespace", "namespaces", false);
+        let list = List { metadata_only: true, ..List::default() };
+        let namespaces = self.server.list(&kind, &list).await?;
+        Ok(namespaces.iter().map(|namespace| namespace.name().to_owned()).collect())
+    }
+
     async fn wait_for_kubeconfig(
         &self,
         request: &KubeconfigRequest,

@@ -10,6 +10,7 @@ mod characters;
 mod compose;
 mod error;
 mod folded;
+mod lines;
 mod natural;
 mod parse;
 mod refuse;
@@ -21,6 +22,7 @@ mod write;
 
 pub use crate::limits::Limits;
 pub use error::{Problem, YamlError};
+pub use lines::line_of;
 
 pub(crate) use error::line_and_column;
 

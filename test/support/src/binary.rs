@@ -199,6 +199,37 @@ impl World {
         self.finish(limited, b"")
     }
 
+    /// Pastes a suggested command into a shell of this world, where every command of ours only prints its help, and
+    /// `kubectl` only its arguments.
+    ///
+    /// # Panics
+    /// When there is no shell.
+    #[cfg(unix)]
+    pub fn paste(&self, command: &str) -> Outcome {
+        for name in ["capstan", "clusterctl"] {
+            let link = self.bin().join(name);
+            if !link.exists() {
+                std::os::unix::fs::symlink(&self.binary, link)
+                    .expect("a link into a fresh folder can be made");
+            }
+        }
+        self.script("kubectl", "echo \"kubectl $*\"");
+        let parts = command.split(" | ").map(|part| match part.split_once(' ') {
+            Some(("capstan" | "clusterctl", _)) => format!("{part} --help"),
+            _ => part.to_owned(),
+        });
+        let line = self.paths_in(&parts.collect::<Vec<_>>().join(" | "));
+        let mut shell = Command::new("/bin/sh");
+        shell
+            .args(["-c", &line])
+            .current_dir(self.current_dir())
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", self.bin())
+            .envs(&self.variables);
+        self.finish(shell, b"")
+    }
+
     fn finish(&self, mut command: Command, stdin: &[u8]) -> Outcome {
         let mut child = command
             .stdin(Stdio::piped())
@@ -222,12 +253,39 @@ impl World {
 
     /// Paths of this world become names.
     fn normal(&self, text: &str) -> String {
-        let named = [(self.home(), "[HOME]"), (self.current_dir(), "[CWD]"), (self.bin(), "[BIN]")];
-        let mut text = text.to_owned();
-        for (path, name) in named {
-            text = text.replace(&path.display().to_string(), name);
-        }
-        text
+        let named = self.named_paths();
+        named
+            .iter()
+            .fold(text.to_owned(), |text, (path, name)| text.replace(&path.display().to_string(), name))
+    }
+
+    /// The names become paths again.
+    fn paths_in(&self, text: &str) -> String {
+        let named = self.named_paths();
+        named
+            .iter()
+            .fold(text.to_owned(), |text, (path, name)| text.replace(name, &path.display().to_string()))
+    }
+
+    fn named_paths(&self) -> [(PathBuf, &'static str); 3] {
+        [(self.home(), "[HOME]"), (self.current_dir(), "[CWD]"), (self.bin(), "[BIN]")]
+    }
+}
+
+impl Outcome {
+    /// The commands that both streams suggest: between backticks, or in a line of their own.
+    pub fn suggested_commands(&self) -> Vec<String> {
+        let is_command = |text: &str| {
+            let program = text.split_once(' ').map(|(program, _)| program);
+            matches!(program, Some("capstan" | "clusterctl" | "kubectl"))
+        };
+        let streams = [&self.stdout, &self.stderr];
+        let lines = streams.into_iter().flat_map(|stream| stream.lines());
+        let candidates = lines.flat_map(|line| {
+            let spans = line.split('`').enumerate().filter(|(at, _)| at % 2 == 1).map(|(_, span)| span);
+            spans.chain([line.trim()]).map(str::to_owned).collect::<Vec<_>>()
+        });
+        candidates.filter(|text| is_command(text)).collect()
     }
 }
 

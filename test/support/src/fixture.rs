@@ -76,6 +76,11 @@ impl Fixture {
         self.clock.advance(SignedDuration::try_from(by).expect("no test waits for an age"));
     }
 
+    /// Sets a fixed clock back.
+    pub fn set_back(&self, by: Duration) {
+        self.clock.advance(-SignedDuration::try_from(by).expect("no test waits for an age"));
+    }
+
     /// Waits until the controllers have nothing left to do.
     ///
     /// # Panics

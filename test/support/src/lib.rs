@@ -34,3 +34,5 @@ mod listener;
 pub mod proxy;
 pub mod registry;
 pub mod tar;
+#[cfg(unix)]
+pub mod terminal;

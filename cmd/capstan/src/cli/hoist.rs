@@ -8,17 +8,42 @@ use clap::{Arg, ArgAction, Command};
 /// Source: clusterctl v1.14 (cobra 1.10), run: `config -o yaml repositories`.
 pub(super) fn verbs_first(tree: &Command, argv: &[OsString]) -> Vec<OsString> {
     let Some((program, words)) = argv.split_first() else { return Vec::new() };
-    let mut rest = words.to_vec();
-    let mut verbs = Vec::new();
-    let mut path = vec![tree];
-    while let Some(at) = first_word(&path, &rest) {
-        let command = path.last().copied().unwrap_or(tree);
-        let Some(found) = rest[at].to_str().and_then(|word| command.find_subcommand(word)) else { break };
-        verbs.push(rest.remove(at));
-        path.push(found);
-    }
+    let VerbPath { verbs, rest, .. } = VerbPath::find(tree, words);
     let rest = if verbs.is_empty() { rest } else { with_colour_joined(rest) };
     std::iter::once(program.clone()).chain(verbs).chain(rest).collect()
+}
+
+/// The verbs of a command line, and the words around them.
+pub(super) struct VerbPath<'a> {
+    /// The command they name; the root if there are none.
+    pub(super) command: &'a Command,
+    /// The verbs as typed.
+    pub(super) verbs: Vec<OsString>,
+    /// All other words, in their order.
+    rest: Vec<OsString>,
+    /// The first word behind the verbs that is neither a flag nor the value of one.
+    pub(super) next_word: Option<String>,
+}
+
+impl<'a> VerbPath<'a> {
+    /// Reads the words behind the name of the program.
+    pub(super) fn find(tree: &'a Command, words: &[OsString]) -> Self {
+        let mut rest = words.to_vec();
+        let mut verbs = Vec::new();
+        let mut path = vec![tree];
+        loop {
+            let command = path.last().copied().unwrap_or(tree);
+            let at = first_word(&path, &rest);
+            let word = at.and_then(|at| rest[at].to_str());
+            match (at, word.and_then(|word| command.find_subcommand(word))) {
+                (Some(at), Some(found)) => {
+                    verbs.push(rest.remove(at));
+                    path.push(found);
+                }
+                _ => return Self { command, verbs, next_word: word.map(str::to_owned), rest },
+            }
+        }
+    }
 }
 
 /// Writes `--color WHEN` as `--color=WHEN`: where `--color` is a switch, as the peer has it in `describe cluster`, the

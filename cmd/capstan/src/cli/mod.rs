@@ -10,13 +10,15 @@ mod help;
 mod hoist;
 mod parse;
 mod tree;
+mod typed;
 mod usage_error;
 
 pub(crate) use dialect::switch;
 pub(crate) use globals::Globals;
 pub(crate) use globals::verbosity;
 pub(crate) use help::render as render_help;
-pub(crate) use parse::{Invocation, parse};
+pub(crate) use parse::{Invocation, Parsed, parse};
 pub use tree::command;
 pub(crate) use tree::named as tree_of;
+pub(crate) use typed::{error_format, typed};
 pub(crate) use usage_error::unknown_command;

@@ -1,14 +1,18 @@
-use std::ffi::OsString;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgMatches, Command, FromArgMatches as _};
 
 use super::{
     dialect::{SURPLUS, adapt},
-    hoist::verbs_first,
+    help,
+    hoist::{VerbPath, verbs_first},
     tree::{Root, named},
     usage_error,
 };
-use crate::{Failure, cli::Globals, program::Program, verbs::Verb};
+use crate::{
+    Environment, Failure, cli::Globals, program::Program, settings::KubeFlags,
+    suggested_commands::SuggestedCommands, verbs::Verb,
+};
 
 /// What was asked for.
 pub(crate) enum Invocation {
@@ -16,14 +20,6 @@ pub(crate) enum Invocation {
     Verb(Box<Verb>),
     /// The help of the command at this path.
     Help(Vec<String>),
-    /// A word that is no command of the group at this path. The peer shows the help of the group and succeeds, and
-    /// scripts may know that; what was wrong is told beside it.
-    UnknownInGroup {
-        /// The group.
-        path: Vec<String>,
-        /// The word.
-        word: String,
-    },
     /// The version of this binary.
     Version,
 }
@@ -32,39 +28,75 @@ impl Invocation {
     /// Whether nothing but help is to be shown, by whatever way it was asked for.
     pub(crate) fn asks_for_help(&self) -> bool {
         match self {
-            Self::Help(_) | Self::UnknownInGroup { .. } => true,
+            Self::Help(_) => true,
             Self::Verb(verb) => matches!(**verb, Verb::Help(_)),
             Self::Version => false,
         }
     }
 }
 
+/// A command line that was read.
+pub(crate) struct Parsed {
+    /// The flags that every verb takes.
+    pub(crate) globals: Globals,
+    /// The management cluster that is named.
+    source: KubeFlags,
+    /// The cluster to move to.
+    target: KubeFlags,
+    /// What is asked for.
+    pub(crate) invocation: Invocation,
+}
+
+impl From<Invocation> for Parsed {
+    fn from(invocation: Invocation) -> Self {
+        let (globals, source, target) = Default::default();
+        Self { globals, source, target, invocation }
+    }
+}
+
+impl Parsed {
+    /// Suggests commands with the flags of this one.
+    pub(crate) fn suggested_commands(
+        &self,
+        program: Program,
+        environment: &Environment,
+    ) -> SuggestedCommands {
+        let Globals { config, lock, .. } = &self.globals;
+        let files = [("--config", config), ("--lock", lock)];
+        let given = files.into_iter().filter_map(|(flag, path)| Some((flag, path.clone()?)));
+        let files = given.filter(|(_, path)| !path.is_empty()).collect();
+        SuggestedCommands::new(program, environment.clone(), self.source.clone(), self.target.clone(), files)
+    }
+}
+
 /// Reads a command line; the first word is the program's name.
 /// # Errors
-/// A usage failure, with the help of the verb attached where the number of arguments is wrong.
-pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<(Globals, Invocation), Failure> {
+/// A usage failure, with the usage of the verb where the number of arguments is wrong. A wrong verb is reported before
+/// wrong flags: the flags may be right for the verb that was meant.
+pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<Parsed, Failure> {
     let tree = named(program);
     // Behind these the peer sees no command at all, and what it sees none of it answers with its help.
     if argv.get(1).is_some_and(|first| first == "-" || first == "--") {
-        return Ok((Globals::default(), Invocation::Help(Vec::new())));
+        return Ok(Parsed::from(Invocation::Help(Vec::new())));
     }
     let mut dialect = adapt(tree.clone());
-    let mut matches = dialect
-        .try_get_matches_from_mut(verbs_first(&tree, argv))
-        .map_err(|error| usage_error::explain(&error, &tree))?;
+    let mut matches = dialect.try_get_matches_from_mut(verbs_first(&tree, argv)).map_err(|error| {
+        wrong_verb(program, &tree, argv).unwrap_or_else(|| usage_error::explain(&error, &tree))
+    })?;
     let globals = Globals::from_arg_matches(&matches).map_err(|error| usage_error::explain(&error, &tree))?;
     let named = Named::of(&tree, &matches);
-    if named.matches.get_flag("help") || named.is_group() {
-        let word = named.surplus().filter(|_| named.is_group());
-        let invocation = match word.map(str::to_owned) {
-            Some(word) => Invocation::UnknownInGroup { path: named.path, word },
-            None => Invocation::Help(named.path),
-        };
-        return Ok((globals, invocation));
+    let (source, target) = (named.cluster(""), named.cluster("to_"));
+    let done = |invocation| Parsed { globals, source, target, invocation };
+    let is_group = is_group(named.command);
+    if let Some(word) = named.surplus().filter(|_| is_group) {
+        return Err(usage_error::unknown_verb(&named.path, named.command, word));
     }
-    named.check_arguments()?;
+    if is_group || named.matches.get_flag("help") {
+        return Ok(done(Invocation::Help(named.path)));
+    }
+    named.check_arguments(program)?;
     if matches.get_flag("version") && matches.subcommand().is_none() {
-        return Ok((globals, Invocation::Version));
+        return Ok(done(Invocation::Version));
     }
     if let Some((flag, word)) = before_plugin(&tree, &matches, argv) {
         return Err(usage_error::flag_before_plugin(program, flag, word));
@@ -75,7 +107,7 @@ pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<(Globals, Inv
         Some(verb) => Invocation::Verb(Box::new(verb)),
         None => Invocation::Help(Vec::new()),
     };
-    Ok((globals, invocation))
+    Ok(done(invocation))
 }
 
 /// The innermost command that was named, and what was given to it.
@@ -98,24 +130,29 @@ impl<'a> Named<'a> {
         named
     }
 
-    /// Whether it does nothing by itself. What follows it is then no subcommand of its own; the peer shows the help
-    /// and succeeds.
-    fn is_group(&self) -> bool {
-        let is_root = self.path.is_empty();
-        !is_root && self.command.has_subcommands() && self.command.get_arguments().next().is_none()
+    fn check_arguments(&self, program: Program) -> Result<(), Failure> {
+        let mut required = self.command.get_positionals().filter(|arg| arg.is_required_set());
+        let missing = required.find(|arg| !self.matches.contains_id(arg.get_id().as_str()));
+        let failure = match (missing, self.surplus()) {
+            (Some(positional), _) => usage_error::missing_argument(positional),
+            (None, Some(word)) => usage_error::surplus_argument(&self.path, self.command, word),
+            (None, None) => return Ok(()),
+        };
+        Err(failure.with_usage(help::usage(program, &self.path)))
     }
 
-    fn check_arguments(&self) -> Result<(), Failure> {
-        for positional in self.command.get_positionals().filter(|arg| arg.is_required_set()) {
-            if !self.matches.contains_id(positional.get_id().as_str()) {
-                return Err(usage_error::missing_argument(positional).with_help_of(self.path.clone()));
-            }
+    /// The cluster that its flags choose, or those that begin with `prefix`.
+    fn cluster(&self, prefix: &str) -> KubeFlags {
+        fn one<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, id: &str) -> Option<T> {
+            matches.try_get_one::<T>(id).ok().flatten().cloned()
         }
-        match self.surplus() {
-            Some(word) => {
-                Err(usage_error::surplus_argument(self.command, word).with_help_of(self.path.clone()))
-            }
-            None => Ok(()),
+        let id = |name| format!("{prefix}{name}");
+        KubeFlags {
+            kubeconfig: one::<PathBuf>(self.matches, &id("kubeconfig"))
+                .filter(|path| !path.as_os_str().is_empty()),
+            kubeconfig_context: one::<String>(self.matches, &id("kubeconfig_context"))
+                .filter(|name| !name.is_empty()),
+            sandbox: one(self.matches, &id("sandbox")),
         }
     }
 
@@ -124,6 +161,22 @@ impl<'a> Named<'a> {
         let mut words = self.matches.try_get_many::<String>(SURPLUS).ok().flatten()?;
         words.next().map(String::as_str)
     }
+}
+
+/// True if a command does nothing without a verb of its own. The root, which has flags, is none: it takes plugins too.
+fn is_group(command: &Command) -> bool {
+    command.has_subcommands() && command.get_arguments().next().is_none()
+}
+
+/// The word that stands where a verb must stand, if there is one.
+fn wrong_verb(program: Program, tree: &Command, argv: &[OsString]) -> Option<Failure> {
+    let path = VerbPath::find(tree, argv.get(1..)?);
+    let word = path.next_word?;
+    if path.verbs.is_empty() {
+        return Some(usage_error::unknown_command(program, &word));
+    }
+    let verbs: Vec<String> = path.verbs.iter().map(|verb| verb.to_string_lossy().into_owned()).collect();
+    is_group(path.command).then(|| usage_error::unknown_verb(&verbs, path.command, &word))
 }
 
 /// A flag that comes first, and the word behind it that is no verb and may be a plugin's name.

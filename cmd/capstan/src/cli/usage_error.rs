@@ -84,8 +84,8 @@ pub(super) fn missing_argument(arg: &Arg) -> Failure {
     }
 }
 
-/// A word more than the verb takes.
-pub(super) fn surplus_argument(command: &Command, word: &str) -> Failure {
+/// A word more than the verb takes. It may be meant as a verb below it.
+pub(super) fn surplus_argument(path: &[String], command: &Command, word: &str) -> Failure {
     let message = match command.get_positionals().count() {
         0 => format!("unexpected argument `{word}`: `{}` takes none", command.get_name()),
         1 => format!("unexpected argument `{word}`: `{}` takes one argument", command.get_name()),
@@ -93,7 +93,32 @@ pub(super) fn surplus_argument(command: &Command, word: &str) -> Failure {
             format!("unexpected argument `{word}`: `{}` takes at most {most} arguments", command.get_name())
         }
     };
-    Failure::user(message)
+    let failure = Failure::user(message);
+    match near_verbs(path, command, word).as_slice() {
+        [] => failure,
+        near => failure.hint(format!("did you mean {}?", quoted(near))),
+    }
+}
+
+/// A word that is no verb of the group at this path.
+pub(super) fn unknown_verb(path: &[String], group: &Command, word: &str) -> Failure {
+    let path_text = path.join(" ");
+    let failure = Failure::user(format!("unknown command `{path_text} {word}`"));
+    let failure = match near_verbs(path, group, word).as_slice() {
+        [] => failure,
+        near => failure.hint(format!("did you mean {}?", quoted(near))),
+    };
+    failure.hint(format!("`capstan {path_text} --help` lists the commands"))
+}
+
+/// The verbs of a command with names like this word, by their full names.
+fn near_verbs(path: &[String], command: &Command, word: &str) -> Vec<String> {
+    let names = || command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name);
+    let mut near = near_names(word, names());
+    near.extend(names().filter(|name| !word.is_empty() && name.starts_with(word)));
+    near.sort_unstable();
+    near.dedup();
+    near.into_iter().map(|name| [path.join(" ").as_str(), name].join(" ").trim_start().to_owned()).collect()
 }
 
 /// A word that is no verb, behind a flag. Whether it is a plugin is not looked at.
@@ -106,21 +131,15 @@ pub(super) fn flag_before_plugin(program: Program, flag: &OsString, word: &str) 
 
 /// A first word that is neither a verb nor a plugin.
 pub(crate) fn unknown_command(program: Program, word: &str) -> Failure {
-    let tree = named(program);
-    let names = || tree.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
-    let mut near = near_names(word, names());
-    near.extend(names().filter(|name| !word.is_empty() && name.starts_with(word)));
-    near.sort_unstable();
-    near.dedup();
     let failure = Failure::user(format!("unknown command `{word}`"));
-    let failure = match near.as_slice() {
+    let failure = match near_verbs(&[], &named(program), word).as_slice() {
         [] => failure,
         near => failure.hint(format!("did you mean {}?", quoted(near))),
     };
-    failure.hint(format!("`{} --help` lists the commands", program.name()))
+    failure.hint("`capstan --help` lists the commands")
 }
 
-fn quoted(names: &[&str]) -> String {
+fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
 }
 

@@ -4,7 +4,8 @@ use api::{Contract, ProviderId, ProviderType};
 use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter};
 
-use super::{Candidates, Shell, candidates::typed};
+use super::{Candidates, Shell};
+use crate::cli::typed;
 
 /// Answers a completion script: what may stand where the cursor is.
 /// Shape: `words` is the command line as typed so far, the program's name first.
@@ -16,7 +17,11 @@ pub(crate) fn answer(
     candidates: &Arc<dyn Candidates>,
 ) -> io::Result<Vec<u8>> {
     let words: Arc<[OsString]> = words.into();
+    let is_flag = words.last().is_some_and(|word| word.to_string_lossy().starts_with('-'));
     let mut tree = with_candidates(tree, &words, candidates);
+    if !is_flag {
+        tree = without_flags(tree);
+    }
     tree.build();
     let mut answer = Vec::new();
     shell.engine().write_complete(&mut tree, words.to_vec(), Some(current_dir), &mut answer)?;
@@ -33,6 +38,13 @@ fn with_candidates(command: Command, words: &Arc<[OsString]>, candidates: &Arc<d
             }
         })
         .mut_subcommands(|subcommand| with_candidates(subcommand, words, candidates))
+}
+
+/// Hides the flags: they are offered only where nothing else can stand.
+fn without_flags(command: Command) -> Command {
+    command
+        .mut_args(|arg| if arg.is_positional() { arg } else { arg.hide(true) })
+        .mut_subcommands(without_flags)
 }
 
 /// A flag means the same in every verb, so its name tells what it takes; of arguments their id does.
@@ -62,6 +74,10 @@ fn completer(
         "sandbox" | "to-sandbox" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
             starting_with(&current.to_string_lossy(), candidates.sandboxes())
         })),
+        "namespace" | "target-namespace" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
+            starting_with(&current.to_string_lossy(), candidates.namespaces())
+        })),
+        "output" => output_formats(arg),
         "contract" => Some(ArgValueCompleter::new(|current: &std::ffi::OsStr| {
             starting_with(&current.to_string_lossy(), [Contract::CURRENT.to_owned()])
         })),
@@ -76,6 +92,21 @@ fn completer(
         })),
         _ => None,
     }
+}
+
+/// The formats of a result. Files and values that clap knows are completed without it.
+fn output_formats(arg: &Arg) -> Option<ArgValueCompleter> {
+    let is_format = arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == "FORMAT"));
+    if !is_format || !arg.get_possible_values().is_empty() {
+        return None;
+    }
+    let for_people = arg.get_default_values().first().and_then(|value| value.to_str()).unwrap_or_default();
+    // `version` prints all fields unless a format is named.
+    let for_people = if for_people.is_empty() { "short" } else { for_people };
+    let formats = [for_people.to_owned(), "json".to_owned(), "yaml".to_owned()];
+    Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
+        starting_with(&current.to_string_lossy(), formats.clone())
+    }))
 }
 
 fn argument(id: &str, candidates: Arc<dyn Candidates>) -> Option<ArgValueCompleter> {

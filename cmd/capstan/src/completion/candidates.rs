@@ -1,10 +1,4 @@
-use std::{
-    collections::BTreeSet,
-    ffi::{OsStr, OsString},
-    fs,
-    path::PathBuf,
-    time::Duration,
-};
+use std::{collections::BTreeSet, ffi::OsString, fs, path::PathBuf, time::Duration};
 
 use api::{ProviderId, ProviderType};
 use management::ManagementCluster;
@@ -13,6 +7,7 @@ use repository::Location;
 
 use crate::{
     Environment,
+    cli::typed,
     sandboxes::Home,
     settings::{self, KubeFlags, Source},
 };
@@ -31,6 +26,8 @@ pub(crate) trait Candidates: Send + Sync {
     fn target_contexts(&self) -> Vec<String>;
     /// Names of the sandboxes of this machine.
     fn sandboxes(&self) -> Vec<String>;
+    /// Namespaces of the management cluster.
+    fn namespaces(&self) -> Vec<String>;
     /// Names of the workload clusters of the namespace that has been typed, or of the context's.
     fn clusters(&self) -> Vec<String>;
     /// Names of the objects of a type that can be rolled out, there.
@@ -140,6 +137,10 @@ impl Candidates for LocalCandidates {
         Home::of(&self.environment).and_then(|home| home.names()).unwrap_or_default()
     }
 
+    fn namespaces(&self) -> Vec<String> {
+        self.ask(async |cluster, _| cluster.namespace_names().await.ok())
+    }
+
     fn clusters(&self) -> Vec<String> {
         self.ask(async |cluster, namespace| management::cluster_names(cluster, namespace).await.ok())
     }
@@ -154,43 +155,4 @@ impl Candidates for LocalCandidates {
 fn names_in(folder: &std::path::Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     entries.filter_map(|entry| entry.ok()?.file_name().as_os_str().to_str().map(str::to_owned)).collect()
-}
-
-/// The value of a flag among the words typed so far: `--flag value`, `--flag=value`, `-f value`, `-fvalue`.
-pub(super) fn typed<'a>(words: &'a [impl AsRef<OsStr>], long: &str, short: Option<char>) -> Option<&'a str> {
-    let long = format!("--{long}");
-    let short = short.map(|letter| format!("-{letter}"));
-    let words: Vec<&str> = words.iter().filter_map(|word| word.as_ref().to_str()).collect();
-    words.iter().enumerate().rev().find_map(|(at, word)| {
-        let names = std::iter::once(&long).chain(&short);
-        names.filter_map(|name| word.strip_prefix(name.as_str()).map(|rest| (name, rest))).find_map(
-            |(name, rest)| match rest.strip_prefix('=') {
-                Some(value) => Some(value),
-                None if rest.is_empty() => words.get(at + 1).copied(),
-                None if name.len() == 2 => Some(rest),
-                None => None,
-            },
-        )
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_flag_is_found_in_every_way_it_can_be_typed() {
-        let infrastructure =
-            |words: &[&'static str]| typed(words, "infrastructure", Some('i')).map(str::to_owned);
-        for words in [
-            ["--infrastructure", "aws"],
-            ["--infrastructure=aws", ""],
-            ["-i", "aws"],
-            ["-iaws", ""],
-            ["-i=aws", ""],
-        ] {
-            assert_eq!(infrastructure(&words).as_deref(), Some("aws"), "{words:?}");
-        }
-        assert_eq!(infrastructure(&["--infrastructures=aws"]), None);
-    }
 }

@@ -5,6 +5,9 @@ use crate::program::Program;
 /// The variable by which a completion script says who asks; its value is the shell.
 pub(crate) const VARIABLE: &str = "CAPSTAN_COMPLETE";
 
+/// The script of bash. That of clap asks about the words as bash splits them, so `aws:` has no candidates.
+const BASH: &str = include_str!("bash.sh");
+
 /// The shells that can be served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shell {
@@ -38,8 +41,14 @@ impl Shell {
 
 /// The script that registers completion with a shell. It calls the program by its name, as the user does.
 pub(crate) fn script(shell: Shell, program: Program) -> std::io::Result<Vec<u8>> {
+    if shell == Shell::Bash {
+        let name = program.name().replace(' ', "-");
+        let script = BASH.replace("VARIABLE", VARIABLE).replace("PROGRAM", &name);
+        return Ok(script.replace("NAME", &name.replace('-', "_")).into_bytes());
+    }
     let mut script = Vec::new();
-    let name = program.name();
-    shell.engine().write_registration(VARIABLE, name, name, name, &mut script)?;
+    // kubectl completes its plugins by other means; the executable itself is completed like any other.
+    let name = program.name().replace(' ', "-");
+    shell.engine().write_registration(VARIABLE, &name, &name, &name, &mut script)?;
     Ok(script)
 }

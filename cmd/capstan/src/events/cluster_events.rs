@@ -1,11 +1,17 @@
-use apply::{Blocker, Written};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use api::output::ProgressLine;
+use apply::Blocker;
 
 use super::{
     ApiWarnings, Writes, json,
     patient::{PATIENCE, Patient},
     tree, words,
 };
-use crate::ui::Messages;
+use crate::ui::{Messages, closing_line};
 
 /// `--progress`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -27,11 +33,28 @@ pub(crate) struct ClusterEvents {
     writes: Writes,
     patient: Patient,
     hidden: ApiWarnings,
+    step: Arc<Mutex<CountedStep>>,
+}
+
+/// The step whose objects are counted.
+#[derive(Default)]
+struct CountedStep {
+    /// Its live line; empty for a step without a count.
+    text: String,
+    written: usize,
+    of: Option<usize>,
 }
 
 impl ClusterEvents {
     pub(crate) fn new(messages: Messages, format: ProgressFormat, writes: Writes) -> Self {
-        Self { messages, format, writes, patient: Patient::default(), hidden: ApiWarnings::default() }
+        Self {
+            messages,
+            format,
+            writes,
+            patient: Patient::default(),
+            hidden: ApiWarnings::default(),
+            step: Arc::default(),
+        }
     }
 
     /// The same without some of the warnings of servers.
@@ -73,15 +96,20 @@ impl ClusterEvents {
         }
     }
 
+    /// The last line of a verb that has succeeded: its result, and the time it took.
+    pub(crate) fn done(&self, result: &str, took: Duration) {
+        if self.format == ProgressFormat::Json {
+            self.line(&json::done(result, took));
+        } else {
+            self.messages.status(closing_line(result, took));
+        }
+    }
+
     fn server_event(&self, event: &apply::Event) {
         use apply::Event;
-        match event {
-            Event::Wrote { how: Written::Created | Written::Changed, .. } | Event::Deleted { .. } => {
-                self.writes.add();
-            }
-            Event::Requested { effect, .. } => self.writes.sent(*effect),
-            Event::Warning { text, .. } if self.hidden.hides(text) => return,
-            _ => {}
+        self.writes.note(event);
+        if matches!(event, Event::Warning { text, .. } if self.hidden.hides(text)) {
+            return;
         }
         if self.format == ProgressFormat::Json
             && let Some(line) = json::of_server(event)
@@ -95,13 +123,17 @@ impl ClusterEvents {
                 let text = words::retrying(action, why, *since, *after);
                 if *since >= PATIENCE { self.messages.status(text) } else { self.messages.log(1, text) }
             }
+            // Nobody who wants silence wants to know what Cluster API does by itself.
+            Event::Warning { text, .. } if self.messages.is_quiet() && ApiWarnings::Known.hides(text) => {}
             Event::Warning { text, action } => self.messages.warning(words::warned(text, action)),
-            Event::Wrote { object, how } => self.messages.log(5, words::wrote(object, *how)),
+            Event::Wrote { object, how } => {
+                self.count_object();
+                self.messages.log(5, words::wrote(object, *how));
+            }
             Event::Deleted { object } => self.messages.log(5, format!("deleted {object}")),
             Event::WaitingForLease { .. } | Event::TookOverLease { .. } => {
-                let text = words::lease(event);
-                self.messages.progress().begin(&text);
-                self.messages.status(text);
+                self.messages.progress().begin_named_above();
+                self.messages.status(words::lease(event));
             }
             Event::Waiting { blockers } => self.waiting(blockers),
             Event::Migrating { definition, done, of } => {
@@ -114,12 +146,16 @@ impl ClusterEvents {
 
     fn cluster_event(&self, event: &management::Event) {
         self.patient.forget();
+        self.begin_step(event);
         if self.format == ProgressFormat::Json {
             return self.line(&json::of_cluster(event));
         }
         match words::of_cluster(event) {
             words::Said::Status(text) => {
-                self.messages.progress().begin(&text);
+                match words::live(event) {
+                    Some(live) => self.messages.progress().begin(&live),
+                    None => self.messages.progress().begin_named_above(),
+                }
                 self.messages.status(text);
             }
             words::Said::Part(text) => {
@@ -127,6 +163,23 @@ impl ClusterEvents {
                 self.messages.log(1, text);
             }
             words::Said::Warning(text) => self.messages.warning(text),
+        }
+    }
+
+    fn begin_step(&self, event: &management::Event) {
+        let of = match event {
+            management::Event::Installing { objects, .. } => Some(*objects),
+            _ => None,
+        };
+        let text = words::live(event).unwrap_or_default();
+        *self.step.lock().unwrap_or_else(PoisonError::into_inner) = CountedStep { text, written: 0, of };
+    }
+
+    fn count_object(&self) {
+        let mut step = self.step.lock().unwrap_or_else(PoisonError::into_inner);
+        if !step.text.is_empty() {
+            step.written += 1;
+            self.messages.progress().begin(&words::counted(&step.text, step.written, step.of));
         }
     }
 
@@ -140,20 +193,22 @@ impl ClusterEvents {
         }
     }
 
-    fn line(&self, line: &api::output::ProgressLine) {
+    fn line(&self, line: &ProgressLine) {
+        let completed = match line {
+            ProgressLine::Warning { text } => {
+                Some(ProgressLine::Warning { text: self.messages.completed(text) })
+            }
+            _ => None,
+        };
         // Plain data: it cannot fail to become text.
-        let text = serde_json::to_string(line).unwrap_or_default();
+        let text = serde_json::to_string(completed.as_ref().unwrap_or(line)).unwrap_or_default();
         self.messages.plain(&format!("{text}\n"));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        io,
-        sync::{Arc, Mutex},
-        time::Duration,
-    };
+    use std::io;
 
     use api::{ProviderId, ProviderType};
     use apply::ObjectKey;
@@ -187,6 +242,9 @@ mod tests {
             provider: ProviderId::new(ProviderType::Infrastructure, "aws"),
             version: "v2.11.1".to_owned(),
             namespace: "capa-system".to_owned(),
+            number: 2,
+            of: 4,
+            objects: 28,
         };
         assert_eq!(
             told(ProgressFormat::Auto, &event),
@@ -195,8 +253,24 @@ mod tests {
         assert_eq!(
             told(ProgressFormat::Json, &event),
             "{\"event\":\"step\",\"step\":\"installing\",\"provider\":\"infrastructure-aws\",\
-             \"version\":\"v2.11.1\",\"namespace\":\"capa-system\"}\n"
+             \"version\":\"v2.11.1\",\"namespace\":\"capa-system\",\"counts\":{\"number\":2,\"of\":4,\"objects\":28}}\n"
         );
+    }
+
+    #[test]
+    fn the_live_line_counts_providers_and_objects() {
+        let provider = ProviderId::new(ProviderType::Core, "cluster-api");
+        let (version, namespace) = ("v1.14.0".to_owned(), "capi-system".to_owned());
+        let event =
+            management::Event::Installing { provider, version, namespace, number: 1, of: 4, objects: 28 };
+        let live = words::live(&event).unwrap();
+        assert_eq!(
+            words::counted(&live, 12, Some(28)),
+            "applying cluster-api v1.14.0 (provider 1 of 4): object 12 of 28"
+        );
+        let cert_manager = management::Event::InstallingCertManager { version: "v1.21.1".to_owned() };
+        let live = words::live(&cert_manager).unwrap();
+        assert_eq!(words::counted(&live, 3, None), "applying cert-manager v1.21.1: 3 objects");
     }
 
     #[test]

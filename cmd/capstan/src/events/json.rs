@@ -2,10 +2,11 @@ use std::time::Duration;
 
 use api::{
     ProviderId,
-    output::{LeaseHolder, ProgressLine},
+    output::{LeaseHolder, ProgressLine, StepCounts},
 };
 use apply::Written;
 use management::{Event, object_name, waiting_for};
+use provider::InstalledProvider;
 
 use super::words;
 
@@ -74,14 +75,20 @@ pub(super) fn of_cluster(event: &Event) -> ProgressLine {
         Event::UpgradingCertManager { from, to } => {
             cert_manager("upgradingCertManager", Some(from.clone()), to)
         }
-        Event::Installing { provider, version, namespace } => {
-            of_provider("installing", provider, version, namespace)
+        Event::Installing { provider, version, namespace, number, of, objects } => {
+            let counts = StepCounts { number: *number, of: *of, objects: *objects };
+            of_provider("installing", provider, version, namespace, Some(counts))
+        }
+        Event::Applied { installed, number, of, objects, .. } => {
+            let InstalledProvider { id, version, namespace } = installed;
+            let counts = StepCounts { number: *number, of: *of, objects: *objects };
+            of_provider("applied", id, version, namespace, Some(counts))
         }
         Event::Deleting { provider, version, namespace } => {
-            of_provider("deleting", provider, version, namespace)
+            of_provider("deleting", provider, version, namespace, None)
         }
         Event::CheckingForObjects { provider, version, namespace } => {
-            of_provider("checkingForObjects", provider, version, namespace)
+            of_provider("checkingForObjects", provider, version, namespace, None)
         }
         Event::Resuming { what } => ProgressLine::Resuming { what: what.clone() },
         Event::Moving { phase, done, of } => {
@@ -98,20 +105,39 @@ pub(super) fn of_cluster(event: &Event) -> ProgressLine {
     }
 }
 
+/// The last line of a verb that has succeeded.
+pub(super) fn done(result: &str, took: Duration) -> ProgressLine {
+    ProgressLine::Done { text: result.to_owned(), milliseconds: milliseconds(took) }
+}
+
 fn bare(step: &'static str) -> ProgressLine {
-    ProgressLine::Step { step, provider: None, from: None, version: None, namespace: None }
+    ProgressLine::Step { step, provider: None, from: None, version: None, namespace: None, counts: None }
 }
 
 fn cert_manager(step: &'static str, from: Option<String>, version: &str) -> ProgressLine {
-    ProgressLine::Step { step, provider: None, from, version: Some(version.to_owned()), namespace: None }
+    ProgressLine::Step {
+        step,
+        provider: None,
+        from,
+        version: Some(version.to_owned()),
+        namespace: None,
+        counts: None,
+    }
 }
 
-fn of_provider(step: &'static str, provider: &ProviderId, version: &str, namespace: &str) -> ProgressLine {
+fn of_provider(
+    step: &'static str,
+    provider: &ProviderId,
+    version: &str,
+    namespace: &str,
+    counts: Option<StepCounts>,
+) -> ProgressLine {
     ProgressLine::Step {
         step,
         provider: Some(provider.label()),
         from: None,
         version: Some(version.to_owned()),
         namespace: Some(namespace.to_owned()),
+        counts,
     }
 }

@@ -3,6 +3,8 @@ use std::time::Duration;
 use apply::{ObjectKey, Written};
 use management::{Event, MovePhase};
 
+use crate::ui::{count_of, in_seconds};
+
 /// What is said of an event.
 pub(super) enum Said {
     Status(String),
@@ -28,11 +30,18 @@ pub(super) fn of_cluster(event: &Event) -> Said {
         Event::UpgradingCertManager { from, to } => {
             format!("Upgrading cert-manager from={} to={}", quoted(from), quoted(to))
         }
-        Event::Installing { provider, version, namespace } => format!(
+        Event::Installing { provider, version, namespace, .. } => format!(
             "Installing provider={} version={} targetNamespace={}",
             quoted(&provider.label()),
             quoted(version),
             quoted(namespace)
+        ),
+        Event::Applied { installed, number, of, objects, took } => format!(
+            "applied {} {} ({number} of {of}): {} in {}",
+            installed.id.label(),
+            installed.version,
+            count_of(*objects, "object"),
+            in_seconds(*took)
         ),
         Event::Deleting { provider, version, namespace } => {
             format!("Deleting {}", reference(&provider.label(), version, namespace))
@@ -53,6 +62,27 @@ pub(super) fn of_cluster(event: &Event) -> Said {
         }
         Event::Warning { text } => return Said::Warning(text.clone()),
     })
+}
+
+/// The live line of a step that has a count or repeats the line above it otherwise; none for all others.
+pub(super) fn live(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::InstallingCertManager { version } | Event::UpgradingCertManager { to: version, .. } => {
+            format!("applying cert-manager {version}")
+        }
+        Event::Installing { provider, version, number, of, .. } => {
+            format!("applying {} {version} (provider {number} of {of})", provider.label())
+        }
+        _ => return None,
+    })
+}
+
+/// The live line of a step whose objects are counted.
+pub(super) fn counted(step: &str, written: usize, of: Option<usize>) -> String {
+    match of {
+        Some(of) => format!("{step}: object {} of {of}", written.min(of)),
+        None => format!("{step}: {}", count_of(written, "object")),
+    }
 }
 
 /// How far a phase of a move is.
@@ -98,11 +128,7 @@ fn quoted(text: &str) -> String {
 /// A request that is tried again.
 pub(super) fn retrying(action: &str, why: &str, since: Duration, after: Duration) -> String {
     let tried = if since.as_secs() > 0 { format!(" (for {}s)", since.as_secs()) } else { String::new() };
-    format!("cannot {action}{tried}: {why}; trying again in {}", pause(after))
-}
-
-fn pause(after: Duration) -> String {
-    if after.as_secs() > 0 { format!("{}s", after.as_secs()) } else { format!("{}ms", after.as_millis()) }
+    format!("cannot {action}{tried}: {why}; trying again in {}", in_seconds(after))
 }
 
 /// What a server says of a request, and of which.

@@ -3,7 +3,9 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-use apply::Effect;
+use apply::{Effect, Event, Written};
+
+use crate::ui::count_of;
 
 /// How many objects a run has changed so far. Clones count together.
 #[derive(Clone, Debug, Default)]
@@ -11,14 +13,17 @@ pub(crate) struct Writes(Arc<Counted>);
 
 #[derive(Debug, Default)]
 struct Counted {
-    answered: AtomicUsize,
+    created: AtomicUsize,
+    changed: AtomicUsize,
+    deleted: AtomicUsize,
     any_sent: AtomicBool,
 }
 
 impl Writes {
     /// How many the server has answered.
     pub(crate) fn count(&self) -> usize {
-        self.0.answered.load(Ordering::Relaxed)
+        let Counted { created, changed, deleted, .. } = &*self.0;
+        [created, changed, deleted].map(|count| count.load(Ordering::Relaxed)).iter().sum()
     }
 
     /// Whether any was sent, answered or not.
@@ -26,20 +31,56 @@ impl Writes {
         self.0.any_sent.load(Ordering::Relaxed)
     }
 
-    pub(super) fn add(&self) {
-        self.0.answered.fetch_add(1, Ordering::Relaxed);
+    /// The numbers in words: `3 objects created, 1 changed`; none without any.
+    pub(crate) fn in_words(&self) -> Option<String> {
+        let Counted { created, changed, deleted, .. } = &*self.0;
+        let counts = [("created", created), ("changed", changed), ("deleted", deleted)];
+        let counts = counts.map(|(verb, count)| (verb, count.load(Ordering::Relaxed)));
+        let mut some = counts.iter().filter(|(_, count)| *count > 0);
+        let (verb, count) = some.next()?;
+        let first = format!("{} {verb}", count_of(*count, "object"));
+        Some(some.fold(first, |text, (verb, count)| format!("{text}, {count} {verb}")))
+    }
+
+    /// Counts an event of a server, if it is a write.
+    pub(super) fn note(&self, event: &Event) {
+        let count = match event {
+            Event::Wrote { how: Written::Created, .. } => &self.0.created,
+            Event::Wrote { how: Written::Changed, .. } => &self.0.changed,
+            Event::Deleted { .. } => &self.0.deleted,
+            Event::Requested { effect: Effect::Write, .. } => {
+                return self.0.any_sent.store(true, Ordering::Relaxed);
+            }
+            _ => return,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
     }
 
     /// As many, all of them sent.
     #[cfg(test)]
-    pub(crate) fn of(answered: usize) -> Self {
-        Self(Arc::new(Counted { answered: answered.into(), any_sent: true.into() }))
+    pub(crate) fn of(created: usize) -> Self {
+        let (created, any_sent) = (created.into(), true.into());
+        Self(Arc::new(Counted { created, any_sent, ..Counted::default() }))
     }
+}
 
-    /// Notes a request when it may change something.
-    pub(super) fn sent(&self, effect: Effect) {
-        if effect == Effect::Write {
-            self.0.any_sent.store(true, Ordering::Relaxed);
+#[cfg(test)]
+mod tests {
+    use apply::ObjectKey;
+
+    use super::*;
+
+    #[test]
+    fn writes_are_told_by_what_they_did() {
+        let writes = Writes::default();
+        assert_eq!(writes.in_words(), None);
+        let object = ObjectKey::default();
+        for how in [Written::Created, Written::Created, Written::Changed, Written::Unchanged] {
+            writes.note(&Event::Wrote { object: object.clone(), how });
         }
+        assert_eq!(writes.in_words().as_deref(), Some("2 objects created, 1 changed"));
+        let writes = Writes::default();
+        writes.note(&Event::Deleted { object });
+        assert_eq!(writes.in_words().as_deref(), Some("1 object deleted"));
     }
 }

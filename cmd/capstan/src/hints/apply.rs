@@ -33,6 +33,9 @@ fn request(error: &ApiError) -> Option<String> {
         }
         ApiError::Status { code: 403, message, .. } => Some(may_not(message)),
         ApiError::Unreachable { source, .. } => Some(no_answer(source).to_owned()),
+        ApiError::Answer { server, code: 400, .. } if server.starts_with("http://") => {
+            Some("write `https://` into `server` in the kubeconfig".to_owned())
+        }
         ApiError::Answer { .. } => {
             Some("the address in the kubeconfig leads to something else, such as a proxy's page".to_owned())
         }
@@ -44,7 +47,7 @@ fn request(error: &ApiError) -> Option<String> {
             Some(format!("mend or delete what serves `{group_version}`: `kubectl get apiservices` shows it"))
         }
         ApiError::LeaseLost { .. } => {
-            Some("`status` shows what is unfinished and the command that completes it".to_owned())
+            Some("`capstan status` shows what is unfinished and the command that completes it".to_owned())
         }
         ApiError::Status { .. }
         | ApiError::NoLease { .. }
@@ -80,6 +83,10 @@ fn no_answer(why: &NoAnswer) -> &'static str {
         NoAnswer::Certificate { .. } => {
             "take a kubeconfig of this server: `certificate-authority` must be the one that signed its certificate"
         }
+        NoAnswer::Protocol { https: false } => "write `https://` into `server` in the kubeconfig",
+        NoAnswer::Protocol { https: true } => {
+            "correct the port of `server` in the kubeconfig: this one is not for HTTPS"
+        }
         NoAnswer::TimedOut { .. } | NoAnswer::Connection { .. } => {
             "check the way to it: VPN, firewall, HTTPS_PROXY and NO_PROXY, `proxy-url` in the kubeconfig"
         }
@@ -95,11 +102,11 @@ fn may_not(message: &str) -> String {
     };
     let verb = message.split(" cannot ").nth(1).and_then(|rest| rest.split(' ').next());
     let (Some(verb), Some(resource)) = (verb, behind("resource \"")) else {
-        return "ask for the right, or name another context with `--kubeconfig-context`".to_owned();
+        return "request this permission, or name another context with `--kubeconfig-context`".to_owned();
     };
     let group = behind("API group \"").map(|group| format!(".{group}")).unwrap_or_default();
     let scope = behind("namespace \"").map_or_else(String::new, |namespace| format!(" -n {namespace}"));
-    format!("ask for the right; `kubectl auth can-i {verb} {resource}{group}{scope}` tells when it is there")
+    format!("request this permission; check it with `kubectl auth can-i {verb} {resource}{group}{scope}`")
 }
 
 fn in_use(error: &InUse) -> String {
@@ -128,15 +135,18 @@ mod tests {
             denied(
                 "deployments.apps is forbidden: User \"me\" cannot patch resource \"deployments\" in API group \"apps\" in the namespace \"ns\""
             ),
-            "ask for the right; `kubectl auth can-i patch deployments.apps -n ns` tells when it is there"
+            "request this permission; check it with `kubectl auth can-i patch deployments.apps -n ns`"
         );
         assert_eq!(
             denied(
                 "namespaces is forbidden: User \"me\" cannot list resource \"namespaces\" in API group \"\" at the cluster scope"
             ),
-            "ask for the right; `kubectl auth can-i list namespaces` tells when it is there"
+            "request this permission; check it with `kubectl auth can-i list namespaces`"
         );
-        assert_eq!(denied("no"), "ask for the right, or name another context with `--kubeconfig-context`");
+        assert_eq!(
+            denied("no"),
+            "request this permission, or name another context with `--kubeconfig-context`"
+        );
     }
 
     #[test]

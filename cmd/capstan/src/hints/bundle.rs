@@ -24,7 +24,7 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
         BundleError::Flawed { flaw, .. } => match flaw {
             BundleFlaw::NoBundle => "other layouts are read by `oras` and `skopeo`",
             BundleFlaw::Form { .. } | BundleFlaw::Layout { .. } => "use the program that made it",
-            _ => "nothing of it was used; carry it over again, or make it again with `bundle create`",
+            _ => "nothing of it was used; carry it over again, or make it again with `capstan bundle create`",
         },
         _ => return Vec::new(),
     };

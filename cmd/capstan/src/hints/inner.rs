@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn facts_of_an_error_that_is_only_passed_on_are_found() {
         let absent = LifecycleError::Contract(ContractError::Absent);
-        assert_eq!(for_error(&absent), ["`init` installs it"]);
+        assert_eq!(for_error(&absent), ["`capstan init` installs it"]);
         let problem = |text: &str| Problem {
             text: text.to_owned(),
             hint: Some(format!("mend {text}")),

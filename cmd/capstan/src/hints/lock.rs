@@ -1,25 +1,29 @@
 use repository::NotAsLocked;
 
 use super::rules::one_of;
+use crate::suggested_commands::quoted;
 
 pub(super) fn hints(error: &NotAsLocked) -> Vec<String> {
     match error {
-        NotAsLocked::Provider { provider, .. } => vec![format!("lock it with `lock --update {provider}`")],
+        NotAsLocked::Provider { provider, .. } => {
+            vec![format!("lock it with `capstan lock --update {provider}`")]
+        }
         NotAsLocked::Version { provider, version, .. } => {
             vec![format!("leave the version out, or lock the other one with `{}`", update(provider, version))]
         }
         NotAsLocked::File { near, .. } if !near.is_empty() => vec![format!("did you mean {}?", one_of(near))],
         NotAsLocked::File { provider, version, file, .. } => {
             vec![format!(
-                "where it is a file of the release, lock it with `lock --file {file}`, or all of it with `{}`",
+                "where it is a file of the release, lock it with `capstan lock --file {}`, or all of it with `{}`",
+                quoted(file, None),
                 update(provider, version)
             )]
         }
         NotAsLocked::Kustomization { provider, differences, .. } if differences.is_empty() => vec![format!(
-            "name it in clusterctl.yaml, under `kustomization` of the provider, and lock it with `lock --update {provider}`"
+            "name it in clusterctl.yaml, under `kustomization` of the provider, and lock it with `capstan lock --update {provider}`"
         )],
         NotAsLocked::Kustomization { provider, .. } => vec![format!(
-            "look at what changed; where it is as it should be, accept it with `lock --update {provider}`"
+            "look at what changed; where it is as it should be, accept it with `capstan lock --update {provider}`"
         )],
         NotAsLocked::Content { provider, version, .. } => {
             vec![format!(
@@ -33,7 +37,7 @@ pub(super) fn hints(error: &NotAsLocked) -> Vec<String> {
 /// The version of cert-manager is that of the configuration.
 fn update(provider: &str, version: &str) -> String {
     if provider == provider::config::CertManager::LABEL {
-        return format!("lock --update {provider}");
+        return format!("capstan lock --update {provider}");
     }
-    format!("lock --update {provider}:{version}")
+    format!("capstan lock --update {provider}:{version}")
 }

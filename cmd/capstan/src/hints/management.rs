@@ -4,13 +4,10 @@ use api::{Contract, ProviderId};
 use apply::{Blocker, GroupKind, Health, ObjectKey};
 use management::{
     ArchiveError, CertManagerError, ContractError, DeleteError, DescribeError, JournalError, KeyError,
-    MoveError, MovePhase, NotReady, Problems, UnfinishedRun, UpgradeError,
+    MoveError, MovePhase, MoveSide, NotReady, Problems, UnfinishedRun, UpgradeError,
 };
 
-use super::{
-    PROGRAM,
-    rules::{as_error, one_of},
-};
+use super::rules::{as_error, one_of};
 use crate::verbs::r#move::command;
 
 pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
@@ -34,13 +31,26 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
     one.into_iter().collect()
 }
 
+/// True if an error is about the cluster that is moved to, and so are the errors below it.
+pub(super) fn is_on_target(error: &(dyn Error + 'static)) -> bool {
+    use MoveError::{Api, Contract, Discover, Objects};
+    match as_error(error) {
+        Some(Contract { side, .. } | Discover { side, .. } | Api { side, .. }) => *side == MoveSide::Target,
+        Some(Objects { action, .. }) => *action == "created" || *action == "removed",
+        _ => false,
+    }
+}
+
 fn contract(error: &ContractError) -> Option<String> {
     match error {
-        ContractError::Absent => Some("`init` installs it".to_owned()),
+        ContractError::Absent => Some("`capstan init` installs it".to_owned()),
         ContractError::Contract { found, .. }
             if found.as_str() != Contract::CURRENT && found.is_compatible() =>
         {
-            Some(format!("go to the newer contract first: `upgrade apply --contract {}`", Contract::CURRENT))
+            Some(format!(
+                "go to the newer contract first: `capstan upgrade apply --contract {}`",
+                Contract::CURRENT
+            ))
         }
         ContractError::Contract { .. } | ContractError::Api(_) => None,
     }
@@ -54,7 +64,7 @@ fn description(error: &DescribeError) -> Option<String> {
         DescribeError::NoSuchCluster { elsewhere, .. } if !elsewhere.is_empty() => {
             Some(format!("there is one in namespace {}: name it with `--namespace`", one_of(elsewhere)))
         }
-        DescribeError::NoSuchCluster { .. } => Some("`kubectl get clusters -A` lists them".to_owned()),
+        DescribeError::NoSuchCluster { .. } => Some("`capstan get clusters -A` lists them".to_owned()),
         DescribeError::Contract(_) | DescribeError::Api(_) => None,
     }
 }
@@ -62,17 +72,17 @@ fn description(error: &DescribeError) -> Option<String> {
 fn upgrade(error: &UpgradeError) -> Option<String> {
     match error {
         UpgradeError::Unfinished(_) => Some(
-            "`upgrade resume` goes on with it, `upgrade rollback` goes back, `upgrade abort` leaves things as they are"
+            "`capstan upgrade resume` goes on with it, `capstan upgrade rollback` goes back, `capstan upgrade abort` leaves things as they are"
                 .to_owned(),
         ),
         UpgradeError::WithoutKustomizations { lost, .. } => {
             let flag = |(id, _): &(ProviderId, String)| format!("`--kustomization {}=DIR`", id.label());
             let flags = lost.iter().map(flag).collect::<Vec<_>>().join(" and ");
-            Some(format!("name it with {flags}, or go back with `upgrade rollback`"))
+            Some(format!("name it with {flags}, or go back with `capstan upgrade rollback`"))
         }
-        UpgradeError::NoJournal { .. } => Some("`upgrade plan` shows what there is to go to".to_owned()),
+        UpgradeError::NoJournal { .. } => Some("`capstan upgrade plan` shows what there is to go to".to_owned()),
         UpgradeError::NoWayBack { .. } => Some(
-            "remove what stands in the way and run it again, or stay with the new versions: `upgrade resume` completes \
+            "remove what stands in the way and run it again, or stay with the new versions: `capstan upgrade resume` completes \
              what was cut off"
                 .to_owned(),
         ),
@@ -83,12 +93,12 @@ fn upgrade(error: &UpgradeError) -> Option<String> {
 fn unfinished(run: &UnfinishedRun) -> String {
     match run {
         UnfinishedRun::Upgrade(_) => {
-            "`upgrade resume` completes it, `upgrade rollback` undoes it; `--abandon` proceeds all the same"
+            "`capstan upgrade resume` completes it, `capstan upgrade rollback` undoes it; `--abandon` proceeds all the same"
                 .to_owned()
         }
         UnfinishedRun::Move(journal) => format!(
             "on its source cluster, `{}` completes it; `--abandon` proceeds all the same",
-            command(journal, PROGRAM)
+            command(journal)
         ),
     }
 }
@@ -124,8 +134,14 @@ fn movement(error: &MoveError) -> Option<String> {
         }
         MoveError::Awake { .. } => "find out who has resumed them, and run the command again",
         MoveError::TooLate => "the command that began the move goes on with it",
+        MoveError::Incomplete { .. } => {
+            "restore them from a backup with `capstan restore FILE`; what is there already is kept"
+        }
+        MoveError::Orphaned { .. } => {
+            "run the move out of that cluster again; if it no longer exists, restore them from a backup with `capstan restore FILE`"
+        }
         MoveError::NoMove { .. } => {
-            "`move status` looks at both clusters; name the target with `--to-kubeconfig`"
+            "`capstan move status` looks at both clusters; name the target with `--to-kubeconfig`"
         }
         _ => return None,
     };
@@ -134,17 +150,27 @@ fn movement(error: &MoveError) -> Option<String> {
 
 fn journal(error: &JournalError) -> Option<String> {
     let hint = match error {
+        JournalError::Another { other_end: Some(MoveSide::Target), .. } => {
+            "name the target of that move; if it no longer exists, `capstan move --lost target` resumes the Clusters of the source"
+                .to_owned()
+        }
+        JournalError::Another { other_end: Some(MoveSide::Source), .. } => {
+            "name the source of that move; if it no longer exists, `capstan move --lost source --to-kubeconfig FILE` resumes the \
+             Clusters of the target"
+                .to_owned()
+        }
         JournalError::Another { journal, .. } if journal.phase == MovePhase::Aborting => {
-            "`move --abort` with the same ends undoes the rest of it".to_owned()
+            "`capstan move --abort` with the same ends undoes the rest of it".to_owned()
         }
         JournalError::Another { .. } => {
-            "go on with that move first, or undo it with `--abort`; `move status` tells what it is".to_owned()
+            "go on with that move first, or undo it with `--abort`; `capstan move status` tells what it is"
+                .to_owned()
         }
         JournalError::Unusable { place, .. } => {
             let (namespace, name) = place.split_once('/').unwrap_or(("default", place));
             format!("`kubectl get configmap -n {namespace} {name} -o yaml` shows it")
         }
-        JournalError::TakenOver => "`move status` tells how far it is".to_owned(),
+        JournalError::TakenOver => "`capstan move status` tells how far it is".to_owned(),
         JournalError::Place { .. } | JournalError::NotKept { .. } | JournalError::Disk(_) => return None,
     };
     Some(hint)
@@ -226,7 +252,7 @@ fn look_at(blocker: &Blocker) -> String {
         namespace => format!(" -n {namespace}"),
     };
     format!(
-        "`kubectl describe {}{dotted}{scope} {}` shows more, `status` how all of it is",
+        "`kubectl describe {}{dotted}{scope} {}` shows more, `capstan status` how all of it is",
         kind.to_lowercase(),
         object.name
     )
@@ -256,11 +282,13 @@ mod tests {
         let not_ready = |blockers| hints(&NotReady { after: Duration::from_secs(5), blockers });
         assert_eq!(
             not_ready(vec![blocker("apps", "Deployment", vec![])]),
-            ["`kubectl describe deployment.apps -n ns manager` shows more, `status` how all of it is"]
+            [
+                "`kubectl describe deployment.apps -n ns manager` shows more, `capstan status` how all of it is"
+            ]
         );
         assert_eq!(
             not_ready(vec![blocker("apps", "Deployment", vec![blocker("", "Pod", vec![])])]),
-            ["`kubectl describe pod -n ns manager` shows more, `status` how all of it is"]
+            ["`kubectl describe pod -n ns manager` shows more, `capstan status` how all of it is"]
         );
         assert_eq!(not_ready(vec![]), Vec::<String>::new());
         let mut refused = blocker("apiextensions.k8s.io", "CustomResourceDefinition", vec![]);
@@ -270,7 +298,7 @@ mod tests {
         assert_eq!(
             not_ready(vec![blocker("apps", "Deployment", vec![]), refused]),
             [
-                "`kubectl describe customresourcedefinition.apiextensions.k8s.io widgets.example.org` shows more, `status` \
+                "`kubectl describe customresourcedefinition.apiextensions.k8s.io widgets.example.org` shows more, `capstan status` \
                  how all of it is",
                 "another definition of `example.org` has a name that this one needs; if nobody uses it, delete it and run \
                  the same command again"

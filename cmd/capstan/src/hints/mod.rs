@@ -5,6 +5,7 @@ mod bundle;
 mod git;
 mod hosts;
 mod inner;
+mod kinds;
 mod lock;
 mod management;
 mod members;
@@ -17,8 +18,6 @@ mod sandbox;
 mod settings;
 mod workload;
 
-/// Stands in hints for the name that the program was called by.
-pub(crate) const PROGRAM: &str = "{bin}";
-
+pub(crate) use kinds::kind_of;
 pub(crate) use members::members;
 pub(crate) use rules::for_error;

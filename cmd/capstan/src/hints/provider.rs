@@ -35,13 +35,18 @@ fn missing_values(error: &MissingValues) -> Vec<String> {
     if names.contains(&"KUBERNETES_VERSION") {
         hints.push("give the Kubernetes version with `--kubernetes-version v1.35.0`".to_owned());
     }
-    if let Some(name) = names.iter().find(|name| **name != "KUBERNETES_VERSION") {
+    let others: Vec<&str> = names.into_iter().filter(|name| *name != "KUBERNETES_VERSION").collect();
+    if !others.is_empty() {
+        let exported: Vec<String> = others.iter().map(|name| format!("{name}=VALUE")).collect();
+        let written: Vec<String> = others.iter().map(|name| format!("`{name}: VALUE`")).collect();
         hints.push(format!(
-            "set it in the environment (`export {name}=VALUE`) or in clusterctl.yaml (`{name}: VALUE`)"
+            "set in the environment: `export {}`, or in clusterctl.yaml: {}",
+            exported.join(" "),
+            written.join(", ")
         ));
         hints.push(
-            "`generate cluster --list-variables`, for a provider `generate provider --describe`, shows all variables \
-             with their defaults"
+            "list all variables with their defaults: `capstan generate cluster NAME --list-variables`, or for a provider \
+             `capstan generate provider --describe`"
                 .to_owned(),
         );
     }
@@ -97,8 +102,8 @@ fn unknown_provider(error: &UnknownProvider) -> Vec<String> {
     }
     if hints.is_empty() {
         let (name, flag) = (&error.name, error.provider_type.flag());
-        hints.push("`config repositories` lists the providers".to_owned());
-        hints.push(format!("add your own with `provider add {name} --type {flag} --url URL`"));
+        hints.push("`capstan config repositories` lists the providers".to_owned());
+        hints.push(format!("add your own with `capstan provider add {name} --type {flag} --url URL`"));
     }
     hints
 }

@@ -24,10 +24,11 @@ fn rollout(error: &RolloutError) -> Option<String> {
             Some(format!("`kubectl get {}` lists them; `-n` names another namespace", in_place(object, "")))
         }
         RolloutError::Paused { object, by_annotation: true } => Some(format!(
-            "`alpha rollout resume` takes annotation `cluster.x-k8s.io/paused` off; `kubectl describe {}` may tell who set it",
+            "`{}` takes annotation `cluster.x-k8s.io/paused` off; `kubectl describe {}` may tell who set it",
+            resume(object),
             in_place(object, &object.name)
         )),
-        RolloutError::Paused { .. } => Some("resume it first: `alpha rollout resume`".to_owned()),
+        RolloutError::Paused { object, .. } => Some(format!("resume it first: `{}`", resume(object))),
         RolloutError::Scheduled { object, .. } => Some(format!(
             "wait, or take the time off: `kubectl patch {} --type merge -p '{{\"spec\":{{\"rollout\":{{\"after\":null}}}}}}'`",
             in_place(object, &object.name)
@@ -37,6 +38,12 @@ fn rollout(error: &RolloutError) -> Option<String> {
         ),
         _ => None,
     }
+}
+
+/// The command that resumes the rollout of an object.
+fn resume(object: &ObjectKey) -> String {
+    let ObjectKey { kind, namespace, name, .. } = object;
+    format!("capstan alpha rollout resume {}/{name} -n {namespace}", kind.to_lowercase())
 }
 
 /// What kubectl is to be told of an object, or of all in its place.

@@ -4,7 +4,7 @@ use super::{
     apply, bundle, git, inner::innermost, management, members, provider, repository, rollout, sandbox,
     settings, workload,
 };
-use crate::failure::chain;
+use crate::{failure::chain, suggested_commands::on_target};
 
 /// The hints of every error in a chain, outermost first, those of an error that holds several behind its own.
 pub(crate) fn for_error(error: &(dyn Error + 'static)) -> Vec<String> {
@@ -25,7 +25,14 @@ pub(crate) fn for_error(error: &(dyn Error + 'static)) -> Vec<String> {
         let own = rules.into_iter().flat_map(|rule| rule(error));
         own.chain(members::errors(error).into_iter().flat_map(for_error)).collect()
     };
-    chain(error).flat_map(of_one).collect()
+    let mut is_on_target = false;
+    let mut hints = Vec::new();
+    for error in chain(error) {
+        is_on_target |= management::is_on_target(error);
+        let own = of_one(error).into_iter();
+        hints.extend(own.map(|hint| if is_on_target { on_target(&hint) } else { hint }));
+    }
+    hints
 }
 
 /// The error as one of type `T`, also where it was boxed to keep its parent small.

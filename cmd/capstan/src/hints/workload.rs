@@ -16,7 +16,7 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
 }
 
 fn unusable_context(error: &WorkloadContextError) -> Vec<String> {
-    let print = "`get kubeconfig` without `--merge` prints it as it is";
+    let print = "leave `--merge` out to print it as it is";
     let more = match error {
         WorkloadContextError::UnsafeFields { .. } => {
             Some("if you trust everyone who may write this Secret, add `--allow-unsafe-fields`")
@@ -32,7 +32,7 @@ fn kubeconfig(error: &WorkloadKubeconfigError) -> Option<String> {
     match error {
         NoSuchCluster { near, .. } if !near.is_empty() => Some(format!("did you mean {}?", one_of(near))),
         NoSuchCluster { .. } => {
-            Some("`kubectl get clusters -A` lists them; `-n` names another namespace".to_owned())
+            Some("`capstan get clusters -A` lists them; `-n` names another namespace".to_owned())
         }
         NotYet { credentials: KubeconfigOf::User, .. } => Some(
             "only some managed control planes make one for users; leave `--user` out for that of the administrator"

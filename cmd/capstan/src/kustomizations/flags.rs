@@ -172,7 +172,7 @@ fn resolve<'f>(
             let near = near_names(name, known.iter().map(|id| id.name.as_str()));
             Err(match near.first() {
                 Some(near) => failure.hint(format!("did you mean `{near}`?")),
-                None => failure.hint("`config repositories` lists the providers"),
+                None => failure.hint("`capstan config repositories` lists the providers"),
             })
         }
         several => {

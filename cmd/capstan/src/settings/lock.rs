@@ -39,10 +39,10 @@ pub(crate) fn read_lock(path: &Path) -> Result<Option<Lock>, Failure> {
     let lock = Lock::parse(&text).map_err(|error| {
         let hint = match &error {
             LockError::Version { .. } => {
-                "use the program that wrote it, or move it away and make a new one with `lock`"
+                "use the program that wrote it, or move it away and make a new one with `capstan lock`"
             }
             LockError::Form { .. } | LockError::Twice { .. } => {
-                "take a version of it that was reviewed, or make a new one with `lock`"
+                "take a version of it that was reviewed, or make a new one with `capstan lock`"
             }
         };
         Failure::from(error).hint(hint).within(unusable())
@@ -71,7 +71,7 @@ pub(crate) fn lock_settings(
         None if globals.lock.is_none() && unlocked == Unlocked::Allowed => Ok(None),
         None => {
             let message = format!("there is no lock at `{}`", path.display());
-            Err(Failure::new(Kind::Environment, message).hint("make one with `lock`"))
+            Err(Failure::new(Kind::Environment, message).hint("make one with `capstan lock`"))
         }
     }
 }

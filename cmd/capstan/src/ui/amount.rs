@@ -7,6 +7,31 @@ pub(crate) fn in_bytes(bytes: u64) -> String {
     HumanBytes(bytes).to_string()
 }
 
+/// A span of time for people, as short as a glance: `420ms`, `8s`, `3m20s`, `1h05m`.
+pub(crate) fn in_seconds(span: Duration) -> String {
+    let seconds = span.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, 0) => format!("{}ms", span.as_millis()),
+        (0, 0, seconds) => format!("{seconds}s"),
+        (0, minutes, seconds) => format!("{minutes}m{seconds:02}s"),
+        (hours, minutes, _) => format!("{hours}h{minutes:02}m"),
+    }
+}
+
+/// The line that ends a verb that writes: its result, and the time it took.
+pub(crate) fn closing_line(result: &str, took: Duration) -> String {
+    format!("done in {}: {result}", in_seconds(took))
+}
+
+/// A number of things for people: `no object`, `1 object`, `7 objects`.
+pub(crate) fn count_of(count: usize, thing: &str) -> String {
+    match count {
+        0 => format!("no {thing}"),
+        1 => format!("1 {thing}"),
+        several => format!("{several} {thing}s"),
+    }
+}
+
 /// A long span for people, in its largest unit alone: `3 days`, `1 hour`, `20 minutes`.
 pub(crate) fn in_days(span: Duration) -> String {
     let minutes = span.as_secs() / 60;
@@ -21,6 +46,13 @@ pub(crate) fn in_days(span: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_spans_have_milliseconds_and_long_ones_hours() {
+        let told = |milliseconds| in_seconds(Duration::from_millis(milliseconds));
+        assert_eq!([told(0), told(999), told(8_999), told(200_000)], ["0ms", "999ms", "8s", "3m20s"]);
+        assert_eq!([told(60_000), told(3_900_000)], ["1m00s", "1h05m"]);
+    }
 
     #[test]
     fn a_span_is_told_in_its_largest_unit() {

@@ -41,6 +41,8 @@ pub(crate) enum Label {
     Hint,
     /// `cause:`
     Cause,
+    /// `usage:`
+    Usage,
     /// A line of the log.
     Log,
     /// A command as it is typed.
@@ -53,7 +55,7 @@ impl Label {
             Self::Error => AnsiColor::Red.on_default().bold(),
             Self::Warning => AnsiColor::Yellow.on_default().bold(),
             Self::Hint => AnsiColor::Cyan.on_default().bold(),
-            Self::Cause | Self::Command => Style::new().bold(),
+            Self::Cause | Self::Usage | Self::Command => Style::new().bold(),
             Self::Log => Style::new().dimmed(),
         }
     }

@@ -13,6 +13,11 @@ impl Input {
         Self { stream, is_terminal }
     }
 
+    /// True if a person types it.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
     /// The stream itself, for what may be larger than the memory.
     pub(crate) fn stream(&mut self) -> &mut dyn Read {
         &mut self.stream

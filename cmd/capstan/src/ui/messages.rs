@@ -7,10 +7,26 @@ use std::{
     },
 };
 
-use super::{Label, Progress, clean};
-use crate::failure::Failure;
+use api::output::ProgressLine;
 
-/// The mouth on stderr. Cheap to clone, so that a library's events can be shown from inside its futures.
+use super::{Label, Progress, clean};
+use crate::{failure::Failure, suggested_commands::SuggestedCommands};
+
+/// The form of the error that ends a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ErrorFormat {
+    /// Labelled lines for people.
+    Text,
+    /// One JSON object in one line.
+    Json,
+    /// The same as the last line of `--progress json`.
+    ProgressLine,
+    /// A YAML document.
+    Yaml,
+}
+
+/// The mouth on stderr. Cheap to clone, so that a library's events can be shown from inside its futures. The commands that
+/// a text suggests are completed on the way out.
 #[derive(Clone)]
 pub(crate) struct Messages {
     stderr: Arc<Mutex<Box<dyn Write + Send>>>,
@@ -18,6 +34,7 @@ pub(crate) struct Messages {
     colour: bool,
     quiet: bool,
     verbosity: Arc<AtomicU8>,
+    commands: Arc<Mutex<SuggestedCommands>>,
 }
 
 impl Messages {
@@ -28,16 +45,34 @@ impl Messages {
             colour: false,
             quiet: false,
             verbosity: Arc::default(),
+            commands: Arc::default(),
         }
     }
 
     /// Settles how to speak, once the flags are known.
-    pub(crate) fn configure(&mut self, colour: bool, quiet: bool) {
+    pub(crate) fn configure(&mut self, colour: bool, quiet: bool, commands: SuggestedCommands) {
+        self.suggest(commands);
         self.colour = colour;
         self.quiet = quiet;
         if quiet {
             self.progress = Progress::new(false);
         }
+    }
+
+    /// Suggests commands in another way from now on. Gives the way before.
+    pub(crate) fn suggest(&self, commands: SuggestedCommands) -> SuggestedCommands {
+        let mut current = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut current, commands)
+    }
+
+    /// Completes the commands that a text suggests.
+    pub(crate) fn completed(&self, text: &str) -> String {
+        self.commands().complete(text).into_owned()
+    }
+
+    /// The way commands are suggested in this run.
+    pub(crate) fn commands(&self) -> SuggestedCommands {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Logs at least this much from now on; never less than was asked for before.
@@ -48,8 +83,13 @@ impl Messages {
     /// What has been done, for people; `--quiet` silences it.
     pub(crate) fn status(&self, text: impl AsRef<str>) {
         if !self.quiet {
-            self.write(&format!("{}\n", clean(text.as_ref())));
+            self.write(&format!("{}\n", clean(&self.completed(text.as_ref()))));
         }
+    }
+
+    /// True with `--quiet`.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// Something that is not an error now and may surprise later.
@@ -81,12 +121,30 @@ impl Messages {
         self.write(text);
     }
 
-    /// `error:`, then a `cause:` for each level below, then each hint once.
-    pub(crate) fn failure(&self, failure: &Failure) {
+    /// Reports the error that ends the run.
+    pub(crate) fn failure(&self, failure: &Failure, format: ErrorFormat) {
+        let report = || failure.report(|text| self.completed(text));
+        let text = match format {
+            ErrorFormat::Text => return self.failure_text(failure),
+            ErrorFormat::Json => serde_json::to_string(&report()).map(|line| line + "\n"),
+            ErrorFormat::ProgressLine => {
+                serde_json::to_string(&ProgressLine::Error(report())).map(|line| line + "\n")
+            }
+            ErrorFormat::Yaml => serde_json::to_value(report()).map(|value| manifest::yaml::write(&value)),
+        };
+        // Plain data: it cannot fail to become text.
+        self.write(&text.unwrap_or_default());
+    }
+
+    /// `error:`, then a `cause:` for each level below, then the usage, then each hint once.
+    fn failure_text(&self, failure: &Failure) {
         let mut text = self.line(Label::Error, "error:", failure.message());
         for cause in failure.causes() {
             text.push_str("  ");
             text.push_str(&self.line(Label::Cause, "cause:", cause));
+        }
+        if let Some(usage) = failure.usage() {
+            text.push_str(&self.line(Label::Usage, "usage:", usage));
         }
         for hint in failure.distinct_hints() {
             text.push_str(&self.line(Label::Hint, "hint:", hint));
@@ -101,7 +159,8 @@ impl Messages {
     /// The following lines of a text are indented, so that a label always begins a message.
     fn line(&self, label: Label, word: &str, text: &str) -> String {
         let mut line = String::with_capacity(text.len() + 16);
-        let cleaned = clean(text.trim_end());
+        let text = self.completed(text.trim_end());
+        let cleaned = clean(&text);
         let mut lines = cleaned.lines();
         let first = lines.next().unwrap_or_default();
         // Writing to a String cannot fail.

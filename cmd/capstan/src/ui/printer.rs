@@ -52,6 +52,11 @@ impl Printer {
         self.is_terminal
     }
 
+    /// The width of the terminal that data goes to; none if it goes elsewhere, where nothing is ever cut.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.is_terminal.then(|| usize::from(console::Term::stdout().size().1))
+    }
+
     /// Whether somebody still reads what is printed.
     pub(crate) fn has_reader(&self) -> bool {
         !self.reader_left

@@ -5,7 +5,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{clean, in_bytes};
+use super::{clean, in_bytes, in_seconds};
 
 /// A step that ends sooner than this is never drawn: a flash tells nobody anything.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -29,7 +29,10 @@ pub(crate) struct WaitLine {
 #[derive(Default)]
 struct Step {
     what: String,
+    /// The start of the wait, whatever its steps.
     since: Option<Instant>,
+    /// The start of this step.
+    begun: Option<Instant>,
     bytes: u64,
     total: Option<u64>,
     below: Vec<WaitLine>,
@@ -51,8 +54,14 @@ impl Progress {
         self.with(|step| {
             let since = step.since.or_else(|| Some(Instant::now()));
             let drawn = step.drawn.take();
-            *step = Step { what: clean(what).into_owned(), since, drawn, ..Step::default() };
+            let begun = Some(Instant::now());
+            *step = Step { what: clean(what).into_owned(), since, begun, drawn, ..Step::default() };
         });
+    }
+
+    /// Begins a step that the line above names already: only its time is drawn.
+    pub(crate) fn begin_named_above(&self) {
+        self.begin("");
     }
 
     /// Says what keeps it, line by line, until something else is waited for.
@@ -93,9 +102,10 @@ impl Progress {
     /// Draws, once there has been something to wait for long enough.
     pub(crate) fn tick(&self) {
         self.with(|step| {
-            if step.since.is_some_and(|since| since.elapsed() >= PATIENCE) {
+            if let Some(elapsed) = step.since.map(|since| since.elapsed()).filter(|span| *span >= PATIENCE) {
                 let bar = step.drawn.get_or_insert_with(spinner);
-                bar.set_message(text(&step.what, step.bytes, step.total));
+                let spent = step.begun.map_or(elapsed, |begun| begun.elapsed());
+                bar.set_message(with_time(&text(&step.what, step.bytes, step.total), spent));
                 bar.set_prefix(step.below.iter().map(below).collect::<String>());
                 bar.tick();
             }
@@ -110,9 +120,17 @@ impl Progress {
 }
 
 fn spinner() -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {wide_msg}{prefix}")
-        .expect("the template has known keys only");
+    let width = message_width(console::Term::stderr().size().1);
+    let template = format!("{{spinner}} {{msg:{width}!}}{{prefix}}");
+    let style = ProgressStyle::with_template(&template).expect("the template has known keys only");
     ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style)
+}
+
+/// The columns of a message. A terminal writes `^C` behind it: in a line of its own, it would leave the message there.
+fn message_width(columns: u16) -> usize {
+    const SPINNER: usize = 2;
+    const CTRL_C: usize = 2;
+    usize::from(columns).saturating_sub(SPINNER + CTRL_C + 1).max(1)
 }
 
 fn text(what: &str, bytes: u64, total: Option<u64>) -> String {
@@ -123,17 +141,15 @@ fn text(what: &str, bytes: u64, total: Option<u64>) -> String {
     }
 }
 
-fn below(line: &WaitLine) -> String {
-    let since = line.since.map(|since| format!(" ({})", span(since.elapsed()))).unwrap_or_default();
-    format!("\n  {}{since}", clean(&line.text))
+/// A message with the time it has been shown; the time alone if the line above names the step.
+fn with_time(text: &str, spent: Duration) -> String {
+    let spent = in_seconds(spent);
+    if text.is_empty() { spent } else { format!("{text} ({spent})") }
 }
 
-/// A span of time as short as a glance: `8s`, `3m20s`.
-fn span(span: Duration) -> String {
-    match (span.as_secs() / 60, span.as_secs() % 60) {
-        (0, seconds) => format!("{seconds}s"),
-        (minutes, seconds) => format!("{minutes}m{seconds:02}s"),
-    }
+fn below(line: &WaitLine) -> String {
+    let since = line.since.map(|since| format!(" ({})", in_seconds(since.elapsed()))).unwrap_or_default();
+    format!("\n  {}{since}", clean(&line.text))
 }
 
 #[cfg(test)]
@@ -148,11 +164,21 @@ mod tests {
     }
 
     #[test]
+    fn ctrl_c_fits_behind_the_message() {
+        assert!("x ".len() + message_width(80) + "^C".len() < 80);
+        assert_eq!(message_width(0), 1);
+    }
+
+    #[test]
+    fn a_step_that_the_line_above_names_shows_its_time_alone() {
+        assert_eq!(with_time("", Duration::from_secs(8)), "8s");
+        assert_eq!(with_time("reading x", Duration::from_secs(8)), "reading x (8s)");
+    }
+
+    #[test]
     fn what_is_waited_for_stands_below_with_its_time() {
         let line = WaitLine { text: "Deployment a: \u{1b}x".to_owned(), since: None };
         assert_eq!(below(&line), "\n  Deployment a: \\u{1b}x");
-        assert_eq!(span(Duration::from_secs(8)), "8s");
-        assert_eq!(span(Duration::from_secs(200)), "3m20s");
     }
 
     #[test]

@@ -1,4 +1,7 @@
-use super::clean::clean_line;
+use super::{
+    clean::clean_line,
+    narrow::{Narrow, fit, shorten},
+};
 
 /// Lays rows out in columns for people.
 /// A cell with line ends cannot forge a row.
@@ -8,18 +11,55 @@ use super::clean::clean_line;
 pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[&str; N]]) -> String {
     const MINIMUM: usize = 10;
     const GAP: usize = 3;
-    let lines: Vec<_> = std::iter::once(&head).chain(rows).map(|row| row.map(clean_line)).collect();
+    let lines = lines(head, rows);
+    let widths = widths(&lines).map(|width| MINIMUM.max(width + GAP));
+    lay_out(&lines, &widths.map(Some), GAP)
+}
+
+/// The same for a terminal of some width: a table that is too wide gets narrow gaps, then the ways are taken in their order.
+/// Without a width nothing is lost.
+pub(crate) fn table_within<const N: usize>(
+    width: Option<usize>,
+    ways: &[Narrow],
+    head: [&str; N],
+    rows: &[[&str; N]],
+) -> String {
+    const GAP: usize = 2;
+    let whole = table(head, rows);
+    let Some(room) = width.filter(|width| whole.lines().any(|line| line.chars().count() > *width)) else {
+        return whole;
+    };
+    let lines = lines(head, rows);
+    let widths = widths(&lines).map(|width| width + GAP);
+    // Nothing stands behind the last gap.
+    lay_out(&lines, &fit(&head, &widths, GAP, room + GAP, ways), GAP)
+}
+
+fn lines<const N: usize>(head: [&str; N], rows: &[[&str; N]]) -> Vec<[String; N]> {
+    let clean = |row: &[&str; N]| row.map(|cell| clean_line(cell).into_owned());
+    std::iter::once(&head).chain(rows).map(clean).collect()
+}
+
+/// The width of the widest cell of each column.
+fn widths<const N: usize>(lines: &[[String; N]]) -> [usize; N] {
     let mut widths = [0; N];
-    for line in &lines {
+    for line in lines {
         for (width, cell) in widths.iter_mut().zip(line) {
-            *width = MINIMUM.max(*width).max(cell.chars().count() + GAP);
+            *width = (*width).max(cell.chars().count());
         }
     }
+    widths
+}
+
+fn lay_out<const N: usize>(lines: &[[String; N]], widths: &[Option<usize>], gap: usize) -> String {
+    let last = widths.iter().rposition(Option::is_some);
     let mut text = String::new();
-    for line in &lines {
+    for line in lines {
         for (at, (cell, width)) in line.iter().zip(widths).enumerate() {
-            text.push_str(cell);
-            if at + 1 < N {
+            let Some(width) = width else { continue };
+            let cell = shorten(cell, width.saturating_sub(gap));
+            text.push_str(&cell);
+            if Some(at) != last {
                 text.extend(std::iter::repeat_n(' ', width - cell.chars().count()));
             }
         }
@@ -30,7 +70,7 @@ pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[&str; N]]) -> Stri
 
 #[cfg(test)]
 mod tests {
-    use super::table;
+    use super::*;
 
     #[test]
     fn columns_line_up_and_the_last_one_has_no_trailing_blanks() {
@@ -38,5 +78,22 @@ mod tests {
         assert_eq!(text, "NAME          FILE\na             x\na-long-name   yy\n");
         assert_eq!(table(["A", "B"], &[]), "A         B\n");
         assert_eq!(table(["A"], &[["x\ny"]]), "A\nx\\u{a}y\n");
+    }
+
+    #[test]
+    fn a_narrow_terminal_loses_what_matters_least() {
+        let ways = [Narrow::Drop("AGE"), Narrow::Shorten("NAME", 8)];
+        let within = |width| {
+            table_within(width, &ways, ["NAME", "AGE", "STATUS"], &[["a-very-long-name", "3d", "not ready"]])
+        };
+        assert_eq!(
+            within(None),
+            "NAME               AGE       STATUS\na-very-long-name   3d        not ready\n"
+        );
+        assert_eq!(within(Some(38)), within(None));
+        assert_eq!(within(Some(37)), "NAME              AGE  STATUS\na-very-long-name  3d   not ready\n");
+        assert_eq!(within(Some(30)), "NAME              STATUS\na-very-long-name  not ready\n");
+        assert_eq!(within(Some(20)), "NAME       STATUS\na-ve…name  not ready\n");
+        assert_eq!(within(Some(1)), "NAME      STATUS\na-ve…ame  not ready\n");
     }
 }

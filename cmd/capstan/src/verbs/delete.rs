@@ -6,7 +6,7 @@ use crate::{
     session::Session,
     settings::{LeaseFlags, ServerFlags, UnfinishedFlags},
     verbs::{
-        lifecycle::{self, Change, Done, PlanFlags, wait_until_done},
+        lifecycle::{self, Change, Done, PlanFlags, Words, wait_until_done},
         provider_flags::NamedProviders,
     },
 };
@@ -77,7 +77,10 @@ impl Delete {
         let saved = self.plan.saved("delete", session)?;
         let change = Deletion(self.request(saved.as_ref())?);
         let server = (&self.server.kube, &self.server.pace);
-        lifecycle::run(&change, saved.as_ref(), &self.plan, server, &self.lease, session)?;
+        let done = lifecycle::run(&change, saved.as_ref(), &self.plan, server, &self.lease, session)?;
+        if let Some(result) = &done.result {
+            session.done_on_cluster(self.server.pace.progress, result);
+        }
         Ok(())
     }
 
@@ -129,7 +132,7 @@ impl Change for Deletion {
 
     async fn carry_out(&self, cluster: &ManagementCluster, plan: LifecyclePlan) -> Result<Done, Failure> {
         let not_ready = management::delete_providers(cluster, &self.0, plan).await?;
-        Ok(Done { not_ready, first: None })
+        Ok(Done { not_ready, ..Done::default() })
     }
 
     fn command(&self) -> &'static str {
@@ -153,5 +156,9 @@ impl Change for Deletion {
 
     fn goes_on(&self) -> String {
         "the same command deletes what is left".to_owned()
+    }
+
+    fn words(&self) -> Words {
+        Words { done: "deleted", nothing: "nothing to delete" }
     }
 }

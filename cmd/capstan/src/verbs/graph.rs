@@ -1,4 +1,5 @@
-use management::{Drawing, Fates, NoSuchCluster, Scope};
+use jiff::Timestamp;
+use management::{Drawing, Fates, ManagementCluster, NoSuchCluster, PageOrigin, Scope};
 
 use crate::{
     Failure,
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &Graph, session: &mut Session) -> Result<(), Failure> {
         Form::Text => clean(&management::draw(&graph, Drawing::Text(fates))).into_owned(),
         Form::Dot => clean(&management::draw(&graph, Drawing::Dot)).into_owned(),
         Form::Mermaid => clean(&management::draw(&graph, Drawing::Mermaid)).into_owned(),
-        Form::Html => management::draw(&graph, Drawing::Html),
+        Form::Html => management::draw_page(&graph, &args.origin(&cluster, session)),
         Form::Json => to_json(&graph)?,
         Form::Yaml => to_yaml(&graph)?,
     };
@@ -90,6 +91,23 @@ fn no_such_cluster(error: &NoSuchCluster) -> Failure {
 }
 
 impl Graph {
+    fn origin(&self, cluster: &ManagementCluster, session: &Session) -> PageOrigin {
+        let name = match &self.server.kube.sandbox {
+            Some(sandbox) => format!("sandbox {sandbox}"),
+            None => match self.server.kube.context(session.environment()) {
+                Ok(context) => format!("context {}", context.name),
+                // The account of a pod has no context.
+                Err(_) => String::new(),
+            },
+        };
+        PageOrigin {
+            server: cluster.server().address().to_owned(),
+            name,
+            time: format!("{:.0}", Timestamp::now()),
+            program: concat!("capstan v", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+
     /// The namespaces that are named, with a Cluster or by flags, or that of the context.
     fn scope(&self, session: &Session) -> Result<Scope, Failure> {
         if self.all_namespaces {

@@ -30,7 +30,7 @@ fn find<'a>(
 ) -> Option<(PathBuf, &'a [OsString])> {
     let folders: Vec<PathBuf> = std::env::split_paths(environment.get("PATH")?).collect();
     let prefixes = match program {
-        Program::Capstan => ["capstan", "clusterctl"],
+        Program::Capstan | Program::KubectlPlugin => ["capstan", "clusterctl"],
         Program::Clusterctl => ["clusterctl", "capstan"],
     };
     let names: Vec<String> = words

@@ -9,6 +9,7 @@ use crate::{
     failure::Kind,
     session::Session,
     settings::{self, OutputFormat},
+    ui::count_of,
     verbs::provider_flags::OneProvider,
 };
 
@@ -85,7 +86,17 @@ pub(crate) fn run(args: &Publish, session: &mut Session) -> Result<(), Failure> 
     let before = before.within(|| format!("cannot publish to `{}`", target.address()))?;
     let report = report(args, &package, &target, before);
     let text = format.render(&report, in_words)?;
-    session.printer().data(text)
+    session.printer().data(text)?;
+    let (files, target) = (count_of(report.files.len(), "file"), &report.target);
+    match report.outcome {
+        PublicationOutcome::Published => session.done(format!("published {files} to {target}")),
+        PublicationOutcome::TagMoved => session.done(format!("replaced {target} by {files}")),
+        PublicationOutcome::AlreadyThere if !args.dry_run => {
+            session.done(format!("nothing to publish: {target} has these files"));
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 fn annotations(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
@@ -112,6 +123,9 @@ fn of_folder(folder: &Path) -> Result<Vec<PackageFile>, Failure> {
             Failure::user(format!("the name of `{}` is no UTF-8", folder.join(name).display()))
         })?;
         files.push(PackageFile { name, content: PackageContent::Path(entry.path()) });
+    }
+    if files.is_empty() {
+        return Err(Failure::user(format!("the folder `{}` holds no files to publish", folder.display())));
     }
     Ok(files)
 }

@@ -6,7 +6,7 @@ use std::{
 
 use api::ProviderId;
 use management::{RenderedPart, Sources};
-use manifest::Object;
+use manifest::{Object, Value};
 
 use super::generate::print::{self, write_objects};
 use crate::{
@@ -25,7 +25,9 @@ use crate::{
 ///
 /// Prints cert-manager, the providers and the provider inventory with all variables, image overrides and patches in
 /// place, always in the same order; no management cluster is asked. With --output-dir there is a folder for each of
-/// them and in it a file for each kind. Apply cert-manager first, and the rest when it answers.
+/// them and in it a file for each kind, namespaces and definitions first by name; objects of kinds that the folder itself
+/// defines are in `custom-resources` in it. So `kubectl apply -f` takes each folder in one go. Apply cert-manager and
+/// inventory, wait for cert-manager, and apply everything with `kubectl apply -R -f`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} render --infrastructure aws:v2.11.1 --output-dir management-cluster
@@ -81,16 +83,41 @@ pub(crate) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
     let names = FileNames::seen_from(session.environment().current_dir());
     for mut part in parts {
         names.name_setters(&mut part.objects);
-        write_part(&folder.join(&part.name), &part, session)?;
+        write_part(&folder.join(&part.name), part, session)?;
     }
     Ok(())
 }
 
+/// The folder of objects whose kind the part itself defines: kubectl refuses them beside their definition.
+const CUSTOM_RESOURCES: &str = "custom-resources";
+
+fn write_part(folder: &Path, part: RenderedPart, session: &Session) -> Result<(), Failure> {
+    let (custom, objects) = custom_resources(part.objects);
+    write_folder(folder, &objects, session)?;
+    if custom.is_empty() { Ok(()) } else { write_folder(&folder.join(CUSTOM_RESOURCES), &custom, session) }
+}
+
+/// The objects whose kind is defined among them, and the others.
+fn custom_resources(objects: Vec<Object>) -> (Vec<Object>, Vec<Object>) {
+    let text = |definition: &Object, path| definition.get(path).and_then(Value::as_str).map(str::to_owned);
+    let definitions = objects.iter().filter(|object| is_definition(object));
+    let defined: BTreeSet<_> = definitions
+        .filter_map(|one| Some((text(one, &["spec", "group"])?, text(one, &["spec", "names", "kind"])?)))
+        .collect();
+    let is_custom =
+        |object: &Object| defined.contains(&(object.group().to_owned(), object.kind().to_owned()));
+    objects.into_iter().partition(is_custom)
+}
+
+fn is_definition(object: &Object) -> bool {
+    object.group() == "apiextensions.k8s.io" && object.kind() == "CustomResourceDefinition"
+}
+
 /// Writes a folder of files. What is in it and no longer part of it is told, never deleted: it may be somebody's.
-fn write_part(folder: &Path, part: &RenderedPart, session: &Session) -> Result<(), Failure> {
+fn write_folder(folder: &Path, objects: &[Object], session: &Session) -> Result<(), Failure> {
     let cannot = || format!("cannot write `{}`", folder.display());
     fs::create_dir_all(folder).within(cannot)?;
-    let files = files(&part.objects);
+    let files = files(objects);
     for (name, objects) in &files {
         let text = manifest::write_traced_stream(objects) + "\n";
         write_objects(&folder.join(name), &text)?;
@@ -108,7 +135,8 @@ fn write_part(folder: &Path, part: &RenderedPart, session: &Session) -> Result<(
     Ok(())
 }
 
-/// Objects by file: one for each kind, in their order; the group is told where two kinds share a name.
+/// Objects by file: one for each kind, in their order; the group is told where two kinds share a name. kubectl creates
+/// objects in the order of the names of files: what others need comes first, under a number that stays the same.
 fn files(objects: &[Object]) -> BTreeMap<String, Vec<Object>> {
     let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for object in objects {
@@ -118,7 +146,13 @@ fn files(objects: &[Object]) -> BTreeMap<String, Vec<Object>> {
     for object in objects {
         let kind = object.kind().to_lowercase();
         let is_shared = groups[object.kind()].len() > 1 && !object.group().is_empty();
-        let name = if is_shared { format!("{kind}.{}.yaml", object.group()) } else { format!("{kind}.yaml") };
+        let number = match (object.group(), object.kind()) {
+            ("", "Namespace") => "000-",
+            _ if is_definition(object) => "001-",
+            _ => "",
+        };
+        let group = if is_shared { format!(".{}", object.group()) } else { String::new() };
+        let name = format!("{number}{kind}{group}.yaml");
         files.entry(name).or_default().push(object.clone());
     }
     files
@@ -138,6 +172,8 @@ mod tests {
         let objects = [
             object("v1", "Secret"),
             object("v1", "Service"),
+            object("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+            object("v1", "Namespace"),
             object("v1", "Secret"),
             object("serving.example.com/v1", "Service"),
         ];
@@ -146,7 +182,13 @@ mod tests {
             files.iter().map(|(name, objects)| (name.as_str(), objects.len())).collect();
         assert_eq!(
             counted,
-            [("secret.yaml", 2), ("service.serving.example.com.yaml", 1), ("service.yaml", 1)]
+            [
+                ("000-namespace.yaml", 1),
+                ("001-customresourcedefinition.yaml", 1),
+                ("secret.yaml", 2),
+                ("service.serving.example.com.yaml", 1),
+                ("service.yaml", 1)
+            ]
         );
     }
 }

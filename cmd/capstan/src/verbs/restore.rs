@@ -1,37 +1,44 @@
 use std::path::PathBuf;
 
-use management::{Backup, MoveRequest};
+use api::output::{ObjectName, RestoreReport};
+use apply::ObjectKey;
+use management::{Backup, ManagementCluster, MoveRequest, RestoreOptions, object_name};
 
 use super::{
-    backup::{sealing::OpenFlags, verify::tell},
+    backup::{report::summarize, sealing::OpenFlags},
     r#move::{
         flags::{choice, filled, namespace_map, saving_request, timeout},
-        restoring::{self, How, Source},
+        restoring::{self, Done, How, Source},
     },
 };
 use crate::{
     Failure,
     events::ApiWarnings,
     session::Session,
-    settings::{self, LeaseFlags, OutputFormat, ServerFlags},
+    settings::{self, KubeFlags, LeaseFlags, OutputFormat, ServerFlags},
 };
 
-/// Create on a management cluster what a backup holds
+/// Restore Clusters from a backup
 ///
-/// The file is read and verified whole before anything is asked of the cluster. What is there stays as it is; what is missing
-/// is created, paused until all of it is there. A restore that was cut off is gone on with by the same command.
+/// The command verifies all of the file before it asks the cluster for anything. Existing objects stay as they are. Missing
+/// objects are created, and Clusters are resumed when all of their objects exist. Re-run the same command to complete an
+/// interrupted restore.
+///
+/// A Cluster must not run twice. The command refuses to restore a Cluster that runs under another name on this cluster, or on
+/// the source cluster; name that one with --source-kubeconfig. A copy that stays paused is harmless: --paused.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} restore clusters.tar.gz --dry-run
   {bin} restore clusters.tar.gz
-  {bin} restore clusters.tar.gz --cluster blue --map-namespace team-a=tests
+  {bin} restore clusters.tar.gz --source-kubeconfig old.yaml
+  {bin} restore clusters.tar.gz --cluster blue --map-namespace team-a=tests --paused
   {bin} restore clusters.tar.gz.age --identity key.txt")]
 pub(crate) struct Restore {
     /// File to read, as `backup` wrote it
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Restore what was saved of this namespace alone; may be given several times [default: all]
+    /// Restore the objects of this namespace; may be given several times [default: all]
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Vec<String>,
 
@@ -43,15 +50,19 @@ pub(crate) struct Restore {
     #[arg(long, value_name = "FROM=TO")]
     map_namespace: Vec<String>,
 
-    /// Kind whose status is taken along, such as dockermachine; may be given several times
+    /// Leave restored Clusters paused, as for a drill
+    #[arg(long)]
+    paused: bool,
+
+    /// Kind whose status is restored, such as dockermachine; may be given several times
     #[arg(long, value_name = "KIND")]
     include_status: Vec<String>,
 
-    /// Show what would be created, try each object on the cluster, and write nothing
+    /// Show the objects to create, try each on the cluster, and write nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// For how long what may pass is tried again [default: 10m]
+    /// Time to retry requests, in all [default: 10m]
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
 
@@ -63,10 +74,51 @@ pub(crate) struct Restore {
     opening: OpenFlags,
 
     #[command(flatten)]
+    source: SourceFlags,
+
+    #[command(flatten)]
     server: ServerFlags,
 
     #[command(flatten)]
     lease: LeaseFlags,
+}
+
+/// The flags that name the management cluster that may still run the Clusters.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Source cluster")]
+struct SourceFlags {
+    /// Path to the kubeconfig of the management cluster that may still run the Clusters; it is only read
+    #[arg(id = "source_kubeconfig", long = "source-kubeconfig", value_name = "PATH")]
+    kubeconfig: Option<PathBuf>,
+
+    /// Context of that kubeconfig to use [default: its current context]
+    #[arg(
+        id = "source_kubeconfig_context",
+        long = "source-kubeconfig-context",
+        value_name = "CONTEXT",
+        requires = "source_kubeconfig"
+    )]
+    context: Option<String>,
+
+    /// Use a sandbox of this machine as that management cluster
+    #[arg(
+        id = "source_sandbox",
+        long = "source-sandbox",
+        value_name = "NAME",
+        conflicts_with_all = ["source_kubeconfig", "source_kubeconfig_context"]
+    )]
+    sandbox: Option<String>,
+}
+
+impl SourceFlags {
+    fn kube(&self) -> Option<KubeFlags> {
+        let kube = KubeFlags {
+            kubeconfig: self.kubeconfig.clone(),
+            kubeconfig_context: self.context.clone(),
+            sandbox: self.sandbox.clone(),
+        };
+        kube.is_given().then_some(kube)
+    }
 }
 
 pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> {
@@ -81,16 +133,56 @@ pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> 
             timeout(args.timeout.as_deref())?,
         )
     };
-    let else_do = "nothing was restored; take another backup";
-    let Backup { manifest, objects } = args.opening.read(&args.file, else_do, session)?;
-    let target = settings::management_cluster_hiding(
-        &args.server.kube,
-        &args.server.pace,
-        ApiWarnings::Known,
-        session,
-    )?;
-    tell(&manifest, session);
-    let source = Source { name: args.file.display().to_string(), objects: &objects };
-    let how = How { format, dry_run: args.dry_run, progress: args.server.pace.progress };
-    restoring::run(&source, &target, &request, &how, &args.lease, session)
+    let otherwise = "nothing was restored; use another backup";
+    let Backup { manifest, objects } = args.opening.read(&args.file, otherwise, session)?;
+    let connect = |kube: &KubeFlags| {
+        settings::management_cluster_hiding(kube, &args.server.pace, ApiWarnings::Known, session)
+    };
+    let source = args.source.kube().as_ref().map(connect).transpose()?;
+    let target = connect(&args.server.kube)?;
+    summarize(&manifest, session);
+    let from = Source { name: args.file.display().to_string(), objects: &objects };
+    let options = RestoreOptions { paused: args.paused, source: source.as_ref() };
+    let how = How { format, dry_run: args.dry_run, progress: args.server.pace.progress, options };
+    let Some(done) = restoring::run(&from, &target, &request, &how, &args.lease, session)? else {
+        return Ok(());
+    };
+    if args.paused
+        && let Some(hint) = resume_hint(&done.restored.paused, &args.server.kube, session)
+    {
+        session.cluster_events(args.server.pace.progress).end(hint);
+    }
+    let report = report(&from.name, &target, done);
+    session.printer().data(format.render(&report, |_| String::new())?)
+}
+
+fn report(file: &str, target: &ManagementCluster, Done { restored, warnings }: Done) -> RestoreReport {
+    let names = |keys: &[ObjectKey]| -> Vec<ObjectName> { keys.iter().map(object_name).collect() };
+    RestoreReport {
+        file: file.to_owned(),
+        target: target.server().address().to_owned(),
+        created: names(&restored.created),
+        kept: names(&restored.kept),
+        paused: names(&restored.paused),
+        warnings,
+    }
+}
+
+/// The command that resumes the first paused Cluster.
+fn resume_hint(paused: &[ObjectKey], kube: &KubeFlags, session: &Session) -> Option<String> {
+    let cluster = paused.iter().find(|key| key.kind == "Cluster")?;
+    let to = match (&kube.kubeconfig, &kube.sandbox) {
+        (_, Some(name)) => {
+            format!(" --kubeconfig <({} sandbox kubeconfig {name})", session.program().name())
+        }
+        (Some(path), None) => format!(" --kubeconfig {}", path.display()),
+        (None, None) => String::new(),
+    };
+    let context = kube.kubeconfig_context.as_ref().map(|name| format!(" --context {name}"));
+    Some(format!(
+        "resume a Cluster with `kubectl{to}{} patch cluster {} -n {} --type merge -p '{{\"spec\":{{\"paused\":null}}}}'`",
+        context.unwrap_or_default(),
+        cluster.name,
+        cluster.namespace
+    ))
 }

@@ -1,56 +1,107 @@
 use std::fmt::Write as _;
 
-use api::output::{ObjectName, ProviderHealth, StatusReport, WaitingFor};
-use apply::Health;
-use management::{ClusterStatus, InstalledHealth, ProviderStatus};
+use api::output::{
+    DriftedField, DriftedFieldChange, DriftedObject, ObjectName, ProviderHealth, StatusReport, WaitingFor,
+};
+use apply::{FieldChange, FieldDrift, Health};
+use management::{ClusterStatus, InstalledHealth, ObjectDrift, ProviderStatus};
 
 use crate::{
     Failure,
+    failure::Kind,
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
-    ui::table,
+    suggested_commands::SuggestedCommands,
+    ui::{Narrow, table_within},
     verbs::{lifecycle, r#move::unfinished_move},
 };
 
-/// Show what is installed on a management cluster, and how it is
+/// Show installed providers and their health
 ///
 /// Shows versions, what is not ready and why, what has drifted, unfinished runs with the command that completes each, and the
 /// run that is writing to the cluster now. Nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} status
-  {bin} status -o json")]
+  {bin} status --diff
+
+  # As a check: status 3 if anything needs attention
+  {bin} status --exit-status -o json")]
 pub(crate) struct Status {
     /// Output format: text, json or yaml
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
 
+    /// Show which fields have drifted, their values now, and who set them; of Secrets the sizes of values
+    #[arg(long)]
+    diff: bool,
+
+    /// End with status 3 if a provider is not ready or has drifted, if there is none, or if a run is unfinished
+    #[arg(long = "exit-status")]
+    fails_unless_healthy: bool,
+
     #[command(flatten)]
     server: ServerFlags,
 }
+
+/// Values of fields are cut here, in characters.
+const MOST_OF_A_VALUE: usize = 60;
 
 pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let status = session.block_on(management::status(&cluster))?;
-    let program = session.program().name();
-    let text = format.render(&printed(status, program), |report| text(report, program))?;
-    session.printer().data(text)
+    let commands = session.messages().commands();
+    let report = printed(status, args.diff, &commands);
+    let width = session.printer().width();
+    let rendered = format.render(&report, |report| commands.complete(&text(report, width)).into_owned())?;
+    session.printer().data(rendered)?;
+    if args.fails_unless_healthy { judge(&report) } else { Ok(()) }
 }
 
-fn printed(status: ClusterStatus, program: &str) -> StatusReport {
+/// Makes a failure of a cluster that needs attention. A run that holds the lease is none.
+fn judge(report: &StatusReport) -> Result<(), Failure> {
+    let not_ready = report.providers.iter().filter(|provider| !provider.ready).count();
+    let drifted: usize = report.providers.iter().map(|provider| provider.drift.len()).sum();
+    let count = |count: usize, one: &str, several: &str| match count {
+        0 => None,
+        1 => Some(one.to_owned()),
+        count => Some(format!("{count} {several}")),
+    };
+    let when = |holds: bool, what: &str| holds.then(|| what.to_owned());
+    let problems: Vec<String> = [
+        when(report.providers.is_empty(), "no providers are installed"),
+        count(not_ready, "one provider is not ready", "providers are not ready"),
+        count(drifted, "one object has drifted", "objects have drifted"),
+        when(!report.unfinished_init.is_empty(), "an `init` is not finished"),
+        when(report.unfinished_upgrade.is_some(), "an upgrade is not finished"),
+        when(report.unfinished_move.is_some(), "a move is not finished"),
+        when(report.incomplete, "not everything can be read"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    match &*problems {
+        [] => Ok(()),
+        problems => Err(Failure::new(Kind::Unhealthy, problems.join(", "))),
+    }
+}
+
+fn printed(status: ClusterStatus, with_fields: bool, commands: &SuggestedCommands) -> StatusReport {
+    let printed_provider = |provider| printed_provider(provider, with_fields);
     let mut providers: Vec<ProviderHealth> = status.providers.into_iter().map(printed_provider).collect();
     providers.sort_by(|a, b| (&a.id, &a.namespace).cmp(&(&b.id, &b.namespace)));
     StatusReport {
         providers,
         unfinished_init: lifecycle::unfinished_init(&status.unfinished_init.unwrap_or_default()),
         unfinished_upgrade: status.unfinished_upgrade.as_ref().map(lifecycle::unfinished_upgrade),
-        unfinished_move: status.unfinished_move.map(|journal| unfinished_move(&journal, program)),
+        unfinished_move: status.unfinished_move.map(|journal| unfinished_move(&journal, commands)),
         lease: status.lease.as_ref().map(lifecycle::lease),
+        incomplete: status.is_incomplete,
     }
 }
 
-fn printed_provider(status: ProviderStatus) -> ProviderHealth {
+fn printed_provider(status: ProviderStatus, with_fields: bool) -> ProviderHealth {
     let not_ready = match &status.health {
         InstalledHealth::Ready => Vec::new(),
         InstalledHealth::NotReady(blockers) => management::waiting_for(blockers),
@@ -63,20 +114,46 @@ fn printed_provider(status: ProviderStatus) -> ProviderHealth {
         ready: status.health == InstalledHealth::Ready,
         not_ready,
         recorded: status.recorded,
-        drift: status.drift.iter().map(management::object_name).collect(),
+        drift: status.drift.iter().map(|drift| management::object_name(&drift.object)).collect(),
+        drifted_fields: with_fields.then(|| {
+            status.drift.into_iter().filter(|drift| !drift.fields.is_empty()).map(drifted).collect()
+        }),
     }
 }
 
-fn text(report: &StatusReport, program: &str) -> String {
+fn drifted(drift: ObjectDrift) -> DriftedObject {
+    DriftedObject {
+        object: management::object_name(&drift.object),
+        fields: drift.fields.into_iter().map(drifted_field).collect(),
+    }
+}
+
+fn drifted_field(field: FieldDrift) -> DriftedField {
+    let (manager, time) = field.setter.map(|setter| (setter.manager, setter.time)).unzip();
+    DriftedField {
+        path: field.path,
+        change: match field.change {
+            FieldChange::Changed => DriftedFieldChange::Changed,
+            FieldChange::Removed => DriftedFieldChange::Removed,
+            FieldChange::Added => DriftedFieldChange::Added,
+            FieldChange::Possible => DriftedFieldChange::Possible,
+        },
+        value: field.value,
+        manager,
+        time: time.filter(|time| !time.is_empty()),
+    }
+}
+
+fn text(report: &StatusReport, width: Option<usize>) -> String {
     let mut text = match &*report.providers {
         [] => "no providers are installed\n".to_owned(),
-        _ => providers_text(report),
+        _ => providers_text(report, width),
     };
     if !report.unfinished_init.is_empty() {
-        let _ = write!(text, "\n{}", lifecycle::init_text(&report.unfinished_init, program));
+        let _ = write!(text, "\n{}", lifecycle::init_text(&report.unfinished_init));
     }
     if let Some(upgrade) = &report.unfinished_upgrade {
-        let _ = write!(text, "\n{}", lifecycle::upgrade_text(upgrade, program));
+        let _ = write!(text, "\n{}", lifecycle::upgrade_text(upgrade));
     }
     if let Some(unfinished) = &report.unfinished_move {
         let _ = write!(text, "\n{}", lifecycle::move_text(unfinished));
@@ -87,7 +164,7 @@ fn text(report: &StatusReport, program: &str) -> String {
     text
 }
 
-fn providers_text(report: &StatusReport) -> String {
+fn providers_text(report: &StatusReport, width: Option<usize>) -> String {
     let drift: Vec<String> = report.providers.iter().map(drift).collect();
     let rows: Vec<[&str; 5]> = report
         .providers
@@ -98,15 +175,52 @@ fn providers_text(report: &StatusReport) -> String {
             [&*provider.provider, &*provider.version, &*provider.namespace, health, drift]
         })
         .collect();
-    let mut text = table(["NAME", "VERSION", "NAMESPACE", "HEALTH", "DRIFT"], &rows);
+    let ways = [Narrow::Drop("NAMESPACE"), Narrow::Shorten("NAME", 18), Narrow::Shorten("DRIFT", 12)];
+    let mut text = table_within(width, &ways, ["NAME", "VERSION", "NAMESPACE", "HEALTH", "DRIFT"], &rows);
     for provider in report.providers.iter().filter(|one| !one.ready || !one.drift.is_empty()) {
         let _ = writeln!(text, "\n{}", provider.provider);
         add_blockers(&provider.not_ready, 1, &mut text);
         for object in provider.drift.iter().filter(|object| !is_told_missing(object, provider)) {
             let _ = writeln!(text, "  {}: not as it was applied", shown(object));
+            let fields = provider.drifted_fields.iter().flatten().filter(|drifted| drifted.object == *object);
+            for field in fields.flat_map(|drifted| &drifted.fields) {
+                let _ = writeln!(text, "    {}", field_text(field));
+            }
         }
     }
     text
+}
+
+/// A field in one line: its place, its value now, and who set it.
+fn field_text(field: &DriftedField) -> String {
+    let mut text = format!("{}: ", field.path);
+    match &field.value {
+        None => text.push_str("removed"),
+        Some(value) => text.push_str(&cut(&value.to_string())),
+    }
+    match (field.change, &field.manager) {
+        (DriftedFieldChange::Removed, _) => {}
+        (_, None) => text.push_str(", set by no manager (a default of the server)"),
+        (_, Some(manager)) => {
+            let _ = write!(text, ", set by {manager}");
+            if let Some(time) = &field.time {
+                let _ = write!(text, " at {time}");
+            }
+        }
+    }
+    match field.change {
+        DriftedFieldChange::Added => text.push_str(" (added)"),
+        DriftedFieldChange::Possible => text.push_str(" (possibly; the applied fields are not recorded)"),
+        DriftedFieldChange::Changed | DriftedFieldChange::Removed => {}
+    }
+    text
+}
+
+fn cut(value: &str) -> String {
+    match value.char_indices().nth(MOST_OF_A_VALUE) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    }
 }
 
 fn drift(provider: &ProviderHealth) -> String {
@@ -144,9 +258,10 @@ mod tests {
     use std::time::Duration;
 
     use api::{ProviderId, ProviderType};
-    use apply::{Blocker, ObjectKey};
+    use apply::{Blocker, FieldSetter, ObjectKey};
     use management::JournalState;
     use provider::InstalledProvider;
+    use serde_json::json;
     use snapbox::{assert_data_eq, str};
 
     use super::*;
@@ -162,7 +277,7 @@ mod tests {
 
     fn shown(providers: Vec<ProviderStatus>) -> String {
         let status = ClusterStatus { providers, ..empty() };
-        text(&printed(status, "capstan"), "capstan")
+        text(&printed(status, true, &SuggestedCommands::default()), None)
     }
 
     fn empty() -> ClusterStatus {
@@ -172,6 +287,7 @@ mod tests {
             unfinished_upgrade: None,
             unfinished_move: None,
             lease: None,
+            is_incomplete: false,
         }
     }
 
@@ -182,6 +298,10 @@ mod tests {
             namespace: "ns".to_owned(),
             name: name.to_owned(),
         }
+    }
+
+    fn object_drift(object: ObjectKey, fields: Vec<FieldDrift>) -> ObjectDrift {
+        ObjectDrift { object, fields }
     }
 
     fn blocker(kind: &str, message: &str, below: Vec<Blocker>) -> Blocker {
@@ -195,7 +315,7 @@ mod tests {
         let not_ready =
             InstalledHealth::NotReady(vec![blocker("Deployment", "Available: 0 of 1 replicas", vec![pod])]);
         let mut drifted = status(ProviderType::Core, "cluster-api", InstalledHealth::Ready);
-        drifted.drift.push(key("Service", "webhook"));
+        drifted.drift.push(object_drift(key("Service", "webhook"), vec![]));
         let mut foreign = status(ProviderType::Bootstrap, "kubeadm", InstalledHealth::Ready);
         foreign.recorded = false;
         let statuses = vec![status(ProviderType::Infrastructure, "aws", not_ready), drifted, foreign];
@@ -219,11 +339,81 @@ infrastructure-aws
     }
 
     #[test]
+    fn a_drifted_field_has_its_value_and_its_manager() {
+        let field = |path: &str, change, value: Option<serde_json::Value>, manager: Option<&str>| {
+            let setter = |manager: &str| FieldSetter {
+                manager: manager.to_owned(),
+                time: "2026-01-02T03:04:05Z".to_owned(),
+            };
+            FieldDrift { path: path.to_owned(), change, value, setter: manager.map(setter) }
+        };
+        let mut drifted = status(ProviderType::Core, "cluster-api", InstalledHealth::Ready);
+        let fields = vec![
+            field(".spec.replicas", FieldChange::Changed, Some(json!(3)), Some("kubectl-edit")),
+            field(".spec.paused", FieldChange::Changed, Some(json!(false)), None),
+            field(".spec.image", FieldChange::Removed, None, None),
+            field(".data.a", FieldChange::Added, Some(json!("x".repeat(80))), Some("capstan")),
+            field(".data.b", FieldChange::Possible, Some(json!("y")), Some("helm")),
+        ];
+        drifted.drift.push(object_drift(key("Deployment", "manager"), fields));
+        assert_data_eq!(
+            shown(vec![drifted]),
+            str![[r#"
+NAME          VERSION   NAMESPACE            HEALTH    DRIFT
+cluster-api   v1.14.0   cluster-api-system   ready     1 object
+
+cluster-api
+  Deployment ns/manager: not as it was applied
+    .spec.replicas: 3, set by kubectl-edit at 2026-01-02T03:04:05Z
+    .spec.paused: false, set by no manager (a default of the server)
+    .spec.image: removed
+    .data.a: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…, set by capstan at 2026-01-02T03:04:05Z (added)
+    .data.b: "y", set by helm at 2026-01-02T03:04:05Z (possibly; the applied fields are not recorded)
+
+"#]]
+        );
+    }
+
+    #[test]
+    fn a_narrow_terminal_shows_health_and_drift_first() {
+        let mut foreign = status(ProviderType::ControlPlane, "kubeadm", InstalledHealth::Ready);
+        foreign.recorded = false;
+        let broken = InstalledHealth::NotReady(vec![blocker("Deployment", "late", vec![])]);
+        let providers = vec![foreign, status(ProviderType::Infrastructure, "somebodys-own-cloud", broken)];
+        let report = printed(ClusterStatus { providers, ..empty() }, false, &SuggestedCommands::default());
+        let table = |width| text(&report, Some(width)).lines().take(3).collect::<Vec<_>>().join("\n");
+        assert_data_eq!(
+            table(100),
+            str![[r"
+NAME                                VERSION  HEALTH     DRIFT
+control-plane-kubeadm               v1.14.0  ready      unknown, installed by another tool
+infrastructure-somebodys-own-cloud  v1.14.0  not ready  none
+"]]
+        );
+        assert_data_eq!(
+            table(80),
+            str![[r"
+NAME                      VERSION  HEALTH     DRIFT
+control-plane-kubeadm     v1.14.0  ready      unknown, installed by another tool
+infrastructu…s-own-cloud  v1.14.0  not ready  none
+"]]
+        );
+        assert_data_eq!(
+            table(60),
+            str![[r"
+NAME                VERSION  HEALTH     DRIFT
+control-p…-kubeadm  v1.14.0  ready      unknown, i…ther tool
+infrastru…wn-cloud  v1.14.0  not ready  none
+"]]
+        );
+    }
+
+    #[test]
     fn a_missing_object_is_told_once() {
         let mut gone = blocker("Service", "it is not there", vec![]);
         gone.status.health = Health::NotFound;
         let mut of = status(ProviderType::Core, "cluster-api", InstalledHealth::NotReady(vec![gone.clone()]));
-        of.drift = vec![gone.object, key("Role", "changed")];
+        of.drift = vec![object_drift(gone.object, vec![]), object_drift(key("Role", "changed"), vec![])];
         assert!(shown(vec![of]).ends_with(
             "\ncluster-api\n  Service ns/manager: it is not there\n  Role ns/changed: not as it was applied\n"
         ));
@@ -248,7 +438,7 @@ infrastructure-aws
         };
         let status = ClusterStatus { unfinished_upgrade: Some(journal), ..empty() };
         assert_data_eq!(
-            text(&printed(status, "capstan"), "capstan"),
+            text(&printed(status, true, &SuggestedCommands::default()), None),
             str![[r"
 no providers are installed
 

@@ -10,7 +10,7 @@ pub(super) fn page() -> Page {
     command.build();
     let mut text = heading("Commands");
     text.push_str(
-        "What `capstan help` prints, on one page. Options under \"Global options\" go with every command.\n",
+        "What `capstan help` prints, on one page. The \"Global options\" of `capstan` go with every command.\n",
     );
     write_command(&mut text, &command, "", true);
     (format!("{REFERENCE}/cli.md"), text)

@@ -45,6 +45,18 @@ pub enum BundleContentKind {
     Signature,
 }
 
+/// Result of `bundle verify`, if everything matches its digest and the lock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BundleVerification {
+    /// The file.
+    pub file: String,
+    /// Number of verified entries: settings, releases, images, signatures.
+    pub entries: usize,
+    /// Digests of content that no entry names. It does no harm.
+    pub unreferenced: Vec<String>,
+}
+
 /// Result of `bundle load`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -32,3 +32,41 @@ pub struct CacheHost {
     /// Bytes behind them.
     pub size_bytes: u64,
 }
+
+/// Result of `cache prune`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CachePruning {
+    /// The folder.
+    pub folder: String,
+    /// Bytes that were freed.
+    pub freed_bytes: u64,
+    /// Bytes that remain.
+    pub left_bytes: u64,
+    /// Bytes that may be kept.
+    pub max_bytes: u64,
+}
+
+/// Result of `cache verify`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CacheVerification {
+    /// The folder.
+    pub folder: String,
+    /// Number of intact files.
+    pub files: usize,
+    /// Bytes that were read.
+    pub size_bytes: u64,
+    /// Damaged files, which were removed; empty if there were none.
+    pub removed: Vec<DamagedFile>,
+}
+
+/// A damaged file of the cache.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DamagedFile {
+    /// Addresses it was fetched from, else its path.
+    pub addresses: Vec<String>,
+    /// The damage.
+    pub reason: String,
+}

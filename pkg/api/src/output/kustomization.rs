@@ -27,6 +27,9 @@ pub struct KustomizationFinding {
     pub severity: FindingSeverity,
     /// The file it is in.
     pub file: String,
+    /// The line of the field in that file, from 1; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
     /// The field in that file, such as `patches[0]`; absent for the file as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,

@@ -1,13 +1,15 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::ObjectChange;
 use crate::ProviderId;
 
-/// Result of `plan …`, and of `init`, `upgrade apply` and `delete`: what is done, object by object.
+/// Result of `plan …`, and of `init`, `upgrade apply`, `upgrade resume`, `upgrade rollback` and `delete`: what is done, object
+/// by object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LifecycleReport {
-    /// `init`, `upgrade apply` or `delete`.
+    /// The command, such as `init` or `upgrade apply`.
     pub command: String,
     /// Whether it was carried out; else it is only planned.
     pub carried_out: bool,
@@ -38,6 +40,9 @@ pub struct CertManagerReport {
     /// Why, where it is not plain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// Its objects, in the order they are worked on, where they were looked at: plans and dry runs look at them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepReport>,
 }
 
 /// What is done with cert-manager.
@@ -93,6 +98,10 @@ pub struct StepReport {
     /// The change as a unified diff of YAML, where it was asked for; values of Secrets are never in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// The changes in the terms of the kind, where a diff was asked for: images, arguments, permissions, versions and fields of
+    /// definitions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ObjectChange>,
 }
 
 /// What is done with an object.
@@ -120,6 +129,11 @@ pub enum StepAction {
 }
 
 impl StepAction {
+    /// Returns true if the object does not stay as it is.
+    pub fn is_change(self) -> bool {
+        !matches!(self, Self::Keep | Self::Completed)
+    }
+
     /// The word for people.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -137,7 +151,7 @@ impl StepAction {
 }
 
 /// Names an object.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectName {
     /// The API group, empty for the core group.

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{LeaseHolder, ObjectName, WaitingFor};
+use super::{ErrorReport, LeaseHolder, ObjectName, WaitingFor};
 
 /// A line of `--progress json`, on standard error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -23,6 +23,9 @@ pub enum ProgressLine {
         /// The namespace.
         #[serde(skip_serializing_if = "Option::is_none")]
         namespace: Option<String>,
+        /// Its place in the run, and the number of its objects.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        counts: Option<StepCounts>,
     },
     /// What an earlier run began is gone on with.
     Resuming {
@@ -108,4 +111,25 @@ pub enum ProgressLine {
         /// In words.
         text: String,
     },
+    /// The verb has succeeded. The last line.
+    Done {
+        /// The result in words.
+        text: String,
+        /// The time it took.
+        milliseconds: u64,
+    },
+    /// The error that ends the run.
+    Error(ErrorReport),
+}
+
+/// The position of a provider in a run, and the number of its objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StepCounts {
+    /// The number of the provider, from 1.
+    pub number: usize,
+    /// The number of providers.
+    pub of: usize,
+    /// The number of objects to write.
+    pub objects: usize,
 }

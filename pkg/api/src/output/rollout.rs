@@ -35,3 +35,15 @@ pub struct RolloutStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub available: Option<u64>,
 }
+
+/// Result of `alpha rollout restart`, `pause` and `resume`: the changed rollouts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RolloutChangeReport {
+    /// `alpha rollout restart`, `alpha rollout pause` or `alpha rollout resume`.
+    pub command: String,
+    /// Whether it was carried out; else it is only planned.
+    pub carried_out: bool,
+    /// In the order they were named.
+    pub rollouts: Vec<ObjectName>,
+}

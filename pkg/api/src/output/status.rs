@@ -1,5 +1,6 @@
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{ObjectName, UnfinishedUpgrade, WaitingFor};
 use crate::ProviderId;
@@ -22,6 +23,14 @@ pub struct StatusReport {
     /// The run that is writing to the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<LeaseReport>,
+    /// True if an unfinished upgrade or move could not be looked for; a warning says why.
+    #[serde(skip_serializing_if = "is_false")]
+    pub incomplete: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference to what it may skip")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// An unfinished move, as the journal on the cluster tells it.
@@ -97,4 +106,50 @@ pub struct ProviderHealth {
     pub recorded: bool,
     /// Objects that are not as they were applied, or gone.
     pub drift: Vec<ObjectName>,
+    /// Fields of these objects that are not as they were applied; only with `--diff`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drifted_fields: Option<Vec<DriftedObject>>,
+}
+
+/// An object that exists and is not as it was applied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DriftedObject {
+    /// The object.
+    pub object: ObjectName,
+    /// Its fields that are not as they were applied.
+    pub fields: Vec<DriftedField>,
+}
+
+/// A field that is not as it was applied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DriftedField {
+    /// The way to it, such as `.spec.replicas`.
+    pub path: String,
+    /// The kind of change.
+    pub change: DriftedFieldChange,
+    /// Its value now, with sizes in place of the values of Secrets; absent if there is no such field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+    /// The field manager that owns it now; absent if nobody does. The server does not record who removes a field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manager: Option<String>,
+    /// The last write of that manager to any field of the object, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+}
+
+/// The kind of change of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum DriftedFieldChange {
+    /// It has another value.
+    Changed,
+    /// It is gone.
+    Removed,
+    /// It was added under the field manager of capstan.
+    Added,
+    /// Another manager owns it; the applied fields are not recorded, so it may have been added beside them.
+    Possible,
 }

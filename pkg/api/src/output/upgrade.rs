@@ -77,3 +77,13 @@ pub struct UnfinishedProvider {
     /// Whether it is there already.
     pub done: bool,
 }
+
+/// Result of `upgrade abort`: the upgrade that is forgotten.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UpgradeAborted {
+    /// Whether it was forgotten; else it is only shown.
+    pub carried_out: bool,
+    /// The unfinished upgrade. Its changes stay.
+    pub upgrade: UnfinishedUpgrade,
+}

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ManagedType, Phase};
-use crate::{AdoptionPolicy, DeletePolicy, ObjectKey, ReconcilePolicy, UpdatePolicy};
+use crate::{AdoptionPolicy, DeletePolicy, FieldSet, ObjectKey, ReconcilePolicy, UpdatePolicy};
 
 /// An item as it is written: all in one mapping.
 ///
@@ -31,6 +31,8 @@ pub(super) struct Item {
     digest: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     owned: String,
+    #[serde(skip_serializing_if = "FieldSet::is_empty")]
+    owned_fields: FieldSet,
     phase: Phase,
     status: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,6 +73,7 @@ impl TryFrom<Item> for super::Item {
             managed_types: item.managed_types,
             digest: item.digest,
             owned: item.owned,
+            owned_fields: item.owned_fields,
             phase: item.phase,
             status: item.status,
             last_applied_at: item.last_applied_at,
@@ -96,6 +99,7 @@ impl From<super::Item> for Item {
             managed_types: item.managed_types,
             digest: item.digest,
             owned: item.owned,
+            owned_fields: item.owned_fields,
             phase: item.phase,
             status: item.status,
             last_applied_at: item.last_applied_at,

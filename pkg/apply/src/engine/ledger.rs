@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::{ApiError, ApplySet, Health, ObjectKey, Phase, Record, Status, Written};
+use crate::{ApiError, ApplySet, FieldSet, Health, ObjectKey, Phase, Record, Status, Written};
 
 /// A set, and what of it is recorded.
 pub(super) struct Ledger<'a> {
@@ -35,12 +35,13 @@ impl<'a> Ledger<'a> {
     }
 
     /// An object was written, and this is what its manager owns of it now.
-    pub(super) fn wrote(&mut self, key: &ObjectKey, how: Written, owned: String, status: &Status) {
+    pub(super) fn wrote(&mut self, key: &ObjectKey, how: Written, owned: FieldSet, status: &Status) {
         let now = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         if let Some(item) = self.set.item_mut(key) {
             item.phase = if how == Written::Created { Phase::Creating } else { Phase::Updating };
             item.last_applied_at = Some(now);
-            item.owned = owned;
+            item.owned = owned.digest();
+            item.owned_fields = owned;
         }
         self.saw(key, status);
     }

@@ -60,6 +60,7 @@ fn no_answer_can_pass_unless_the_server_is_another_than_was_meant() {
         (lost, true),
         (timed_out, true),
         (certificate, false),
+        (NoAnswer::Protocol { https: false }, false),
     ] {
         let (action, server) = (String::new(), String::new());
         let error = ApiError::Unreachable { action, server, unsent: true, source };

@@ -12,7 +12,7 @@ use super::{
     FRESH, LeaseHolder, LeaseName, LeaseRequest,
     object::{Requests, holder, identity_of, renewed},
 };
-use crate::{ApiError, Revision, Server};
+use crate::{ApiError, NoAnswer, Revision, Server};
 
 /// The most tries of a renewal while somebody else edits the Lease.
 const ATTEMPTS: usize = 4;
@@ -94,13 +94,19 @@ impl HeldLease {
         if self.is_fresh(within)? {
             return Ok(());
         }
-        loop {
+        // An answer that came late, as to a process that was stopped meanwhile, says nothing of now.
+        for _ in 0..ATTEMPTS {
             self.renew(&mut lease).await?;
-            // An answer that came late, as to a process that was stopped meanwhile, says nothing of now.
             if self.is_fresh(FRESH)? {
                 return Ok(());
             }
         }
+        Err(ApiError::Unreachable {
+            action: format!("confirm Lease {}/{}", self.name.namespace, self.name.name),
+            server: self.server.address().to_owned(),
+            unsent: false,
+            source: NoAnswer::TimedOut { after: FRESH },
+        })
     }
 
     fn is_fresh(&self, within: Duration) -> Result<bool, ApiError> {

@@ -145,7 +145,10 @@ impl Asked<'_> {
         let connecting = chain()
             .filter_map(|error| error.downcast_ref::<hyper_util::client::legacy::Error>())
             .any(hyper_util::client::legacy::Error::is_connect);
-        let why = chain().find_map(cause).unwrap_or_else(|| NoAnswer::Connection {
+        let https = !self.server.starts_with("http://");
+        let protocol = chain().any(|error| is_of_other_protocol(error, https));
+        let protocol = protocol.then_some(NoAnswer::Protocol { https });
+        let why = protocol.or_else(|| chain().find_map(cause)).unwrap_or_else(|| NoAnswer::Connection {
             problem: chain().last().map_or_else(String::new, ToString::to_string),
         });
         self.unreachable(connecting, why)
@@ -158,6 +161,15 @@ fn inner<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'stati
         Some(wrapped) => Some(wrapped),
         None => error.source(),
     }
+}
+
+/// True for the first bytes of a TLS server that was sent HTTP, and of an HTTP server that was sent TLS.
+fn is_of_other_protocol(error: &(dyn Error + 'static), https: bool) -> bool {
+    if https {
+        return matches!(error.downcast_ref(), Some(rustls::Error::InvalidMessage(_)));
+    }
+    // The type says no more than that something could not be parsed.
+    error.to_string() == "invalid HTTP version parsed"
 }
 
 fn cause(error: &(dyn Error + 'static)) -> Option<NoAnswer> {

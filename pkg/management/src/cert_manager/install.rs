@@ -67,7 +67,10 @@ impl ManagementCluster {
 
     /// What is there already: as recorded, else what carries the label. Definitions that no release brings any more
     /// stay, with what is stored of them.
-    async fn set_of_cert_manager(&self, manifest: &CertManagerManifest) -> Result<ApplySet, ApiError> {
+    pub(super) async fn set_of_cert_manager(
+        &self,
+        manifest: &CertManagerManifest,
+    ) -> Result<ApplySet, ApiError> {
         if let Some(set) = self.cert_manager_set().await? {
             return Ok(set);
         }

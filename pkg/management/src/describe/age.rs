@@ -1,9 +1,9 @@
 use jiff::Timestamp;
 
-/// How long ago something was, as kubectl writes it: the longer, the rougher.
+/// The age of something, as kubectl writes it: the longer, the rougher.
 /// Source: Kubernetes 1.36, apimachinery/pkg/util/duration (HumanDuration); a time that is not told is as long ago as
 /// a duration can be there.
-pub(super) fn age(since: Option<Timestamp>, now: Timestamp) -> String {
+pub fn age(since: Option<Timestamp>, now: Timestamp) -> String {
     let Some(since) = since else { return "292y".to_owned() };
     let seconds = now.duration_since(since).as_secs();
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);

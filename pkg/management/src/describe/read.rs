@@ -14,20 +14,19 @@ use manifest::Object;
 
 use super::{
     DescribeError, DescribeRequest, Part,
+    fleet::not_served,
     found::{Found, FoundControlPlane, Listed, References, Referred},
     kinds::{self, Contracts},
     take::{self, Taker, reference},
     tree::{TreeRole, Unreadable},
     watch::Watched,
 };
-use crate::ContractError;
-
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
 /// So many objects are asked for at once. They are large before what is shown is taken of them: with as many as the server is
 /// asked for elsewhere they would be most of what is held.
-const AT_ONCE: usize = 250;
+pub(super) const AT_ONCE: usize = 250;
 /// Up to so many objects of a kind are asked for one by one.
-const FEW: usize = 4;
+pub(super) const FEW: usize = 4;
 
 /// Asks a server for one cluster.
 #[derive(Debug)]
@@ -253,12 +252,8 @@ impl<'r> Reader<'r> {
         contracts: &Contracts,
         kind: &ApiKind,
     ) -> Result<DescribeError, DescribeError> {
-        let Some(served) = contracts.kinds().preferred(&kind.group_kind()) else {
-            return Ok(ContractError::Absent.into());
-        };
         if contracts.kinds().version(&kind.group_kind(), &kind.version).is_none() {
-            let found = api::Contract::new(&*served.version);
-            return Ok(ContractError::Contract { found, accepted: vec![api::Contract::CURRENT] }.into());
+            return Ok(not_served(contracts, kind));
         }
         let DescribeRequest { namespace, name, .. } = self.request;
         let all = List { metadata_only: true, ..List::default() };

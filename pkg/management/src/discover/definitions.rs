@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use apply::{ApiKind, List};
+use apply::List;
 use manifest::{Object, Value};
 
 use super::{
@@ -27,14 +27,10 @@ impl ManagementCluster {
         let mut pages = self.server.pages(&definition_kind(), &list).of(PAGE);
         let found: Vec<_> = pages.gather(|found: &mut Vec<_>, object| found.push(read(&object))).await?;
         let mut types = found.into_iter().collect::<Result<Vec<_>, _>>()?;
-        types.extend([secret_kind(), config_map_kind()].map(plain));
+        types.extend([secret_kind(), config_map_kind()].map(TypeFacts::plain));
         types.sort_by(|a, b| (&a.kind.group, &a.kind.kind).cmp(&(&b.kind.group, &b.kind.kind)));
         Ok(types.into_iter().map(Arc::new).collect())
     }
-}
-
-fn plain(kind: ApiKind) -> TypeFacts {
-    TypeFacts { kind, is_to_move: false, is_hierarchy: false, has_status: false }
 }
 
 /// Takes from a definition what matters; its schemas go with it.
@@ -59,6 +55,7 @@ fn read(definition: &Object) -> Result<TypeFacts, DiscoverError> {
         is_to_move: definition.label(MOVE).is_some(),
         is_hierarchy: ROOTS.contains(&(group, kind)) || definition.label(MOVE_HIERARCHY).is_some(),
         has_status: stored["subresources"].get("status").is_some(),
+        provider: definition.label(api::labels::PROVIDER).map(str::to_owned),
     })
 }
 
@@ -84,9 +81,11 @@ mod tests {
     fn a_definition_says_what_matters_of_its_kind() {
         let old = json!({"name": "v1", "served": true, "storage": false, "subresources": {"status": {}}});
         let stored = json!({"name": "v2", "served": true, "storage": true, "deprecated": true});
-        let read = read(&definition(&json!({MOVE: "false"}), &json!([old, stored]))).unwrap();
+        let labels = json!({MOVE: "false", api::labels::PROVIDER: "infrastructure-things"});
+        let read = read(&definition(&labels, &json!([old, stored]))).unwrap();
         assert_eq!(read.kind, served("example.org", "v2", "Thing", "things", false));
         assert_eq!((read.is_to_move, read.is_hierarchy, read.has_status), (true, false, false));
+        assert_eq!(read.provider.as_deref(), Some("infrastructure-things"));
     }
 
     #[test]

@@ -3,7 +3,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::{forest::forest, title};
+use super::{PageOrigin, forest::forest, title};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -15,6 +15,7 @@ const SCRIPT: [&str; 3] =
 #[derive(Serialize)]
 struct Data<'g> {
     title: &'g str,
+    origin: &'g PageOrigin,
     graph: &'g OwnerGraph,
     /// By position, the owner an object is drawn below.
     parents: &'g [Option<usize>],
@@ -22,9 +23,9 @@ struct Data<'g> {
 
 /// One file with everything in it. Its policy lets a browser run this script and take this style, by their digests, and
 /// load nothing: so even a fault in the escaping of a name would run nothing.
-pub(super) fn draw(graph: &OwnerGraph) -> String {
+pub(super) fn draw(graph: &OwnerGraph, origin: &PageOrigin) -> String {
     let (title, script) = (title(graph), SCRIPT.concat());
-    let data = Data { title: &title, graph, parents: &forest(graph).parents };
+    let data = Data { title: &title, origin, graph, parents: &forest(graph).parents };
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'",
         digest(&script),
@@ -33,11 +34,19 @@ pub(super) fn draw(graph: &OwnerGraph) -> String {
     fill(PAGE, |place| match place {
         "policy" => policy.clone(),
         "title" => escaped(&title),
+        "origin" => escaped(&said(origin)),
         "style" => STYLE.to_owned(),
         "script" => script.clone(),
         "data" => json(&data),
         other => format!("{{{{{other}}}}}"),
     })
+}
+
+/// The origin in a line.
+fn said(origin: &PageOrigin) -> String {
+    let parts = [&origin.name, &origin.server, &origin.time, &origin.program];
+    let parts: Vec<&str> = parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    parts.join(" · ")
 }
 
 /// Puts texts into the places of a page, `{{name}}`. What is put in is not looked at again.

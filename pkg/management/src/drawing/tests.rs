@@ -3,12 +3,13 @@
 mod broken;
 mod forms;
 mod hostile;
+mod layout;
 mod random;
 mod server;
 
 use api::output::OwnerGraph;
 
-use super::{Drawing, Fates, draw, owner_graph};
+use super::{Drawing, Fates, PageOrigin, draw, draw_page, owner_graph};
 use crate::{ConditionFacts, Facts, Graph, Scope, graph::tests::builder};
 
 /// The drawing of objects that are told a line each, as the tests of the graph tell them.
@@ -26,6 +27,25 @@ fn only(lines: &str, cluster: &str) -> OwnerGraph {
 
 fn text(graph: &OwnerGraph) -> String {
     draw(graph, Drawing::Text(Fates::Untold))
+}
+
+fn page(graph: &OwnerGraph) -> String {
+    let [server, name, time, program] = ["server-1", "context <a>", "2026-01-02T03:04:05Z", "capstan v1"];
+    draw_page(
+        graph,
+        &PageOrigin {
+            server: server.to_owned(),
+            name: name.to_owned(),
+            time: time.to_owned(),
+            program: program.to_owned(),
+        },
+    )
+}
+
+/// The data that the script of a page works on.
+fn page_data(page: &str) -> &str {
+    let (_, data) = page.split_once("id=\"data\">").unwrap();
+    data.split_once("</script>").unwrap().0
 }
 
 fn ready(status: &str, reason: &str) -> ConditionFacts {

@@ -60,6 +60,15 @@ pub struct TypeFacts {
     pub is_hierarchy: bool,
     /// Whether it has status as a subresource.
     pub has_status: bool,
+    /// The provider that installed the definition, by its label: `infrastructure-docker`.
+    pub provider: Option<String>,
+}
+
+impl TypeFacts {
+    /// A kind without labels.
+    pub(crate) fn plain(kind: ApiKind) -> Self {
+        Self { kind, is_to_move: false, is_hierarchy: false, has_status: false, provider: None }
+    }
 }
 
 /// An owner reference.

@@ -46,8 +46,8 @@ impl ManagementCluster {
                 Left::Nothing => {}
                 Left::Something => drop(ids.insert(id)),
                 Left::Upgrade { recorded } => words.push(format!(
-                    "`{id}` was left half-way between {version} and {recorded}: complete it with `upgrade resume` or \
-                     `upgrade apply`"
+                    "`{id}` was left half-way between {version} and {recorded}: complete it with `capstan upgrade resume` or \
+                     `capstan upgrade apply`"
                 )),
             }
         }

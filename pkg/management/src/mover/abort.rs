@@ -56,13 +56,13 @@ pub async fn abort_move(
     let found = Box::pin(move_state(Some(&source), Some(&target))).await?.filter(MoveJournal::is_unfinished);
     let found = found.ok_or(MoveError::NoMove { verb: "abort" })?;
     found.check_ends(&here, &there)?;
-    if !has_way_back(&found) {
+    if !found.can_be_undone() {
         return Err(MoveError::TooLate);
     }
     let wanted = MoveJournal { phase: MovePhase::Aborting, ..found };
     let mut held = Box::pin(HeldJournal::take(&source, &target, wanted, keeper)).await?;
     // Its holder may have gone on until it was silent.
-    if !has_way_back(&held.journal) {
+    if !held.journal.can_be_undone() {
         return Err(MoveError::TooLate);
     }
     held.update(|journal| journal.phase = MovePhase::Aborting).await?;
@@ -70,10 +70,6 @@ pub async fn abort_move(
     let aborted = Box::pin(undo.carry_out()).await?;
     held.update(|journal| journal.phase = MovePhase::Aborted).await?;
     Ok(aborted)
-}
-
-fn has_way_back(journal: &MoveJournal) -> bool {
-    !matches!(journal.phase, MovePhase::Deleting | MovePhase::Resuming)
 }
 
 /// A move that is undone.
@@ -95,7 +91,7 @@ impl Undo<'_> {
             aborted.overwritten = copies.overwritten;
             aborted.namespaces_left = self.remove_namespaces().await.map_err(at(MoveSide::Target))?;
         }
-        aborted.resumed = self.resume(&discovered).await?;
+        aborted.resumed = resume_source(&self.source, self.journal, &discovered).await?;
         Ok(aborted)
     }
 
@@ -103,39 +99,49 @@ impl Undo<'_> {
     fn has_created(&self) -> bool {
         self.journal.objects > 0
     }
+}
 
-    /// Takes pause and mark off what the run has paused, and tells of what. What the user had paused carries no mark.
-    async fn resume(&self, discovered: &Discovered) -> Result<Vec<ObjectKey>, MoveError> {
-        let nodes = discovered.graph.iter().map(|(_, node)| &node.facts);
-        let marked = nodes.filter(|facts| facts.paused_by.as_ref() == Some(&self.journal.run));
-        let mut resting: BTreeSet<ObjectKey> = marked.map(|facts| facts.key.clone()).collect();
-        // It may have left the scope since.
-        let noted = self.journal.paused.iter().filter(|paused| !paused.was_paused);
-        resting.extend(noted.map(|paused| paused.object.clone()));
-        let resting = resting.iter().filter_map(|key| Some((key, Resting::of(key)?)));
-        let at_most = self.source.server.max_in_flight();
-        let (resumed, failures) = side_by_side(at_most, resting, |(key, how)| async move {
-            let resumed = self.resume_one(key, how).await.map_err(|error| (key.clone(), error))?;
-            Ok(resumed.then(|| key.clone()))
-        })
-        .await;
-        no_failures("resumed", failures)?;
-        Ok(resumed.into_iter().flatten().collect())
+/// Takes pause and mark off what the run has paused on the source, and tells of what. What the user had paused carries no
+/// mark.
+pub(super) async fn resume_source(
+    source: &ManagementCluster,
+    journal: &MoveJournal,
+    discovered: &Discovered,
+) -> Result<Vec<ObjectKey>, MoveError> {
+    let nodes = discovered.graph.iter().map(|(_, node)| &node.facts);
+    let marked = nodes.filter(|facts| facts.paused_by.as_ref() == Some(&journal.run));
+    let mut resting: BTreeSet<ObjectKey> = marked.map(|facts| facts.key.clone()).collect();
+    // It may have left the scope since.
+    let noted = journal.paused.iter().filter(|paused| !paused.was_paused);
+    resting.extend(noted.map(|paused| paused.object.clone()));
+    let resting = resting.iter().filter_map(|key| Some((key, Resting::of(key)?)));
+    let at_most = source.server.max_in_flight();
+    let (resumed, failures) = side_by_side(at_most, resting, |(key, how)| async move {
+        let resumed = resume_one(source, &journal.run, key, how).await;
+        Ok(resumed.map_err(|error| (key.clone(), error))?.then(|| key.clone()))
+    })
+    .await;
+    no_failures("resumed", failures)?;
+    Ok(resumed.into_iter().flatten().collect())
+}
+
+/// Looks first: who took the mark off in the meantime may have paused it himself.
+async fn resume_one(
+    source: &ManagementCluster,
+    run: &str,
+    key: &ObjectKey,
+    how: Resting,
+) -> Result<bool, ApiError> {
+    let server = &source.server;
+    let kind = server.kind(&key.group_kind()).await?;
+    let Some(found) = server.get(&kind, &key.namespace, &key.name).await? else { return Ok(false) };
+    if found.annotation(MARK) != Some(run) {
+        return Ok(false);
     }
-
-    /// Looks first: who took the mark off in the meantime may have paused it himself.
-    async fn resume_one(&self, key: &ObjectKey, how: Resting) -> Result<bool, ApiError> {
-        let server = &self.source.server;
-        let kind = server.kind(&key.group_kind()).await?;
-        let Some(found) = server.get(&kind, &key.namespace, &key.name).await? else { return Ok(false) };
-        if found.annotation(MARK) != Some(&*self.journal.run) {
-            return Ok(false);
-        }
-        let mut patch = how.resume();
-        patch["metadata"]["uid"] = found.get(&["metadata", "uid"]).cloned().unwrap_or(Value::Null);
-        match server.patch(&kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchOf::Object).await {
-            Err(error) if error.is_not_found() => Ok(false),
-            patched => patched.map(|_| true),
-        }
+    let mut patch = how.resume();
+    patch["metadata"]["uid"] = found.get(&["metadata", "uid"]).cloned().unwrap_or(Value::Null);
+    match server.patch(&kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchOf::Object).await {
+        Err(error) if error.is_not_found() => Ok(false),
+        patched => patched.map(|_| true),
     }
 }

@@ -25,6 +25,7 @@
 
 mod copy;
 mod held;
+mod remaining;
 mod report;
 mod sides;
 #[cfg(test)]
@@ -42,13 +43,17 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{ClusterChoice, MoveRequest};
+use super::{ClusterChoice, MoveRequest, save::is_mark_of_save};
 use crate::{Choice, InventoryError, ManagementCluster, ProviderInventory, cluster::served};
 
 pub(crate) use copy::NAME as JOURNAL_NAME;
 pub(crate) use held::HeldJournal;
+pub(crate) use remaining::RemainingJournal;
 pub use report::{MoveReport, move_report};
 use sides::Sides;
+
+/// So many bytes of a digest name the source in the id of a run.
+const SOURCE_BYTES: usize = 4;
 
 /// How far a move is, as both clusters and the disk keep it. Holds names and uids, no content.
 ///
@@ -185,6 +190,8 @@ pub enum JournalError {
     Another {
         /// What is another, in words.
         what: String,
+        /// The end of the unfinished move that is another cluster.
+        other_end: Option<MoveSide>,
         /// The journal.
         journal: Box<MoveJournal>,
     },
@@ -329,13 +336,23 @@ impl MoveJournal {
         source: &ClusterIdentity,
         target: &ClusterIdentity,
     ) -> Result<(), JournalError> {
-        if self.source.uid != source.uid {
-            return Err(self.in_the_way(&format!("it comes from `{}`", self.source.address)));
+        self.check_end(MoveSide::Source, source)?;
+        self.check_end(MoveSide::Target, target)
+    }
+
+    /// Checks that a cluster is this end of the move.
+    /// # Errors
+    /// `Another`, with the end it has.
+    fn check_end(&self, side: MoveSide, cluster: &ClusterIdentity) -> Result<(), JournalError> {
+        let (end, way) = match side {
+            MoveSide::Source => (&self.source, "comes from"),
+            MoveSide::Target => (&self.target, "goes to"),
+        };
+        if end.uid == cluster.uid {
+            return Ok(());
         }
-        if self.target.uid != target.uid {
-            return Err(self.in_the_way(&format!("it goes to `{}`", self.target.address)));
-        }
-        Ok(())
+        let what = format!("it {way} `{}`", end.address);
+        Err(JournalError::Another { what, other_end: Some(side), journal: Box::new(self.clone()) })
     }
 
     /// Whether a run that has prepared another journal may go on with this one instead.
@@ -393,7 +410,7 @@ impl MoveJournal {
     }
 
     pub(super) fn in_the_way(&self, what: &str) -> JournalError {
-        JournalError::Another { what: what.to_owned(), journal: Box::new(self.clone()) }
+        JournalError::Another { what: what.to_owned(), other_end: None, journal: Box::new(self.clone()) }
     }
 
     /// What it moves.
@@ -405,13 +422,38 @@ impl MoveJournal {
     pub fn is_unfinished(&self) -> bool {
         !matches!(self.phase, MovePhase::Finished | MovePhase::Aborted)
     }
+
+    /// True while nothing was deleted on the source.
+    pub(crate) fn can_be_undone(&self) -> bool {
+        !matches!(self.phase, MovePhase::Deleting | MovePhase::Resuming)
+    }
 }
 
-/// Short enough for the name of a file and to be read aloud; no two moves have the same.
+impl ClusterIdentity {
+    /// True if a run moves out of this cluster, by its id.
+    pub(crate) fn is_source_of(&self, run: &str) -> bool {
+        source_of(run).is_some_and(|source| source == hex_digest(&self.uid, SOURCE_BYTES))
+    }
+}
+
+/// The digest of the source in the id of a run; none in marks of saves and restores.
+pub(crate) fn source_of(run: &str) -> Option<&str> {
+    let (_, source) = run.split_once('-')?;
+    let is_digest = source.len() == 2 * SOURCE_BYTES && source.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_digest.then_some(source).filter(|_| !is_mark_of_save(run))
+}
+
+/// Short enough for the name of a file and to be read aloud; no two moves have the same. Its end names the source: copies on
+/// a target carry no other trace of where they came from.
 fn run_id(now: Timestamp, source: &ClusterIdentity, holder: &Holder) -> String {
     let of = format!("{} {} {} {}", now.as_nanosecond(), source.uid, holder.host, holder.process);
-    let number = Sha256::digest(of).iter().take(6).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
-    format!("{number:012x}")
+    format!("{}-{}", hex_digest(&of, 6), hex_digest(&source.uid, SOURCE_BYTES))
+}
+
+fn hex_digest(of: &str, bytes: usize) -> String {
+    let digest = Sha256::digest(of);
+    let number = digest.iter().take(bytes).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    format!("{number:0width$x}", width = 2 * bytes)
 }
 
 impl ManagementCluster {

@@ -9,7 +9,7 @@ use support::{cluster_api::install, fixture::Fixture};
 
 use crate::{
     ManagementCluster,
-    faults::wire::{Asked, Fate, Wire},
+    faults::wire::{Asked, Fate, Moment, Wire},
 };
 
 /// A source and a target, on sandboxes that collect garbage.
@@ -58,13 +58,28 @@ impl Lab {
 
     fn breaking_after_those(&self, last: u64, counts: fn(&Asked<'_>) -> bool) -> Lines {
         let counted = Arc::new(AtomicU64::new(0));
+        self.breaking_at(move |asked| counts(asked) && counted.fetch_add(1, Ordering::Relaxed) + 1 >= last)
+    }
+
+    /// Lines that break at a request to either side; it still has an effect.
+    pub(crate) fn breaking_at(
+        &self,
+        is_last: impl Fn(&Asked<'_>) -> bool + Clone + Send + Sync + 'static,
+    ) -> Lines {
         let line = |fixture| {
-            let counted = Arc::clone(&counted);
-            Wire::new(fixture, move |asked| {
-                let number = counted.fetch_add(u64::from(counts(asked)), Ordering::Relaxed) + 1;
-                if number < last || !counts(asked) { Fate::Answered } else { Fate::Last }
-            })
+            let is_last = is_last.clone();
+            Wire::new(fixture, move |asked| if is_last(asked) { Fate::Last } else { Fate::Answered })
         };
+        Lines { source: line(&self.source), target: line(&self.target) }
+    }
+
+    /// Lines on which the first of some requests to either side waits for the end of a moment.
+    pub(crate) fn waiting_at(
+        &self,
+        moment: &Moment,
+        is_moment: impl Fn(&Asked<'_>) -> bool + Clone + Send + Sync + 'static,
+    ) -> Lines {
+        let line = |fixture| Wire::waiting(fixture, moment, is_moment.clone());
         Lines { source: line(&self.source), target: line(&self.target) }
     }
 }

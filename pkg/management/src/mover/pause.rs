@@ -9,7 +9,7 @@ use manifest::{Object, Value};
 use serde_json::json;
 
 use super::{
-    MARK, MoveError, MovePhase, MoveSide, PAUSED, PausedObject, on_target,
+    MARK, MoveError, MoveJournal, MovePhase, MoveSide, PAUSED, PausedObject, on_target,
     run::{ROUNDS, Work, at, marked, no_failures, side_by_side},
 };
 use crate::{Fate, KeptBecause, ManagementCluster, NodeId, inventory::FIELD_MANAGER};
@@ -134,16 +134,24 @@ impl Work<'_> {
             .map(|facts| facts.key.clone())
             .collect();
         resume_all(&self.source, here).await?;
-        let marked = marked(&self.target).await.map_err(at(MoveSide::Target))?;
-        let marked = marked.into_iter().filter(|(_, by)| by == run).map(|(key, _)| key);
-        let listed = self.held.journal.paused.iter().filter(|paused| !paused.was_paused);
-        let listed = listed.map(|paused| on_target(&paused.object, &self.request.namespace_map));
-        let there: BTreeSet<ObjectKey> = marked.chain(listed).collect();
-        let resumed = there.len();
-        resume_all(&self.target, there).await?;
+        let resumed = resume_target(&self.target, &self.held.journal).await?.len();
         self.tell(MovePhase::Resuming, resumed, resumed);
         Ok(())
     }
+}
+
+/// Resumes all that came to the target of a move, and tells of what.
+pub(super) async fn resume_target(
+    target: &ManagementCluster,
+    journal: &MoveJournal,
+) -> Result<BTreeSet<ObjectKey>, MoveError> {
+    let marked = marked(target).await.map_err(at(MoveSide::Target))?;
+    let marked = marked.into_iter().filter(|(_, run)| *run == journal.run).map(|(key, _)| key);
+    let listed = journal.paused.iter().filter(|paused| !paused.was_paused);
+    let listed = listed.map(|paused| on_target(&paused.object, &journal.namespace_map));
+    let there: BTreeSet<ObjectKey> = marked.chain(listed).collect();
+    resume_all(target, there.clone()).await?;
+    Ok(there)
 }
 
 /// Resumes these, classes first. What is no longer there needs nothing.

@@ -1,11 +1,13 @@
 //! What a move is going to do: both sides looked at, everything checked, nothing written.
 
 mod choose;
+mod empty;
 mod look;
 mod overwrite;
 mod references;
 mod report;
 mod restore;
+mod twins;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +17,12 @@ use futures::future::try_join;
 
 pub use self::restore::plan_restore;
 use self::{
-    choose::{choose, nothing_to_move},
+    choose::choose,
+    empty::{nothing_to_move, nothing_to_save},
     look::Looked,
 };
 use super::{
-    ClusterIdentity, MoveError, MoveJournal, MoveRequest, MoveSide, move_state, on_target,
+    ClusterIdentity, MoveError, MoveJournal, MovePhase, MoveRequest, MoveSide, move_state, on_target,
     preflight::{Findings, Purpose, Stage, check_half_deleted, check_objects, check_selection, unready},
     save::check_marks,
 };
@@ -47,6 +50,8 @@ pub struct MovePlan {
     pub new_namespaces: Vec<String>,
     /// A move of before that this one goes on with.
     pub unfinished: Option<MoveJournal>,
+    /// A finished move between the same clusters and of the same scope, if it left nothing to move.
+    pub finished: Option<MoveJournal>,
     /// What may surprise: objects that are referred to and stay, GitOps owners, and so on.
     pub warnings: Vec<Problem>,
 }
@@ -89,14 +94,14 @@ pub(super) async fn plan_with(
     request: &MoveRequest,
     purpose: Purpose,
 ) -> Result<MovePlan, MoveError> {
-    let unfinished = Box::pin(begun(source, target, request)).await?;
+    let (unfinished, finished) = Box::pin(last_move(source, target, request)).await?;
     check_contracts(source, target).await?;
     let scope = Scope { namespaces: request.namespaces.clone() };
     let discovered = Box::pin(source.discover(&scope)).await;
     let discovered = discovered.map_err(|source| MoveError::discover(MoveSide::Source, source))?;
     let stage = Stage::of(unfinished.as_ref());
     let mut found = Findings::default();
-    let choice = choose(source, &discovered.graph, request, stage, &mut found).await?;
+    let choice = choose(source, &discovered.graph, request, stage, finished.is_some(), &mut found).await?;
     let going = match purpose {
         Purpose::Leave => Going::Selected,
         Purpose::Keep => Going::LeftOut,
@@ -110,38 +115,50 @@ pub(super) async fn plan_with(
     } else {
         found.add(check_half_deleted(&plan.half_deleted(|_| None)));
     }
+    if purpose == Purpose::Keep && found.problems.is_empty() {
+        found.problems = nothing_to_save(source, request, &plan).await;
+    }
     if !found.problems.is_empty() {
         return Err(Problems { problems: found.problems }.into());
     }
-    if unfinished.is_none() && plan.moves_nothing() {
-        found.warnings.push(nothing_to_move(source, request).await);
+    if purpose == Purpose::Leave && unfinished.is_none() && plan.moves_nothing() {
+        plan.finished = finished;
+        if plan.finished.is_none() {
+            found.warnings.push(nothing_to_move(source, request).await);
+        }
     }
     plan.warnings = found.warnings;
     plan.unfinished = unfinished;
     Ok(plan)
 }
 
-/// An unfinished move that is the one that is asked for. Refuses to move a cluster onto itself.
-async fn begun(
+/// The last move between the two clusters: unfinished, or finished with the scope that is asked for. Refuses to move a
+/// cluster onto itself.
+async fn last_move(
     source: &ManagementCluster,
     target: Option<&ManagementCluster>,
     request: &MoveRequest,
-) -> Result<Option<MoveJournal>, MoveError> {
-    let Some(target) = target else { return Ok(None) };
+) -> Result<(Option<MoveJournal>, Option<MoveJournal>), MoveError> {
+    let Some(target) = target else { return Ok((None, None)) };
     let (here, there) =
         try_join(identity(source, MoveSide::Source), identity(target, MoveSide::Target)).await?;
     if here.uid == there.uid {
         return Err(MoveError::SameCluster);
     }
-    let Some(journal) = move_state(Some(source), Some(target)).await?.filter(MoveJournal::is_unfinished)
-    else {
-        return Ok(None);
-    };
-    journal.check(&here, &there, request)?;
-    Ok(Some(journal))
+    let Some(journal) = move_state(Some(source), Some(target)).await? else { return Ok((None, None)) };
+    let fits = journal.check(&here, &there, request);
+    if journal.is_unfinished() {
+        fits?;
+        return Ok((Some(journal), None));
+    }
+    let is_done = journal.phase == MovePhase::Finished && fits.is_ok();
+    Ok((None, is_done.then_some(journal)))
 }
 
-async fn identity(cluster: &ManagementCluster, side: MoveSide) -> Result<ClusterIdentity, MoveError> {
+pub(super) async fn identity(
+    cluster: &ManagementCluster,
+    side: MoveSide,
+) -> Result<ClusterIdentity, MoveError> {
     cluster.identity().await.map_err(|source| MoveError::Api { side, source })
 }
 
@@ -191,6 +208,7 @@ impl MovePlan {
             on_target: BTreeMap::new(),
             new_namespaces: Vec::new(),
             unfinished: None,
+            finished: None,
             warnings: Vec::new(),
         }
     }

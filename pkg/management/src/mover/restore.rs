@@ -7,10 +7,11 @@
 //! ```
 //!
 //! - What is there is kept, as by the peer; what is missing is created, paused and marked `restore`, owned by the uids of the
-//!   target, with the field managers it had. All is resumed when all is there, so that a run that was cut off anywhere is
-//!   gone on with by the same call.
-//! - Clusters are resumed but for those the user had paused: an archive says so, and in files the manager of the pause does.
+//!   target, with the field managers it had. Marked objects are resumed when all is there, so that the same call completes a
+//!   run that was interrupted anywhere.
+//! - Clusters that the user had paused stay paused: an archive says so, and in files the manager of the pause does.
 //!   Source: clusterctl v1.14 client/cluster/mover.go (FromDirectory), which resumes all.
+//! - A paused restore takes the marks off and leaves the pause.
 //! - A restore holds what was saved, as text.
 
 mod read;
@@ -22,20 +23,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use apply::ObjectKey;
 use provider::InstalledProvider;
+use serde_json::json;
 
+pub(super) use self::read::ObjectChecks;
 use self::write::Writer;
 use super::{
-    MoveError, MovePhase, MovePlan, MoveRequest, MoveSide, OnTarget,
+    BackupProvider, ClusterIdentity, MARK, MoveError, MovePhase, MovePlan, MoveRequest, MoveSide, OnTarget,
     create::namespace,
-    pause::{Resting, resume_all},
-    run::{Copied, at, no_failures, patient, side_by_side},
+    pause::{Resting, patch, resume_all},
+    run::{Copied, at, marked, no_failures, patient, side_by_side},
+    save::RESTORE,
     target::TargetView,
     verify::what_is_wrong,
 };
 use crate::{
-    Event, ManagementCluster, NodeId, cluster::served, inventory::FIELD_MANAGER, mover::preflight::listed,
+    Event, ManagementCluster, NodeId, ProviderInventory, cluster::served, inventory::FIELD_MANAGER,
+    mover::preflight::listed,
 };
-use apply::WriteMode;
+use apply::{GroupKind, WriteMode};
 
 /// A file of a save.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +55,19 @@ pub struct SavedFile {
 #[derive(Clone, Debug, Default)]
 pub struct SavedObjects {
     objects: Vec<SavedContent>,
-    /// What was installed where they come from; empty when nobody noted it.
-    pub providers: Vec<InstalledProvider>,
+    /// The management cluster they were saved from, if a backup says so.
+    pub(super) source: Option<ClusterIdentity>,
+    /// The providers that were installed there; empty if nobody noted them.
+    pub(super) providers: Vec<BackupProvider>,
+}
+
+/// How Clusters are restored.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RestoreOptions<'a> {
+    /// Clusters stay paused.
+    pub paused: bool,
+    /// The management cluster that may still run the Clusters, to be asked.
+    pub source: Option<&'a ManagementCluster>,
 }
 
 /// An object that was saved.
@@ -73,7 +89,7 @@ pub struct Restored {
     pub created: Vec<ObjectKey>,
     /// What was there and is as it was.
     pub kept: Vec<ObjectKey>,
-    /// Clusters and ClusterClasses that are paused, as they were.
+    /// Clusters and ClusterClasses that stay paused, because they were or because the restore is paused.
     pub paused: Vec<ObjectKey>,
 }
 
@@ -85,13 +101,18 @@ pub async fn restore_objects(
     request: &MoveRequest,
     plan: &MovePlan,
     saved: &SavedObjects,
+    options: RestoreOptions<'_>,
 ) -> Result<Restored, MoveError> {
     let target = patient(target, request.timeout);
     let mut restore = Restore { target, request, plan, saved, copies: BTreeMap::new() };
     restore.make_namespaces().await?;
-    let restored = Box::pin(restore.create()).await?;
+    let mut restored = Box::pin(restore.create()).await?;
     restore.verify(&restored).await?;
-    restore.resume().await?;
+    if options.paused {
+        restored.paused.extend(restore.unmark().await?);
+    } else {
+        restore.resume().await?;
+    }
     Ok(restored)
 }
 
@@ -129,7 +150,7 @@ impl Restore<'_> {
 
     async fn create(&mut self) -> Result<Restored, MoveError> {
         let writer = Writer::new(self).await.map_err(at(MoveSide::Target))?;
-        let of = self.plan.selection.moving().count();
+        let of = self.plan.on_target.values().filter(|there| **there == OnTarget::Create).count();
         let mut restored = Restored::default();
         for group in &self.plan.groups {
             let at_most = self.target.server.max_in_flight();
@@ -145,7 +166,7 @@ impl Restore<'_> {
                 list.push(self.key(node));
                 self.copies.insert(self.plan.facts(node).uid.clone(), copied);
             }
-            let done = self.copies.len();
+            let done = restored.created.len();
             self.target.events.send(&Event::Moving { phase: MovePhase::Creating, done, of });
         }
         let stays = self.plan.selection.moving().filter(|node| self.stays_paused(*node));
@@ -179,15 +200,45 @@ impl Restore<'_> {
         Ok(())
     }
 
+    /// Resumes what carries the mark: what a restore has created, and Clusters whose missing objects it has created.
     async fn resume(&self) -> Result<(), MoveError> {
-        let rests =
-            |node: &NodeId| Resting::of(&self.plan.facts(*node).key).is_some() && !self.stays_paused(*node);
-        let keys: BTreeSet<ObjectKey> =
-            self.plan.selection.moving().filter(rests).map(|node| self.key(node)).collect();
+        let keys: BTreeSet<ObjectKey> = self.marked().await?.into_iter().collect();
         let done = keys.len();
         resume_all(&self.target, keys).await?;
         self.target.events.send(&Event::Moving { phase: MovePhase::Resuming, done, of: done });
         Ok(())
+    }
+
+    /// Takes the marks of this restore off, and leaves the pause.
+    async fn unmark(&self) -> Result<Vec<ObjectKey>, MoveError> {
+        let keys = self.marked().await?;
+        let unmark = json!({"metadata": {"annotations": {MARK: null}}});
+        let at_most = self.target.server.max_in_flight();
+        let (_, failures) = side_by_side(at_most, &keys, |key| {
+            let unmark = &unmark;
+            async move {
+                let kind = self.target.server.kind(&key.group_kind()).await;
+                patch(&self.target, &kind.map_err(|error| (key.clone(), error))?, key, unmark).await
+            }
+        })
+        .await;
+        no_failures("unmarked", failures)?;
+        Ok(keys)
+    }
+
+    /// The restored Clusters and ClusterClasses with the mark of a restore.
+    async fn marked(&self) -> Result<Vec<ObjectKey>, MoveError> {
+        let ours: BTreeSet<ObjectKey> = self.plan.selection.moving().map(|node| self.key(node)).collect();
+        let marked = marked(&self.target).await.map_err(at(MoveSide::Target))?.into_iter();
+        Ok(marked.filter(|(key, run)| run == RESTORE && ours.contains(key)).map(|(key, _)| key).collect())
+    }
+
+    /// True if a Cluster exists on the target, paused, and lacks saved objects: it runs when the restore has created them.
+    pub(super) fn completes(&self, node: NodeId) -> bool {
+        Resting::of(&self.plan.facts(node).key) == Some(Resting::Cluster)
+            && self.is_expected(node)
+            && !self.stays_paused(node)
+            && self.plan.lacks_some_of(node)
     }
 
     pub(super) fn stays_paused(&self, node: NodeId) -> bool {
@@ -207,9 +258,24 @@ impl Restore<'_> {
     }
 }
 
+impl SavedObjects {
+    /// The providers of the source that objects of these kinds need, as an inventory. A provider without kinds of its own is
+    /// among them: nobody knows what needs it.
+    pub(super) fn inventory_of(&self, kinds: impl Iterator<Item = GroupKind>) -> ProviderInventory {
+        let kinds: BTreeSet<String> = kinds.map(|kind| kind.to_string()).collect();
+        let is_needed = |one: &&BackupProvider| one.kinds.is_empty() || !one.kinds.is_disjoint(&kinds);
+        let needed = self.providers.iter().filter(is_needed).map(|one| InstalledProvider {
+            id: one.provider.clone(),
+            version: one.version.clone(),
+            namespace: one.namespace.clone(),
+        });
+        ProviderInventory { providers: needed.collect(), is_defined: true, unfinished: None }
+    }
+}
+
 impl Restored {
-    /// A line on what stays paused; none when nothing does.
+    /// A line that names the paused Clusters; none if there are none.
     pub fn paused_in_words(&self) -> Option<String> {
-        (!self.paused.is_empty()).then(|| format!("paused, as before: {}", listed(&self.paused)))
+        (!self.paused.is_empty()).then(|| format!("paused: {}", listed(&self.paused)))
     }
 }

@@ -6,18 +6,28 @@ use api::output::{
     CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction,
     StepReport, WaitingFor,
 };
-use apply::{Action, Blocker, Change, ObjectKey, Step};
+use apply::{Action, Blocker, Change, DesiredSet, Live, ObjectKey, Plan, Step, Summary};
 
 use super::{LifecyclePlan, ProviderPlan, Verb};
-use crate::CertManagerPlan;
+use crate::{CertManagerPlan, cert_manager::CertManagerObjects};
 
-/// Whether a report shows changes field by field.
+/// The detail in which a report shows the change of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Diffs {
-    /// What is done with each object, and no more.
+    /// The action alone.
     Hidden,
-    /// A unified diff for each object that changes.
-    Shown,
+    /// Changes in the terms of the kind, and a short diff of everything else.
+    Summary,
+    /// Changes in the terms of the kind, and a unified diff of the whole object.
+    Full,
+}
+
+/// Objects before and after a plan is carried out.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    desired: &'a DesiredSet,
+    live: &'a Live,
+    would_be: &'a Live,
 }
 
 impl LifecyclePlan {
@@ -28,7 +38,10 @@ impl LifecyclePlan {
             command: self.verb.command().to_owned(),
             carried_out: false,
             changes: !self.is_empty(),
-            cert_manager: self.cert_manager.report(),
+            cert_manager: CertManagerReport {
+                steps: self.cert_manager_objects.as_ref().map_or_else(Vec::new, |its| its.report(diffs)),
+                ..self.cert_manager.report()
+            },
             providers: self.providers.iter().map(|provider| report_provider(provider, diffs)).collect(),
             warnings: self.warnings.iter().cloned().chain(ignored).collect(),
             not_ready: Vec::new(),
@@ -37,6 +50,7 @@ impl LifecyclePlan {
 }
 
 fn report_provider(provider: &ProviderPlan, diffs: Diffs) -> ProviderReport {
+    let ProviderPlan { desired, live, would_be, plan, .. } = provider;
     ProviderReport {
         provider: provider.id.label(),
         id: provider.id.clone(),
@@ -44,41 +58,62 @@ fn report_provider(provider: &ProviderPlan, diffs: Diffs) -> ProviderReport {
         from: provider.from.clone(),
         to: provider.to.clone(),
         kustomization: provider.kustomization.clone(),
-        steps: provider.plan.steps.iter().map(|step| report_step(step, provider, diffs)).collect(),
+        steps: report_steps(plan, Sides { desired, live, would_be }, diffs),
     }
 }
 
-fn report_step(step: &Step, provider: &ProviderPlan, diffs: Diffs) -> StepReport {
-    StepReport {
+impl CertManagerObjects {
+    fn report(&self, diffs: Diffs) -> Vec<StepReport> {
+        let Self { desired, live, would_be, plan } = self;
+        report_steps(plan, Sides { desired, live, would_be }, diffs)
+    }
+}
+
+fn report_steps(plan: &Plan, sides: Sides<'_>, diffs: Diffs) -> Vec<StepReport> {
+    plan.steps.iter().map(|step| report_step(step, sides, diffs)).collect()
+}
+
+fn report_step(step: &Step, sides: Sides<'_>, diffs: Diffs) -> StepReport {
+    let report = StepReport {
         action: action_of(step.action),
         object: object_name(&step.key),
         why: step.why.clone(),
-        diff: (diffs == Diffs::Shown).then(|| diff_of(step, provider)).flatten(),
-    }
+        diff: None,
+        changes: Vec::new(),
+    };
+    let change = if diffs == Diffs::Hidden { None } else { change_of(step, sides) };
+    let Some(change) = change else { return report };
+    let Summary { changes, rest } = apply::summarise(&change);
+    let diff = if diffs == Diffs::Full { apply::diff(&change) } else { rest };
+    StepReport { changes, diff: (!diff.is_empty()).then_some(diff), ..report }
 }
 
-/// What the server said it would be, else the manifest. Nothing where nothing changes.
-fn diff_of(step: &Step, provider: &ProviderPlan) -> Option<String> {
-    let before = provider.live.present(&step.key).cloned();
+/// The object before and after: as the server said it would be, else the manifest. None where nothing changes.
+fn change_of(step: &Step, sides: Sides<'_>) -> Option<Change> {
+    let before = sides.live.present(&step.key).cloned();
     let after = match step.action {
         Action::Create | Action::Update | Action::Adopt | Action::Recreate => {
-            let asked = provider.would_be.present(&step.key);
-            let desired = || provider.desired.objects.iter().find(|desired| desired.key == step.key);
+            let asked = sides.would_be.present(&step.key);
+            let desired = || sides.desired.objects.iter().find(|desired| desired.key == step.key);
             asked.or_else(|| desired().map(|desired| &desired.object)).cloned()
         }
         Action::Delete | Action::Purge => None,
         Action::Keep | Action::Completed | Action::Orphan => return None,
     };
-    let text = apply::diff(&Change { before, after });
-    (!text.is_empty()).then_some(text)
+    Some(Change { before, after })
 }
 
 impl CertManagerPlan {
     /// What becomes of it, as it is printed.
     pub fn report(&self) -> CertManagerReport {
-        let report = |action, from: Option<&String>, to: Option<&String>, why: Option<&String>| {
-            CertManagerReport { action, from: from.cloned(), to: to.cloned(), why: why.cloned() }
-        };
+        let report =
+            |action, from: Option<&String>, to: Option<&String>, why: Option<&String>| CertManagerReport {
+                action,
+                from: from.cloned(),
+                to: to.cloned(),
+                why: why.cloned(),
+                steps: Vec::new(),
+            };
         match self {
             Self::None => report(CertManagerAction::None, None, None, None),
             Self::External => report(CertManagerAction::External, None, None, None),

@@ -1,4 +1,4 @@
-use apply::ObjectKey;
+use apply::{FieldSet, ObjectKey};
 use support::{fixture::Fixture, kind::CONFIG_MAP};
 
 use super::*;
@@ -18,6 +18,7 @@ fn set_of(phase: Phase) -> ApplySet {
         managed_types: Vec::new(),
         digest: "abc".to_owned(),
         owned: String::new(),
+        owned_fields: FieldSet::default(),
         phase,
         status: String::new(),
         last_applied_at: None,
@@ -72,4 +73,19 @@ async fn a_record_somebody_else_wrote_is_an_error_that_names_it() {
     let record = record(&fixture).await;
     let error = record.cluster.recorded(&record.id, &record.namespace).await.unwrap_err().to_string();
     assert!(error.contains("infrastructure-docker-system/capstan.infrastructure-docker"), "{error}");
+}
+
+#[tokio::test]
+async fn a_record_that_would_be_too_large_keeps_digests_alone() {
+    let fixture = Fixture::start().await;
+    fixture.apply(NAMESPACE).await;
+    let record = record(&fixture).await;
+    let mut set = set_of(Phase::Ready);
+    let fields: serde_json::Map<_, _> =
+        (0..20_000).map(|number| (format!("f:a-field-of-some-length-{number:010}"), json!({}))).collect();
+    set.items[0].owned = "digest".to_owned();
+    set.items[0].owned_fields = serde_json::from_value(json!({"f:spec": fields})).unwrap();
+    record.store(&set).await.unwrap();
+    let read = record.cluster.recorded(&record.id, &record.namespace).await.unwrap();
+    assert_eq!(read, Some((set.without_fields(), NEW.to_owned())));
 }

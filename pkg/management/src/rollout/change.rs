@@ -1,6 +1,6 @@
 //! One rollout is begun anew, paused or resumed.
 
-use apply::{ApiKind, PatchOf};
+use apply::{ApiKind, PatchOf, WriteMode};
 use jiff::Timestamp;
 use manifest::{Object, Value};
 use serde_json::json;
@@ -39,11 +39,12 @@ const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
 /// known to have the field for it. A restart of a part of a managed topology is told with a warning.
 /// Source: clusterctl v1.14 client/alpha (rollout_restarter, rollout_pauser, rollout_resumer): the same patches.
 /// # Errors
-/// When it is not there, or its state does not allow the change: then nothing was written.
+/// When it is not there, or its state does not allow the change: then nothing was written. A dry run sends no patch.
 pub async fn change_rollout(
     cluster: &ManagementCluster,
     resource: &RolloutResource,
     change: RolloutChange,
+    mode: WriteMode,
 ) -> Result<(), RolloutError> {
     let object = cluster.rollout_object(resource).await?;
     let patch = match change {
@@ -57,6 +58,9 @@ pub async fn change_rollout(
     // Of all that is changed here a topology sets this alone, where its Cluster names a time.
     if change == RolloutChange::Restart && object.label(TOPOLOGY_OWNED).is_some() {
         cluster.warn(of_topology(resource, &object));
+    }
+    if mode == WriteMode::DryRun {
+        return Ok(());
     }
     let RolloutResource { kind, namespace, name } = resource;
     cluster.server.patch(kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Object).await?;
@@ -150,7 +154,7 @@ pub(super) fn rollout_after(object: &Object) -> Option<(&str, Timestamp)> {
     Some((text, text.parse().ok()?))
 }
 
-fn is_deployment(resource: &RolloutResource) -> bool {
+pub(super) fn is_deployment(resource: &RolloutResource) -> bool {
     resource.is_kind("cluster.x-k8s.io", "MachineDeployment")
 }
 

@@ -59,13 +59,17 @@ impl RolloutProgress {
         self.state == RolloutState::Complete
     }
 
-    pub(super) fn of(resource: &RolloutResource, object: &Object, now: Timestamp) -> Self {
-        let counts = Counts::of(object);
+    /// The progress by the status of an object. `outdated` Machines are known to be yet to replace, even if the status does
+    /// not say so.
+    pub(super) fn of(resource: &RolloutResource, object: &Object, outdated: u64, now: Timestamp) -> Self {
+        let mut counts = Counts::of(object);
+        counts.up_to_date = counts.up_to_date.map(|count| count.saturating_sub(outdated));
         let is_paused = is_paused(resource, object) || condition(object, "Paused").is_some();
         let (state, message) = if object.get(&["metadata", "deletionTimestamp"]).is_some() {
             (RolloutState::Deleting, "it is being deleted".to_owned())
         } else {
-            match (outstanding(object, &counts), is_paused) {
+            let unseen = || (outdated > 0).then(|| format!("{} still to be replaced", machines(outdated)));
+            match (outstanding(object, &counts).or_else(unseen), is_paused) {
                 (None, _) => (RolloutState::Complete, next(object, now)),
                 (Some(message), false) => (RolloutState::Progressing, message),
                 (Some(message), true) => (RolloutState::Paused, format!("it is paused; {message}")),
@@ -193,7 +197,7 @@ mod tests {
         };
         let resource = RolloutResource { kind, namespace: "n".to_owned(), name: "a".to_owned() };
         let object = Object::try_from(object).unwrap();
-        let found = RolloutProgress::of(&resource, &object, "2026-01-01T00:00:00Z".parse().unwrap());
+        let found = RolloutProgress::of(&resource, &object, 0, "2026-01-01T00:00:00Z".parse().unwrap());
         (found.state, found.message)
     }
 

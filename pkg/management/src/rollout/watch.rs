@@ -5,6 +5,7 @@ use std::time::Duration;
 use apply::{List, WatchEvent};
 use futures::{StreamExt as _, future::try_join_all, stream::select_all};
 use jiff::Timestamp;
+use manifest::Object;
 use tokio::time::{Instant, timeout_at};
 
 use super::{RolloutError, RolloutProgress, RolloutResource};
@@ -22,7 +23,7 @@ pub async fn rollout_progress(
 ) -> Result<Vec<RolloutProgress>, RolloutError> {
     let one = async |resource: &RolloutResource| {
         let object = cluster.rollout_object(resource).await?;
-        Ok(RolloutProgress::of(resource, &object, Timestamp::now()))
+        cluster.progress_of(resource, &object).await
     };
     try_join_all(resources.iter().map(one)).await
 }
@@ -52,7 +53,7 @@ pub async fn watch_rollouts(
     let mut changes = select_all(watches);
     while !progress.iter().all(RolloutProgress::is_complete) && Instant::now() < until {
         let news = match timeout_at(until.min(Instant::now() + SILENCE), changes.next()).await {
-            Ok(Some((at, change))) => vec![(at, told(&resources[at], change?)?)],
+            Ok(Some((at, change))) => vec![(at, cluster.progress_after(&resources[at], change?).await?)],
             Ok(None) => break,
             Err(_) => rollout_progress(cluster, resources).await?.into_iter().enumerate().collect(),
         };
@@ -66,9 +67,30 @@ pub async fn watch_rollouts(
     Ok(progress)
 }
 
-fn told(resource: &RolloutResource, change: WatchEvent) -> Result<RolloutProgress, RolloutError> {
-    match change {
-        WatchEvent::Is(object) => Ok(RolloutProgress::of(resource, &object, Timestamp::now())),
-        WatchEvent::Gone(_) => Err(RolloutError::Deleted { object: resource.key() }),
+impl ManagementCluster {
+    async fn progress_after(
+        &self,
+        resource: &RolloutResource,
+        change: WatchEvent,
+    ) -> Result<RolloutProgress, RolloutError> {
+        match change {
+            WatchEvent::Is(object) => self.progress_of(resource, &object).await,
+            WatchEvent::Gone(_) => Err(RolloutError::Deleted { object: resource.key() }),
+        }
+    }
+
+    /// Judges an object by its status, and by its Machines before it is called complete.
+    async fn progress_of(
+        &self,
+        resource: &RolloutResource,
+        object: &Object,
+    ) -> Result<RolloutProgress, RolloutError> {
+        let now = Timestamp::now();
+        let progress = RolloutProgress::of(resource, object, 0, now);
+        if !progress.is_complete() {
+            return Ok(progress);
+        }
+        let outdated = self.outdated_machines(resource, object, now).await?;
+        Ok(RolloutProgress::of(resource, object, outdated, now))
     }
 }

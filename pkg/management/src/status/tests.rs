@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use api::ProviderType;
+use apply::FieldChange;
 use sandbox::Switches;
 use serde_json::{Value, json};
 use support::{
@@ -45,7 +46,7 @@ async fn of_docker(cluster: &ManagementCluster) -> ProviderStatus {
 }
 
 fn drifted(status: &ProviderStatus) -> Vec<String> {
-    status.drift.iter().map(ToString::to_string).collect()
+    status.drift.iter().map(|drift| drift.object.to_string()).collect()
 }
 
 #[tokio::test]
@@ -81,6 +82,20 @@ async fn a_changed_value_a_removed_label_and_a_deleted_object_have_drifted() {
         drifted,
         [format!("Deployment {MANAGER}"), format!("Service {WEBHOOK}"), format!("ServiceAccount {MANAGER}")]
     );
+    let fields = |kind: &str| {
+        let drift = status.drift.iter().find(|drift| drift.object.kind == kind).unwrap();
+        drift.fields.iter().map(|field| (field.path.as_str(), field.change)).collect::<Vec<_>>()
+    };
+    let container = |field: &str| format!(".spec.template.spec.containers[name=\"manager\"].{field}");
+    assert_eq!(
+        fields("Deployment"),
+        [(&*container("args"), FieldChange::Removed), (&*container("image"), FieldChange::Changed)]
+    );
+    assert_eq!(
+        fields("ServiceAccount"),
+        [(".metadata.labels[\"cluster.x-k8s.io/provider\"]", FieldChange::Removed)]
+    );
+    assert_eq!(fields("Service"), []);
     let InstalledHealth::NotReady(blockers) = status.health else { panic!("{:?}", status.health) };
     assert!(blockers.iter().any(|blocker| blocker.object.kind == "Service"), "{blockers:?}");
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     CertManagerError, Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady, ProviderPlan,
-    Sources,
+    Sources, carry_out::Position,
 };
 
 impl ManagementCluster {
@@ -27,8 +27,9 @@ impl ManagementCluster {
             let patience = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
             self.carry_out_cert_manager(&plan.cert_manager, sources, Instant::now() + patience).await?;
         }
-        for provider in &mut plan.providers {
-            self.carry_out_provider(plan.verb, provider, request.wait).await?;
+        let of = plan.providers.len();
+        for (provider, number) in plan.providers.iter_mut().zip(1..) {
+            self.carry_out_provider(plan.verb, provider, Position { number, of }, request.wait).await?;
             journal.arrived(&provider.id).await?;
         }
         let late = self.wait_as_asked(&plan.providers, request.wait).await?;

@@ -9,56 +9,86 @@ use super::{
     storage::StorageBack,
 };
 use crate::{
-    Event, LifecycleError, ManagementCluster, NotReady, OnUnfinished, ProviderInventory, Verb, WaitFor,
-    unfinished::Unfinished,
+    CertManagerPlan, Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady, OnUnfinished,
+    ProviderInventory, Verb, WaitFor, carry_out::Position, unfinished::Unfinished,
 };
 
 /// What every provider was before, the last one first, and what definitions of each have to forget for that.
 type StepsBack = (Vec<Next>, Vec<Vec<StorageBack>>);
 
-impl ManagementCluster {
-    /// Goes back, or on with going back. The journal is forgotten in the end, so that it is done once.
-    pub(crate) async fn roll_back(
-        &self,
-        wait: WaitFor,
-        unfinished: OnUnfinished,
-    ) -> Result<Option<NotReady>, LifecycleError> {
-        let inventory = self.inventory().await?;
-        for abandoned in self.check_unfinished(&inventory, Unfinished::Moves, unfinished).await? {
-            self.warn(abandoned);
-        }
-        let Some(mut journal) = self.upgrade_journal(&inventory).await? else {
-            self.clear_remains_of_journal(&inventory).await?;
-            return Err(UpgradeError::NoJournal { verb: "roll back" }.into());
-        };
-        let (steps, storage) = self.steps_back(&journal, &inventory).await?;
-        let prepared = self.prepare(steps, Look::Plain).await?;
-        if journal.index.phase == Phase::RollingBack {
-            self.events.send(&Event::Resuming {
-                what: format!("going back from the upgrade begun at {}", journal.index.begun),
-            });
-        }
-        journal.enter(Phase::RollingBack).await?;
-        let mut providers = Vec::new();
-        for ((mut provider, warnings), storage) in prepared.into_iter().zip(storage) {
-            for text in warnings {
-                self.warn(text);
-            }
-            for back in &storage {
-                self.forget_stored_versions(back).await?;
-            }
-            self.carry_out_provider(Verb::Upgrade, &mut provider, wait).await?;
-            journal.arrived(&provider.id).await?;
-            providers.push(provider);
-        }
-        let late = self.wait_as_asked(&providers, wait).await?;
-        if let Some(version) = &journal.index.cert_manager.to {
-            self.warn(format!("cert-manager stays at {version}"));
-        }
-        journal.forget().await?;
-        Ok(late)
-    }
+/// The way back from the last upgrade.
+pub struct RollbackPlan {
+    /// Every provider as it was before the upgrade, the last one first.
+    pub plan: LifecyclePlan,
+    journal: Journal,
+    storage: Vec<Vec<StorageBack>>,
+}
 
+/// Plans the way back from the last upgrade, finished or not, or the rest of a way back that was begun. cert-manager stays as it
+/// is. Writes nothing.
+/// # Errors
+/// `NoJournal` if there is no upgrade; `NoWayBack` if objects could not be read any more.
+pub async fn plan_rollback(
+    cluster: &ManagementCluster,
+    unfinished: OnUnfinished,
+) -> Result<RollbackPlan, LifecycleError> {
+    let inventory = cluster.inventory().await?;
+    let mut warnings = cluster.check_unfinished(&inventory, Unfinished::Moves, unfinished).await?;
+    let journal = cluster.upgrade_journal(&inventory).await?;
+    let journal = journal.ok_or(UpgradeError::NoJournal { verb: "roll back" })?;
+    let (steps, storage) = cluster.steps_back(&journal, &inventory).await?;
+    let prepared = cluster.prepare(steps, Look::Plain).await?;
+    let (providers, words): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
+    warnings.extend(words.into_iter().flatten());
+    let cert_manager = match &journal.index.cert_manager.to {
+        Some(version) => CertManagerPlan::Keep { version: version.clone() },
+        None => CertManagerPlan::None,
+    };
+    let plan = LifecyclePlan {
+        verb: Verb::Upgrade,
+        cert_manager,
+        cert_manager_objects: None,
+        providers,
+        ignored: Vec::new(),
+        warnings,
+        unfinished_init: inventory.unfinished.is_some(),
+    };
+    Ok(RollbackPlan { plan, journal, storage })
+}
+
+/// Goes back to what was there before the last upgrade, finished or not. The journal is deleted in the end, so that it is done
+/// once.
+/// # Errors
+/// What was done stays, and is in the journal: the same call with a new plan goes on.
+pub async fn rollback_upgrade(
+    cluster: &ManagementCluster,
+    plan: RollbackPlan,
+    wait: WaitFor,
+) -> Result<Option<NotReady>, LifecycleError> {
+    let RollbackPlan { mut plan, mut journal, storage } = plan;
+    if journal.index.phase == Phase::RollingBack {
+        cluster.events.send(&Event::Resuming {
+            what: format!("going back from the upgrade begun at {}", journal.index.begun),
+        });
+    }
+    journal.enter(Phase::RollingBack).await?;
+    let of = plan.providers.len();
+    for ((provider, storage), number) in plan.providers.iter_mut().zip(storage).zip(1..) {
+        for back in &storage {
+            cluster.forget_stored_versions(back).await?;
+        }
+        cluster.carry_out_provider(plan.verb, provider, Position { number, of }, wait).await?;
+        journal.arrived(&provider.id).await?;
+    }
+    let late = cluster.wait_as_asked(&plan.providers, wait).await?;
+    if let Some(version) = &journal.index.cert_manager.to {
+        cluster.warn(format!("cert-manager stays at {version}"));
+    }
+    journal.forget().await?;
+    Ok(late)
+}
+
+impl ManagementCluster {
     /// # Errors
     /// `NoWayBack` with every reason, before anything is changed.
     async fn steps_back(

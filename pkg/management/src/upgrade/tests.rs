@@ -80,6 +80,17 @@ impl Lab {
         upgrade(&self.cluster, &sources, request, plan).await
     }
 
+    async fn roll_back(&self) -> Result<Option<NotReady>, LifecycleError> {
+        let plan = plan_rollback(&self.cluster, OnUnfinished::Refuse).await?;
+        rollback_upgrade(&self.cluster, plan, WAIT).await
+    }
+
+    async fn resume(&self) -> Result<Option<NotReady>, LifecycleError> {
+        let sources = self.releases.sources();
+        let plan = plan_resume(&self.cluster, &sources, WAIT, OnUnfinished::Refuse, false).await?;
+        resume_upgrade(&self.cluster, &sources, plan, WAIT).await
+    }
+
     async fn problems(&self, request: &UpgradeRequest) -> Vec<String> {
         match plan_upgrade(&self.cluster, &self.releases.sources(), request).await {
             Err(LifecycleError::Problems(found)) => {

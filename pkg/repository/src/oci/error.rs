@@ -41,6 +41,9 @@ pub enum OciError {
         /// What its artifacts are called.
         titles: Vec<String>,
     },
+    /// A package without files.
+    #[error("there are no files to pack")]
+    NothingToPack,
     /// An artifact whose layers are no files.
     #[error("`{address}` holds no files; is it a container image?")]
     NoFiles {

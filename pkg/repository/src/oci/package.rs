@@ -132,7 +132,7 @@ impl Package {
     /// Takes files, in any order. `created` is the time to write into the artifact, RFC 3339; with one, the artifact is
     /// another one each time.
     /// # Errors
-    /// [`Error::UnsafeName`]; [`OciError::DuplicateFile`]; [`OciError::NoFiles`]; [`Error::Read`].
+    /// [`Error::UnsafeName`]; [`OciError::DuplicateFile`]; [`OciError::NothingToPack`]; [`Error::Read`].
     pub fn new(
         files: Vec<PackageFile>,
         annotations: BTreeMap<String, String>,
@@ -154,7 +154,7 @@ impl Package {
             return Err(OciError::DuplicateFile { address: address(), file: twice.name.clone() }.into());
         }
         if files.is_empty() {
-            return Err(OciError::NoFiles { address: address() }.into());
+            return Err(OciError::NothingToPack.into());
         }
         let files: Vec<(PackageFile, Descriptor)> = files
             .into_iter()

@@ -1,46 +1,53 @@
 use std::{
-    collections::BTreeSet,
-    fs,
     io::{BufWriter, IntoInnerError},
-    path::{Path, PathBuf},
+    path::PathBuf,
+    time::Instant,
 };
 
+use api::output::BackupReport;
 use management::{
-    ArchiveOutput, ArchiveWriter, BackupAbout, ClusterChoice, MovePlan, SaveInto, SaveRest, SavedObject, Seal,
+    ArchiveLock, ArchiveOutput, ArchiveWriter, BackupAbout, ClusterChoice, ManagementCluster, MovePlan,
+    SaveInto, SaveRest, SavedObject, Seal,
 };
-use tempfile::NamedTempFile;
 
-use super::{sealing::SealFlags, verify};
+use super::{
+    destination::{Destination, Stem, cannot_write},
+    inspect, report,
+    sealing::SealFlags,
+    verify,
+};
 use crate::verbs::r#move::{
     carry_out::warn,
-    flags::{choice, filled, namespaces, saving_request, timeout},
-    saving::{self, Done, Saving},
+    flags::{choice, filled, saving_request, timeout},
+    saving::Saving,
 };
 use crate::{
     Failure,
     events::ApiWarnings,
-    failure::Kind,
     session::Session,
     settings::{self, LeaseFlags, OutputFormat, ServerFlags},
+    ui::in_seconds,
 };
 
-/// Write Clusters and all that belongs to them into one file
+/// Back up Clusters and everything that belongs to them into one file
 ///
-/// What is in it is what a move would take along, with the versions of the providers and a check sum of every object. The
-/// file is whole or not there at all, and only its user may read it. It holds Secrets: encrypt it with --encrypt-to, to public
-/// keys of age, or with --passphrase. What is being deleted is left out, what is not ready is taken along, both with a word.
+/// The file holds the objects that a move would take along, the versions of the providers, and a check sum of every object. It
+/// gets its name when it is complete, and only its owner may read it. It holds Secrets: encrypt it with --encrypt-to, to public
+/// keys of age, or with --passphrase. Objects that are being deleted are left out, objects that are not ready are included;
+/// the command names both.
 ///
-/// Nothing is written to the cluster. Objects are then of different moments; with --pause Clusters rest while they are read,
-/// as for a move.
+/// The command writes nothing to the cluster, and objects may be of different moments. With --pause it pauses Clusters while it
+/// reads them, as a move does.
 #[derive(clap::Args)]
 #[command(
     subcommand_negates_reqs = true,
     subcommand_value_name = "COMMAND",
     after_help = "Examples:
   {bin} backup clusters.tar.gz
-  {bin} backup clusters.tar.gz -n team-a -n team-b --pause
+  {bin} backup backups/ --keep 14 --encrypt-to-file recipients.txt
+  {bin} backup teams.tar.gz -n team-a -n team-b --pause
   {bin} backup blue.tar.gz --cluster blue
-  {bin} backup clusters.tar.gz.age --encrypt-to-file recipients.txt
+  {bin} backup inspect clusters.tar.gz
   {bin} backup verify clusters.tar.gz.age --identity key.txt"
 )]
 pub(crate) struct Backup {
@@ -53,25 +60,38 @@ pub(crate) struct Backup {
 
 #[derive(clap::Subcommand)]
 enum BackupVerb {
+    Inspect(inspect::Inspect),
     Verify(verify::Verify),
 }
 
 /// The flags of a backup itself.
 #[derive(clap::Args)]
 struct BackupFlags {
-    /// File to write
-    #[arg(value_name = "FILE", required = true)]
+    /// File to write, or folder for a file named after the cluster and the time
+    #[arg(value_name = "FILE|FOLDER/", required = true)]
     file: Option<PathBuf>,
 
-    /// Namespace to save; may be given several times [default: that of the context, else default]
+    /// Replace an existing file when the new backup is complete
+    #[arg(long)]
+    force: bool,
+
+    /// Keep the N newest backups of this cluster in the folder and remove older ones [default: keep all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    keep: Option<u32>,
+
+    /// Back up all namespaces; this is the default
+    #[arg(short = 'A', long, conflicts_with = "namespace")]
+    all_namespaces: bool,
+
+    /// Namespace to back up; may be given several times [default: all]
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Vec<String>,
 
-    /// Cluster to save, as NAME or NAMESPACE/NAME; may be given several times [default: all of the namespace]
+    /// Cluster to back up, as NAME or NAMESPACE/NAME; may be given several times [default: all]
     #[arg(long, value_name = "NAME")]
     cluster: Vec<String>,
 
-    /// Save the Clusters with these labels
+    /// Back up the Clusters with these labels
     #[arg(short = 'l', long, value_name = "SELECTOR", conflicts_with = "cluster")]
     selector: Option<String>,
 
@@ -79,11 +99,11 @@ struct BackupFlags {
     #[arg(long)]
     pause: bool,
 
-    /// Show what would be saved, and write nothing
+    /// Show the objects of the backup, and write nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// How long to wait, in all, for what holds Clusters up that are to be paused [default: 10m]
+    /// Time to wait, in all, until providers allow the pause of Clusters [default: 10m]
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
 
@@ -101,22 +121,31 @@ struct BackupFlags {
     lease: LeaseFlags,
 }
 
+/// Where and how a backup is written.
+struct Writing<'a> {
+    destination: &'a Destination,
+    seal: Option<&'a Seal>,
+    stem: Stem,
+}
+
 pub(crate) fn run(args: &Backup, session: &mut Session) -> Result<(), Failure> {
     match &args.verb {
+        Some(BackupVerb::Inspect(args)) => inspect::run(args, session),
         Some(BackupVerb::Verify(args)) => verify::run(args, session),
         None => back_up(&args.flags, session),
     }
 }
 
 fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
+    let begun = Instant::now();
     let format = OutputFormat::parse(&args.output)?;
     let how = if args.pause { SaveRest::Paused } else { SaveRest::AsItIs };
-    let namespaces = namespaces(&args.namespace, &args.server.kube, session);
     let clusters: ClusterChoice = choice(&filled(&args.cluster), args.selector.as_deref());
-    let request = saving_request(namespaces, clusters, timeout(args.timeout.as_deref())?);
+    let request = saving_request(filled(&args.namespace), clusters, timeout(args.timeout.as_deref())?);
     let file = args.file.as_deref().ok_or_else(|| Failure::user("no file to write is named"))?;
-    check(file)?;
-    // Whoever has to be asked is asked before anything is begun.
+    let keep = args.keep.map(|keep| usize::try_from(keep).unwrap_or(usize::MAX));
+    let destination = Destination::new(file, args.force, keep)?;
+    // Questions come before anything is begun.
     let seal = if args.dry_run { None } else { args.sealing.seal(session)? };
     let source = settings::management_cluster_hiding(
         &args.server.kube,
@@ -125,27 +154,49 @@ fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
         session,
     )?;
     let saving = Saving { source: &source, request: &request, how, into: SaveInto::Archive, format };
-    let shown = file.display().to_string();
     if args.dry_run {
         let plan = plan(&saving, args, session)?;
-        return saving.show(&plan, &shown, session);
+        return saving.show(&plan, &file.display().to_string(), session);
     }
-    let saved = match how {
+    let stem = stem(&source, args, session)?;
+    let writing = Writing { destination: &destination, seal: seal.as_ref(), stem };
+    let mut backup = match how {
         // Nothing is written to the cluster.
-        SaveRest::AsItIs => write(&saving, plan(&saving, args, session)?, file, seal.as_ref(), session)?,
+        SaveRest::AsItIs => write(&saving, plan(&saving, args, session)?, &writing, session)?,
         SaveRest::Paused => args.lease.hold("backup --pause", &[&source], session, |clusters, session| {
             let saving = Saving { source: &clusters[0], ..saving };
-            write(&saving, plan(&saving, args, session)?, file, seal.as_ref(), session)
+            write(&saving, plan(&saving, args, session)?, &writing, session)
         })?,
     };
-    let sealed = match &seal {
+    let removed = destination.prune(backup.file.as_ref(), &writing.stem)?;
+    backup.removed = removed.iter().map(|path| path.display().to_string()).collect();
+    let events = session.cluster_events(args.server.pace.progress);
+    events.end(closing(&backup, seal.as_ref(), begun));
+    session.printer().data(format.render(&backup, |_| String::new())?)
+}
+
+/// `saved 8 objects of 1 Cluster to `a.tar.gz` in 0.4s`
+fn closing(backup: &BackupReport, seal: Option<&Seal>, begun: Instant) -> String {
+    let sealed = match seal {
         None => "",
-        Some(Seal::Recipients(_)) => ", encrypted to its recipients",
+        Some(Seal::Recipients(_)) => ", encrypted to public keys",
         Some(Seal::Passphrase(_)) => ", encrypted with a passphrase",
     };
-    let events = session.cluster_events(args.server.pace.progress);
-    events.end(format!("saved {} to `{shown}`{sealed}", saving::objects(saved.objects.len())));
-    saving.report(&saved, session)
+    let removed = match backup.removed.len() {
+        0 => String::new(),
+        1 => "; removed 1 older backup".to_owned(),
+        several => format!("; removed {several} older backups"),
+    };
+    let (amount, time) = (report::amount(backup), in_seconds(begun.elapsed()));
+    format!("saved {amount} to `{}` in {time}{sealed}{removed}", backup.file)
+}
+
+fn stem(source: &ManagementCluster, args: &BackupFlags, session: &Session) -> Result<Stem, Failure> {
+    let kube = &args.server.kube;
+    // Inside a pod there is no context.
+    let context = || kube.context(session.environment()).ok().map(|context| context.name);
+    let context = kube.sandbox.clone().or_else(context);
+    Ok(Stem::new(context.as_deref(), &session.block_on(source.identity())?))
 }
 
 fn plan(saving: &Saving<'_>, args: &BackupFlags, session: &Session) -> Result<MovePlan, Failure> {
@@ -154,54 +205,35 @@ fn plan(saving: &Saving<'_>, args: &BackupFlags, session: &Session) -> Result<Mo
     Ok(plan)
 }
 
-/// Writes the file beside its place, and gives it its name when it is whole and on the disk.
+/// Writes the file beside its place, and gives it its name when it is complete and on the disk.
 fn write(
     saving: &Saving<'_>,
     plan: MovePlan,
-    path: &Path,
-    seal: Option<&Seal>,
+    writing: &Writing<'_>,
     session: &Session,
-) -> Result<Done, Failure> {
-    let providers = plan.discovered.inventory.providers.clone();
-    let about = about(saving.source, &saving.request.namespaces, &providers, saving.how, session)?;
-    let about = BackupAbout { notes: plan.unready(), ..about };
-    let failed = |error: &(dyn std::error::Error + 'static)| {
-        Failure::new(Kind::Environment, format!("cannot write `{}`", path.display())).because(error)
-    };
-    let file = beside(path).map_err(|error| failed(&error))?;
-    let out = ArchiveOutput::new(BufWriter::new(file), seal).map_err(|error| failed(&error))?;
+) -> Result<BackupReport, Failure> {
+    let destination = writing.destination;
+    let failed = |error: &(dyn std::error::Error + 'static)| cannot_write(destination.path(), error);
+    let about = BackupAbout::of(saving.source, &plan, saving.how, env!("CARGO_PKG_VERSION"));
+    let about = session.block_on(about)?;
+    // Ctrl-C must not leave the temporary file.
+    session.hold_interrupts()?;
+    let file = destination.begin().map_err(|error| failed(&error))?;
+    let out = ArchiveOutput::new(BufWriter::new(file), writing.seal).map_err(|error| failed(&error))?;
     let mut archive = ArchiveWriter::new(out);
     let mut keep = |object: SavedObject| archive.add(&object);
-    let again = format!("`{} move --abort --to-directory .` resumes them", session.program().name());
-    let saved = saving.carry_out(plan, &mut keep, &again, session)?;
-    let out = archive.finish(about, saved.left_out.clone()).and_then(ArchiveOutput::finish);
-    let file = out.and_then(|out| out.into_inner().map_err(IntoInnerError::into_error));
+    let saved = saving.carry_out(plan, &mut keep, "the same command resumes them", session)?;
+    saved.warn_lost(session);
+    let created = about.created.clone();
+    let (out, index) = archive.finish(about, saved.left_out).map_err(|error| failed(&error))?;
+    let file = out.finish().and_then(|out| out.into_inner().map_err(IntoInnerError::into_error));
     let file = file.map_err(|error| failed(&error))?;
     file.as_file().sync_all().map_err(|error| failed(&error))?;
-    file.persist(path).map_err(|error| failed(&error))?;
-    Ok(saved)
-}
-
-fn about(
-    source: &management::ManagementCluster,
-    namespaces: &BTreeSet<String>,
-    providers: &[provider::InstalledProvider],
-    how: SaveRest,
-    session: &Session,
-) -> Result<BackupAbout, Failure> {
-    session.block_on(BackupAbout::look(source, namespaces, providers, how == SaveRest::Paused))
-}
-
-/// What is there already is written anew only when it is a file.
-fn check(path: &Path) -> Result<(), Failure> {
-    match fs::metadata(path) {
-        Ok(found) if !found.is_file() => Err(Failure::user(format!("`{}` is no file", path.display()))),
-        _ => Ok(()),
-    }
-}
-
-/// A private file in the same folder, which goes when it is not given its name.
-fn beside(path: &Path) -> std::io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    NamedTempFile::with_prefix_in(".capstan-backup-", folder)
+    let path = destination.publish(file, &writing.stem, &created, writing.seal.is_some())?;
+    let lock = match writing.seal {
+        None => ArchiveLock::Open,
+        Some(Seal::Recipients(_)) => ArchiveLock::Recipients,
+        Some(Seal::Passphrase(_)) => ArchiveLock::Passphrase,
+    };
+    Ok(index.report(&path.display().to_string(), lock))
 }

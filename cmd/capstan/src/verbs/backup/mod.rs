@@ -1,7 +1,10 @@
 //! `backup`: Clusters in one file, and a look at such a file.
 
+mod destination;
+mod inspect;
 mod make;
+pub(super) mod report;
 pub(super) mod sealing;
-pub(super) mod verify;
+mod verify;
 
 pub(crate) use make::{Backup, run};

@@ -7,8 +7,8 @@ use std::{
 };
 
 use management::{
-    ArchiveError, ArchiveInput, ArchiveKeys, ArchiveLock, Backup, Identity, KeyFileError, Passphrase,
-    Recipient, Seal,
+    ArchiveError, ArchiveInput, ArchiveKeys, ArchiveLock, Backup, BackupIndex, Identity, KeyFileError,
+    Passphrase, Recipient, Seal,
 };
 
 use crate::{Failure, failure::Kind, session::Session, ui::ask_secret};
@@ -75,15 +75,39 @@ impl SealFlags {
 }
 
 impl OpenFlags {
-    /// Reads and verifies all of a backup; `else_do` says what is left when it is none.
+    /// Reads and verifies all of a backup. `otherwise` is the way out if the file is no backup.
     /// # Errors
-    /// Says what it takes to open it, or what is wrong with it.
+    /// Says what opens it, or what is wrong with it.
     pub(in crate::verbs) fn read(
         &self,
         file: &Path,
-        else_do: &str,
+        otherwise: &str,
         session: &Session,
     ) -> Result<Backup, Failure> {
+        self.open(file, otherwise, session, ArchiveInput::read)
+    }
+
+    /// Verifies all of a backup without holding its objects.
+    /// # Errors
+    /// Says what opens it, or what is wrong with it.
+    pub(super) fn verify(
+        &self,
+        file: &Path,
+        session: &Session,
+    ) -> Result<(BackupIndex, ArchiveLock), Failure> {
+        self.open(file, "use another backup", session, |archive, keys| {
+            let lock = archive.lock();
+            Ok((archive.verify(keys)?, lock))
+        })
+    }
+
+    fn open<T>(
+        &self,
+        file: &Path,
+        otherwise: &str,
+        session: &Session,
+        read: impl FnOnce(ArchiveInput<File>, &ArchiveKeys) -> Result<T, ArchiveError>,
+    ) -> Result<T, Failure> {
         let shown = file.display();
         let opened = File::open(file).map_err(|error| unreadable(file, &error))?;
         let of = |error: ArchiveError| match error {
@@ -93,11 +117,11 @@ impl OpenFlags {
             | ArchiveError::Work { .. } => Failure::user(format!("cannot open `{shown}`")).because(&error),
             _ => Failure::user(format!("`{shown}` is no backup that can be restored"))
                 .because(&error)
-                .hint(else_do),
+                .hint(otherwise),
         };
         let archive = ArchiveInput::open(opened).map_err(of)?;
         let keys = self.keys(archive.lock(), session)?;
-        archive.read(&keys).map_err(of)
+        read(archive, &keys).map_err(of)
     }
 
     fn keys(&self, lock: ArchiveLock, session: &Session) -> Result<ArchiveKeys, Failure> {

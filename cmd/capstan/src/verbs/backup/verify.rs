@@ -1,49 +1,34 @@
 use std::path::PathBuf;
 
-use management::BackupManifest;
+use super::{report, sealing::OpenFlags};
+use crate::{Failure, session::Session, settings::OutputFormat};
 
-use super::sealing::OpenFlags;
-use crate::{Failure, session::Session, ui::clean_line, verbs::r#move::saving};
-
-/// Read a backup whole and check every sum, without a cluster
+/// Verify a backup without a cluster
 ///
-/// It says of what and when the backup was made, and what was left out of it. The exit status is 0 when a restore would read
-/// all of it.
+/// The command reads all of the file and checks every sum. The exit status is 0 if a restore can read all of it.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} backup verify clusters.tar.gz
-  {bin} backup verify clusters.tar.gz.age --identity key.txt")]
+  {bin} backup verify clusters.tar.gz.age --identity key.txt
+  {bin} backup verify clusters.tar.gz -o json")]
 pub(super) struct Verify {
     /// File to read, as `backup` wrote it
     #[arg(value_name = "FILE")]
     file: PathBuf,
+
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
 
     #[command(flatten)]
     opening: OpenFlags,
 }
 
 pub(super) fn run(args: &Verify, session: &mut Session) -> Result<(), Failure> {
-    let backup = args.opening.read(&args.file, "take another backup", session)?;
-    tell(&backup.manifest, session);
-    let count = saving::objects(backup.objects.len());
-    session.messages().status(format!("`{}` is whole: {count}", args.file.display()));
-    Ok(())
-}
-
-/// Says of what a backup was made, and what is not in it.
-pub(in crate::verbs) fn tell(manifest: &BackupManifest, session: &Session) {
-    let about = &manifest.about;
-    session.messages().status(format!(
-        "a backup of {} at {}, {}",
-        clean_line(&about.source.address),
-        clean_line(&about.created),
-        if about.at_rest { "made at rest" } else { "made without a pause" }
-    ));
-    for note in &about.notes {
-        session.messages().warning(format!("when it was made: {}", clean_line(note)));
-    }
-    for left in &manifest.left_out {
-        let (object, why) = (left.object.to_string(), clean_line(&left.why));
-        session.messages().warning(format!("{} is not in it: {why}", clean_line(&object)));
-    }
+    let format = OutputFormat::parse(&args.output)?;
+    let (index, lock) = args.opening.verify(&args.file, session)?;
+    let backup = index.report(&args.file.display().to_string(), lock);
+    report::summarize(&index.manifest, session);
+    session.messages().status(format!("verified `{}`: {}", backup.file, report::amount(&backup)));
+    session.printer().data(format.render(&backup, |_| String::new())?)
 }

@@ -57,7 +57,7 @@ fn providers(
     config: &Config,
 ) -> Result<Vec<(ProviderId, Option<String>)>, Failure> {
     if args.from_lock && lock.providers.is_empty() {
-        return Err(Failure::user("there is nothing locked").hint("lock providers with `lock`"));
+        return Err(Failure::user("there is nothing locked").hint("lock providers with `capstan lock`"));
     }
     if args.providers.is_given() || lock.providers.is_empty() {
         return Ok(args.providers.of_first_installation()?.providers);

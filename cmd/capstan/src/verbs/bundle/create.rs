@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs::File, io::Read as _, path::Path};
 
 use api::output::{BundleReport, ImageList, ListedImage, ListedImagePlace};
 use repository::{Bundle as Archive, BundleWriter, Digest, Lock, Platforms, ReleaseForm};
@@ -24,12 +24,13 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} bundle create --infrastructure aws --file lab.tar
-  {bin} bundle create --from-lock --with-images --file lab.tar")]
+  {bin} bundle create --from-lock --with-images --file lab.tar
+  {bin} bundle create --from-lock --file - | ssh site 'cat > lab.tar'")]
 pub(crate) struct Create {
     #[command(flatten)]
     pub(super) providers: SeveralProviders,
 
-    /// The file to write
+    /// The file to write, or `-` for standard output
     #[arg(short, long, value_name = "FILE", help_heading = HEADING)]
     file: String,
 
@@ -55,12 +56,24 @@ pub(crate) struct Create {
 }
 
 const HEADING: &str = "Bundle";
+/// What is given in place of a file for standard output.
+const STDOUT: &str = "-";
 
 pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
     if args.from_lock && args.providers.is_given() {
         return Err(
             Failure::user("`--from-lock` takes the providers that are locked").hint("name no providers")
+        );
+    }
+    let is_stdout = args.file == STDOUT;
+    if is_stdout && format != OutputFormat::Text {
+        return Err(Failure::user("`--output` prints where the bundle goes")
+            .hint("leave `--output` out, or name a file"));
+    }
+    if is_stdout && session.printer().is_terminal() {
+        return Err(
+            Failure::user("cannot write a bundle to a terminal").hint("redirect the output, or name a file")
         );
     }
     let before =
@@ -72,10 +85,21 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     let config = session.config()?;
     let carried = |one| kustomization::carried(one, &config, session.environment());
     let carried = collected.iter().map(carried).collect::<Result<Vec<_>, Failure>>()?;
-    let path = session.environment().resolve(&args.file);
-    let unwritten = || format!("cannot create the bundle `{}`", path.display());
     // From here on there are temporary files, which only a return takes away.
     session.hold_interrupts()?;
+    let temporary = is_stdout.then(tempfile::tempdir).transpose()?;
+    let path = match &temporary {
+        Some(folder) => folder.path().join("bundle.tar"),
+        None => session.environment().resolve(&args.file),
+    };
+    let shown = if is_stdout { "standard output".to_owned() } else { format!("`{}`", path.display()) };
+    let unwritten = || {
+        if is_stdout {
+            "cannot create the bundle".to_owned()
+        } else {
+            format!("cannot create the bundle {shown}")
+        }
+    };
     let writer = BundleWriter::create(&path).within(unwritten)?;
     let mut lock = Lock::default();
     for one in &collected {
@@ -94,14 +118,32 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     settings.extend(carried.into_iter().flat_map(|it| it.files));
     writer.add_configuration(settings).within(unwritten)?;
     let size_bytes = writer.finish().within(unwritten)?;
-    session.messages().status(format!(
-        "wrote `{}`, {}; variables and credentials of the configuration are not in it",
-        path.display(),
+    let wrote = format!(
+        "wrote {shown}, {}; variables and credentials of the configuration are not in it",
         in_bytes(size_bytes)
-    ));
-    let report: BundleReport = report::of(&args.file, &Archive::open(&path)?);
-    let text = format.render(&report, report::text)?;
-    session.printer().data(text)
+    );
+    if is_stdout {
+        print(&path, session)?;
+    } else {
+        let report: BundleReport = report::of(&args.file, &Archive::open(&path)?);
+        let text = format.render(&report, report::text)?;
+        session.printer().data(text)?;
+    }
+    session.done(wrote);
+    Ok(())
+}
+
+/// Copies a file to standard output, as long as somebody reads it.
+fn print(path: &Path, session: &mut Session) -> Result<(), Failure> {
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; 64 * 1024];
+    while session.printer().has_reader() {
+        match file.read(&mut buffer)? {
+            0 => break,
+            read => session.printer().data(&buffer[..read])?,
+        }
+    }
+    Ok(())
 }
 
 /// Adds a release. One whose signature is asked for here cannot be checked at the site where it is not the artifact that

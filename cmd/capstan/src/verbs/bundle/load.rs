@@ -13,7 +13,7 @@ use crate::{
     failure::Kind,
     session::Session,
     settings::{self, OutputFormat},
-    ui::write_file_atomically,
+    ui::{count_of, write_file_atomically},
 };
 
 /// Bring a bundle to where a closed site uses it
@@ -85,7 +85,13 @@ pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
         Some(_) => String::new(),
         None => loaded.configuration.clone(),
     })?;
-    session.printer().data(text)
+    session.printer().data(text)?;
+    let news = loaded.contents.iter().filter(|it| it.state != LoadedContentState::Unchanged).count();
+    session.done(match news {
+        0 => format!("nothing to load: `{}` has all of it", loaded.target),
+        news => format!("loaded {} to `{}`", count_of(news, "part"), loaded.target),
+    });
+    Ok(())
 }
 
 fn to_folder(
@@ -126,8 +132,8 @@ fn to_registry(
         site::configuration(bundle, |it| place.provider_url(it.label), registries(bundle, &place)?)?;
     if kustomization::is_in(bundle) {
         session.messages().warning(
-            "the kustomizations of the bundle are not in the registry: `bundle load --to-folder` writes them beside \
-             clusterctl.yaml",
+            "the kustomizations of the bundle are not in the registry: `capstan bundle load FILE --to-folder DIR` writes \
+             them beside clusterctl.yaml",
         );
     }
     let context = session.repositories()?;

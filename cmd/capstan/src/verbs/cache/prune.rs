@@ -1,9 +1,10 @@
 use std::time::Duration;
 
+use api::output::CachePruning;
 use repository::Prune;
 
 use super::store::store;
-use crate::{Failure, Within as _, session::Session, ui::in_bytes};
+use crate::{Failure, Within as _, session::Session, settings::OutputFormat, ui::in_bytes};
 
 /// Remove what is over the limit, least recently used first, and what killed runs left behind
 #[derive(clap::Args)]
@@ -19,9 +20,14 @@ pub(crate) struct PruneArgs {
     /// Remove everything
     #[arg(long, conflicts_with = "older_than")]
     all: bool,
+
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
 }
 
 pub(crate) fn run(args: &PruneArgs, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
     let store = store(session)?;
     let what = match (args.all, args.older_than) {
         (true, _) => Prune::Everything,
@@ -31,13 +37,19 @@ pub(crate) fn run(args: &PruneArgs, session: &mut Session) -> Result<(), Failure
     let pruned = session
         .block_on(async { store.prune(what).await })
         .within(|| format!("cannot prune the cache `{}`", store.settings().folder.display()))?;
-    session.messages().status(format!(
+    let report = CachePruning {
+        folder: store.settings().folder.display().to_string(),
+        freed_bytes: pruned.freed_bytes,
+        left_bytes: pruned.left_bytes,
+        max_bytes: store.settings().max_bytes,
+    };
+    session.done(format!(
         "freed {}; {} are left of {} that may be kept",
-        in_bytes(pruned.freed_bytes),
-        in_bytes(pruned.left_bytes),
-        in_bytes(store.settings().max_bytes)
+        in_bytes(report.freed_bytes),
+        in_bytes(report.left_bytes),
+        in_bytes(report.max_bytes)
     ));
-    Ok(())
+    session.printer().data(format.render(&report, |_| String::new())?)
 }
 
 /// Reads an age in days or hours.

@@ -61,7 +61,7 @@ pub(crate) struct DescribeCluster {
     #[arg(long)]
     exit_status: bool,
 
-    /// Show it again after every change, until Ctrl-C; json is one document a line
+    /// Show it again after every change, until `q` or Ctrl-C; json is one document a line
     #[arg(short, long)]
     watch: bool,
 
@@ -179,9 +179,9 @@ pub(crate) fn run(args: &DescribeCluster, session: &mut Session) -> Result<(), F
     }
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let tree = session.block_on(management::describe_cluster(&cluster, &request))?;
-    let colour = session.printer().colours_stdout();
+    let (colour, width) = (session.printer().colours_stdout(), session.printer().width());
     let text = match format {
-        OutputFormat::Text => draw(&tree.table(&shown, Timestamp::now()), colour),
+        OutputFormat::Text => draw(&tree.table(&shown, Timestamp::now()), colour, width),
         _ => format.render(&report(&request, &tree), |_| String::new())?,
     };
     session.printer().data(text)?;

@@ -3,31 +3,99 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use management::{Cell, Span, Tone, TreeTable};
 
-use crate::ui::clean;
+use crate::ui::{Narrow, clean, fit, lost_middle};
+
+/// Ways to fit a terminal, for conditions of contract v1beta2: the name loses its middle first, then counts go.
+const NARROW: [Narrow; 7] = [
+    Narrow::Shorten("NAME", 32),
+    Narrow::Drop("UP TO DATE"),
+    Narrow::Drop("AVAILABLE"),
+    Narrow::Drop("READY"),
+    Narrow::Drop("SINCE"),
+    Narrow::Shorten("NAME", 20),
+    Narrow::Drop("REPLICAS"),
+];
+
+/// The same for conditions of contract v1beta1, where `READY` is the status.
+const NARROW_OLDER: [Narrow; 3] =
+    [Narrow::Shorten("NAME", 32), Narrow::Drop("SINCE"), Narrow::Shorten("NAME", 20)];
+
+/// Messages get so much room in a narrow terminal before other columns get more.
+const ROOM_OF_MESSAGES: usize = 24;
 
 /// Lays a table out: each column is as wide as its widest cell, and every line is padded to its end, as clusterctl does.
-/// Foreign text is made safe first.
-pub(super) fn draw(table: &TreeTable, colour: bool) -> String {
+/// Foreign text is made safe first. For a terminal of some width columns are shortened and left out until a part of the
+/// messages fits, and lines are not padded.
+pub(super) fn draw(table: &TreeTable, colour: bool, room: Option<usize>) -> String {
     let mut widths: Vec<usize> = table.columns.iter().map(|column| column.len() + 1).collect();
     for line in &table.lines {
         for (width, cell) in widths.iter_mut().zip(line) {
             *width = (*width).max(length(cell) + table.gap);
         }
     }
+    let widths = match room {
+        None => widths.into_iter().map(Some).collect(),
+        Some(room) => fitted(table, widths, room),
+    };
+    let last = widths.iter().rposition(Option::is_some);
+    let pad = |at: usize, count: usize| if room.is_some() && Some(at) == last { 0 } else { count };
     let mut text = String::new();
     // Writing to a String cannot fail.
-    for (column, width) in table.columns.iter().zip(&widths) {
-        let _ = write!(text, "{column:width$}");
+    for (at, (column, width)) in table.columns.iter().zip(&widths).enumerate() {
+        let Some(width) = width else { continue };
+        let _ = write!(text, "{column:0$}", pad(at, *width));
     }
     text.push('\n');
     for line in &table.lines {
-        for (cell, width) in line.iter().zip(&widths) {
-            paint(cell, colour, &mut text);
-            let _ = write!(text, "{:1$}", "", width - length(cell));
+        for (at, (cell, width)) in line.iter().zip(&widths).enumerate() {
+            let Some(width) = width else { continue };
+            let cell = shortened(cell, width.saturating_sub(table.gap));
+            paint(&cell, colour, &mut text);
+            let _ = write!(text, "{:1$}", "", pad(at, width - length(&cell)));
+        }
+        if room.is_some() {
+            text.truncate(text.trim_end_matches(' ').len());
         }
         text.push('\n');
     }
     text
+}
+
+/// The widths of the columns in a terminal. The last column, the messages, keeps its width: it ends where it ends.
+fn fitted(table: &TreeTable, mut widths: Vec<usize>, room: usize) -> Vec<Option<usize>> {
+    let Some(messages) = widths.pop() else { return Vec::new() };
+    widths.push(messages.min(ROOM_OF_MESSAGES));
+    let ways = if table.columns.contains(&"STATUS") { &NARROW[..] } else { &NARROW_OLDER[..] };
+    let mut fitted = fit(table.columns, &widths, table.gap, room, ways);
+    if let Some(last) = fitted.last_mut() {
+        *last = Some(messages);
+    }
+    fitted
+}
+
+/// A cell that is longer than this without the version behind the name; if that is too long, without its middle.
+fn shortened(cell: &Cell, width: usize) -> Cell {
+    if length(cell) > width
+        && let [rest @ .., Span { tone: Tone::Strong, .. }, Span { tone: Tone::Plain, .. }] = &*cell.0
+    {
+        return shortened(&Cell(cell.0[..=rest.len()].to_vec()), width);
+    }
+    let Some(lost) = lost_middle(length(cell), width) else { return cell.clone() };
+    let mut spans: Vec<Span> = Vec::new();
+    let mut at = 0;
+    for Span { text, tone } in &cell.0 {
+        let mut kept = String::new();
+        for c in clean(text).chars() {
+            if at == lost.start {
+                kept.push('…');
+            } else if !lost.contains(&at) {
+                kept.push(c);
+            }
+            at += 1;
+        }
+        spans.push(Span { text: kept, tone: *tone });
+    }
+    Cell(spans)
 }
 
 /// How many characters of a cell are seen.
@@ -72,9 +140,9 @@ mod tests {
                 vec![Cell::default(), Cell(vec![span("Unknown", Tone::Doubtful)])],
             ],
         };
-        let plain = draw(&table, false);
+        let plain = draw(&table, false, None);
         assert_eq!(plain, "NAME    STATUS   \n├─name           \n        Unknown  \n");
-        let colours = draw(&table, true);
+        let colours = draw(&table, true, None);
         assert!(colours.contains("\u{1b}[90m├─\u{1b}[0m\u{1b}[1mname\u{1b}[0m  "), "{colours:?}");
         assert_eq!(anstream::adapter::strip_str(&colours).to_string(), plain);
     }
@@ -82,7 +150,23 @@ mod tests {
     #[test]
     fn foreign_text_cannot_move_the_cursor() {
         let lines = vec![vec![Cell(vec![span("a\u{1b}[2Jb", Tone::Plain)])]];
-        let text = draw(&TreeTable { columns: &["NAME"], gap: 1, lines }, true);
+        let text = draw(&TreeTable { columns: &["NAME"], gap: 1, lines }, true, None);
         assert_eq!(text, "NAME        \na\\u{1b}[2Jb \n");
+    }
+
+    #[test]
+    fn a_shortened_name_keeps_its_colours_and_its_ends() {
+        let cell = Cell(vec![
+            span("├─", Tone::Faint),
+            span("Machine ", Tone::Plain),
+            span("team/one", Tone::Strong),
+        ]);
+        let short = shortened(&cell, 9);
+        assert_eq!(short.text(), "├─Ma…/one");
+        assert_eq!(
+            short.0.iter().map(|span| span.tone).collect::<Vec<_>>(),
+            [Tone::Faint, Tone::Plain, Tone::Strong]
+        );
+        assert_eq!(shortened(&cell, 18), cell);
     }
 }

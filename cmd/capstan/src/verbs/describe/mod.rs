@@ -6,6 +6,8 @@ mod report;
 mod screen;
 mod watch;
 
+pub(crate) use report::{condition, replicas};
+
 use crate::{Failure, session::Session};
 
 /// Show workload clusters

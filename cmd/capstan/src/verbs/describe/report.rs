@@ -52,7 +52,8 @@ fn state(seen: &SeenObject) -> PartState {
     }
 }
 
-fn replicas(counts: MachineCounts) -> Option<ReplicaCounts> {
+/// Counts of machines as they are printed; none if nothing is told.
+pub(crate) fn replicas(counts: MachineCounts) -> Option<ReplicaCounts> {
     let MachineCounts { desired, current, available, ready, up_to_date } = counts;
     (counts != MachineCounts::default()).then_some(ReplicaCounts {
         desired,
@@ -63,7 +64,8 @@ fn replicas(counts: MachineCounts) -> Option<ReplicaCounts> {
     })
 }
 
-fn condition(condition: &Condition) -> PartCondition {
+/// A condition as it is printed.
+pub(crate) fn condition(condition: &Condition) -> PartCondition {
     PartCondition {
         condition_type: condition.condition_type.to_string(),
         status: condition.status.to_string(),

@@ -17,7 +17,13 @@ use super::{
     report::report,
     screen::{Screen, Size, frame},
 };
-use crate::{Failure, failure::Kind, session::Session, settings::OutputFormat};
+use crate::{
+    Failure,
+    failure::Kind,
+    session::Session,
+    settings::OutputFormat,
+    ui::{Interruption, Keyboard},
+};
 
 /// How often a terminal is looked at: ages grow, and windows change their size.
 const REDRAW: Duration = Duration::from_millis(500);
@@ -37,7 +43,7 @@ pub(super) struct Watching<'a> {
 
 /// How it ended.
 pub(super) enum Ended {
-    /// By Ctrl-C, in time, or because nobody reads any more; with the tree that was told last.
+    /// By `q` or Ctrl-C, in time, or because nobody reads any more; with the tree that was told last.
     With(Arc<ClusterTree>),
     /// The Cluster was deleted.
     Gone,
@@ -54,6 +60,7 @@ struct Told {
 enum Step {
     News(Option<Result<ClusterNews, DescribeError>>),
     Redraw,
+    Key(Interruption),
     TimeOver,
 }
 
@@ -72,13 +79,19 @@ impl Watching<'_> {
         let mut screen = is_drawn.then(Screen::default);
         let until = self.timeout.map(|timeout| Instant::now() + timeout);
         let mut told = Told::default();
+        let mut keyboard = session.keyboard()?;
         loop {
-            let step = session.block_on(next(&mut news, screen.is_some(), until));
+            let step = session.block_on(next(&mut news, screen.is_some(), keyboard.as_mut(), until));
             let is_interrupted = matches!(&step, Err(failure) if failure.kind() == Kind::Interrupted);
             match (step, &told.tree) {
                 (Err(_), Some((tree, _))) if is_interrupted => return Ok(Ended::With(Arc::clone(tree))),
                 (Err(failure), _) => return Err(failure),
-                (Ok(Step::TimeOver), Some((tree, _))) => return Ok(Ended::With(Arc::clone(tree))),
+                (Ok(Step::TimeOver | Step::Key(Interruption::Quit)), Some((tree, _))) => {
+                    return Ok(Ended::With(Arc::clone(tree)));
+                }
+                (Ok(Step::Key(Interruption::Quit)), None) => return Err(Failure::interrupted()),
+                // What stands above now is not ours.
+                (Ok(Step::Key(Interruption::Resumed)), _) => screen = screen.map(|_| Screen::default()),
                 (Ok(Step::TimeOver), None) => return Err(self.late()),
                 (Ok(Step::News(None)), _) => return Ok(Ended::Gone),
                 (Ok(Step::News(Some(news))), _) => {
@@ -89,7 +102,7 @@ impl Watching<'_> {
                 (Ok(Step::Redraw), _) => {}
             }
             if let Some(screen) = &mut screen {
-                self.draw(screen, &told, session)?;
+                self.draw(screen, &told, keyboard.is_some(), session)?;
             }
             session.printer().flush()?;
             if let Some((tree, _)) = told.tree.as_ref().filter(|(tree, _)| self.is_enough(tree, session)) {
@@ -143,7 +156,7 @@ impl Watching<'_> {
     fn document(&self, tree: &ClusterTree, now: Timestamp, session: &mut Session) -> Result<String, Failure> {
         Ok(match self.format {
             OutputFormat::Text => {
-                let table = draw(&tree.table(self.shown, now), session.printer().colours_stdout());
+                let table = draw(&tree.table(self.shown, now), session.printer().colours_stdout(), None);
                 format!("--- {now:.0}\n{table}")
             }
             OutputFormat::Json => format!("{}\n", serde_json::to_string(&report(self.request, tree))?),
@@ -153,18 +166,25 @@ impl Watching<'_> {
         })
     }
 
-    fn draw(&self, screen: &mut Screen, told: &Told, session: &mut Session) -> Result<(), Failure> {
+    fn draw(
+        &self,
+        screen: &mut Screen,
+        told: &Told,
+        reads_keys: bool,
+        session: &mut Session,
+    ) -> Result<(), Failure> {
         let Some((tree, at)) = &told.tree else { return Ok(()) };
         let (height, width) = console::Term::stdout().size();
         let size = Size { width: width.into(), height: height.into() };
         let changed = at.strftime("%Y-%m-%d %H:%M:%S UTC");
-        let mut header = vec![format!("live, last change {changed}; Ctrl-C ends it")];
+        let keys = if reads_keys { "q or Ctrl-C" } else { "Ctrl-C" };
+        let mut header = vec![format!("live, last change {changed}; {keys} ends it")];
         if let Some((since, why)) = &told.away {
             header[0] = format!("not live, last change {changed}");
             header.push(crate::ui::clean(&away(*since, why)).into_owned());
         }
         let colour = session.printer().colours_stdout();
-        let body = draw(&tree.table(self.shown, Timestamp::now()), colour);
+        let body = draw(&tree.table(self.shown, Timestamp::now()), colour, Some(size.width));
         let text = screen.draw(frame(&header, &body, size), size);
         session.printer().data(text)
     }
@@ -183,13 +203,21 @@ fn away(since: Timestamp, why: &str) -> String {
 async fn next(
     news: &mut BoxStream<'static, Result<ClusterNews, DescribeError>>,
     redraws: bool,
+    keyboard: Option<&mut Keyboard>,
     until: Option<Instant>,
 ) -> Result<Step, Failure> {
     let pending = || Either::Right(std::future::pending());
     let redraw = if redraws { Either::Left(tokio::time::sleep(REDRAW)) } else { pending() };
     let time_over = until.map_or_else(pending, |until| Either::Left(tokio::time::sleep_until(until.into())));
+    let key = async {
+        match keyboard {
+            Some(keyboard) => keyboard.interruption().await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
         biased;
+        key = key => Ok(Step::Key(key)),
         news = news.next() => Ok(Step::News(news)),
         () = time_over => Ok(Step::TimeOver),
         () = redraw => Ok(Step::Redraw),

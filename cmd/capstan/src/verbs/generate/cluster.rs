@@ -201,7 +201,11 @@ impl GenerateCluster {
         let named = named.map(|named| provider_flags::resolve(ProviderType::Infrastructure, named));
         let named = match named.transpose()? {
             Some((id, Some(version))) => return Ok((id, version)),
-            Some((id, None)) => Some(id),
+            Some((id, None)) => {
+                // A name that no configuration knows is wrong whatever is installed.
+                session.config()?.provider(&id)??;
+                Some(id)
+            }
             None => None,
         };
         let hint = match &named {

@@ -6,6 +6,7 @@ use crate::{
     Failure, Within as _,
     session::Session,
     settings::{self, ServerFlags, UnsafeFields, WorkloadContext},
+    suggested_commands::quoted,
     verbs::lifecycle::span,
 };
 
@@ -98,8 +99,10 @@ fn merge(
     let path = settings::merge_workload(&workload, file, session.environment())?;
     let name = workload.name();
     session.messages().status(format!(
-        "added context `{name}` to `{}`; `kubectl config use-context {name}` makes it the current one",
-        path.display()
+        "added context `{name}` to `{}`; `kubectl --kubeconfig {} config use-context {}` makes it the current one",
+        path.display(),
+        quoted(&path.display().to_string(), session.environment().home()),
+        quoted(name, None)
     ));
     session.printer().data(format!("{name}\n"))
 }

@@ -1,18 +1,21 @@
 //! `get`: the list.
 
+mod clusters;
 mod kubeconfig;
 
 use crate::{Failure, session::Session};
 
-/// Get what a workload cluster is reached by
+/// List workload clusters, and get the kubeconfig of one
 #[derive(clap::Subcommand)]
 pub(crate) enum Get {
+    Clusters(clusters::Clusters),
     Kubeconfig(Box<kubeconfig::Kubeconfig>),
 }
 
 impl Get {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
+            Self::Clusters(args) => clusters::run(&args, session),
             Self::Kubeconfig(args) => kubeconfig::run(&args, session),
         }
     }

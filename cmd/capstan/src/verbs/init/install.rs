@@ -10,7 +10,7 @@ use crate::{
     session::Session,
     settings::{KubeFlags, LeaseFlags, PaceFlags, UnfinishedFlags},
     verbs::{
-        lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags},
+        lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags, Words},
         provider_flags::SeveralProviders,
         sandbox,
     },
@@ -101,7 +101,10 @@ pub(super) fn run(
     install.sources.layers().warn_of_unused(session);
     if let Some(infrastructures) = &done.first {
         let events = session.cluster_events(args.pace.progress);
-        events.end(closing_text(session.program().name(), infrastructures));
+        events.end(closing_text(session, infrastructures));
+    }
+    if let Some(result) = &done.result {
+        session.done_on_cluster(args.pace.progress, result);
     }
     Ok(())
 }
@@ -163,7 +166,7 @@ impl Change for Install {
             installed.filter(|id| id.provider_type == ProviderType::Infrastructure).collect();
         let (is_first, not_ready) =
             Box::pin(management::init(cluster, &sources, &self.request, plan)).await?;
-        Ok(Done { not_ready, first: is_first.then_some(infrastructures) })
+        Ok(Done { not_ready, first: is_first.then_some(infrastructures), result: None })
     }
 
     fn command(&self) -> &'static str {
@@ -183,20 +186,28 @@ impl Change for Install {
     fn goes_on(&self) -> String {
         "the same command completes what was begun".to_owned()
     }
+
+    fn words(&self) -> Words {
+        Words { done: "installed", nothing: "nothing to install" }
+    }
 }
 
 /// What to type next. Of several infrastructure providers it names the first: without one, none would be taken.
 /// Source: clusterctl v1.14 client/init.go, which prints it to stderr too, and names none.
-fn closing_text(program: &str, infrastructures: &[ProviderId]) -> String {
+fn closing_text(session: &Session, infrastructures: &[ProviderId]) -> String {
+    format!(
+        "\nYour management cluster has been initialized successfully!\n\n\
+         You can now create your first workload cluster by running the following:\n\n  {}\n",
+        session.suggested(&first_cluster(infrastructures))
+    )
+}
+
+fn first_cluster(infrastructures: &[ProviderId]) -> String {
     let named = match infrastructures {
         [first, _, ..] => format!(" --infrastructure {}", first.name),
         _ => String::new(),
     };
-    format!(
-        "\nYour management cluster has been initialized successfully!\n\n\
-         You can now create your first workload cluster by running the following:\n\n  \
-         {program} generate cluster [name]{named} --kubernetes-version [version] | kubectl apply -f -\n"
-    )
+    format!("capstan generate cluster [name]{named} --kubernetes-version [version] | kubectl apply -f -")
 }
 
 #[cfg(test)]
@@ -207,12 +218,12 @@ mod tests {
     fn what_to_type_next_names_a_provider_when_there_are_several_to_choose_from() {
         let ids = ["docker", "aws"].map(|name| ProviderId::new(ProviderType::Infrastructure, name));
         for (count, command) in [
-            (0, "  capstan generate cluster [name] --kubernetes-version "),
-            (1, "  capstan generate cluster [name] --kubernetes-version "),
-            (2, "  capstan generate cluster [name] --infrastructure docker --kubernetes-version "),
+            (0, "capstan generate cluster [name] --kubernetes-version "),
+            (1, "capstan generate cluster [name] --kubernetes-version "),
+            (2, "capstan generate cluster [name] --infrastructure docker --kubernetes-version "),
         ] {
-            let text = closing_text("capstan", &ids[..count]);
-            assert!(text.contains(command), "{count}: {text}");
+            let text = first_cluster(&ids[..count]);
+            assert!(text.starts_with(command), "{count}: {text}");
         }
     }
 }

@@ -1,9 +1,9 @@
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _, fs, path::PathBuf};
 
 use api::output::{FindingSeverity, KustomizationFinding, KustomizationFindings, KustomizationLint};
 use kustomize::{Conflicts, Problem};
 
-use super::{HERE, flags::LoadFlags};
+use super::{HERE, flags::LoadFlags, folders::kustomizations_below};
 use crate::{
     Failure,
     failure::Kind,
@@ -15,15 +15,20 @@ use crate::{
 /// Find what is wrong with kustomizations, and what may not be meant
 ///
 /// Builds each, and tells all errors and warnings: what is missing or there twice, patches that match nothing, variables
-/// that nothing uses, fields that are deprecated. Ends with status 1 when one cannot be built.
+/// that nothing uses, fields that are deprecated. Each has its file and line. Ends with status 1 when one cannot be built.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} kustomize lint config/default overlays/prod
+  {bin} kustomize lint --recursive
   {bin} kustomize lint -o json --exit-status")]
 pub(crate) struct Lint {
     /// Folders with a kustomization, or urls of repositories with the folder in it; the current folder without
     #[arg(value_name = "DIR|URL")]
     places: Vec<String>,
+
+    /// Take every kustomization in these folders and below, components apart; links are not followed
+    #[arg(short, long)]
+    recursive: bool,
 
     /// Output format: text, json or yaml
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
@@ -42,9 +47,13 @@ pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
     let mut how = args.load.how()?;
     how.options.conflicts = Conflicts::Told;
     let here = [HERE.to_owned()];
-    let places = if args.places.is_empty() { &here[..] } else { &args.places };
+    let mut places = if args.places.is_empty() { here.to_vec() } else { args.places.clone() };
+    if args.recursive {
+        let below = places.iter().map(|place| kustomizations_below(place, session));
+        places = below.collect::<Result<Vec<_>, Failure>>()?.concat();
+    }
     let (mut kustomizations, mut hints) = (Vec::new(), Vec::new());
-    for place in places {
+    for place in &places {
         let built = kustomizations::build(place, &how, session)?;
         hints.extend(built.hints.iter().cloned());
         let place = repository::shown_text(place);
@@ -69,35 +78,49 @@ fn findings(built: &Built) -> Vec<KustomizationFinding> {
 
 fn finding(problem: &Problem, severity: FindingSeverity, names: &FileNames) -> KustomizationFinding {
     let mut by_way_of = names.of_problem(problem);
+    let field = Some(problem.place.field.clone()).filter(|field| !field.is_empty());
     KustomizationFinding {
         severity,
         file: by_way_of.pop().unwrap_or_default(),
-        field: Some(problem.place.field.clone()).filter(|field| !field.is_empty()),
+        line: field.as_deref().and_then(|field| line(problem, field)),
+        field,
         message: problem.message(),
         by_way_of,
     }
 }
 
+/// The line of a field, where the file is on this machine.
+fn line(problem: &Problem, field: &str) -> Option<usize> {
+    let path = PathBuf::from(problem.place.files.last()?.to_string());
+    manifest::yaml::line_of(&fs::read_to_string(path).ok()?, field)
+}
+
+/// The findings, without those of a base that another kustomization over it has told.
+fn distinct_findings(report: &KustomizationLint) -> Vec<&KustomizationFinding> {
+    let mut told = BTreeSet::new();
+    let all = report.kustomizations.iter().flat_map(|it| &it.findings);
+    all.filter(|it| told.insert((&it.file, &it.field, &it.message))).collect()
+}
+
 /// A line for each finding, as compilers write it; nothing where nothing was found.
 fn text(report: &KustomizationLint) -> String {
     let mut text = String::new();
-    for it in report.kustomizations.iter().flat_map(|it| &it.findings) {
+    for it in distinct_findings(report) {
         let severity = match it.severity {
             FindingSeverity::Error => "error",
             FindingSeverity::Warning => "warning",
         };
         let field = it.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
+        let line = it.line.map(|line| format!(":{line}")).unwrap_or_default();
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}: {severity}: {field}{}", it.file, it.message);
+        let _ = writeln!(text, "{}{line}: {severity}: {field}{}", it.file, it.message);
     }
     text
 }
 
 fn verdict(report: &KustomizationLint, args: &Lint) -> Result<(), Failure> {
-    let count = |severity| {
-        let all = report.kustomizations.iter().flat_map(|it| &it.findings);
-        all.filter(|it| it.severity == severity).count()
-    };
+    let findings = distinct_findings(report);
+    let count = |severity| findings.iter().filter(|it| it.severity == severity).count();
     match (count(FindingSeverity::Error), count(FindingSeverity::Warning)) {
         (0, 0) => Ok(()),
         (0, warnings) if args.exit_status => {

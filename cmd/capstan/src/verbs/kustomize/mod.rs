@@ -2,6 +2,7 @@
 
 mod build;
 mod flags;
+mod folders;
 mod lint;
 mod write;
 

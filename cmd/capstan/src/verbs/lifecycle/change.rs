@@ -2,7 +2,7 @@ use std::future::Future;
 
 use api::{
     ProviderId,
-    output::LifecycleReport,
+    output::{CertManagerAction, LifecycleReport, ProviderReport},
     plan::{SavedPlan, SavedRequest},
 };
 use management::{Difference, LifecyclePlan, ManagementCluster, NotReady};
@@ -10,11 +10,12 @@ use management::{Difference, LifecyclePlan, ManagementCluster, NotReady};
 use super::{PlanFlags, text};
 use crate::{
     Failure,
-    events::ClusterEvents,
+    events::{ClusterEvents, Writes},
     failure::Kind,
     hints,
     session::Session,
     settings::{self, KubeFlags, LeaseFlags, OutputFormat, PaceFlags},
+    ui::count_of,
 };
 
 /// A change of a management cluster that is planned first.
@@ -42,6 +43,18 @@ pub(crate) trait Change {
 
     /// What to do when it ends half-way.
     fn goes_on(&self) -> String;
+
+    /// The words for its result.
+    fn words(&self) -> Words;
+}
+
+/// The words for the result of a change.
+#[derive(Clone, Copy)]
+pub(crate) struct Words {
+    /// Such as `upgraded`, before the providers.
+    pub(crate) done: &'static str,
+    /// Such as `nothing to upgrade`.
+    pub(crate) nothing: &'static str,
 }
 
 /// How a change ended.
@@ -51,6 +64,29 @@ pub(crate) struct Done {
     pub(crate) not_ready: Option<NotReady>,
     /// The infrastructure providers that came with Cluster API when it was installed for the first time.
     pub(crate) first: Option<Vec<ProviderId>>,
+    /// The result in words, for the last line; none for a plan that is only shown.
+    pub(crate) result: Option<String>,
+}
+
+/// The result of a change in words: providers, cert-manager, and the number of objects that changed.
+pub(crate) fn in_words(words: Words, report: &LifecycleReport, writes: &Writes) -> String {
+    let is_change = |provider: &&ProviderReport| {
+        provider.from != provider.to || provider.steps.iter().any(|step| step.action.is_change())
+    };
+    let providers = report.providers.iter().filter(is_change).count();
+    let providers = (providers > 0).then(|| count_of(providers, "provider"));
+    let cert_manager = match (report.cert_manager.action, &report.cert_manager.to) {
+        (CertManagerAction::Install | CertManagerAction::Upgrade, Some(version)) => {
+            Some(format!("cert-manager {version}"))
+        }
+        _ => None,
+    };
+    let parts: Vec<String> = cert_manager.into_iter().chain(providers).collect();
+    if parts.is_empty() {
+        return words.nothing.to_owned();
+    }
+    let objects = writes.in_words().map(|text| format!("; {text}")).unwrap_or_default();
+    format!("{} {}{objects}", words.done, parts.join(" and "))
 }
 
 /// Plans a change; shows, saves or carries it out, as the flags say.
@@ -64,7 +100,7 @@ pub(crate) fn run(
     lease: &LeaseFlags,
     session: &mut Session,
 ) -> Result<Done, Failure> {
-    let format = flags.format()?;
+    let format = flags.show.format()?;
     let cluster = settings::management_cluster(kube, pace, session)?;
     let run = Run { change, saved, flags, format, pace };
     if flags.only_plans() {
@@ -102,7 +138,7 @@ impl<C: Change> Run<'_, C> {
             }
             still_holds(saved, &now)?;
         }
-        let report = plan.report(self.flags.diffs());
+        let report = plan.report(self.flags.show.diffs(self.format));
         let events = session.cluster_events(self.pace.progress);
         report.warnings.iter().for_each(|warning| events.warning(warning));
         Ok((plan, report))
@@ -111,23 +147,37 @@ impl<C: Change> Run<'_, C> {
     fn show(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<(), Failure> {
         let (plan, report) = self.plan(cluster, session)?;
         self.flags.save(|| save(self.change, &plan, cluster, session), session)?;
-        let text = self.format.render(&report, text::plan)?;
+        let diffs = self.flags.show.diffs(self.format);
+        let text = self.format.render(&report, |report| text::plan(report, diffs))?;
         session.printer().data(text)
     }
 
     fn carry_out(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<Done, Failure> {
         let (plan, mut report) = self.plan(cluster, session)?;
         let done = session.carry_out(self.change.carry_out(cluster, plan), &self.change.goes_on())?;
-        if let Some(not_ready) = &done.not_ready {
-            warn(not_ready, &session.cluster_events(self.pace.progress));
-            report.not_ready = management::waiting_for(&not_ready.blockers);
-        }
-        report.carried_out = true;
-        // The peer prints nothing here.
-        let text = self.format.render(&report, |_| String::new())?;
-        session.printer().data(text)?;
-        Ok(done)
+        carried_out(&mut report, done.not_ready.as_ref(), (self.format, self.pace), session)?;
+        let result = in_words(self.change.words(), &report, session.writes());
+        Ok(Done { result: Some(result), ..done })
     }
+}
+
+/// Prints the report of a plan that was carried out, and warns of objects that are not ready.
+/// # Errors
+/// When stdout cannot take it.
+pub(crate) fn carried_out(
+    report: &mut LifecycleReport,
+    not_ready: Option<&NotReady>,
+    (format, pace): (OutputFormat, &PaceFlags),
+    session: &mut Session,
+) -> Result<(), Failure> {
+    if let Some(not_ready) = not_ready {
+        warn(not_ready, &session.cluster_events(pace.progress));
+        report.not_ready = management::waiting_for(&not_ready.blockers);
+    }
+    report.carried_out = true;
+    // The peer prints nothing here.
+    let text = format.render(report, |_| String::new())?;
+    session.printer().data(text)
 }
 
 fn save(
@@ -165,7 +215,7 @@ fn still_holds(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
 }
 
 /// Not being ready in time is a warning unless `--wait-providers` makes it a failure.
-pub(crate) fn warn(not_ready: &NotReady, events: &ClusterEvents) {
+fn warn(not_ready: &NotReady, events: &ClusterEvents) {
     let lines = [vec![not_ready.to_string()], hints::members(not_ready), hints::for_error(not_ready)];
     events.warning(lines.concat().join("\n"));
 }

@@ -1,10 +1,16 @@
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use api::plan::SavedPlan;
 use management::{Diffs, WaitFor};
 
 use super::plan_of_another;
-use crate::{Failure, Within as _, session::Session, settings::OutputFormat, ui::write_private_file};
+use crate::{
+    Failure, Within as _, session::Session, settings::OutputFormat, suggested_commands::quoted,
+    ui::write_private_file,
+};
 
 /// How long is waited when nothing is said.
 /// Source: clusterctl v1.14 cmd/init.go, where 0 means the same.
@@ -66,17 +72,74 @@ pub(crate) fn wait_until_done(timeout: Option<&str>, no_wait: bool) -> Result<Wa
     Ok(WaitFor { timeout: (!no_wait).then_some(timeout), must_be_ready: true })
 }
 
-/// Flags of plans.
+/// The detail of `--diff`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum DiffForm {
+    /// Images, arguments, permissions and definitions in words, everything else as short diffs.
+    Summary,
+    /// Every line.
+    Full,
+}
+
+/// Flags of verbs that show what they would do.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Plan")]
-pub(crate) struct PlanFlags {
+pub(crate) struct ShowFlags {
     /// Show what would be done, and write nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// Show what would be done field by field; values of Secrets are masked
-    #[arg(long)]
-    diff: bool,
+    /// Also show the changes: images, arguments, permissions, definitions; `--diff=full` shows every line. Values of
+    /// Secrets are masked
+    #[arg(
+        long,
+        value_name = "FORM",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "summary"
+    )]
+    diff: Option<DiffForm>,
+
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+}
+
+impl ShowFlags {
+    /// The same without the write: what `plan` makes of the flags of another verb.
+    fn without_writing(self) -> Self {
+        Self { dry_run: true, ..self }
+    }
+
+    /// The form of the result.
+    /// # Errors
+    /// Names the forms there are.
+    pub(crate) fn format(&self) -> Result<OutputFormat, Failure> {
+        OutputFormat::parse(&self.output)
+    }
+
+    /// Whether nothing is to be written to the cluster.
+    pub(crate) fn only_shows(&self) -> bool {
+        self.dry_run || self.diff.is_some()
+    }
+
+    /// The detail of the report; scripts get whole diffs.
+    pub(crate) fn diffs(&self, format: OutputFormat) -> Diffs {
+        match self.diff {
+            None => Diffs::Hidden,
+            Some(DiffForm::Summary) if format == OutputFormat::Text => Diffs::Summary,
+            Some(_) => Diffs::Full,
+        }
+    }
+}
+
+/// Flags of plans.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Plan")]
+pub(crate) struct PlanFlags {
+    #[command(flatten)]
+    pub(super) show: ShowFlags,
 
     /// File to save the plan to; nothing is written to the cluster
     #[arg(long, value_name = "FILE")]
@@ -89,25 +152,17 @@ pub(crate) struct PlanFlags {
     /// Also carry out a plan that another user made
     #[arg(long, requires = "plan")]
     any_user: bool,
-
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
 }
 
 impl PlanFlags {
     /// The same without the write: what `plan` makes of the flags of another verb.
     pub(crate) fn without_writing(self) -> Self {
-        Self { dry_run: true, ..self }
-    }
-
-    pub(super) fn format(&self) -> Result<OutputFormat, Failure> {
-        OutputFormat::parse(&self.output)
+        Self { show: self.show.without_writing(), ..self }
     }
 
     /// Whether nothing is to be written to the cluster.
     pub(crate) fn only_plans(&self) -> bool {
-        self.dry_run || self.diff || self.out.is_some()
+        self.show.only_shows() || self.out.is_some()
     }
 
     /// Whether every object is to be looked at by name and tried as a dry run.
@@ -118,10 +173,6 @@ impl PlanFlags {
     /// Whether the user who made a saved plan may be another one.
     pub(super) fn takes_any_user(&self) -> bool {
         self.any_user
-    }
-
-    pub(super) fn diffs(&self) -> Diffs {
-        if self.diff { Diffs::Shown } else { Diffs::Hidden }
     }
 
     /// The saved plan that is to be carried out.
@@ -136,10 +187,9 @@ impl PlanFlags {
         let plan = SavedPlan::parse(&file.bytes).within(cannot)?;
         let made_for = plan.request.command();
         if made_for != command {
-            let program = session.program().name();
             return Err(plan_of_another(&plan.request)
                 .within(cannot())
-                .hint(format!("carry it out with `{program} {made_for} --plan {}`", path.display())));
+                .hint(carry_out(made_for, path, session)));
         }
         Ok(Some(plan))
     }
@@ -154,13 +204,16 @@ impl PlanFlags {
         let plan = plan()?;
         let text = crate::settings::to_json(&plan)?;
         write_private_file(&session.environment().resolve(path), text.as_bytes())?;
-        let (program, command) = (session.program().name(), plan.request.command());
-        session.messages().status(format!(
-            "saved the plan; carry it out with `{program} {command} --plan {}`",
-            path.display()
-        ));
+        let next = carry_out(plan.request.command(), path, session);
+        session.messages().status(format!("saved the plan; {next}"));
         Ok(())
     }
+}
+
+/// Says how a saved plan is carried out.
+fn carry_out(command: &str, plan: &Path, session: &Session) -> String {
+    let plan = quoted(&plan.display().to_string(), session.environment().home());
+    format!("carry it out with `capstan {command} --plan {plan}`")
 }
 
 #[cfg(test)]

@@ -6,18 +6,25 @@ use api::output::{
     CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction, StepReport,
 };
 
+use management::Diffs;
+
+use super::summary;
 use crate::ui::table;
 
-/// A block for each provider that lists what changes, and a line that counts.
-pub(super) fn plan(report: &LifecycleReport) -> String {
+/// A block for cert-manager and each provider that lists what changes, and a line that counts.
+pub(crate) fn plan(report: &LifecycleReport, diffs: Diffs) -> String {
     let mut text = String::new();
     if let Some(line) = cert_manager(&report.cert_manager) {
-        let _ = writeln!(text, "cert-manager: {line}\n");
+        let _ = writeln!(text, "cert-manager: {line}");
+        add_steps(&report.cert_manager.steps, diffs, &mut text);
     }
     for provider in &report.providers {
-        add_provider(provider, &mut text);
+        add_provider(provider, diffs, &mut text);
     }
-    let _ = writeln!(text, "{}", summary(report));
+    let _ = writeln!(text, "{}", counts(report));
+    if diffs == Diffs::Summary && report.changes {
+        text.push_str(summary::LEGEND);
+    }
     text
 }
 
@@ -41,7 +48,7 @@ fn cert_manager(report: &CertManagerReport) -> Option<String> {
     })
 }
 
-fn add_provider(provider: &ProviderReport, text: &mut String) {
+fn add_provider(provider: &ProviderReport, diffs: Diffs, text: &mut String) {
     let what = match (&provider.from, &provider.to) {
         (None, Some(to)) => format!("install {to}"),
         (Some(from), Some(to)) if from == to => format!("stays at {to}"),
@@ -53,11 +60,17 @@ fn add_provider(provider: &ProviderReport, text: &mut String) {
     if let Some(place) = &provider.kustomization {
         let _ = writeln!(text, "  kustomization: {place}");
     }
-    let changes: Vec<&StepReport> = provider.steps.iter().filter(|step| is_change(step.action)).collect();
-    if !changes.is_empty() {
+    add_steps(&provider.steps, diffs, text);
+}
+
+fn add_steps(steps: &[StepReport], diffs: Diffs, text: &mut String) {
+    let changes: Vec<&StepReport> = steps.iter().filter(|step| step.action.is_change()).collect();
+    if diffs == Diffs::Summary {
+        summary::add(&changes, text);
+    } else if !changes.is_empty() {
         add_changes(&changes, text);
     }
-    let unchanged = provider.steps.len() - changes.len();
+    let unchanged = steps.len() - changes.len();
     if unchanged > 0 {
         let _ = writeln!(text, "  {unchanged} unchanged");
     }
@@ -92,11 +105,7 @@ fn lines(rows: &[[String; 4]]) -> String {
     table(["ACTION", "KIND", "OBJECT", "WHY"], &rows)
 }
 
-fn is_change(action: StepAction) -> bool {
-    !matches!(action, StepAction::Keep | StepAction::Completed)
-}
-
-fn place(object: &ObjectName) -> String {
+pub(super) fn place(object: &ObjectName) -> String {
     if object.namespace.is_empty() {
         object.name.clone()
     } else {
@@ -105,14 +114,15 @@ fn place(object: &ObjectName) -> String {
 }
 
 /// What the objects add up to.
-fn summary(report: &LifecycleReport) -> String {
+fn counts(report: &LifecycleReport) -> String {
     let mut counts: BTreeMap<StepAction, usize> = BTreeMap::new();
-    for step in report.providers.iter().flat_map(|provider| &provider.steps) {
+    let of_providers = report.providers.iter().flat_map(|provider| &provider.steps);
+    for step in report.cert_manager.steps.iter().chain(of_providers) {
         *counts.entry(step.action).or_default() += 1;
     }
     let listed: Vec<String> = counts
         .iter()
-        .filter(|(action, _)| is_change(**action))
+        .filter(|(action, _)| action.is_change())
         .map(|(action, count)| format!("{count} to {}", action.as_str()))
         .collect();
     match (report.changes, listed.as_slice()) {
@@ -136,7 +146,7 @@ mod tests {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
         };
-        StepReport { action, object, why: None, diff: None }
+        StepReport { action, object, why: None, diff: None, changes: Vec::new() }
     }
 
     fn report(steps: Vec<StepReport>) -> LifecycleReport {
@@ -158,6 +168,7 @@ mod tests {
                 from: None,
                 to: Some("v1.21.1".to_owned()),
                 why: Some("two objects are missing".to_owned()),
+                steps: Vec::new(),
             },
             providers: vec![provider],
             warnings: Vec::new(),
@@ -177,7 +188,7 @@ mod tests {
             step(StepAction::Keep, "Secret", "capi-system", "certificate"),
         ];
         assert_data_eq!(
-            plan(&report(steps)),
+            plan(&report(steps), Diffs::Full),
             str![[r"
 cert-manager: install v1.21.1 (two objects are missing)
 
@@ -199,7 +210,7 @@ objects: 1 to create, 1 to recreate
     fn the_kustomization_stands_beneath_its_provider() {
         let mut report = report(vec![step(StepAction::Keep, "Secret", "ns", "a")]);
         report.providers[0].kustomization = Some("/etc/capi/core".to_owned());
-        let text = plan(&report);
+        let text = plan(&report, Diffs::Hidden);
         let lines = "in capi-system\n  kustomization: /etc/capi/core\n  1 unchanged\n";
         assert!(text.contains(lines), "{text}");
     }
@@ -208,6 +219,6 @@ objects: 1 to create, 1 to recreate
     fn a_plan_without_a_change_says_so() {
         let mut report = report(vec![step(StepAction::Keep, "Secret", "ns", "a")]);
         report.changes = false;
-        assert!(plan(&report).ends_with("\nnothing would change\n"));
+        assert!(plan(&report, Diffs::Hidden).ends_with("\nnothing would change\n"));
     }
 }

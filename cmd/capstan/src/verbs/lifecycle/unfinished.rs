@@ -61,33 +61,38 @@ pub(crate) fn lease_text(lease: &LeaseReport) -> String {
 }
 
 /// A first installation, and how to go on.
-pub(crate) fn init_text(begun: &[UnfinishedInstallation], program: &str) -> String {
+pub(crate) fn init_text(begun: &[UnfinishedInstallation]) -> String {
     let mut text = "an `init` was begun and is not finished:\n".to_owned();
     for UnfinishedInstallation { provider, version, namespace } in begun {
         let _ = writeln!(text, "  {provider} {version} in {namespace}");
     }
-    let _ = writeln!(text, "the command it was begun with completes it; so does `{program} init`");
+    let _ = writeln!(text, "the command it was begun with completes it; so does `capstan init`");
     text
 }
 
+/// The versions of each provider of an upgrade, and whether they are reached.
+pub(crate) fn upgrade_versions(upgrade: &UnfinishedUpgrade) -> String {
+    let line = |UnfinishedProvider { provider, from, to, done }: &UnfinishedProvider| {
+        let (from, to) = if upgrade.rolling_back { (to, from) } else { (from, to) };
+        // Going back takes providers from done to not done.
+        let done = if *done == upgrade.rolling_back { "" } else { ", done" };
+        format!("  {provider}: {from} to {to}{done}\n")
+    };
+    upgrade.providers.iter().map(line).collect()
+}
+
 /// An upgrade, how far it is, and how to go on.
-pub(crate) fn upgrade_text(upgrade: &UnfinishedUpgrade, program: &str) -> String {
+pub(crate) fn upgrade_text(upgrade: &UnfinishedUpgrade) -> String {
     let (what, goes_on) = if upgrade.rolling_back {
         ("going back from the upgrade begun at", "goes on with that")
     } else {
         ("the upgrade begun at", "goes on")
     };
-    let mut text = format!("{what} {} is not finished:\n", upgrade.begun);
-    for UnfinishedProvider { provider, from, to, done } in &upgrade.providers {
-        let (from, to) = if upgrade.rolling_back { (to, from) } else { (from, to) };
-        // Going back takes providers from done to not done.
-        let done = if *done == upgrade.rolling_back { "" } else { ", done" };
-        let _ = writeln!(text, "  {provider}: {from} to {to}{done}");
-    }
-    let _ = write!(text, "`{program} upgrade resume` {goes_on}, ");
+    let mut text = format!("{what} {} is not finished:\n{}", upgrade.begun, upgrade_versions(upgrade));
+    let _ = write!(text, "`capstan upgrade resume` {goes_on}, ");
     if !upgrade.rolling_back {
-        let _ = write!(text, "`{program} upgrade rollback` goes back, ");
+        let _ = write!(text, "`capstan upgrade rollback` goes back, ");
     }
-    let _ = writeln!(text, "`{program} upgrade abort` leaves things as they are");
+    let _ = writeln!(text, "`capstan upgrade abort` leaves things as they are");
     text
 }

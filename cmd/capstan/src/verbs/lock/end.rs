@@ -3,7 +3,12 @@ use std::{fs, path::Path};
 use repository::{Lock as Locked, LockDifference};
 
 use super::gather::Found;
-use crate::{Failure, Within as _, failure::Kind, session::Session, ui::write_file_atomically};
+use crate::{
+    Failure, Within as _,
+    failure::Kind,
+    session::Session,
+    ui::{count_of, write_file_atomically},
+};
 
 const LOCK_MODE: u32 = 0o644;
 
@@ -50,7 +55,7 @@ fn several(count: usize) -> String {
 
 fn accept(failure: Failure, labels: &[&str]) -> Failure {
     failure.hint(format!(
-        "look at what changed; where it is as it should be, accept it with `lock --update {}`",
+        "look at what changed; where it is as it should be, accept it with `capstan lock --update {}`",
         labels.join(",")
     ))
 }
@@ -58,10 +63,10 @@ fn accept(failure: Failure, labels: &[&str]) -> Failure {
 pub(super) fn write(lock: &Locked, path: &Path, session: &Session) -> Result<(), Failure> {
     let text = lock.to_string();
     if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
-        session.messages().status(format!("nothing changed in `{}`", path.display()));
+        session.done(format!("nothing changed in `{}`", path.display()));
         return Ok(());
     }
     write_file_atomically(path, text.as_bytes(), LOCK_MODE).within(|| "cannot write the lock".to_owned())?;
-    session.messages().status(format!("locked in `{}`", path.display()));
+    session.done(format!("locked {} in `{}`", count_of(lock.providers.len(), "provider"), path.display()));
     Ok(())
 }

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Lock, session: &mut Session) -> Result<(), Failure> {
     let mut lock = settings::read_lock(&path)?.unwrap_or_default();
     if args.check && lock.providers.is_empty() {
         let message = format!("there is nothing locked in `{}`", path.display());
-        return Err(Failure::new(Kind::Environment, message).hint("lock providers with `lock`"));
+        return Err(Failure::new(Kind::Environment, message).hint("lock providers with `capstan lock`"));
     }
     let targets = targets(args, &lock, &*session.config()?)?;
     let Gathered { found, unknown } = gather_all(targets, &lock, args, session)?;

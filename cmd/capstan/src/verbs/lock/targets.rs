@@ -74,8 +74,9 @@ fn target(
 ) -> Result<Target, Failure> {
     if label == CertManager::LABEL {
         if version.is_some() {
-            return Err(Failure::user("the version of cert-manager is that of the configuration")
-                .hint("set `cert-manager.version` in clusterctl.yaml, then `lock --update cert-manager`"));
+            return Err(Failure::user("the version of cert-manager is that of the configuration").hint(
+                "set `cert-manager.version` in clusterctl.yaml, then `capstan lock --update cert-manager`",
+            ));
         }
         return Ok(Target { label, id: None, version, is_anew });
     }
@@ -87,7 +88,7 @@ fn target(
         return Err(match near.first() {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
             None => failure.hint(
-                "a label is written as `infrastructure-aws`; `config repositories` lists the providers",
+                "a label is written as `infrastructure-aws`; `capstan config repositories` lists the providers",
             ),
         });
     };

@@ -6,7 +6,13 @@ use api::output::{MoveAborted, ObjectName};
 use management::{Aborted, MoveRequest, Route};
 
 use super::journal_file::keeper;
-use crate::{Failure, session::Session, settings::OutputFormat, ui::clean};
+use crate::{
+    Failure,
+    events::ProgressFormat,
+    session::Session,
+    settings::OutputFormat,
+    ui::{clean, count_of},
+};
 
 /// Undoes the unfinished move between two clusters, whatever else the request would move.
 /// # Errors
@@ -14,14 +20,25 @@ use crate::{Failure, session::Session, settings::OutputFormat, ui::clean};
 pub(super) fn run(
     route: Route<'_>,
     request: &MoveRequest,
-    format: OutputFormat,
+    (format, progress): (OutputFormat, ProgressFormat),
     session: &mut Session,
 ) -> Result<(), Failure> {
     let keeper = keeper(session.environment());
     let abort = Box::pin(management::abort_move(route, request.timeout, &keeper));
     let aborted = session.carry_out(abort, "the same command goes on undoing it")?;
-    let text = format.render(&printed(&aborted), text)?;
+    print(&aborted, format, session)?;
+    session.done_on_cluster(progress, result(&aborted));
+    Ok(())
+}
+
+pub(super) fn print(aborted: &Aborted, format: OutputFormat, session: &mut Session) -> Result<(), Failure> {
+    let text = format.render(&printed(aborted), text)?;
     session.printer().data(text)
+}
+
+/// The result in words, for the closing line.
+pub(super) fn result(aborted: &Aborted) -> String {
+    format!("undid the move, removed {} from the target", count_of(aborted.removed, "object"))
 }
 
 fn printed(aborted: &Aborted) -> MoveAborted {

@@ -8,16 +8,21 @@ use management::{
     Route,
 };
 
-use super::{MoveFlags, abort, journal_file::keeper, text};
-use crate::{Failure, events::ClusterEvents, failure::Kind, session::Session, settings::OutputFormat};
+use super::{MoveFlags, abort, journal_file::keeper, lost, text};
+use crate::{
+    Failure, events::ClusterEvents, failure::Kind, session::Session, settings::OutputFormat, ui::count_of,
+};
 
 pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
     let (format, request) = (flags.how.format()?, flags.request(session)?);
+    if let Some(cluster) = flags.how.lost {
+        return lost::run(cluster, &request, format, flags, session);
+    }
     let ends = flags.ends(session)?;
     if flags.how.abort {
         let Route { source, target } = ends.route()?;
         return flags.lease.hold("move --abort", &[source, target], session, |clusters, session| {
-            abort::run(route(clusters), &request, format, session)
+            abort::run(route(clusters), &request, (format, flags.server.pace.progress), session)
         });
     }
     if flags.how.dry_run {
@@ -48,6 +53,13 @@ fn plan(
     session.messages().progress().begin("looking at both clusters");
     let plan = session.block_on(Box::pin(management::plan_move(source, target, request)))?;
     warn(&plan, &session.cluster_events(flags.server.pace.progress));
+    if let Some(finished) = &plan.finished {
+        session.messages().status(format!(
+            "nothing to move: the move begun at {} has moved {} to the target; `capstan move report` shows each",
+            finished.begun,
+            count_of(finished.objects, "object"),
+        ));
+    }
     Ok(plan)
 }
 
@@ -62,17 +74,25 @@ fn carry_out(
     let begun = Begun::default();
     let keeper = begun.watching(keeper(session.environment()));
     let events = session.cluster_events(flags.server.pace.progress);
-    let program = session.program().name();
     let moved = async {
         let outcome = Box::pin(management::carry_out_move(route, request, plan, &keeper)).await;
-        outcome.map_err(|error| begun.explain(error, program))
+        outcome.map_err(|error| begun.explain(error))
     };
-    let outcome = session.block_on(moved).map_err(|failure| begun.interrupted(failure, program))?;
-    if let Some(outcome) = &outcome {
-        tell(outcome, &events);
-    }
-    let report = outcome.map_or_else(MoveReport::default, |outcome| outcome.report());
-    // The peer prints nothing here.
+    let outcome = session.block_on(moved).map_err(|failure| begun.interrupted(failure))?;
+    let result =
+        outcome.as_ref().map_or_else(|| "nothing to move".to_owned(), |outcome| tell(outcome, &events));
+    print(outcome.as_ref(), format, session)?;
+    session.done_on_cluster(flags.server.pace.progress, result);
+    Ok(())
+}
+
+/// Prints what became of every object, in the formats for scripts alone: the peer prints nothing.
+pub(super) fn print(
+    outcome: Option<&MoveOutcome>,
+    format: OutputFormat,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let report = outcome.map_or_else(MoveReport::default, MoveOutcome::report);
     session.printer().data(format.render(&report, |_| String::new())?)
 }
 
@@ -83,15 +103,12 @@ pub(in crate::verbs) fn warn(plan: &MovePlan, events: &ClusterEvents) {
     }
 }
 
-fn tell(outcome: &MoveOutcome, events: &ClusterEvents) {
+/// Warns of objects that the target keeps in another way, and gives the result in words.
+pub(super) fn tell(outcome: &MoveOutcome, events: &ClusterEvents) -> String {
     for (object, what) in &outcome.differences {
         events.warning(format!("the target keeps {object} in another way than it was sent: {what}"));
     }
-    let moved = match outcome.journal.objects {
-        1 => "one object".to_owned(),
-        several => format!("{several} objects"),
-    };
-    events.end(format!("the move is done: {moved}"));
+    format!("moved {}", count_of(outcome.journal.objects, "object"))
 }
 
 /// How far a move has come in this run: what the journal said last. Clones are one.
@@ -110,24 +127,23 @@ impl Begun {
     }
 
     /// Adds to an error what is left behind. A move that somebody else works on is not ours to go on with.
-    fn explain(&self, error: MoveError, program: &str) -> Failure {
+    fn explain(&self, error: MoveError) -> Failure {
         use JournalError::{Another, TakenOver};
         let is_theirs = matches!(&error, MoveError::Journal(Another { .. } | TakenOver));
         let failure = Failure::from(error);
-        if is_theirs { failure } else { self.half_way(failure, program) }
+        if is_theirs { failure } else { self.half_way(failure) }
     }
 
-    fn interrupted(&self, failure: Failure, program: &str) -> Failure {
-        if failure.kind() == Kind::Interrupted { self.half_way(failure, program) } else { failure }
+    fn interrupted(&self, failure: Failure) -> Failure {
+        if failure.kind() == Kind::Interrupted { self.half_way(failure) } else { failure }
     }
 
-    fn half_way(&self, failure: Failure, program: &str) -> Failure {
+    fn half_way(&self, failure: Failure) -> Failure {
         let phase = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let both = format!(
-            "Clusters stay paused until the same command has gone on, or `{program} move --abort` with its flags has undone it"
-        );
-        let on = "Clusters stay paused until the same command has gone on; there is no way back any more"
-            .to_owned();
+        let both = "Clusters stay paused until the move is resumed or undone: `capstan move status` prints the command that \
+                    resumes it, and `--abort` in addition undoes it";
+        let on = "Clusters stay paused until the move is resumed: `capstan move status` prints the command; it can no longer \
+                  be undone";
         match phase {
             None => failure,
             Some(MovePhase::Pausing) => failure.half_way("while it paused Clusters", both),

@@ -6,7 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use management::{ManagementCluster, MoveError, MovePlan, SaveInto, SaveRest, SavedFile, SavedObjects};
+use management::{
+    ManagementCluster, MoveError, MovePlan, RestoreOptions, SaveInto, SaveRest, SavedFile, SavedObjects,
+};
 
 use super::{
     MoveFlags,
@@ -19,7 +21,7 @@ use super::{
     saving::Saving,
     staging::{STAGING, Staging},
 };
-use crate::{Failure, failure::Kind, session::Session};
+use crate::{Failure, failure::Kind, session::Session, suggested_commands::quoted};
 
 /// Endings of files that hold objects.
 const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
@@ -87,7 +89,10 @@ fn save_into(
     let (plan, names) = plan(saving, staging, flags, session)?;
     staging.begin()?;
     let mut keep = |object: management::SavedObject| staging.write(&object.file, &object.content);
-    let again = format!("`{} move --abort --to-directory {shown}` resumes them", session.program().name());
+    let again = {
+        let folder = quoted(shown, session.environment().home());
+        format!("the same command or `capstan move --abort --to-directory {folder}` resumes them")
+    };
     let saved = saving.carry_out(plan, &mut keep, &again, session)?;
     staging.publish(&names)?;
     let events = session.cluster_events(flags.server.pace.progress);
@@ -110,8 +115,19 @@ pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> 
     let objects = SavedObjects::read(files).map_err(MoveError::from)?;
     let target = flags.restore_target(session)?;
     let from = Source { name: path.display().to_string(), objects: &objects };
-    let how = restoring::How { format, dry_run: flags.how.dry_run, progress: flags.server.pace.progress };
-    restoring::run(&from, &target, &request, &how, &flags.lease, session)
+    let how = restoring::How {
+        format,
+        dry_run: flags.how.dry_run,
+        progress: flags.server.pace.progress,
+        options: RestoreOptions::default(),
+    };
+    match restoring::run(&from, &target, &request, &how, &flags.lease, session)? {
+        Some(done) => {
+            let report = restoring::report(&done.restored);
+            session.printer().data(format.render(&report, |_| String::new())?)
+        }
+        None => Ok(()),
+    }
 }
 
 /// The files of a folder. What is hidden or has another ending is left out, with a word.

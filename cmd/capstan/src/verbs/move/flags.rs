@@ -90,6 +90,11 @@ pub(super) struct HowFlags {
     #[arg(long, conflicts_with = "dry_run")]
     pub(super) abort: bool,
 
+    /// Resume the Clusters of an unfinished move on one cluster, because the other cluster no longer exists
+    #[arg(long, value_name = "CLUSTER", value_enum)]
+    #[arg(conflicts_with_all = ["dry_run", "abort", "to_directory", "from_directory"])]
+    pub(super) lost: Option<LostCluster>,
+
     /// Go on when the target keeps something in another way than it was sent
     #[arg(long)]
     accept_differences: bool,
@@ -105,6 +110,15 @@ pub(super) struct HowFlags {
     /// Output format: text, json or yaml
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
+}
+
+/// A cluster of an unfinished move that no longer exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum LostCluster {
+    /// Complete the move on the target.
+    Source,
+    /// Undo the move on the source.
+    Target,
 }
 
 /// A source, and a target where one is named.
@@ -209,11 +223,7 @@ impl ScopeFlags {
 }
 
 /// Those that were given, else that of the context.
-pub(in crate::verbs) fn namespaces(
-    given: &[String],
-    kube: &KubeFlags,
-    session: &Session,
-) -> BTreeSet<String> {
+fn namespaces(given: &[String], kube: &KubeFlags, session: &Session) -> BTreeSet<String> {
     let given = filled(given);
     if !given.is_empty() {
         return given;
@@ -264,6 +274,21 @@ impl MoveFlags {
             return Err(nowhere());
         }
         self.target.ends(&self.server, self.how.hidden()?, session)
+    }
+
+    /// The cluster of a move that is left.
+    /// # Errors
+    /// When no target is named and the target is the one that is left, or a flag cannot be used.
+    pub(super) fn remaining(
+        &self,
+        lost: LostCluster,
+        session: &Session,
+    ) -> Result<ManagementCluster, Failure> {
+        let kube = match lost {
+            LostCluster::Source => self.target.kube()?.ok_or_else(nowhere)?,
+            LostCluster::Target => self.server.kube.clone(),
+        };
+        connect(&kube, &self.server, self.how.hidden()?, session)
     }
 
     /// What is asked for.

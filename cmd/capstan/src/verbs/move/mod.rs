@@ -5,6 +5,7 @@ pub(super) mod carry_out;
 mod directory;
 pub(super) mod flags;
 mod journal_file;
+mod lost;
 mod report;
 pub(super) mod restoring;
 pub(super) mod saving;
@@ -44,7 +45,8 @@ use flags::{HowFlags, ScopeFlags, TargetFlags};
 
   # One that was cut off
   {bin} move status --to-kubeconfig target.yaml
-  {bin} move --to-kubeconfig target.yaml --abort"
+  {bin} move --to-kubeconfig target.yaml --abort
+  {bin} move --lost source --to-kubeconfig target.yaml"
 )]
 pub(crate) struct Move {
     #[command(subcommand)]

@@ -52,11 +52,20 @@ impl Saving<'_> {
         for moving in &mut report.moving {
             (moving.action, moving.kept) = (MoveAction::Save, None);
         }
+        if self.into == SaveInto::Archive {
+            // Of all the namespaces, only what belongs to the Clusters matters.
+            let left_out: BTreeSet<_> =
+                plan.left_out().iter().map(|left| object_name(&left.object)).collect();
+            report.staying.retain(|staying| left_out.contains(&staying.object));
+            let namespaces: BTreeSet<_> =
+                report.moving.iter().map(|one| one.object.namespace.clone()).collect();
+            report.namespaces = namespaces.into_iter().filter(|name| !name.is_empty()).collect();
+        }
         session.printer().data(self.format.render(&report, text::plan)?)
     }
 
-    /// Reads everything. When it is interrupted, what rests is resumed all the same; `again` says how to do it when that is
-    /// interrupted as well.
+    /// Reads everything. If it is interrupted, paused Clusters are resumed all the same; `again` says how to resume them if that
+    /// is interrupted as well.
     pub(in crate::verbs) fn carry_out(
         &self,
         plan: MovePlan,
@@ -78,7 +87,7 @@ impl Saving<'_> {
                 let resume = management::resume_saved(self.source, self.request, &keeper);
                 let goes_on = match session.block_on(Box::pin(resume)) {
                     Ok(resumed) => format!("nothing was saved; {}", resumed_in_words(resumed.len())),
-                    Err(_) => format!("Clusters may still be paused: the same command goes on, and {again}"),
+                    Err(_) => format!("Clusters may still be paused; {again}"),
                 };
                 return Err(failure.half_way("while it saved objects", goes_on));
             }
@@ -90,14 +99,21 @@ impl Saving<'_> {
 
     /// Prints what became of every object, for scripts; the peer prints nothing here.
     pub(in crate::verbs) fn report(&self, done: &Done, session: &mut Session) -> Result<(), Failure> {
-        for LeftOut { object, why } in &done.lost {
-            session.messages().warning(format!("{object} is left out: {why}"));
-        }
+        done.warn_lost(session);
         let moved =
             |object: &ObjectKey| MovedObject { object: object_name(object), outcome: "saved".to_owned() };
         let objects = done.objects.iter().map(moved).collect();
         let report = MoveReport { run: "save".to_owned(), journal: None, objects, differences: Vec::new() };
         session.printer().data(self.format.render(&report, |_| String::new())?)
+    }
+}
+
+impl Done {
+    /// Names the objects that were lost while the others were read.
+    pub(in crate::verbs) fn warn_lost(&self, session: &Session) {
+        for LeftOut { object, why } in &self.lost {
+            session.messages().warning(format!("{object} is left out: {why}"));
+        }
     }
 }
 

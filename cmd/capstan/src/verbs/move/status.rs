@@ -11,6 +11,7 @@ use crate::{
     events::ApiWarnings,
     session::Session,
     settings::{OutputFormat, ServerFlags},
+    suggested_commands::{SuggestedCommands, quoted},
     ui::clean,
 };
 
@@ -42,37 +43,37 @@ pub(super) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
     let ends = args.target.ends(&args.server, ApiWarnings::default(), session)?;
     let journal = session.block_on(management::move_state(Some(&ends.source), ends.target.as_ref()))?;
-    let program = session.program().name();
     let keeper = keeper(session.environment());
     let management::OpenSaves { saves, unseen } =
         session.block_on(management::open_saves(&ends.source, &keeper))?;
+    let commands = session.messages().commands();
     let status = MoveStatus {
-        last: journal.map(|journal| progress(&journal, program)),
-        saves: saves.iter().map(|save| open(save, program)).collect(),
+        last: journal.map(|journal| progress(&journal, &commands)),
+        saves: saves.iter().map(|save| open(save, &commands)).collect(),
         unseen,
     };
-    let text = format.render(&status, text)?;
+    let text = format.render(&status, |status| commands.complete(&text(status)).into_owned())?;
     session.printer().data(text)
 }
 
-/// The command that completes an unfinished move, to be run on its source.
-pub(crate) fn command(journal: &MoveJournal, program: &str) -> String {
+/// The command that completes an unfinished move, as a suggestion: the clusters are named by their addresses.
+pub(crate) fn command(journal: &MoveJournal) -> String {
     let abort = if journal.phase == MovePhase::Aborting { " --abort" } else { "" };
-    format!("{program} move{}{abort}", flags(journal))
+    format!("capstan move{}{abort}", flags(journal))
 }
 
 /// An unfinished move, for scripts.
-pub(crate) fn unfinished_move(journal: &MoveJournal, program: &str) -> UnfinishedMove {
+pub(crate) fn unfinished_move(journal: &MoveJournal, commands: &SuggestedCommands) -> UnfinishedMove {
     UnfinishedMove {
         begun: journal.begun.clone(),
         phase: journal.phase.as_str().to_owned(),
         source: journal.source.address.clone(),
         target: journal.target.address.clone(),
-        command: command(journal, program),
+        command: commands.command(&command(journal)),
     }
 }
 
-fn progress(journal: &MoveJournal, program: &str) -> MoveProgress {
+fn progress(journal: &MoveJournal, commands: &SuggestedCommands) -> MoveProgress {
     let paused = journal.paused.iter().filter(|paused| !paused.was_paused);
     MoveProgress {
         run: journal.run.clone(),
@@ -85,11 +86,11 @@ fn progress(journal: &MoveJournal, program: &str) -> MoveProgress {
         host: journal.holder.host.clone(),
         process: journal.holder.process.clone(),
         next: next(journal.phase).to_owned(),
-        command: journal.is_unfinished().then(|| command(journal, program)),
+        command: journal.is_unfinished().then(|| commands.command(&command(journal))),
     }
 }
 
-fn open(save: &management::OpenSave, program: &str) -> OpenSave {
+fn open(save: &management::OpenSave, commands: &SuggestedCommands) -> OpenSave {
     let next = if save.is_over {
         "it was cut off: the same save goes on with it, and the command resumes what it has paused"
     } else {
@@ -104,7 +105,9 @@ fn open(save: &management::OpenSave, program: &str) -> OpenSave {
         over: save.is_over,
         paused: save.paused.iter().map(management::object_name).collect(),
         next: next.to_owned(),
-        command: save.is_over.then(|| format!("{program} move {flags} --to-directory DIR --abort")),
+        command: save
+            .is_over
+            .then(|| commands.command(&format!("capstan move {flags} --to-directory DIR --abort"))),
     }
 }
 
@@ -118,18 +121,18 @@ fn next(phase: MovePhase) -> &'static str {
             "the command goes on with it; it can no longer be undone"
         }
         MovePhase::Aborting => "the command completes undoing it",
-        MovePhase::Finished => "nothing is left to do; `move report` tells what became of every object",
+        MovePhase::Finished => {
+            "nothing is left to do; `capstan move report` tells what became of every object"
+        }
         MovePhase::Aborted => "nothing is left to do",
     }
 }
 
-/// The flags with which it was begun, but for the clusters.
+/// The flags with which it was begun.
 fn flags(journal: &MoveJournal) -> String {
     let mut flags = String::new();
     let mut add = |flag: &str, value: &str| {
-        let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=".contains(c));
-        let quote = if is_plain { "" } else { "'" };
-        let _ = write!(flags, " {flag} {quote}{value}{quote}");
+        let _ = write!(flags, " {flag} {}", quoted(value, None));
     };
     journal.namespaces.iter().for_each(|name| add("--namespace", name));
     match (&journal.selector, &journal.clusters) {
@@ -137,7 +140,9 @@ fn flags(journal: &MoveJournal) -> String {
         (None, clusters) => clusters.iter().flatten().for_each(|name| add("--cluster", name)),
     }
     journal.namespace_map.iter().for_each(|(from, to)| add("--map-namespace", &format!("{from}={to}")));
-    flags + " --to-kubeconfig FILE"
+    add("--kubeconfig", &journal.source.address);
+    add("--to-kubeconfig", &journal.target.address);
+    flags
 }
 
 fn text(status: &MoveStatus) -> String {
@@ -227,7 +232,7 @@ mod tests {
 
     fn shown(phase: &str) -> String {
         text(&MoveStatus {
-            last: Some(progress(&journal(phase), "capstan")),
+            last: Some(progress(&journal(phase), &SuggestedCommands::default())),
             saves: Vec::new(),
             unseen: Vec::new(),
         })
@@ -250,7 +255,7 @@ paused by it
   Cluster team/one
 
 the command goes on with it; nothing was deleted yet, and `--abort` in addition undoes it
-  capstan move --namespace team --selector 'tier in (a, b)' --map-namespace team=crew --to-kubeconfig FILE
+  capstan move --namespace team --selector 'tier in (a, b)' --map-namespace team=crew --kubeconfig FILE --to-kubeconfig FILE
 
 "]]
         );
@@ -261,7 +266,10 @@ the command goes on with it; nothing was deleted yet, and `--abort` in addition 
         for (phase, next) in [
             ("deleting", "\nthe command goes on with it; it can no longer be undone\n  capstan move "),
             ("aborting", "\nthe command completes undoing it\n  capstan move "),
-            ("finished", "\nnothing is left to do; `move report` tells what became of every object\n"),
+            (
+                "finished",
+                "\nnothing is left to do; `capstan move report` tells what became of every object\n",
+            ),
             ("aborted", "\nnothing is left to do\n"),
         ] {
             assert!(shown(phase).contains(next), "{phase}: {}", shown(phase));
@@ -288,7 +296,10 @@ the command goes on with it; nothing was deleted yet, and `--abort` in addition 
                 name: "one".to_owned(),
             };
             let paused = vec![key("Cluster", "team"), key("ClusterClass", "classes")];
-            open(&management::OpenSave { process: process.to_owned(), is_over, paused }, "capstan")
+            open(
+                &management::OpenSave { process: process.to_owned(), is_over, paused },
+                &SuggestedCommands::default(),
+            )
         };
         assert_data_eq!(
             text(&MoveStatus {

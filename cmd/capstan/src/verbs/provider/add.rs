@@ -1,20 +1,14 @@
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
-use api::{ProviderId, ProviderType, near_names};
-use provider::config::{Config, ConfigError, ConfigFile, ConfigFormat, ProviderConfig};
+use api::{ProviderId, ProviderType};
+use provider::config::{ConfigError, ProviderConfig};
 use repository::{HostKind, Location};
 
-use super::entry::{self, Edit, Entry, Refusal};
-use crate::{
-    Failure, Within as _,
-    failure::Kind,
-    session::Session,
-    settings::{self, Source},
-    ui::write_file_atomically,
+use super::{
+    config_file::{self, EditedFile},
+    entry::{self, Edit, Entry, Refusal},
 };
+use crate::{Failure, Within as _, failure::Kind, session::Session};
 
 /// Write a provider into clusterctl.yaml
 ///
@@ -48,9 +42,6 @@ pub(crate) struct Add {
     replace: bool,
 }
 
-/// A file that may hold tokens is its owner's alone.
-const MODE: u32 = 0o600;
-
 pub(crate) fn run(args: &Add, session: &mut Session) -> Result<(), Failure> {
     let entry = Entry {
         name: args.name.clone(),
@@ -58,18 +49,12 @@ pub(crate) fn run(args: &Add, session: &mut Session) -> Result<(), Failure> {
         url: url(args)?,
         kind: args.kind.as_deref().map(kind).transpose()?,
     };
-    let path = file_to_edit(session)?;
-    let shown = path.display();
+    let file = EditedFile::read(session)?;
+    let shown = file.path.display();
     let label = ProviderId::new(entry.provider_type, &entry.name).label();
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => {
-            return Err(Failure::new(Kind::Environment, format!("cannot read `{shown}`")).because(&error));
-        }
-    };
-    validate(&entry, &path, session)?;
-    let edit = entry::put(&text, &entry, args.replace).map_err(|refusal| refused(&refusal, &entry, &path))?;
+    validate(&entry, &file, session)?;
+    let edit = entry::put(&file.text, &entry, args.replace)
+        .map_err(|refusal| refused(&refusal, &entry, &file.path))?;
     let (edited, done) = match edit {
         Edit::AlreadyThere => {
             session
@@ -80,29 +65,20 @@ pub(crate) fn run(args: &Add, session: &mut Session) -> Result<(), Failure> {
         Edit::Added(edited) => (edited, "added"),
         Edit::Replaced(edited) => (edited, "replaced"),
     };
-    still_loads(&edited, &path, session)?;
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).within(|| format!("cannot make the folder `{}`", folder.display()))?;
-    }
-    write_file_atomically(&path, edited.as_bytes(), MODE)?;
+    // A file that was wrong before is left as it is.
+    file.providers(edited.clone(), session).within(|| "cannot add a provider to this file".to_owned())?;
+    file.write(&edited)?;
     session.messages().status(format!("{done} `{label}` in `{shown}`:\n{}", entry.lines("  ").trim_end()));
     Ok(())
 }
 
 fn provider_type(text: &str) -> Result<ProviderType, Failure> {
-    let types = || ProviderType::ALL.map(ProviderType::flag);
     if text.is_empty() {
+        let types = ProviderType::ALL.map(ProviderType::flag).join(", ");
         return Err(Failure::user("the type of the provider is missing")
-            .hint(format!("add `--type` with one of {}", types().join(", "))));
+            .hint(format!("add `--type` with one of {types}")));
     }
-    let known = |candidate: &ProviderType| candidate.flag() == text || candidate.as_str() == text;
-    ProviderType::ALL.into_iter().find(known).ok_or_else(|| {
-        let failure = Failure::user(format!("unknown provider type `{text}`"));
-        match near_names(text, types()).first() {
-            Some(near) => failure.hint(format!("did you mean `--type {near}`?")),
-            None => failure.hint(format!("take one of {} with `--type`", types().join(", "))),
-        }
-    })
+    config_file::provider_type(text)
 }
 
 fn kind(text: &str) -> Result<HostKind, Failure> {
@@ -117,33 +93,10 @@ fn url(args: &Add) -> Result<String, Failure> {
     }
 }
 
-/// The file that is read, or the one that will be found once it is there.
-fn file_to_edit(session: &Session) -> Result<PathBuf, Failure> {
-    let path = match settings::source(session.globals().config.as_deref(), session.environment()) {
-        Source::File(path) => path,
-        Source::None => settings::config_home(session.environment())
-            .map(|folder| folder.join("cluster-api").join("clusterctl.yaml"))
-            .ok_or_else(|| {
-                Failure::user("there is no home folder to keep clusterctl.yaml in")
-                    .hint("set HOME, or name a file with `--config`")
-            })?,
-        Source::Url(url) => {
-            let url = repository::shown_text(&url);
-            return Err(Failure::user(format!("cannot write to `{url}`")).hint("name a file with `--config`"));
-        }
-    };
-    let extension = path.extension().and_then(std::ffi::OsStr::to_str);
-    match extension.and_then(ConfigFormat::from_extension) {
-        Some(ConfigFormat::Yaml) => Ok(path),
-        _ => Err(Failure::user(format!("cannot edit `{}`: it is not YAML", path.display()))
-            .hint("add the provider by hand, or name a YAML file with `--config`")),
-    }
-}
-
 /// The rules every entry is held to, on this one alone, so that the message is about it.
-fn validate(entry: &Entry, path: &Path, session: &Session) -> Result<(), Failure> {
+fn validate(entry: &Entry, file: &EditedFile, session: &Session) -> Result<(), Failure> {
     let text = format!("providers:\n{}", entry.lines(""));
-    match providers(text, path, session) {
+    match file.providers(text, session) {
         Ok(providers) => check_url(entry, &providers),
         Err(ConfigError::Providers { problems, .. }) => {
             let failure = Failure::user(format!("cannot add the provider `{}`", entry.name));
@@ -151,12 +104,6 @@ fn validate(entry: &Entry, path: &Path, session: &Session) -> Result<(), Failure
         }
         Err(other) => Err(other.into()),
     }
-}
-
-/// What was wrong in the file before is wrong still, and is said before anything is written.
-fn still_loads(text: &str, path: &Path, session: &Session) -> Result<(), Failure> {
-    providers(text.to_owned(), path, session).within(|| "cannot add a provider to this file".to_owned())?;
-    Ok(())
 }
 
 /// Other commands find out when they read from it; here it is known before it is written.
@@ -171,16 +118,6 @@ fn check_url(entry: &Entry, providers: &[ProviderConfig]) -> Result<(), Failure>
                 .because(&error))
         }
     }
-}
-
-fn providers(text: String, path: &Path, session: &Session) -> Result<Vec<ProviderConfig>, ConfigError> {
-    let file = ConfigFile {
-        origin: path.display().to_string(),
-        folder: path.parent().map(Path::to_owned),
-        format: ConfigFormat::Yaml,
-        text,
-    };
-    Config::new(Some(file), session.environment().variables())?.providers()
 }
 
 fn refused(refusal: &Refusal, entry: &Entry, path: &Path) -> Failure {

@@ -1,9 +1,13 @@
+mod removal;
+
 use api::ProviderType;
 use manifest::{
     Map, Value,
     yaml::{self, Limits, YamlError},
 };
 use repository::HostKind;
+
+pub(super) use removal::{ListedEntry, listed, without};
 
 /// A provider as it stands in clusterctl.yaml.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,12 +75,7 @@ impl Entry {
 /// A `Refusal`; the text is then to be left as it is.
 pub(super) fn put(text: &str, entry: &Entry, replace: bool) -> Result<Edit, Refusal> {
     let before = read(text)?;
-    let key = before.keys().find(|key| key.eq_ignore_ascii_case("providers")).cloned();
-    let list = match key.as_ref().and_then(|key| before.get(key)) {
-        None | Some(Value::Null) => &[],
-        Some(Value::Array(list)) => list.as_slice(),
-        Some(_) => return Err(Refusal::Layout { found: "is no list" }),
-    };
+    let (key, list) = provider_list(&before)?;
     // Of two equal entries the later one counts, so that one is meant.
     let place = list.iter().rposition(|value| entry.is(value));
     let kind = |at: usize| field(&list[at], "kind").filter(|kind| !kind.is_empty());
@@ -118,6 +117,16 @@ fn read(text: &str) -> Result<Map<String, Value>, Refusal> {
         Value::Object(fields) => Ok(fields),
         Value::Null => Ok(Map::new()),
         _ => Err(Refusal::Layout { found: "cannot be added: the file holds no keys with values" }),
+    }
+}
+
+/// The key of the list as it is written, if there is one, and the list.
+fn provider_list(fields: &Map<String, Value>) -> Result<(Option<String>, &[Value]), Refusal> {
+    let key = fields.keys().find(|key| key.eq_ignore_ascii_case("providers")).cloned();
+    match key.as_ref().and_then(|key| fields.get(key)) {
+        None | Some(Value::Null) => Ok((key, &[])),
+        Some(Value::Array(list)) => Ok((key, list)),
+        Some(_) => Err(Refusal::Layout { found: "is no list" }),
     }
 }
 

@@ -1,8 +1,10 @@
 //! `provider`: the list.
 
 mod add;
+mod config_file;
 mod entry;
 mod list;
+mod remove;
 mod show;
 
 use crate::{Failure, session::Session};
@@ -13,6 +15,7 @@ pub(crate) enum Provider {
     List(list::List),
     Show(Box<show::Show>),
     Add(add::Add),
+    Remove(remove::Remove),
 }
 
 impl Provider {
@@ -21,6 +24,7 @@ impl Provider {
             Self::List(args) => list::run(&args, session),
             Self::Show(args) => show::run(&args, session),
             Self::Add(args) => add::run(&args, session),
+            Self::Remove(args) => remove::run(&args, session),
         }
     }
 }

@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use api::{Version, output::ProviderRelease};
+use api::{ProviderId, ProviderRef, Version, near_names, output::ProviderRelease};
 use provider::{ProviderReleases, ReleaseError, cluster_class_of_file, flavor_of_file};
 
 use crate::{
@@ -15,11 +15,15 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   # The newest release
-  {bin} provider show --infrastructure docker
+  {bin} provider show docker
 
   # Which flavors does a release have?
   {bin} provider show --infrastructure aws:v2.11.1 -o json")]
 pub(crate) struct Show {
+    /// Provider, as aws or aws:v2.11.1; the newest release without a version
+    #[arg(value_name = "NAME[:VERSION]")]
+    name: Option<String>,
+
     #[command(flatten)]
     provider: OneProvider,
 
@@ -30,7 +34,7 @@ pub(crate) struct Show {
 
 pub(crate) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
-    let (id, version) = args.provider.chosen()?;
+    let (id, version) = chosen(args, session)?;
     let releases = settings::provider_releases(&id, session)?;
     let (mut shown, lists_files) = session
         .block_on(async { describe(&releases, version.as_deref()).await })
@@ -44,6 +48,41 @@ pub(crate) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {
     }
     let text = format.render(&shown, text)?;
     session.printer().data(text)
+}
+
+/// The provider that a flag or the name alone says.
+fn chosen(args: &Show, session: &Session) -> Result<(ProviderId, Option<String>), Failure> {
+    let Some(name) = args.name.as_deref().filter(|name| !name.is_empty()) else {
+        return args.provider.chosen();
+    };
+    if args.provider.is_given() {
+        return Err(Failure::user(format!("`{name}` and a flag name two providers, only one can be given")));
+    }
+    let reference = ProviderRef::parse(name).within(|| format!("invalid provider `{name}`"))?;
+    let known: Vec<ProviderId> =
+        session.config()?.providers()?.into_iter().map(|provider| provider.id).collect();
+    let mut named = known.iter().filter(|id| id.name == reference.name || id.label() == reference.name);
+    let failure = match (named.next(), named.next()) {
+        (Some(id), None) => return Ok((id.clone(), reference.version)),
+        (Some(id), Some(other)) => {
+            let flag = |id: &ProviderId| format!("`--{} {name}`", id.provider_type.flag());
+            Failure::user(format!("several types have a provider `{}`", reference.name)).hint(format!(
+                "name it with {} or {}",
+                flag(id),
+                flag(other)
+            ))
+        }
+        (None, _) => {
+            let failure = Failure::user(format!("there is no provider `{}`", reference.name));
+            if let Some(near) = near_names(&reference.name, known.iter().map(|id| &*id.name)).first() {
+                failure.hint(format!("did you mean `{near}`?"))
+            } else {
+                let program = session.program().name();
+                failure.hint(format!("`{program} provider list` shows the providers"))
+            }
+        }
+    };
+    Err(failure)
 }
 
 /// The release, and whether its host lists files and versions at all.

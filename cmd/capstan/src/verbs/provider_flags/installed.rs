@@ -1,8 +1,8 @@
-use api::ProviderType;
+use api::{ProviderId, ProviderType};
 use management::{ProvidersRequest, UpgradeItem};
 
 use super::resolve;
-use crate::Failure;
+use crate::{Failure, session::Session};
 
 /// Flags that name providers which are installed already.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -45,8 +45,8 @@ impl NamedProviders {
     }
 
     /// The same with the version each is to get.
-    pub(crate) fn upgrade_items(&self) -> Result<Vec<UpgradeItem>, Failure> {
-        self.values().map(|(of, value)| upgrade_item(of, value)).collect()
+    pub(crate) fn upgrade_items(&self, session: &Session) -> Result<Vec<UpgradeItem>, Failure> {
+        self.values().map(|(of, value)| upgrade_item(of, value, session)).collect()
     }
 
     fn values(&self) -> impl Iterator<Item = (ProviderType, &str)> {
@@ -65,11 +65,16 @@ impl NamedProviders {
     }
 }
 
-fn upgrade_item(of: ProviderType, value: &str) -> Result<UpgradeItem, Failure> {
-    UpgradeItem::parse(of, value).map_err(|error| {
-        Failure::user(format!("invalid value `{value}` of `--{}`", of.flag()))
-            .because(&error)
-            .hint("name the version to go to, as `NAME:VERSION`")
+/// Reads a provider with its version. A name that is known nowhere is reported before a missing version.
+fn upgrade_item(of: ProviderType, value: &str, session: &Session) -> Result<UpgradeItem, Failure> {
+    UpgradeItem::parse(of, value).or_else(|error| {
+        let failure = Failure::user(format!("invalid value `{value}` of `--{}`", of.flag()));
+        let id = ProviderId::new(of, value);
+        let is_name = !value.contains([':', '/']);
+        Err(match session.config()?.provider(&id)? {
+            Err(unknown) if is_name && !unknown.near.is_empty() => failure.because(&unknown),
+            _ => failure.because(&error).hint("name the version to go to, as `NAME:VERSION`"),
+        })
     })
 }
 

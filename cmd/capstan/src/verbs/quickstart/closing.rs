@@ -25,7 +25,11 @@ fn folder_to_add(executable: &Path, program: Program, environment: &Environment)
     let folder = executable.parent()?;
     let is_named_so = executable.file_stem()? == program.name();
     let mut found = environment.get("PATH").map(std::env::split_paths).into_iter().flatten();
-    (is_named_so && !found.any(|on_path| on_path == folder)).then(|| folder.to_owned())
+    let is_found = found.any(|on_path| {
+        // Also through a link.
+        on_path == folder || on_path.join(program.name()).canonicalize().is_ok_and(|path| path == executable)
+    });
+    (is_named_so && !is_found).then(|| folder.to_owned())
 }
 
 #[cfg(test)]
@@ -41,5 +45,20 @@ mod tests {
         assert_eq!(told("/bin:/usr/bin", Program::Capstan), Some("/src/target/release".into()));
         assert_eq!(told("/bin:/src/target/release", Program::Capstan), None);
         assert_eq!(told("/bin", Program::Clusterctl), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_a_shell_finds_through_a_link_needs_no_path() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let executable = root.join("target/capstan");
+        for folder in ["target", "bin"] {
+            std::fs::create_dir(root.join(folder)).unwrap();
+        }
+        std::fs::write(&executable, "").unwrap();
+        std::os::unix::fs::symlink(&executable, root.join("bin/capstan")).unwrap();
+        let environment = Environment::new([("PATH", root.join("bin"))], "/");
+        assert_eq!(folder_to_add(&executable, Program::Capstan, &environment), None);
     }
 }

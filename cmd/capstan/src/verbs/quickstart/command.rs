@@ -12,6 +12,7 @@ use crate::{
     failure::Kind,
     program::Program,
     session::Session,
+    suggested_commands::quoted,
 };
 
 /// A command of the tour.
@@ -56,7 +57,7 @@ impl Command {
                 reach.into_iter().chain([kubeconfig.display().to_string()]).chain(task.words()).collect()
             }
         };
-        in_lines(&words.iter().map(|word| in_shell(word, home)).collect::<Vec<_>>())
+        in_lines(&words.iter().map(|word| quoted(word, home)).collect::<Vec<_>>())
     }
 
     /// Its first words, which tell it from the others.
@@ -81,8 +82,10 @@ impl Command {
         let program = session.program();
         let argv: Vec<OsString> =
             std::iter::once(program.name()).chain(words.iter().map(String::as_str)).map(Into::into).collect();
-        match cli::parse(program, &argv)? {
-            (globals, Invocation::Verb(verb)) => session.within(globals, |session| verb.run(session)),
+        let parsed = cli::parse(program, &argv)?;
+        let commands = parsed.suggested_commands(program, session.environment());
+        match parsed.invocation {
+            Invocation::Verb(verb) => session.within(parsed.globals, commands, |session| verb.run(session)),
             _ => Err(Failure::new(Kind::Bug, format!("`{}` is no command to run", self.name(program)))),
         }
     }
@@ -106,41 +109,9 @@ fn in_lines(words: &[String]) -> String {
     lines + line.trim_end()
 }
 
-/// A word as a shell takes it: a path below the home folder with `~`, and quoted where that is needed.
-fn in_shell(word: &str, home: Option<&Path>) -> String {
-    let is_plain = |text: &str| {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:=,@%+-".contains(&byte);
-        !text.is_empty() && text.bytes().all(plain)
-    };
-    let below_home = home.and_then(|home| Path::new(word).strip_prefix(home).ok()?.to_str());
-    match below_home.filter(|rest| is_plain(rest)) {
-        Some(rest) => format!("~/{rest}"),
-        None if is_plain(word) => word.to_owned(),
-        None => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_quoted_where_a_shell_would_read_more_into_them() {
-        let home = Some(Path::new("/home/me"));
-        for (word, typed) in [
-            ("--wait", "--wait"),
-            ("/home/me/a.yaml", "~/a.yaml"),
-            ("/home/me", "/home/me"),
-            ("/home/me/my files", "'/home/me/my files'"),
-            ("/home/men/a", "/home/men/a"),
-            ("it's", r"'it'\''s'"),
-            ("$(x)", "'$(x)'"),
-            ("~/a", "'~/a'"),
-            ("", "''"),
-        ] {
-            assert_eq!(in_shell(word, home), typed);
-        }
-    }
 
     #[test]
     fn a_long_command_goes_on_with_a_flag_and_its_value() {

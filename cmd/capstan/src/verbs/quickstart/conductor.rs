@@ -35,13 +35,10 @@ pub(super) fn conduct(tour: &Tour, stage: &Stage, session: &mut Session) -> Resu
         let text = closing(tour, session);
         return session.printer().data(text);
     };
-    let program = session.program().name();
     // The failure of the tour is what there is to tell.
     let left = match strike(stage, &lock, session) {
-        Ok(()) => "what the tour had made is removed again".to_owned(),
-        Err(_) => {
-            format!("some of what the tour had made is left; `{program} quickstart --remove` removes it")
-        }
+        Ok(()) => "what the tour had made is removed again",
+        Err(_) => "some of what the tour had made is left; `capstan quickstart --remove` removes it",
     };
     // What the command says of going on is over with what it began.
     let failure = if failure.kind() == Kind::Interrupted { Failure::interrupted() } else { failure };

@@ -1,19 +1,36 @@
-use super::stop::stop;
-use crate::{Failure, failure::Kind, sandboxes::Home, session::Session, settings::unmerge_kubeconfig};
+use std::collections::BTreeSet;
 
-/// Stop a sandbox and remove all it kept; a data folder of your own choice stays
+use super::stop::stop;
+use crate::{
+    Failure,
+    failure::Kind,
+    sandboxes::{Folder, Home},
+    session::Session,
+    settings::unmerge_kubeconfig,
+};
+
+/// Stop sandboxes and remove all they kept; data folders of your own choice stay
+///
+/// If one of the names is no sandbox, none is deleted.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  {bin} sandbox delete lab")]
+  {bin} sandbox delete lab
+  {bin} sandbox delete source target")]
 pub(crate) struct Delete {
-    /// Name of the sandbox
-    #[arg(default_value = "capstan")]
-    name: String,
+    /// Names of the sandboxes
+    #[arg(id = "name", value_name = "NAME", default_value = "capstan")]
+    names: Vec<String>,
 }
 
 pub(crate) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
-    let folder = Home::of(session.environment())?.existing(&args.name)?;
-    stop(&folder, session)?;
+    let home = Home::of(session.environment())?;
+    let names: BTreeSet<&String> = args.names.iter().collect();
+    let folders = names.into_iter().map(|name| home.existing(name)).collect::<Result<Vec<_>, _>>()?;
+    folders.iter().try_for_each(|folder| delete(folder, session))
+}
+
+fn delete(folder: &Folder, session: &mut Session) -> Result<(), Failure> {
+    stop(folder, session)?;
     // A damaged file, which tells where the data is, keeps nothing from going.
     let elsewhere = folder.settings().ok().flatten().and_then(|settings| settings.data_dir);
     let elsewhere = elsewhere.filter(|dir| !dir.starts_with(folder.path()));
@@ -24,12 +41,12 @@ pub(crate) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
     // It reads a file that is about to go. A kubeconfig that cannot be changed keeps nothing else from going.
     let unmerged = unmerge_kubeconfig(&folder.kubeconfig(), session.environment());
     folder.remove(&lock)?;
-    session.messages().status(format!("sandbox `{}` is deleted", folder.name()));
     if let Some(dir) = elsewhere {
         session.messages().status(format!("its data is still in `{}`", dir.display()));
     }
     if let Some(path) = unmerged? {
         session.messages().status(format!("removed context `{}` from `{}`", folder.name(), path.display()));
     }
+    session.done(format!("deleted sandbox `{}`", folder.name()));
     Ok(())
 }

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &Kubeconfig, session: &mut Session) -> Result<(), Failur
     let own = folder.kubeconfig();
     if !own.is_file() {
         return Err(Failure::user(format!("sandbox `{}` has never been ready", folder.name()))
-            .hint(format!("start it with `{} sandbox start {}`", session.program().name(), folder.name())));
+            .hint(format!("start it with `capstan sandbox start {}`", folder.name())));
     }
     let path = if args.merge { merge_kubeconfig(&own, session.environment())? } else { own };
     session.printer().data(format!("{}\n", path.display()))

@@ -105,7 +105,9 @@ fn in_background(args: &Start, folder: &Folder, session: &mut Session) -> Result
         return already_running(args, folder, session);
     };
     say_it_serves(folder, &process, session);
-    after_start(args, folder, session)
+    after_start(args, folder, session)?;
+    session.done(format!("started sandbox `{}`", folder.name()));
+    Ok(())
 }
 
 /// Starts a sandbox in the background as `sandbox start NAME` does, unless it runs.
@@ -146,11 +148,8 @@ pub(super) fn after_start(args: &Start, folder: &Folder, session: &mut Session) 
             path.display()
         ));
     } else {
-        let program = session.program().name();
-        session.messages().status(format!(
-            "reach it with: export KUBECONFIG=$({program} sandbox kubeconfig {})",
-            folder.name()
-        ));
+        let kubeconfig = session.suggested(&format!("capstan sandbox kubeconfig {}", folder.name()));
+        session.messages().status(format!("reach it with: export KUBECONFIG=$({kubeconfig})"));
     }
     Ok(())
 }
@@ -162,12 +161,13 @@ fn already_running(args: &Start, folder: &Folder, session: &mut Session) -> Resu
         format!("sandbox `{}` runs already at {} (process {})", folder.name(), process.server, process.pid);
     if args.asks_for_nothing() {
         session.messages().status(message);
-        return after_start(args, folder, session);
+        after_start(args, folder, session)?;
+        session.done(format!("nothing to start: sandbox `{}` runs", folder.name()));
+        return Ok(());
     }
-    let program = session.program().name();
     Err(Failure::new(Kind::Conflict, message)
         .cause("what these flags ask for takes effect at its next start")
-        .hint(format!("end it first with `{program} sandbox stop {}`", folder.name())))
+        .hint(format!("end it first with `capstan sandbox stop {}`", folder.name())))
 }
 
 /// The process that runs it, once it serves.

@@ -26,8 +26,12 @@ pub(crate) struct Stop {
 pub(crate) fn run(args: &Stop, session: &mut Session) -> Result<(), Failure> {
     let folder = Home::of(session.environment())?.existing(&args.name)?;
     let stopped = stop(&folder, session)?;
-    let state = if stopped { "is stopped" } else { "was not running" };
-    session.messages().status(format!("sandbox `{}` {state}", folder.name()));
+    let name = folder.name();
+    session.done(if stopped {
+        format!("stopped sandbox `{name}`")
+    } else {
+        format!("nothing to stop: sandbox `{name}` was not running")
+    });
     Ok(())
 }
 

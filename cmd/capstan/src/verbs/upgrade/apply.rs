@@ -9,11 +9,10 @@ use management::{
 use crate::{
     Failure,
     kustomizations::{Around, KustomizationFlags},
-    program::Program,
     session::Session,
     settings::{LeaseFlags, ServerFlags, UnfinishedFlags},
     verbs::{
-        lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags},
+        lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags, Words},
         provider_flags::NamedProviders,
     },
 };
@@ -94,16 +93,19 @@ impl Apply {
 
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         let saved = self.plan.saved("upgrade apply", session)?;
-        let named = self.providers.upgrade_items()?;
+        let named = self.providers.upgrade_items(session)?;
         let ids: Vec<ProviderId> = named.iter().map(|item| item.provider.clone()).collect();
         let request = self.request(named, saved.as_ref())?;
         let planned = saved.as_ref().map_or(&[][..], |saved| saved.request.kustomizations());
         let around = Around { named: &ids, planned };
         let sources = OwnedSources::with(&self.customisation, around, session)?;
-        let change = Upgrade { sources, request, program: session.program() };
+        let change = Upgrade { sources, request };
         let server = (&self.server.kube, &self.server.pace);
-        lifecycle::run(&change, saved.as_ref(), &self.plan, server, &self.lease, session)?;
+        let done = lifecycle::run(&change, saved.as_ref(), &self.plan, server, &self.lease, session)?;
         change.sources.layers().warn_of_unused(session);
+        if let Some(result) = &done.result {
+            session.done_on_cluster(self.server.pace.progress, result);
+        }
         Ok(())
     }
 
@@ -206,7 +208,6 @@ fn item(saved: &SavedReference) -> Result<UpgradeItem, Failure> {
 struct Upgrade {
     sources: OwnedSources,
     request: UpgradeRequest,
-    program: Program,
 }
 
 impl Change for Upgrade {
@@ -217,7 +218,7 @@ impl Change for Upgrade {
     async fn carry_out(&self, cluster: &ManagementCluster, plan: LifecyclePlan) -> Result<Done, Failure> {
         let not_ready =
             Box::pin(management::upgrade(cluster, &self.sources.get(), &self.request, plan)).await?;
-        Ok(Done { not_ready, first: None })
+        Ok(Done { not_ready, ..Done::default() })
     }
 
     fn command(&self) -> &'static str {
@@ -236,7 +237,10 @@ impl Change for Upgrade {
     }
 
     fn goes_on(&self) -> String {
-        let program = self.program.name();
-        format!("`{program} upgrade resume` goes on, `{program} upgrade rollback` goes back")
+        "`capstan upgrade resume` goes on, `capstan upgrade rollback` goes back".to_owned()
+    }
+
+    fn words(&self) -> Words {
+        Words { done: "upgraded", nothing: "nothing to upgrade" }
     }
 }

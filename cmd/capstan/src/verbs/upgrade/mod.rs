@@ -17,6 +17,7 @@ pub(crate) enum Upgrade {
     ///
     /// It ends at the versions it was begun for.
     #[command(after_help = "Examples:
+  {bin} upgrade resume --dry-run
   {bin} upgrade resume")]
     Resume(resume::Resume),
     /// Go back to what was there before the last upgrade
@@ -24,6 +25,7 @@ pub(crate) enum Upgrade {
     /// Works for one that is finished and for one that is not, as long as no object is stored in a version that the
     /// older definitions do not have.
     #[command(after_help = "Examples:
+  {bin} upgrade rollback --diff
   {bin} upgrade rollback")]
     Rollback(resume::ToTheEnd),
     Abort(resume::Abort),

@@ -10,8 +10,10 @@ use provider::InstalledProvider;
 use crate::{
     Failure,
     kustomizations::shown_place,
+    program::Program,
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
+    suggested_commands::SuggestedCommands,
     ui::table,
     verbs::lifecycle::{OwnedSources, unfinished_upgrade},
 };
@@ -37,10 +39,9 @@ pub(super) fn run(args: &UpgradePlanFlags, session: &mut Session) -> Result<(), 
     let sources = OwnedSources::of(session)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let outlook = session.block_on(management::upgrade_outlook(&cluster, &sources.get()))?;
-    let program = session.program().name();
     if let Some(unfinished) = &outlook.unfinished {
         session.messages().warning(format!(
-            "an upgrade begun at {} is not finished: `{program} upgrade resume` goes on, `{program} upgrade rollback` \
+            "an upgrade begun at {} is not finished: `capstan upgrade resume` goes on, `capstan upgrade rollback` \
              goes back",
             unfinished.begun
         ));
@@ -50,7 +51,12 @@ pub(super) fn run(args: &UpgradePlanFlags, session: &mut Session) -> Result<(), 
         let place = sources.config().kustomization(&provider.id)?;
         provider.kustomization = place.map(|place| shown_place(&place));
     }
-    let text = format.render(&plan, |plan| text(plan, program))?;
+    // Under the name of the peer the text is that of the peer.
+    let commands = match session.program() {
+        Program::Clusterctl => SuggestedCommands::of_program(Program::Clusterctl),
+        _ => session.messages().commands(),
+    };
+    let text = format.render(&plan, |plan| text(plan, session.program(), &commands))?;
     session.printer().data(text)
 }
 
@@ -96,7 +102,7 @@ fn printed_provider(installed: &InstalledProvider, next: &NextVersion) -> Provid
 
 /// Source: clusterctl v1.14 cmd/upgrade_plan.go; differs: a provider that cannot be upgraded says why, and kustomizations
 /// are named in a line below it all.
-fn text(plan: &UpgradePlan, program: &str) -> String {
+fn text(plan: &UpgradePlan, program: Program, commands: &SuggestedCommands) -> String {
     let version = |version: &Option<String>| version.clone().unwrap_or_default();
     let mut text = match plan.cert_manager.action {
         CertManagerAction::None | CertManagerAction::External => String::new(),
@@ -108,7 +114,7 @@ fn text(plan: &UpgradePlan, program: &str) -> String {
         ),
     };
     for contract in &plan.contracts {
-        text.push_str(&contract_text(contract, program));
+        text.push_str(&contract_text(contract, program, commands));
     }
     let providers = plan.contracts.iter().flat_map(|contract| &contract.providers);
     let kustomized: BTreeSet<String> = providers
@@ -121,7 +127,7 @@ fn text(plan: &UpgradePlan, program: &str) -> String {
     text
 }
 
-fn contract_text(contract: &ContractUpgrade, program: &str) -> String {
+fn contract_text(contract: &ContractUpgrade, program: Program, commands: &SuggestedCommands) -> String {
     let name = &contract.contract;
     let next: Vec<String> = contract.providers.iter().map(next_text).collect();
     let rows: Vec<[&str; 5]> = contract
@@ -138,12 +144,13 @@ fn contract_text(contract: &ContractUpgrade, program: &str) -> String {
         "You are already up to date!".to_owned()
     } else if contract.supported {
         format!(
-            "You can now apply the upgrade by executing the following command:\n\n\
-             {program} upgrade apply --contract {name}"
+            "You can now apply the upgrade by executing the following command:\n\n{}",
+            commands.command(&format!("capstan upgrade apply --contract {name}"))
         )
     } else {
         format!(
-            "The current version of {program} could not upgrade to {name} contract (only {} supported).",
+            "The current version of {} could not upgrade to {name} contract (only {} supported).",
+            program.name(),
             Contract::CURRENT
         )
     };
@@ -187,11 +194,15 @@ mod tests {
         }
     }
 
+    fn shown(plan: &UpgradePlan, program: Program) -> String {
+        text(plan, program, &SuggestedCommands::of_program(program))
+    }
+
     #[test]
     fn under_the_peers_name_the_table_is_the_peers() {
         let plan = printed(&outlook(NextVersion::To("v1.14.0".to_owned())));
         assert_data_eq!(
-            text(&plan, "clusterctl"),
+            shown(&plan, Program::Clusterctl),
             str![[r"
 Cert-Manager is already up to date
 
@@ -215,19 +226,19 @@ clusterctl upgrade apply --contract v1beta2
     fn kustomizations_are_named_below_the_table_once_for_all_contracts() {
         let mut plan = printed(&outlook(NextVersion::UpToDate));
         plan.contracts[0].providers[1].kustomization = Some("/etc/capi/core".to_owned());
-        let without = text(&printed(&outlook(NextVersion::UpToDate)), "capstan");
+        let without = shown(&printed(&outlook(NextVersion::UpToDate)), Program::Capstan);
         let contract = plan.contracts[0].clone();
         let once = format!("{without}Kustomizations are laid over: cluster-api (/etc/capi/core)\n");
-        assert_eq!(text(&plan, "capstan"), once);
+        assert_eq!(shown(&plan, Program::Capstan), once);
         plan.contracts.push(contract);
-        assert_eq!(text(&plan, "capstan").matches("/etc/capi/core").count(), 1);
+        assert_eq!(shown(&plan, Program::Capstan).matches("/etc/capi/core").count(), 1);
     }
 
     #[test]
     fn a_provider_without_a_next_version_says_why() {
         let why = "no release series of contract v1beta2".to_owned();
-        let shown = text(&printed(&outlook(NextVersion::None { why })), "capstan");
-        assert!(shown.contains("v1.13.5           none: no release series of contract v1beta2\n"), "{shown}");
-        assert!(shown.ends_with("\nYou are already up to date!\n\n"), "{shown}");
+        let text = shown(&printed(&outlook(NextVersion::None { why })), Program::Capstan);
+        assert!(text.contains("v1.13.5           none: no release series of contract v1beta2\n"), "{text}");
+        assert!(text.ends_with("\nYou are already up to date!\n\n"), "{text}");
     }
 }

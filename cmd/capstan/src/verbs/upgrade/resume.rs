@@ -1,18 +1,27 @@
-use management::{LifecycleError, NotReady};
+use api::output::{UnfinishedUpgrade, UpgradeAborted};
+use apply::WriteMode;
+use management::{LifecyclePlan, ManagementCluster, NotReady};
 
 use crate::{
     Failure,
     kustomizations::{Around, KustomizationFlags},
     session::Session,
-    settings::{self, LeaseFlags, ServerFlags, UnfinishedFlags},
-    verbs::lifecycle::{self, OwnedSources, WaitFlags},
+    settings::{self, LeaseFlags, OutputFormat, ServerFlags, UnfinishedFlags},
+    verbs::lifecycle::{
+        self, OwnedSources, ShowFlags, WaitFlags, Words, plan_text, unfinished_upgrade, upgrade_versions,
+    },
 };
+
+const GOES_ON: &str = "the same command goes on from there";
 
 /// The flags of going on and of going back.
 #[derive(clap::Args)]
 pub(crate) struct ToTheEnd {
     #[command(flatten)]
     wait: WaitFlags,
+
+    #[command(flatten)]
+    show: ShowFlags,
 
     #[command(flatten)]
     server: ServerFlags,
@@ -39,8 +48,17 @@ pub(crate) struct Resume {
 /// What it did stays as it is; there is no going on and no going back any more.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
+  {bin} upgrade abort --dry-run
   {bin} upgrade abort")]
 pub(crate) struct Abort {
+    /// Show the upgrade that would be forgotten, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+
     #[command(flatten)]
     server: ServerFlags,
 
@@ -50,47 +68,130 @@ pub(crate) struct Abort {
 
 pub(super) fn resume(args: &Resume, session: &mut Session) -> Result<(), Failure> {
     let Resume { customisation, to_the_end: args } = args;
-    let wait = args.wait.wait_for()?;
+    let (format, wait) = (args.show.format()?, args.wait.wait_for()?);
     let sources = OwnedSources::with(customisation, Around::default(), session)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    args.lease.hold("upgrade resume", &[&cluster], session, |clusters, session| {
+    let (unfinished, thorough) = (args.unfinished.reaction(), args.show.only_shows());
+    let end = End { args, command: "upgrade resume", format };
+    let plan = |cluster: &ManagementCluster, session: &Session| {
         let sources = sources.get();
-        let resumed = management::resume_upgrade(&clusters[0], &sources, wait, args.unfinished.reaction());
-        args.end(resumed, "the upgrade is finished", session)
+        let plan = management::plan_resume(cluster, &sources, wait, unfinished, thorough);
+        session.block_on(Box::pin(plan))
+    };
+    if thorough {
+        let plan = plan(&cluster, session)?;
+        return end.show(plan.plan(), session);
+    }
+    args.lease.hold(end.command, &[&cluster], session, |clusters, session| {
+        let plan = plan(&clusters[0], session)?;
+        let report = plan.plan().clone();
+        let sources = sources.get();
+        let resumed = management::resume_upgrade(&clusters[0], &sources, plan, wait);
+        let not_ready = session.carry_out(Box::pin(resumed), GOES_ON)?;
+        let words = Words { done: "finished the upgrade:", nothing: "finished the upgrade" };
+        end.tell(&report, not_ready.as_ref(), words, session)
     })
 }
 
 pub(super) fn rollback(args: &ToTheEnd, session: &mut Session) -> Result<(), Failure> {
-    let wait = args.wait.wait_for()?;
+    let (format, wait) = (args.show.format()?, args.wait.wait_for()?);
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    args.lease.hold("upgrade rollback", &[&cluster], session, |clusters, session| {
-        let rolled_back = management::rollback_upgrade(&clusters[0], wait, args.unfinished.reaction());
-        args.end(rolled_back, "the providers are what they were before the upgrade", session)
+    let end = End { args, command: "upgrade rollback", format };
+    let plan = |cluster: &ManagementCluster, session: &Session| {
+        session.block_on(Box::pin(management::plan_rollback(cluster, args.unfinished.reaction())))
+    };
+    if args.show.only_shows() {
+        let plan = plan(&cluster, session)?;
+        return end.show(&plan.plan, session);
+    }
+    args.lease.hold(end.command, &[&cluster], session, |clusters, session| {
+        let plan = plan(&clusters[0], session)?;
+        let report = plan.plan.clone();
+        let rolled_back = management::rollback_upgrade(&clusters[0], plan, wait);
+        let not_ready = session.carry_out(Box::pin(rolled_back), GOES_ON)?;
+        let words =
+            Words { done: "rolled back", nothing: "rolled back the upgrade; no provider had changed" };
+        end.tell(&report, not_ready.as_ref(), words, session)
     })
 }
 
 pub(super) fn abort(args: &Abort, session: &mut Session) -> Result<(), Failure> {
+    let format = OutputFormat::parse(&args.output)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    args.lease.hold("upgrade abort", &[&cluster], session, |clusters, session| {
-        session.block_on(management::abort_upgrade(&clusters[0]))
+    let forget = |cluster: &ManagementCluster, mode, session: &Session| {
+        let upgrade = session.block_on(management::abort_upgrade(cluster, mode))?;
+        Ok::<_, Failure>(unfinished_upgrade(&upgrade))
+    };
+    if args.dry_run {
+        let upgrade = forget(&cluster, WriteMode::DryRun, session)?;
+        return print_aborted(&UpgradeAborted { carried_out: false, upgrade }, format, session);
+    }
+    let upgrade = args.lease.hold("upgrade abort", &[&cluster], session, |clusters, session| {
+        forget(&clusters[0], WriteMode::Real, session)
     })?;
-    session.messages().status("the upgrade is forgotten; what it did stays");
+    let result = format!("forgot the upgrade begun at {}; its changes stay", upgrade.begun);
+    print_aborted(&UpgradeAborted { carried_out: true, upgrade }, format, session)?;
+    session.done_on_cluster(args.server.pace.progress, result);
     Ok(())
 }
 
-impl ToTheEnd {
-    fn end(
+fn print_aborted(
+    aborted: &UpgradeAborted,
+    format: OutputFormat,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let text = format.render(aborted, |aborted| match aborted {
+        UpgradeAborted { carried_out: true, .. } => String::new(),
+        UpgradeAborted { upgrade, .. } => would_forget(upgrade),
+    })?;
+    session.printer().data(text)
+}
+
+fn would_forget(upgrade: &UnfinishedUpgrade) -> String {
+    let what = if upgrade.rolling_back { "going back from the upgrade" } else { "the upgrade" };
+    format!("would forget {what} begun at {}:\n{}", upgrade.begun, upgrade_versions(upgrade))
+}
+
+/// The end of a verb that completes an upgrade.
+struct End<'a> {
+    args: &'a ToTheEnd,
+    command: &'static str,
+    format: OutputFormat,
+}
+
+impl End<'_> {
+    /// Shows the plan instead of carrying it out.
+    fn show(&self, plan: &LifecyclePlan, session: &mut Session) -> Result<(), Failure> {
+        let diffs = self.args.show.diffs(self.format);
+        let mut report = plan.report(diffs);
+        self.command.clone_into(&mut report.command);
+        self.warn(&report.warnings, session);
+        let text = self.format.render(&report, |report| plan_text(report, diffs))?;
+        session.printer().data(text)
+    }
+
+    /// Tells of the plan that was carried out.
+    fn tell(
         &self,
-        upgrade: impl Future<Output = Result<Option<NotReady>, LifecycleError>>,
-        done: &str,
-        session: &Session,
+        plan: &LifecyclePlan,
+        not_ready: Option<&NotReady>,
+        words: Words,
+        session: &mut Session,
     ) -> Result<(), Failure> {
-        let not_ready = session.carry_out(upgrade, "the same command goes on from there")?;
-        let events = session.cluster_events(self.server.pace.progress);
-        match &not_ready {
-            Some(not_ready) => lifecycle::warn(not_ready, &events),
-            None => events.end(done),
-        }
+        let mut report = plan.report(self.args.show.diffs(self.format));
+        self.command.clone_into(&mut report.command);
+        self.warn(&report.warnings, session);
+        let pace = &self.args.server.pace;
+        lifecycle::carried_out(&mut report, not_ready, (self.format, pace), session)?;
+        let result = lifecycle::in_words(words, &report, session.writes());
+        session.done_on_cluster(pace.progress, result);
         Ok(())
+    }
+
+    fn warn(&self, warnings: &[String], session: &Session) {
+        let events = session.cluster_events(self.args.server.pace.progress);
+        for warning in warnings {
+            events.warning(warning);
+        }
     }
 }

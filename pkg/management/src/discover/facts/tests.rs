@@ -5,7 +5,7 @@ use crate::cluster::served;
 
 fn of(group: &str, kind: &str) -> Arc<TypeFacts> {
     let kind = served(group, "v1beta2", kind, "things", true);
-    Arc::new(TypeFacts { kind, is_to_move: false, is_hierarchy: false, has_status: true })
+    Arc::new(TypeFacts { kind, is_to_move: false, is_hierarchy: false, has_status: true, provider: None })
 }
 
 /// Facts of an object of a kind with these fields.

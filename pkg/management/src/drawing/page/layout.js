@@ -1,21 +1,31 @@
 "use strict";
-// Where every box goes: owners above what they own, a block around each owner and all below it, blocks side by side.
+// Where every box goes: owners above what they own, a block around each owner and all below it, blocks side by side. A
+// frame is around each namespace, and in it one around each Cluster and all below it; Clusters come first.
 // Each object is visited a few times: near-linear. Nothing here touches the page.
 
 const BOX = { width: 208, height: 44 };
 const GAP = { x: 20, y: 40, stack: 10, trunk: 16 };
 const FRAME = { pad: 26, title: 40 };
+/** Titles: their usual size, the largest that fits above what is in a frame, how large they are on the screen at least, and
+ * how wide a letter is. */
+const TITLE = { usual: 17, most: 56, screen: 13, letter: 0.64 };
 /** Boxes one above the other, and how wide a row of blocks may become before the next one begins. */
 const STACK = 6;
-const ROW = 2000;
+const ROW = 1100;
+/** An owner of at most so many objects has them in one column below it. */
+const COLUMN = 4;
 /** Of more than so many equal neighbours only the first are shown. */
 const EQUAL = { most: 6, shown: 3 };
 
-/** Objects by the owner they are drawn below; -1 holds those below none. */
-function childrenOf(parents) {
+function isCluster({ object }) {
+  return object.kind === "Cluster" && object.group === "cluster.x-k8s.io";
+}
+
+/** Objects by the owner they are drawn below; -1 holds those below none, and every Cluster. */
+function childrenOf(graph, parents) {
   const children = new Map();
   parents.forEach((parent, at) => {
-    const key = parent === null ? -1 : parent;
+    const key = parent === null || isCluster(graph.objects[at]) ? -1 : parent;
     if (!children.has(key)) children.set(key, []);
     children.get(key).push(at);
   });
@@ -87,7 +97,7 @@ function units(children) {
 /** Units in rows; the rows know how large they are. */
 function rows(made) {
   const area = made.reduce((sum, unit) => sum + (unit.width + GAP.x) * (unit.height + GAP.y), 0);
-  const most = Math.max(ROW, Math.sqrt(area) * 1.5);
+  const most = Math.max(ROW, Math.sqrt(area) * 1.6);
   const done = [];
   let row = null;
   for (const unit of made) {
@@ -102,13 +112,36 @@ function rows(made) {
   return done;
 }
 
+/** All below an item, each with how far below it is; nothing when that is too much for one column. */
+function columnOf(item) {
+  const column = [];
+  const open = item.children.map((child) => [child, 1]).reverse();
+  while (open.length > 0 && column.length <= COLUMN) {
+    const [child, depth] = open.pop();
+    column.push({ child, depth });
+    for (let last = child.children.length - 1; last >= 0; last -= 1) open.push([child.children[last], depth + 1]);
+  }
+  return column.length > COLUMN || column.length === 0 ? null : column;
+}
+
 /** How large a block is with what is below it. */
-function measure(item) {
+function measure(graph, item) {
+  const framed = item.at !== null && isCluster(graph.objects[item.at]);
+  item.frame = framed ? FRAME.pad : 0;
+  item.column = framed ? null : columnOf(item);
+  if (item.column) {
+    item.rows = [];
+    item.gutter = 0;
+    item.width = BOX.width + Math.max(...item.column.map(({ depth }) => depth)) * GAP.trunk;
+    item.height = BOX.height + item.column.length * (BOX.height + GAP.stack);
+    return;
+  }
   item.rows = rows(units(item.children));
   item.gutter = item.rows.length > 1 ? GAP.x : 0;
   const widest = Math.max(0, ...item.rows.map((row) => row.width));
-  item.width = Math.max(BOX.width, widest + item.gutter);
+  item.width = Math.max(BOX.width, widest + item.gutter) + 2 * item.frame;
   item.height = BOX.height + item.rows.reduce((sum, row) => sum + GAP.y + row.height, 0);
+  if (framed) item.height += FRAME.title + 2 * item.frame;
 }
 
 /** Places what is in rows; `below` is the item they hang from, if any. Returns what is to be placed further. */
@@ -135,8 +168,18 @@ function placeRows(inside, left, top, lines, below) {
   return open;
 }
 
+/** Places what is in the column of an item. */
+function placeColumn(item, lines) {
+  item.column.forEach(({ child, depth }, place) => {
+    child.x = item.x + depth * GAP.trunk;
+    child.y = item.y + (place + 1) * (BOX.height + GAP.stack);
+    lines.push({ item: child, below: child.above, number: 0, lane: null, trunk: null });
+  });
+}
+
 /** The way from an owner to what is drawn below it. */
 function way({ item, below, number, lane, trunk }) {
+  if (lane === null) return "M" + (below.x + GAP.trunk / 2) + " " + (below.y + BOX.height) + "V" + (item.y + BOX.height / 2) + "H" + item.x;
   const from = below.x + BOX.width / 2;
   const bottom = below.y + BOX.height;
   const first = bottom + GAP.y / 2;
@@ -145,6 +188,39 @@ function way({ item, below, number, lane, trunk }) {
   return trunk === null
     ? start + "H" + (item.x + BOX.width / 2) + "V" + item.y
     : start + "H" + trunk + "V" + (item.y + BOX.height / 2) + "H" + item.x;
+}
+
+/** The title of a namespace. */
+function titleOf(namespace) {
+  return namespace === "" ? "of the whole cluster" : "namespace " + namespace;
+}
+
+/** Shortened in the middle: the end of a name tells objects apart. */
+function short(name, most) {
+  if (name.length <= most) return name;
+  const end = Math.floor(most / 2);
+  return name.slice(0, most - end - 1) + "…" + name.slice(name.length - end);
+}
+
+/** The title of a frame at a scale; from afar that of a Cluster may be in front of its boxes. */
+function titleAt({ title, at, width }, scale, isFar) {
+  const most = isFar && at !== undefined ? Infinity : TITLE.most;
+  const size = Math.min(Math.max(TITLE.usual, TITLE.screen / scale), most);
+  const letters = Math.floor((width - FRAME.pad) / (size * TITLE.letter));
+  const bare = title.replace(/^(Cluster|namespace) /, "");
+  return { size, name: title.length <= letters ? title : letters < 3 ? "" : short(bare, letters) };
+}
+
+/** Frames of namespaces with Clusters come first, and what is of the whole cluster last. */
+function inOrder(graph, frames) {
+  const rank = ([namespace, roots]) => (roots.some((at) => isCluster(graph.objects[at])) ? 0 : namespace === "" ? 2 : 1);
+  return [...frames].sort((a, b) => rank(a) - rank(b) || (a[0] < b[0] ? -1 : 1));
+}
+
+/** In a namespace Clusters come first, then owners with what is below them, then all else. */
+function unitsOfFrame(graph, frame) {
+  const ofCluster = frame.items.filter((item) => item.frame > 0);
+  return [...units(ofCluster), ...units(frame.items.filter((item) => item.frame === 0)).sort((a, b) => (a.stack !== null) - (b.stack !== null))];
 }
 
 /** Lays everything out. Returns boxes, frames, lines as paths, and which box stands for each object. */
@@ -161,18 +237,19 @@ function layOut(graph, parents, children, unfolded) {
     item.number = all.push(item) - 1;
     return item;
   });
-  const byName = ([a], [b]) => (a === "") - (b === "") || (a < b ? -1 : 1);
-  const drawn = [...frames].sort(byName).map(([namespace, roots]) => ({ namespace, items: grow("namespace " + namespace, roots, null) }));
+  const drawn = inOrder(graph, frames).map(([namespace, roots]) => ({ title: titleOf(namespace), items: grow("namespace " + namespace, roots, null) }));
   for (let next = 0; next < all.length; next += 1) {
     const item = all[next];
     if (item.at !== null && children.has(item.at)) item.children = grow(item.at, children.get(item.at), item);
   }
-  for (let last = all.length - 1; last >= 0; last -= 1) measure(all[last]);
+  for (let last = all.length - 1; last >= 0; last -= 1) measure(graph, all[last]);
   const lines = [];
   const open = [];
+  const clusters = [];
   const blocks = drawn.map((frame) => {
-    frame.rows = rows(units(frame.items));
-    frame.width = Math.max(260, ...frame.rows.map((row) => row.width)) + 2 * FRAME.pad;
+    frame.rows = rows(unitsOfFrame(graph, frame));
+    const title = frame.title.length * TITLE.usual * TITLE.letter;
+    frame.width = Math.max(title, ...frame.rows.map((row) => row.width)) + 2 * FRAME.pad;
     frame.height = frame.rows.reduce((sum, row) => sum + row.height + GAP.y, 0) - GAP.y + FRAME.title + 2 * FRAME.pad;
     return { stack: null, block: frame, width: frame.width, height: frame.height };
   });
@@ -182,13 +259,21 @@ function layOut(graph, parents, children, unfolded) {
     open.push(...placeRows(frame.rows, x + FRAME.pad, y + FRAME.pad + FRAME.title, lines, null));
   }
   while (open.length > 0) {
-    const [item, left, top] = open.pop();
+    const [item, outside, above] = open.pop();
+    const left = outside + item.frame;
+    const top = above + (item.frame ? item.frame + FRAME.title : 0);
+    if (item.frame) clusters.push({ title: "Cluster " + graph.objects[item.at].object.name, at: item.at, x: outside, y: above, width: item.width, height: item.height });
     item.left = left;
-    item.x = left + item.gutter / 2 + (item.width - item.gutter - BOX.width) / 2;
     item.y = top;
+    if (item.column) {
+      item.x = left;
+      placeColumn(item, lines);
+      continue;
+    }
+    item.x = left + item.gutter / 2 + (item.width - 2 * item.frame - item.gutter - BOX.width) / 2;
     for (const next of placeRows(item.rows, left + item.gutter, top + BOX.height + GAP.y, lines, item)) open.push(next);
   }
-  return { items: all, frames: drawn, lines, ...boxesOf(graph, all) };
+  return { items: all, frames: drawn, clusters, lines, ...boxesOf(graph, all) };
 }
 
 /** The box of each object, or the fold it is behind, or null where an owner of it is. */
@@ -199,4 +284,15 @@ function boxesOf(graph, all) {
     else item.fold.hidden.forEach((at) => { boxOf[at] = item; });
   }
   return { boxOf };
+}
+
+/** All objects as they are listed: Clusters first, then by kind and name. */
+function ranking(objects) {
+  const key = ({ kind, name, namespace }) => [kind, name, namespace];
+  const compare = (a, b) => {
+    const [one, other] = [key(objects[a].object), key(objects[b].object)];
+    const differs = one.findIndex((text, at) => text !== other[at]);
+    return isCluster(objects[b]) - isCluster(objects[a]) || (differs < 0 ? a - b : one[differs] < other[differs] ? -1 : 1);
+  };
+  return objects.map((_, at) => at).sort(compare);
 }

@@ -6,7 +6,7 @@ const graph = data.graph;
 graph.objects.forEach(({ object }) => { object.namespace = object.namespace || ""; });
 const element = (id) => document.getElementById(id);
 const drawing = element("drawing");
-const children = childrenOf(data.parents);
+const children = childrenOf(graph, data.parents);
 const folds = foldKeys(graph, children);
 const unfolded = new Set();
 const view = new View(graph, drawing);
@@ -26,6 +26,8 @@ const texts = graph.objects.map((object) => {
   const { kind, namespace, name } = object.object;
   return `${kind} ${namespace}/${name} ${flags(object)}`.toLowerCase();
 });
+
+const ranked = ranking(graph.objects);
 
 function html(name, attributes, ...content) {
   const made = document.createElement(name);
@@ -130,7 +132,7 @@ function detailsOf(at) {
 
 function search() {
   const words = element("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const hits = words.length ? texts.flatMap((text, at) => (words.every((word) => text.includes(word)) ? [at] : [])) : [];
+  const hits = words.length ? ranked.filter((at) => words.every((word) => texts[at].includes(word))) : [];
   view.hits = new Set(hits);
   view.markAll();
   element("found").textContent = words.length ? `${hits.length} of ${graph.objects.length} objects` + (hits.length > MOST_LISTED ? `, the first ${MOST_LISTED} are listed` : "") : "";

@@ -5,21 +5,15 @@ const SIGNS = {
   ready: ["✓", "condition holds"], notReady: ["✕", "condition does not hold"],
   unknown: ["?", "condition unknown"], noCondition: ["·", "no condition read"],
 };
-/** Below this scale names cannot be read. */
-const FAR = 0.26;
+/** Below this scale names cannot be read, and below the other one only large ones can. */
+const FAR = 0.2;
+const NEAR = 0.5;
 
 function svg(name, attributes, ...children) {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   element.append(...children);
   return element;
-}
-
-/** Shortened in the middle: the end of a name tells objects apart. */
-function short(name, most) {
-  if (name.length <= most) return name;
-  const end = Math.floor(most / 2);
-  return name.slice(0, most - end - 1) + "…" + name.slice(name.length - end);
 }
 
 class View {
@@ -35,8 +29,11 @@ class View {
     this.chosen = null;
     // Whether boxes are shown from afar, and whether that is no longer as things are.
     this.far = false;
+    this.near = true;
     this.stale = false;
     this.asked = false;
+    this.titles = [];
+    this.titled = 0;
   }
 
   /** Takes a new layout. */
@@ -55,12 +52,29 @@ class View {
   }
 
   showFrames() {
-    const frames = this.layout.frames.map(({ namespace, x, y, width, height }) => {
-      const title = namespace === "" ? "of the whole cluster" : "namespace " + namespace;
-      const text = svg("text", { x: FRAME.pad, y: 32 }, title);
-      return svg("g", { class: "frame", transform: `translate(${x} ${y})` }, svg("rect", { width, height }), text);
-    });
-    this.root.querySelector("#frames").replaceChildren(...frames);
+    const { frames, clusters } = this.layout;
+    const rect = (name) => ({ x, y, width, height, at }) => {
+      const state = at === undefined ? "" : " " + this.graph.objects[at].state;
+      return svg("rect", { class: name + state, x, y, width, height });
+    };
+    this.root.querySelector("#frames").replaceChildren(...frames.map(rect("frame")), ...clusters.map(rect("frame cluster")));
+    this.titles = [...frames, ...clusters].map((frame) => ({ frame, text: svg("text", frame.at === undefined ? {} : { class: "cluster" }) }));
+    this.root.querySelector("#titles").replaceChildren(...this.titles.map(({ text }) => text));
+    this.titled = 0;
+  }
+
+  /** Titles keep a size that can be read, and never go beyond their frame: what is too long loses its middle. */
+  drawTitles() {
+    const { scale } = this.at;
+    if (this.titled === scale) return;
+    this.titled = scale;
+    for (const { frame, text } of this.titles) {
+      const { size, name } = titleAt(frame, scale, scale < FAR);
+      text.textContent = name;
+      text.setAttribute("font-size", size);
+      text.setAttribute("x", frame.x + FRAME.pad / 2);
+      text.setAttribute("y", frame.y + FRAME.pad / 2 + size * 0.8);
+    }
   }
 
   /** Ties of an object to the owner it is drawn below and to others. */
@@ -119,9 +133,11 @@ class View {
   draw() {
     const { x, y, scale } = this.at;
     this.world.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+    this.drawTitles();
     if (scale < FAR) return this.drawFar();
-    if (this.far) {
+    if (this.far || this.near !== (scale >= NEAR)) {
       this.far = false;
+      this.near = scale >= NEAR;
       this.boxes.replaceChildren();
       this.elements.clear();
     }
@@ -160,7 +176,13 @@ class View {
     const rect = svg("rect", { width: BOX.width, height: BOX.height });
     const element = svg("g", { id: "box" + item.number, transform: `translate(${item.x} ${item.y})`, role: "img", "aria-label": this.label(item) }, rect);
     if (item.fold) {
-      element.append(svg("text", { x: 14, y: 27 }, item.fold.label));
+      element.append(this.near ? svg("text", { x: 14, y: 27 }, item.fold.label) : svg("text", { class: "large", x: 14, y: 31 }, short(item.fold.label, 12)));
+    } else if (!this.near) {
+      element.append(
+        svg("rect", { class: "stripe", width: 12, height: BOX.height }),
+        svg("text", { class: "large", x: 20, y: 31 }, short(this.ownName(item.at), 12)),
+        svg("title", {}, this.label(item)),
+      );
     } else {
       const { object, state, paused, deleting } = this.graph.objects[item.at];
       const beside = item.above && item.above.at !== null ? this.graph.objects[item.above.at].object.namespace : object.namespace;
@@ -177,6 +199,13 @@ class View {
     this.elements.set(item, element);
     this.mark(item);
     this.boxes.append(element);
+  }
+
+  /** The name without that of the Cluster it begins with. */
+  ownName(at) {
+    const { object, cluster } = this.graph.objects[at];
+    const prefix = cluster === undefined || cluster === at ? "" : this.graph.objects[cluster].object.name + "-";
+    return prefix !== "" && object.name.startsWith(prefix) ? object.name.slice(prefix.length) : object.name;
   }
 
   isHit(item) {

@@ -7,7 +7,7 @@ use support::{
     kind,
 };
 
-use super::{Drawing, draw, owner_graph, text};
+use super::{Drawing, draw, owner_graph, page, text};
 use crate::{Scope, testing};
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn what_was_discovered_is_drawn_and_nothing_that_is_secret() {
     ");
     let only = owner_graph(&found.graph, &scope, Some("one")).unwrap();
     assert!(!text(&only).contains("two"), "{}", text(&only));
-    for drawing in [Drawing::Dot, Drawing::Mermaid, Drawing::Html] {
-        assert!(!draw(&graph, drawing).contains("hunter2"));
+    for drawing in [draw(&graph, Drawing::Dot), draw(&graph, Drawing::Mermaid), page(&graph)] {
+        assert!(!drawing.contains("hunter2"));
     }
 }

@@ -101,7 +101,13 @@ pub(crate) fn bare(kind: &str, place: &str) -> Facts {
     Facts {
         uid: key.to_string(),
         key,
-        of: Arc::new(TypeFacts { kind: api_kind, is_to_move, is_hierarchy, has_status: true }),
+        of: Arc::new(TypeFacts {
+            kind: api_kind,
+            is_to_move,
+            is_hierarchy,
+            has_status: true,
+            provider: None,
+        }),
         resource_version: "1".to_owned(),
         owners: Vec::new(),
         is_to_move: false,

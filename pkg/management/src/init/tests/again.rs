@@ -95,10 +95,8 @@ async fn what_an_upgrade_left_half_way_is_left_to_it() {
     assert!(plan.is_empty() && plan.providers.is_empty());
     assert_eq!(
         plan.warnings,
-        [
-            "`infrastructure-docker` was left half-way between v1.13.5 and v1.14.0: complete it with `upgrade resume` \
-          or `upgrade apply`"
-        ]
+        ["`infrastructure-docker` was left half-way between v1.13.5 and v1.14.0: complete it with \
+             `capstan upgrade resume` or `capstan upgrade apply`"]
     );
 }
 

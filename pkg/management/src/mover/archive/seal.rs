@@ -23,7 +23,7 @@ use age::{
     stream::{StreamReader, StreamWriter},
 };
 
-use super::{ArchiveError, Backup, read_archive, shape};
+use super::{ArchiveError, Backup, BackupIndex, read_archive, shape, verify_archive};
 
 pub use key::{Identity, KeyError, KeyFileError, Passphrase, Recipient};
 
@@ -183,10 +183,25 @@ impl<R: Read> ArchiveInput<R> {
     /// `Locked`, `NoIdentity` and `Passphrase` when the keys are others; `Sealed` when it was changed or cut off since;
     /// else as for [`read_archive`].
     pub fn read(self, keys: &ArchiveKeys) -> Result<Backup, ArchiveError> {
+        self.open_with(keys, |input| read_archive(input))
+    }
+
+    /// Reads and verifies all of it, and holds no object.
+    /// # Errors
+    /// As for [`ArchiveInput::read`].
+    pub fn verify(self, keys: &ArchiveKeys) -> Result<BackupIndex, ArchiveError> {
+        self.open_with(keys, |input| verify_archive(input))
+    }
+
+    fn open_with<T>(
+        self,
+        keys: &ArchiveKeys,
+        read: impl FnOnce(&mut dyn Read) -> Result<T, ArchiveError>,
+    ) -> Result<T, ArchiveError> {
         let lock = self.lock();
         match self.0 {
-            Input::Plain(input) => read_archive(input),
-            Input::Sealed(sealed) => read_archive(payload(*sealed, lock, keys)?),
+            Input::Plain(mut input) => read(&mut input),
+            Input::Sealed(sealed) => read(&mut payload(*sealed, lock, keys)?),
         }
     }
 }

@@ -1,8 +1,14 @@
-use std::io::Write as _;
+use std::{
+    cell::Cell,
+    io::{Read as _, Write as _},
+};
+
+use flate2::{Compression, bufread::GzDecoder, write::GzEncoder};
 
 use serde_json::json;
 
-use super::*;
+use super::{tar::Counted, *};
+use crate::mover::SavedObject;
 
 fn saved(kind: &str, name: &str) -> SavedObject {
     let key = ObjectKey {
@@ -28,6 +34,7 @@ fn saved(kind: &str, name: &str) -> SavedObject {
 fn about() -> BackupAbout {
     BackupAbout {
         created: "2026-01-02T03:04:05Z".to_owned(),
+        made_by: Some("0.1.0".to_owned()),
         source: ClusterIdentity { uid: "u".to_owned(), address: "https://one".to_owned() },
         namespaces: BTreeSet::from(["team".to_owned()]),
         at_rest: true,
@@ -35,6 +42,7 @@ fn about() -> BackupAbout {
             provider: ProviderId::new(api::ProviderType::Core, "cluster-api"),
             version: "v1.14.0".to_owned(),
             namespace: "capi-system".to_owned(),
+            kinds: BTreeSet::from(["Cluster.cluster.x-k8s.io".to_owned()]),
         }],
         notes: vec!["there is no node yet: Machine team/a".to_owned()],
     }
@@ -46,7 +54,7 @@ pub(super) fn archive() -> Vec<u8> {
     for one in [saved("Cluster", "a"), saved("Machine", "a"), saved("Machine", &long)] {
         writer.add(&one).unwrap();
     }
-    writer.finish(about(), vec![left_out()]).unwrap()
+    writer.finish(about(), vec![left_out()]).unwrap().0
 }
 
 fn left_out() -> LeftOut {
@@ -75,9 +83,11 @@ fn gunzip(archive: &[u8]) -> Vec<u8> {
     plain
 }
 
+/// Why an archive is refused, by a restore and without one.
 fn refused(archive: &[u8]) -> String {
-    let error = read_archive(archive).unwrap_err();
-    api::with_causes(&error)
+    let error = api::with_causes(&read_archive(archive).unwrap_err());
+    assert_eq!(api::with_causes(&verify_archive(archive).unwrap_err()), error);
+    error
 }
 
 #[test]
@@ -91,6 +101,46 @@ fn a_backup_reads_back_with_all_it_says_of_itself() {
 }
 
 #[test]
+fn the_index_of_a_backup_is_the_same_when_it_is_written_and_verified() {
+    let object = |kind: &str, group: &str, spec: serde_json::Value| {
+        let mut object = saved(kind, kind);
+        object.key.group = group.to_owned();
+        object.content = json!({
+            "apiVersion": format!("{group}/v1"), "kind": kind, "spec": spec,
+            "metadata": {"name": kind, "namespace": "team", "uid": kind},
+        })
+        .to_string()
+        .into_bytes();
+        object
+    };
+    let control_plane =
+        json!({"controlPlaneRef": {"kind": "KubeadmControlPlane", "name": "KubeadmControlPlane"}});
+    let mut writer = ArchiveWriter::new(Vec::new());
+    for one in [
+        object("Cluster", "cluster.x-k8s.io", control_plane),
+        object("KubeadmControlPlane", "controlplane.cluster.x-k8s.io", json!({"version": "v1.35.0"})),
+        object("Machine", "cluster.x-k8s.io", json!({"clusterName": "Cluster"})),
+    ] {
+        writer.add(&one).unwrap();
+    }
+    let (bytes, written) = writer.finish(about(), vec![left_out()]).unwrap();
+    let verified = verify_archive(&*bytes).unwrap();
+    let report = |index: &BackupIndex| index.report("a.tar.gz", ArchiveLock::Open);
+    assert_eq!(report(&written), report(&verified));
+    let report = report(&verified);
+    let expected = api::output::BackupCluster {
+        namespace: "team".to_owned(),
+        name: "Cluster".to_owned(),
+        version: Some("v1.35.0".to_owned()),
+        machines: 1,
+        paused: true,
+    };
+    assert_eq!((report.clusters, report.objects), (vec![expected], 3));
+    assert_eq!(report.kinds.iter().map(|one| one.objects).sum::<usize>(), 3);
+    assert_eq!(report.left_out[0].why, "it is being deleted");
+}
+
+#[test]
 fn objects_of_two_groups_with_one_name_are_kept_apart() {
     let (one, mut two) = (saved("Cluster", "a"), saved("Cluster", "a"));
     two.key.group = "other.io".to_owned();
@@ -101,7 +151,7 @@ fn objects_of_two_groups_with_one_name_are_kept_apart() {
     let mut writer = ArchiveWriter::new(Vec::new());
     writer.add(&one).unwrap();
     writer.add(&two).unwrap();
-    let backup = read_archive(&*writer.finish(about(), Vec::new()).unwrap()).unwrap();
+    let backup = read_archive(&*writer.finish(about(), Vec::new()).unwrap().0).unwrap();
     let files: Vec<&str> = backup.manifest.objects.iter().map(|one| &*one.file).collect();
     assert_eq!(files, ["Cluster_team_a.yaml", "Cluster.other.io_team_a.yaml"]);
 }
@@ -111,6 +161,7 @@ fn an_archive_that_is_cut_off_anywhere_is_refused() {
     let archive = archive();
     for end in 0..archive.len() {
         assert!(read_archive(&archive[..end]).is_err(), "{end} of {}", archive.len());
+        assert!(verify_archive(&archive[..end]).is_err(), "{end} of {}", archive.len());
     }
     let plain = gunzip(&archive);
     for end in (0..plain.len()).step_by(256) {

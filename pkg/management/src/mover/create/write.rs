@@ -210,7 +210,9 @@ impl<'w> Writer<'w> {
                 Some(path) => Err(refused("keep", &pair.key, &half_gone(&path))),
             };
         }
-        if difference(&pair.copy, &there).is_none() {
+        // An interrupted abort leaves copies that it was about to delete.
+        let is_whole = there.annotation(DELETE_FOR_MOVE).is_none();
+        if is_whole && difference(&pair.copy, &there).is_none() {
             if managers_of(&there) != managers_of(pair.source) {
                 self.repair(pair, Revision::of(&there)).await?;
             }

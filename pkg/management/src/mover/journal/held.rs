@@ -10,7 +10,7 @@ use super::{
 use crate::{Event, ManagementCluster};
 
 /// How long a write that matters is tried again.
-const PATIENCE: Duration = Duration::from_mins(2);
+pub(super) const PATIENCE: Duration = Duration::from_mins(2);
 /// How often a write of a former run may be written over.
 const ATTEMPTS: usize = 8;
 
@@ -69,9 +69,7 @@ impl HeldJournal {
     /// # Errors
     /// As [`HeldJournal::update`].
     pub(crate) async fn finish(&mut self, report: &MoveReport) -> Result<(), JournalError> {
-        if let Err(error) = (self.keeper.store_report)(report) {
-            self.source.cluster.events.send(&not_on_disk("the report", &error));
-        }
+        self.keeper.store_report(report, &self.source.cluster);
         self.write(|journal| journal.phase = MovePhase::Finished, Some(&report.packed())).await
     }
 
@@ -132,8 +130,15 @@ fn not_on_disk(what: &str, error: &std::io::Error) -> Event {
 }
 
 impl JournalKeeper {
+    /// Keeps a report on disk; a move ends without.
+    pub(super) fn store_report(&self, report: &MoveReport, cluster: &ManagementCluster) {
+        if let Err(error) = (self.store_report)(report) {
+            cluster.events.send(&not_on_disk("the report", &error));
+        }
+    }
+
     /// Keeps a journal on disk; once a move is under way it goes on without.
-    fn store(
+    pub(super) fn store(
         &self,
         journal: &MoveJournal,
         cluster: &ManagementCluster,

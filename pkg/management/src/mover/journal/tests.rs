@@ -159,7 +159,7 @@ fn another_move_than_the_one_that_was_begun_is_told_by_what_is_another() {
 #[test]
 fn no_two_moves_have_the_same_id() {
     let ids: BTreeSet<_> = (0..100).map(|_| begun().run).collect();
-    assert!(ids.len() > 95 && ids.iter().all(|id| id.len() == 12), "{ids:?}");
+    assert!(ids.len() > 95 && ids.iter().all(|id| id.len() == 21), "{ids:?}");
 }
 
 #[tokio::test]

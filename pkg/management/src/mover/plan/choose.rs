@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use api::near_names;
-use apply::{ApiError, GroupKind, List, ObjectKey};
+use apply::{List, ObjectKey};
 
 use crate::{
     Choice, Content, Facts, Graph, ManagementCluster, Problem,
@@ -13,16 +13,15 @@ use crate::{
     },
 };
 
-/// So many namespaces are named; the rest is counted.
-const NAMED: usize = 10;
-
 /// The Clusters that are asked for, by namespace and name. One that is not there is a problem, and so is a choice of none.
-/// A move that is gone on with has chosen already: what it deleted is no longer there to be chosen.
+/// A move that is gone on with has chosen already: what it deleted is no longer there to be chosen. Nor is what a finished
+/// move of the same scope has moved (`is_moved`).
 pub(super) async fn choose(
     source: &ManagementCluster,
     graph: &Graph,
     request: &MoveRequest,
     stage: Stage<'_>,
+    is_moved: bool,
     found: &mut Findings,
 ) -> Result<Choice, MoveError> {
     if let Stage::Begun(journal) | Stage::Deleting(journal) = stage {
@@ -32,10 +31,10 @@ pub(super) async fn choose(
     let there = clusters_in(graph, &namespaces);
     let clusters = match &request.clusters {
         ClusterChoice::All => None,
-        ClusterChoice::Named(names) => Some(named(names, &there, &mut found.problems)),
+        ClusterChoice::Named(names) => Some(named(names, &there, is_moved, &mut found.problems)),
         ClusterChoice::Labelled(selector) => {
             let labelled = labelled(source, &there, selector).await?;
-            if labelled.is_empty() {
+            if labelled.is_empty() && !is_moved {
                 found.problems.push(problem(
                     format!("no Cluster in {} has the labels `{selector}`", spoken(&namespaces)),
                     "`kubectl get clusters -A --show-labels` lists them",
@@ -57,6 +56,7 @@ fn clusters_in<'g>(graph: &'g Graph, namespaces: &BTreeSet<String>) -> Vec<&'g O
 fn named(
     names: &BTreeSet<String>,
     there: &[&ObjectKey],
+    is_moved: bool,
     problems: &mut Vec<Problem>,
 ) -> BTreeSet<(String, String)> {
     let mut chosen = BTreeSet::new();
@@ -70,6 +70,7 @@ fn named(
         };
         let meant: Vec<&&ObjectKey> = there.iter().filter(is_meant).collect();
         match meant.as_slice() {
+            [] if is_moved => {}
             [] => problems.push(missing(text, name, there)),
             [key] => {
                 chosen.insert((key.namespace.clone(), key.name.clone()));
@@ -112,41 +113,7 @@ async fn labelled(
     Ok(labelled.map(|key| (key.namespace.clone(), key.name.clone())).collect())
 }
 
-/// That nothing moves, and where else there are Clusters. Whoever may not look around is told how to.
-pub(super) async fn nothing_to_move(source: &ManagementCluster, request: &MoveRequest) -> Problem {
-    let hint = match inhabited(source, &request.namespaces).await.as_deref() {
-        Err(_) => "`kubectl get clusters -A` lists the Clusters".to_owned(),
-        Ok([]) => "there is no Cluster in any other namespace".to_owned(),
-        Ok([only]) => format!("there is a Cluster in namespace `{only}`: name it with `--namespace`"),
-        Ok(several) => {
-            let names: Vec<String> = several.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
-            let more = match several.len().saturating_sub(NAMED) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            format!(
-                "there are Clusters in namespaces {}{more}: name them with `--namespace`",
-                names.join(", ")
-            )
-        }
-    };
-    problem(format!("nothing to move in {}", spoken(&request.namespaces)), hint)
-}
-
-/// The other namespaces that have Clusters, sorted.
-async fn inhabited(source: &ManagementCluster, but: &BTreeSet<String>) -> Result<Vec<String>, ApiError> {
-    let kind = source.server.kind(&GroupKind::new("cluster.x-k8s.io", "Cluster")).await?;
-    let list = List { metadata_only: true, ..List::default() };
-    let mut pages = source.server.pages(&kind, &list);
-    let found = pages.gather(|found: &mut BTreeSet<String>, object| {
-        if !but.contains(object.namespace()) {
-            found.insert(object.namespace().to_owned());
-        }
-    });
-    Ok(found.await?.into_iter().collect())
-}
-
-fn spoken(namespaces: &BTreeSet<String>) -> String {
+pub(super) fn spoken(namespaces: &BTreeSet<String>) -> String {
     match namespaces.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().as_slice() {
         [] => "any namespace".to_owned(),
         [only] => format!("namespace {only}"),

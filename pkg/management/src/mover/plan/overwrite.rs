@@ -114,7 +114,7 @@ pub(super) fn check_endpoint(key: &ObjectKey, here: &Object, there: &Object) -> 
 }
 
 /// The address of a Cluster's API server, as `host:port`; none while it is not known.
-fn endpoint(cluster: &Object) -> Option<String> {
+pub(super) fn endpoint(cluster: &Object) -> Option<String> {
     let field = |name: &str| cluster.get(&["spec", "controlPlaneEndpoint", name]);
     let host = field("host").and_then(Value::as_str).filter(|host| !host.is_empty())?;
     let port = field("port").and_then(Value::as_u64).unwrap_or_default();

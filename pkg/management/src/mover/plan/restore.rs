@@ -14,6 +14,7 @@ use super::{
     choose::choose,
     look,
     overwrite::{check_endpoint, holds_the_same},
+    twins::check_twins,
 };
 use crate::{
     Content, Discovered, Excluded, Fate, Graph, ManagementCluster, NodeId, Problem, Problems,
@@ -21,13 +22,14 @@ use crate::{
     cluster::served,
     discover::facts_of,
     mover::{
-        ClusterChoice, MoveError, MoveRequest, MoveSide,
+        ClusterChoice, MARK, MoveError, MoveRequest, MoveSide, RestoreOptions,
         preflight::{
             Among, Findings, Stage, check_kinds, check_namespaces, check_places, check_providers,
             check_selection, listed, problem, remark,
         },
         restore::{SavedContent, SavedObjects},
         run::at,
+        save::RESTORE,
         target::{NamespaceState, TargetView, Tried, namespaces_on_target, try_one},
     },
 };
@@ -49,12 +51,13 @@ struct Target<'t> {
 /// Of the request count the Clusters, by name; the namespaces, where none means all that were saved; the map of namespaces;
 /// the kinds whose status is taken along; and whether each object is tried.
 /// # Errors
-/// `Problems` with everything that stands in the way: kinds that are not served, providers, rights, and Clusters that are
-/// at work on the target already and lack objects, which would be looked after by two management clusters.
+/// `Problems` with everything that stands in the way: kinds that are not served, providers, rights, Clusters that run on the
+/// target already and lack objects, and Clusters that run under another name or on the source.
 pub async fn plan_restore(
     target: &ManagementCluster,
     saved: &SavedObjects,
     request: &MoveRequest,
+    options: RestoreOptions<'_>,
 ) -> Result<MovePlan, MoveError> {
     let contract = target.check_contract(CURRENT).await;
     contract.map_err(|source| MoveError::Contract { side: MoveSide::Target, source })?;
@@ -75,13 +78,16 @@ pub async fn plan_restore(
         },
         ..request.clone()
     };
-    let choice = choose(target, &graph, &request_of_names, Stage::New, &mut found).await?;
+    let choice = choose(target, &graph, &request_of_names, Stage::New, false, &mut found).await?;
     let discovered = Discovered { types, graph, inventory: ProviderInventory::default() };
     let mut plan = MovePlan::of(discovered, &choice);
     found.add(check_selection(&plan.discovered.graph, &plan.selection));
     found.warnings.extend(plan.unlinked(saved));
+    found.problems.extend(plan.foreign_kinds(&kinds));
     let target = Box::pin(Target::ask(target, &plan, request, kinds)).await?;
     Box::pin(target.fill(&mut plan, saved, request, &mut found)).await?;
+    let twins = Box::pin(check_twins(target.cluster, &plan, saved, request, options)).await;
+    found.add(twins.map_err(at(MoveSide::Target))?);
     if !found.problems.is_empty() {
         return Err(Problems { problems: found.problems }.into());
     }
@@ -107,15 +113,30 @@ fn type_of(content: &SavedContent, types: &[Arc<TypeFacts>], kinds: &Kinds) -> A
     let namespaced = !content.key.namespace.is_empty();
     let on_target = kinds.version(&group_kind, version).cloned();
     let written = on_target.unwrap_or_else(|| served(group, version, kind, "", namespaced));
-    match types.iter().find(|of| of.kind.group_kind() == group_kind) {
-        Some(of) => Arc::new(TypeFacts { kind: written, ..TypeFacts::clone(of) }),
-        None => {
-            Arc::new(TypeFacts { kind: written, is_to_move: false, is_hierarchy: false, has_status: false })
-        }
-    }
+    let known = types.iter().find(|of| of.kind.group_kind() == group_kind);
+    Arc::new(match known {
+        Some(of) => TypeFacts { kind: written, ..TypeFacts::clone(of) },
+        None => TypeFacts::plain(written),
+    })
 }
 
 impl MovePlan {
+    /// Kinds that the target serves and no move ever takes: a crafted owner reference must not bring, say, a role along.
+    fn foreign_kinds(&self, kinds: &Kinds) -> Option<Problem> {
+        let moved: BTreeSet<GroupKind> =
+            self.discovered.types.iter().map(|of| of.kind.group_kind()).collect();
+        let is_foreign = |kind: &GroupKind| !moved.contains(kind) && kinds.preferred(kind).is_some();
+        let restored = self.moving_facts().into_iter().map(|facts| facts.key.group_kind());
+        let foreign: BTreeSet<String> = restored.filter(is_foreign).map(|kind| kind.to_string()).collect();
+        (!foreign.is_empty()).then(|| {
+            let kinds = foreign.into_iter().collect::<Vec<_>>().join(", ");
+            problem(
+                format!("cannot restore objects of kinds that a move never takes: {kinds}"),
+                "restore only backups you trust; label the definition of a kind that belongs to a provider",
+            )
+        })
+    }
+
     /// Files nothing leads to. The peer leaves them out in silence.
     fn unlinked(&self, saved: &SavedObjects) -> Option<Problem> {
         let unlinked = self
@@ -175,7 +196,7 @@ impl<'t> Target<'t> {
         let missing = self.namespaces.iter().filter(|(_, state)| **state == NamespaceState::Missing);
         plan.new_namespaces = missing.map(|(name, _)| name.clone()).collect();
         found.problems.extend(self.check(plan, saved, request, &keys));
-        found.problems.extend(self.check_clusters(plan, saved, &keys).await.map_err(at(MoveSide::Target))?);
+        found.add(self.check_clusters(plan, saved, &keys).await.map_err(at(MoveSide::Target))?);
         let access = Self::access(plan, &keys);
         found.problems.extend(look::access(self.cluster, MoveSide::Target, access).await?);
         if request.thorough {
@@ -191,10 +212,14 @@ impl<'t> Target<'t> {
         request: &MoveRequest,
         keys: &BTreeMap<NodeId, ObjectKey>,
     ) -> Vec<Problem> {
-        let source =
-            ProviderInventory { providers: saved.providers.clone(), is_defined: true, unfinished: None };
-        let is_bare = source.providers.is_empty() && !self.inventory.is_defined;
-        let bare = || problem("no provider is installed on the target", "`init` installs them");
+        let source = saved.inventory_of(keys.keys().map(|node| plan.facts(*node).key.group_kind()));
+        let is_bare = saved.providers.is_empty() && !self.inventory.is_defined;
+        let bare = || {
+            problem(
+                "no provider is installed on the target",
+                "install them: `capstan init --kubeconfig TARGET`",
+            )
+        };
         let mut problems = if is_bare { vec![bare()] } else { check_providers(&source, &self.inventory) };
         problems.extend(check_kinds(keys.keys().map(|node| &*plan.facts(*node).of), &self.kinds));
         problems.extend(check_namespaces(&self.namespaces));
@@ -227,8 +252,8 @@ impl<'t> Target<'t> {
         plan: &MovePlan,
         saved: &SavedObjects,
         keys: &BTreeMap<NodeId, ObjectKey>,
-    ) -> Result<Vec<Problem>, ApiError> {
-        let mut problems = Vec::new();
+    ) -> Result<Findings, ApiError> {
+        let (mut found, mut paused) = (Findings::default(), Vec::new());
         for (node, key) in keys {
             let facts = plan.facts(*node);
             let is_there = plan.on_target.get(node) == Some(&OnTarget::LeaveAlone);
@@ -239,19 +264,31 @@ impl<'t> Target<'t> {
             let Some(there) = self.cluster.server.get(&kind, &key.namespace, &key.name).await? else {
                 continue;
             };
-            let Some(saved) = saved.by_uid(&facts.uid).and_then(SavedContent::object) else { continue };
+            let Some(content) = saved.by_uid(&facts.uid) else { continue };
+            let Some(saved) = content.object() else { continue };
             if !holds_the_same(&saved, &there)
                 && let Some(problem) = check_endpoint(key, &saved, &there)
             {
-                problems.push(problem);
-            } else if !is_paused(&there) && plan.lacks_some_of(*node) {
-                problems.push(problem(
+                found.problems.push(problem);
+            } else if plan.lacks_some_of(*node) {
+                if is_paused(&there) {
+                    continue;
+                }
+                found.problems.push(problem(
                     format!("{key} is at work on the target, and lacks objects that were saved"),
                     "when it is to become what was saved, pause it first; when another management cluster looks after it, leave it alone",
                 ));
+            } else if is_paused(&there) && !content.stays_paused && there.annotation(MARK) != Some(RESTORE) {
+                paused.push(key);
             }
         }
-        Ok(problems)
+        if !paused.is_empty() {
+            found.warnings.push(problem(
+                format!("paused on this cluster, and stays paused: {}", listed(paused)),
+                "resume it when it is to run: set `spec.paused` to false",
+            ));
+        }
+        Ok(found)
     }
 
     fn access(plan: &MovePlan, keys: &BTreeMap<NodeId, ObjectKey>) -> Vec<Permission> {
@@ -316,7 +353,7 @@ impl<'t> Target<'t> {
 
 impl MovePlan {
     /// Whether something that belongs to an object is to be created.
-    fn lacks_some_of(&self, root: NodeId) -> bool {
+    pub(in crate::mover) fn lacks_some_of(&self, root: NodeId) -> bool {
         let (mut seen, mut next) = (BTreeSet::from([root]), vec![root]);
         while let Some(node) = next.pop() {
             for owned in &self.discovered.graph.node(node).owned {
@@ -329,7 +366,7 @@ impl MovePlan {
     }
 }
 
-fn is_paused(object: &manifest::Object) -> bool {
+pub(super) fn is_paused(object: &manifest::Object) -> bool {
     object.get(&["spec", "paused"]) == Some(&Value::Bool(true))
         || object.annotation(crate::mover::PAUSED).is_some()
 }

@@ -57,7 +57,7 @@ fn look(found: &[&Facts]) -> String {
         Some(format!("{} -n {}", cluster?, facts.key.namespace))
     });
     let cluster = of_first.unwrap_or_else(|| "NAME -n NAMESPACE".to_owned());
-    format!("`describe cluster {cluster}` shows how far it is; move when it is ready")
+    format!("`capstan describe cluster {cluster}` shows how far it is; move when it is ready")
 }
 
 fn lacks_infrastructure(of: &Content) -> bool {

@@ -18,25 +18,30 @@ use crate::{
 pub(crate) fn check_providers(source: &ProviderInventory, target: &ProviderInventory) -> Vec<Problem> {
     if !target.is_defined {
         let ids: Vec<String> = source.providers.iter().map(|one| format!("`{}`", one.id)).collect();
+        let flags: String = source.providers.iter().map(|one| flag(one) + " ").collect();
         let text = format!("no provider is installed on the target; the source has {}", ids.join(", "));
-        return vec![problem(text, "`init` with the target's kubeconfig installs them")];
+        return vec![problem(text, format!("install them: `capstan init {flags}--kubeconfig TARGET`"))];
     }
     let unfinished = target.unfinished.as_ref().map(|_| {
-        problem("the installation of the target was cut off", "complete it with the `init` that began it")
+        problem(
+            "the installation of the target was cut off",
+            "complete it: `capstan init --kubeconfig TARGET`",
+        )
     });
     let lacking = source.providers.iter().filter_map(|needed| lacking(needed, target));
     unfinished.into_iter().chain(lacking).collect()
+}
+
+/// The flag that names a provider in its version.
+fn flag(InstalledProvider { id, version, .. }: &InstalledProvider) -> String {
+    format!("--{} {}:{version}", id.provider_type.flag(), id.name)
 }
 
 fn lacking(needed: &InstalledProvider, target: &ProviderInventory) -> Option<Problem> {
     let InstalledProvider { id, version, .. } = needed;
     let there: Vec<&str> = target.of(id).map(|installed| installed.version.as_str()).collect();
     if there.is_empty() {
-        let hint = format!(
-            "`init --{} {}:{version}` with the target's kubeconfig installs it",
-            id.provider_type.flag(),
-            id.name
-        );
+        let hint = format!("install it: `capstan init {} --kubeconfig TARGET`", flag(needed));
         return Some(problem(format!("`{id}` {version} is missing on the target"), hint));
     }
     let newest = |version: &&&str| Version::parse(version).ok();
@@ -47,7 +52,7 @@ fn lacking(needed: &InstalledProvider, target: &ProviderInventory) -> Option<Pro
     (!fits).then(|| {
         problem(
             format!("`{id}` is {version} on the source and {} on the target", there.join(", ")),
-            "`upgrade apply` with the target's kubeconfig brings it at least as far",
+            format!("upgrade it: `capstan upgrade apply {} --kubeconfig TARGET`", flag(needed)),
         )
     })
 }

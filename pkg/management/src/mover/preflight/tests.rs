@@ -36,6 +36,7 @@ fn facts(kind: &str, place: &str, content: Content) -> Facts {
         is_to_move: false,
         is_hierarchy: false,
         has_status: true,
+        provider: None,
     };
     Facts { key: key(kind, place), of: Arc::new(of), content, ..bare(kind, place) }
 }
@@ -118,7 +119,8 @@ fn everything_that_is_not_ready_is_told_at_once() {
         ]
     );
     let hints: Vec<&str> = found.problems.iter().filter_map(|problem| problem.hint.as_deref()).collect();
-    let look = |cluster| format!("`describe cluster {cluster}` shows how far it is; move when it is ready");
+    let look =
+        |cluster| format!("`capstan describe cluster {cluster}` shows how far it is; move when it is ready");
     assert_eq!(hints[..3], [look("bare -n a"), look("bare -n a"), look("initializing -n a")]);
     assert!(hints[3].starts_with("wait until they are gone"), "{hints:?}");
     assert!(found.warnings.is_empty());
@@ -229,7 +231,7 @@ fn providers_that_are_missing_or_older_on_the_target_are_told_with_both_versions
     );
     assert_eq!(
         problems[0].hint.as_deref(),
-        Some("`init --infrastructure aws:v2.11.0` with the target's kubeconfig installs it")
+        Some("install it: `capstan init --infrastructure aws:v2.11.0 --kubeconfig TARGET`")
     );
 }
 

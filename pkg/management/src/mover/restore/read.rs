@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use apply::ObjectKey;
 use manifest::{Limits, Object, Value, read_stream};
-use provider::InstalledProvider;
 
 use super::{SavedContent, SavedFile, SavedObjects};
 use crate::{
     Problem, Problems,
     mover::{
+        BackupManifest,
         preflight::problem,
         save::{go_json, is_users_pause},
     },
@@ -21,31 +21,23 @@ impl SavedObjects {
     /// # Errors
     /// Everything that cannot be read, and objects that are there twice. No value is in a message: it may be secret.
     pub fn read(files: impl IntoIterator<Item = SavedFile>) -> Result<Self, Problems> {
-        let (mut objects, mut problems) = (Vec::new(), Vec::new());
-        for SavedFile { name, content } in files {
-            match documents(&content) {
-                Ok(found) => objects.extend(found.into_iter().map(|object| (name.clone(), object))),
-                Err(why) => problems.push(Problem::fatal(format!("cannot read `{name}`: {why}"))),
-            }
+        let (mut objects, mut checks) = (Vec::new(), ObjectChecks::default());
+        for file in files {
+            objects.extend(checks.read(&file));
         }
-        problems.extend(objects.iter().filter_map(|(file, object)| unusable(file, object)));
-        if problems.is_empty() {
-            make_up_uids(&mut objects);
-            problems = doubles(&objects);
-        }
-        if !problems.is_empty() {
-            return Err(Problems { problems });
-        }
-        let objects = objects.into_iter().map(|(_, object)| SavedContent::of(object));
-        let mut objects: Vec<SavedContent> = objects.collect();
+        checks.finish()?;
+        make_up_uids(&mut objects);
+        let mut objects: Vec<SavedContent> = objects.into_iter().map(SavedContent::of).collect();
         objects.sort_unstable_by(|a, b| a.uid.cmp(&b.uid));
-        Ok(Self { objects, providers: Vec::new() })
+        Ok(Self { objects, ..Self::default() })
     }
 
-    /// The same with what was installed where they come from, and what the user had paused there.
+    /// Adds what the manifest of a backup says: the cluster, its providers, and the objects that the user had paused.
     #[must_use]
-    pub fn with(mut self, providers: Vec<InstalledProvider>, paused: &BTreeSet<ObjectKey>) -> Self {
-        self.providers = providers;
+    pub(in crate::mover) fn with(mut self, manifest: &BackupManifest) -> Self {
+        self.source = Some(manifest.about.source.clone());
+        self.providers.clone_from(&manifest.about.providers);
+        let paused = manifest.paused();
         for object in &mut self.objects {
             object.stays_paused = paused.contains(&object.key);
         }
@@ -91,6 +83,54 @@ impl SavedContent {
     }
 }
 
+/// Checks saved objects one after the other, and holds their keys alone: each must be complete, and there once.
+#[derive(Debug, Default)]
+pub(in crate::mover) struct ObjectChecks {
+    problems: Vec<Problem>,
+    doubles: Vec<Problem>,
+    /// Each with its file.
+    keys: BTreeMap<ObjectKey, String>,
+    uids: BTreeMap<String, ObjectKey>,
+}
+
+impl ObjectChecks {
+    /// Reads and checks the objects of a file. No value is in a problem: it may be secret.
+    pub(in crate::mover) fn read(&mut self, file: &SavedFile) -> Vec<Object> {
+        let name = &file.name;
+        let objects = documents(&file.content).unwrap_or_else(|why| {
+            self.problems.push(Problem::fatal(format!("cannot read `{name}`: {why}")));
+            Vec::new()
+        });
+        for object in &objects {
+            self.problems.extend(unusable(name, object));
+            self.note(name, object);
+        }
+        objects
+    }
+
+    /// Ends the checks, and gives the keys of all objects.
+    /// # Errors
+    /// Everything that cannot be read, else objects that are there twice.
+    pub(in crate::mover) fn finish(self) -> Result<BTreeSet<ObjectKey>, Problems> {
+        let problems = if self.problems.is_empty() { self.doubles } else { self.problems };
+        if problems.is_empty() { Ok(self.keys.into_keys().collect()) } else { Err(Problems { problems }) }
+    }
+
+    fn note(&mut self, file: &str, object: &Object) {
+        let (key, uid) = (ObjectKey::of(object), uid_of(object));
+        let hint = "keep the one that is meant";
+        if let Some(other) = self.keys.insert(key.clone(), file.to_owned()) {
+            self.doubles.push(problem(format!("{key} is in `{other}` and in `{file}`"), hint));
+        } else if !uid.is_empty()
+            && let Some(other) = self.uids.insert(uid.to_owned(), key.clone())
+        {
+            let there = self.keys.get(&other).map_or("", String::as_str);
+            let text = format!("{other} in `{there}` and {key} in `{file}` have one uid");
+            self.doubles.push(problem(text, hint));
+        }
+    }
+}
+
 fn documents(content: &[u8]) -> Result<Vec<Object>, String> {
     // What this program and the peer write is one line of JSON; a stream of YAML is any other text.
     if content.first() == Some(&b'{')
@@ -123,9 +163,9 @@ fn unusable(file: &str, object: &Object) -> Option<Problem> {
 }
 
 /// Gives uids to objects without one, and to owner references without one the uid of the object they name.
-fn make_up_uids(objects: &mut [(String, Object)]) {
+fn make_up_uids(objects: &mut [Object]) {
     let mut made_up: BTreeMap<(String, String, String), String> = BTreeMap::new();
-    for (number, (_, object)) in objects.iter_mut().enumerate() {
+    for (number, object) in objects.iter_mut().enumerate() {
         if uid_of(object).is_empty() {
             let uid = format!("made-up-{number}");
             if let Some(metadata) = object.get_mut(&["metadata"]).and_then(Value::as_object_mut) {
@@ -135,7 +175,7 @@ fn make_up_uids(objects: &mut [(String, Object)]) {
         let place = (object.kind().to_owned(), object.namespace().to_owned(), object.name().to_owned());
         made_up.insert(place, uid_of(object).to_owned());
     }
-    for (_, object) in objects {
+    for object in objects {
         let namespace = object.namespace().to_owned();
         let owners = object.get_mut(&["metadata", "ownerReferences"]).and_then(Value::as_array_mut);
         for owner in owners.into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -149,22 +189,6 @@ fn make_up_uids(objects: &mut [(String, Object)]) {
             }
         }
     }
-}
-
-/// What is there twice.
-fn doubles(objects: &[(String, Object)]) -> Vec<Problem> {
-    let (mut keys, mut uids) = (BTreeMap::new(), BTreeMap::new());
-    let mut problems = Vec::new();
-    for (file, object) in objects {
-        let key = ObjectKey::of(object);
-        let hint = "keep the one that is meant";
-        if let Some(other) = keys.insert(key.clone(), file) {
-            problems.push(problem(format!("{key} is in `{other}` and in `{file}`"), hint));
-        } else if let Some((other, there)) = uids.insert(uid_of(object), (key.clone(), file)) {
-            problems.push(problem(format!("{other} in `{there}` and {key} in `{file}` have one uid"), hint));
-        }
-    }
-    problems
 }
 
 fn uid_of(object: &Object) -> &str {

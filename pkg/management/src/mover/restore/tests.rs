@@ -1,11 +1,13 @@
 //! Restores of what was saved: on another cluster, cut off anywhere, and of files that are not as they should be.
 
+mod twins;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use support::{cluster_api::object, kind};
 
-use super::{Restored, SavedFile, SavedObjects, restore_objects};
+use super::{RestoreOptions, Restored, SavedFile, SavedObjects, restore_objects};
 use crate::{
     ClusterChoice, MoveError, MoveRequest, SaveRest,
     faults::wire::{Asked, Moment, Wire},
@@ -26,8 +28,9 @@ fn everything() -> MoveRequest {
 async fn restored_over(lines: &Lines, files: &Files, request: &MoveRequest) -> Result<Restored, MoveError> {
     let target = lines.target().await;
     let objects = SavedObjects::read(as_saved(files))?;
-    let plan = Box::pin(plan_restore(&target, &objects, request)).await?;
-    Box::pin(restore_objects(&target, request, &plan, &objects)).await
+    let options = RestoreOptions::default();
+    let plan = Box::pin(plan_restore(&target, &objects, request, options)).await?;
+    Box::pin(restore_objects(&target, request, &plan, &objects, options)).await
 }
 
 async fn restored(lab: &Lab, files: &Files, request: &MoveRequest) -> Result<Restored, MoveError> {
@@ -135,7 +138,10 @@ fn damage_on_the_target_stops_a_restore_before_it_resumes_clusters() {
             let files = saved(lab, SaveRest::Paused).await;
             let objects = SavedObjects::read(as_saved(&files)).unwrap();
             let request = everything();
-            let plan = plan_restore(&lab.lines().target().await, &objects, &request).await.unwrap();
+            let plan =
+                plan_restore(&lab.lines().target().await, &objects, &request, RestoreOptions::default())
+                    .await
+                    .unwrap();
             let moment = Moment::default();
             let is_list = |asked: &Asked<'_>| asked.method == "GET" && asked.path.ends_with("/team/secrets");
             let target = Wire::waiting(&lab.target, &moment, is_list).cluster().await;
@@ -152,7 +158,8 @@ fn damage_on_the_target_stops_a_restore_before_it_resumes_clusters() {
                     }
                 }
             };
-            let restore = Box::pin(restore_objects(&target, &request, &plan, &objects));
+            let restore =
+                Box::pin(restore_objects(&target, &request, &plan, &objects, RestoreOptions::default()));
             let MoveError::Differs { differences } =
                 Box::pin(moment.during(restore, damage)).await.unwrap_err()
             else {
@@ -251,8 +258,8 @@ fn files_that_are_not_as_they_should_be_are_told_all_at_once() {
         told(vec![file("a.yaml", "[1]"), file("b.yaml", "{\"kind\": \"X\"}"), file("c.yaml", "{} {secret")]),
         [
             "cannot read `a.yaml`: document 1, line 1, column 1: expected a mapping, found a list",
-            "cannot read `c.yaml`: document 1, line 1, column 4: did not find expected `,` or `}`",
             "an object in `b.yaml` has no apiVersion",
+            "cannot read `c.yaml`: document 1, line 1, column 4: did not find expected `,` or `}`",
         ]
     );
     assert_eq!(
@@ -283,6 +290,33 @@ fn a_target_that_cannot_take_what_was_saved_is_left_alone() {
         let told = problems(lab, &files).await;
         assert!(told[0].contains("and not in v9"), "{told:?}");
         assert_eq!(told[1], "without a namespace: Cluster h");
+        assert_eq!(lab.target.sandbox().revision(), before);
+    });
+}
+
+#[test]
+fn a_restore_creates_no_kinds_that_a_move_never_takes() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let mut files = saved(lab, SaveRest::Paused).await;
+        let cluster: Value = serde_json::from_slice(&files["Cluster_team_a.yaml"]).unwrap();
+        let role = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+            "metadata": {
+                "name": "more", "namespace": "team", "uid": "more",
+                "ownerReferences": [{
+                    "apiVersion": cluster["apiVersion"], "kind": "Cluster",
+                    "name": "a", "uid": cluster["metadata"]["uid"],
+                }],
+            },
+        });
+        files.insert("Role_team_more.yaml".to_owned(), role.to_string().into_bytes());
+        let before = lab.target.sandbox().revision();
+        let told = problems(lab, &files).await;
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].ends_with(": Role.rbac.authorization.k8s.io"), "{told:?}");
         assert_eq!(lab.target.sandbox().revision(), before);
     });
 }

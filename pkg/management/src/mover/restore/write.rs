@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
-use apply::{ApiError, ApiKind, GroupKind, ObjectKey, Revision, WriteMode};
+use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchOf, Revision, WriteMode};
 use manifest::{Object, Value};
+use serde_json::json;
 
 use super::{Made, Restore, SavedContent};
 use crate::{
     Facts, NodeId,
     inventory::FIELD_MANAGER,
     mover::{
+        MARK,
         create::{
             Copying, References, complete, copy_of, difference, field_managers_of, managers_of, refused,
             takes_status,
@@ -54,14 +56,14 @@ impl Writer {
     pub(super) async fn write(&self, restore: &Restore<'_>, node: NodeId) -> Result<Made, ApiError> {
         let pair = self.pair(restore, node)?;
         if restore.is_expected(node) {
-            return keep(restore, &pair).await;
+            return keep(restore, node, &pair).await;
         }
         match restore.target.server.create(pair.kind, &pair.copy, FIELD_MANAGER, WriteMode::Real).await {
             Ok(answer) => {
                 repair(restore, &pair, &answer).await?;
                 Ok(made(&answer, false))
             }
-            Err(error) if error.is_already_there() => keep(restore, &pair).await,
+            Err(error) if error.is_already_there() => keep(restore, node, &pair).await,
             Err(error) => Err(error),
         }
     }
@@ -87,8 +89,9 @@ impl Writer {
     }
 }
 
-/// What is there stays. One that a run of before has created and not completed is completed.
-async fn keep(restore: &Restore<'_>, pair: &Pair<'_>) -> Result<Made, ApiError> {
+/// Keeps an existing object. One that an interrupted run has created is completed, and a paused Cluster that lacks objects is
+/// marked, so that this restore or the next one resumes it.
+async fn keep(restore: &Restore<'_>, node: NodeId, pair: &Pair<'_>) -> Result<Made, ApiError> {
     let ObjectKey { namespace, name, .. } = &pair.key;
     let Some(there) = restore.target.server.get(pair.kind, namespace, name).await? else {
         return Err(refused("keep", &pair.key, "it was there and is gone meanwhile"));
@@ -100,6 +103,13 @@ async fn keep(restore: &Restore<'_>, pair: &Pair<'_>) -> Result<Made, ApiError> 
     let is_ours = managers.iter().any(|[name, ..]| name == FIELD_MANAGER);
     if is_ours && managers != managers_of(&pair.saved) && difference(&pair.copy, &there).is_none() {
         repair(restore, pair, &there).await?;
+    }
+    if restore.completes(node) && there.annotation(MARK).is_none() {
+        let uid = there.get(&["metadata", "uid"]).cloned().unwrap_or_default();
+        let mark = json!({"metadata": {"uid": uid, "annotations": {MARK: RESTORE}}});
+        let server = &restore.target.server;
+        let marked = server.patch(pair.kind, namespace, name, &mark, FIELD_MANAGER, PatchOf::Object).await?;
+        return Ok(made(&marked, true));
     }
     Ok(made(&there, true))
 }

@@ -9,7 +9,8 @@ use crate::{
     Content, ManagementCluster,
     mover::{
         ClusterChoice, JournalKeeper, MARK, MoveError, MoveJournal, MovePlan, MoveRequest, MoveSide,
-        OnTarget, Route, journal::HeldJournal,
+        OnTarget, Route,
+        journal::{HeldJournal, source_of},
     },
 };
 
@@ -26,7 +27,7 @@ impl<'a> Work<'a> {
         let journal = if let Some(journal) = plan.unfinished.take() {
             journal
         } else {
-            let lost = lost_run(&target, request, &plan).await?;
+            let lost = lost_run(route, request, &plan).await?;
             if lost.is_none() && plan.moves_nothing() {
                 return Ok(None);
             }
@@ -82,9 +83,12 @@ fn chosen(request: &MoveRequest, plan: &MovePlan) -> Option<BTreeSet<String>> {
 }
 
 /// The run of a move whose journal is lost: it is on what it has paused, here or there. On the target only what is no longer
-/// on the source counts: the rest may be of another move.
+/// on the source counts, and only if it came from there.
+/// # Errors
+/// `Orphaned` where nothing is left to move and Clusters of the target are paused by a move out of another cluster: nobody
+/// knows whether all of it came.
 async fn lost_run(
-    target: &ManagementCluster,
+    Route { source, target }: Route<'_>,
     request: &MoveRequest,
     plan: &MovePlan,
 ) -> Result<Option<String>, MoveError> {
@@ -98,9 +102,15 @@ async fn lost_run(
     let on_source: BTreeSet<ObjectKey> =
         graph.iter().map(|(node, _)| plan.key_on_target(node, request)).collect();
     let marked = marked(target).await.map_err(at(MoveSide::Target))?;
-    let mut orphans =
-        marked.into_iter().filter(|(key, _)| places.contains(&key.namespace) && !on_source.contains(key));
-    Ok(orphans.next().map(|(_, run)| run))
+    let orphans = marked.into_iter().filter(|(key, run)| {
+        places.contains(&key.namespace) && !on_source.contains(key) && source_of(run).is_some()
+    });
+    let here = source.identity().await.map_err(at(MoveSide::Source))?;
+    let (ours, foreign): (Vec<_>, Vec<_>) = orphans.partition(|(_, run)| here.is_source_of(run));
+    if ours.is_empty() && !foreign.is_empty() && plan.moves_nothing() {
+        return Err(MoveError::Orphaned { objects: foreign.into_iter().map(|(key, _)| key).collect() });
+    }
+    Ok(ours.into_iter().next().map(|(_, run)| run))
 }
 
 /// The kinds of `cluster.x-k8s.io` that a move or a save pauses, and marks.

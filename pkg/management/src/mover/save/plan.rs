@@ -33,7 +33,10 @@ pub async fn plan_save(
     keeper: &JournalKeeper,
 ) -> Result<MovePlan, MoveError> {
     let journal = Box::pin(move_state(Some(source), None)).await?.filter(MoveJournal::is_unfinished);
-    if let Some(journal) = journal.filter(|journal| !journal.namespaces.is_disjoint(&request.namespaces)) {
+    let overlaps = |journal: &MoveJournal| {
+        request.namespaces.is_empty() || !journal.namespaces.is_disjoint(&request.namespaces)
+    };
+    if let Some(journal) = journal.filter(overlaps) {
         let what = format!("it goes to `{}`", journal.target.address);
         return Err(journal.in_the_way(&what).into());
     }
@@ -98,7 +101,7 @@ fn check_names(moving: &[&Facts]) -> Vec<Problem> {
                 file_name(&objects[0].key),
                 kinds.join(", ")
             ),
-            "`backup` keeps them apart",
+            "`capstan backup` keeps them apart",
         )
     };
     files.values().filter(|objects| objects.len() > 1).map(told).collect()
@@ -128,7 +131,7 @@ pub(crate) fn check_marks(moving: &[&Facts]) -> Vec<Problem> {
     if !saved.is_empty() {
         told.push(problem(
             format!("being saved to files: {}", listed(saved)),
-            "wait until that is done; if it was cut off, the same command or `move --abort --to-directory DIR` resumes them",
+            "wait until that is done; if it was cut off, the same command or `capstan move --abort --to-directory DIR` resumes them",
         ));
     }
     if !restored.is_empty() {

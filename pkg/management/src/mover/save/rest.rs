@@ -136,7 +136,7 @@ pub async fn resume_saved(
     // Classes of other namespaces rest along with the Clusters that use them.
     let here: BTreeSet<&String> = found
         .iter()
-        .filter(|(key, _)| request.namespaces.contains(&key.namespace))
+        .filter(|(key, _)| request.namespaces.is_empty() || request.namespaces.contains(&key.namespace))
         .map(|(_, run)| run)
         .filter(|run| process_of(run).is_some())
         .collect();

@@ -309,3 +309,43 @@ fn what_begins_to_go_while_it_is_archived_is_left_out_too() {
         );
     });
 }
+
+#[test]
+fn an_archive_takes_all_namespaces_and_refuses_those_that_hold_nothing() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lines = started.lab.lines();
+        let (source, target, keeper) = (lines.source().await, lines.target().await, keeper("1"));
+        let of = |namespaces: &[&str]| MoveRequest {
+            namespaces: namespaces.iter().map(ToString::to_string).collect(),
+            ..request()
+        };
+        let plan = async |cluster: &ManagementCluster, request: &MoveRequest| {
+            plan_save(cluster, request, SaveRest::AsItIs, SaveInto::Archive, &keeper).await
+        };
+        let all = plan(&source, &of(&[])).await.unwrap();
+        let clusters = all.selection.moving().map(|node| all.facts(node).key.to_string());
+        let clusters: Vec<String> = clusters.filter(|key| key.starts_with("Cluster ")).collect();
+        assert_eq!(clusters, ["Cluster other/x", "Cluster team/a", "Cluster team/b", "Cluster team/c"]);
+        let problems =
+            async |cluster: &ManagementCluster, request: &MoveRequest| match plan(cluster, request).await {
+                Err(MoveError::Problems(found)) => {
+                    found.problems.into_iter().map(|one| one.text).collect::<Vec<_>>()
+                }
+                other => panic!("{other:?}"),
+            };
+        assert_eq!(
+            problems(&source, &of(&["team", "taem", "kube-system"])).await,
+            [
+                "cannot back up namespace `kube-system`: it holds no Clusters",
+                "cannot back up namespace `taem`: it does not exist",
+            ]
+        );
+        started.lab.target.delete(kind::AWS_CLUSTER_STATIC_IDENTITY, "account").await;
+        assert_eq!(
+            problems(&target, &of(&[])).await,
+            ["cannot back up the management cluster: it holds no Clusters"]
+        );
+    });
+}

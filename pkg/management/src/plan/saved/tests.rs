@@ -59,6 +59,7 @@ fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
     LifecyclePlan {
         verb: Verb::Init,
         cert_manager: CertManagerPlan::Keep { version: "v1.0.0".to_owned() },
+        cert_manager_objects: None,
         providers: vec![ProviderPlan {
             id: ProviderId::new(ProviderType::Core, "cluster-api"),
             namespace: "n".to_owned(),

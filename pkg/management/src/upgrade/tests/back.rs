@@ -10,11 +10,11 @@ async fn going_back_restores_what_was_there_before() {
     let before = lab.installed().await;
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
     assert_ne!(lab.installed().await, before);
-    assert_eq!(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap(), None);
+    assert_eq!(lab.roll_back().await.unwrap(), None);
     assert_eq!(lab.versions().await, all_at(OLD));
     assert_eq!(lab.installed().await, before);
     assert!(lab.journal().await.is_empty());
-    let again = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+    let again = lab.roll_back().await;
     assert!(
         matches!(again, Err(LifecycleError::Upgrade(UpgradeError::NoJournal { verb: "roll back" }))),
         "{again:?}"
@@ -27,7 +27,7 @@ async fn an_upgrade_cut_off_anywhere_can_be_gone_back_from() {
         let lab = Lab::start().await;
         let before = lab.installed().await;
         assert!(!lab.upgrade_until(at, &to_contract()).await);
-        let back = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+        let back = lab.roll_back().await;
         match back {
             // Nothing but parts of a journal was written.
             Err(LifecycleError::Upgrade(UpgradeError::NoJournal { .. })) if at == 2 => {}
@@ -46,7 +46,7 @@ async fn second_upgrade_cut_off_at_its_start_keeps_a_way_back() {
         assert_eq!(lab.upgrade(&to_versions(&[(docker(), NEW)])).await.unwrap(), None);
         let upgraded = lab.installed().await;
         lab.upgrade_until(at, &to_versions(&[(docker(), newer)])).await;
-        let back = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+        let back = lab.roll_back().await;
         assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None);
         let found = lab.installed().await;
         assert!(found == before || found == upgraded, "cut off at {at}");
@@ -59,7 +59,7 @@ async fn going_back_cut_off_anywhere_is_completed_by_the_same_command() {
         let lab = Lab::start().await;
         let before = lab.installed().await;
         assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
-        lab.cut_off(at, rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse)).await;
+        Box::pin(lab.cut_off(at, lab.roll_back())).await;
         if at > 0 {
             let forth = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await;
             match forth {
@@ -67,7 +67,7 @@ async fn going_back_cut_off_anywhere_is_completed_by_the_same_command() {
                 other => panic!("cut off at {at}: {other:?}"),
             }
         }
-        let back = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+        let back = lab.roll_back().await;
         assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None);
         assert_eq!(lab.installed().await, before, "cut off at {at}");
     }
@@ -96,7 +96,7 @@ async fn a_new_storage_version_is_gone_back_from_while_there_are_no_objects() {
         definition["status"]["storedVersions"].clone()
     };
     assert_eq!(stored().await, json!(["v1beta2", "v1beta3"]));
-    assert_eq!(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap(), None);
+    assert_eq!(lab.roll_back().await.unwrap(), None);
     assert_eq!(stored().await, json!(["v1beta2"]));
     assert_eq!(lab.installed().await, before);
 }
@@ -107,11 +107,8 @@ async fn going_back_from_a_new_storage_version_cut_off_anywhere_is_completed_by_
         let lab = Lab::with(with_new_storage()).await;
         let before = lab.installed().await;
         assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
-        assert!(
-            !lab.cut_off(at, rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse)).await,
-            "cut off at {at}"
-        );
-        let back = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+        assert!(!Box::pin(lab.cut_off(at, lab.roll_back())).await, "cut off at {at}");
+        let back = lab.roll_back().await;
         assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None);
         assert_eq!(lab.installed().await, before, "cut off at {at}");
     }
@@ -128,7 +125,7 @@ async fn there_is_no_way_back_from_a_new_storage_version_once_there_are_objects(
         )
         .await;
     let revision = lab.revision();
-    match rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await {
+    match lab.roll_back().await {
         Err(error @ LifecycleError::Upgrade(UpgradeError::NoWayBack { .. })) => assert_eq!(
             error.to_string(),
             format!(
@@ -151,13 +148,13 @@ async fn there_is_no_way_back_once_a_provider_went_on_or_away() {
         Err(LifecycleError::Upgrade(UpgradeError::NoWayBack { reasons })) => reasons,
         other => panic!("{other:?}"),
     };
-    let found: Vec<String> = reasons(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await);
+    let found: Vec<String> = reasons(lab.roll_back().await);
     assert_eq!(
         found,
         ["`infrastructure-docker` has version v1.15.0, and the upgrade went from v1.13.5 to v1.14.0"]
     );
     lab.fixture.delete(PROVIDER, &place).await;
-    let found: Vec<String> = reasons(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await);
+    let found: Vec<String> = reasons(lab.roll_back().await);
     assert_eq!(found, ["`infrastructure-docker` is no longer installed"]);
 }
 
@@ -170,15 +167,15 @@ async fn a_journal_that_was_tampered_with_changes_nothing() {
     let place = format!("{}/{}", namespace_of(&core()), part["metadata"]["name"].as_str().unwrap());
     lab.fixture.merge(SECRET, &place, &json!({"data": {"manifests": "AAAA"}})).await;
     let revision = lab.revision();
-    let result = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+    let result = lab.roll_back().await;
     assert!(matches!(result, Err(LifecycleError::Upgrade(UpgradeError::Journal { .. }))), "{result:?}");
     let index = format!("{}/capstan-upgrade", namespace_of(&core()));
     lab.fixture.delete(SECRET, &place).await;
-    let gone = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap_err().to_string();
+    let gone = lab.roll_back().await.unwrap_err().to_string();
     assert!(gone.ends_with("is gone"), "{gone}");
     // {"format":2}
     lab.fixture.merge(SECRET, &index, &json!({"data": {"journal": "eyJmb3JtYXQiOjJ9"}})).await;
-    let newer = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap_err().to_string();
+    let newer = lab.roll_back().await.unwrap_err().to_string();
     assert!(newer.ends_with("it has format 2, and this binary knows 1"), "{newer}");
     assert!(lab.revision() <= revision + 2, "nobody but this test wrote anything");
 }
@@ -209,7 +206,7 @@ async fn kept_manifests_that_were_changed_are_refused() {
     let readable = json!({"data": {"manifests": another["data"]["manifests"]}});
     lab.fixture.merge(SECRET, &place, &readable).await;
     let revision = lab.revision();
-    let result = rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await;
+    let result = lab.roll_back().await;
     assert!(matches!(result, Err(LifecycleError::Upgrade(UpgradeError::Journal { .. }))), "{result:?}");
     assert_eq!(lab.revision(), revision);
 }
@@ -247,7 +244,7 @@ async fn journal_says_which_providers_have_arrived() {
     assert_eq!(state.providers, [row(core(), true), row(docker(), false)]);
     assert!(!state.rolling_back);
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
-    stopped_at(&lab, &core(), rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse)).await;
+    Box::pin(stopped_at(&lab, &core(), lab.roll_back())).await;
     let state = unfinished(&lab).await;
     assert_eq!(state.providers, [row(core(), true), row(docker(), false)]);
     assert!(state.rolling_back);
@@ -256,9 +253,8 @@ async fn journal_says_which_providers_have_arrived() {
 #[tokio::test]
 async fn interrupted_rollback_of_an_unfinished_upgrade_is_resumed() {
     let lab = half_upgraded().await;
-    stopped_at(&lab, &core(), rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse)).await;
-    let sources = lab.releases.sources();
-    assert_eq!(resume_upgrade(&lab.cluster, &sources, WAIT, OnUnfinished::Refuse).await.unwrap(), None);
+    Box::pin(stopped_at(&lab, &core(), lab.roll_back())).await;
+    assert_eq!(lab.resume().await.unwrap(), None);
     assert_eq!(lab.versions().await, all_at(OLD));
     assert!(lab.journal().await.is_empty());
 }
@@ -275,8 +271,8 @@ async fn object_created_during_a_rollback_keeps_its_stored_version() {
         "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta3, kind: DockerMachine, \
          metadata: {name: late, namespace: default}}",
     );
-    let back = rollback_upgrade(&cluster, WAIT, OnUnfinished::Refuse);
-    let result = moment.during(back, late).await;
+    let plan = plan_rollback(&cluster, OnUnfinished::Refuse).await.unwrap();
+    let result = Box::pin(moment.during(rollback_upgrade(&cluster, plan, WAIT), late)).await;
     assert!(matches!(result, Err(LifecycleError::Upgrade(UpgradeError::NoWayBack { .. }))), "{result:?}");
     let definition = lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, MACHINES).await.unwrap();
     assert_eq!(definition["status"]["storedVersions"], json!(["v1beta2", "v1beta3"]));

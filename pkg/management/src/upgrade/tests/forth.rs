@@ -1,5 +1,4 @@
 use super::*;
-use crate::OnUnfinished;
 
 #[tokio::test]
 async fn an_upgrade_changes_every_provider_in_place_and_deletes_what_is_no_longer_part() {
@@ -83,9 +82,9 @@ async fn what_was_begun_is_gone_on_with_by_name_and_stands_in_the_way_of_other_t
     assert!(!lab.upgrade_until(8, &to_contract()).await);
     let other = plan_upgrade(&lab.cluster, &sources, &to_versions(&[(core(), NEW)])).await;
     assert!(matches!(other, Err(LifecycleError::Upgrade(UpgradeError::Unfinished(_)))), "{other:?}");
-    assert_eq!(resume_upgrade(&lab.cluster, &sources, WAIT, OnUnfinished::Refuse).await.unwrap(), None);
+    assert_eq!(lab.resume().await.unwrap(), None);
     assert_eq!(lab.versions().await, all_at(NEW));
-    let again = resume_upgrade(&lab.cluster, &sources, WAIT, OnUnfinished::Refuse).await;
+    let again = lab.resume().await;
     assert!(
         matches!(again, Err(LifecycleError::Upgrade(UpgradeError::NoJournal { verb: "resume" }))),
         "{again:?}"
@@ -96,12 +95,12 @@ async fn what_was_begun_is_gone_on_with_by_name_and_stands_in_the_way_of_other_t
 async fn an_upgrade_that_is_forgotten_leaves_what_it_did() {
     let lab = Lab::start().await;
     assert!(matches!(
-        abort_upgrade(&lab.cluster).await,
+        abort_upgrade(&lab.cluster, WriteMode::Real).await,
         Err(LifecycleError::Upgrade(UpgradeError::NoJournal { verb: "abort" }))
     ));
     assert!(!lab.upgrade_until(9, &to_contract()).await);
     let versions = lab.versions().await;
-    abort_upgrade(&lab.cluster).await.unwrap();
+    abort_upgrade(&lab.cluster, WriteMode::Real).await.unwrap();
     assert!(lab.journal().await.is_empty());
     assert_eq!(lab.versions().await, versions);
     assert_eq!(lab.upgrade(&to_versions(&[(docker(), NEW), (core(), NEW)])).await.unwrap(), None);
@@ -199,7 +198,7 @@ async fn what_another_tool_installed_is_upgraded_by_its_labels() {
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
     assert_eq!(lab.versions().await, all_at(NEW));
     assert_eq!(lab.extras().await, ["added"]);
-    assert_eq!(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap(), None);
+    assert_eq!(lab.roll_back().await.unwrap(), None);
     assert_eq!(lab.extras().await, ["dropped"]);
 }
 

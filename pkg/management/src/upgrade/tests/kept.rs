@@ -1,5 +1,4 @@
 use super::*;
-use crate::OnUnfinished;
 
 async fn scale(lab: &Lab, replicas: u32) {
     let place = format!("{}/manager", namespace_of(&docker()));
@@ -77,7 +76,7 @@ async fn a_definition_that_only_the_new_version_has_stays_when_it_is_used_before
                 "metadata": {"name": "a", "namespace": "default"}});
             lab.fixture.apply(&thing.to_string()).await;
         }
-        assert_eq!(rollback_upgrade(&lab.cluster, WAIT, OnUnfinished::Refuse).await.unwrap(), None);
+        assert_eq!(lab.roll_back().await.unwrap(), None);
         let name = "dockerthings.infrastructure.cluster.x-k8s.io";
         let definition = lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, name).await;
         assert_eq!(definition.is_some(), is_used);

@@ -19,7 +19,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Of these machines.
+    /// Counts machines by the conditions that they have.
     pub(super) fn of(machines: &[Value], wanted: usize) -> Self {
         let having = |kind: &str| machines.iter().filter(|machine| has(machine, kind)).count();
         Self {

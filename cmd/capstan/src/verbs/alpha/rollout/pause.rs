@@ -1,7 +1,7 @@
 use management::RolloutChange;
 
-use super::{change::change_all, target::Target};
-use crate::{Failure, session::Session, settings::LeaseFlags};
+use super::change::{ChangeFlags, change_all};
+use crate::{Failure, session::Session};
 
 /// Do nothing more about changes of a resource until it is resumed
 #[derive(clap::Args)]
@@ -10,12 +10,9 @@ use crate::{Failure, session::Session, settings::LeaseFlags};
   {bin} alpha rollout pause kcp/demo-control-plane md/demo-workers")]
 pub(crate) struct Pause {
     #[command(flatten)]
-    target: Target,
-
-    #[command(flatten)]
-    lease: LeaseFlags,
+    change: ChangeFlags,
 }
 
 pub(crate) fn run(args: &Pause, session: &mut Session) -> Result<(), Failure> {
-    change_all(RolloutChange::Pause, &args.target, &args.lease, session)
+    change_all(RolloutChange::Pause, &args.change, session)
 }

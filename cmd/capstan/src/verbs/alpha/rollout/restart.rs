@@ -1,7 +1,7 @@
 use management::RolloutChange;
 
-use super::{change::change_all, target::Target};
-use crate::{Failure, session::Session, settings::LeaseFlags};
+use super::change::{ChangeFlags, change_all};
+use crate::{Failure, session::Session};
 
 /// Replace all machines, one after the other, though nothing of them has changed
 ///
@@ -12,12 +12,9 @@ use crate::{Failure, session::Session, settings::LeaseFlags};
   {bin} alpha rollout restart kcp/demo-control-plane md/demo-workers")]
 pub(crate) struct Restart {
     #[command(flatten)]
-    target: Target,
-
-    #[command(flatten)]
-    lease: LeaseFlags,
+    change: ChangeFlags,
 }
 
 pub(crate) fn run(args: &Restart, session: &mut Session) -> Result<(), Failure> {
-    change_all(RolloutChange::Restart, &args.target, &args.lease, session)
+    change_all(RolloutChange::Restart, &args.change, session)
 }

@@ -1,7 +1,7 @@
 use management::RolloutChange;
 
-use super::{change::change_all, target::Target};
-use crate::{Failure, session::Session, settings::LeaseFlags};
+use super::change::{ChangeFlags, change_all};
+use crate::{Failure, session::Session};
 
 /// Go on with a resource that was paused
 #[derive(clap::Args)]
@@ -10,12 +10,9 @@ use crate::{Failure, session::Session, settings::LeaseFlags};
   {bin} alpha rollout resume kcp/demo-control-plane md/demo-workers")]
 pub(crate) struct Resume {
     #[command(flatten)]
-    target: Target,
-
-    #[command(flatten)]
-    lease: LeaseFlags,
+    change: ChangeFlags,
 }
 
 pub(crate) fn run(args: &Resume, session: &mut Session) -> Result<(), Failure> {
-    change_all(RolloutChange::Resume, &args.target, &args.lease, session)
+    change_all(RolloutChange::Resume, &args.change, session)
 }

@@ -5,12 +5,17 @@ use management::{RolloutProgress, rollout_progress, watch_rollouts};
 
 use super::target::Target;
 use crate::{
-    Failure, failure::Kind, session::Session, settings::OutputFormat, ui::table, verbs::lifecycle::span,
+    Failure,
+    failure::Kind,
+    session::Session,
+    settings::OutputFormat,
+    ui::{Narrow, quit, table_within},
+    verbs::lifecycle::span,
 };
 
 /// Show how far rollouts are
 ///
-/// With `--watch` it waits until all of them are complete, and fails when they are not in time.
+/// With `--watch` it waits until all of them are complete, and fails when they are not in time; `q` and Ctrl-C end it.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   {bin} alpha rollout status kcp/demo-control-plane md/demo-workers
@@ -39,11 +44,19 @@ pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let progress = if args.watch {
         let messages = session.messages().clone();
         let tell = |one: &RolloutProgress| messages.status(line(one));
-        session.block_on(watch_rollouts(&cluster, &resources, timeout, tell))?
+        let mut keyboard = session.keyboard()?;
+        session.block_on(async {
+            tokio::select! {
+                biased;
+                progress = watch_rollouts(&cluster, &resources, timeout, tell) => progress.map_err(Failure::from),
+                () = quit(keyboard.as_mut()) => Err(Failure::interrupted()),
+            }
+        })?
     } else {
         session.block_on(rollout_progress(&cluster, &resources))?
     };
-    let report = format.render(&printed(&progress), text)?;
+    let width = session.printer().width();
+    let report = format.render(&printed(&progress), |report| text(report, width))?;
     session.printer().data(report)?;
     match timeout {
         Some(timeout) if !progress.iter().all(RolloutProgress::is_complete) => Err(late(timeout)),
@@ -76,7 +89,15 @@ fn line(one: &RolloutProgress) -> String {
     format!("{}: {state}{message}", one.object)
 }
 
-fn text(report: &RolloutReport) -> String {
+/// Ways to fit a terminal.
+const NARROW: [Narrow; 4] = [
+    Narrow::Shorten("NAME", 24),
+    Narrow::Drop("AVAILABLE"),
+    Narrow::Drop("REPLICAS"),
+    Narrow::Drop("DESIRED"),
+];
+
+fn text(report: &RolloutReport, width: Option<usize>) -> String {
     let count = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
     let cells: Vec<_> = report
         .rollouts
@@ -94,5 +115,5 @@ fn text(report: &RolloutReport) -> String {
         })
         .collect();
     let head = ["NAME", "STATE", "DESIRED", "REPLICAS", "UP TO DATE", "AVAILABLE", "MESSAGE"];
-    table(head, &rows)
+    table_within(width, &NARROW, head, &rows)
 }

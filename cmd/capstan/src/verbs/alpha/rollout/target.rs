@@ -2,6 +2,7 @@ use management::{ManagementCluster, ResourceRef, RolloutResource};
 
 use crate::{
     Failure,
+    events::ProgressFormat,
     session::Session,
     settings::{self, ServerFlags},
 };
@@ -22,6 +23,11 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// The form in which progress is shown.
+    pub(super) fn progress(&self) -> ProgressFormat {
+        self.server.pace.progress
+    }
+
     /// Connects, and tells what is meant. Every word is looked at before anything is done to the first.
     /// # Errors
     /// Says which word is no resource.

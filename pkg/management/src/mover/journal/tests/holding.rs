@@ -105,6 +105,15 @@ async fn a_journal_deleted_during_a_run_stops_it_and_stays_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn source_is_unfinished_until_the_target_is_finished() {
+    let lab = Lab::start().await;
+    let mut held = take(&lab, begun(), &keeper("1")).await.unwrap();
+    crate::faults::strike(&lab.target, "403,verb=patch,resource=configmaps");
+    held.finish(&MoveReport::default()).await.unwrap_err();
+    assert_eq!(both(&lab).await.map(|kept| kept.unwrap().phase), [MovePhase::Pausing; 2]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_journal_that_is_left_on_one_side_alone_is_gone_on_with() {
     for deleted_on_source in [true, false] {
         let lab = Lab::start().await;

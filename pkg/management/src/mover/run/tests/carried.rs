@@ -11,7 +11,7 @@ use support::{
 
 use super::world::{World, installed, keeper, moves, request, state};
 use crate::{
-    MoveRequest, Route, carry_out_move,
+    ClusterChoice, MoveRequest, Route, carry_out_move,
     mover::{lab::Lab, move_report, move_state},
     plan_move,
 };
@@ -189,6 +189,22 @@ async fn a_move_of_nothing_says_where_clusters_are_and_leaves_the_last_move_to_b
     );
     assert!(now.0.is_some() && now.1.is_some());
     assert_eq!(now, last);
+}
+
+#[tokio::test]
+async fn repeated_move_names_the_move_that_has_done_it() {
+    let lab = Lab::start().await;
+    futures::join!(installed(&lab.source), installed(&lab.target));
+    let named = MoveRequest { clusters: ClusterChoice::Named(BTreeSet::from(["b".to_owned()])), ..request() };
+    for (cluster_name, request) in [("a", request()), ("b", named)] {
+        lab.source.create(cluster(&format!("team/{cluster_name}"))).await;
+        let first = moves(&lab, &request, cluster_name).await.unwrap();
+        let lines = lab.lines();
+        let (source, target) = (lines.source().await, lines.target().await);
+        let plan = Box::pin(plan_move(&source, Some(&target), &request)).await.unwrap();
+        assert_eq!(plan.finished.map(|journal| journal.run), Some(first.journal.run));
+        assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
+    }
 }
 
 #[tokio::test]

@@ -6,72 +6,20 @@ use support::{
     kind,
 };
 
-use super::world::{Started, World, carried_out, installed, moved, moves, request, state};
+use super::{
+    phases::Point,
+    world::{World, carried_out, installed, moved, moves, request, state},
+};
 use crate::{
-    MoveError, MovePhase, move_state,
+    MoveError, MovePhase,
     mover::{BLOCK_MOVE, MARK, lab::Lab},
     plan_move,
 };
 
-/// Cuts a move off some requests behind the beginning of a phase.
-async fn cut_off_in(world: &World, phase: MovePhase, behind: u64) -> Started {
-    // Of these numbers of requests, the first is too few, and the second enough.
-    let (mut few, mut enough) = (20, 1000);
-    while enough - few > 1 {
-        let middle = u64::midpoint(few, enough);
-        let begun = cut_off_after(world, middle).await.1 >= Some(phase);
-        *(if begun { &mut enough } else { &mut few }) = middle;
-    }
-    let (started, found) = cut_off_after(world, enough + behind).await;
-    assert_eq!(found, Some(phase));
-    started
-}
-
-async fn cut_off_after(world: &World, requests: u64) -> (Started, Option<MovePhase>) {
-    let started = world.start().await;
-    let lines = started.lab.breaking_after(requests);
-    let (source, target) = (lines.source().await, lines.target().await);
-    lines.until_broken(moved(&source, &target, &request(), "1")).await;
-    let source = started.lab.lines().source().await;
-    let phase = move_state(Some(&source), None).await.unwrap().map(|journal| journal.phase);
-    (started, phase)
-}
-
-const JOURNAL: &str = "cluster-api-system/capstan-move";
-
-async fn without_journals(lab: &Lab) {
-    for side in [&lab.source, &lab.target] {
-        side.delete(kind::CONFIG_MAP, JOURNAL).await;
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_journal_that_is_deleted_in_the_middle_is_not_missed() {
-    let world = Box::pin(World::build()).await;
-    let clean = world.start().await;
-    moves(&clean.lab, &request(), "1").await.unwrap();
-    let expected = state(&clean.lab).await;
-    for (phase, behind) in [
-        (MovePhase::Pausing, 6),
-        (MovePhase::Creating, 90),
-        (MovePhase::Deleting, 50),
-        (MovePhase::Resuming, 4),
-    ] {
-        let started = cut_off_in(&world, phase, behind).await;
-        let when = format!("cut off in {phase:?}, without a journal");
-        without_journals(&started.lab).await;
-        let outcome = moves(&started.lab, &request(), "2").await;
-        outcome.unwrap_or_else(|error| panic!("{when}: {error:?}"));
-        let found = state(&started.lab).await;
-        found.check(&when);
-        found.assert_same(&expected, &when);
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn what_a_user_changes_between_two_runs_is_not_lost() {
     let world = Box::pin(World::build()).await;
-    let started = cut_off_in(&world, MovePhase::Creating, 90).await;
+    let started = Point::new(MovePhase::Creating, 20).interrupt(&world).await;
     let lab = &started.lab;
     lab.source.merge(kind::CLUSTER, "team/a", &json!({"metadata": {"labels": {"late": "1"}}})).await;
     lab.source.create(cluster("team/new")).await;

@@ -232,6 +232,21 @@ async fn damage_on_the_target_stops_a_move_before_any_deletion() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn object_that_took_the_place_of_a_copy_stops_a_move() {
+    let lab = Box::pin(lab()).await;
+    lab.source.create([labelled(kind::CONFIG_MAP, "team/config", "source")]).await;
+    let replace = async {
+        lab.target.delete(kind::CONFIG_MAP, "team/config").await;
+        lab.target.create([labelled(kind::CONFIG_MAP, "team/config", "target")]).await;
+    };
+    let outcome = moved_with(&lab, &request(), MovePhase::Verifying, replace).await;
+    let differing: Vec<String> = differing(outcome).into_iter().map(|(key, _)| key).collect();
+    assert_eq!(differing, ["ConfigMap team/config"]);
+    assert_eq!(from(lab.source.get(kind::CONFIG_MAP, "team/config").await), "source");
+    assert_nothing_is_deleted(&lab.source).await;
+}
+
 async fn assert_nothing_is_deleted(source: &Fixture) {
     for kind in
         [kind::SECRET, kind::CLUSTER, kind::KUBEADM_CONTROL_PLANE, kind::MACHINE, kind::DOCKER_MACHINE]

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use apply::Lease;
+use apply::{Lease, LeaseRequest};
 use serde_json::Value;
 
 use super::world::{State, World, keeper, moved, request, runtime, state};
@@ -29,15 +29,24 @@ enum Second {
 }
 
 /// Runs something under the leases of both clusters.
-async fn under_leases<T>(
+pub(super) async fn under_leases<T>(
     lines: &Lines,
     process: &str,
+    work: impl AsyncFnOnce(&ManagementCluster, &ManagementCluster) -> T,
+) -> T {
+    under_leases_of(lines, &lease_request(process), work).await
+}
+
+/// The same with leases that are requested in this way.
+pub(super) async fn under_leases_of<T>(
+    lines: &Lines,
+    request: &LeaseRequest,
     work: impl AsyncFnOnce(&ManagementCluster, &ManagementCluster) -> T,
 ) -> T {
     let (source, target) = (lines.source().await, lines.target().await);
     let mut leases = Vec::new();
     for cluster in [&source, &target] {
-        leases.push(Lease::acquire(cluster.server(), &lease_request(process)).await.unwrap());
+        leases.push(Lease::acquire(cluster.server(), request).await.unwrap());
     }
     let guarded = |cluster: &ManagementCluster| {
         leases.iter().fold(cluster.clone(), |cluster, lease| cluster.under(lease))

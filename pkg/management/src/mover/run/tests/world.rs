@@ -89,7 +89,8 @@ pub(super) async fn installed(fixture: &Fixture) {
 }
 
 async fn fixture(folder: &Path) -> Fixture {
-    Fixture::builder().options(|options| options.data_dir = Some(folder.to_owned())).start().await
+    let builder = Fixture::builder().clock_at("2026-01-02T03:04:05Z");
+    builder.options(|options| options.data_dir = Some(folder.to_owned())).start().await
 }
 
 fn copied(from: &Path) -> TempDir {
@@ -166,7 +167,7 @@ pub(in crate::mover) async fn state(lab: &Lab) -> State {
     State { source: side(&lab.source).await, target: side(&lab.target).await }
 }
 
-async fn side(fixture: &Fixture) -> BTreeMap<String, Value> {
+pub(in crate::mover) async fn side(fixture: &Fixture) -> BTreeMap<String, Value> {
     let all = Everything::of(&fixture.client()).await;
     let uids: BTreeMap<&str, String> = all
         .iter()
@@ -226,6 +227,18 @@ impl State {
             let managers = object["metadata"]["managedFields"].to_string();
             assert!(!managers.contains("capstan"), "{when}: {name} is managed by {managers}");
         }
+    }
+
+    /// The same without the field managers of what is outside of the namespace that moves.
+    pub(in crate::mover) fn without_foreign_managers(&self) -> Self {
+        let side = |objects: &BTreeMap<String, Value>| {
+            let mut objects = objects.clone();
+            for (_, object) in objects.iter_mut().filter(|(name, _)| !name.contains(" team/")) {
+                object["metadata"].as_object_mut().unwrap().remove("managedFields");
+            }
+            objects
+        };
+        Self { source: side(&self.source), target: side(&self.target) }
     }
 
     /// The same as another, with the first difference told.

@@ -12,7 +12,9 @@ use crate::controllers::cluster_api::{
 
 pub(super) fn write(world: &dyn World, object: &mut Value, cluster: &Value, machines: &[Value]) {
     let contract = Contract::of(object);
-    let counts = Counts::of(machines, wanted_replicas(object));
+    // The real controller judges its Machines in the look that writes this: counts are of the generation observed.
+    let up_to_date = machines.iter().filter(|machine| super::is_up_to_date(world, object, machine)).count();
+    let counts = Counts { up_to_date, ..Counts::of(machines, wanted_replicas(object)) };
     let up = machines.iter().any(|machine| present(machine, "/status/nodeRef").is_some());
     let initialized = up || contract.is_initialized(object, "initialized", "controlPlaneInitialized");
     if initialized {

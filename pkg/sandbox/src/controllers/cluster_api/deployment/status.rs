@@ -1,4 +1,7 @@
 //! The status of a MachineDeployment.
+//!
+//! As with the real controller, counts come from Machines that their MachineSets judge later: right after a change the
+//! status names the new generation with the counts of the old one.
 
 use serde_json::{Value, json};
 

@@ -60,6 +60,27 @@ async fn a_control_plane_takes_a_version_one_machine_at_a_time() {
 }
 
 #[tokio::test]
+async fn control_plane_counts_belong_to_the_generation_it_observed() {
+    for contract in CONTRACTS {
+        let world = World::new(contract).await;
+        world.apply_and_settle(world.cluster("a", 3, 0)).await;
+        let start = world.store().revision();
+        world.edit("KubeadmControlPlane", "a-cp", |it| it["spec"]["version"] = json!("v1.36.0")).await;
+        let mut watch = world.store().watch_all(start).unwrap();
+        let mut counts = Vec::new();
+        while let Some(change) = watch.try_next().unwrap() {
+            let body: Value = serde_json::from_slice(&change.after.body).unwrap();
+            let is_control_plane = &*change.after.key.resource.plural == "kubeadmcontrolplanes";
+            if is_control_plane && body["status"]["observedGeneration"] == body["metadata"]["generation"] {
+                let count = world.at(&body, "/status/v1beta2/upToDateReplicas", "/status/upToDateReplicas");
+                counts.push(count.as_u64().unwrap());
+            }
+        }
+        assert_eq!((counts.first(), counts.last()), (Some(&0), Some(&3)), "{contract}: {counts:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_control_plane_that_may_not_grow_makes_room_first() {
     for contract in CONTRACTS {
         let world = World::new(contract).await;

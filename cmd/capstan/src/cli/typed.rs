@@ -1,0 +1,87 @@
+use std::ffi::{OsStr, OsString};
+
+use clap::Arg;
+
+use super::{hoist::VerbPath, tree::named};
+use crate::{program::Program, ui::ErrorFormat};
+
+/// The value of a flag among the words typed so far: `--flag value`, `--flag=value`, `-f value`, `-fvalue`. The last
+/// one counts; words behind `--` are no flags.
+pub(crate) fn typed<'a>(words: &'a [impl AsRef<OsStr>], long: &str, short: Option<char>) -> Option<&'a str> {
+    let long = format!("--{long}");
+    let short = short.map(|letter| format!("-{letter}"));
+    let words: Vec<&str> =
+        words.iter().map_while(|word| word.as_ref().to_str()).take_while(|word| *word != "--").collect();
+    words.iter().enumerate().rev().find_map(|(at, word)| {
+        let names = std::iter::once(&long).chain(&short);
+        names.filter_map(|name| word.strip_prefix(name.as_str()).map(|rest| (name, rest))).find_map(
+            |(name, rest)| match rest.strip_prefix('=') {
+                Some(value) => Some(value),
+                None if rest.is_empty() => words.get(at + 1).copied(),
+                None if name.len() == 2 => Some(rest),
+                None => None,
+            },
+        )
+    })
+}
+
+/// The form of the error that ends a run, read off a command line that need not be right.
+pub(crate) fn error_format(program: Program, argv: &[OsString]) -> ErrorFormat {
+    let words = argv.get(1..).unwrap_or_default();
+    if typed(words, "progress", None) == Some("json") {
+        return ErrorFormat::ProgressLine;
+    }
+    let tree = named(program);
+    let command = VerbPath::find(&tree, words).command;
+    let is_file =
+        |arg: &Arg| arg.get_value_names().is_some_and(|names| names.iter().all(|name| name != "FORMAT"));
+    let mut outputs = command.get_arguments().filter(|arg| arg.get_short() == Some('o'));
+    if outputs.any(is_file) {
+        return ErrorFormat::Text;
+    }
+    match typed(words, "output", Some('o')) {
+        Some("json") => ErrorFormat::Json,
+        Some("yaml") => ErrorFormat::Yaml,
+        _ => ErrorFormat::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(line: &str) -> ErrorFormat {
+        let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        error_format(Program::Capstan, &argv)
+    }
+
+    #[test]
+    fn the_form_of_an_error_is_read_off_a_command_line_that_need_not_be_right() {
+        for line in ["capstan version -o json", "capstan vresion -ojson", "capstan --output=json x --y"] {
+            assert_eq!(format(line), ErrorFormat::Json, "{line}");
+        }
+        assert_eq!(format("capstan init -o json --progress json"), ErrorFormat::ProgressLine);
+        assert_eq!(format("capstan status -o yaml"), ErrorFormat::Yaml);
+        // Of these, one names a file, one is an argument, and one is followed by another.
+        for line in ["capstan convert -o json", "capstan status -- -o json", "capstan status -o json -o text"]
+        {
+            assert_eq!(format(line), ErrorFormat::Text, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_flag_is_found_in_every_way_it_can_be_typed() {
+        let infrastructure =
+            |words: &[&'static str]| typed(words, "infrastructure", Some('i')).map(str::to_owned);
+        for words in [
+            ["--infrastructure", "aws"],
+            ["--infrastructure=aws", ""],
+            ["-i", "aws"],
+            ["-iaws", ""],
+            ["-i=aws", ""],
+        ] {
+            assert_eq!(infrastructure(&words).as_deref(), Some("aws"), "{words:?}");
+        }
+        assert_eq!(infrastructure(&["--infrastructures=aws"]), None);
+    }
+}

@@ -1,0 +1,345 @@
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
+
+use apply::Credentials;
+
+use crate::{Environment, cli, program::Program, sandboxes::Home, settings::KubeFlags};
+
+/// Completes the commands that messages suggest, so that each can be pasted: the name this program was called by, and
+/// the flags of this run that choose clusters, the configuration and the lock.
+///
+/// Messages write a suggestion between backticks, beginning with `capstan` or `kubectl`, with the flags that belong to it
+/// alone. A flag of this run is added if the suggested command takes it and does not set it. In place of a kubeconfig a
+/// suggestion may have `TARGET`, the cluster this run writes to, or the address of an API server: either is replaced by
+/// the flags that choose this cluster, or by `FILE` if nothing on this machine is known to reach it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SuggestedCommands {
+    program: Program,
+    environment: Environment,
+    /// The clusters of this run: `--kubeconfig` and its siblings, and `--to-kubeconfig` and its siblings.
+    source: KubeFlags,
+    target: KubeFlags,
+    /// The flags that choose the configuration and the lock.
+    files: Vec<(&'static str, String)>,
+}
+
+/// In a suggestion: the cluster that this run writes to.
+const TARGET: &str = "TARGET";
+
+/// In a suggestion: a kubeconfig that only the user knows.
+const UNKNOWN: &str = "FILE";
+
+impl SuggestedCommands {
+    /// The suggestions of a run that has these flags.
+    pub(crate) fn new(
+        program: Program,
+        environment: Environment,
+        source: KubeFlags,
+        target: KubeFlags,
+        files: Vec<(&'static str, String)>,
+    ) -> Self {
+        Self { program, environment, source, target, files }
+    }
+
+    /// The suggestions of a run whose flags are not known.
+    pub(crate) fn of_program(program: Program) -> Self {
+        Self { program, ..Self::default() }
+    }
+
+    /// Completes every command of a text; all else stays as it is.
+    pub(crate) fn complete<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if !text.contains("`capstan ") && !text.contains("`kubectl ") {
+            return Cow::Borrowed(text);
+        }
+        let parts = text.split('`').enumerate();
+        let completed = parts.map(|(at, part)| match at % 2 {
+            1 => self.command(part),
+            _ => part.to_owned(),
+        });
+        Cow::Owned(completed.collect::<Vec<_>>().join("`"))
+    }
+
+    /// Completes one command, or several that are joined by pipes.
+    pub(crate) fn command(&self, command: &str) -> String {
+        let completed = command.split(" | ").map(|command| {
+            if let Some(words) = command.strip_prefix("capstan ") {
+                self.own(words)
+            } else if let Some(words) = command.strip_prefix("kubectl ") {
+                self.kubectl(words)
+            } else {
+                command.to_owned()
+            }
+        });
+        completed.collect::<Vec<_>>().join(" | ")
+    }
+
+    fn own(&self, words: &str) -> String {
+        let mut command = format!("{} {}", self.program.name(), self.resolved(words));
+        if !self.source.is_given() && !self.target.is_given() && self.files.is_empty() {
+            return command;
+        }
+        let taken = self.flags_of(words);
+        for (kube, prefix) in [(&self.source, "--"), (&self.target, "--to-")] {
+            if !names_cluster(words, prefix) {
+                self.add(&flags(kube, prefix), &taken, &mut command);
+            }
+        }
+        for (flag, value) in self.files.iter().filter(|(flag, _)| !words.contains(flag)) {
+            self.add(&[((*flag).to_owned(), value.clone())], &taken, &mut command);
+        }
+        command
+    }
+
+    fn add(&self, flags: &[(String, String)], taken: &[String], command: &mut String) {
+        for (flag, value) in flags.iter().filter(|(flag, _)| taken.contains(flag)) {
+            command.extend([" ", flag, " ", &*self.quoted(value)]);
+        }
+    }
+
+    /// The long flags that the command of these words takes; none of one that only asks for help.
+    fn flags_of(&self, words: &str) -> Vec<String> {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        if words.contains(&"--help") {
+            return Vec::new();
+        }
+        let mut tree = cli::tree_of(self.program);
+        tree.build();
+        let verbs = words.iter().map_while({
+            let mut command = &tree;
+            move |word| {
+                command = command.find_subcommand(word)?;
+                Some(command)
+            }
+        });
+        let command = verbs.last().unwrap_or(&tree);
+        command.get_arguments().filter_map(|arg| arg.get_long().map(|long| format!("--{long}"))).collect()
+    }
+
+    /// The words with every cluster that is not named by a file replaced by the flags that choose it.
+    fn resolved(&self, words: &str) -> String {
+        let mut resolved = words.to_owned();
+        for prefix in ["--to-", "--"] {
+            let flag = format!(" {prefix}kubeconfig ");
+            let Some((before, behind)) = resolved.split_once(&flag) else { continue };
+            let (cluster, rest) = behind.split_once(' ').map_or((behind, ""), |(one, rest)| (one, rest));
+            let kube = match cluster {
+                TARGET if self.target.is_given() => Some(self.target.clone()),
+                TARGET => Some(self.source.clone()),
+                address if address.starts_with("https://") => self.reaching(address, prefix),
+                _ => continue,
+            };
+            let unknown = || KubeFlags { kubeconfig: Some(UNKNOWN.into()), ..KubeFlags::default() };
+            let mut words = before.to_owned();
+            for (flag, value) in flags(&kube.unwrap_or_else(unknown), prefix) {
+                words.extend([" ", &*flag, " ", &*self.quoted(&value)]);
+            }
+            if !rest.is_empty() {
+                words.extend([" ", rest]);
+            }
+            resolved = words;
+        }
+        resolved
+    }
+
+    /// The flags that choose the cluster at an address: those of this run, or a sandbox. The current context needs no
+    /// flag, but as a target.
+    fn reaching(&self, address: &str, prefix: &str) -> Option<KubeFlags> {
+        let address = address.trim_end_matches('/');
+        let reaches = |kube: &KubeFlags| self.address(kube).is_some_and(|known| known == address);
+        let current = KubeFlags::default();
+        if prefix == "--" && reaches(&current) {
+            return Some(current);
+        }
+        let mut given = [&self.source, &self.target].into_iter().filter(|kube| kube.is_given());
+        given.find(|kube| reaches(kube)).cloned().or_else(|| self.sandbox_at(address))
+    }
+
+    fn sandbox_at(&self, address: &str) -> Option<KubeFlags> {
+        let home = Home::of(&self.environment).ok()?;
+        let serves = |name: &String| {
+            let server = home.folder(name).and_then(|folder| folder.last_server()).ok().flatten();
+            server.as_deref() == Some(address)
+        };
+        let name = home.names().ok()?.into_iter().find(serves)?;
+        Some(KubeFlags { sandbox: Some(name), ..KubeFlags::default() })
+    }
+
+    fn address(&self, kube: &KubeFlags) -> Option<String> {
+        let Credentials::Kubeconfig { config, context } = kube.credentials(&self.environment).ok()? else {
+            return None;
+        };
+        let context = config.contexts.iter().find(|one| one.name == context)?.context.as_ref()?;
+        let cluster = config.clusters.iter().find(|one| one.name == context.cluster)?.cluster.as_ref()?;
+        cluster.server.as_ref().map(|server| server.trim_end_matches('/').to_owned())
+    }
+
+    /// kubectl on the cluster of this run.
+    fn kubectl(&self, words: &str) -> String {
+        let (kube, words) = match words.strip_prefix("--kubeconfig TARGET ") {
+            Some(words) if self.target.is_given() => (&self.target, words),
+            on_source => (&self.source, on_source.unwrap_or(words)),
+        };
+        if words.starts_with("--kubeconfig ") || words.starts_with("--context ") {
+            return format!("kubectl {words}");
+        }
+        let mut command = "kubectl".to_owned();
+        let sandbox = kube.sandbox.as_deref().and_then(|name| self.kubeconfig_of(name));
+        if let Some(path) = sandbox.as_ref().or(kube.kubeconfig.as_ref()) {
+            command.extend([" --kubeconfig ", &*self.quoted(&path.display().to_string())]);
+        }
+        if let Some(context) = &kube.kubeconfig_context {
+            command.extend([" --context ", &*self.quoted(context)]);
+        }
+        format!("{command} {words}")
+    }
+
+    fn kubeconfig_of(&self, sandbox: &str) -> Option<PathBuf> {
+        Home::of(&self.environment).ok()?.folder(sandbox).ok().map(|folder| folder.kubeconfig())
+    }
+
+    fn quoted(&self, word: &str) -> String {
+        quoted(word, self.environment.home())
+    }
+}
+
+/// Lets the commands that a text suggests work on the cluster that the run writes to.
+pub(crate) fn on_target(text: &str) -> String {
+    let parts = text.split('`').enumerate().map(|(at, part)| match part.split_once(' ') {
+        Some(("capstan", _)) if at % 2 == 1 => format!("{part} --kubeconfig {TARGET}"),
+        Some(("kubectl", words)) if at % 2 == 1 => format!("kubectl --kubeconfig {TARGET} {words}"),
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("`")
+}
+
+/// True if a command says which cluster is meant.
+fn names_cluster(words: &str, prefix: &str) -> bool {
+    let padded = format!(" {words}");
+    ["kubeconfig", "kubeconfig-context", "sandbox"]
+        .iter()
+        .any(|flag| padded.contains(&format!(" {prefix}{flag} ")))
+}
+
+/// The flags of a command line that choose a cluster, with their values.
+fn flags(kube: &KubeFlags, prefix: &str) -> Vec<(String, String)> {
+    let path = kube.kubeconfig.as_ref().map(|path| path.display().to_string());
+    [
+        ("sandbox", kube.sandbox.clone()),
+        ("kubeconfig", path),
+        ("kubeconfig-context", kube.kubeconfig_context.clone()),
+    ]
+    .into_iter()
+    .filter_map(|(flag, value)| Some((format!("{prefix}{flag}"), value?)))
+    .collect()
+}
+
+/// A word as a shell takes it: a path below the home folder with `~`, and quoted where that is needed.
+pub(crate) fn quoted(word: &str, home: Option<&Path>) -> String {
+    let is_plain = |text: &str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:=,@%+-".contains(&byte);
+        !text.is_empty() && text.bytes().all(plain)
+    };
+    let below_home = home.and_then(|home| Path::new(word).strip_prefix(home).ok()?.to_str());
+    match below_home.filter(|rest| is_plain(rest)) {
+        Some(rest) => format!("~/{rest}"),
+        None if is_plain(word) => word.to_owned(),
+        None => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(source: KubeFlags, target: KubeFlags, config: Option<&str>) -> SuggestedCommands {
+        let environment = Environment::new([("HOME", "/home/me")], "/");
+        let files = config.map(|path| ("--config", path.to_owned())).into_iter().collect();
+        SuggestedCommands::new(Program::Capstan, environment, source, target, files)
+    }
+
+    fn sandbox(name: &str) -> KubeFlags {
+        KubeFlags { sandbox: Some(name.to_owned()), ..KubeFlags::default() }
+    }
+
+    fn file(path: &str, context: Option<&str>) -> KubeFlags {
+        let kubeconfig_context = context.map(str::to_owned);
+        KubeFlags { kubeconfig: Some(path.into()), kubeconfig_context, sandbox: None }
+    }
+
+    #[test]
+    fn a_suggestion_gets_the_flags_that_its_command_takes() {
+        let commands = of(sandbox("lab"), KubeFlags::default(), Some("my file.yaml"));
+        for (suggested, completed) in [
+            ("capstan upgrade resume", "capstan upgrade resume --sandbox lab --config 'my file.yaml'"),
+            ("capstan config repositories", "capstan config repositories --config 'my file.yaml'"),
+            ("capstan upgrade --help", "capstan upgrade --help"),
+            ("capstan init --sandbox other", "capstan init --sandbox other --config 'my file.yaml'"),
+            (
+                "kubectl get pods -n x",
+                "kubectl --kubeconfig ~/.local/state/capstan/sandboxes/lab/kubeconfig get pods -n x",
+            ),
+            ("age-keygen -o key.txt", "age-keygen -o key.txt"),
+        ] {
+            assert_eq!(commands.command(suggested), completed);
+        }
+        let commands = of(file("~/it's", Some("prod")), KubeFlags::default(), None);
+        assert_eq!(
+            commands.complete("run `capstan status`, or `kubectl get ns | head`, not `status`"),
+            r"run `capstan status --kubeconfig '~/it'\''s' --kubeconfig-context prod`, or `kubectl --kubeconfig '~/it'\''s' --context prod get ns | head`, not `status`"
+        );
+    }
+
+    #[test]
+    fn a_move_is_suggested_with_both_of_its_clusters() {
+        let commands = of(sandbox("one"), file("two.yaml", None), None);
+        for (suggested, completed) in [
+            ("capstan move status", "capstan move status --sandbox one --to-kubeconfig two.yaml"),
+            (
+                "capstan init --core x:v1 --kubeconfig TARGET",
+                "capstan init --core x:v1 --kubeconfig two.yaml",
+            ),
+            (
+                "capstan move --kubeconfig https://a --to-kubeconfig https://b --abort",
+                "capstan move --kubeconfig FILE --to-kubeconfig FILE --abort",
+            ),
+        ] {
+            assert_eq!(commands.command(suggested), completed);
+        }
+        let commands = of(sandbox("one"), file("two.yaml", Some("prod")), None);
+        assert_eq!(
+            commands.complete(&on_target("see `capstan status` and `kubectl get ns`")),
+            "see `capstan status --kubeconfig two.yaml --kubeconfig-context prod` and \
+             `kubectl --kubeconfig two.yaml --context prod get ns`"
+        );
+        let restoring = of(sandbox("one"), KubeFlags::default(), None);
+        assert_eq!(restoring.command("capstan init --kubeconfig TARGET"), "capstan init --sandbox one");
+    }
+
+    #[test]
+    fn the_name_is_the_one_the_program_was_called_by() {
+        let commands = SuggestedCommands::of_program(Program::Clusterctl);
+        assert_eq!(commands.complete("see `capstan --help`"), "see `clusterctl --help`");
+        let plugin = SuggestedCommands::of_program(Program::KubectlPlugin);
+        assert_eq!(plugin.complete("see `capstan --help`"), "see `kubectl capi --help`");
+    }
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_read_more_into_them() {
+        let home = Some(Path::new("/home/me"));
+        for (word, typed) in [
+            ("--wait", "--wait"),
+            ("/home/me/a.yaml", "~/a.yaml"),
+            ("/home/me", "/home/me"),
+            ("/home/me/my files", "'/home/me/my files'"),
+            ("/home/men/a", "/home/men/a"),
+            ("it's", r"'it'\''s'"),
+            ("$(x)", "'$(x)'"),
+            ("~/a", "'~/a'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word, home), typed);
+        }
+    }
+}

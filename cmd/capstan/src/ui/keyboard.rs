@@ -1,0 +1,165 @@
+//! Keys that are pressed while something is watched.
+
+/// The reason to look up from a watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interruption {
+    /// `q` was pressed, or the process was told to end.
+    Quit,
+    /// The process was stopped and runs again; others may have written to the terminal.
+    Resumed,
+}
+
+#[cfg(unix)]
+pub(crate) use on_unix::{Keyboard, restore_terminal};
+
+#[cfg(not(unix))]
+pub(crate) use elsewhere::{Keyboard, restore_terminal};
+
+#[cfg(unix)]
+mod on_unix {
+    use std::{
+        io,
+        sync::{Mutex, MutexGuard, PoisonError},
+        time::Duration,
+    };
+
+    use rustix::{
+        process::{Signal, getpgrp, getpid, kill_process},
+        termios::{
+            LocalModes, OptionalActions, SpecialCodeIndex, Termios, isatty, tcgetattr, tcgetpgrp, tcsetattr,
+        },
+    };
+    use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
+
+    use super::Interruption;
+
+    /// The time between two looks at the keys.
+    const LOOK: Duration = Duration::from_millis(100);
+
+    /// The modes of the terminal before keys were read one by one.
+    static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
+    /// A terminal whose keys are read one by one, without Enter and unseen. Ctrl-C and Ctrl-Z stay what they are. When it is
+    /// dropped, and while the process is stopped, the terminal is as it was before.
+    pub(crate) struct Keyboard {
+        suspended: Signals,
+        terminated: Signals,
+        hung_up: Signals,
+    }
+
+    impl Keyboard {
+        /// Opens the terminal of standard input; none if it is no terminal. Takes a runtime.
+        pub(crate) fn open() -> Option<Self> {
+            if !isatty(io::stdin()) {
+                return None;
+            }
+            let keyboard = Self {
+                suspended: signal(SignalKind::from_raw(Signal::TSTP.as_raw())).ok()?,
+                terminated: signal(SignalKind::terminate()).ok()?,
+                hung_up: signal(SignalKind::hangup()).ok()?,
+            };
+            read_keys();
+            Some(keyboard)
+        }
+
+        /// Returns when there is a reason to look up.
+        pub(crate) async fn interruption(&mut self) -> Interruption {
+            loop {
+                tokio::select! {
+                    _ = self.terminated.recv() => return Interruption::Quit,
+                    _ = self.hung_up.recv() => return Interruption::Quit,
+                    _ = self.suspended.recv() => {
+                        restore_terminal();
+                        // Whoever continues the process finds it behind this line.
+                        let _ = kill_process(getpid(), Signal::STOP);
+                        return Interruption::Resumed;
+                    }
+                    () = tokio::time::sleep(LOOK) => {
+                        // A process that was continued in the background gets the terminal back later.
+                        read_keys();
+                        if is_quit_pressed() {
+                            return Interruption::Quit;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    impl Drop for Keyboard {
+        fn drop(&mut self) {
+            restore_terminal();
+        }
+    }
+
+    fn before() -> MutexGuard<'static, Option<Termios>> {
+        BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the terminal the modes it had before; also for ends at which nothing is dropped.
+    pub(crate) fn restore_terminal() {
+        if let Some(modes) = before().take() {
+            // A terminal that is gone needs nothing.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
+        }
+    }
+
+    /// Lets keys be read one by one without waiting for them, unless that is so. A process in the background may not: it
+    /// would be stopped.
+    fn read_keys() {
+        let mut before = before();
+        let is_in_background = tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp());
+        if before.is_some() || is_in_background {
+            return;
+        }
+        let Ok(modes) = tcgetattr(io::stdin()) else { return };
+        let mut keys = modes.clone();
+        keys.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        keys.special_codes[SpecialCodeIndex::VMIN] = 0;
+        keys.special_codes[SpecialCodeIndex::VTIME] = 0;
+        if tcsetattr(io::stdin(), OptionalActions::Now, &keys).is_ok() {
+            *before = Some(modes);
+        }
+    }
+
+    fn is_quit_pressed() -> bool {
+        let mut keys = [0; 64];
+        // Without the modes for it a read would wait.
+        if before().is_none() {
+            return false;
+        }
+        let read = rustix::io::read(io::stdin(), &mut keys).unwrap_or(0);
+        keys[..read].iter().any(|key| matches!(key, b'q' | b'Q'))
+    }
+}
+
+/// Elsewhere no keys are read, and nothing is changed.
+#[cfg(not(unix))]
+mod elsewhere {
+    use std::convert::Infallible;
+
+    use super::Interruption;
+
+    pub(crate) struct Keyboard(Infallible);
+
+    impl Keyboard {
+        pub(crate) fn open() -> Option<Self> {
+            None
+        }
+
+        #[expect(clippy::unused_async, reason = "it is awaited where there is a keyboard")]
+        pub(crate) async fn interruption(&mut self) -> Interruption {
+            match self.0 {}
+        }
+    }
+
+    pub(crate) fn restore_terminal() {}
+}
+
+/// Returns when a run is to end; never without a keyboard.
+pub(crate) async fn quit(keyboard: Option<&mut Keyboard>) {
+    match keyboard {
+        None => std::future::pending().await,
+        Some(keyboard) => while keyboard.interruption().await != Interruption::Quit {},
+    }
+}

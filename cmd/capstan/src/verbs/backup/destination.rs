@@ -1,0 +1,315 @@
+//! The file that a backup becomes: the one that is named, or a dated one in a folder, where older ones may go.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use jiff::{Timestamp, ToSpan as _};
+use management::ClusterIdentity;
+use tempfile::NamedTempFile;
+
+use crate::{Failure, failure::Kind};
+
+/// The form of times in names.
+const STAMP: &str = "%Y%m%dT%H%M%SZ";
+/// The endings of backups: in clear text and encrypted.
+const ENDINGS: [&str; 2] = [".tar.gz", ".tar.gz.age"];
+/// The most characters of a context in a name.
+const LONGEST_CONTEXT: usize = 60;
+/// The most seconds that a name is ahead of its time because others have taken the names before.
+const MOST_AHEAD: i64 = 60;
+
+/// The place of a backup, as it is named on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Destination {
+    /// This file.
+    File {
+        path: PathBuf,
+        /// Replaces an existing file.
+        force: bool,
+    },
+    /// A dated file in this folder.
+    Folder {
+        path: PathBuf,
+        /// The number of backups of the cluster to keep; none to keep all.
+        keep: Option<usize>,
+    },
+}
+
+/// The names of the backups of one cluster: all that comes before the time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stem(String);
+
+impl Destination {
+    /// Reads the argument: a folder exists, or ends in a slash.
+    /// # Errors
+    /// Names a file that exists, unless it is to be replaced, and flags that do not apply.
+    pub(super) fn new(path: &Path, force: bool, keep: Option<usize>) -> Result<Self, Failure> {
+        let ends_in_slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let there = fs::metadata(path);
+        if ends_in_slash || there.as_ref().is_ok_and(fs::Metadata::is_dir) {
+            if force {
+                return Err(Failure::user("`--force` cannot be combined with a folder")
+                    .hint("leave `--force` out: each backup in a folder has a name of its own"));
+            }
+            return Ok(Self::Folder { path: path.to_owned(), keep });
+        }
+        if keep.is_some() {
+            return Err(Failure::user(format!(
+                "cannot keep older backups of `{}`: it is no folder",
+                path.display()
+            ))
+            .hint("name a folder, as `backup backups/ --keep 7`"));
+        }
+        match there {
+            Ok(there) if !there.is_file() => {
+                Err(Failure::user(format!("cannot write `{}`: it is no regular file", path.display())))
+            }
+            Ok(_) if !force => Err(exists(path)),
+            _ => Ok(Self::File { path: path.to_owned(), force }),
+        }
+    }
+
+    /// A private file in the same folder, which disappears unless it gets its name.
+    /// # Errors
+    /// If it cannot be created.
+    pub(super) fn begin(&self) -> io::Result<NamedTempFile> {
+        NamedTempFile::with_prefix_in(".capstan-backup-", self.folder()?)
+    }
+
+    /// Gives a complete file its name, and gives that name.
+    /// # Errors
+    /// If the name is taken, or cannot be given.
+    pub(super) fn publish(
+        &self,
+        file: NamedTempFile,
+        stem: &Stem,
+        created: &str,
+        is_sealed: bool,
+    ) -> Result<PathBuf, Failure> {
+        let path = match self {
+            Self::File { path, force: true } => {
+                file.persist(path).map_err(|error| cannot_write(path, &error.error))?;
+                path.clone()
+            }
+            Self::File { path, force: false } => match file.persist_noclobber(path) {
+                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(path)),
+                Err(error) => return Err(cannot_write(path, &error.error)),
+                Ok(_) => path.clone(),
+            },
+            Self::Folder { path, .. } => take_dated_name(file, path, stem, created, is_sealed)
+                .map_err(|error| cannot_write(path, &*error))?,
+        };
+        sync(&self.folder().map_err(|error| cannot_write(&path, &error))?);
+        Ok(path)
+    }
+
+    /// Removes older backups of the cluster, and gives their paths. Only names that this program gives count.
+    /// # Errors
+    /// If one cannot be removed.
+    pub(super) fn prune(&self, newest: &Path, stem: &Stem) -> Result<Vec<PathBuf>, Failure> {
+        let Self::Folder { path: folder, keep: Some(keep) } = self else { return Ok(Vec::new()) };
+        let failed = |path: &Path, error: &io::Error| {
+            Failure::new(Kind::Environment, format!("cannot remove the older backup `{}`", path.display()))
+                .because(error)
+                .hint(format!(
+                    "the new backup `{}` is complete; remove older ones yourself",
+                    newest.display()
+                ))
+        };
+        let own = newest.file_name().and_then(|name| stem.stamp_of(name.to_str()?)).unwrap_or_default();
+        let mut older = Vec::new();
+        for entry in fs::read_dir(folder).map_err(|error| failed(folder, &error))? {
+            let entry = entry.map_err(|error| failed(folder, &error))?;
+            let name = entry.file_name();
+            let stamp = name.to_str().and_then(|name| stem.stamp_of(name));
+            let is_file = entry.file_type().is_ok_and(|of| of.is_file());
+            // A newer one is of a run at the same time, which counts by itself.
+            older.extend(
+                stamp.filter(|stamp| is_file && *stamp < own).map(|stamp| (stamp.to_owned(), entry.path())),
+            );
+        }
+        older.sort_unstable_by(|a, b| b.cmp(a));
+        let mut removed = Vec::new();
+        for (_, path) in older.into_iter().skip(keep.saturating_sub(1)) {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(&path, &error)),
+                _ => removed.push(path),
+            }
+        }
+        Ok(removed)
+    }
+
+    /// The path as it is named on the command line.
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Self::File { path, .. } | Self::Folder { path, .. } => path,
+        }
+    }
+
+    fn folder(&self) -> io::Result<PathBuf> {
+        match self {
+            Self::File { path, .. } => {
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                Ok(folder.unwrap_or(Path::new(".")).to_owned())
+            }
+            Self::Folder { path, .. } => {
+                let mut builder = fs::DirBuilder::new();
+                builder.recursive(true);
+                #[cfg(unix)]
+                std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+                builder.create(path)?;
+                Ok(path.clone())
+            }
+        }
+    }
+}
+
+impl Stem {
+    /// Names backups after the context, and after the cluster itself: two clusters may have contexts of one name, and a
+    /// cluster that was installed anew is another one.
+    pub(super) fn new(context: Option<&str>, cluster: &ClusterIdentity) -> Self {
+        let plain = |text: &str, most: usize| -> String {
+            let plain =
+                |of: char| if of.is_ascii_alphanumeric() || of == '.' || of == '_' { of } else { '-' };
+            text.chars().take(most).map(plain).collect()
+        };
+        let context = context.map(|name| format!("{}-", plain(name, LONGEST_CONTEXT))).unwrap_or_default();
+        Self(format!("capstan-{context}{}-", plain(&cluster.uid, 8)))
+    }
+
+    fn name(&self, stamp: &str, is_sealed: bool) -> String {
+        format!("{}{stamp}{}", self.0, ENDINGS[usize::from(is_sealed)])
+    }
+
+    /// The time in the name of a backup of this cluster; none for any other name.
+    fn stamp_of<'n>(&self, name: &'n str) -> Option<&'n str> {
+        let rest = name.strip_prefix(&self.0)?;
+        let stamp = ENDINGS.iter().find_map(|ending| rest.strip_suffix(ending))?;
+        let shape: String = stamp.chars().map(|of| if of.is_ascii_digit() { '0' } else { of }).collect();
+        (shape == "00000000T000000Z").then_some(stamp)
+    }
+}
+
+/// Gives a file the name of its time, or of the next second without a backup.
+fn take_dated_name(
+    mut file: NamedTempFile,
+    folder: &Path,
+    stem: &Stem,
+    created: &str,
+    is_sealed: bool,
+) -> Result<PathBuf, Box<dyn std::error::Error>> {
+    let created: Timestamp = created.parse()?;
+    let mut ahead = 0;
+    loop {
+        let stamp = (created + ahead.seconds()).strftime(STAMP).to_string();
+        let path = folder.join(stem.name(&stamp, is_sealed));
+        match file.persist_noclobber(&path) {
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists && ahead < MOST_AHEAD => {
+                (file, ahead) = (error.file, ahead + 1);
+            }
+            Err(error) => return Err(error.error.into()),
+            Ok(_) => return Ok(path),
+        }
+    }
+}
+
+/// Puts a name on the disk. A system that cannot do that for folders has its own way.
+fn sync(folder: &Path) {
+    if let Ok(folder) = fs::File::open(folder) {
+        drop(folder.sync_all());
+    }
+}
+
+pub(super) fn cannot_write(path: &Path, error: &(dyn std::error::Error + 'static)) -> Failure {
+    Failure::new(Kind::Environment, format!("cannot write `{}`", path.display())).because(error)
+}
+
+fn exists(path: &Path) -> Failure {
+    Failure::new(Kind::Conflict, format!("cannot write `{}`: the file exists", path.display()))
+        .hint("name another file or a folder; `--force` replaces the file when the new backup is complete")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CREATED: &str = "2026-11-22T20:30:00Z";
+
+    fn stem(context: Option<&str>, uid: &str) -> Stem {
+        Stem::new(context, &ClusterIdentity { uid: uid.to_owned(), address: String::new() })
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn dated_names_tell_the_context_the_cluster_and_the_time() {
+        let of = |context, uid| stem(context, uid).name("20261122T203000Z", false);
+        assert_eq!(of(Some("here"), "0123456789"), "capstan-here-01234567-20261122T203000Z.tar.gz");
+        assert_eq!(of(Some("a/b@c"), "0123"), "capstan-a-b-c-0123-20261122T203000Z.tar.gz");
+        assert_eq!(of(None, "0123"), "capstan-0123-20261122T203000Z.tar.gz");
+        assert!(stem(None, "0123").name("20261122T203000Z", true).ends_with("Z.tar.gz.age"));
+    }
+
+    #[test]
+    fn backups_of_one_second_get_names_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let destination = Destination::new(folder.path(), false, None).unwrap();
+        for _ in 0..2 {
+            let file = destination.begin().unwrap();
+            destination.publish(file, &stem(None, "01"), CREATED, false).unwrap();
+        }
+        let expected = ["capstan-01-20261122T203000Z.tar.gz", "capstan-01-20261122T203001Z.tar.gz"];
+        assert_eq!(names(folder.path()), expected);
+    }
+
+    #[test]
+    fn keep_removes_older_backups_of_the_same_cluster_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let stem = stem(Some("here"), "01");
+        let kept = [
+            "capstan-here-01-20261121T203000Z.tar.gz.age",
+            "capstan-here-01-20261123T203000Z.tar.gz",
+            "capstan-here-02-20261101T203000Z.tar.gz",
+            "capstan-here-01-20261101T203000Z.tar.gz.bak",
+            "capstan-here-01-notes.tar.gz",
+            "mine.tar.gz",
+        ];
+        let old = ["capstan-here-01-20261120T203000Z.tar.gz", "capstan-here-01-20261119T203000Z.tar.gz"];
+        for name in kept.iter().chain(&old) {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let destination = Destination::new(folder.path(), false, Some(2)).unwrap();
+        let file = destination.begin().unwrap();
+        let newest = destination.publish(file, &stem, CREATED, false).unwrap();
+        let removed = destination.prune(&newest, &stem).unwrap();
+        assert_eq!(removed, old.map(|name| folder.path().join(name)));
+        let mut expected = kept.map(str::to_owned).to_vec();
+        expected.push("capstan-here-01-20261122T203000Z.tar.gz".to_owned());
+        expected.sort();
+        assert_eq!(names(folder.path()), expected);
+    }
+
+    #[test]
+    fn an_existing_file_stays_whole_unless_it_is_to_be_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tar.gz");
+        let late = Destination::new(&path, false, None).unwrap();
+        let file = late.begin().unwrap();
+        fs::write(&path, "old").unwrap();
+        assert!(Destination::new(&path, false, None).is_err());
+        assert!(late.publish(file, &stem(None, "01"), CREATED, false).is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        let forced = Destination::new(&path, true, None).unwrap();
+        forced.publish(forced.begin().unwrap(), &stem(None, "01"), CREATED, false).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"");
+        assert_eq!(names(folder.path()), ["a.tar.gz"]);
+    }
+}

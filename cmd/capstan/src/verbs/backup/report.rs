@@ -1,0 +1,178 @@
+//! Backups for people.
+
+use std::fmt::Write as _;
+
+use api::output::{BackupReport, ObjectName};
+use management::BackupManifest;
+
+use crate::{
+    session::Session,
+    ui::{clean_line, table},
+};
+
+/// The lines of `backup inspect`.
+pub(super) fn text(backup: &BackupReport) -> String {
+    let mut text = String::new();
+    let made_by = backup.made_by.as_ref().map(|version| format!(" by capstan {version}")).unwrap_or_default();
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "{name:<13}{}", clean_line(value));
+    };
+    line("created", &format!("{}{made_by}", backup.created));
+    line("source", &backup.source.address);
+    line("cluster uid", &backup.source.uid);
+    line("paused", if backup.paused { "yes" } else { "no" });
+    line("encryption", backup.encryption.as_str());
+    line("namespaces", &backup.namespaces.join(", "));
+    line("objects", &backup.objects.to_string());
+    let clusters = backup.clusters.iter().map(|one| {
+        [
+            format!("{}/{}", one.namespace, one.name),
+            one.version.clone().unwrap_or_else(|| "-".to_owned()),
+            one.machines.to_string(),
+            if one.paused { "yes" } else { "no" }.to_owned(),
+        ]
+    });
+    add(&mut text, ["CLUSTER", "VERSION", "MACHINES", "PAUSED"], clusters);
+    let providers =
+        backup.providers.iter().map(|one| [one.provider.label(), one.version.clone(), one.namespace.clone()]);
+    add(&mut text, ["PROVIDER", "VERSION", "NAMESPACE"], providers);
+    let kinds = backup.kinds.iter().map(|one| {
+        let group = if one.group.is_empty() { "-" } else { &one.group };
+        [one.kind.clone(), one.objects.to_string(), group.to_owned()]
+    });
+    add(&mut text, ["KIND", "OBJECTS", "GROUP"], kinds);
+    if !backup.left_out.is_empty() {
+        text.push_str("\nleft out\n");
+        for one in &backup.left_out {
+            let _ = writeln!(text, "  {}: {}", clean_line(&shown(&one.object)), clean_line(&one.why));
+        }
+    }
+    if !backup.not_ready.is_empty() {
+        text.push_str("\nnot ready\n");
+        for note in &backup.not_ready {
+            let _ = writeln!(text, "  {}", clean_line(note));
+        }
+    }
+    text
+}
+
+fn add<const N: usize>(text: &mut String, head: [&str; N], rows: impl Iterator<Item = [String; N]>) {
+    let rows: Vec<[String; N]> = rows.collect();
+    if rows.is_empty() {
+        return;
+    }
+    let rows: Vec<[&str; N]> = rows.iter().map(|row| row.each_ref().map(String::as_str)).collect();
+    text.push('\n');
+    text.push_str(&table(head, &rows));
+}
+
+fn shown(object: &ObjectName) -> String {
+    match object.namespace.as_str() {
+        "" => format!("{} {}", object.kind, object.name),
+        namespace => format!("{} {namespace}/{}", object.kind, object.name),
+    }
+}
+
+/// Says where a backup comes from, and what is not in it.
+pub(in crate::verbs) fn summarize(manifest: &BackupManifest, session: &Session) {
+    let (about, messages) = (&manifest.about, session.messages());
+    let paused = if about.at_rest { "with Clusters paused" } else { "without a pause" };
+    let (address, created) = (clean_line(&about.source.address), clean_line(&about.created));
+    messages.status(format!("backup of {address} at {created}, {paused}"));
+    for note in &about.notes {
+        messages.warning(format!("not ready when the backup was made: {}", clean_line(note)));
+    }
+    for one in &manifest.left_out {
+        let object = one.object.to_string();
+        messages.warning(format!("not in the backup: {} ({})", clean_line(&object), clean_line(&one.why)));
+    }
+}
+
+/// `8 objects of 1 Cluster`
+pub(super) fn amount(backup: &BackupReport) -> String {
+    let count = |number: usize, noun: &str| match number {
+        1 => format!("1 {noun}"),
+        several => format!("{several} {noun}s"),
+    };
+    format!("{} of {}", count(backup.objects, "object"), count(backup.clusters.len(), "Cluster"))
+}
+
+#[cfg(test)]
+mod tests {
+    use api::{
+        ProviderId, ProviderType,
+        output::{BackupCluster, BackupEncryption, BackupKind, BackupProvider, BackupSource, StayingObject},
+    };
+    use snapbox::{assert_data_eq, str};
+
+    use super::*;
+
+    #[test]
+    fn inspect_shows_clusters_providers_kinds_and_gaps() {
+        let cluster = |name: &str, version: Option<&str>, paused| BackupCluster {
+            namespace: "team".to_owned(),
+            name: name.to_owned(),
+            version: version.map(str::to_owned),
+            machines: 3,
+            paused,
+        };
+        let backup = BackupReport {
+            file: "a.tar.gz".to_owned(),
+            created: "2026-01-02T03:04:05Z".to_owned(),
+            made_by: Some("0.1.0".to_owned()),
+            source: BackupSource { address: "https://one".to_owned(), uid: "u-1".to_owned() },
+            paused: false,
+            encryption: BackupEncryption::PublicKeys,
+            namespaces: vec!["team".to_owned()],
+            objects: 9,
+            clusters: vec![cluster("blue", Some("v1.35.0"), false), cluster("red", None, true)],
+            kinds: vec![BackupKind { kind: "Secret".to_owned(), group: String::new(), objects: 9 }],
+            providers: vec![BackupProvider {
+                provider: ProviderId::new(ProviderType::Infrastructure, "docker"),
+                version: "v1.14.0".to_owned(),
+                namespace: "capd-system".to_owned(),
+            }],
+            left_out: vec![StayingObject {
+                object: ObjectName {
+                    group: String::new(),
+                    kind: "Secret".to_owned(),
+                    namespace: "team".to_owned(),
+                    name: "gone".to_owned(),
+                },
+                why: "it is being deleted".to_owned(),
+            }],
+            not_ready: vec!["there is no node yet: Machine team/blue-0".to_owned()],
+            removed: Vec::new(),
+        };
+        assert_data_eq!(
+            text(&backup),
+            str![[r"
+created      2026-01-02T03:04:05Z by capstan 0.1.0
+source       https://one
+cluster uid  u-1
+paused       no
+encryption   public keys of age
+namespaces   team
+objects      9
+
+CLUSTER     VERSION   MACHINES   PAUSED
+team/blue   v1.35.0   3          no
+team/red    -         3          yes
+
+PROVIDER                VERSION   NAMESPACE
+infrastructure-docker   v1.14.0   capd-system
+
+KIND      OBJECTS   GROUP
+Secret    9         -
+
+left out
+  Secret team/gone: it is being deleted
+
+not ready
+  there is no node yet: Machine team/blue-0
+
+"]]
+        );
+        assert_eq!(amount(&backup), "9 objects of 2 Clusters");
+    }
+}

@@ -1,0 +1,334 @@
+use api::output::{ClusterList, ListedCluster, ReplicaCounts};
+use jiff::Timestamp;
+use management::{ClusterSummary, Fleet, FleetRequest};
+
+use crate::{
+    Failure,
+    session::Session,
+    settings::{self, OutputFormat, ServerFlags},
+    ui::{Narrow, table_within},
+    verbs::describe::{condition, replicas},
+};
+
+/// List workload clusters with their health
+///
+/// Shows health, version and machines of every Cluster, a line each. Nothing is written.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} get clusters
+  {bin} get clusters -A
+  {bin} get clusters -A -l environment=production -o wide
+  {bin} get clusters -A -o json")]
+pub(crate) struct Clusters {
+    /// Namespace of the Clusters [default: that of the kubeconfig's context]
+    #[arg(short, long, value_name = "NAMESPACE", conflicts_with = "all_namespaces")]
+    namespace: Option<String>,
+
+    /// List the Clusters of all namespaces
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+
+    /// Label selector, such as `environment=production`
+    #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "", hide_default_value = true)]
+    selector: String,
+
+    /// Output format: text, wide, json or yaml; wide adds the ClusterClass and the reason and message of the health
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+const WIDE: &str = "wide";
+
+/// Nothing is told.
+const UNKNOWN: &str = "-";
+
+/// Ways to fit a terminal: name and health are the last to go.
+const NARROW: [Narrow; 8] = [
+    Narrow::Drop("PHASE"),
+    Narrow::Drop("CLASS"),
+    Narrow::Drop("AGE"),
+    Narrow::Shorten("NAMESPACE", 9),
+    Narrow::Shorten("NAME", 16),
+    Narrow::Drop("VERSION"),
+    Narrow::Drop("WORKERS"),
+    Narrow::Drop("NAMESPACE"),
+];
+
+pub(crate) fn run(args: &Clusters, session: &mut Session) -> Result<(), Failure> {
+    let is_wide = args.output == WIDE;
+    let format = if is_wide {
+        OutputFormat::Text
+    } else {
+        OutputFormat::parse(&args.output).map_err(|failure| failure.hint("`-o wide` shows more columns"))?
+    };
+    let namespace = if args.all_namespaces {
+        None
+    } else {
+        Some(args.server.kube.namespace(args.namespace.as_deref(), session.environment())?)
+    };
+    let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
+    let request = FleetRequest { namespace, labels: args.selector.clone() };
+    let fleet = session.block_on(management::list_clusters(&cluster, &request))?;
+    if fleet.clusters.is_empty() {
+        session.messages().status(none_found(&fleet, &request, session.program().name()));
+    }
+    let (width, now) = (session.printer().width(), Timestamp::now());
+    let report = ClusterList { clusters: fleet.clusters.iter().map(listed).collect() };
+    let text = format.render(&report, |report| text(report, is_wide, width, now))?;
+    session.printer().data(text)
+}
+
+fn none_found(fleet: &Fleet, request: &FleetRequest, program: &str) -> String {
+    let Some(namespace) = &request.namespace else { return "no Clusters found".to_owned() };
+    let nothing = format!("no Clusters found in namespace `{namespace}`");
+    let count: usize = fleet.elsewhere.values().sum();
+    let elsewhere = match (count, fleet.elsewhere.keys().next()) {
+        (0, _) | (_, None) => return nothing,
+        (1, Some(other)) => format!("there is one in namespace `{other}`"),
+        (count, Some(other)) if fleet.elsewhere.len() == 1 => {
+            format!("there are {count} in namespace `{other}`")
+        }
+        (count, _) => format!("there are {count} in {} other namespaces", fleet.elsewhere.len()),
+    };
+    format!("{nothing}; {elsewhere}: `{program} get clusters -A` lists them")
+}
+
+fn listed(cluster: &ClusterSummary) -> ListedCluster {
+    ListedCluster {
+        namespace: cluster.namespace.clone(),
+        name: cluster.name.clone(),
+        class: cluster.class.clone(),
+        phase: cluster.phase.clone(),
+        health: cluster.health.as_ref().map(condition),
+        paused: cluster.is_paused,
+        deleting: cluster.is_deleting,
+        version: cluster.version.as_ref().map(ToString::to_string),
+        control_plane: replicas(cluster.control_plane),
+        workers: replicas(cluster.workers),
+        created: cluster.created.map(|created| created.to_string()),
+    }
+}
+
+/// The cells of one line.
+struct Line<'a> {
+    cluster: &'a ListedCluster,
+    status: String,
+    control_plane: String,
+    workers: String,
+    age: String,
+    /// In one line.
+    message: String,
+}
+
+fn text(report: &ClusterList, is_wide: bool, width: Option<usize>, now: Timestamp) -> String {
+    if report.clusters.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<Line<'_>> = report.clusters.iter().map(|cluster| Line::of(cluster, now)).collect();
+    if !is_wide {
+        let rows: Vec<_> = lines.iter().map(Line::cells).collect();
+        return table_within(width, &NARROW, COLUMNS, &rows);
+    }
+    let rows: Vec<[&str; 11]> = lines
+        .iter()
+        .map(|line| {
+            let [namespace, name, status, phase, version, control_plane, workers, age] = line.cells();
+            let [class, reason, message] = line.more();
+            [namespace, name, status, phase, version, control_plane, workers, age, class, reason, message]
+        })
+        .collect();
+    table_within(width, &NARROW, WIDE_COLUMNS, &rows)
+}
+
+const COLUMNS: [&str; 8] = ["NAMESPACE", "NAME", "STATUS", "PHASE", "VERSION", "CP", "WORKERS", "AGE"];
+const WIDE_COLUMNS: [&str; 11] =
+    ["NAMESPACE", "NAME", "STATUS", "PHASE", "VERSION", "CP", "WORKERS", "AGE", "CLASS", "REASON", "MESSAGE"];
+
+impl<'a> Line<'a> {
+    fn of(cluster: &'a ListedCluster, now: Timestamp) -> Self {
+        let created = cluster.created.as_deref().and_then(|created| created.parse().ok());
+        Self {
+            status: status(cluster),
+            control_plane: ready(cluster.control_plane.as_ref()),
+            workers: ready(cluster.workers.as_ref()),
+            message: cluster
+                .health
+                .as_ref()
+                .map(|health| health.message.replace('\n', " "))
+                .unwrap_or_default(),
+            age: match created {
+                Some(created) => management::age(Some(created), now),
+                None => UNKNOWN.to_owned(),
+            },
+            cluster,
+        }
+    }
+
+    fn cells(&self) -> [&str; 8] {
+        let ListedCluster { namespace, name, phase, version, .. } = self.cluster;
+        let version = version.as_deref().unwrap_or(UNKNOWN);
+        let phase = if phase.is_empty() { UNKNOWN } else { phase };
+        [namespace, name, &self.status, phase, version, &self.control_plane, &self.workers, &self.age]
+    }
+
+    /// The cells of a wide line alone.
+    fn more(&self) -> [&str; 3] {
+        let health = self.cluster.health.as_ref();
+        let class = self.cluster.class.as_deref().unwrap_or(UNKNOWN);
+        [class, health.map_or(UNKNOWN, |health| &health.reason), &self.message]
+    }
+}
+
+/// The health in words, as kubectl words that of nodes: `Available`, `NotAvailable,Paused`.
+fn status(cluster: &ListedCluster) -> String {
+    let mut status = match &cluster.health {
+        Some(health) if health.status == "True" => health.condition_type.clone(),
+        Some(health) if health.status == "False" => format!("Not{}", health.condition_type),
+        _ => "Unknown".to_owned(),
+    };
+    if cluster.paused {
+        status.push_str(",Paused");
+    }
+    if cluster.deleting {
+        status.push_str(",Deleting");
+    }
+    status
+}
+
+fn ready(counts: Option<&ReplicaCounts>) -> String {
+    match counts {
+        None => UNKNOWN.to_owned(),
+        Some(counts) => format!("{}/{}", counts.ready.unwrap_or(0), counts.desired.unwrap_or(0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use api::output::PartCondition;
+    use snapbox::{assert_data_eq, str};
+
+    use super::*;
+
+    fn cluster(name: &str, status: &str) -> ListedCluster {
+        let counts = |ready, desired| {
+            let none = ReplicaCounts {
+                desired: None,
+                current: None,
+                available: None,
+                ready: None,
+                up_to_date: None,
+            };
+            Some(ReplicaCounts { desired: Some(desired), ready, ..none })
+        };
+        let health = PartCondition {
+            condition_type: "Available".to_owned(),
+            status: status.to_owned(),
+            severity: String::new(),
+            reason: "Because".to_owned(),
+            message: "* WorkersAvailable: 2 of 10\n* more".to_owned(),
+            last_transition_time: None,
+        };
+        ListedCluster {
+            namespace: "production".to_owned(),
+            name: name.to_owned(),
+            class: Some("quick-start".to_owned()),
+            phase: "Provisioned".to_owned(),
+            health: Some(health),
+            paused: false,
+            deleting: false,
+            version: Some("v1.36.0".to_owned()),
+            control_plane: counts(Some(3), 3),
+            workers: counts(None, 10),
+            created: Some("2026-05-01T00:00:00Z".to_owned()),
+        }
+    }
+
+    fn fleet() -> ClusterList {
+        let paused = ListedCluster { paused: true, ..cluster("a-cluster-with-a-long-name-eu-1", "False") };
+        let new = ListedCluster {
+            class: None,
+            phase: String::new(),
+            health: None,
+            deleting: true,
+            version: None,
+            control_plane: None,
+            workers: None,
+            created: None,
+            ..cluster("new", "")
+        };
+        ClusterList { clusters: vec![paused, cluster("b", "True"), new] }
+    }
+
+    fn shown(is_wide: bool, width: Option<usize>) -> String {
+        text(&fleet(), is_wide, width, "2026-06-01T00:00:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn every_cluster_is_a_line() {
+        assert_data_eq!(
+            shown(false, None),
+            str![[r"
+NAMESPACE    NAME                              STATUS                PHASE         VERSION   CP        WORKERS   AGE
+production   a-cluster-with-a-long-name-eu-1   NotAvailable,Paused   Provisioned   v1.36.0   3/3       0/10      31d
+production   b                                 Available             Provisioned   v1.36.0   3/3       0/10      31d
+production   new                               Unknown,Deleting      -             -         -         -         -
+
+"]]
+        );
+        assert_data_eq!(
+            shown(true, None),
+            str![[r"
+NAMESPACE    NAME                              STATUS                PHASE         VERSION   CP        WORKERS   AGE       CLASS         REASON    MESSAGE
+production   a-cluster-with-a-long-name-eu-1   NotAvailable,Paused   Provisioned   v1.36.0   3/3       0/10      31d       quick-start   Because   * WorkersAvailable: 2 of 10 * more
+production   b                                 Available             Provisioned   v1.36.0   3/3       0/10      31d       quick-start   Because   * WorkersAvailable: 2 of 10 * more
+production   new                               Unknown,Deleting      -             -         -         -         -         -             -         
+
+"]]
+        );
+    }
+
+    #[test]
+    fn narrow_terminals_keep_name_and_health() {
+        assert_data_eq!(
+            shown(false, Some(80)),
+            str![[r"
+NAMESPACE  NAME                       STATUS               VERSION  CP   WORKERS
+prod…tion  a-cluster-wi…ng-name-eu-1  NotAvailable,Paused  v1.36.0  3/3  0/10
+prod…tion  b                          Available            v1.36.0  3/3  0/10
+prod…tion  new                        Unknown,Deleting     -        -    -
+
+"]]
+        );
+        assert_data_eq!(
+            shown(false, Some(60)),
+            str![[r"
+NAMESPACE  NAME              STATUS               CP
+prod…tion  a-cluste…me-eu-1  NotAvailable,Paused  3/3
+prod…tion  b                 Available            3/3
+prod…tion  new               Unknown,Deleting     -
+
+"]]
+        );
+    }
+
+    #[test]
+    fn an_empty_namespace_says_where_clusters_are() {
+        let request = FleetRequest { namespace: Some("default".to_owned()), labels: String::new() };
+        let told = |elsewhere: &[(&str, usize)]| {
+            let elsewhere = elsewhere.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+            none_found(&Fleet { clusters: Vec::new(), elsewhere }, &request, "capstan")
+        };
+        let none = "no Clusters found in namespace `default`";
+        assert_eq!(told(&[]), none);
+        let lists = "`capstan get clusters -A` lists them";
+        assert_eq!(told(&[("a", 1)]), format!("{none}; there is one in namespace `a`: {lists}"));
+        assert_eq!(told(&[("a", 2)]), format!("{none}; there are 2 in namespace `a`: {lists}"));
+        assert_eq!(
+            told(&[("a", 2), ("b", 1)]),
+            format!("{none}; there are 3 in 2 other namespaces: {lists}")
+        );
+    }
+}

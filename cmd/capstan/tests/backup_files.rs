@@ -1,0 +1,163 @@
+//! The files of backups: their scope, their names, what they replace, and what is left of one that is not completed.
+
+use std::{
+    fs,
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+use support::{
+    binary::Outcome,
+    cluster_api::cluster,
+    kind::{CLUSTER, MACHINE},
+};
+
+use crate::two::Two;
+
+/// Two Clusters, in `default` and `team`.
+async fn two_namespaces() -> Two {
+    let two = Two::start().await;
+    two.source.create(cluster("team/blue").machines(2)).await;
+    two
+}
+
+fn json_of(outcome: &Outcome) -> Value {
+    serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {outcome}"))
+}
+
+fn clusters(outcome: &Outcome) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let named = |one: &Value| format!("{}/{}", text(&one["namespace"]), text(&one["name"]));
+    json_of(outcome)["clusters"].as_array().unwrap().iter().map(named).collect()
+}
+
+/// The files of the folder that a backup is written to.
+fn files(two: &Two, folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(two.path(folder)).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_takes_all_namespaces_unless_some_are_named() {
+    let two = two_namespaces().await;
+    let all = two.here("backup all.tar.gz -o json").await;
+    assert_eq!(clusters(&all), ["default/demo", "team/blue"]);
+    assert_eq!(json_of(&all)["namespaces"], json!(["default", "team"]));
+    let also_all = two.here("backup also.tar.gz -A -o json").await;
+    assert_eq!(clusters(&also_all), clusters(&all));
+    let team = two.here("backup team.tar.gz -n team -o json").await;
+    assert_eq!(clusters(&team), ["team/blue"]);
+    let plan = two.here("backup plan.tar.gz -o json --dry-run").await;
+    assert_eq!(json_of(&plan)["namespaces"], json!(["default", "team"]));
+    assert_eq!(json_of(&plan)["staying"], json!([]));
+    assert!(!two.path("plan.tar.gz").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mistyped_namespace_is_an_error_and_the_old_backup_stays() {
+    let two = two_namespaces().await;
+    two.here("backup old.tar.gz").await;
+    let old = fs::read(two.path("old.tar.gz")).unwrap();
+    let refused = two.here("backup old.tar.gz --force -n team -n taem").await;
+    assert_eq!(refused.status, 1, "{refused}");
+    assert!(
+        refused.stderr.starts_with("error: cannot back up namespace `taem`: it does not exist\n"),
+        "{refused}"
+    );
+    let empty = two.there("backup old.tar.gz --force --kubeconfig").await;
+    assert!(empty.stderr.contains("it holds no Clusters\n") && empty.status == 1, "{empty}");
+    assert_eq!(fs::read(two.path("old.tar.gz")).unwrap(), old);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_existing_file_is_replaced_by_force_alone() {
+    let two = Two::start().await;
+    two.world.write("folder/old.tar.gz", "old");
+    let refused = two.here("backup folder/old.tar.gz").await;
+    assert_eq!(refused.status, 1, "{refused}");
+    assert!(
+        refused.stderr.starts_with("error: cannot write `folder/old.tar.gz`: the file exists\n"),
+        "{refused}"
+    );
+    assert_eq!(two.world.read("folder/old.tar.gz"), "old");
+    two.here("backup folder/old.tar.gz --force").await;
+    assert_eq!(two.alone("backup verify folder/old.tar.gz").status, 0);
+    assert_eq!(files(&two, "folder"), ["old.tar.gz"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_gets_dated_backups_and_keeps_the_newest() {
+    let two = Two::start().await;
+    two.world.write("backups/notes.txt", "mine");
+    let first = json_of(&two.here("backup backups -o json").await);
+    let second = json_of(&two.here("backup backups/ --keep 1 -o json").await);
+    assert_eq!(second["removed"].as_array().map(Vec::len), Some(1), "{second}");
+    assert_ne!(first["file"], second["file"]);
+    let name = second["file"].as_str().unwrap().strip_prefix("backups/").unwrap().to_owned();
+    assert!(name.starts_with("capstan-") && name.ends_with("Z.tar.gz"), "{name}");
+    assert_eq!(files(&two, "backups"), [name, "notes.txt".to_owned()]);
+    let refused = two.here("backup one.tar.gz --keep 3").await;
+    assert!(refused.status == 1 && refused.stderr.contains("it is no folder"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn inspect_and_verify_print_the_content_of_a_backup() {
+    let two = two_namespaces().await;
+    let made = json_of(&two.here("backup all.tar.gz -o json").await);
+    let inspected = two.alone("backup inspect all.tar.gz -o json");
+    assert_eq!(json_of(&inspected), made);
+    assert_eq!(json_of(&two.alone("backup verify all.tar.gz -o json")), made);
+    assert_eq!(made["clusters"][1]["machines"], 2);
+    assert_eq!(made["providers"].as_array().map(Vec::len), Some(4));
+    let machines = made["kinds"].as_array().unwrap().iter().find(|one| one["kind"] == "Machine").unwrap();
+    assert_eq!(machines["objects"], 3);
+    let text = two.alone("backup inspect all.tar.gz");
+    assert!(text.stdout.contains("\nteam/blue "), "{text}");
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_leaves_the_old_backup_and_no_temporary_file() {
+    let two = Two::start().await;
+    two.world.write("folder/old.tar.gz", "old");
+    let held = json!({"metadata": {"annotations": {"clusterctl.cluster.x-k8s.io/block-move": ""}}});
+    two.source.merge(MACHINE, "default/demo-machine-0", &held).await;
+    let [kubeconfig, _] = two.kubeconfigs().await;
+    let arguments = ["backup", "folder/old.tar.gz", "--force", "--pause", "--kubeconfig", &kubeconfig];
+    let child = two.world.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
+    // It waits for the provider of the machine.
+    while two.works_on(&two.source).await {
+        tokio::task::yield_now().await;
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = tokio::task::block_in_place(|| child.wait_with_output()).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert_eq!(files(&two, "folder"), ["old.tar.gz"]);
+    assert_eq!(two.world.read("folder/old.tar.gz"), "old");
+    assert!(two.source.get(CLUSTER, "default/demo").await.unwrap()["spec"]["paused"].is_null());
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_leaves_the_old_backup_and_no_temporary_file() {
+    let two = Two::start().await;
+    two.world.write("folder/old.tar.gz", "old");
+    let [kubeconfig, _] = two.kubeconfigs().await;
+    let arguments = ["backup", "folder/old.tar.gz", "--force", "--kubeconfig", &kubeconfig];
+    let plain = two.world.command(arguments);
+    // No file may have a single byte.
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]);
+    command.arg(plain.get_program()).args(plain.get_args()).env_clear();
+    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.current_dir(plain.get_current_dir().unwrap());
+    let output = tokio::task::block_in_place(|| command.output()).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.starts_with("error: cannot write `folder/old.tar.gz`\n"), "{stderr}");
+    assert_eq!(files(&two, "folder"), ["old.tar.gz"]);
+    assert_eq!(two.world.read("folder/old.tar.gz"), "old");
+}

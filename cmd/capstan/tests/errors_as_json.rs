@@ -1,0 +1,75 @@
+//! The error that ends a run, for scripts.
+
+use serde_json::{Value, json};
+use support::binary::{Outcome, World};
+
+use crate::{repository::with_repository, world};
+
+/// Runs a command line that fails. Returns the last line of its messages; nothing may be in its result.
+#[track_caller]
+fn error(world: &World, line: &str) -> Value {
+    let run = world.run_line(line);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{line}\n{run}");
+    last_line(&run)
+}
+
+#[track_caller]
+fn last_line(run: &Outcome) -> Value {
+    let line = run.stderr.lines().last().unwrap_or_default();
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}\n{run}"))
+}
+
+#[test]
+fn a_usage_error_is_one_json_object() {
+    let unknown = error(&world(), "version --outptu short -o json");
+    assert_eq!(
+        unknown,
+        json!({
+            "kind": "user", "exitCode": 1, "message": "unknown flag `--outptu`", "causes": [],
+            "hints": ["did you mean `--output`?"],
+        })
+    );
+    for line in
+        ["upgrade pln -o json", "--output=json nonsense", "nonsense -ojson", "status -o json --sandbox"]
+    {
+        assert_eq!(error(&world(), line)["kind"], "user", "{line}");
+    }
+    let usage = error(&world(), "describe cluster -o json");
+    assert_eq!(usage["usage"], "capstan describe cluster [OPTIONS] <NAME>");
+}
+
+#[test]
+fn an_error_of_a_verb_has_its_causes_and_completed_hints() {
+    let world = with_repository();
+    let unknown = error(&world, "generate provider -i nonsense -o json --config clusterctl.yaml");
+    assert_eq!(unknown["kind"], "user", "{unknown}");
+    let world = world.env("KUBECONFIG", "nowhere");
+    let nowhere = error(&world, "generate provider -i nonsense -o json");
+    assert_eq!(nowhere["kind"], "user", "{nowhere}");
+    assert_eq!(nowhere["hints"][0], "`capstan config repositories` lists the providers", "{nowhere}");
+    let environment = error(&world, "status -o json");
+    assert_eq!(environment["kind"], "environment", "{environment}");
+}
+
+#[test]
+fn with_progress_lines_the_error_is_the_last_of_them() {
+    let error = error(&world(), "init --infrastructure nonsense --progress json --kubeconfig nowhere");
+    assert_eq!((&error["event"], &error["exitCode"]), (&json!("error"), &json!(1)), "{error}");
+}
+
+#[test]
+fn with_yaml_the_error_is_yaml() {
+    let run = world().run(["version", "-o", "yaml", "--nonsense"]);
+    assert_eq!(
+        (run.status, run.stderr.as_str()),
+        (1, "causes: []\nexitCode: 1\nhints: []\nkind: user\nmessage: unknown flag `--nonsense`\n")
+    );
+}
+
+#[test]
+fn a_file_named_json_asks_for_no_json() {
+    let world = world();
+    world.write("broken.yaml", "a: [");
+    let run = world.run_line("convert broken.yaml -o json");
+    assert!(run.status == 1 && run.stderr.starts_with("error: "), "{run}");
+}

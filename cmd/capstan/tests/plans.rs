@@ -1,0 +1,243 @@
+//! What verbs of a management cluster would do, shown without a write, and the line that ends those that write.
+#![cfg(unix)]
+
+use snapbox::{assert_data_eq, str};
+
+use crate::{
+    lab::Lab,
+    lifecycle::{INIT, interrupted},
+};
+
+const UPGRADE: &str = "upgrade apply --contract v1beta2";
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// The last line of the messages of a command, without its time.
+fn closing(lab: &Lab, arguments: &str) -> String {
+    let done = lab.done(arguments);
+    let last = done.stderr.lines().last().unwrap_or_default();
+    let (time, result) = last.split_once(": ").unwrap_or_else(|| panic!("{done}"));
+    assert!(time.starts_with("done in "), "{done}");
+    result.to_owned()
+}
+
+/// A lab with an upgrade that was cut off after the first provider.
+fn cut_off() -> Lab {
+    let lab = Lab::start(&["--fault", "latency:40ms"]);
+    lab.done(INIT);
+    let (status, rest) = interrupted(&lab, UPGRADE, "Installing provider=\"bootstrap-kubeadm\"");
+    assert_eq!(status, Some(130), "{rest}");
+    lab
+}
+
+#[test]
+fn a_diff_leads_with_images_and_full_shows_every_line() {
+    let lab = Lab::start(&[]);
+    lab.done(INIT);
+    assert_data_eq!(
+        lab.done(&format!("{UPGRADE} --diff")).stdout,
+        str![[r#"
+cert-manager: stays at v1.0.0
+
+cluster-api: v1.0.0 to v1.1.0 in cluster-api-system
+  update Deployment cluster-api-system/cluster-api-manager
+    ~ image cluster-api: v1.0.0 to v1.1.0
+  4 unchanged
+
+bootstrap-kubeadm: v1.0.0 to v1.1.0 in bootstrap-kubeadm-system
+  update Deployment bootstrap-kubeadm-system/bootstrap-kubeadm-manager
+    ~ image bootstrap-kubeadm: v1.0.0 to v1.1.0
+  3 unchanged
+
+control-plane-kubeadm: v1.0.0 to v1.1.0 in control-plane-kubeadm-system
+  update Deployment control-plane-kubeadm-system/control-plane-kubeadm-manager
+    ~ image control-plane-kubeadm: v1.0.0 to v1.1.0
+  3 unchanged
+
+infrastructure-own: v1.0.0 to v1.1.0 in infrastructure-own-system
+  update Deployment infrastructure-own-system/infrastructure-own-manager
+    ~ image infrastructure-own: v1.0.0 to v1.1.0
+  4 unchanged
+
+objects: 4 to update
+`!` marks stricter validation; `--diff=full` shows every line
+
+"#]]
+    );
+    let full = lab.done(&format!("{UPGRADE} --diff=full")).stdout;
+    assert!(full.contains("image: registry.example.com/cluster-api:v1.1.0\n"), "{full}");
+    let report = json(&lab.done(&format!("{UPGRADE} --diff -o json")).stdout);
+    let steps = report["providers"][0]["steps"].as_array().unwrap();
+    let deployment = steps.iter().find(|step| step["object"]["kind"] == "Deployment").unwrap();
+    assert_eq!(deployment["changes"][0]["part"], "image");
+    assert_eq!(deployment["changes"][0]["after"], "registry.example.com/cluster-api:v1.1.0");
+    assert!(deployment["diff"].as_str().unwrap().starts_with("@@ "));
+    let unknown = lab.run(&format!("{UPGRADE} --diff=some"));
+    assert_eq!((unknown.status, unknown.stdout.as_str()), (1, ""), "{unknown}");
+}
+
+#[test]
+fn a_diff_of_a_first_installation_has_cert_manager_in_it() {
+    let lab = Lab::start(&[]);
+    assert_data_eq!(
+        lab.done(&format!("{INIT} --diff")).stdout,
+        str![[r#"
+cert-manager: install v1.0.0
+  create Deployment cert-manager/cert-manager-manager
+    + image of manager: registry.example.com/cert-manager:v1.0.0
+  create ClusterRole cert-manager-manager
+    + permission to get secrets
+  create CustomResourceDefinition issuers.cert-manager.io
+    + version v1: served, storage
+  create CustomResourceDefinition certificates.cert-manager.io
+    + version v1: served, storage
+  create Namespace cert-manager
+  create Secret cert-manager/cert-manager-credentials
+
+cluster-api: install v1.0.0 in cluster-api-system
+  create Deployment cluster-api-system/cluster-api-manager
+    + image of manager: registry.example.com/cluster-api:v1.0.0
+  create ClusterRole cluster-api-manager
+    + permission to get secrets
+  create CustomResourceDefinition clusters.cluster.x-k8s.io
+    + version v1beta2: served, storage
+  create Namespace cluster-api-system
+  create Secret cluster-api-system/cluster-api-credentials
+
+bootstrap-kubeadm: install v1.0.0 in bootstrap-kubeadm-system
+  create Deployment bootstrap-kubeadm-system/bootstrap-kubeadm-manager
+    + image of manager: registry.example.com/bootstrap-kubeadm:v1.0.0
+  create ClusterRole bootstrap-kubeadm-manager
+    + permission to get secrets
+  create Namespace bootstrap-kubeadm-system
+  create Secret bootstrap-kubeadm-system/bootstrap-kubeadm-credentials
+
+control-plane-kubeadm: install v1.0.0 in control-plane-kubeadm-system
+  create Deployment control-plane-kubeadm-system/control-plane-kubeadm-manager
+    + image of manager: registry.example.com/control-plane-kubeadm:v1.0.0
+  create ClusterRole control-plane-kubeadm-manager
+    + permission to get secrets
+  create Namespace control-plane-kubeadm-system
+  create Secret control-plane-kubeadm-system/control-plane-kubeadm-credentials
+
+infrastructure-own: install v1.0.0 in infrastructure-own-system
+  create Deployment infrastructure-own-system/infrastructure-own-manager
+    + image of manager: registry.example.com/infrastructure-own:v1.0.0
+  create ClusterRole infrastructure-own-manager
+    + permission to get secrets
+  create CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io
+    + version v1beta2: served, storage
+  create Namespace infrastructure-own-system
+  create Secret infrastructure-own-system/infrastructure-own-credentials
+
+objects: 24 to create
+`!` marks stricter validation; `--diff=full` shows every line
+
+"#]]
+    );
+    let report = json(&lab.done(&format!("{INIT} --dry-run -o json")).stdout);
+    let steps = report["certManager"]["steps"].as_array().unwrap();
+    assert_eq!(steps.iter().filter(|step| step["action"] == "create").count(), steps.len());
+    assert!(steps.iter().any(|step| step["object"]["kind"] == "Deployment"), "{report}");
+}
+
+#[test]
+fn dry_runs_of_an_unfinished_upgrade_write_nothing() {
+    let lab = cut_off();
+    let before = lab.writes();
+    let state = lab.done("status -o json").stdout;
+
+    let resume = json(&lab.done("upgrade resume --dry-run -o json").stdout);
+    assert_eq!((&resume["command"], &resume["carriedOut"]), (&"upgrade resume".into(), &false.into()));
+    assert_eq!(resume["providers"][3]["to"], "v1.1.0");
+    let rollback = json(&lab.done("upgrade rollback --dry-run -o json").stdout);
+    assert_eq!((&rollback["command"], &rollback["carriedOut"]), (&"upgrade rollback".into(), &false.into()));
+    assert_eq!(rollback["providers"][3]["to"], "v1.0.0");
+    let abort = json(&lab.done("upgrade abort --dry-run -o json").stdout);
+    assert_eq!(abort["carriedOut"], false);
+    assert_eq!(abort["upgrade"]["providers"][0]["done"], true);
+    let shown = lab.done("upgrade rollback --diff").stdout;
+    assert!(shown.contains("    ~ image cluster-api: v1.1.0 to v1.0.0\n"), "{shown}");
+    let shown = lab.done("upgrade abort --dry-run").stdout;
+    assert!(shown.starts_with("would forget the upgrade begun at "), "{shown}");
+
+    assert_eq!(lab.writes(), before);
+    assert_eq!(lab.done("status -o json").stdout, state);
+}
+
+#[test]
+fn results_of_unfinished_upgrades_are_there_for_scripts() {
+    let lab = cut_off();
+    let resumed = json(&lab.done("upgrade resume -o json").stdout);
+    assert_eq!((&resumed["command"], &resumed["carriedOut"]), (&"upgrade resume".into(), &true.into()));
+    let back = json(&lab.done("upgrade rollback -o json").stdout);
+    assert_eq!((&back["command"], &back["carriedOut"]), (&"upgrade rollback".into(), &true.into()));
+    assert_eq!(back["providers"][3]["to"], "v1.0.0");
+    let (status, _) = interrupted(&lab, UPGRADE, "Installing provider=\"bootstrap-kubeadm\"");
+    assert_eq!(status, Some(130));
+    let forgotten = json(&lab.done("upgrade abort -o json").stdout);
+    assert_eq!(forgotten["carriedOut"], true);
+    let none = lab.run("upgrade abort --dry-run -o json");
+    assert_eq!((none.status, none.stdout.as_str()), (1, ""), "{none}");
+}
+
+#[test]
+fn every_verb_that_writes_ends_with_its_result() {
+    let lab = Lab::start(&[]);
+    let results = [
+        "delete --all",
+        INIT,
+        INIT,
+        UPGRADE,
+        UPGRADE,
+        "upgrade rollback",
+        "delete --infrastructure own",
+        "delete --all",
+        "delete --all",
+    ]
+    .map(|arguments| closing(&lab, arguments));
+    assert_eq!(
+        results,
+        [
+            "nothing to delete",
+            "installed cert-manager v1.0.0 and 4 providers; 24 objects created",
+            "nothing to install",
+            "upgraded 4 providers; 4 objects changed",
+            "nothing to upgrade",
+            "rolled back 4 providers; 14 objects changed",
+            "deleted 1 provider; 3 objects deleted",
+            "deleted 3 providers; 9 objects deleted",
+            "nothing to delete",
+        ]
+    );
+    let quiet = lab.done("delete --all --quiet");
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
+    let scripts = lab.done("delete --all --progress json");
+    let last = json(scripts.stderr.lines().last().unwrap());
+    assert_eq!((&last["event"], &last["text"]), (&"done".into(), &"nothing to delete".into()));
+    assert!(last["milliseconds"].is_u64(), "{scripts}");
+}
+
+#[test]
+fn progress_counts_providers_and_their_objects() {
+    let lab = Lab::start(&[]);
+    let said = lab.done(INIT).stderr;
+    let installed: Vec<&str> = said.lines().filter(|line| line.starts_with("applied ")).collect();
+    let counted: Vec<&str> =
+        installed.iter().filter_map(|line| line.rsplit_once(" in ")).map(|(text, _)| text).collect();
+    assert_eq!(
+        counted,
+        [
+            "applied cluster-api v1.0.0 (1 of 4): 5 objects",
+            "applied bootstrap-kubeadm v1.0.0 (2 of 4): 4 objects",
+            "applied control-plane-kubeadm v1.0.0 (3 of 4): 4 objects",
+            "applied infrastructure-own v1.0.0 (4 of 4): 5 objects",
+        ]
+    );
+    let steps = lab.done(&format!("{UPGRADE} --progress json")).stderr;
+    let steps: Vec<serde_json::Value> = steps.lines().map(json).collect();
+    let last = steps.iter().rfind(|line| line["step"] == "applied").unwrap();
+    assert_eq!((&last["counts"]["number"], &last["counts"]["of"]), (&4.into(), &4.into()));
+}

@@ -1,0 +1,64 @@
+//! `provider remove`, on files as users keep them.
+
+use snapbox::{assert_data_eq, str};
+
+use crate::world;
+
+const FILE: &str = "# the team's
+A: 1
+providers:
+  # ours
+  - name: mine
+    type: InfrastructureProvider
+    url: /srv/infrastructure-mine/v1.0.0/components.yaml # moved in May
+  # also ours
+  - name: aws
+    type: InfrastructureProvider
+    url: /srv/infrastructure-aws/v1.0.0/infrastructure-components.yaml
+  - {name: both, type: BootstrapProvider, url: /srv/bootstrap-both/v1.0.0/c.yaml}
+  - {name: both, type: ControlPlaneProvider, url: /srv/control-plane-both/v1.0.0/c.yaml}
+B: 2 # last
+";
+
+#[test]
+fn removed_entry_leaves_all_else_as_it_is() {
+    let world = world();
+    let path = world.configure(FILE);
+    assert_data_eq!(
+        world.done("provider remove mine").stderr,
+        str![[r#"
+removed `infrastructure-mine` from `[HOME]/.config/cluster-api/clusterctl.yaml`
+
+"#]]
+    );
+    let entry = FILE.split_once("  - name: mine").unwrap().1.split_once("  # also").unwrap().0;
+    assert_eq!(world.read(&path), FILE.replace(&format!("  - name: mine{entry}"), ""));
+    assert!(!world.done("provider list").stdout.contains("mine "));
+    assert_data_eq!(
+        world.done("provider remove aws --type infrastructure").stderr,
+        str![[r#"
+removed `infrastructure-aws` from `[HOME]/.config/cluster-api/clusterctl.yaml`; the built-in one counts again
+
+"#]]
+    );
+}
+
+#[test]
+fn entry_that_is_not_there_is_refused_with_near_names() {
+    let world = world();
+    let path = world.configure(FILE);
+    for (arguments, hint) in [
+        ("mnie", "hint: did you mean `mine`?\n"),
+        ("docker", ""),
+        ("both", "hint: add `--type bootstrap` or `--type control-plane`\n"),
+        ("aws --type bootstrap", "hint: it has one of type infrastructure\n"),
+        ("aws --type bootstarp", "hint: did you mean `--type bootstrap`?\n"),
+    ] {
+        let told = world.refused(&format!("provider remove {arguments}"));
+        assert!(told.ends_with(hint) && told.contains("hint: ") != hint.is_empty(), "{told}");
+    }
+    assert_eq!(world.read(&path), FILE);
+    std::fs::remove_file(path).unwrap();
+    world.refused("provider remove mine");
+    assert!(world.files().is_empty());
+}

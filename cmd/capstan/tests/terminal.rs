@@ -1,0 +1,120 @@
+//! Verbs on a terminal: widths, and keys that end a watch.
+#![cfg(unix)]
+
+use std::process::Command;
+
+use rustix::process::Signal;
+use serde_json::json;
+use snapbox::{assert_data_eq, str};
+use support::{cluster_api, fixture::Fixture, kind::MACHINE, terminal::Terminal};
+
+use crate::management::Management;
+
+/// Holds cluster `team/one` with a broken machine.
+async fn lab() -> Management {
+    let lab = Management::start(Fixture::builder()).await;
+    lab.fixture.create(cluster_api::cluster("team/one").control_plane(3).machine_deployment("md", 2)).await;
+    let condition = json!({
+        "type": "Ready", "status": "False", "reason": "NotReady",
+        "message": "* NodeHealthy: the node does not answer",
+    });
+    let broken = json!({"status": {"conditions": [condition]}});
+    lab.fixture.merge_status(MACHINE, "team/one-md-1-0", &broken).await;
+    lab
+}
+
+fn command(lab: &Management, line: &str) -> Command {
+    lab.world().command(line.split_whitespace())
+}
+
+const WATCH: &str = "describe cluster one -n team --watch --color never";
+/// The last line of the tree.
+const DRAWN: &str = "└─Machine";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn q_and_signals_end_a_watch_and_leave_the_terminal_as_it_was() {
+    let lab = lab().await;
+    for signal in [None, Some(Signal::INT), Some(Signal::TERM), Some(Signal::HUP)] {
+        let terminal = Terminal::of_columns(80);
+        let watch = terminal.spawn(command(&lab, WATCH));
+        terminal.read_to(DRAWN);
+        assert!(!terminal.is_as_shells_leave_it());
+        match signal {
+            None => terminal.press("xq"),
+            Some(signal) => watch.signal(signal),
+        }
+        assert_eq!(watch.end(), (Some(0), true), "{signal:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_watch_gives_the_terminal_back_until_it_goes_on() {
+    let lab = lab().await;
+    let terminal = Terminal::of_columns(80);
+    let watch = terminal.spawn(command(&lab, WATCH));
+    terminal.read_to(DRAWN);
+    watch.suspend();
+    assert!(terminal.is_as_shells_leave_it());
+    watch.resume();
+    // The header is drawn anew, as the screen is not its own any more; `q` is read only where keys are.
+    terminal.read_to("q or Ctrl-C ends it");
+    terminal.press("q");
+    assert_eq!(watch.end(), (Some(0), true));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn q_ends_a_watch_of_rollouts() {
+    let lab = lab().await;
+    let paused = json!({"spec": {"replicas": 7}});
+    lab.fixture.merge(support::kind::MACHINE_DEPLOYMENT, "team/one-md", &paused).await;
+    let terminal = Terminal::of_columns(80);
+    let watch = terminal.spawn(command(&lab, "alpha rollout status md/one-md -n team --watch"));
+    terminal.read_to("MachineDeployment team/one-md: ");
+    terminal.press("q");
+    assert_eq!(watch.end(), (Some(130), true));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn narrow_terminals_keep_status_reason_and_message() {
+    let lab = lab().await;
+    let shown = |columns, line: &str| {
+        let (status, text) = Terminal::of_columns(columns).run(command(&lab, line));
+        assert_eq!(status, Some(0), "{text}");
+        text
+    };
+    let describe = "describe cluster one -n team --color never";
+    assert_data_eq!(
+        shown(80, describe),
+        str![[r#"
+NAME                         REPLICAS STATUS REASON     MESSAGE
+Cluster team/one                      True   Available
+├─DockerCluster team/one              True   Ready
+├─KubeadmCont…control-plane  3/3      True   Available
+│ └─3 Machines...                     True   Ready      See one-control-plane-0, one-control-plane-1, ...
+└─Workers
+  └─MachineDe…t team/one-md  2/2
+    ├─Machine…am/one-md-1-0  1        False  NotReady   * NodeHealthy: the node does not answer
+    └─Machine…am/one-md-1-1  1        True   Ready
+
+"#]]
+    );
+    assert_data_eq!(
+        shown(60, describe),
+        str![[r#"
+NAME                  STATUS REASON     MESSAGE
+Cluster team/one      True   Available
+├─DockerCl… team/one  True   Ready
+├─KubeadmC…rol-plane  True   Available
+│ └─3 Machines...     True   Ready      See one-control-plane-0, one-control-plane-1, ...
+└─Workers
+  └─Machin…am/one-md
+    ├─Mach…ne-md-1-0  False  NotReady   * NodeHealthy: the node does not answer
+    └─Mach…ne-md-1-1  True   Ready
+
+"#]]
+    );
+    assert_eq!(
+        shown(200, describe).lines().next(),
+        lab.run(describe).stdout.lines().next().map(str::trim_end)
+    );
+}

@@ -1,0 +1,240 @@
+//! Field by field: an object compared with the fields that were recorded after the last write.
+
+use std::collections::BTreeSet;
+
+use manifest::{Object, Value};
+
+use super::{FieldSet, entries, is_applied_by, owned_fields, path::FieldPath, without_filled_in};
+
+/// A field that is not as it was applied.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldDrift {
+    /// The way to it, such as `.spec.replicas`.
+    pub path: String,
+    /// The kind of change.
+    pub change: FieldChange,
+    /// The value now, with sizes in place of the values of Secrets; none if there is no such field.
+    pub value: Option<Value>,
+    /// The manager that owns the field now. None if nobody does: the server does not record who removes a field, and
+    /// fills in its own default for some.
+    pub setter: Option<FieldSetter>,
+}
+
+/// The kind of change of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldChange {
+    /// It has another value.
+    Changed,
+    /// It is gone.
+    Removed,
+    /// It was added under the name of the manager that applied the object.
+    Added,
+    /// Another manager owns it, and nobody recorded which fields were applied.
+    Possible,
+}
+
+/// The manager of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldSetter {
+    /// Its name, such as `kubectl-edit`.
+    pub manager: String,
+    /// The time of its last write to any field of the object, RFC 3339; empty if the server does not say.
+    pub time: String,
+}
+
+/// An entry of `metadata.managedFields`.
+struct Entry {
+    setter: FieldSetter,
+    fields: BTreeSet<FieldPath>,
+    is_subresource: bool,
+}
+
+/// Compares an object that has drifted with the fields that its manager owned after the last write. With the record there is
+/// no guessing: each field that left the set has changed or is gone. If nothing is recorded, every field that only others
+/// own is possible.
+pub fn field_drift(recorded: &FieldSet, object: &Object, manager: &str) -> Vec<FieldDrift> {
+    let ours = owned_fields(object, manager).paths();
+    let others: Vec<Entry> =
+        entries(object).filter(|entry| !is_applied_by(entry, manager)).map(entry).collect();
+    let drift = Comparison { tree: crate::diff::masked(object), others };
+    if recorded.is_empty() {
+        return drift.possible(&ours);
+    }
+    let recorded = recorded.paths();
+    let mut fields = drift.lost(recorded.difference(&ours).collect());
+    let own = entries(object).find(|entry| is_applied_by(entry, manager)).map(|own| entry(own).setter);
+    fields.extend(ours.difference(&recorded).filter(|path| path.container().is_none()).map(|path| {
+        FieldDrift {
+            path: path.to_string(),
+            change: FieldChange::Added,
+            value: path.value(&drift.tree).cloned(),
+            setter: own.clone(),
+        }
+    }));
+    fields
+}
+
+struct Comparison {
+    tree: Value,
+    others: Vec<Entry>,
+}
+
+impl Comparison {
+    /// The fields that left the set. Of a list item or a mapping that is gone, the fields in it are not told.
+    fn lost(&self, lost: Vec<&FieldPath>) -> Vec<FieldDrift> {
+        let containers: Vec<(FieldPath, bool)> = lost
+            .iter()
+            .filter_map(|path| path.container())
+            .map(|path| (path.clone(), path.value(&self.tree).is_none()))
+            .collect();
+        let gone: Vec<&FieldPath> =
+            containers.iter().filter(|(_, is_gone)| *is_gone).map(|(path, _)| path).collect();
+        let is_in_gone = |path: &FieldPath| gone.iter().any(|gone| path.is_below(gone));
+        let leaves = lost.into_iter().filter(|path| path.container().is_none() && !is_in_gone(path));
+        let outermost = gone.iter().copied().filter(|path| !is_in_gone(path));
+        let mut told: Vec<&FieldPath> = leaves.chain(outermost).collect();
+        told.sort_unstable();
+        if told.is_empty() {
+            // Nothing but the mapping itself changed its owner.
+            told.extend(containers.iter().map(|(path, _)| path));
+        }
+        told.into_iter().map(|path| self.told(path)).collect()
+    }
+
+    fn told(&self, path: &FieldPath) -> FieldDrift {
+        let value = path.value(&self.tree).cloned();
+        FieldDrift {
+            path: path.to_string(),
+            change: if value.is_some() { FieldChange::Changed } else { FieldChange::Removed },
+            setter: value.is_some().then(|| self.setter(path)).flatten(),
+            value,
+        }
+    }
+
+    /// The manager of a field: of several, the one that wrote last. A scale or a status may set it too.
+    fn setter(&self, path: &FieldPath) -> Option<FieldSetter> {
+        let owns = |other: &FieldPath| other == path || other.is_below(path) || path.is_below(other);
+        let owners = self.others.iter().filter(|entry| entry.fields.iter().any(owns));
+        owners.map(|entry| &entry.setter).max_by(|a, b| a.time.cmp(&b.time)).cloned()
+    }
+
+    fn possible(&self, ours: &BTreeSet<FieldPath>) -> Vec<FieldDrift> {
+        let candidates = self.others.iter().filter(|entry| !entry.is_subresource).flat_map(|entry| {
+            let fields =
+                entry.fields.iter().filter(|path| !ours.contains(path) && path.container().is_none());
+            fields.map(move |path| (path, entry))
+        });
+        let candidates = candidates.map(|(path, entry)| FieldDrift {
+            path: path.to_string(),
+            change: FieldChange::Possible,
+            value: path.value(&self.tree).cloned(),
+            setter: Some(entry.setter.clone()),
+        });
+        candidates.collect()
+    }
+}
+
+fn entry(entry: &Value) -> Entry {
+    let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+    let fields = entry.get("fieldsV1").and_then(Value::as_object).map(without_filled_in).unwrap_or_default();
+    Entry {
+        setter: FieldSetter { manager: text("manager"), time: text("time") },
+        fields: FieldSet(fields).paths(),
+        is_subresource: entry.get("subresource").is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// An object with these fields that `tool` owns, and the entries of others.
+    fn object(mut fields: Value, ours: &Value, others: &[Value]) -> Object {
+        let own = json!({"manager": "tool", "operation": "Apply", "time": "2026-01-01T00:00:00Z", "fieldsV1": ours});
+        fields["metadata"]["managedFields"] = others.iter().cloned().chain([own]).collect();
+        Object::try_from(fields).unwrap()
+    }
+
+    fn other(manager: &str, day: u8, fields: &Value) -> Value {
+        json!({"manager": manager, "operation": "Update", "time": format!("2026-01-0{day}T00:00:00Z"), "fieldsV1": fields})
+    }
+
+    fn told(recorded: &Value, object: &Object) -> Vec<String> {
+        let recorded = FieldSet(recorded.as_object().unwrap().clone());
+        let line = |field: FieldDrift| {
+            let value = field.value.map(|value| format!(" {value}")).unwrap_or_default();
+            let by = field.setter.map(|by| format!(" by {} {:.10}", by.manager, by.time)).unwrap_or_default();
+            format!("{} {:?}{value}{by}", field.path, field.change)
+        };
+        field_drift(&recorded, object, "tool").into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_changed_field_has_its_value_and_the_manager_that_set_it_last() {
+        let live = object(
+            json!({"spec": {"replicas": 3, "paused": true}}),
+            &json!({"f:spec": {"f:paused": {}}}),
+            &[
+                other("kubectl-edit", 2, &json!({"f:spec": {"f:replicas": {}}})),
+                json!({"manager": "kubectl", "operation": "Update", "subresource": "scale",
+                       "time": "2026-01-03T00:00:00Z", "fieldsV1": {"f:spec": {"f:replicas": {}}}}),
+            ],
+        );
+        assert_eq!(
+            told(&json!({"f:spec": {"f:paused": {}, "f:replicas": {}}}), &live),
+            [".spec.replicas Changed 3 by kubectl 2026-01-03"]
+        );
+    }
+
+    #[test]
+    fn a_removed_list_item_is_told_once_and_a_default_has_no_manager() {
+        let item = json!({".": {}, "f:name": {}, "f:image": {}});
+        let recorded = json!({"k:{\"name\":\"a\"}": item});
+        let ours = json!({"f:spec": {"f:paused": {}}});
+        let recorded = json!({"f:spec": {"f:paused": {}, "f:replicas": {}, "f:containers": recorded}});
+        let live = object(json!({"spec": {"replicas": 1, "containers": [], "paused": true}}), &ours, &[]);
+        assert_eq!(
+            told(&recorded, &live),
+            [".spec.containers[name=\"a\"] Removed", ".spec.replicas Changed 1"]
+        );
+    }
+
+    #[test]
+    fn values_of_secrets_are_sizes() {
+        let live = object(
+            json!({"apiVersion": "v1", "kind": "Secret", "data": {"token": "aHVudGVyMg=="}}),
+            &json!({"f:type": {}}),
+            &[other("mallory", 2, &json!({"f:data": {"f:token": {}}}))],
+        );
+        assert_eq!(
+            told(&json!({"f:type": {}, "f:data": {"f:token": {}}}), &live),
+            [".data.token Changed \"(7 bytes)\" by mallory 2026-01-02"]
+        );
+    }
+
+    #[test]
+    fn without_a_record_fields_of_others_are_possible() {
+        let live = object(
+            json!({"spec": {"replicas": 3}}),
+            &json!({"f:spec": {"f:image": {}}}),
+            &[
+                other(
+                    "kubectl-edit",
+                    2,
+                    &json!({"f:spec": {"f:replicas": {}, "f:image": {}}, "f:status": {}}),
+                ),
+                json!({"manager": "m", "operation": "Update", "subresource": "status", "fieldsV1": {"f:spec": {"f:a": {}}}}),
+            ],
+        );
+        assert_eq!(told(&json!({}), &live), [".spec.replicas Possible 3 by kubectl-edit 2026-01-02"]);
+    }
+
+    #[test]
+    fn a_field_applied_under_our_own_name_was_added() {
+        let live =
+            object(json!({"data": {"a": "1", "b": "2"}}), &json!({"f:data": {"f:a": {}, "f:b": {}}}), &[]);
+        assert_eq!(told(&json!({"f:data": {"f:a": {}}}), &live), [".data.b Added \"2\" by tool 2026-01-01"]);
+    }
+}

@@ -1,0 +1,107 @@
+//! The lines of fields.
+
+use super::error::line_and_column;
+use super::scalar::Scalar;
+use super::tree::{Kind, Node};
+use super::{Dialect, Limits, parse};
+
+/// Returns the line, from 1, of a field such as `patches[0].target` in the first document of a text. A field that is not
+/// there has the line of the innermost one around it that is. None for a text that cannot be read, or without a field.
+pub fn line_of(text: &str, field: &str) -> Option<usize> {
+    let limits = Limits::default();
+    if field.is_empty() || text.len() > limits.size_bytes.min(u32::MAX as usize / 2) {
+        return None;
+    }
+    let nodes = parse::parse(text, limits.depth, Dialect::Settings).ok()?.tree.nodes;
+    let (mut at, mut found) = (0, None);
+    for step in field.split(['.', '[']) {
+        let next = match step.strip_suffix(']').map(str::parse) {
+            Some(index) => item(&nodes, at, index.ok()?),
+            None => entry(&nodes, at, step),
+        };
+        let Some((named, value)) = next else { break };
+        found = Some(nodes[named].offset as usize);
+        at = value;
+    }
+    Some(line_and_column(text.as_bytes(), found?).0)
+}
+
+/// The key and the value of an entry of a mapping.
+fn entry(nodes: &[Node], at: usize, key: &str) -> Option<(usize, usize)> {
+    let Kind::Mapping { end } = nodes.get(resolved(nodes, at))?.kind else { return None };
+    let mut next = resolved(nodes, at) + 1;
+    while next < end as usize {
+        let value = behind(nodes, next);
+        if matches!(&nodes[next].kind, Kind::Scalar(Scalar::Text(text)) if text == key) {
+            return Some((next, value));
+        }
+        next = behind(nodes, value);
+    }
+    None
+}
+
+/// An item of a list, which is its own name.
+fn item(nodes: &[Node], at: usize, index: usize) -> Option<(usize, usize)> {
+    let Kind::List { end } = nodes.get(resolved(nodes, at))?.kind else { return None };
+    let mut next = resolved(nodes, at) + 1;
+    for _ in 0..index {
+        if next >= end as usize {
+            return None;
+        }
+        next = behind(nodes, next);
+    }
+    (next < end as usize).then_some((next, next))
+}
+
+/// The node an alias repeats, or the node itself.
+fn resolved(nodes: &[Node], at: usize) -> usize {
+    match nodes.get(at).map(|node| &node.kind) {
+        Some(Kind::Alias { target }) => *target as usize,
+        _ => at,
+    }
+}
+
+/// The node after one and its content.
+fn behind(nodes: &[Node], at: usize) -> usize {
+    match nodes[at].kind {
+        Kind::List { end } | Kind::Mapping { end } => end as usize,
+        Kind::Scalar(_) | Kind::Alias { .. } => at + 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# settings
+resources:
+- a.yaml
+- b.yaml
+
+patches: &p
+- path: one
+- target: {kind: Pod}
+  patch: |-
+    - op: remove
+more: *p
+";
+
+    #[test]
+    fn lines_are_those_of_keys_and_items() {
+        for (field, line) in [
+            ("resources", Some(2)),
+            ("resources[0]", Some(3)),
+            ("resources[1]", Some(4)),
+            ("resources[2]", Some(2)),
+            ("patches[1].target.kind", Some(8)),
+            ("patches[1].patch", Some(9)),
+            ("patches[1].patch.more", Some(9)),
+            ("more[0].path", Some(7)),
+            ("images", None),
+            ("", None),
+        ] {
+            assert_eq!(line_of(TEXT, field), line, "{field}");
+        }
+        assert_eq!(line_of("a: [", "a"), None);
+    }
+}
