@@ -31,7 +31,7 @@ use crate::{
   {bin} restore clusters.tar.gz --dry-run
   {bin} restore clusters.tar.gz
   {bin} restore clusters.tar.gz --source-kubeconfig old.yaml
-  {bin} restore clusters.tar.gz --cluster blue --map-namespace team-a=tests --paused
+  {bin} restore clusters.tar.gz --map-namespace team-a=tests --paused
   {bin} restore clusters.tar.gz.age --identity key.txt")]
 pub(crate) struct Restore {
     /// File to read, as `backup` wrote it
