@@ -56,6 +56,8 @@ fn help_comes_before_everything_that_is_missing_or_too_much() {
     assert_eq!(world.run(["provider", "add", "--help"]), help);
     assert_eq!(world.run(["provider", "add", "a", "b", "-h"]), help);
     assert_eq!(world.run(["provider", "-h", "add"]), help);
+    let required = world.run(["bundle", "create", "--help"]);
+    assert_eq!((required.status, required), (0, world.run(["help", "bundle", "create"])));
 }
 
 #[test]

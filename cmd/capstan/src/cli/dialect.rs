@@ -33,6 +33,8 @@ fn adapt_arg(arg: Arg) -> Arg {
     if arg.is_positional() {
         return arg.required(false);
     }
+    let is_required = arg.is_required_set();
+    let arg = if is_required { arg.required(false).required_unless_present("help") } else { arg };
     match arg.get_action() {
         ArgAction::SetTrue => arg
             .action(ArgAction::Set)
