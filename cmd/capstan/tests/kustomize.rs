@@ -1,6 +1,6 @@
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::binary::World;
 
 use crate::world;
@@ -236,7 +236,8 @@ fn lint_tells_errors_and_warnings_and_shows_no_secret() {
     world.write("overlay/kustomization.yaml", "resources: [../base, s.yaml, s.yaml, gone]\n");
     let outcome = world.run_line("kustomize lint overlay -o json");
     assert_eq!(outcome.status, 1, "{outcome}");
-    assert!(outcome.stderr.starts_with("error: 2 errors, one warning"), "{outcome}");
+    let error: Value = serde_json::from_str(&outcome.stderr).unwrap();
+    assert_eq!((&error["kind"], &error["message"]), (&json!("user"), &json!("2 errors, one warning")));
     assert!(!outcome.to_string().contains(SECRET), "{outcome}");
     let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let findings = report.pointer("/kustomizations/0/findings").unwrap().as_array().unwrap();

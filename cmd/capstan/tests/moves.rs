@@ -132,7 +132,8 @@ async fn a_move_without_anything_to_move_is_no_failure() {
         str![[r#"
 exit 0
 --- stderr
-nothing to move: the move begun at [..] has moved 8 objects to the target; `capstan move report` shows each
+nothing to move: the move begun at [..] has moved 8 objects to the target; `capstan move report[..]` shows each
+done in [..]: nothing to move
 
 "#]]
     );
@@ -302,7 +303,7 @@ async fn move_is_undone_without_its_target_and_not_completed_without_its_source(
         half.stderr.as_str(),
         str![[r"
 error: cannot resume Cluster default/demo on the target cluster: the move has not verified all of their objects there
-hint: restore them from a backup with `restore FILE`; what is there already is kept
+hint: restore them from a backup with `capstan restore FILE[..]`; what is there already is kept
 
 "]]
     );

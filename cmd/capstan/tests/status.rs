@@ -42,7 +42,9 @@ fn exit_status_tells_what_needs_attention() {
     lab.done(INIT);
     assert_eq!(judged(&lab.run("status --exit-status")), (0, ""));
     scale(&lab);
-    assert_eq!(judged(&lab.run("status --exit-status -o json")), (3, "error: one object has drifted\n"));
+    let run = lab.run("status --exit-status -o json");
+    let error: Value = serde_json::from_str(&run.stderr).unwrap();
+    assert_eq!((run.status, &error["message"]), (3, &"one object has drifted".into()), "{run}");
     assert_eq!(lab.send("DELETE", DEPLOYMENT, ""), 200);
     let missing = "error: one provider is not ready, one object has drifted\n";
     assert_eq!(judged(&lab.run("status --exit-status")), (3, missing));

@@ -88,7 +88,7 @@ fn next_steps_work_on_the_sandbox_of_the_run() {
     let saved = world.done("delete --all --sandbox lab --out plan.json");
     assert_eq!(pasted(world, &saved), ["capstan delete --plan plan.json --sandbox lab"]);
     let missing = world.run_line("describe cluster nonsense --sandbox lab");
-    assert_eq!(pasted(world, &missing), [format!("kubectl --kubeconfig {kubeconfig} get clusters -A")]);
+    assert_eq!(pasted(world, &missing), ["capstan get clusters -A --sandbox lab"]);
     let nothing_begun = world.run_line("upgrade resume --sandbox lab");
     assert_eq!(pasted(world, &nothing_begun), ["capstan upgrade plan --sandbox lab"]);
 }

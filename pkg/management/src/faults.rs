@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::{
     DeleteRequest, InitRequest, LifecycleError, ManagementCluster, OnUnfinished, Sources, WaitFor,
-    delete_providers, init, plan_delete, plan_init, plan_rollback, plan_upgrade, rollback_upgrade,
+    begin_rollback, delete_providers, init, plan_delete, plan_init, plan_upgrade, rollback_upgrade,
     testing::{NEW, OLD, Releases, components, docker, small_init, upgrade_to_contract},
     upgrade,
 };
@@ -72,7 +72,7 @@ impl Work {
                 Box::pin(upgrade(cluster, sources, &request, plan)).await.map(drop)
             }
             Self::RollBack => {
-                let plan = Box::pin(plan_rollback(cluster, OnUnfinished::Refuse)).await?;
+                let plan = Box::pin(begin_rollback(cluster, OnUnfinished::Refuse)).await?;
                 Box::pin(rollback_upgrade(cluster, plan, WAIT)).await.map(drop)
             }
             Self::Delete => {

@@ -109,8 +109,8 @@ pub use status::{ClusterStatus, InstalledHealth, ObjectDrift, ProviderStatus, St
 pub use unfinished::{OnUnfinished, Unfinished, UnfinishedRun};
 pub use upgrade::{
     InvalidUpgradeItem, JournalState, NextVersion, ResumePlan, RollbackPlan, UpgradeError, UpgradeItem,
-    UpgradeOutlook, UpgradeRequest, UpgradeTarget, abort_upgrade, plan_resume, plan_rollback, plan_upgrade,
-    resume_upgrade, rollback_upgrade, upgrade, upgrade_outlook,
+    UpgradeOutlook, UpgradeRequest, UpgradeTarget, abort_upgrade, begin_rollback, plan_resume, plan_rollback,
+    plan_upgrade, resume_upgrade, rollback_upgrade, upgrade, upgrade_outlook,
 };
 pub use workload_kubeconfig::{
     KubeconfigOf, KubeconfigRequest, WorkloadKubeconfigError, cluster_names, workload_kubeconfig,

@@ -33,7 +33,7 @@ pub(crate) use prepare::with_kept_fields;
 pub use choose::NextVersion;
 pub use journal::JournalState;
 pub use request::{InvalidUpgradeItem, UpgradeItem, UpgradeRequest, UpgradeTarget};
-pub use rollback::{RollbackPlan, plan_rollback, rollback_upgrade};
+pub use rollback::{RollbackPlan, begin_rollback, plan_rollback, rollback_upgrade};
 
 /// What an upgrade starts from.
 /// Source: clusterctl v1.14 client/upgrade.go: the current contract, and the one before.

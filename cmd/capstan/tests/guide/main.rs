@@ -10,7 +10,7 @@
 
 mod page;
 
-use std::{collections::BTreeSet, fs};
+use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use page::{blocks, project, type_page};
 use snapbox::{Assert, Data, assert::DEFAULT_ACTION_ENV, data::DataFormat};
@@ -50,8 +50,13 @@ fn holds(name: &str) {
 }
 
 fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    search_path().iter().any(|folder| folder.join(program).is_file())
+}
+
+/// The folders with the programs of this machine.
+#[expect(clippy::disallowed_methods, reason = "a page runs programs of this machine")]
+fn search_path() -> Vec<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect()
 }
 
 #[expect(clippy::print_stderr, reason = "the line that tells why a test did nothing")]

@@ -106,7 +106,7 @@ impl Machine {
         let output = self.folder.path().join("output");
         let stdout = fs::File::create(&output).unwrap();
         let mut search = vec![self.bin()];
-        search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
+        search.extend(crate::search_path());
         Command::new("timeout")
             .args(["--kill-after=20", "300", "bash"])
             .arg(&path)

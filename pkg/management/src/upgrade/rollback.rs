@@ -56,6 +56,21 @@ pub async fn plan_rollback(
     Ok(RollbackPlan { plan, journal, storage })
 }
 
+/// Plans as [`plan_rollback`] does, for a run that holds the lease. If there is no upgrade, it deletes what a rollback that was
+/// interrupted at its very end has left of the journal.
+/// # Errors
+/// As for [`plan_rollback`].
+pub async fn begin_rollback(
+    cluster: &ManagementCluster,
+    unfinished: OnUnfinished,
+) -> Result<RollbackPlan, LifecycleError> {
+    let plan = plan_rollback(cluster, unfinished).await;
+    if matches!(plan, Err(LifecycleError::Upgrade(UpgradeError::NoJournal { .. }))) {
+        cluster.clear_remains_of_journal(&cluster.inventory().await?).await?;
+    }
+    plan
+}
+
 /// Goes back to what was there before the last upgrade, finished or not. The journal is deleted in the end, so that it is done
 /// once.
 /// # Errors

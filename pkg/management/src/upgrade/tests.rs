@@ -81,7 +81,7 @@ impl Lab {
     }
 
     async fn roll_back(&self) -> Result<Option<NotReady>, LifecycleError> {
-        let plan = plan_rollback(&self.cluster, OnUnfinished::Refuse).await?;
+        let plan = begin_rollback(&self.cluster, OnUnfinished::Refuse).await?;
         rollback_upgrade(&self.cluster, plan, WAIT).await
     }
 

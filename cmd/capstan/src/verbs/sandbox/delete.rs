@@ -26,7 +26,11 @@ pub(crate) fn run(args: &Delete, session: &mut Session) -> Result<(), Failure> {
     let home = Home::of(session.environment())?;
     let names: BTreeSet<&String> = args.names.iter().collect();
     let folders = names.into_iter().map(|name| home.existing(name)).collect::<Result<Vec<_>, _>>()?;
-    folders.iter().try_for_each(|folder| delete(folder, session))
+    folders.iter().try_for_each(|folder| delete(folder, session))?;
+    let names: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.name())).collect();
+    let sandboxes = if names.len() == 1 { "sandbox" } else { "sandboxes" };
+    session.done(format!("deleted {sandboxes} {}", names.join(", ")));
+    Ok(())
 }
 
 fn delete(folder: &Folder, session: &mut Session) -> Result<(), Failure> {
@@ -47,6 +51,5 @@ fn delete(folder: &Folder, session: &mut Session) -> Result<(), Failure> {
     if let Some(path) = unmerged? {
         session.messages().status(format!("removed context `{}` from `{}`", folder.name(), path.display()));
     }
-    session.done(format!("deleted sandbox `{}`", folder.name()));
     Ok(())
 }

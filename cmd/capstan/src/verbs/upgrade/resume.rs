@@ -97,15 +97,13 @@ pub(super) fn rollback(args: &ToTheEnd, session: &mut Session) -> Result<(), Fai
     let (format, wait) = (args.show.format()?, args.wait.wait_for()?);
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let end = End { args, command: "upgrade rollback", format };
-    let plan = |cluster: &ManagementCluster, session: &Session| {
-        session.block_on(Box::pin(management::plan_rollback(cluster, args.unfinished.reaction())))
-    };
+    let unfinished = args.unfinished.reaction();
     if args.show.only_shows() {
-        let plan = plan(&cluster, session)?;
+        let plan = session.block_on(Box::pin(management::plan_rollback(&cluster, unfinished)))?;
         return end.show(&plan.plan, session);
     }
     args.lease.hold(end.command, &[&cluster], session, |clusters, session| {
-        let plan = plan(&clusters[0], session)?;
+        let plan = session.block_on(Box::pin(management::begin_rollback(&clusters[0], unfinished)))?;
         let report = plan.plan.clone();
         let rolled_back = management::rollback_upgrade(&clusters[0], plan, wait);
         let not_ready = session.carry_out(Box::pin(rolled_back), GOES_ON)?;
