@@ -107,21 +107,35 @@ fn image(host: &FakeHost, name: &str, tag: &str, layer: &str) {
     host.on(format!("{repository}/manifests/{tag}"), Reply::file(index).header("content-type", media_type));
 }
 
-/// The commands of the guide below a heading, one a line, without those of the pages beyond `## A local repository`.
-fn commands(heading: &str) -> Vec<String> {
-    let page = fs::read_to_string(project("docs/guide/air-gap.md")).unwrap().replace("\\\n", " ");
-    let page = page.split("\n## A local repository").next().unwrap();
-    let section = page.split("\n## ").find(|section| section.starts_with(heading)).unwrap();
-    let blocks = section.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
-    blocks.flat_map(str::lines).map(str::to_owned).collect()
-}
+/// What is typed where there is a connection.
+const CONNECTED: [&str; 3] = [
+    "capstan bundle create --core cluster-api:v1.13.2 --bootstrap kubeadm:v1.13.2 --control-plane kubeadm:v1.13.2 \
+     --infrastructure aws:v2.10.0 --with-images --platform linux/amd64 --file lab.tar",
+    "capstan lock --core cluster-api:v1.14.0 --bootstrap kubeadm:v1.14.0 --control-plane kubeadm:v1.14.0 \
+     --infrastructure aws:v2.11.1",
+    "capstan bundle create --from-lock --file newer.tar",
+];
+
+/// What is typed at the site.
+const AT_THE_SITE: [&str; 9] = [
+    "capstan bundle verify lab.tar",
+    "capstan bundle inspect lab.tar",
+    "capstan bundle load lab.tar --to-folder /srv/capi",
+    "capstan init --infrastructure aws --config /srv/capi/clusterctl.yaml --locked --offline",
+    "capstan generate cluster demo --infrastructure aws:v2.10.0 --kubernetes-version v1.35.0 \
+     --target-namespace default --config /srv/capi/clusterctl.yaml --offline",
+    "capstan bundle load lab.tar --to-registry oci://registry.lab/capi > clusterctl.yaml",
+    "capstan init list-images --infrastructure aws:v2.10.0 --config clusterctl.yaml",
+    "capstan bundle load newer.tar --to-folder /srv/capi",
+    "capstan upgrade apply --contract v1beta2 --config /srv/capi/clusterctl.yaml --offline",
+];
 
 /// Runs a command line as it stands there, with other places for some words.
 fn run(world: &World, line: &str, places: &[(&str, &str)]) -> Outcome {
     let line = places.iter().fold(line.to_owned(), |line, (from, to)| line.replace(from, to));
     let (line, file) =
         line.split_once(" > ").map_or((line.as_str(), None), |(line, file)| (line, Some(file)));
-    let words = line.strip_prefix("capstan ").expect("a command of the guide runs capstan");
+    let words = line.strip_prefix("capstan ").expect("a command runs capstan");
     let run = world.run(words.split_whitespace());
     assert_eq!(run.status, 0, "{line}\n{run}");
     if let Some(file) = file {
@@ -161,11 +175,11 @@ fn carry(from: &World, to: &World, file: &str) {
 
 // Row: PRV-85
 #[test]
-fn the_commands_of_the_guide_go_from_the_internet_to_a_closed_site() {
+fn bundles_go_from_the_internet_to_a_closed_site() {
     let host = internet();
     let outside = connected(&host);
-    for line in commands("Where there is a connection") {
-        run(&outside, &line, &[]);
+    for line in CONNECTED {
+        run(&outside, line, &[]);
     }
     let Some(registry) = Registry::start(Transport::Plain, Guests::Anybody) else {
         say("skipped: `docker-registry` is not installed (apt-get install docker-registry)");
@@ -183,8 +197,8 @@ fn the_commands_of_the_guide_go_from_the_internet_to_a_closed_site() {
         ("upgrade apply", "upgrade apply --sandbox lab"),
     ];
     let mut outputs = Vec::new();
-    for line in commands("At the site") {
-        let outcome = run(&site.0, &line, &places);
+    for line in AT_THE_SITE {
+        let outcome = run(&site.0, line, &places);
         outputs.push((line, outcome));
     }
     assert_eq!(host.connections(), before, "{:?}", &host.addresses());
@@ -215,11 +229,7 @@ fn the_commands_of_the_guide_go_from_the_internet_to_a_closed_site() {
 fn loading_twice_changes_nothing_and_what_was_changed_there_is_not_lost() {
     let host = internet();
     let outside = connected(&host);
-    run(
-        &outside,
-        &commands("Where there is a connection")[0].replace("--with-images --platform linux/amd64", ""),
-        &[],
-    );
+    run(&outside, &CONNECTED[0].replace("--with-images --platform linux/amd64", ""), &[]);
     let load = || outside.run(["bundle", "load", "lab.tar", "--to-folder", "site"]);
     assert_eq!(load().status, 0);
     let first = outside.files();
@@ -250,11 +260,7 @@ fn nothing_secret_of_the_configuration_is_carried_away() {
     outside.configure(
         "github-token: ghp_secret\nAWS_B64ENCODED_CREDENTIALS: c2VjcmV0\nimages: {all: {tag: v9}}\n",
     );
-    run(
-        &outside,
-        &commands("Where there is a connection")[0].replace("--with-images --platform linux/amd64", ""),
-        &[],
-    );
+    run(&outside, &CONNECTED[0].replace("--with-images --platform linux/amd64", ""), &[]);
     let bytes = fs::read(outside.current_dir().join("lab.tar")).unwrap();
     let text = String::from_utf8_lossy(&bytes);
     assert!(!text.contains("ghp_secret") && !text.contains("c2VjcmV0"));
@@ -268,8 +274,7 @@ fn a_layer_larger_than_the_memory_goes_into_a_bundle_and_out_of_it() {
     let host = internet();
     image(&host, "sandbox", AWS[0], &"x".repeat(2 * MEMORY_MEBIBYTES * 1024 * 1024));
     let outside = connected(&host).env("NO_PROXY", "127.0.0.1,localhost");
-    let mut lines =
-        vec![commands("Where there is a connection")[0].trim_start_matches("capstan ").to_owned()];
+    let mut lines = vec![CONNECTED[0].trim_start_matches("capstan ").to_owned()];
     lines.extend(["bundle verify lab.tar", "bundle load lab.tar --to-folder site"].map(str::to_owned));
     let registry = Registry::start(Transport::Plain, Guests::Anybody);
     match &registry {
@@ -288,7 +293,7 @@ fn a_layer_larger_than_the_memory_goes_into_a_bundle_and_out_of_it() {
 fn an_image_of_all_platforms_keeps_its_digest_and_a_second_load_sends_nothing() {
     let host = internet();
     let outside = connected(&host).env("NO_PROXY", "127.0.0.1,localhost");
-    run(&outside, &commands("Where there is a connection")[0].replace("--platform linux/amd64", ""), &[]);
+    run(&outside, &CONNECTED[0].replace("--platform linux/amd64", ""), &[]);
     let Some(registry) = Registry::start(Transport::Plain, Guests::Anybody) else {
         say("skipped: `docker-registry` is not installed (apt-get install docker-registry)");
         return;

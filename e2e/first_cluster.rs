@@ -1,6 +1,6 @@
 //! A newcomer with nothing but a clone: from the providers that ship with the project to a cluster.
 
-use support::binary::{Outcome, World};
+use support::binary::World;
 
 use crate::{project, world};
 
@@ -33,82 +33,38 @@ fn kinds(yaml: &str) -> Vec<&str> {
     yaml.lines().filter_map(|line| line.strip_prefix("kind: ")).collect()
 }
 
-/// The commands of the README in a world of their own, whose sandbox is deleted with it.
-struct Readme {
-    world: World,
-    text: String,
-}
+/// A world with the two sandboxes of the tour, which go with it.
+struct Tour(World);
 
-impl Readme {
-    fn open() -> Self {
-        let world = world();
-        let state = world.home().join("state");
-        let text = std::fs::read_to_string(project("README.md")).expect("the project has a README");
-        let text = text.replace("\\\n", " ");
-        Self { world: world.env("XDG_STATE_HOME", state), text }
-    }
-
-    /// Runs a command line as it stands there. The files it names are those of the project.
-    fn run(&self, typed: &str) -> Outcome {
-        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(one_line(&self.text).contains(&one_line(typed)), "the README does not say `{typed}`");
-        let words = typed.strip_prefix("cargo run --release -- ").or(typed.strip_prefix("capstan "));
-        let words = words.expect("a command of the README runs capstan");
-        let fixtures = fixtures();
-        let word = |word| if word == CONFIG { fixtures.as_str() } else { word };
-        let run = self.world.run(words.split_whitespace().map(word));
-        assert_eq!(run.status, 0, "{typed}\n{run}");
-        run
-    }
-}
-
-impl Drop for Readme {
+impl Drop for Tour {
     fn drop(&mut self) {
-        self.world.run(["sandbox", "delete", "lab"]);
-        self.world.run(["quickstart", "--remove"]);
+        self.0.run(["quickstart", "--remove"]);
     }
 }
 
 #[test]
 fn the_first_command_of_the_readme_shows_everything_once() {
-    let readme = Readme::open();
-    let commands = readme.text.lines().filter(|line| line.starts_with("cargo "));
-    let commands: Vec<_> = commands.take(2).collect();
+    let text = std::fs::read_to_string(project("README.md")).expect("the project has a README");
+    let commands = text.lines().filter_map(|line| line.strip_prefix("$ "));
+    let commands: Vec<_> = commands.filter(|line| line.starts_with("cargo ")).take(2).collect();
     assert_eq!(commands, ["cargo run --release -- quickstart", "cargo test --workspace"]);
-    let tour = readme.run(commands[0]);
-    let shown = readme.text.split_once("```text\n# ").unwrap().1.split_once("```").unwrap().0;
-    for line in shown.lines() {
+    let world = world();
+    let state = world.home().join("state");
+    let tour = Tour(world.env("XDG_STATE_HOME", state));
+    let run = tour.0.run(["quickstart"]);
+    assert_eq!(run.status, 0, "{run}");
+    let shown = text.split_once("```console,ignore\n# ").unwrap().1.split_once("```").unwrap().0;
+    // What takes no time is not waited for: such a line ends with `…`.
+    for line in shown.lines().filter(|line| !line.ends_with('…')) {
         // The time is another one in each run.
         let line = line.strip_prefix("done in 1s").unwrap_or(line);
-        assert!(tour.stdout.contains(line) || tour.stderr.contains(line), "the tour does not print `{line}`");
+        assert!(run.stdout.contains(line) || run.stderr.contains(line), "the tour does not print `{line}`");
     }
 }
 
 // Row: PRV-03
 // Row: PRV-36
 // Row: PRV-39
-#[test]
-fn the_commands_of_the_readme_go_from_nothing_to_a_management_cluster_and_back() {
-    let readme = Readme::open();
-    let init = readme
-        .run("capstan init --sandbox lab --infrastructure sandbox --config e2e/fixtures/clusterctl.yaml");
-    assert!(init.stderr.contains("Your management cluster has been initialized successfully!"), "{init}");
-    let status = readme.run("capstan status --sandbox lab");
-    for line in status.stdout.lines() {
-        assert!(readme.text.contains(line.trim_end()), "the README does not show `{line}`");
-    }
-    readme.run("capstan upgrade plan --sandbox lab --config e2e/fixtures/clusterctl.yaml");
-    let demo = readme.run(
-        "capstan generate cluster demo --sandbox lab --flavor development --kubernetes-version v1.35.0 \
-         --config e2e/fixtures/clusterctl.yaml",
-    );
-    assert_eq!(kinds(&demo.stdout).first(), Some(&"ClusterClass"));
-    assert_eq!(kinds(&demo.stdout).last(), Some(&"Cluster"));
-    readme.run("capstan delete --all --sandbox lab");
-    assert_eq!(readme.world.run(["status", "--sandbox", "lab"]).stdout, "no providers are installed\n");
-    readme.run("capstan sandbox delete lab");
-}
-
 #[test]
 fn a_cluster_is_rendered_with_its_class_and_without_a_management_cluster() {
     let run = world().run(demo());

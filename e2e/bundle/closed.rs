@@ -9,7 +9,7 @@ use support::{
     registry::{Guests, Registry, Transport},
 };
 
-use super::{AWS, carry, commands, connected, internet, run};
+use super::{AT_THE_SITE, AWS, CONNECTED, carry, connected, internet, run};
 use crate::say;
 
 /// A real API server on its loopback, and both bundles.
@@ -40,8 +40,8 @@ impl Site {
 
         let host = internet();
         let outside = connected(&host);
-        for line in commands("Where there is a connection") {
-            run(&outside, &line, &[]);
+        for line in CONNECTED {
+            run(&outside, line, &[]);
         }
         let reference = format!("aws:{}", AWS[0]);
         let rest = ["--kubernetes-version", "v1.35.0", "-n", "default", "--lock", "off"];
@@ -70,9 +70,9 @@ impl Site {
             (" --offline", ""),
         ];
         let places = [&here, places].concat();
-        let of_folder = |line: &String| !line.contains("registry") && !line.contains("list-images");
-        for line in commands("At the site").into_iter().filter(of_folder) {
-            let outcome = run(&self.world, &line, &places);
+        let of_folder = |line: &&str| !line.contains("registry") && !line.contains("list-images");
+        for line in AT_THE_SITE.into_iter().filter(of_folder) {
+            let outcome = run(&self.world, line, &places);
             if line.contains("generate cluster") {
                 assert_eq!(outcome.stdout, self.generated);
             }
