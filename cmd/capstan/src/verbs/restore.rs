@@ -148,7 +148,7 @@ pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> 
         return Ok(());
     };
     if args.paused
-        && let Some(hint) = resume_hint(&done.restored.paused, &args.server.kube, session)
+        && let Some(hint) = resume_hint(&done.restored.paused)
     {
         session.cluster_events(args.server.pace.progress).end(hint);
     }
@@ -169,20 +169,10 @@ fn report(file: &str, target: &ManagementCluster, Done { restored, warnings }: D
 }
 
 /// The command that resumes the first paused Cluster.
-fn resume_hint(paused: &[ObjectKey], kube: &KubeFlags, session: &Session) -> Option<String> {
+fn resume_hint(paused: &[ObjectKey]) -> Option<String> {
     let cluster = paused.iter().find(|key| key.kind == "Cluster")?;
-    let to = match (&kube.kubeconfig, &kube.sandbox) {
-        (_, Some(name)) => {
-            format!(" --kubeconfig <({} sandbox kubeconfig {name})", session.program().name())
-        }
-        (Some(path), None) => format!(" --kubeconfig {}", path.display()),
-        (None, None) => String::new(),
-    };
-    let context = kube.kubeconfig_context.as_ref().map(|name| format!(" --context {name}"));
     Some(format!(
-        "resume a Cluster with `kubectl{to}{} patch cluster {} -n {} --type merge -p '{{\"spec\":{{\"paused\":null}}}}'`",
-        context.unwrap_or_default(),
-        cluster.name,
-        cluster.namespace
+        "resume a Cluster with `kubectl patch cluster {} -n {} --type merge -p '{{\"spec\":{{\"paused\":null}}}}'`",
+        cluster.name, cluster.namespace
     ))
 }

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Clusters, session: &mut Session) -> Result<(), Failure>
     let request = FleetRequest { namespace, labels: args.selector.clone() };
     let fleet = session.block_on(management::list_clusters(&cluster, &request))?;
     if fleet.clusters.is_empty() {
-        session.messages().status(none_found(&fleet, &request, session.program().name()));
+        session.messages().status(none_found(&fleet, &request));
     }
     let (width, now) = (session.printer().width(), Timestamp::now());
     let report = ClusterList { clusters: fleet.clusters.iter().map(listed).collect() };
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Clusters, session: &mut Session) -> Result<(), Failure>
     session.printer().data(text)
 }
 
-fn none_found(fleet: &Fleet, request: &FleetRequest, program: &str) -> String {
+fn none_found(fleet: &Fleet, request: &FleetRequest) -> String {
     let Some(namespace) = &request.namespace else { return "no Clusters found".to_owned() };
     let nothing = format!("no Clusters found in namespace `{namespace}`");
     let count: usize = fleet.elsewhere.values().sum();
@@ -93,7 +93,7 @@ fn none_found(fleet: &Fleet, request: &FleetRequest, program: &str) -> String {
         }
         (count, _) => format!("there are {count} in {} other namespaces", fleet.elsewhere.len()),
     };
-    format!("{nothing}; {elsewhere}: `{program} get clusters -A` lists them")
+    format!("{nothing}; {elsewhere}: `capstan get clusters -A` lists them")
 }
 
 fn listed(cluster: &ClusterSummary) -> ListedCluster {
@@ -319,7 +319,7 @@ prod…tion  new               Unknown,Deleting     -
         let request = FleetRequest { namespace: Some("default".to_owned()), labels: String::new() };
         let told = |elsewhere: &[(&str, usize)]| {
             let elsewhere = elsewhere.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-            none_found(&Fleet { clusters: Vec::new(), elsewhere }, &request, "capstan")
+            none_found(&Fleet { clusters: Vec::new(), elsewhere }, &request)
         };
         let none = "no Clusters found in namespace `default`";
         assert_eq!(told(&[]), none);

@@ -77,8 +77,7 @@ fn chosen(args: &Show, session: &Session) -> Result<(ProviderId, Option<String>)
             if let Some(near) = near_names(&reference.name, known.iter().map(|id| &*id.name)).first() {
                 failure.hint(format!("did you mean `{near}`?"))
             } else {
-                let program = session.program().name();
-                failure.hint(format!("`{program} provider list` shows the providers"))
+                failure.hint("`capstan provider list` shows the providers")
             }
         }
     };
