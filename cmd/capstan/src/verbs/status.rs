@@ -181,7 +181,7 @@ fn providers_text(report: &StatusReport, width: Option<usize>) -> String {
         let _ = writeln!(text, "\n{}", provider.provider);
         add_blockers(&provider.not_ready, 1, &mut text);
         for object in provider.drift.iter().filter(|object| !is_told_missing(object, provider)) {
-            let _ = writeln!(text, "  {}: not as it was applied", shown(object));
+            let _ = writeln!(text, "  {object}: not as it was applied");
             let fields = provider.drifted_fields.iter().flatten().filter(|drifted| drifted.object == *object);
             for field in fields.flat_map(|drifted| &drifted.fields) {
                 let _ = writeln!(text, "    {}", field_text(field));
@@ -235,7 +235,7 @@ fn drift(provider: &ProviderHealth) -> String {
 fn add_blockers(blockers: &[WaitingFor], depth: usize, text: &mut String) {
     for blocker in blockers {
         let message = if blocker.message.is_empty() { &blocker.health } else { &blocker.message };
-        let _ = writeln!(text, "{}{}: {message}", "  ".repeat(depth), shown(&blocker.object));
+        let _ = writeln!(text, "{}{}: {message}", "  ".repeat(depth), blocker.object);
         add_blockers(&blocker.below, depth + 1, text);
     }
 }
@@ -244,13 +244,6 @@ fn add_blockers(blockers: &[WaitingFor], depth: usize, text: &mut String) {
 fn is_told_missing(object: &ObjectName, provider: &ProviderHealth) -> bool {
     let missing = Health::NotFound.as_str();
     provider.not_ready.iter().any(|blocker| blocker.health == missing && blocker.object == *object)
-}
-
-fn shown(object: &ObjectName) -> String {
-    match object.namespace.as_str() {
-        "" => format!("{} {}", object.kind, object.name),
-        namespace => format!("{} {namespace}/{}", object.kind, object.name),
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use api::output::{BackupReport, ObjectName};
+use api::output::BackupReport;
 use management::BackupManifest;
 
 use crate::{
@@ -44,7 +44,7 @@ pub(super) fn text(backup: &BackupReport) -> String {
     if !backup.left_out.is_empty() {
         text.push_str("\nleft out\n");
         for one in &backup.left_out {
-            let _ = writeln!(text, "  {}: {}", clean_line(&shown(&one.object)), clean_line(&one.why));
+            let _ = writeln!(text, "  {}: {}", clean_line(&one.object.to_string()), clean_line(&one.why));
         }
     }
     if !backup.not_ready.is_empty() {
@@ -64,13 +64,6 @@ fn add<const N: usize>(text: &mut String, head: [&str; N], rows: impl Iterator<I
     let rows: Vec<[&str; N]> = rows.iter().map(|row| row.each_ref().map(String::as_str)).collect();
     text.push('\n');
     text.push_str(&table(head, &rows));
-}
-
-fn shown(object: &ObjectName) -> String {
-    match object.namespace.as_str() {
-        "" => format!("{} {}", object.kind, object.name),
-        namespace => format!("{} {namespace}/{}", object.kind, object.name),
-    }
 }
 
 /// Says where a backup comes from, and what is not in it.
@@ -101,7 +94,10 @@ pub(super) fn amount(backup: &BackupReport) -> String {
 mod tests {
     use api::{
         ProviderId, ProviderType,
-        output::{BackupCluster, BackupEncryption, BackupKind, BackupProvider, BackupSource, StayingObject},
+        output::{
+            BackupCluster, BackupEncryption, BackupKind, BackupProvider, BackupSource, ObjectName,
+            StayingObject,
+        },
     };
     use snapbox::{assert_data_eq, str};
 

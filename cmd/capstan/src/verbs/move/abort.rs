@@ -62,7 +62,7 @@ fn text(aborted: &MoveAborted) -> String {
             }
         }
     };
-    let names = |objects: &[ObjectName]| objects.iter().map(super::text::shown).collect();
+    let names = |objects: &[ObjectName]| objects.iter().map(ToString::to_string).collect();
     add("resumed on the source", names(&aborted.resumed));
     add("on the target before, and still there; a Cluster stays paused", names(&aborted.overwritten));
     add("namespaces of the target that others use by now", aborted.namespaces_left.clone());

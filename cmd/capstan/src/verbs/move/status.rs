@@ -195,7 +195,7 @@ fn add_paused(paused: &[ObjectName], text: &mut String) {
     }
     let _ = writeln!(text, "\npaused by it");
     for object in paused {
-        let _ = writeln!(text, "  {}", super::text::shown(object));
+        let _ = writeln!(text, "  {object}");
     }
 }
 

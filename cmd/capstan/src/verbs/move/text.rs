@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use api::output::{MoveAction, MovePlan, MoveReport, MovedObject, MovingObject, ObjectName};
+use api::output::{MoveAction, MovePlan, MoveReport, MovedObject, MovingObject};
 
 use crate::ui::{clean, table};
 
@@ -31,8 +31,8 @@ pub(super) fn plan(plan: &MovePlan) -> String {
 
 fn row(moving: &MovingObject) -> [String; 3] {
     let object = match &moving.target_namespace {
-        Some(namespace) => format!("{} to {namespace}", shown(&moving.object)),
-        None => shown(&moving.object),
+        Some(namespace) => format!("{} to {namespace}", moving.object),
+        None => moving.object.to_string(),
     };
     let why = match &moving.kept {
         Some(kept) => format!("{}; stays on the source too: {kept}", moving.why),
@@ -44,7 +44,7 @@ fn row(moving: &MovingObject) -> [String; 3] {
 fn add_staying(plan: &MovePlan, text: &mut String) {
     let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for staying in &plan.staying {
-        by_reason.entry(&staying.why).or_default().push(shown(&staying.object));
+        by_reason.entry(&staying.why).or_default().push(staying.object.to_string());
     }
     if by_reason.is_empty() {
         return;
@@ -86,14 +86,14 @@ pub(super) fn report(report: &MoveReport) -> String {
     if !report.differences.is_empty() {
         text.push_str("\nkept by the target in another way than it was sent\n");
         for one in &report.differences {
-            let _ = writeln!(text, "  {}: {}", shown(&one.object), one.outcome);
+            let _ = writeln!(text, "  {}: {}", one.object, one.outcome);
         }
     }
     clean(&text).into_owned()
 }
 
 fn outcome(one: &MovedObject) -> [String; 2] {
-    [shown(&one.object), one.outcome.clone()]
+    [one.object.to_string(), one.outcome.clone()]
 }
 
 fn first_few(objects: &[String]) -> String {
@@ -103,16 +103,9 @@ fn first_few(objects: &[String]) -> String {
     }
 }
 
-pub(super) fn shown(object: &ObjectName) -> String {
-    match object.namespace.as_str() {
-        "" => format!("{} {}", object.kind, object.name),
-        namespace => format!("{} {namespace}/{}", object.kind, object.name),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use api::output::{MoveState, StayingObject};
+    use api::output::{MoveState, ObjectName, StayingObject};
     use snapbox::{assert_data_eq, str};
 
     use super::*;

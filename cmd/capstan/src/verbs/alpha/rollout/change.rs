@@ -103,10 +103,7 @@ impl Run {
         if report.carried_out {
             return String::new();
         }
-        let line = |object: &ObjectName| {
-            let ObjectName { kind, namespace, name, .. } = object;
-            format!("would {} the rollout of {kind} {namespace}/{name}\n", self.verb)
-        };
+        let line = |object: &ObjectName| format!("would {} the rollout of {object}\n", self.verb);
         report.rollouts.iter().map(line).collect()
     }
 }
