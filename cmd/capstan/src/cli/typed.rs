@@ -31,19 +31,18 @@ pub(crate) fn error_format(program: Program, argv: &[OsString]) -> ErrorFormat {
     if typed(words, "progress", None) == Some("json") {
         return ErrorFormat::ProgressLine;
     }
+    let format = match typed(words, "output", Some('o')) {
+        Some("json") => ErrorFormat::Json,
+        Some("yaml") => ErrorFormat::Yaml,
+        _ => return ErrorFormat::Text,
+    };
+    // A run without these words does not pay for the tree.
     let tree = named(program);
     let command = VerbPath::find(&tree, words).command;
     let is_file =
         |arg: &Arg| arg.get_value_names().is_some_and(|names| names.iter().all(|name| name != "FORMAT"));
     let mut outputs = command.get_arguments().filter(|arg| arg.get_short() == Some('o'));
-    if outputs.any(is_file) {
-        return ErrorFormat::Text;
-    }
-    match typed(words, "output", Some('o')) {
-        Some("json") => ErrorFormat::Json,
-        Some("yaml") => ErrorFormat::Yaml,
-        _ => ErrorFormat::Text,
-    }
+    if outputs.any(is_file) { ErrorFormat::Text } else { format }
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl Messages {
 
     /// Completes the commands that a text suggests.
     pub(crate) fn completed(&self, text: &str) -> String {
-        self.commands().complete(text).into_owned()
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).complete(text).into_owned()
     }
 
     /// The way commands are suggested in this run.

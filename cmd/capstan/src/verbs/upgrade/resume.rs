@@ -1,4 +1,4 @@
-use api::output::{UnfinishedUpgrade, UpgradeAborted};
+use api::output::{LifecycleReport, UnfinishedUpgrade, UpgradeAborted};
 use apply::WriteMode;
 use management::{LifecyclePlan, ManagementCluster, NotReady};
 
@@ -84,12 +84,12 @@ pub(super) fn resume(args: &Resume, session: &mut Session) -> Result<(), Failure
     }
     args.lease.hold(end.command, &[&cluster], session, |clusters, session| {
         let plan = plan(&clusters[0], session)?;
-        let report = plan.plan().clone();
+        let report = end.report(plan.plan());
         let sources = sources.get();
         let resumed = management::resume_upgrade(&clusters[0], &sources, plan, wait);
         let not_ready = session.carry_out(Box::pin(resumed), GOES_ON)?;
         let words = Words { done: "finished the upgrade:", nothing: "finished the upgrade" };
-        end.tell(&report, not_ready.as_ref(), words, session)
+        end.tell(report, not_ready.as_ref(), words, session)
     })
 }
 
@@ -104,12 +104,12 @@ pub(super) fn rollback(args: &ToTheEnd, session: &mut Session) -> Result<(), Fai
     }
     args.lease.hold(end.command, &[&cluster], session, |clusters, session| {
         let plan = session.block_on(Box::pin(management::begin_rollback(&clusters[0], unfinished)))?;
-        let report = plan.plan.clone();
+        let report = end.report(&plan.plan);
         let rolled_back = management::rollback_upgrade(&clusters[0], plan, wait);
         let not_ready = session.carry_out(Box::pin(rolled_back), GOES_ON)?;
         let words =
             Words { done: "rolled back", nothing: "rolled back the upgrade; no provider had changed" };
-        end.tell(&report, not_ready.as_ref(), words, session)
+        end.tell(report, not_ready.as_ref(), words, session)
     })
 }
 
@@ -158,12 +158,17 @@ struct End<'a> {
 }
 
 impl End<'_> {
+    /// The report of a plan, under the name of this verb.
+    fn report(&self, plan: &LifecyclePlan) -> LifecycleReport {
+        let command = self.command.to_owned();
+        LifecycleReport { command, ..plan.report(self.args.show.diffs(self.format)) }
+    }
+
     /// Shows the plan instead of carrying it out.
     fn show(&self, plan: &LifecyclePlan, session: &mut Session) -> Result<(), Failure> {
-        let diffs = self.args.show.diffs(self.format);
-        let mut report = plan.report(diffs);
-        self.command.clone_into(&mut report.command);
+        let report = self.report(plan);
         self.warn(&report.warnings, session);
+        let diffs = self.args.show.diffs(self.format);
         let text = self.format.render(&report, |report| plan_text(report, diffs))?;
         session.printer().data(text)
     }
@@ -171,13 +176,11 @@ impl End<'_> {
     /// Tells of the plan that was carried out.
     fn tell(
         &self,
-        plan: &LifecyclePlan,
+        mut report: LifecycleReport,
         not_ready: Option<&NotReady>,
         words: Words,
         session: &mut Session,
     ) -> Result<(), Failure> {
-        let mut report = plan.report(self.args.show.diffs(self.format));
-        self.command.clone_into(&mut report.command);
         self.warn(&report.warnings, session);
         let pace = &self.args.server.pace;
         lifecycle::carried_out(&mut report, not_ready, (self.format, pace), session)?;
