@@ -107,7 +107,7 @@ fn image(host: &FakeHost, name: &str, tag: &str, layer: &str) {
     host.on(format!("{repository}/manifests/{tag}"), Reply::file(index).header("content-type", media_type));
 }
 
-/// What is typed where there is a connection.
+/// Commands where there is a connection.
 const CONNECTED: [&str; 3] = [
     "capstan bundle create --core cluster-api:v1.13.2 --bootstrap kubeadm:v1.13.2 --control-plane kubeadm:v1.13.2 \
      --infrastructure aws:v2.10.0 --with-images --platform linux/amd64 --file lab.tar",
@@ -116,7 +116,7 @@ const CONNECTED: [&str; 3] = [
     "capstan bundle create --from-lock --file newer.tar",
 ];
 
-/// What is typed at the site.
+/// Commands at the site.
 const AT_THE_SITE: [&str; 9] = [
     "capstan bundle verify lab.tar",
     "capstan bundle inspect lab.tar",

@@ -7,24 +7,11 @@ use support::{
     fixture::Fixture,
 };
 
-use super::peer::{FIRST, Management};
+use super::peer::{FIRST, FIRST_REAL, Management};
 use crate::{
     corpus::{config, config_without_webhooks, corpus},
     say,
 };
-
-/// The first installation of real providers.
-const FIRST_REAL: &[&str] = &[
-    "init",
-    "--core",
-    "cluster-api:v1.13.5",
-    "-b",
-    "kubeadm:v1.13.5",
-    "-c",
-    "kubeadm:v1.13.5",
-    "-i",
-    "docker:v1.13.5",
-];
 
 /// What is done, and what is looked at after it.
 struct Journey {

@@ -31,6 +31,18 @@ pub(super) const FIRST: &[&str] = &[
     "-i",
     "sandbox:v1.0.0",
 ];
+/// The same of real providers.
+pub(super) const FIRST_REAL: &[&str] = &[
+    "init",
+    "--core",
+    "cluster-api:v1.13.5",
+    "-b",
+    "kubeadm:v1.13.5",
+    "-c",
+    "kubeadm:v1.13.5",
+    "-i",
+    "docker:v1.13.5",
+];
 pub(super) const SECOND: &[&str] = &["upgrade", "apply", "--contract", "v1beta2"];
 pub(super) const LAST: &[&str] = &["delete", "--all", "--include-crd", "--include-namespace"];
 

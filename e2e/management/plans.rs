@@ -2,20 +2,9 @@
 
 use support::fixture::Fixture;
 
-use super::peer::Management;
+use super::peer::{FIRST_REAL, Management};
 use crate::corpus::{config, corpus};
 
-const INIT: &[&str] = &[
-    "init",
-    "--core",
-    "cluster-api:v1.13.5",
-    "-b",
-    "kubeadm:v1.13.5",
-    "-c",
-    "kubeadm:v1.13.5",
-    "-i",
-    "docker:v1.13.5",
-];
 const UPGRADE: &[&str] = &["upgrade", "apply", "--contract", "v1beta2"];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -26,9 +15,9 @@ async fn the_diff_of_a_real_upgrade_fits_300_lines() {
     let older =
         newest.replace("v1.21.1/cert-manager.yaml\"", "v1.20.3/cert-manager.yaml\", version: v1.20.3");
     let cluster = Management::over(older, fixture.kubeconfig().await);
-    let installed = cluster.capstan(&[INIT, &["--diff"]].concat());
+    let installed = cluster.capstan(&[FIRST_REAL, &["--diff"]].concat());
     assert!(installed.lines().count() <= 600, "{installed}");
-    cluster.capstan(INIT);
+    cluster.capstan(FIRST_REAL);
     cluster.configure(&newest);
 
     let diff = cluster.capstan(&[UPGRADE, &["--diff"]].concat());

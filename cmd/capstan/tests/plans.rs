@@ -1,4 +1,4 @@
-//! What verbs of a management cluster would do, shown without a write, and the line that ends those that write.
+//! Dry runs of the verbs of a management cluster, and the line that ends those that write.
 #![cfg(unix)]
 
 use snapbox::{assert_data_eq, str};

@@ -43,7 +43,7 @@ pub(crate) struct Parsed {
     source: KubeFlags,
     /// The cluster to move to.
     target: KubeFlags,
-    /// What is asked for.
+    /// The request.
     pub(crate) invocation: Invocation,
 }
 

@@ -93,22 +93,23 @@ pub(super) fn surplus_argument(path: &[String], command: &Command, word: &str) -
             format!("unexpected argument `{word}`: `{}` takes at most {most} arguments", command.get_name())
         }
     };
-    let failure = Failure::user(message);
-    match near_verbs(path, command, word).as_slice() {
-        [] => failure,
-        near => failure.hint(format!("did you mean {}?", quoted(near))),
-    }
+    with_near_verbs(Failure::user(message), path, command, word)
 }
 
 /// A word that is no verb of the group at this path.
 pub(super) fn unknown_verb(path: &[String], group: &Command, word: &str) -> Failure {
     let path_text = path.join(" ");
     let failure = Failure::user(format!("unknown command `{path_text} {word}`"));
-    let failure = match near_verbs(path, group, word).as_slice() {
+    with_near_verbs(failure, path, group, word)
+        .hint(format!("`capstan {path_text} --help` lists the commands"))
+}
+
+/// Adds a hint at the verbs with names like a word.
+fn with_near_verbs(failure: Failure, path: &[String], command: &Command, word: &str) -> Failure {
+    match near_verbs(path, command, word).as_slice() {
         [] => failure,
         near => failure.hint(format!("did you mean {}?", quoted(near))),
-    };
-    failure.hint(format!("`capstan {path_text} --help` lists the commands"))
+    }
 }
 
 /// The verbs of a command with names like this word, by their full names.
@@ -132,11 +133,7 @@ pub(super) fn flag_before_plugin(program: Program, flag: &OsString, word: &str) 
 /// A first word that is neither a verb nor a plugin.
 pub(crate) fn unknown_command(program: Program, word: &str) -> Failure {
     let failure = Failure::user(format!("unknown command `{word}`"));
-    let failure = match near_verbs(&[], &named(program), word).as_slice() {
-        [] => failure,
-        near => failure.hint(format!("did you mean {}?", quoted(near))),
-    };
-    failure.hint("`capstan --help` lists the commands")
+    with_near_verbs(failure, &[], &named(program), word).hint("`capstan --help` lists the commands")
 }
 
 fn quoted(names: &[String]) -> String {

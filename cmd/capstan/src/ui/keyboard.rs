@@ -156,10 +156,15 @@ mod elsewhere {
     pub(crate) fn restore_terminal() {}
 }
 
-/// Returns when a run is to end; never without a keyboard.
-pub(crate) async fn quit(keyboard: Option<&mut Keyboard>) {
+/// Returns when there is a reason to look up; never without a keyboard.
+pub(crate) async fn interruption(keyboard: Option<&mut Keyboard>) -> Interruption {
     match keyboard {
         None => std::future::pending().await,
-        Some(keyboard) => while keyboard.interruption().await != Interruption::Quit {},
+        Some(keyboard) => keyboard.interruption().await,
     }
+}
+
+/// Returns when a run is to end; never without a keyboard.
+pub(crate) async fn quit(mut keyboard: Option<&mut Keyboard>) {
+    while interruption(keyboard.as_deref_mut()).await != Interruption::Quit {}
 }

@@ -39,7 +39,8 @@ pub(crate) fn fit(
     fitted
 }
 
-/// The middle that a text of some length loses for a width, as the range of its characters; none if all fit. Names of Kubernetes begin alike, so the end matters as much as the beginning.
+/// The middle that a text of some length loses for a width, as the range of its characters; none if all fit. Names of
+/// Kubernetes begin alike, so the end matters as much as the beginning.
 pub(crate) fn lost_middle(length: usize, width: usize) -> Option<Range<usize>> {
     if length <= width {
         return None;
@@ -53,6 +54,14 @@ pub(crate) fn lost_middle(length: usize, width: usize) -> Option<Range<usize>> {
 pub(crate) fn shorten(text: &str, width: usize) -> String {
     let Some(lost) = lost_middle(text.chars().count(), width) else { return text.to_owned() };
     text.chars().take(lost.start).chain(['…']).chain(text.chars().skip(lost.end)).collect()
+}
+
+/// The first characters of a text, so many at most, and `…` for the rest.
+pub(crate) fn first_chars(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -76,5 +85,11 @@ mod tests {
         assert_eq!(shorten("abcdefghij", 6), "abc…ij");
         assert_eq!(shorten("äbcdefghij", 3), "ä…j");
         assert_eq!(shorten("abc", 0), "…");
+    }
+
+    #[test]
+    fn a_value_loses_its_end() {
+        assert_eq!(first_chars("äbc", 3), "äbc");
+        assert_eq!(first_chars("äbc", 1), "ä…");
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
     suggested_commands::SuggestedCommands,
-    ui::{Narrow, table_within},
+    ui::{Narrow, first_chars, table_within},
     verbs::{lifecycle, r#move::unfinished_move},
 };
 
@@ -196,7 +196,7 @@ fn field_text(field: &DriftedField) -> String {
     let mut text = format!("{}: ", field.path);
     match &field.value {
         None => text.push_str("removed"),
-        Some(value) => text.push_str(&cut(&value.to_string())),
+        Some(value) => text.push_str(&first_chars(&value.to_string(), MOST_OF_A_VALUE)),
     }
     match (field.change, &field.manager) {
         (DriftedFieldChange::Removed, _) => {}
@@ -214,13 +214,6 @@ fn field_text(field: &DriftedField) -> String {
         DriftedFieldChange::Changed | DriftedFieldChange::Removed => {}
     }
     text
-}
-
-fn cut(value: &str) -> String {
-    match value.char_indices().nth(MOST_OF_A_VALUE) {
-        Some((end, _)) => format!("{}…", &value[..end]),
-        None => value.to_owned(),
-    }
 }
 
 fn drift(provider: &ProviderHealth) -> String {

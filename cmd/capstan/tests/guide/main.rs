@@ -15,7 +15,7 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 use page::{blocks, project, type_page};
 use snapbox::{Assert, Data, assert::DEFAULT_ACTION_ENV, data::DataFormat};
 
-/// Why a page has commands that do not run, with the number of its `console,ignore` blocks.
+/// The pages with commands that do not run, the number of their `console,ignore` blocks, and the reason.
 const IGNORED: [(&str, usize, &str); 11] = [
     ("README.md", 4, "builds and tests the project, and quotes the tour"),
     ("docs/guide/air-gap.md", 3, "copies images from and to registries"),

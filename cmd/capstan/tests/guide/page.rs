@@ -66,7 +66,7 @@ impl Typed {
     }
 }
 
-/// What a page says of its commands: `console` blocks run, `console,fails` too.
+/// True for a block whose commands run.
 fn runs(block: &Block<'_>) -> bool {
     matches!(block.language, "console" | "console,fails")
 }

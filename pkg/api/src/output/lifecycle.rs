@@ -13,7 +13,7 @@ use crate::ProviderId;
 pub struct LifecycleReport {
     /// The command, such as `init` or `upgrade apply`.
     pub command: String,
-    /// Whether it was carried out; else it is only planned.
+    /// True if it was carried out; false if it is only planned.
     pub carried_out: bool,
     /// Whether anything changes.
     pub changes: bool,

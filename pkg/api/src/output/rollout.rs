@@ -42,7 +42,7 @@ pub struct RolloutStatus {
 pub struct RolloutChangeReport {
     /// `alpha rollout restart`, `alpha rollout pause` or `alpha rollout resume`.
     pub command: String,
-    /// Whether it was carried out; else it is only planned.
+    /// True if it was carried out; false if it is only planned.
     pub carried_out: bool,
     /// In the order they were named.
     pub rollouts: Vec<ObjectName>,

@@ -82,7 +82,7 @@ pub struct UnfinishedProvider {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UpgradeAborted {
-    /// Whether it was forgotten; else it is only shown.
+    /// True if it was forgotten; false if it is only shown.
     pub carried_out: bool,
     /// The unfinished upgrade. Its changes stay.
     pub upgrade: UnfinishedUpgrade,

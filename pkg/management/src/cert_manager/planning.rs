@@ -1,4 +1,4 @@
-//! What becomes of each object of cert-manager, for a reader.
+//! The plan of each object of cert-manager, for a reader.
 
 use apply::{ByName, DesiredSet, Engine, EngineError, Live, Plan, desire, plan};
 

@@ -61,7 +61,7 @@ pub struct SavedObjects {
     pub(super) providers: Vec<BackupProvider>,
 }
 
-/// How Clusters are restored.
+/// Options of a restore.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RestoreOptions<'a> {
     /// Clusters stay paused.

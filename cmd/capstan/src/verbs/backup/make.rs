@@ -1,7 +1,7 @@
 use std::{
     io::{BufWriter, IntoInnerError},
     path::PathBuf,
-    time::Instant,
+    time::Duration,
 };
 
 use api::output::BackupReport;
@@ -12,9 +12,8 @@ use management::{
 
 use super::{
     destination::{Destination, Stem, cannot_write},
-    inspect, report,
+    read, report,
     sealing::SealFlags,
-    verify,
 };
 use crate::verbs::r#move::{
     carry_out::warn,
@@ -60,8 +59,8 @@ pub(crate) struct Backup {
 
 #[derive(clap::Subcommand)]
 enum BackupVerb {
-    Inspect(inspect::Inspect),
-    Verify(verify::Verify),
+    Inspect(read::Inspect),
+    Verify(read::Verify),
 }
 
 /// The flags of a backup itself.
@@ -121,7 +120,7 @@ struct BackupFlags {
     lease: LeaseFlags,
 }
 
-/// Where and how a backup is written.
+/// Destination and form of a backup.
 struct Writing<'a> {
     destination: &'a Destination,
     seal: Option<&'a Seal>,
@@ -130,14 +129,13 @@ struct Writing<'a> {
 
 pub(crate) fn run(args: &Backup, session: &mut Session) -> Result<(), Failure> {
     match &args.verb {
-        Some(BackupVerb::Inspect(args)) => inspect::run(args, session),
-        Some(BackupVerb::Verify(args)) => verify::run(args, session),
+        Some(BackupVerb::Inspect(args)) => read::inspect(args, session),
+        Some(BackupVerb::Verify(args)) => read::verify(args, session),
         None => back_up(&args.flags, session),
     }
 }
 
 fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
-    let begun = Instant::now();
     let format = OutputFormat::parse(&args.output)?;
     let how = if args.pause { SaveRest::Paused } else { SaveRest::AsItIs };
     let clusters: ClusterChoice = choice(&filled(&args.cluster), args.selector.as_deref());
@@ -171,12 +169,12 @@ fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
     let removed = destination.prune(backup.file.as_ref(), &writing.stem)?;
     backup.removed = removed.iter().map(|path| path.display().to_string()).collect();
     let events = session.cluster_events(args.server.pace.progress);
-    events.end(closing(&backup, seal.as_ref(), begun));
+    events.end(closing(&backup, seal.as_ref(), session.elapsed()));
     session.printer().data(format.render(&backup, |_| String::new())?)
 }
 
-/// `saved 8 objects of 1 Cluster to `a.tar.gz` in 0.4s`
-fn closing(backup: &BackupReport, seal: Option<&Seal>, begun: Instant) -> String {
+/// `saved 8 objects of 1 Cluster to `a.tar.gz` in 400ms`
+fn closing(backup: &BackupReport, seal: Option<&Seal>, took: Duration) -> String {
     let sealed = match seal {
         None => "",
         Some(Seal::Recipients(_)) => ", encrypted to public keys",
@@ -187,7 +185,7 @@ fn closing(backup: &BackupReport, seal: Option<&Seal>, begun: Instant) -> String
         1 => "; removed 1 older backup".to_owned(),
         several => format!("; removed {several} older backups"),
     };
-    let (amount, time) = (report::amount(backup), in_seconds(begun.elapsed()));
+    let (amount, time) = (report::amount(backup), in_seconds(took));
     format!("saved {amount} to `{}` in {time}{sealed}{removed}", backup.file)
 }
 

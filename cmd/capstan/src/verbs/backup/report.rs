@@ -7,7 +7,7 @@ use management::BackupManifest;
 
 use crate::{
     session::Session,
-    ui::{clean_line, table},
+    ui::{clean_line, count_of, table},
 };
 
 /// The lines of `backup inspect`.
@@ -83,11 +83,7 @@ pub(in crate::verbs) fn summarize(manifest: &BackupManifest, session: &Session) 
 
 /// `8 objects of 1 Cluster`
 pub(super) fn amount(backup: &BackupReport) -> String {
-    let count = |number: usize, noun: &str| match number {
-        1 => format!("1 {noun}"),
-        several => format!("{several} {noun}s"),
-    };
-    format!("{} of {}", count(backup.objects, "object"), count(backup.clusters.len(), "Cluster"))
+    format!("{} of {}", count_of(backup.objects, "object"), count_of(backup.clusters.len(), "Cluster"))
 }
 
 #[cfg(test)]

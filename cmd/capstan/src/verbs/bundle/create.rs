@@ -56,7 +56,7 @@ pub(crate) struct Create {
 }
 
 const HEADING: &str = "Bundle";
-/// What is given in place of a file for standard output.
+/// A FILE of this name is standard output.
 const STDOUT: &str = "-";
 
 pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {

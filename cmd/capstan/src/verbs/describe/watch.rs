@@ -22,7 +22,7 @@ use crate::{
     failure::Kind,
     session::Session,
     settings::OutputFormat,
-    ui::{Interruption, Keyboard},
+    ui::{Interruption, Keyboard, interruption},
 };
 
 /// How often a terminal is looked at: ages grow, and windows change their size.
@@ -209,15 +209,9 @@ async fn next(
     let pending = || Either::Right(std::future::pending());
     let redraw = if redraws { Either::Left(tokio::time::sleep(REDRAW)) } else { pending() };
     let time_over = until.map_or_else(pending, |until| Either::Left(tokio::time::sleep_until(until.into())));
-    let key = async {
-        match keyboard {
-            Some(keyboard) => keyboard.interruption().await,
-            None => std::future::pending().await,
-        }
-    };
     tokio::select! {
         biased;
-        key = key => Ok(Step::Key(key)),
+        key = interruption(keyboard) => Ok(Step::Key(key)),
         news = news.next() => Ok(Step::News(news)),
         () = time_over => Ok(Step::TimeOver),
         () = redraw => Ok(Step::Redraw),

@@ -119,7 +119,7 @@ impl ShowFlags {
         OutputFormat::parse(&self.output)
     }
 
-    /// Whether nothing is to be written to the cluster.
+    /// True if nothing is to be written to the cluster.
     pub(crate) fn only_shows(&self) -> bool {
         self.dry_run || self.diff.is_some()
     }
@@ -160,7 +160,7 @@ impl PlanFlags {
         Self { show: self.show.without_writing(), ..self }
     }
 
-    /// Whether nothing is to be written to the cluster.
+    /// True if nothing is to be written to the cluster.
     pub(crate) fn only_plans(&self) -> bool {
         self.show.only_shows() || self.out.is_some()
     }

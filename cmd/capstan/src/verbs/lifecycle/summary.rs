@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use api::output::{ChangeEffect, ChangedPart, ObjectChange, StepAction, StepReport};
 
 use super::text::place;
+use crate::ui::first_chars;
 
 /// The last line of a summary.
 pub(super) const LEGEND: &str = "`!` marks stricter validation; `--diff=full` shows every line\n";
@@ -36,7 +37,7 @@ pub(super) fn add(steps: &[&StepReport], text: &mut String) {
     }
 }
 
-/// Whether an object changes in nothing that has a line of its own.
+/// True if no change of an object has a line of its own.
 fn changes_aside_alone(step: &StepReport) -> bool {
     let is_aside = step.changes.iter().all(|change| is_aside(change.part));
     step.action == StepAction::Update && step.diff.is_none() && step.why.is_none() && is_aside
@@ -152,11 +153,7 @@ fn values(change: &ObjectChange) -> String {
 }
 
 fn short(value: &str) -> String {
-    let value = value.replace('\n', " ");
-    match value.char_indices().nth(WIDTH) {
-        Some((end, _)) => format!("{}…", &value[..end]),
-        None => value,
-    }
+    first_chars(&value.replace('\n', " "), WIDTH)
 }
 
 /// Labels and annotations that change, with the number of objects.

@@ -1,6 +1,6 @@
 //! Creating what was saved: from a folder, or from an archive.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use api::output::{MoveAction, MoveReport, MovedObject};
 use apply::ObjectKey;
@@ -24,7 +24,7 @@ pub(in crate::verbs) struct Source<'a> {
     pub(in crate::verbs) objects: &'a SavedObjects,
 }
 
-/// How objects are restored, and how that is shown.
+/// Options of a restore, and of its output.
 pub(in crate::verbs) struct How<'a> {
     pub(in crate::verbs) format: OutputFormat,
     pub(in crate::verbs) dry_run: bool,
@@ -50,7 +50,6 @@ pub(in crate::verbs) fn run(
     lease: &LeaseFlags,
     session: &mut Session,
 ) -> Result<Option<Done>, Failure> {
-    let begun = Instant::now();
     if how.dry_run {
         let plan = plan(source, target, request, how, session)?;
         return show(source, target, &plan, request, how, session).map(|()| None);
@@ -58,17 +57,17 @@ pub(in crate::verbs) fn run(
     let done = lease.hold("restore", &[target], session, |clusters, session| {
         carry_out(source, &clusters[0], request, how, session)
     })?;
-    session.cluster_events(how.progress).end(closing(&done.restored, &source.name, begun));
+    session.cluster_events(how.progress).end(closing(&done.restored, &source.name, session.elapsed()));
     Ok(Some(done))
 }
 
-/// `restored 8 objects from `a.tar.gz` in 0.4s; 2 objects existed`
-fn closing(restored: &Restored, from: &str, begun: Instant) -> String {
+/// `restored 8 objects from `a.tar.gz` in 400ms; 2 objects existed`
+fn closing(restored: &Restored, from: &str, took: Duration) -> String {
     let existed = match restored.kept.len() {
         0 => String::new(),
         kept => format!("; {} existed", objects(kept)),
     };
-    let time = in_seconds(begun.elapsed());
+    let time = in_seconds(took);
     format!("restored {} from `{from}` in {time}{existed}", objects(restored.created.len()))
 }
 
@@ -124,7 +123,7 @@ fn show(
     session.printer().data(how.format.render(&report, text::plan)?)
 }
 
-/// What became of every object, in the form of a move.
+/// The outcome of every object, in the form of a move.
 pub(super) fn report(restored: &Restored) -> MoveReport {
     let those = |keys: &[ObjectKey], outcome: &'static str| -> Vec<MovedObject> {
         let one = |key: &ObjectKey| MovedObject { object: object_name(key), outcome: outcome.to_owned() };

@@ -7,7 +7,7 @@ use manifest::Value;
 
 use super::{by_field, change, find, text_of};
 
-/// Where objects have their Pods.
+/// The places of a Pod spec in an object.
 const PODS: [&str; 3] = ["/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/spec"];
 const LISTS: [&str; 2] = ["containers", "initContainers"];
 
@@ -134,7 +134,7 @@ fn make_equal(before: &mut Value, after: &Value, list: &str) {
     }
 }
 
-/// Whether two lists have the same elements, in whatever order.
+/// True if two lists have the same elements, in any order.
 fn same_elements(old: Option<&Value>, new: Option<&Value>) -> bool {
     let sorted = |list: Option<&Value>| {
         let mut texts: Vec<String> = list?.as_array()?.iter().map(ToString::to_string).collect();

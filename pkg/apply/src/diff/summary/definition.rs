@@ -7,7 +7,7 @@ use manifest::Value;
 
 use super::{by_field, change, find, schema, text_of};
 
-/// What each version says beside its schema, its columns and how it is served.
+/// The fields of a version beside its schema, its columns and `served`.
 const SETTINGS: [&str; 2] = ["selectableFields", "subresources"];
 
 pub(super) fn take(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
@@ -54,7 +54,7 @@ fn is_definition(object: &Value) -> bool {
     group.starts_with("apiextensions.k8s.io/") && object["kind"] == "CustomResourceDefinition"
 }
 
-/// How a version is served: `served, storage`.
+/// The states of a version: `served, storage`.
 fn states(version: &Value) -> String {
     let is = |field: &str| version[field] == true;
     let served = if is("served") { "served" } else { "not served" };

@@ -83,7 +83,7 @@ fn gunzip(archive: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// Why an archive is refused, by a restore and without one.
+/// The error of an archive that is refused, the same with a restore and without.
 fn refused(archive: &[u8]) -> String {
     let error = api::with_causes(&read_archive(archive).unwrap_err());
     assert_eq!(api::with_causes(&verify_archive(archive).unwrap_err()), error);
