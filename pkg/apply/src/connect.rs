@@ -4,9 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use http::{HeaderMap, HeaderValue, Uri, header};
 use kube::{
-    client::{AuthError, ClientBuilder},
+    client::AuthError,
     config::{AuthInfo, KubeConfigOptions, Kubeconfig},
 };
+
+mod clients;
+mod fence;
+
+use clients::Clients;
+pub(crate) use fence::Fence;
 
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -96,7 +102,7 @@ impl std::fmt::Debug for Credentials {
 /// A connected client, and what has to be known of it.
 #[derive(Clone)]
 pub(crate) struct Connected {
-    pub(crate) client: kube::Client,
+    pub(crate) clients: Clients,
     /// The address, without anything that might be secret.
     pub(crate) address: Arc<str>,
     /// The address, and the proxy on the way to it.
@@ -106,8 +112,9 @@ pub(crate) struct Connected {
 }
 
 impl Connection {
-    /// Makes a client. Exec plugins run here, apart from other work; nothing is asked of the server.
-    pub(crate) async fn connect(&self) -> Result<Connected, ConnectError> {
+    /// Makes clients, of which the one for requests that write has a fence. Exec plugins run here, apart from other work;
+    /// nothing is asked of the server.
+    pub(crate) async fn connect(&self, fence: &Fence) -> Result<Connected, ConnectError> {
         // Another part of the process may have chosen a provider before; then that one serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let headers = self.headers()?;
@@ -118,27 +125,26 @@ impl Connection {
             }
             Credentials::Client(client) => {
                 let address: Arc<str> = "the API server".into();
-                return Ok(Connected { client: client.clone(), route: address.clone(), address, headers });
+                let clients = Clients::one(client.clone());
+                return Ok(Connected { clients, route: address.clone(), address, headers });
             }
         };
         if self.impersonation.is_some() {
             act_as_self(&mut config.auth_info);
         }
-        config.default_retry = false;
-        config.connect_timeout = Some(CONNECT_TIMEOUT);
         let address = plain(&config.cluster_url);
         let proxy = config.proxy_url.as_ref().map(plain);
         let route = proxy.map_or_else(|| address.clone(), |proxy| format!("{address} through proxy {proxy}"));
-        let client = self.client(config).await?;
-        Ok(Connected { client, address: address.into(), route: route.into(), headers })
+        let clients = self.clients(config, fence.clone()).await?;
+        Ok(Connected { clients, address: address.into(), route: route.into(), headers })
     }
 
-    async fn client(&self, config: kube::Config) -> Result<kube::Client, ConnectError> {
+    async fn clients(&self, config: kube::Config, fence: Fence) -> Result<Clients, ConnectError> {
         let exec = config.auth_info.exec.clone();
         // A plugin may ask the user, or a server far away.
-        let built = tokio::task::spawn_blocking(move || ClientBuilder::try_from(config)).await;
+        let built = tokio::task::spawn_blocking(move || Clients::new(&config, &fence)).await;
         let error = match built {
-            Ok(Ok(builder)) => return Ok(builder.build()),
+            Ok(Ok(clients)) => return Ok(clients),
             Ok(Err(error)) => error,
             Err(panicked) => return Err(self.unusable(panicked.to_string())),
         };

@@ -19,6 +19,7 @@
 
 mod confirm;
 mod object;
+mod proof;
 
 use std::{
     fmt,
@@ -34,7 +35,8 @@ use tokio::{
 };
 
 pub(crate) use confirm::HeldLease;
-use confirm::Moment;
+use proof::Moment;
+pub(crate) use proof::Proof;
 
 use crate::{ApiError, Event, Server};
 
@@ -208,7 +210,7 @@ impl Lease {
                 sleep(RENEW_EVERY).await;
                 // A request that writes tells of a failure, and tries again.
                 let _ = renewed.confirm(Duration::ZERO).await;
-                if renewed.is_lost() {
+                if renewed.proof.lost().is_some() {
                     return;
                 }
             }
@@ -218,7 +220,7 @@ impl Lease {
 
     /// The error of every request that writes, once this run has lost the lease.
     pub fn lost(&self) -> Option<ApiError> {
-        self.held.lost()
+        self.held.proof.lost()
     }
 
     /// Gives the lease back, so that the next run need not wait. When the server does not answer in a few seconds, the lease

@@ -1,6 +1,7 @@
 //! An API server, and how it is asked.
 
 use std::{
+    iter,
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
@@ -117,14 +118,14 @@ pub enum WatchEvent {
 impl Server {
     /// Connects. Nothing is asked of the server yet.
     pub async fn connect(connection: Connection, settings: ServerSettings) -> Result<Self, ConnectError> {
-        let connected = connection.connect().await?;
         let retry_for = settings.retry_for;
-        let shared = Arc::new(Shared::new(connection, connected, settings));
+        let shared = Arc::new(Shared::connect(connection, settings).await?);
         Ok(Self { shared, retry_for, retry_until: None, writes: Writes::Refused })
     }
 
     /// The same server, for a run that holds a lease: a request that writes is sent only when the lease was confirmed within
-    /// [`crate::lease::FRESH`]. Several leases are all confirmed, for a run that writes to several clusters.
+    /// [`crate::lease::FRESH`]. Several leases are all confirmed, for a run that writes to several clusters. The connections of
+    /// this server carry nothing for handles of other leases any more.
     #[must_use]
     pub fn under(&self, lease: &Lease) -> Self {
         let mut leases = match &self.writes {
@@ -132,12 +133,14 @@ impl Server {
             Writes::Refused | Writes::Unguarded => Vec::new(),
         };
         leases.push(Arc::clone(&lease.held));
+        self.shared.fence.guard(leases.iter().map(|lease| Arc::clone(&lease.proof)));
         Self { writes: Writes::Under(leases), ..self.clone() }
     }
 
     /// The same server, for one that no other run writes to, such as that of a test.
     #[must_use]
     pub fn unguarded(&self) -> Self {
+        self.shared.fence.guard(iter::empty());
         Self { writes: Writes::Unguarded, ..self.clone() }
     }
 

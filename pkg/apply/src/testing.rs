@@ -194,6 +194,20 @@ pub(crate) fn value(object: &Object) -> &str {
     object.get(&["data", "key"]).and_then(Value::as_str).unwrap_or_default()
 }
 
+/// A kubeconfig with one context, `lab`.
+pub(crate) fn kubeconfig(cluster: &Value, user: &Value) -> Credentials {
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config",
+        "clusters": [{"name": "c", "cluster": cluster}],
+        "users": [{"name": "u", "user": user}],
+        "contexts": [{"name": "lab", "context": {"cluster": "c", "user": "u"}}],
+    });
+    Credentials::Kubeconfig {
+        config: Box::new(serde_json::from_value(config).unwrap()),
+        context: "lab".into(),
+    }
+}
+
 /// The kind of such a ConfigMap, without asking for it.
 pub(crate) fn config_maps() -> ApiKind {
     ApiKind {

@@ -5,21 +5,7 @@ use support::{
 };
 
 use super::*;
-use crate::{ApiError, NoAnswer, Server, ServerSettings};
-
-/// A kubeconfig with one context, `lab`.
-fn kubeconfig(cluster: &Value, user: &Value) -> Credentials {
-    let config = json!({
-        "apiVersion": "v1", "kind": "Config",
-        "clusters": [{"name": "c", "cluster": cluster}],
-        "users": [{"name": "u", "user": user}],
-        "contexts": [{"name": "lab", "context": {"cluster": "c", "user": "u"}}],
-    });
-    Credentials::Kubeconfig {
-        config: Box::new(serde_json::from_value(config).unwrap()),
-        context: "lab".into(),
-    }
-}
+use crate::{ApiError, NoAnswer, Server, ServerSettings, testing::kubeconfig};
 
 fn connection(credentials: Credentials) -> Connection {
     Connection { credentials, impersonation: None, user_agent: "capstan/1 (test)".into() }
@@ -117,11 +103,16 @@ async fn a_proxy_is_gone_through_and_named_when_it_fails() {
     host.on("cluster.example.org/version", Reply::json(200, r#"{"gitVersion": "v1.2.3"}"#));
     let ca = data_encoding::BASE64.encode(host.ca_pem().as_bytes());
     let cluster = json!({
-        "server": "https://cluster.example.org", "proxy-url": host.proxy_url(), "certificate-authority-data": ca,
+        "server": "https://cluster.example.org", "certificate-authority-data": ca,
+        "proxy-url": host.proxy_url().replace("://", "://me:p%40ss@"),
     });
     server(kubeconfig(&cluster, &json!({}))).await.unwrap().version().await.unwrap();
-    let methods: Vec<_> = host.received().into_iter().map(|request| request.method).collect();
+    let received = host.received();
+    let methods: Vec<_> = received.iter().map(|request| request.method.as_str()).collect();
     assert_eq!(methods, ["CONNECT", "GET"]);
+    let credentials = format!("Basic {}", data_encoding::BASE64.encode(b"me:p@ss"));
+    assert_eq!(received[0].header("proxy-authorization"), Some(credentials.as_str()));
+    assert_eq!(received[1].header("proxy-authorization"), None);
     let cluster = json!({"server": "https://cluster.example.org", "proxy-url": "http://me:pass@127.0.0.1:1"});
     let error = server(kubeconfig(&cluster, &json!({}))).await.unwrap().version().await.unwrap_err();
     assert_eq!(

@@ -1,40 +1,19 @@
 //! Proving that a lease is still held, before every request that writes.
 
-use std::{
-    sync::{Mutex, OnceLock, PoisonError},
-    time::{Duration, SystemTime},
-};
+use std::{sync::Arc, time::Duration};
 
 use manifest::Object;
 use tokio::time::{Instant, sleep_until};
 
 use super::{
-    FRESH, LeaseHolder, LeaseName, LeaseRequest,
+    FRESH, LeaseName, LeaseRequest,
     object::{Requests, holder, identity_of, renewed},
+    proof::{Moment, Proof},
 };
 use crate::{ApiError, NoAnswer, Revision, Server};
 
 /// The most tries of a renewal while somebody else edits the Lease.
 const ATTEMPTS: usize = 4;
-
-/// A moment by both clocks of this machine.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
-    monotonic: Instant,
-    wall: SystemTime,
-}
-
-impl Moment {
-    pub(super) fn now(wall_clock: fn() -> SystemTime) -> Self {
-        Self { monotonic: Instant::now(), wall: wall_clock() }
-    }
-
-    /// True if neither clock says that more time has passed, and the wall clock was not set back.
-    fn is_within(self, span: Duration, wall_clock: fn() -> SystemTime) -> bool {
-        let wall = wall_clock().duration_since(self.wall);
-        self.monotonic.elapsed() < span && wall.is_ok_and(|wall| wall < span)
-    }
-}
 
 /// A lease that is held, shared by the handles of the server that write under it.
 #[derive(Debug)]
@@ -42,12 +21,10 @@ pub(crate) struct HeldLease {
     server: Server,
     name: LeaseName,
     identity: String,
-    wall_clock: fn() -> SystemTime,
-    confirmed: Mutex<Moment>,
+    /// Also stands between each connection for writes and the network.
+    pub(crate) proof: Arc<Proof>,
     /// The former holder may write until then.
     not_before: Option<Instant>,
-    /// Set once, for good: the run that has it now, where that is known.
-    lost: OnceLock<Option<LeaseHolder>>,
     /// As it was written last. One renewal at a time.
     lease: tokio::sync::Mutex<Object>,
 }
@@ -64,20 +41,10 @@ impl HeldLease {
             server: server.retrying_for(Duration::ZERO),
             name: request.name.clone(),
             identity: identity_of(&lease).to_owned(),
-            wall_clock: request.wall_clock,
-            confirmed: Mutex::new(confirmed),
+            proof: Arc::new(Proof::new(request.wall_clock, confirmed)),
             not_before,
-            lost: OnceLock::new(),
             lease: tokio::sync::Mutex::new(lease),
         }
-    }
-
-    pub(super) fn is_lost(&self) -> bool {
-        self.lost.get().is_some()
-    }
-
-    pub(super) fn lost(&self) -> Option<ApiError> {
-        self.lost.get().map(|holder| ApiError::LeaseLost { holder: holder.clone().map(Box::new) })
     }
 
     /// Confirms the lease, unless that was done within a span of time.
@@ -110,22 +77,18 @@ impl HeldLease {
     }
 
     fn is_fresh(&self, within: Duration) -> Result<bool, ApiError> {
-        if let Some(lost) = self.lost() {
-            return Err(lost);
-        }
-        let confirmed = *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(confirmed.is_within(within, self.wall_clock))
+        self.proof.lost().map_or_else(|| Ok(self.proof.is_within(within)), Err)
     }
 
     /// Replaces the revision that was written last, which fails once any other run has held the lease.
     async fn renew(&self, lease: &mut Object) -> Result<(), ApiError> {
         let requests = self.requests();
         for attempt in 1.. {
-            let sent = Moment::now(self.wall_clock);
+            let sent = self.proof.now();
             let error = match requests.replace(&renewed(lease, self.server.time())).await {
                 Ok(written) => {
                     *lease = written;
-                    *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner) = sent;
+                    self.proof.confirm(sent);
                     return Ok(());
                 }
                 Err(error) => error,
@@ -137,7 +100,7 @@ impl HeldLease {
             // Also a renewal of this run whose answer was lost leads here.
             *lease = match requests.read().await? {
                 Some(live) if !is_gone && self.is_ours(lease, &live) => live,
-                other => return Err(self.lose(other.as_ref().map(holder))),
+                other => return Err(self.proof.lose(other.as_ref().map(holder))),
             };
         }
         Ok(())
@@ -147,17 +110,13 @@ impl HeldLease {
         identity_of(live) == self.identity && Revision::of(live).uid == Revision::of(known).uid
     }
 
-    fn lose(&self, to: Option<LeaseHolder>) -> ApiError {
-        let holder = self.lost.get_or_init(|| to).clone();
-        ApiError::LeaseLost { holder: holder.map(Box::new) }
-    }
-
     /// Deletes the Lease, if it is still that of this run. Nothing is written under it any more.
     pub(super) async fn release(&self) -> Result<(), ApiError> {
         let lease = self.lease.lock().await;
-        if self.lost.set(None).is_err() {
+        if self.proof.lost().is_some() {
             return Ok(());
         }
+        self.proof.lose(None);
         let requests = self.requests();
         match requests.delete(&Revision::of(&lease)).await {
             // A renewal may have arrived whose answer nobody waited for.

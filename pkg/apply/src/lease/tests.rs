@@ -2,23 +2,34 @@
 
 use std::{
     cell::Cell,
-    sync::Arc,
+    convert::Infallible,
+    sync::{Arc, Mutex},
     time::{Duration, SystemTime},
 };
 
+use bytes::Bytes;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Collected, Full};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
 use manifest::Value;
 use serde_json::json;
 use support::{fixture::Fixture, kind::Kind};
-use tokio::time::{Instant, advance, sleep, timeout};
+use tokio::{
+    net::TcpListener,
+    spawn,
+    sync::Notify,
+    time::{Instant, advance, sleep, timeout},
+};
 
 use super::{
     EXPIRY, FRESH, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState, RENEW_EVERY,
     WhenHeld, lease_state, object,
 };
 use crate::{
-    ApiError, Apply, Event, WriteMode,
+    ApiError, Apply, Connection, Event, Server, ServerSettings, WriteMode,
     lab::Lab,
-    testing::{MANAGER, config_map, config_maps},
+    testing::{MANAGER, config_map, config_maps, kubeconfig},
 };
 
 const LEASE: Kind =
@@ -90,7 +101,7 @@ async fn an_idle_cluster_holds_no_lease_and_a_run_takes_two_requests() {
 async fn a_handle_without_a_lease_refuses_to_write() {
     let lab = Lab::on(Fixture::start().await).await;
     let connection = crate::testing::connection(lab.fixture.client());
-    let server = crate::Server::connect(connection, crate::ServerSettings::default()).await.unwrap();
+    let server = Server::connect(connection, ServerSettings::default()).await.unwrap();
     let (kind, object) = (&config_maps(), config_map("a", "1"));
     let error = server.apply(kind, &object, MANAGER, Apply::default()).await.unwrap_err();
     assert!(matches!(error, ApiError::NoLease { .. }), "{error:?}");
@@ -281,6 +292,77 @@ async fn a_confirmation_that_took_too_long_is_repeated() {
     assert_eq!(lab.server.requests() - before, 3, "two renewals and the write");
 }
 
+/// A server that knows of leases only how to create them, and reads the bodies of all other requests when it is told to.
+#[derive(Clone, Default)]
+struct SlowReader {
+    begun: Arc<Notify>,
+    read_on: Arc<Notify>,
+    whole: Arc<Mutex<Vec<bool>>>,
+}
+
+impl SlowReader {
+    /// Listens; its address.
+    async fn listen(&self) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let reader = self.clone();
+        spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let reader = reader.clone();
+                let service = service_fn(move |request| reader.clone().answer(request));
+                spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+            }
+        });
+        address
+    }
+
+    async fn answer(self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+        let (head, body) = request.into_parts();
+        let is_lease = head.uri.path().contains("/leases");
+        if !is_lease {
+            self.begun.notify_one();
+            self.read_on.notified().await;
+        }
+        let body = body.collect().await.map(Collected::to_bytes);
+        if !is_lease {
+            self.whole.lock().unwrap().push(body.is_ok());
+        }
+        let mut answer = Response::new(Full::new(body.unwrap_or_default()));
+        if is_lease && head.method != Method::POST {
+            *answer.status_mut() = StatusCode::NOT_FOUND;
+        }
+        Ok(answer)
+    }
+}
+
+#[tokio::test]
+async fn a_request_half_sent_when_the_lease_goes_stale_never_arrives_whole() {
+    // More than the buffers of a connection hold.
+    let object = config_map("a", &"x".repeat(32 * 1024 * 1024));
+    for (seconds, arrives) in [(0, true), (60, false), (-60, false)] {
+        let reader = SlowReader::default();
+        let config = kubeconfig(&json!({"server": reader.listen().await}), &json!({}));
+        let connection = Connection { credentials: config, impersonation: None, user_agent: "test/1".into() };
+        let server = Server::connect(connection, ServerSettings::default()).await.unwrap();
+        let with_clock = LeaseRequest { wall_clock: shifted_wall_clock, ..request("1", WhenHeld::Wait) };
+        let lease = Lease::acquire(&server, &with_clock).await.unwrap();
+        let server = server.under(&lease);
+        let kind = config_maps();
+        let stop = async {
+            reader.begun.notified().await;
+            shift_wall_clock(seconds);
+            reader.read_on.notify_one();
+        };
+        let (written, ()) = tokio::join!(server.apply(&kind, &object, MANAGER, Apply::default()), stop);
+        match written {
+            Ok(_) => assert!(arrives),
+            Err(ApiError::LeaseLost { holder: None }) => assert!(!arrives),
+            Err(other) => panic!("{other:?}"),
+        }
+        assert_eq!(*reader.whole.lock().unwrap(), [arrives], "{seconds}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_that_lost_one_of_two_leases_writes_nothing() {
     for lost in 0..2 {
@@ -301,9 +383,9 @@ async fn a_run_that_lost_one_of_two_leases_writes_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_lease_is_confirmed_while_writes_use_all_connections() {
     let fixture = Fixture::start().await;
-    let settings = crate::ServerSettings { max_in_flight: 1, ..crate::ServerSettings::default() };
+    let settings = ServerSettings { max_in_flight: 1, ..ServerSettings::default() };
     let connection = crate::testing::connection(fixture.client());
-    let server = crate::Server::connect(connection, settings).await.unwrap();
+    let server = Server::connect(connection, settings).await.unwrap();
     let lease = Lease::acquire(&server, &request("1", WhenHeld::Wait)).await.unwrap();
     advance(FRESH).await;
     let server = server.under(&lease);

@@ -141,7 +141,8 @@ impl Server {
         }
         let body = call.body.as_ref().map_or_else(Body::empty, |body| body.bytes.clone().into());
         let request = request.body(body).map_err(|error| asked.lost(&error))?;
-        let response = line.connected.client.send(request).await.map_err(|error| asked.lost(&error))?;
+        let response =
+            line.connected.clients.of(call.effect).send(request).await.map_err(|error| asked.lost(&error))?;
         self.shared.answered.store(true, Ordering::Relaxed);
         self.shared.note_date(response.headers());
         if call.method != Method::GET {

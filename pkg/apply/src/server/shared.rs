@@ -16,7 +16,10 @@ use manifest::Object;
 use tokio::{sync::Semaphore, time::Instant};
 
 use super::{ServerSettings, gate::Gate};
-use crate::{ApiError, ConnectError, Connection, Kinds, connect::Connected};
+use crate::{
+    ApiError, ConnectError, Connection, Kinds,
+    connect::{Connected, Fence},
+};
 
 /// One client, one discovery, one bound.
 pub(super) struct Shared {
@@ -28,6 +31,7 @@ pub(super) struct Shared {
     /// Whether there ever was an answer.
     pub(super) answered: AtomicBool,
     pub(super) kinds: KnownKinds,
+    pub(super) fence: Fence,
     connection: Connection,
     line: Mutex<Line>,
     /// Held while a new connection is made.
@@ -63,8 +67,13 @@ struct Known {
 }
 
 impl Shared {
-    pub(super) fn new(connection: Connection, connected: Connected, settings: ServerSettings) -> Self {
-        Self {
+    pub(super) async fn connect(
+        connection: Connection,
+        settings: ServerSettings,
+    ) -> Result<Self, ConnectError> {
+        let fence = Fence::default();
+        let connected = connection.connect(&fence).await?;
+        Ok(Self {
             address: connected.address.clone(),
             permits: Semaphore::new(settings.max_in_flight.max(1)),
             settings,
@@ -72,12 +81,13 @@ impl Shared {
             requests: AtomicU64::new(0),
             answered: AtomicBool::new(false),
             kinds: KnownKinds::default(),
+            fence,
             connection,
             line: Mutex::new(Line { connected, number: 0 }),
             reconnecting: tokio::sync::Mutex::default(),
             warned: Mutex::default(),
             date: Mutex::default(),
-        }
+        })
     }
 
     pub(super) fn note_date(&self, headers: &HeaderMap) {
@@ -104,7 +114,8 @@ impl Shared {
         if current.number != old.number {
             return Ok(current);
         }
-        let line = Line { connected: self.connection.connect().await?, number: current.number + 1 };
+        let line =
+            Line { connected: self.connection.connect(&self.fence).await?, number: current.number + 1 };
         lock(&self.line).clone_from(&line);
         Ok(line)
     }

@@ -1,0 +1,125 @@
+//! The HTTP clients of a server.
+
+use data_encoding::BASE64;
+use http::{HeaderValue, Uri};
+use hyper::rt::{Read, Write};
+use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
+use hyper_timeout::TimeoutConnector;
+use hyper_util::{
+    client::legacy::{
+        self,
+        connect::{
+            Connection,
+            proxy::{SocksV5, Tunnel},
+        },
+    },
+    rt::TokioExecutor,
+};
+use kube::client::{ConfigExt as _, middleware::AuthLayer};
+use percent_encoding::percent_decode_str;
+use tower::{BoxError, Service, ServiceBuilder};
+use tower_http::decompression::DecompressionLayer;
+
+use super::{
+    CONNECT_TIMEOUT,
+    fence::{Fence, FencedConnector},
+};
+use crate::Effect;
+
+/// The clients of a server. They share credentials, but no connections.
+#[derive(Clone)]
+pub(crate) struct Clients {
+    others: kube::Client,
+    /// For requests that write, behind the fence.
+    writes: kube::Client,
+}
+
+impl Clients {
+    /// Takes all requests to one client, which no fence stands before.
+    pub(super) fn one(client: kube::Client) -> Self {
+        Self { others: client.clone(), writes: client }
+    }
+
+    /// Makes clients. A credential plugin runs here.
+    pub(super) fn new(config: &kube::Config, fence: &Fence) -> Result<Self, kube::Error> {
+        // In this order: a plugin that fails is told of by the first alone.
+        let (credentials, tls) = (config.auth_layer()?, config.rustls_client_config()?);
+        let parts = Parts { config, credentials, tls };
+        Ok(Self { others: parts.client(&Fence::default())?, writes: parts.client(fence)? })
+    }
+
+    /// The client for a request.
+    pub(crate) fn of(&self, effect: Effect) -> &kube::Client {
+        match effect {
+            Effect::Write => &self.writes,
+            Effect::None | Effect::Lease => &self.others,
+        }
+    }
+}
+
+/// What clients are made of.
+struct Parts<'a> {
+    config: &'a kube::Config,
+    credentials: Option<AuthLayer>,
+    tls: rustls::ClientConfig,
+}
+
+impl Parts<'_> {
+    fn client(&self, fence: &Fence) -> Result<kube::Client, kube::Error> {
+        let tcp = FencedConnector::new(fence);
+        let Some(proxy) = &self.config.proxy_url else { return self.over(tcp) };
+        match proxy.scheme_str() {
+            Some("socks5") => self.over(SocksV5::new(proxy.clone(), tcp)),
+            Some("http" | "https") => {
+                let tunnel = Tunnel::new(proxy.clone(), self.https(tcp)?);
+                self.over(match basic_credentials(proxy) {
+                    Some(credentials) => tunnel.with_auth(credentials),
+                    None => tunnel,
+                })
+            }
+            _ => Err(kube::Error::ProxyProtocolUnsupported { proxy_url: Box::new(proxy.clone()) }),
+        }
+    }
+
+    /// A client over connections to the server.
+    fn over<C>(&self, connector: C) -> Result<kube::Client, kube::Error>
+    where
+        C: Service<Uri, Error: Into<BoxError>, Future: Send> + Clone + Send + Sync + Unpin + 'static,
+        C::Response: Connection + Read + Write + Send + Unpin + 'static,
+    {
+        let mut connector = TimeoutConnector::new(self.https(connector)?);
+        connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
+        let gzip = DecompressionLayer::new().gzip(!self.config.disable_compression);
+        let service = ServiceBuilder::new()
+            .layer(self.config.base_uri_layer())
+            .layer(gzip)
+            .option_layer(self.credentials.as_ref())
+            .layer(self.config.extra_headers_layer()?)
+            .map_err(BoxError::from)
+            .service(legacy::Client::builder(TokioExecutor::new()).build(connector));
+        Ok(kube::Client::new(service, self.config.default_namespace.clone()))
+    }
+
+    fn https<C>(&self, connector: C) -> Result<HttpsConnector<C>, kube::Error> {
+        let builder = HttpsConnectorBuilder::new().with_tls_config(self.tls.clone()).https_or_http();
+        let builder = match &self.config.tls_server_name {
+            Some(name) => {
+                let name = name.clone().try_into().map_err(kube::client::RustlsTlsError::InvalidServerName);
+                builder.with_server_name_resolver(FixedServerNameResolver::new(
+                    name.map_err(kube::Error::RustlsTls)?,
+                ))
+            }
+            None => builder,
+        };
+        Ok(builder.enable_http1().wrap_connector(connector))
+    }
+}
+
+/// User and password of a URL, as a proxy wants them.
+fn basic_credentials(url: &Uri) -> Option<HeaderValue> {
+    let (credentials, _) = url.authority()?.as_str().rsplit_once('@')?;
+    let encoded = BASE64.encode(&percent_decode_str(credentials).collect::<Vec<_>>());
+    let mut value = HeaderValue::from_str(&format!("Basic {encoded}")).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}

@@ -1,0 +1,73 @@
+//! The proof that a run holds a lease: the time of its last confirmation, and its loss.
+
+use std::{
+    sync::{Mutex, OnceLock, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use tokio::time::Instant;
+
+use super::LeaseHolder;
+use crate::ApiError;
+
+/// A moment by both clocks of this machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    monotonic: Instant,
+    wall: SystemTime,
+}
+
+impl Moment {
+    pub(super) fn now(wall_clock: fn() -> SystemTime) -> Self {
+        Self { monotonic: Instant::now(), wall: wall_clock() }
+    }
+
+    /// True if neither clock says that more time has passed, and the wall clock was not set back.
+    fn is_within(self, span: Duration, wall_clock: fn() -> SystemTime) -> bool {
+        let wall = wall_clock().duration_since(self.wall);
+        self.monotonic.elapsed() < span && wall.is_ok_and(|wall| wall < span)
+    }
+}
+
+/// Shared by those who send requests that write, and by the connections that carry them.
+#[derive(Debug)]
+pub(crate) struct Proof {
+    wall_clock: fn() -> SystemTime,
+    confirmed: Mutex<Moment>,
+    /// Set once, for good: the run that has the lease now, where that is known.
+    lost: OnceLock<Option<LeaseHolder>>,
+}
+
+impl Proof {
+    pub(super) fn new(wall_clock: fn() -> SystemTime, confirmed: Moment) -> Self {
+        Self { wall_clock, confirmed: Mutex::new(confirmed), lost: OnceLock::new() }
+    }
+
+    pub(super) fn now(&self) -> Moment {
+        Moment::now(self.wall_clock)
+    }
+
+    pub(super) fn confirm(&self, at: Moment) {
+        *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner) = at;
+    }
+
+    /// True if the lease was confirmed within a span of time, and is not lost.
+    pub(crate) fn is_within(&self, span: Duration) -> bool {
+        let confirmed = *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
+        self.lost.get().is_none() && confirmed.is_within(span, self.wall_clock)
+    }
+
+    /// Notes the loss, for good; the error from now on.
+    pub(super) fn lose(&self, to: Option<LeaseHolder>) -> ApiError {
+        lease_lost(self.lost.get_or_init(|| to).as_ref())
+    }
+
+    /// The error of every request that writes, once the lease is lost.
+    pub(super) fn lost(&self) -> Option<ApiError> {
+        self.lost.get().map(|holder| lease_lost(holder.as_ref()))
+    }
+}
+
+fn lease_lost(holder: Option<&LeaseHolder>) -> ApiError {
+    ApiError::LeaseLost { holder: holder.cloned().map(Box::new) }
+}
