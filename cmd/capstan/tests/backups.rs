@@ -9,8 +9,8 @@ use support::kind::{CLUSTER, MACHINE};
 use crate::two::Two;
 
 /// A pair of keys that was made for these tests alone, and another secret key.
-const PUBLIC: &str = "age12g0u6mkjfhvlph66l0d5lem3r0xt2ze2m98cycm3fkzej3dtzpaq036rmm";
-const SECRET: &str = "AGE-SECRET-KEY-1S8NGYUDQZFKSGKR49WEQ5ZQKPTWFPHLTKP6U36N2UXNCM8ZSD7JS6RLJT4";
+pub(crate) const PUBLIC: &str = "age12g0u6mkjfhvlph66l0d5lem3r0xt2ze2m98cycm3fkzej3dtzpaq036rmm";
+pub(crate) const SECRET: &str = "AGE-SECRET-KEY-1S8NGYUDQZFKSGKR49WEQ5ZQKPTWFPHLTKP6U36N2UXNCM8ZSD7JS6RLJT4";
 const OTHER: &str = "AGE-SECRET-KEY-1QDGGFMYW3G009CAUSKATV2UP2CDY2EDZLH5ZUKR7CDFQKGP5T7WQSRQPRC";
 
 /// With a key file of each, and a backup to the first.

@@ -93,6 +93,8 @@ async fn texts_of_a_cluster_cannot_act_on_the_terminal() {
         "graph -o mermaid",
         "status",
         "get kubeconfig demo --merge=mine",
+        "get clusters -A",
+        "provider list",
     ];
     for row in rows {
         ends_quietly(&lab.run(row), 0, row);

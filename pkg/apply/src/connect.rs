@@ -15,7 +15,7 @@ use clients::Clients;
 pub(crate) use fence::Fence;
 
 /// How long a connection may take to come about.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Which server, and as whom.
 #[derive(Clone, Debug)]

@@ -9,9 +9,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use futures::future::BoxFuture;
+use futures::{StreamExt as _, future::BoxFuture};
 use http::{Request, Response};
-use http_body_util::Full;
+use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
+use hyper::body::Frame;
 use kube::client::Body;
 use manifest::{Object, Value};
 use serde_json::json;
@@ -56,7 +57,11 @@ pub(crate) enum Reply {
     With(&'static str, &'static str, Box<Reply>),
     /// None, ever.
     Silence,
+    /// A good one that goes on for ever, a byte a second.
+    Trickle,
 }
+
+type ReplyBody = UnsyncBoxBody<Bytes, Infallible>;
 
 impl Reply {
     pub(crate) fn json(code: u16, body: &Value) -> Self {
@@ -69,7 +74,7 @@ impl Reply {
         Self::json(code, &status)
     }
 
-    fn response(self) -> Option<Response<Full<Bytes>>> {
+    fn response(self) -> Option<Response<ReplyBody>> {
         match self {
             Self::Silence => None,
             Self::With(name, value, reply) => {
@@ -79,7 +84,14 @@ impl Reply {
             }
             Self::Answer(code, content_type, body) => {
                 let response = Response::builder().status(code).header("content-type", content_type);
-                Some(response.body(Full::from(body)).unwrap())
+                Some(response.body(Full::from(body).boxed_unsync()).unwrap())
+            }
+            Self::Trickle => {
+                let bytes = futures::stream::repeat(Bytes::from_static(b" ")).then(|byte| async {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    Ok(Frame::data(byte))
+                });
+                Some(Response::new(StreamBody::new(bytes).boxed_unsync()))
             }
         }
     }
@@ -107,7 +119,7 @@ impl Scripted {
 }
 
 impl Service<Request<Body>> for Scripted {
-    type Response = Response<Full<Bytes>>;
+    type Response = Response<ReplyBody>;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
 

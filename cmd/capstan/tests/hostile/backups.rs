@@ -1,18 +1,22 @@
 //! Backups that somebody else has packed.
 
-use std::{fmt::Write as _, fs};
+use std::{fmt::Write as _, fs, io::Write as _};
 
 use ::repository::Digest;
+use management::{ArchiveOutput, Seal};
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::{
     binary::Outcome,
-    kind::{CLUSTER, SECRET},
+    kind::{self, CLUSTER},
     tar::{TarEntry, gunzip, gzip, gzip_bomb, tar, tar_entries, untar},
 };
 
 use super::{ESCAPE, HUGE, MEMORY_MEBIBYTES, causes, ends_quietly};
-use crate::two::Two;
+use crate::{
+    backups::{PUBLIC, SECRET},
+    two::Two,
+};
 
 const MANIFEST: &str = "manifest.json";
 /// A manifest that is not refused for its size alone.
@@ -23,8 +27,17 @@ async fn with_backup() -> (Two, Vec<TarEntry>) {
     let two = Two::start().await;
     let saved = two.here("backup saved.tar.gz").await;
     assert_eq!(saved.status, 0, "{saved}");
+    two.world.write("key.txt", SECRET);
     let entries = untar(&gunzip(&fs::read(two.path("saved.tar.gz")).unwrap()));
     (two, entries)
+}
+
+/// A file that was encrypted to the key of `with_backup`.
+fn encrypted(content: &[u8]) -> Vec<u8> {
+    let seal = Seal::Recipients(vec![PUBLIC.parse().unwrap()]);
+    let mut output = ArchiveOutput::new(Vec::new(), Some(&seal)).unwrap();
+    output.write_all(content).unwrap();
+    output.finish().unwrap()
 }
 
 /// The backup with another manifest.
@@ -62,24 +75,33 @@ impl Two {
         tokio::task::block_in_place(|| self.world.run_in_memory(line, MEMORY_MEBIBYTES))
     }
 
-    /// Restores every backup, which must fail before the target is asked anything; tells the causes.
+    /// Verifies and restores every backup, in clear text and encrypted, which must fail before the target is asked anything;
+    /// tells the causes.
     async fn refuses(&self, backups: Vec<(&str, Vec<u8>)>) -> String {
         let [_, target] = self.kubeconfigs().await;
         let (files, revision) = (self.world.files(), self.target.sandbox().revision());
         let mut told = String::new();
         for (name, bytes) in backups {
-            let path = self.world.write("hostile.tar.gz", bytes);
-            for line in ["backup verify hostile.tar.gz", "restore hostile.tar.gz"] {
-                let flag = if line.starts_with("restore") { "--kubeconfig" } else { "" };
-                let target = if flag.is_empty() { "" } else { &target };
-                let run = self.in_memory(&format!("{line} {flag} {target}"));
-                ends_quietly(&run, 1, name);
-                assert_eq!(run.stdout, "", "{name}");
-                if line.starts_with("restore") {
-                    let _ = writeln!(told, "{name}: {}", causes(&run));
+            let paths = [
+                self.world.write("hostile.age", encrypted(&bytes)),
+                self.world.write("hostile.tar.gz", bytes),
+            ];
+            let mut refusals = Vec::new();
+            for file in ["hostile.tar.gz", "hostile.age --identity key.txt"] {
+                for line in [format!("backup verify {file}"), format!("restore {file} --kubeconfig {target}")]
+                {
+                    let run = self.in_memory(&line);
+                    ends_quietly(&run, 1, name);
+                    assert_eq!(run.stdout, "", "{name}");
+                    refusals.push(causes(&run));
                 }
             }
-            fs::remove_file(path).unwrap();
+            refusals.dedup();
+            assert_eq!(refusals.len(), 1, "{name}: {refusals:?}");
+            let _ = writeln!(told, "{name}: {}", refusals[0]);
+            for path in paths {
+                fs::remove_file(path).unwrap();
+            }
         }
         assert_eq!((self.world.files(), self.target.sandbox().revision()), (files, revision));
         told
@@ -267,5 +289,5 @@ async fn objects_that_belong_to_no_cluster_are_not_restored() {
     let restored = two.alone(&format!("restore more.tar.gz --kubeconfig {target}"));
     ends_quietly(&restored, 0, "restore");
     assert!(two.target.get(CLUSTER, "default/demo").await.is_some());
-    assert!(two.target.get(SECRET, "kube-system/more").await.is_none());
+    assert!(two.target.get(kind::SECRET, "kube-system/more").await.is_none());
 }

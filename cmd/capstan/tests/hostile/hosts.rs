@@ -40,6 +40,7 @@ fn hosts_that_answer_slowly_or_never_are_given_up() {
     for address in [
         "127.0.0.1/base.yaml",
         "127.0.0.1/v2/team/infrastructure-slow/manifests/v1.0.0",
+        "127.0.0.1/base.git/info/refs?service=git-upload-pack",
         "files.example.org/infrastructure-slow/v1.0.0/metadata.yaml",
     ] {
         host.on(address, slow.clone());
@@ -47,9 +48,13 @@ fn hosts_that_answer_slowly_or_never_are_given_up() {
     // Connections stand, and nobody takes them.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let (slow, silent) = (host.address().to_string(), silent.local_addr().unwrap().to_string());
-    let world = connected(&host).env("NO_PROXY", "127.0.0.1");
+    let world = connected(&host).env("NO_PROXY", "127.0.0.1").env("PATH", "/usr/bin:/bin");
     world.write("slow/kustomization.yaml", format!("resources: [\"http://{slow}/base.yaml\"]\n"));
     world.write("silent/kustomization.yaml", format!("resources: [\"http://{silent}/base.yaml\"]\n"));
+    for (name, host) in [("slow-git", &slow), ("silent-git", &silent)] {
+        let url = format!("git::http://{host}/base.git?timeout=2");
+        world.write(format!("{name}/kustomization.yaml"), format!("resources: [\"{url}\"]\n"));
+    }
     world.write("silent-server", kubeconfig(&format!("http://{silent}")));
     world.write("silent-tls-server", kubeconfig(&format!("https://{silent}")));
     world.configure(format!(
@@ -63,6 +68,8 @@ providers:
     let rows = [
         "kustomize build slow",
         "kustomize build silent",
+        "kustomize build slow-git",
+        "kustomize build silent-git",
         "generate provider -i slow:v1.0.0",
         "generate provider -i slow-oci:v1.0.0",
         "generate provider -i silent-oci:v1.0.0",
@@ -88,11 +95,13 @@ providers:
         str![[r#"
 kustomize build slow: slow/kustomization.yaml: resources[0]: `http://[SLOW]/base.yaml` cannot be fetched: only [..] bytes came within [..] seconds
 kustomize build silent: silent/kustomization.yaml: resources[0]: `http://[SILENT]/base.yaml` cannot be fetched: nothing came for 30s
+kustomize build slow-git: slow-git/kustomization.yaml: resources[0]: `git::http://[SLOW]/base.git?timeout=2` cannot be fetched: it took longer than 2s
+kustomize build silent-git: silent-git/kustomization.yaml: resources[0]: `git::http://[SILENT]/base.git?timeout=2` cannot be fetched: it took longer than 2s
 generate provider -i slow:v1.0.0: cannot read `metadata.yaml` of `infrastructure-slow` v1.0.0: cannot fetch `https://files.example.org/infrastructure-slow/v1.0.0/metadata.yaml`: only [..] bytes came within [..] seconds
 generate provider -i slow-oci:v1.0.0: cannot read `metadata.yaml` of `infrastructure-slow-oci` v1.0.0: cannot fetch `http://[SLOW]/v2/team/infrastructure-slow/manifests/v1.0.0`: only [..] bytes came within [..] seconds
 generate provider -i silent-oci:v1.0.0: cannot read `metadata.yaml` of `infrastructure-silent-oci` v1.0.0: cannot fetch `http://[SILENT]/v2/team/infrastructure-silent/manifests/v1.0.0`: nothing came for 30s
 status --kubeconfig silent-server: cannot get CustomResourceDefinition providers.clusterctl.cluster.x-k8s.io: no answer from http://[SILENT]: nothing came within 30s
-status --kubeconfig silent-tls-server: cannot get CustomResourceDefinition providers.clusterctl.cluster.x-k8s.io: no answer from https://[SILENT]: deadline has elapsed
+status --kubeconfig silent-tls-server: cannot get CustomResourceDefinition providers.clusterctl.cluster.x-k8s.io: no answer from https://[SILENT]: nothing came within 10s
 describe cluster demo --kubeconfig silent-server: nothing came within 30s
 
 "#]]

@@ -10,7 +10,7 @@ use http::{HeaderMap, StatusCode, header};
 use manifest::{Map, Object, Value};
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::{ApiError, Cause, NoAnswer};
+use crate::{ApiError, Cause, NoAnswer, connect::CONNECT_TIMEOUT};
 
 /// As much of a foreign answer as fits into a message.
 const EXCERPT_CHARS: usize = 80;
@@ -180,8 +180,15 @@ fn cause(error: &(dyn Error + 'static)) -> Option<NoAnswer> {
     if error.to_string() == "dns error" {
         return Some(NoAnswer::NoSuchHost);
     }
-    let refused = error.downcast_ref::<io::Error>()?.kind() == io::ErrorKind::ConnectionRefused;
-    refused.then_some(NoAnswer::Refused)
+    let error: &io::Error = error.downcast_ref()?;
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => Some(NoAnswer::Refused),
+        // The system may give up earlier, and says so itself.
+        io::ErrorKind::TimedOut if error.raw_os_error().is_none() => {
+            Some(NoAnswer::TimedOut { after: CONNECT_TIMEOUT })
+        }
+        _ => None,
+    }
 }
 
 fn certificate_problem(problem: &rustls::CertificateError) -> String {

@@ -122,6 +122,16 @@ async fn a_server_that_never_answered_is_asked_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_whose_answers_never_end_is_given_up() {
+    let script = Scripted::default();
+    script.on("GET /version", [Reply::Trickle]);
+    let (lab, start) = (script.lab().await, Instant::now());
+    let error = lab.server.version().await.unwrap_err();
+    assert!(matches!(error, ApiError::Unreachable { source: NoAnswer::TimedOut { .. }, .. }), "{error:?}");
+    assert!(start.elapsed() <= ServerSettings::default().retry_for + Duration::from_secs(30));
+}
+
+#[tokio::test(start_paused = true)]
 async fn pages_that_were_forgotten_are_read_from_the_beginning_once() {
     let script = Scripted::default();
     let expired = Reply::status(410, "Expired", "too old");
