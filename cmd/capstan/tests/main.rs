@@ -37,6 +37,7 @@ mod lifecycle;
 mod lifecycle_refused;
 mod lock;
 mod management;
+mod move_leases;
 mod moves;
 mod moves_refused;
 mod plans;

@@ -1,0 +1,82 @@
+//! The leases of a move: those of both clusters, acquired in one order, and the end of a run that loses either.
+
+use std::{process::Stdio, time::Duration};
+
+use serde_json::{Value, json};
+use support::{
+    binary::Outcome,
+    fixture::Fixture,
+    kind::{CLUSTER, Kind},
+};
+use tokio::time::sleep;
+
+use crate::two::Two;
+
+const LEASE: Kind =
+    Kind { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true };
+const PLACE: &str = "kube-system/capstan";
+
+/// A lease of a process on another machine.
+fn of_another_run() -> Value {
+    json!({
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"namespace": "kube-system", "name": "capstan"},
+        "spec": {"holderIdentity": "elsewhere/1/1", "leaseDurationSeconds": 45},
+    })
+}
+
+fn creations_of_leases(side: &Fixture) -> usize {
+    let requests = side.sandbox().audit().since(0);
+    requests.iter().filter(|asked| asked.verb == "create" && asked.resource.ends_with("leases")).count()
+}
+
+impl Two {
+    /// Moves from one side to the other.
+    async fn moved(&self, [from, to]: [&Fixture; 2], flags: &[&str]) -> Outcome {
+        let (from, to) = (from.kubeconfig().await, to.kubeconfig().await);
+        let mut command = tokio::process::Command::from(self.world.command(["move"]));
+        command.arg("--kubeconfig").arg(from).arg("--to-kubeconfig").arg(to).args(flags);
+        self.world.outcome(&command.stdin(Stdio::null()).output().await.unwrap())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn moves_in_opposite_directions_begin_with_the_lease_of_the_same_cluster() {
+    let two = Two::start().await;
+    for held in [&two.source, &two.target] {
+        held.apply(&of_another_run().to_string()).await;
+    }
+    for sides in [[&two.source, &two.target], [&two.target, &two.source]] {
+        let refused = two.moved(sides, &["--no-wait-lock"]).await;
+        assert_eq!(refused.status, 1, "{refused}");
+    }
+    // Whoever comes second waits for the first without holding anything.
+    let mut asked = [creations_of_leases(&two.source), creations_of_leases(&two.target)];
+    asked.sort_unstable();
+    assert_eq!(asked, [0, 2]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_move_that_loses_the_lease_of_either_cluster_stops_writing() {
+    let loses = async |lost: usize| {
+        let two = Two::start().await;
+        let sides = [&two.source, &two.target];
+        // Longer than a confirmation counts.
+        let slow = "latency:20s,verb=create,resource=cluster.x-k8s.io/clusters,times=1";
+        two.target.sandbox().faults().add(::sandbox::Fault::parse(slow).unwrap());
+        let lose = async {
+            while two.source.get(CLUSTER, "default/demo").await.unwrap()["spec"]["paused"] != true {
+                sleep(Duration::from_millis(50)).await;
+            }
+            sleep(Duration::from_secs(2)).await;
+            sides[lost].delete(LEASE, PLACE).await;
+        };
+        let (run, ()) = tokio::join!(two.moved(sides, &["--output", "json"]), lose);
+        assert_eq!(run.status, 1, "{lost}: {run}");
+        let error: Value = serde_json::from_str(run.stderr.lines().last().unwrap()).unwrap();
+        assert_eq!(error["kind"], "conflict", "{lost}: {run}");
+        assert!(two.source.get(CLUSTER, "default/demo").await.is_some(), "{lost}");
+        assert_eq!(two.target.list(CLUSTER).await.len(), 1, "{lost}: nothing came after the first Cluster");
+    };
+    tokio::join!(loses(0), loses(1));
+}
