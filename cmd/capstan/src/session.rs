@@ -7,6 +7,7 @@ use std::{
 };
 
 use provider::config::Config;
+use serde::Serialize;
 
 use crate::{
     Environment, Failure,
@@ -15,7 +16,7 @@ use crate::{
     failure::Kind,
     program::Program,
     runtime::Runtime,
-    settings,
+    settings::{self, OutputFormat},
     suggested_commands::SuggestedCommands,
     ui::{Input, Keyboard, Messages, Printer, closing_line},
 };
@@ -83,6 +84,19 @@ impl Session {
     /// The way out.
     pub(crate) fn printer(&mut self) -> &mut Printer {
         &mut self.printer
+    }
+
+    /// Prints the result of a verb. The text gets the width of the terminal it goes to, if it goes to one.
+    /// # Errors
+    /// When stdout cannot take it.
+    pub(crate) fn print<T: Serialize>(
+        &mut self,
+        format: OutputFormat,
+        result: &T,
+        text: impl FnOnce(&T, Option<usize>) -> String,
+    ) -> Result<(), Failure> {
+        let width = self.printer.width();
+        self.printer.data(format.render(result, |result| text(result, width))?)
     }
 
     /// The way out on stderr; a clone of it can go into a library's events.

@@ -8,7 +8,7 @@ use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::{cluster_api, fixture::Fixture, kind::MACHINE, terminal::Terminal};
 
-use crate::management::Management;
+use crate::{lab::Lab, lifecycle::INIT, management::Management};
 
 /// Holds cluster `team/one` with a broken machine.
 async fn lab() -> Management {
@@ -117,4 +117,37 @@ Cluster team/one      True   Available
         shown(200, describe).lines().next(),
         lab.run(describe).stdout.lines().next().map(str::trim_end)
     );
+}
+
+#[test]
+fn tables_are_no_wider_than_the_terminal() {
+    let lab = Lab::start(&[]);
+    lab.done(INIT);
+    for line in [
+        "status",
+        "provider list",
+        "config repositories",
+        "sandbox list",
+        "upgrade plan",
+        "upgrade apply --contract v1beta2 --dry-run",
+        "delete --all --dry-run",
+    ] {
+        for columns in [80, 60] {
+            let mut command = lab.world().command(line.split_whitespace());
+            if !line.ends_with(" list") && line != "config repositories" {
+                command.args(["--sandbox", "lab"]);
+            }
+            let (status, text) = Terminal::of_columns(columns).run(command);
+            assert_eq!(status, Some(0), "{line}: {text}");
+            let is_heading =
+                |line: &&str| line.starts_with("NAME ") || line.trim_start().starts_with("ACTION ");
+            let from_heading = text.lines().skip_while(|line| !is_heading(line));
+            let rows: Vec<&str> = from_heading.take_while(|line| !line.is_empty()).collect();
+            assert!(rows.len() > 1, "{line} at {columns}:\n{text}");
+            assert!(
+                rows.iter().all(|row| row.chars().count() <= usize::from(columns)),
+                "{line} at {columns}:\n{text}"
+            );
+        }
+    }
 }

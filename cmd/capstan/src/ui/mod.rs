@@ -26,4 +26,4 @@ pub(crate) use printer::Printer;
 pub(crate) use progress::{Progress, TICK, WaitLine};
 pub(crate) use prompt::{ask_secret, confirm};
 pub use streams::Streams;
-pub(crate) use table::{table, table_within};
+pub(crate) use table::table;

@@ -1,3 +1,5 @@
+use std::iter;
+
 use super::{
     clean::clean_line,
     narrow::{Narrow, fit, shorten},
@@ -8,36 +10,29 @@ use super::{
 /// Shape: every column but the last is at least 10 wide with a gap of 3; the last one is not padded; each row ends in
 /// a line end.
 /// Source: clusterctl v1.14 `config repositories`.
-pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[&str; N]]) -> String {
-    const MINIMUM: usize = 10;
-    const GAP: usize = 3;
-    let lines = lines(head, rows);
-    let widths = widths(&lines).map(|width| MINIMUM.max(width + GAP));
-    lay_out(&lines, &widths.map(Some), GAP)
-}
-
-/// The same for a terminal of some width: a table that is too wide gets narrow gaps, then the ways are taken in their order.
-/// Without a width nothing is lost.
-pub(crate) fn table_within<const N: usize>(
+///
+/// In a terminal of some width, a table that is too wide gets narrow gaps, then the ways are taken in their order. Without a
+/// width nothing is lost.
+pub(crate) fn table<const N: usize>(
     width: Option<usize>,
     ways: &[Narrow],
     head: [&str; N],
-    rows: &[[&str; N]],
+    rows: &[[impl AsRef<str>; N]],
 ) -> String {
-    const GAP: usize = 2;
-    let whole = table(head, rows);
+    const MINIMUM: usize = 10;
+    const GAP: usize = 3;
+    const NARROW_GAP: usize = 2;
+    let rows = rows.iter().map(|row| row.each_ref().map(AsRef::as_ref));
+    let lines: Vec<[String; N]> =
+        iter::once(head).chain(rows).map(|row| row.map(|cell| clean_line(cell).into_owned())).collect();
+    let cells = widths(&lines);
+    let whole = lay_out(&lines, &cells.map(|width| Some(MINIMUM.max(width + GAP))), GAP);
     let Some(room) = width.filter(|width| whole.lines().any(|line| line.chars().count() > *width)) else {
         return whole;
     };
-    let lines = lines(head, rows);
-    let widths = widths(&lines).map(|width| width + GAP);
+    let widths = cells.map(|width| width + NARROW_GAP);
     // Nothing stands behind the last gap.
-    lay_out(&lines, &fit(&head, &widths, GAP, room + GAP, ways), GAP)
-}
-
-fn lines<const N: usize>(head: [&str; N], rows: &[[&str; N]]) -> Vec<[String; N]> {
-    let clean = |row: &[&str; N]| row.map(|cell| clean_line(cell).into_owned());
-    std::iter::once(&head).chain(rows).map(clean).collect()
+    lay_out(&lines, &fit(&head, &widths, NARROW_GAP, room + NARROW_GAP, ways), NARROW_GAP)
 }
 
 /// The width of the widest cell of each column.
@@ -60,7 +55,7 @@ fn lay_out<const N: usize>(lines: &[[String; N]], widths: &[Option<usize>], gap:
             let cell = shorten(cell, width.saturating_sub(gap));
             text.push_str(&cell);
             if Some(at) != last {
-                text.extend(std::iter::repeat_n(' ', width - cell.chars().count()));
+                text.extend(iter::repeat_n(' ', width - cell.chars().count()));
             }
         }
         text.push('\n');
@@ -74,17 +69,17 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_the_last_one_has_no_trailing_blanks() {
-        let text = table(["NAME", "FILE"], &[["a", "x"], ["a-long-name", "yy"]]);
+        let text = table(None, &[], ["NAME", "FILE"], &[["a", "x"], ["a-long-name", "yy"]]);
         assert_eq!(text, "NAME          FILE\na             x\na-long-name   yy\n");
-        assert_eq!(table(["A", "B"], &[]), "A         B\n");
-        assert_eq!(table(["A"], &[["x\ny"]]), "A\nx\\u{a}y\n");
+        assert_eq!(table(None, &[], ["A", "B"], &[["", ""]; 0]), "A         B\n");
+        assert_eq!(table(None, &[], ["A"], &[["x\ny"]]), "A\nx\\u{a}y\n");
     }
 
     #[test]
     fn a_narrow_terminal_loses_what_matters_least() {
         let ways = [Narrow::Drop("AGE"), Narrow::Shorten("NAME", 8)];
         let within = |width| {
-            table_within(width, &ways, ["NAME", "AGE", "STATUS"], &[["a-very-long-name", "3d", "not ready"]])
+            table(width, &ways, ["NAME", "AGE", "STATUS"], &[["a-very-long-name", "3d", "not ready"]])
         };
         assert_eq!(
             within(None),

@@ -120,8 +120,7 @@ fn explain_release_file(args: &ExplainFile, session: &Session) -> Result<Explana
 }
 
 fn print(explanation: &Explanation, output: &Output, session: &mut Session) -> Result<(), Failure> {
-    let text = OutputFormat::parse(&output.output)?.render(explanation, text)?;
-    session.printer().data(text)
+    session.print(OutputFormat::parse(&output.output)?, explanation, |result, _| text(result))
 }
 
 fn text(explanation: &Explanation) -> String {

@@ -85,8 +85,7 @@ pub(crate) fn run(args: &Publish, session: &mut Session) -> Result<(), Failure> 
     });
     let before = before.within(|| format!("cannot publish to `{}`", target.address()))?;
     let report = report(args, &package, &target, before);
-    let text = format.render(&report, in_words)?;
-    session.printer().data(text)?;
+    session.print(format, &report, |result, _| in_words(result))?;
     let (files, target) = (count_of(report.files.len(), "file"), &report.target);
     match report.outcome {
         PublicationOutcome::Published => session.done(format!("published {files} to {target}")),

@@ -153,7 +153,7 @@ pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> 
         session.cluster_events(args.server.pace.progress).end(hint);
     }
     let report = report(&from.name, &target, done);
-    session.printer().data(format.render(&report, |_| String::new())?)
+    session.print(format, &report, |_, _| String::new())
 }
 
 fn report(file: &str, target: &ManagementCluster, Done { restored, warnings }: Done) -> RestoreReport {

@@ -12,7 +12,7 @@ use crate::{
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
     suggested_commands::SuggestedCommands,
-    ui::{Narrow, first_chars, table_within},
+    ui::{Narrow, first_chars, table},
     verbs::{lifecycle, r#move::unfinished_move},
 };
 
@@ -53,9 +53,7 @@ pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let status = session.block_on(management::status(&cluster))?;
     let commands = session.messages().commands();
     let report = printed(status, args.diff, &commands);
-    let width = session.printer().width();
-    let rendered = format.render(&report, |report| commands.complete(&text(report, width)).into_owned())?;
-    session.printer().data(rendered)?;
+    session.print(format, &report, |report, width| commands.complete(&text(report, width)).into_owned())?;
     if args.fails_unless_healthy { judge(&report) } else { Ok(()) }
 }
 
@@ -176,7 +174,7 @@ fn providers_text(report: &StatusReport, width: Option<usize>) -> String {
         })
         .collect();
     let ways = [Narrow::Drop("NAMESPACE"), Narrow::Shorten("NAME", 18), Narrow::Shorten("DRIFT", 12)];
-    let mut text = table_within(width, &ways, ["NAME", "VERSION", "NAMESPACE", "HEALTH", "DRIFT"], &rows);
+    let mut text = table(width, &ways, ["NAME", "VERSION", "NAMESPACE", "HEALTH", "DRIFT"], &rows);
     for provider in report.providers.iter().filter(|one| !one.ready || !one.drift.is_empty()) {
         let _ = writeln!(text, "\n{}", provider.provider);
         add_blockers(&provider.not_ready, 1, &mut text);

@@ -170,7 +170,7 @@ fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
     backup.removed = removed.iter().map(|path| path.display().to_string()).collect();
     let events = session.cluster_events(args.server.pace.progress);
     events.end(closing(&backup, seal.as_ref(), session.elapsed()));
-    session.printer().data(format.render(&backup, |_| String::new())?)
+    session.print(format, &backup, |_, _| String::new())
 }
 
 /// `saved 8 objects of 1 Cluster to `a.tar.gz` in 400ms`

@@ -61,12 +61,12 @@ impl Input {
 
 pub(super) fn inspect(args: &Inspect, session: &mut Session) -> Result<(), Failure> {
     let (format, _, backup) = args.input.verify(session)?;
-    session.printer().data(format.render(&backup, report::text)?)
+    session.print(format, &backup, report::text)
 }
 
 pub(super) fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure> {
     let (format, manifest, backup) = args.input.verify(session)?;
     report::summarize(&manifest, session);
     session.messages().status(format!("verified `{}`: {}", backup.file, report::amount(&backup)));
-    session.printer().data(format.render(&backup, |_| String::new())?)
+    session.print(format, &backup, |_, _| String::new())
 }

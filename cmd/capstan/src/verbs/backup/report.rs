@@ -7,11 +7,11 @@ use management::BackupManifest;
 
 use crate::{
     session::Session,
-    ui::{clean_line, count_of, table},
+    ui::{Narrow, clean_line, count_of, table},
 };
 
 /// The lines of `backup inspect`.
-pub(super) fn text(backup: &BackupReport) -> String {
+pub(super) fn text(backup: &BackupReport, width: Option<usize>) -> String {
     let mut text = String::new();
     let made_by = backup.made_by.as_ref().map(|version| format!(" by capstan {version}")).unwrap_or_default();
     let mut line = |name: &str, value: &str| {
@@ -32,15 +32,18 @@ pub(super) fn text(backup: &BackupReport) -> String {
             if one.paused { "yes" } else { "no" }.to_owned(),
         ]
     });
-    add(&mut text, ["CLUSTER", "VERSION", "MACHINES", "PAUSED"], clusters);
+    let ways = [Narrow::Shorten("CLUSTER", 24)];
+    add(&mut text, width, &ways, ["CLUSTER", "VERSION", "MACHINES", "PAUSED"], clusters);
     let providers =
         backup.providers.iter().map(|one| [one.provider.label(), one.version.clone(), one.namespace.clone()]);
-    add(&mut text, ["PROVIDER", "VERSION", "NAMESPACE"], providers);
+    let ways = [Narrow::Shorten("NAMESPACE", 12), Narrow::Shorten("PROVIDER", 16)];
+    add(&mut text, width, &ways, ["PROVIDER", "VERSION", "NAMESPACE"], providers);
     let kinds = backup.kinds.iter().map(|one| {
         let group = if one.group.is_empty() { "-" } else { &one.group };
         [one.kind.clone(), one.objects.to_string(), group.to_owned()]
     });
-    add(&mut text, ["KIND", "OBJECTS", "GROUP"], kinds);
+    let ways = [Narrow::Shorten("GROUP", 16), Narrow::Shorten("KIND", 16)];
+    add(&mut text, width, &ways, ["KIND", "OBJECTS", "GROUP"], kinds);
     if !backup.left_out.is_empty() {
         text.push_str("\nleft out\n");
         for one in &backup.left_out {
@@ -56,14 +59,19 @@ pub(super) fn text(backup: &BackupReport) -> String {
     text
 }
 
-fn add<const N: usize>(text: &mut String, head: [&str; N], rows: impl Iterator<Item = [String; N]>) {
+/// Adds a table below an empty line, if it has rows.
+fn add<const N: usize>(
+    text: &mut String,
+    width: Option<usize>,
+    ways: &[Narrow],
+    head: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) {
     let rows: Vec<[String; N]> = rows.collect();
-    if rows.is_empty() {
-        return;
+    if !rows.is_empty() {
+        text.push('\n');
+        text.push_str(&table(width, ways, head, &rows));
     }
-    let rows: Vec<[&str; N]> = rows.iter().map(|row| row.each_ref().map(String::as_str)).collect();
-    text.push('\n');
-    text.push_str(&table(head, &rows));
 }
 
 /// Says where a backup comes from, and what is not in it.
@@ -137,7 +145,7 @@ mod tests {
             removed: Vec::new(),
         };
         assert_data_eq!(
-            text(&backup),
+            text(&backup, None),
             str![[r"
 created      2026-01-02T03:04:05Z by capstan 0.1.0
 source       https://one

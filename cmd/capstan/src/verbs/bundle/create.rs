@@ -126,8 +126,7 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
         print(&path, session)?;
     } else {
         let report: BundleReport = report::of(&args.file, &Archive::open(&path)?);
-        let text = format.render(&report, report::text)?;
-        session.printer().data(text)?;
+        session.print(format, &report, report::text)?;
     }
     session.done(wrote);
     Ok(())

@@ -19,6 +19,5 @@ pub(crate) struct Inspect {
 pub(super) fn run(args: &Inspect, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
     let bundle = open(&args.file, session)?;
-    let text = format.render(&report::of(&args.file, &bundle), report::text)?;
-    session.printer().data(text)
+    session.print(format, &report::of(&args.file, &bundle), report::text)
 }

@@ -81,11 +81,10 @@ pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
             content.place
         ));
     }
-    let text = format.render(&loaded, |loaded| match &args.to_folder {
+    session.print(format, &loaded, |loaded, _| match &args.to_folder {
         Some(_) => String::new(),
         None => loaded.configuration.clone(),
     })?;
-    session.printer().data(text)?;
     let news = loaded.contents.iter().filter(|it| it.state != LoadedContentState::Unchanged).count();
     session.done(match news {
         0 => format!("nothing to load: `{}` has all of it", loaded.target),

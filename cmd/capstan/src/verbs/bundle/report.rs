@@ -1,7 +1,7 @@
 use api::output::{BundleContent, BundleContentKind, BundleReport};
 use repository::{Bundle as Archive, BundleEntry, BundleItem};
 
-use crate::ui::{in_bytes, table};
+use crate::ui::{Narrow, in_bytes, table};
 
 pub(super) fn of(file: &str, bundle: &Archive) -> BundleReport {
     BundleReport { file: file.to_owned(), contents: bundle.entries().iter().map(content).collect() }
@@ -40,13 +40,13 @@ pub(super) fn word(kind: BundleContentKind) -> &'static str {
     }
 }
 
-pub(super) fn text(report: &BundleReport) -> String {
+pub(super) fn text(report: &BundleReport, width: Option<usize>) -> String {
     let row = |it: &BundleContent| {
         let platform = it.platform.as_ref().map(|platform| format!(" ({platform})")).unwrap_or_default();
         let files = if it.files.is_empty() { "-".to_owned() } else { it.files.len().to_string() };
         [word(it.kind).to_owned(), format!("{}{platform}", it.name), files, in_bytes(it.size_bytes)]
     };
     let rows: Vec<[String; 4]> = report.contents.iter().map(row).collect();
-    let rows: Vec<[&str; 4]> = rows.iter().map(|row| row.each_ref().map(String::as_str)).collect();
-    table(["KIND", "NAME", "FILES", "SIZE"], &rows)
+    let ways = [Narrow::Shorten("NAME", 40), Narrow::Drop("FILES"), Narrow::Shorten("NAME", 16)];
+    table(width, &ways, ["KIND", "NAME", "FILES", "SIZE"], &rows)
 }

@@ -30,5 +30,5 @@ pub(super) fn run(args: &Verify, session: &mut Session) -> Result<(), Failure> {
         .messages()
         .status(format!("`{}` is whole: {entries} entries have the digests they should have", args.file));
     let report = BundleVerification { file: args.file.clone(), entries, unreferenced };
-    session.printer().data(format.render(&report, |_| String::new())?)
+    session.print(format, &report, |_, _| String::new())
 }

@@ -7,7 +7,7 @@ use crate::{
     Failure, Within as _,
     session::Session,
     settings::OutputFormat,
-    ui::{in_bytes, table},
+    ui::{Narrow, in_bytes, table},
 };
 
 /// Show where fetched files are kept, how many of which host, and how many may be
@@ -39,11 +39,10 @@ pub(crate) fn run(args: &Info, session: &mut Session) -> Result<(), Failure> {
         git_bytes: survey.readers.values().sum(),
         temporary_bytes: survey.temporary_bytes,
     };
-    let text = format.render(&report, text)?;
-    session.printer().data(text)
+    session.print(format, &report, text)
 }
 
-fn text(report: &CacheReport) -> String {
+fn text(report: &CacheReport, width: Option<usize>) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "{:<9}{value}", format!("{name}:"));
@@ -57,16 +56,11 @@ fn text(report: &CacheReport) -> String {
     if report.temporary_bytes > 0 {
         line("Unended", &in_bytes(report.temporary_bytes));
     }
-    let cells: Vec<_> = report
-        .hosts
-        .iter()
-        .map(|host| (host.host.as_str(), host.files.to_string(), in_bytes(host.size_bytes)))
-        .collect();
-    let rows: Vec<_> =
-        cells.iter().map(|(host, files, size)| [*host, files.as_str(), size.as_str()]).collect();
+    let row = |host: &CacheHost| [host.host.clone(), host.files.to_string(), in_bytes(host.size_bytes)];
+    let rows: Vec<[String; 3]> = report.hosts.iter().map(row).collect();
     if !rows.is_empty() {
         text.push('\n');
-        text.push_str(&table(["HOST", "FILES", "SIZE"], &rows));
+        text.push_str(&table(width, &[Narrow::Shorten("HOST", 16)], ["HOST", "FILES", "SIZE"], &rows));
     }
     text
 }

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &PruneArgs, session: &mut Session) -> Result<(), Failure
         in_bytes(report.left_bytes),
         in_bytes(report.max_bytes)
     ));
-    session.printer().data(format.render(&report, |_| String::new())?)
+    session.print(format, &report, |_, _| String::new())
 }
 
 /// Reads an age in days or hours.

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Verify, session: &mut Session) -> Result<(), Failure> {
     }
     let whole = format!("{} files are whole ({})", report.files, in_bytes(report.size_bytes));
     session.messages().status(whole);
-    session.printer().data(format.render(&report, |_| String::new())?)?;
+    session.print(format, &report, |_, _| String::new())?;
     match report.removed.len() {
         0 => Ok(()),
         1 => Err(failure("one file of the cache was damaged and is removed")),

@@ -1,7 +1,13 @@
 use provider::config::ProviderConfig;
 use serde::Serialize;
 
-use crate::{Failure, kustomizations::shown_place, session::Session, settings::OutputFormat, ui::table};
+use crate::{
+    Failure,
+    kustomizations::shown_place,
+    session::Session,
+    settings::OutputFormat,
+    ui::{Narrow, table},
+};
 
 /// List the providers and where their releases are
 ///
@@ -35,12 +41,12 @@ pub(crate) fn run(args: &Repositories, session: &mut Session) -> Result<(), Fail
     let format = OutputFormat::parse(&args.output)?;
     let providers = session.config()?.providers()?;
     let rows: Vec<Row<'_>> = providers.iter().map(row).collect();
-    let text = format.render(&rows, |rows| {
+    session.print(format, &rows, |rows, width| {
         let cells: Vec<_> =
             rows.iter().map(|row| [row.name, row.provider_type, &row.url, &row.file]).collect();
-        table(["NAME", "TYPE", "URL", "FILE"], &cells)
-    })?;
-    session.printer().data(text)
+        let ways = [Narrow::Shorten("URL", 24), Narrow::Drop("FILE"), Narrow::Shorten("URL", 8)];
+        table(width, &ways, ["NAME", "TYPE", "URL", "FILE"], &cells)
+    })
 }
 
 /// The url is told in two parts: up to its last slash, and the file behind it; without login and tokens.

@@ -66,8 +66,7 @@ pub(super) fn variables(
     session: &mut Session,
     text: impl FnOnce(&[Variable]) -> String,
 ) -> Result<(), Failure> {
-    let text = format.render(&VariableList { variables }, |list| text(&list.variables))?;
-    session.printer().data(text)
+    session.print(format, &VariableList { variables }, |list, _| text(&list.variables))
 }
 
 /// The peer's list of names; one empty line when there are none.

@@ -6,7 +6,7 @@ use crate::{
     Failure,
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
-    ui::{Narrow, table_within},
+    ui::{Narrow, table},
     verbs::describe::{condition, replicas},
 };
 
@@ -75,10 +75,9 @@ pub(crate) fn run(args: &Clusters, session: &mut Session) -> Result<(), Failure>
     if fleet.clusters.is_empty() {
         session.messages().status(none_found(&fleet, &request));
     }
-    let (width, now) = (session.printer().width(), Timestamp::now());
+    let now = Timestamp::now();
     let report = ClusterList { clusters: fleet.clusters.iter().map(listed).collect() };
-    let text = format.render(&report, |report| text(report, is_wide, width, now))?;
-    session.printer().data(text)
+    session.print(format, &report, |report, width| text(report, is_wide, width, now))
 }
 
 fn none_found(fleet: &Fleet, request: &FleetRequest) -> String {
@@ -130,7 +129,7 @@ fn text(report: &ClusterList, is_wide: bool, width: Option<usize>, now: Timestam
     let lines: Vec<Line<'_>> = report.clusters.iter().map(|cluster| Line::of(cluster, now)).collect();
     if !is_wide {
         let rows: Vec<_> = lines.iter().map(Line::cells).collect();
-        return table_within(width, &NARROW, COLUMNS, &rows);
+        return table(width, &NARROW, COLUMNS, &rows);
     }
     let rows: Vec<[&str; 11]> = lines
         .iter()
@@ -140,7 +139,7 @@ fn text(report: &ClusterList, is_wide: bool, width: Option<usize>, now: Timestam
             [namespace, name, status, phase, version, control_plane, workers, age, class, reason, message]
         })
         .collect();
-    table_within(width, &NARROW, WIDE_COLUMNS, &rows)
+    table(width, &NARROW, WIDE_COLUMNS, &rows)
 }
 
 const COLUMNS: [&str; 8] = ["NAMESPACE", "NAME", "STATUS", "PHASE", "VERSION", "CP", "WORKERS", "AGE"];

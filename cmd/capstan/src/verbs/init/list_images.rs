@@ -92,8 +92,7 @@ pub(super) fn run(
     if args.digests {
         add_digests(&mut list, &context, session)?;
     }
-    let text = format.render(&list, |list| text(list, &images, args))?;
-    session.printer().data(text)
+    session.print(format, &list, |list, _| text(list, &images, args))
 }
 
 /// Asks registries for what is not known. An image without a digest is told of, and listed without one.

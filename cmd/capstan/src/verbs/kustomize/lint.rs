@@ -60,8 +60,7 @@ pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
         kustomizations.push(KustomizationFindings { place, findings: findings(&built) });
     }
     let report = KustomizationLint { kustomizations };
-    let text = format.render(&report, text)?;
-    session.printer().data(text)?;
+    session.print(format, &report, |result, _| text(result))?;
     verdict(&report, args).map_err(|failure| hints.into_iter().fold(failure, Failure::hint))
 }
 

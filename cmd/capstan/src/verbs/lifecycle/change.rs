@@ -148,8 +148,7 @@ impl<C: Change> Run<'_, C> {
         let (plan, report) = self.plan(cluster, session)?;
         self.flags.save(|| save(self.change, &plan, cluster, session), session)?;
         let diffs = self.flags.show.diffs(self.format);
-        let text = self.format.render(&report, |report| text::plan(report, diffs))?;
-        session.printer().data(text)
+        session.print(self.format, &report, |report, width| text::plan(report, diffs, width))
     }
 
     fn carry_out(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<Done, Failure> {
@@ -176,8 +175,7 @@ pub(crate) fn carried_out(
     }
     report.carried_out = true;
     // The peer prints nothing here.
-    let text = format.render(report, |_| String::new())?;
-    session.printer().data(text)
+    session.print(format, report, |_, _| String::new())
 }
 
 fn save(

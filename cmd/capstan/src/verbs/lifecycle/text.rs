@@ -9,17 +9,17 @@ use api::output::{
 use management::Diffs;
 
 use super::summary;
-use crate::ui::table;
+use crate::ui::{Narrow, table};
 
 /// A block for cert-manager and each provider that lists what changes, and a line that counts.
-pub(crate) fn plan(report: &LifecycleReport, diffs: Diffs) -> String {
+pub(crate) fn plan(report: &LifecycleReport, diffs: Diffs, width: Option<usize>) -> String {
     let mut text = String::new();
     if let Some(line) = cert_manager(&report.cert_manager) {
         let _ = writeln!(text, "cert-manager: {line}");
-        add_steps(&report.cert_manager.steps, diffs, &mut text);
+        add_steps(&report.cert_manager.steps, diffs, width, &mut text);
     }
     for provider in &report.providers {
-        add_provider(provider, diffs, &mut text);
+        add_provider(provider, diffs, width, &mut text);
     }
     let _ = writeln!(text, "{}", counts(report));
     if diffs == Diffs::Summary && report.changes {
@@ -48,7 +48,7 @@ fn cert_manager(report: &CertManagerReport) -> Option<String> {
     })
 }
 
-fn add_provider(provider: &ProviderReport, diffs: Diffs, text: &mut String) {
+fn add_provider(provider: &ProviderReport, diffs: Diffs, width: Option<usize>, text: &mut String) {
     let what = match (&provider.from, &provider.to) {
         (None, Some(to)) => format!("install {to}"),
         (Some(from), Some(to)) if from == to => format!("stays at {to}"),
@@ -60,15 +60,15 @@ fn add_provider(provider: &ProviderReport, diffs: Diffs, text: &mut String) {
     if let Some(place) = &provider.kustomization {
         let _ = writeln!(text, "  kustomization: {place}");
     }
-    add_steps(&provider.steps, diffs, text);
+    add_steps(&provider.steps, diffs, width, text);
 }
 
-fn add_steps(steps: &[StepReport], diffs: Diffs, text: &mut String) {
+fn add_steps(steps: &[StepReport], diffs: Diffs, width: Option<usize>, text: &mut String) {
     let changes: Vec<&StepReport> = steps.iter().filter(|step| step.action.is_change()).collect();
     if diffs == Diffs::Summary {
         summary::add(&changes, text);
     } else if !changes.is_empty() {
-        add_changes(&changes, text);
+        add_changes(&changes, width, text);
     }
     let unchanged = steps.len() - changes.len();
     if unchanged > 0 {
@@ -78,7 +78,7 @@ fn add_steps(steps: &[StepReport], diffs: Diffs, text: &mut String) {
 }
 
 /// A table of the changes, the diff of each below its line.
-fn add_changes(changes: &[&StepReport], text: &mut String) {
+fn add_changes(changes: &[&StepReport], width: Option<usize>, text: &mut String) {
     let row = |step: &&StepReport| {
         let why = step.why.clone().unwrap_or_default();
         [step.action.as_str().to_owned(), step.object.kind.clone(), place(&step.object), why]
@@ -86,7 +86,9 @@ fn add_changes(changes: &[&StepReport], text: &mut String) {
     let rows: Vec<[String; 4]> = changes.iter().map(row).collect();
     let diffs = changes.iter().map(|step| step.diff.as_deref().unwrap_or_default());
     let heading_has_none = std::iter::once("");
-    for (line, diff) in lines(&rows).lines().zip(heading_has_none.chain(diffs)) {
+    // Each line is set in by two.
+    let width = width.map(|width| width.saturating_sub(2));
+    for (line, diff) in lines(&rows, width).lines().zip(heading_has_none.chain(diffs)) {
         let _ = writeln!(text, "  {}", line.trim_end());
         for line in diff.lines() {
             let _ = writeln!(text, "      {line}");
@@ -95,14 +97,14 @@ fn add_changes(changes: &[&StepReport], text: &mut String) {
 }
 
 /// A column that says nothing is left out.
-fn lines(rows: &[[String; 4]]) -> String {
+fn lines(rows: &[[String; 4]], width: Option<usize>) -> String {
+    let ways = [Narrow::Shorten("OBJECT", 24), Narrow::Shorten("KIND", 16), Narrow::Shorten("OBJECT", 12)];
     if rows.iter().all(|[.., why]| why.is_empty()) {
         let rows: Vec<[&str; 3]> =
             rows.iter().map(|[action, kind, object, _]| [&**action, &**kind, &**object]).collect();
-        return table(["ACTION", "KIND", "OBJECT"], &rows);
+        return table(width, &ways, ["ACTION", "KIND", "OBJECT"], &rows);
     }
-    let rows: Vec<[&str; 4]> = rows.iter().map(|row| row.each_ref().map(String::as_str)).collect();
-    table(["ACTION", "KIND", "OBJECT", "WHY"], &rows)
+    table(width, &ways, ["ACTION", "KIND", "OBJECT", "WHY"], rows)
 }
 
 pub(super) fn place(object: &ObjectName) -> String {
@@ -188,7 +190,7 @@ mod tests {
             step(StepAction::Keep, "Secret", "capi-system", "certificate"),
         ];
         assert_data_eq!(
-            plan(&report(steps), Diffs::Full),
+            plan(&report(steps), Diffs::Full, None),
             str![[r"
 cert-manager: install v1.21.1 (two objects are missing)
 
@@ -210,7 +212,7 @@ objects: 1 to create, 1 to recreate
     fn the_kustomization_stands_beneath_its_provider() {
         let mut report = report(vec![step(StepAction::Keep, "Secret", "ns", "a")]);
         report.providers[0].kustomization = Some("/etc/capi/core".to_owned());
-        let text = plan(&report, Diffs::Hidden);
+        let text = plan(&report, Diffs::Hidden, None);
         let lines = "in capi-system\n  kustomization: /etc/capi/core\n  1 unchanged\n";
         assert!(text.contains(lines), "{text}");
     }
@@ -219,6 +221,6 @@ objects: 1 to create, 1 to recreate
     fn a_plan_without_a_change_says_so() {
         let mut report = report(vec![step(StepAction::Keep, "Secret", "ns", "a")]);
         report.changes = false;
-        assert!(plan(&report, Diffs::Hidden).ends_with("\nnothing would change\n"));
+        assert!(plan(&report, Diffs::Hidden, None).ends_with("\nnothing would change\n"));
     }
 }

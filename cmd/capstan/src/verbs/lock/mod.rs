@@ -72,8 +72,7 @@ pub(crate) fn run(args: &Lock, session: &mut Session) -> Result<(), Failure> {
     for warning in found.iter().flat_map(|found| &found.warnings).chain(&unknown) {
         session.messages().warning(warning);
     }
-    let text = format.render(&report::report(&path, &found), report::text)?;
-    session.printer().data(text)?;
+    session.print(format, &report::report(&path, &found), report::text)?;
     if args.check {
         return end::checked(&found, unknown.len(), &path, session);
     }

@@ -4,7 +4,7 @@ use api::output::{LockChange, LockPart, LockReport, ProviderLock};
 use repository::{LockDifference, LockedPart};
 
 use super::gather::Found;
-use crate::ui::table;
+use crate::ui::{Narrow, table};
 
 pub(super) fn report(path: &Path, found: &[Found]) -> LockReport {
     let provider = |found: &Found| ProviderLock {
@@ -26,14 +26,19 @@ fn change(difference: &LockDifference) -> LockChange {
 }
 
 /// A row for each change; nothing when all is as it was.
-pub(super) fn text(report: &LockReport) -> String {
+pub(super) fn text(report: &LockReport, width: Option<usize>) -> String {
     let changes = report.providers.iter().flat_map(|it| it.changes.iter().map(move |change| (it, change)));
     let rows: Vec<[String; 5]> = changes.map(|(provider, change)| row(&provider.provider, change)).collect();
     if rows.is_empty() {
         return String::new();
     }
-    let rows: Vec<[&str; 5]> = rows.iter().map(|row| row.each_ref().map(String::as_str)).collect();
-    table(["PROVIDER", "CHANGE", "WHAT", "LOCKED", "FOUND"], &rows)
+    let ways = [
+        Narrow::Shorten("LOCKED", 12),
+        Narrow::Shorten("FOUND", 12),
+        Narrow::Shorten("WHAT", 16),
+        Narrow::Shorten("PROVIDER", 16),
+    ];
+    table(width, &ways, ["PROVIDER", "CHANGE", "WHAT", "LOCKED", "FOUND"], &rows)
 }
 
 fn row(provider: &str, change: &LockChange) -> [String; 5] {

@@ -32,8 +32,7 @@ pub(super) fn run(
 }
 
 pub(super) fn print(aborted: &Aborted, format: OutputFormat, session: &mut Session) -> Result<(), Failure> {
-    let text = format.render(&printed(aborted), text)?;
-    session.printer().data(text)
+    session.print(format, &printed(aborted), |result, _| text(result))
 }
 
 /// The result in words, for the closing line.

@@ -30,7 +30,7 @@ pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failur
         let address = |cluster: &ManagementCluster| cluster.server().address().to_owned();
         let target = ends.target.as_ref().map(address);
         let report = plan.report(&address(&ends.source), target.as_deref(), &request);
-        return session.printer().data(format.render(&report, text::plan)?);
+        return session.print(format, &report, text::plan);
     }
     let Route { source, target } = ends.route()?;
     flags.lease.hold("move", &[source, target], session, |clusters, session| {
@@ -93,7 +93,7 @@ pub(super) fn print(
     session: &mut Session,
 ) -> Result<(), Failure> {
     let report = outcome.map_or_else(MoveReport::default, MoveOutcome::report);
-    session.printer().data(format.render(&report, |_| String::new())?)
+    session.print(format, &report, |_, _| String::new())
 }
 
 pub(in crate::verbs) fn warn(plan: &MovePlan, events: &ClusterEvents) {

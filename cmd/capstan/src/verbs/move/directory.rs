@@ -124,7 +124,7 @@ pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> 
     match restoring::run(&from, &target, &request, &how, &flags.lease, session)? {
         Some(done) => {
             let report = restoring::report(&done.restored);
-            session.printer().data(format.render(&report, |_| String::new())?)
+            session.print(format, &report, |_, _| String::new())
         }
         None => Ok(()),
     }

@@ -42,8 +42,7 @@ pub(super) fn run(args: &Report, session: &mut Session) -> Result<(), Failure> {
             .or_else(|failure| of_disk(failure, Some(&ends), session)),
         Err(failure) => of_disk(failure, None, session),
     }?;
-    let text = format.render(&report, text::report)?;
-    session.printer().data(text)
+    session.print(format, &report, text::report)
 }
 
 /// Reads the last report on disk, of a move between the clusters where these are known.

@@ -120,7 +120,7 @@ fn show(
         }
     }
     debug_assert!(plan.on_target.values().all(|there| *there != OnTarget::Update));
-    session.printer().data(how.format.render(&report, text::plan)?)
+    session.print(how.format, &report, text::plan)
 }
 
 /// The outcome of every object, in the form of a move.

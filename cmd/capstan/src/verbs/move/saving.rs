@@ -61,7 +61,7 @@ impl Saving<'_> {
                 report.moving.iter().map(|one| one.object.namespace.clone()).collect();
             report.namespaces = namespaces.into_iter().filter(|name| !name.is_empty()).collect();
         }
-        session.printer().data(self.format.render(&report, text::plan)?)
+        session.print(self.format, &report, text::plan)
     }
 
     /// Reads everything. If it is interrupted, paused Clusters are resumed all the same; `again` says how to resume them if that
@@ -104,7 +104,7 @@ impl Saving<'_> {
             |object: &ObjectKey| MovedObject { object: object_name(object), outcome: "saved".to_owned() };
         let objects = done.objects.iter().map(moved).collect();
         let report = MoveReport { run: "save".to_owned(), journal: None, objects, differences: Vec::new() };
-        session.printer().data(self.format.render(&report, |_| String::new())?)
+        session.print(self.format, &report, |_, _| String::new())
     }
 }
 

@@ -52,8 +52,7 @@ pub(super) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
         saves: saves.iter().map(|save| open(save, &commands)).collect(),
         unseen,
     };
-    let text = format.render(&status, |status| commands.complete(&text(status)).into_owned())?;
-    session.printer().data(text)
+    session.print(format, &status, |status, _| commands.complete(&text(status)).into_owned())
 }
 
 /// The command that completes an unfinished move, as a suggestion: the clusters are named by their addresses.

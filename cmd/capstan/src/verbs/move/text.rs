@@ -4,13 +4,13 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use api::output::{MoveAction, MovePlan, MoveReport, MovedObject, MovingObject};
 
-use crate::ui::{clean, table};
+use crate::ui::{Narrow, clean, table};
 
 /// So many objects that stay for one reason are named; the rest is counted.
 const NAMED: usize = 5;
 
 /// A table of what moves, what stays by reason, and a line that counts.
-pub(super) fn plan(plan: &MovePlan) -> String {
+pub(super) fn plan(plan: &MovePlan, width: Option<usize>) -> String {
     let mut text = String::new();
     if let Some(state) = &plan.unfinished {
         let _ = writeln!(text, "goes on with the move begun at {}, which was {}\n", state.begun, state.phase);
@@ -20,8 +20,7 @@ pub(super) fn plan(plan: &MovePlan) -> String {
     }
     if !plan.moving.is_empty() {
         let rows: Vec<[String; 3]> = plan.moving.iter().map(row).collect();
-        let rows: Vec<[&str; 3]> = rows.iter().map(|row| row.each_ref().map(String::as_str)).collect();
-        text.push_str(&table(["ACTION", "OBJECT", "WHY"], &rows));
+        text.push_str(&table(width, &[Narrow::Shorten("OBJECT", 24)], ["ACTION", "OBJECT", "WHY"], &rows));
         text.push('\n');
     }
     add_staying(plan, &mut text);
@@ -71,7 +70,7 @@ fn summary(plan: &MovePlan) -> String {
 }
 
 /// What became of every object: those of one outcome together.
-pub(super) fn report(report: &MoveReport) -> String {
+pub(super) fn report(report: &MoveReport, width: Option<usize>) -> String {
     let mut text = String::new();
     if let Some(state) = &report.journal {
         let _ = writeln!(
@@ -81,8 +80,7 @@ pub(super) fn report(report: &MoveReport) -> String {
         );
     }
     let rows: Vec<[String; 2]> = report.objects.iter().map(outcome).collect();
-    let rows: Vec<[&str; 2]> = rows.iter().map(|row| row.each_ref().map(String::as_str)).collect();
-    text.push_str(&table(["OBJECT", "OUTCOME"], &rows));
+    text.push_str(&table(width, &[Narrow::Shorten("OBJECT", 24)], ["OBJECT", "OUTCOME"], &rows));
     if !report.differences.is_empty() {
         text.push_str("\nkept by the target in another way than it was sent\n");
         for one in &report.differences {
@@ -175,7 +173,7 @@ mod tests {
             ..empty()
         };
         assert_data_eq!(
-            plan(&full),
+            plan(&full, None),
             str![[r"
 goes on with the move begun at 2026-01-02T03:04:05Z, which was creating
 
@@ -193,7 +191,7 @@ objects: 1 to overwrite, 1 to leave; 8 stay
 
 "]]
         );
-        assert_eq!(plan(&empty()), "nothing would move\n");
+        assert_eq!(plan(&empty(), None), "nothing would move\n");
     }
 
     #[test]
@@ -209,7 +207,7 @@ objects: 1 to overwrite, 1 to leave; 8 stay
             differences: vec![one("demo-ca", ".data.extra")],
         };
         assert_data_eq!(
-            report(&of),
+            report(&of, None),
             str![[r"
 move begun at 2026-01-02T03:04:05Z, creating
 from https://one

@@ -1,6 +1,12 @@
 use api::output::{ProviderEntry, ProviderList, ProviderSource};
 
-use crate::{Failure, kustomizations::shown_place, session::Session, settings::OutputFormat, ui::table};
+use crate::{
+    Failure,
+    kustomizations::shown_place,
+    session::Session,
+    settings::OutputFormat,
+    ui::{Narrow, table},
+};
 
 /// List the providers, where their releases are, and who says so
 #[derive(clap::Args)]
@@ -22,13 +28,13 @@ pub(crate) fn run(args: &List, session: &mut Session) -> Result<(), Failure> {
         source: provider.source,
     });
     let list = ProviderList { providers: entries.collect() };
-    let text = format.render(&list, in_columns)?;
-    session.printer().data(text)
+    session.print(format, &list, in_columns)
 }
 
-fn in_columns(list: &ProviderList) -> String {
+fn in_columns(list: &ProviderList, width: Option<usize>) -> String {
     let rows: Vec<_> = list.providers.iter().map(row).collect();
-    table(["NAME", "TYPE", "SOURCE", "URL"], &rows)
+    let ways = [Narrow::Shorten("URL", 24), Narrow::Drop("SOURCE"), Narrow::Shorten("URL", 8)];
+    table(width, &ways, ["NAME", "TYPE", "SOURCE", "URL"], &rows)
 }
 
 fn row(entry: &ProviderEntry) -> [&str; 4] {

@@ -46,8 +46,7 @@ pub(crate) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {
             shown.place
         ));
     }
-    let text = format.render(&shown, text)?;
-    session.printer().data(text)
+    session.print(format, &shown, |result, _| text(result))
 }
 
 /// The provider that a flag or the name alone says.

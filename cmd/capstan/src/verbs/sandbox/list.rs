@@ -5,7 +5,7 @@ use crate::{
     sandboxes::{Folder, Home},
     session::Session,
     settings::OutputFormat,
-    ui::table,
+    ui::{Narrow, table},
 };
 
 /// List the sandboxes of this machine
@@ -31,8 +31,7 @@ pub(crate) fn run(args: &List, session: &mut Session) -> Result<(), Failure> {
             Err(failure) => unreadable = unreadable.and(Err(failure)),
         }
     }
-    let text = format.render(&list, in_columns)?;
-    session.printer().data(text)?;
+    session.print(format, &list, in_columns)?;
     unreadable
 }
 
@@ -54,7 +53,7 @@ fn entry(folder: &Folder) -> Result<SandboxEntry, Failure> {
     })
 }
 
-fn in_columns(list: &SandboxList) -> String {
+fn in_columns(list: &SandboxList, width: Option<usize>) -> String {
     let rows: Vec<_> = list
         .sandboxes
         .iter()
@@ -76,5 +75,7 @@ fn in_columns(list: &SandboxList) -> String {
             [entry.name.as_str(), *state, pid.as_str(), server, data]
         })
         .collect();
-    table(["NAME", "STATE", "PID", "SERVER", "DATA"], &cells)
+    let ways =
+        [Narrow::Shorten("DATA", 16), Narrow::Drop("PID"), Narrow::Drop("DATA"), Narrow::Shorten("NAME", 16)];
+    table(width, &ways, ["NAME", "STATE", "PID", "SERVER", "DATA"], &cells)
 }

@@ -14,7 +14,7 @@ use crate::{
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
     suggested_commands::SuggestedCommands,
-    ui::table,
+    ui::{Narrow, table},
     verbs::lifecycle::{OwnedSources, unfinished_upgrade},
 };
 
@@ -56,8 +56,8 @@ pub(super) fn run(args: &UpgradePlanFlags, session: &mut Session) -> Result<(), 
         Program::Clusterctl => SuggestedCommands::of_program(Program::Clusterctl),
         _ => session.messages().commands(),
     };
-    let text = format.render(&plan, |plan| text(plan, session.program(), &commands))?;
-    session.printer().data(text)
+    let program = session.program();
+    session.print(format, &plan, |plan, width| text(plan, width, program, &commands))
 }
 
 fn printed(outlook: &UpgradeOutlook) -> UpgradePlan {
@@ -102,7 +102,7 @@ fn printed_provider(installed: &InstalledProvider, next: &NextVersion) -> Provid
 
 /// Source: clusterctl v1.14 cmd/upgrade_plan.go; differs: a provider that cannot be upgraded says why, and kustomizations
 /// are named in a line below it all.
-fn text(plan: &UpgradePlan, program: Program, commands: &SuggestedCommands) -> String {
+fn text(plan: &UpgradePlan, width: Option<usize>, program: Program, commands: &SuggestedCommands) -> String {
     let version = |version: &Option<String>| version.clone().unwrap_or_default();
     let mut text = match plan.cert_manager.action {
         CertManagerAction::None | CertManagerAction::External => String::new(),
@@ -114,7 +114,7 @@ fn text(plan: &UpgradePlan, program: Program, commands: &SuggestedCommands) -> S
         ),
     };
     for contract in &plan.contracts {
-        text.push_str(&contract_text(contract, program, commands));
+        text.push_str(&contract_text(contract, width, program, commands));
     }
     let providers = plan.contracts.iter().flat_map(|contract| &contract.providers);
     let kustomized: BTreeSet<String> = providers
@@ -127,7 +127,12 @@ fn text(plan: &UpgradePlan, program: Program, commands: &SuggestedCommands) -> S
     text
 }
 
-fn contract_text(contract: &ContractUpgrade, program: Program, commands: &SuggestedCommands) -> String {
+fn contract_text(
+    contract: &ContractUpgrade,
+    width: Option<usize>,
+    program: Program,
+    commands: &SuggestedCommands,
+) -> String {
     let name = &contract.contract;
     let next: Vec<String> = contract.providers.iter().map(next_text).collect();
     let rows: Vec<[&str; 5]> = contract
@@ -139,7 +144,13 @@ fn contract_text(contract: &ContractUpgrade, program: Program, commands: &Sugges
             [&*provider.provider, &*provider.namespace, provider_type, &*provider.current, next]
         })
         .collect();
-    let rows = table(["NAME", "NAMESPACE", "TYPE", "CURRENT VERSION", "NEXT VERSION"], &rows);
+    let ways = [
+        Narrow::Shorten("NAMESPACE", 12),
+        Narrow::Drop("TYPE"),
+        Narrow::Shorten("NAME", 16),
+        Narrow::Drop("NAMESPACE"),
+    ];
+    let rows = table(width, &ways, ["NAME", "NAMESPACE", "TYPE", "CURRENT VERSION", "NEXT VERSION"], &rows);
     let advice = if contract.providers.iter().all(|provider| provider.next.is_none()) {
         "You are already up to date!".to_owned()
     } else if contract.supported {
@@ -195,7 +206,7 @@ mod tests {
     }
 
     fn shown(plan: &UpgradePlan, program: Program) -> String {
-        text(plan, program, &SuggestedCommands::of_program(program))
+        text(plan, None, program, &SuggestedCommands::of_program(program))
     }
 
     #[test]

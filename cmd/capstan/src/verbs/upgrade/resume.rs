@@ -138,11 +138,10 @@ fn print_aborted(
     format: OutputFormat,
     session: &mut Session,
 ) -> Result<(), Failure> {
-    let text = format.render(aborted, |aborted| match aborted {
+    session.print(format, aborted, |aborted, _| match aborted {
         UpgradeAborted { carried_out: true, .. } => String::new(),
         UpgradeAborted { upgrade, .. } => would_forget(upgrade),
-    })?;
-    session.printer().data(text)
+    })
 }
 
 fn would_forget(upgrade: &UnfinishedUpgrade) -> String {
@@ -169,8 +168,7 @@ impl End<'_> {
         let report = self.report(plan);
         self.warn(&report.warnings, session);
         let diffs = self.args.show.diffs(self.format);
-        let text = self.format.render(&report, |report| plan_text(report, diffs))?;
-        session.printer().data(text)
+        session.print(self.format, &report, |report, width| plan_text(report, diffs, width))
     }
 
     /// Tells of the plan that was carried out.

@@ -55,8 +55,7 @@ pub(super) fn change_all(
             run.each(&clusters[0], &resources, WriteMode::Real, session)
         })?;
     }
-    let text = format.render(&report, |report| run.text(report))?;
-    session.printer().data(text)?;
+    session.print(format, &report, |report, _| run.text(report))?;
     if report.carried_out {
         let result = format!("{done} {}", count_of(resources.len(), "rollout"));
         session.done_on_cluster(flags.target.progress(), result);

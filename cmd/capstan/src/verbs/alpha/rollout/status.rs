@@ -9,7 +9,7 @@ use crate::{
     failure::Kind,
     session::Session,
     settings::OutputFormat,
-    ui::{Narrow, quit, table_within},
+    ui::{Narrow, quit, table},
     verbs::lifecycle::span,
 };
 
@@ -55,9 +55,7 @@ pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     } else {
         session.block_on(rollout_progress(&cluster, &resources))?
     };
-    let width = session.printer().width();
-    let report = format.render(&printed(&progress), |report| text(report, width))?;
-    session.printer().data(report)?;
+    session.print(format, &printed(&progress), text)?;
     match timeout {
         Some(timeout) if !progress.iter().all(RolloutProgress::is_complete) => Err(late(timeout)),
         _ => Ok(()),
@@ -115,5 +113,5 @@ fn text(report: &RolloutReport, width: Option<usize>) -> String {
         })
         .collect();
     let head = ["NAME", "STATE", "DESIRED", "REPLICAS", "UP TO DATE", "AVAILABLE", "MESSAGE"];
-    table_within(width, &NARROW, head, &rows)
+    table(width, &NARROW, head, &rows)
 }
