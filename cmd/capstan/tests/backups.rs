@@ -25,7 +25,7 @@ async fn sealed() -> (Two, PathBuf) {
         str![[r#"
 exit 0
 --- stderr
-saved 8 objects of 1 Cluster to `saved.age` in [..], encrypted to public keys
+done in [..]: saved 8 objects of 1 Cluster to `saved.age`, encrypted to public keys
 
 "#]]
     );
@@ -55,7 +55,7 @@ hint: name the file of a secret key it was encrypted to: `--identity FILE`; noth
 "#]]
     );
     let restored = two.there("restore saved.age --identity other.txt,key.txt --kubeconfig").await;
-    assert!(restored.stderr.contains("\nrestored 8 objects from `saved.age` in "), "{restored}");
+    assert!(restored.stderr.contains(": restored 8 objects from `saved.age`\n"), "{restored}");
     assert!(two.works_on(&two.target).await);
 }
 
@@ -166,7 +166,7 @@ async fn what_is_being_deleted_is_left_out_of_a_backup_and_named_when_it_is_rest
 exit 0
 --- stderr
 warning: being deleted, and left out with what they own: Machine default/demo-machine-0
-saved 4 objects of 1 Cluster to `saved.tar.gz` in [..]
+done in [..]: saved 4 objects of 1 Cluster to `saved.tar.gz`
 
 "#]]
     );

@@ -70,7 +70,7 @@ async fn a_folder_of_clusterctl_is_restored_and_saved_again_under_the_same_names
         two.world.write(format!("theirs/{name}"), line);
     }
     let restored = two.there("move --from-directory theirs --to-kubeconfig").await;
-    assert!(restored.stderr.contains("\nrestored 3 objects from `theirs` in "), "{restored}");
+    assert!(restored.stderr.contains(": restored 3 objects from `theirs`\n"), "{restored}");
     let cluster = two.target.get(CLUSTER, "team/blue").await.unwrap();
     assert!(cluster["spec"]["paused"].is_null(), "the pause was that of clusterctl: {cluster}");
     for (kind, name) in [(DOCKER_CLUSTER, "team/blue"), (SECRET, "team/blue-ca")] {

@@ -62,7 +62,7 @@ exit 0
 --- stderr
 paused 1 Cluster or ClusterClass
 resumed 1 Cluster or ClusterClass
-saved 8 objects to `saved`
+done in [..]: saved 8 objects to `saved`
 
 "#]]
     );
@@ -98,15 +98,14 @@ exit 0
 created 8 objects on the target
 verified 8 objects on the target
 resumed 1 Cluster or ClusterClass
-restored 8 objects from `saved` in [..]
+done in [..]: restored 8 objects from `saved`
 
 "#]]
     );
     assert!(two.works_on(&two.target).await);
     let again = two.there("move --from-directory saved -o json --to-kubeconfig").await;
     assert!(!again.stderr.contains("created") && !again.stderr.contains("resumed"), "{again}");
-    assert!(again.stderr.contains("\nrestored 0 objects from `saved` in "), "{again}");
-    assert!(again.stderr.ends_with("; 8 objects existed\n"), "{again}");
+    assert!(again.stderr.ends_with(": restored no object from `saved`; 8 objects existed\n"), "{again}");
     assert!(again.stdout.contains("was there, and stays as it is"), "{again}");
 }
 
@@ -143,7 +142,15 @@ async fn a_save_that_was_cut_off_is_undone_by_abort_and_its_folder_is_no_save() 
     two.source.merge(CLUSTER, "default/demo", &mark).await;
     // Also of a process of another machine: no other run holds the lease of the cluster.
     let undone = two.here("move --abort --to-directory saved").await;
-    assert_eq!((undone.status, undone.stderr.as_str()), (0, "resumed 1 Cluster or ClusterClass\n"));
+    assert_data_eq!(
+        undone.to_string(),
+        str![[r#"
+exit 0
+--- stderr
+done in [..]: resumed 1 Cluster or ClusterClass
+
+"#]]
+    );
     let cluster = two.source.get(CLUSTER, "default/demo").await.unwrap();
     assert_eq!(
         (&cluster["spec"]["paused"], &cluster["metadata"]["annotations"]),
@@ -179,7 +186,7 @@ async fn a_backup_is_one_private_file_that_is_restored_when_every_sum_is_right()
         str![[r#"
 exit 0
 --- stderr
-saved 8 objects of 1 Cluster to `saved.tar.gz` in [..]
+done in [..]: saved 8 objects of 1 Cluster to `saved.tar.gz`
 
 "#]]
     );
@@ -206,7 +213,7 @@ hint: nothing was restored; use another backup
     let plan = two.there("restore saved.tar.gz --dry-run --kubeconfig").await;
     assert!(plan.stdout.ends_with("objects: 8 to create; 0 stay\n"), "{plan}");
     let restored = two.there("restore saved.tar.gz --kubeconfig").await;
-    assert!(restored.stderr.contains("\nrestored 8 objects from `saved.tar.gz` in "), "{restored}");
+    assert!(restored.stderr.contains(": restored 8 objects from `saved.tar.gz`\n"), "{restored}");
     assert!(two.works_on(&two.target).await);
     assert!(two.target.get(SECRET, "default/demo-ca").await.is_some());
     assert_eq!(two.target.list(MACHINE).await.len(), 1);

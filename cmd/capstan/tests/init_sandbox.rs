@@ -42,6 +42,24 @@ hint: make it with `capstan sandbox start lab`
 }
 
 #[test]
+fn a_slip_in_the_name_of_a_provider_starts_no_sandbox_and_asks_no_server() {
+    let sandboxes = Sandboxes::of(with_small_providers());
+    for place in ["--sandbox lab", "--kubeconfig nowhere"] {
+        assert_data_eq!(
+            run(&sandboxes, &format!("init -i dokcer {place}")),
+            str![[r#"
+exit 1
+--- stderr
+error: there is no InfrastructureProvider named `dokcer`
+hint: did you mean `docker`?
+
+"#]]
+        );
+    }
+    assert_eq!(sandboxes.pid("lab"), None);
+}
+
+#[test]
 fn a_sandbox_that_is_stopped_is_not_taken_for_a_server_that_does_not_answer() {
     let sandboxes = Sandboxes::new();
     assert_eq!(sandboxes.run(&["start", "lab"]).status, 0);

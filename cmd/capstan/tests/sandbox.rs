@@ -283,6 +283,7 @@ fn in_the_foreground_it_serves_until_it_is_interrupted() {
         str![[r#"
 sandbox `lab` serves at https://127.0.0.1:[..]
 reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+done in [..]: stopped sandbox `lab`
 
 "#]]
     );
@@ -303,6 +304,7 @@ fn the_log_has_what_it_had_to_say() {
         str![[r#"
 sandbox `lab` serves at https://127.0.0.1:[..]
 reach it with: export KUBECONFIG=$(capstan sandbox kubeconfig lab)
+done in [..]: stopped sandbox `lab`
 
 "#]]
     );

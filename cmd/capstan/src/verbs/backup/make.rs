@@ -1,7 +1,6 @@
 use std::{
     io::{BufWriter, IntoInnerError},
     path::PathBuf,
-    time::Duration,
 };
 
 use api::output::BackupReport;
@@ -25,7 +24,6 @@ use crate::{
     events::ApiWarnings,
     session::Session,
     settings::{self, LeaseFlags, OutputFormat, ServerFlags},
-    ui::in_seconds,
 };
 
 /// Back up Clusters and everything that belongs to them into one file
@@ -168,13 +166,12 @@ fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
     };
     let removed = destination.prune(backup.file.as_ref(), &writing.stem)?;
     backup.removed = removed.iter().map(|path| path.display().to_string()).collect();
-    let events = session.cluster_events(args.server.pace.progress);
-    events.end(closing(&backup, seal.as_ref(), session.elapsed()));
+    session.done_on_cluster(args.server.pace.progress, result(&backup, seal.as_ref()));
     session.print(format, &backup, |_, _| String::new())
 }
 
-/// `saved 8 objects of 1 Cluster to `a.tar.gz` in 400ms`
-fn closing(backup: &BackupReport, seal: Option<&Seal>, took: Duration) -> String {
+/// `saved 8 objects of 1 Cluster to `a.tar.gz``
+fn result(backup: &BackupReport, seal: Option<&Seal>) -> String {
     let sealed = match seal {
         None => "",
         Some(Seal::Recipients(_)) => ", encrypted to public keys",
@@ -185,8 +182,7 @@ fn closing(backup: &BackupReport, seal: Option<&Seal>, took: Duration) -> String
         1 => "; removed 1 older backup".to_owned(),
         several => format!("; removed {several} older backups"),
     };
-    let (amount, time) = (report::amount(backup), in_seconds(took));
-    format!("saved {amount} to `{}` in {time}{sealed}{removed}", backup.file)
+    format!("saved {} to `{}`{sealed}{removed}", report::amount(backup), backup.file)
 }
 
 fn stem(source: &ManagementCluster, args: &BackupFlags, session: &Session) -> Result<Stem, Failure> {

@@ -89,10 +89,14 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let saved = args.plan.saved("init", session)?;
     let request = args.request(providers, saved.as_ref())?;
+    let named: Vec<ProviderId> = providers.requested()?.providers.into_iter().map(|(id, _)| id).collect();
+    // A slip in a name is told before a cluster is asked or a sandbox is started.
+    for id in &named {
+        session.config()?.provider(id)??;
+    }
     if let Some(name) = kube.sandbox.as_deref().filter(|_| !args.plan.only_plans()) {
         sandbox::start_unless_running(name, session)?;
     }
-    let named: Vec<ProviderId> = providers.requested()?.providers.into_iter().map(|(id, _)| id).collect();
     let planned = saved.as_ref().map_or(&[][..], |saved| saved.request.kustomizations());
     let around = Around { named: &named, planned };
     let install = Install { sources: OwnedSources::with(&args.customisation, around, session)?, request };

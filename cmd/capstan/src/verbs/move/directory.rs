@@ -21,7 +21,7 @@ use super::{
     saving::Saving,
     staging::{STAGING, Staging},
 };
-use crate::{Failure, failure::Kind, session::Session, suggested_commands::quoted};
+use crate::{Failure, failure::Kind, session::Session, suggested_commands::quoted, ui::count_of};
 
 /// Endings of files that hold objects.
 const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
@@ -61,7 +61,7 @@ fn resume(
     let keeper = keeper_under_lease(session.environment());
     let resumed = session.block_on(management::resume_saved(saving.source, saving.request, &keeper))?;
     staging.discard()?;
-    session.cluster_events(flags.server.pace.progress).end(saving::resumed_in_words(resumed.len()));
+    session.done_on_cluster(flags.server.pace.progress, saving::resumed_in_words(resumed.len()));
     Ok(())
 }
 
@@ -95,8 +95,8 @@ fn save_into(
     };
     let saved = saving.carry_out(plan, &mut keep, &again, session)?;
     staging.publish(&names)?;
-    let events = session.cluster_events(flags.server.pace.progress);
-    events.end(format!("saved {} to `{shown}`", saving::objects(saved.objects.len())));
+    let result = format!("saved {} to `{shown}`", count_of(saved.objects.len(), "object"));
+    session.done_on_cluster(flags.server.pace.progress, result);
     saving.report(&saved, session)
 }
 

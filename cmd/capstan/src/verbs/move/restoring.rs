@@ -1,20 +1,18 @@
 //! Creating what was saved: from a folder, or from an archive.
 
-use std::time::Duration;
-
 use api::output::{MoveAction, MoveReport, MovedObject};
 use apply::ObjectKey;
 use management::{
     ManagementCluster, MovePlan, MoveRequest, OnTarget, RestoreOptions, Restored, SavedObjects, object_name,
 };
 
-use super::{carry_out::warn, saving::objects, text};
+use super::{carry_out::warn, text};
 use crate::{
     Failure,
     events::ProgressFormat,
     session::Session,
     settings::{LeaseFlags, OutputFormat},
-    ui::in_seconds,
+    ui::count_of,
 };
 
 /// What is restored.
@@ -57,18 +55,17 @@ pub(in crate::verbs) fn run(
     let done = lease.hold("restore", &[target], session, |clusters, session| {
         carry_out(source, &clusters[0], request, how, session)
     })?;
-    session.cluster_events(how.progress).end(closing(&done.restored, &source.name, session.elapsed()));
+    session.done_on_cluster(how.progress, result(&done.restored, &source.name));
     Ok(Some(done))
 }
 
-/// `restored 8 objects from `a.tar.gz` in 400ms; 2 objects existed`
-fn closing(restored: &Restored, from: &str, took: Duration) -> String {
+/// `restored 8 objects from `a.tar.gz`; 2 objects existed`
+fn result(restored: &Restored, from: &str) -> String {
     let existed = match restored.kept.len() {
         0 => String::new(),
-        kept => format!("; {} existed", objects(kept)),
+        kept => format!("; {} existed", count_of(kept, "object")),
     };
-    let time = in_seconds(took);
-    format!("restored {} from `{from}` in {time}{existed}", objects(restored.created.len()))
+    format!("restored {} from `{from}`{existed}", count_of(restored.created.len(), "object"))
 }
 
 fn plan(

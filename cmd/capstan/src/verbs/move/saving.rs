@@ -122,8 +122,3 @@ pub(in crate::verbs) fn resumed_in_words(count: usize) -> String {
     let what = if count == 1 { "Cluster or ClusterClass" } else { "Clusters and ClusterClasses" };
     format!("resumed {count} {what}")
 }
-
-/// `1 object`, `2 objects`
-pub(in crate::verbs) fn objects(count: usize) -> String {
-    if count == 1 { "1 object".to_owned() } else { format!("{count} objects") }
-}

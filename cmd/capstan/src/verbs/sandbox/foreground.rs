@@ -31,15 +31,18 @@ pub(super) fn serve(args: &Start, folder: &Folder, plan: Plan, session: &mut Ses
         .map_err(|error| Failure::new(Kind::Environment, "cannot start serving").because(&error))?;
     let ended = runtime.block_on(async {
         let server = Server::start(folder, plan, session.messages()).await?;
+        let termination = Termination::listen();
         server.announce(folder)?;
         session.printer().data(format!("{}\n", folder.kubeconfig().display()))?;
         session.printer().flush()?;
         session.messages().status(format!("sandbox `{}` serves at {}", folder.name(), server.listener.url()));
         after_start(args, folder, session)?;
-        server.until_stopped().await
+        server.until_stopped(termination).await
     });
     folder.forget_process(&lock);
-    ended
+    ended?;
+    session.done(format!("stopped sandbox `{}`", folder.name()));
+    Ok(())
 }
 
 struct Server {
@@ -95,10 +98,10 @@ impl Server {
         folder.announce(&process, &sandbox::kubeconfig(folder.name(), &process.server, &self.identity))
     }
 
-    async fn until_stopped(self) -> Result<(), Failure> {
+    async fn until_stopped(self, termination: Termination) -> Result<(), Failure> {
         tokio::select! {
             () = self.control.stopped() => {}
-            () = terminated() => {}
+            () = termination.requested() => {}
             () = self.sandbox.killed() => {
                 return Err(Failure::new(Kind::Environment, "the sandbox was killed, as a fault asked for"));
             }
@@ -110,26 +113,51 @@ impl Server {
     }
 }
 
-/// Ctrl-C, or what ends a process kindly. A terminal that is closed does not end a sandbox.
-async fn terminated() {
+/// The signals that end a process, which are caught from the moment it listens. A terminal that is closed ends no sandbox.
+struct Termination {
     #[cfg(unix)]
-    {
+    signals: io::Result<[tokio::signal::unix::Signal; 3]>,
+}
+
+impl Termination {
+    /// Takes a runtime.
+    #[cfg(unix)]
+    fn listen() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut terminate), Ok(mut hangup)) =
-            (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-        else {
+        let listen = || {
+            Ok([
+                signal(SignalKind::interrupt())?,
+                signal(SignalKind::terminate())?,
+                signal(SignalKind::hangup())?,
+            ])
+        };
+        Self { signals: listen() }
+    }
+
+    #[cfg(not(unix))]
+    fn listen() -> Self {
+        Self {}
+    }
+
+    /// Returns when the process is to end.
+    #[cfg(unix)]
+    async fn requested(self) {
+        let Ok([mut interrupt, mut terminate, mut hangup]) = self.signals else {
             return std::future::pending().await;
         };
         loop {
             tokio::select! {
-                _ = tokio::signal::ctrl_c() => return,
+                _ = interrupt.recv() => return,
                 _ = terminate.recv() => return,
                 _ = hangup.recv() => {}
             }
         }
     }
+
     #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
+    async fn requested(self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await
+        }
     }
 }
