@@ -47,6 +47,11 @@ pub fn diff(change: &Change) -> String {
     cut(lines.unified_diff().context_radius(CONTEXT).to_string(), MAX_LINES)
 }
 
+/// True if two objects differ at most in what servers write into objects by themselves.
+pub(crate) fn is_same(before: &Object, after: &Object) -> bool {
+    tree(Some(before)) == tree(Some(after))
+}
+
 /// A change for readers who need no YAML.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {

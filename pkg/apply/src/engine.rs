@@ -17,7 +17,7 @@ mod pass;
 mod remove;
 mod write;
 
-use std::time::Instant;
+use std::{mem, time::Instant};
 
 use jiff::Timestamp;
 
@@ -25,7 +25,7 @@ pub use self::observe::{ByName, Detail, Sought};
 use self::{ledger::Ledger, pass::Pass, remove::Remover};
 use crate::{
     Action, ApiError, ApplySet, BadObject, Blocker, DesiredSet, Impossible, InUse, Item, Live, Marks,
-    ObjectKey, Options, Plan, Record, Server, Step, plan, plan_delete,
+    ObjectKey, Options, Plan, PlannedSet, Record, Server, Step, plan, plan_delete,
 };
 
 /// Applies and deletes sets of objects on a server.
@@ -105,7 +105,7 @@ pub enum EngineError {
         /// Each with what is wrong.
         objects: Vec<BadObject>,
     },
-    /// Objects that cannot be applied onto what is there.
+    /// Objects that cannot be applied onto what is there, as [`Engine::plan`] told the caller.
     #[error("{} cannot be applied onto what is there", count(objects.len()))]
     Impossible {
         /// Each with the reason.
@@ -172,41 +172,57 @@ impl Engine<'_> {
         self.look(Sought { marks: self.marks, set, desired }, by_name, Detail::Full).await
     }
 
-    /// Carries a plan out: records the set, writes wave by wave, purges, deletes what is redundant.
-    /// The plan is made again from the set and from what is there, so a run that was cut off is gone on with by the same
-    /// call. Each wave waits for those before; what is redundant is deleted last, see [`Prune`]. No request is tried again
-    /// when [`Run::until`] is over, but for those of the record.
-    ///
-    /// The set that comes in counts as recorded. However the run ends, the record has what was done.
+    /// Plans by the clock of this machine, see [`plan()`].
     /// # Errors
-    /// Before anything was touched: `Impossible`, and `InUse` when a redundant definition has instances of others.
-    /// `Writes` with all objects of a batch that failed; nothing behind it was begun.
-    pub async fn apply(
+    /// Everything that stands in the way.
+    pub fn plan(
         &self,
-        set: &mut ApplySet,
-        desired: &DesiredSet,
+        set: ApplySet,
+        desired: DesiredSet,
         live: Live,
-        run: Run<'_>,
-    ) -> Result<Outcome, EngineError> {
-        let plan = plan(set, desired, &live, self.marks, self.options, Timestamp::now())
-            .map_err(|objects| EngineError::Impossible { objects })?;
-        let server = self.server.retrying_until(run.until);
-        let engine = Engine { server: &server, ..*self };
-        engine.guard_redundant(set, &plan, &live).await?;
-        let ledger = Ledger::open(set, run.record);
-        ledger.set.schedule(desired, &plan);
-        let mut pass = Pass::prepare(engine, run, ledger, desired, live).await?;
-        let ended = pass.carry_out(&plan).await;
-        pass.end(ended).await
+    ) -> Result<PlannedSet, Vec<Impossible>> {
+        let plan = plan(&set, &desired, &live, self.marks, self.options, Timestamp::now())?;
+        Ok(PlannedSet { set, desired, live, would_be: Live::default(), plan })
     }
 
-    /// Sends everything as a dry run that the server can judge: not what needs a namespace or a kind of the same set, and
-    /// not what has to be deleted first. Gives the objects as they would be; an object that is replaced is judged as one
+    /// Sends steps as a dry run, those that the server can judge: not what needs a namespace or a kind of the same set, and
+    /// not what has to be deleted first. Notes the objects as they would be; an object that is replaced is judged as one
     /// that is applied.
     /// # Errors
     /// `Writes` with everything that was refused.
-    pub async fn dry_run(&self, plan: &Plan, desired: &DesiredSet, live: &Live) -> Result<Live, EngineError> {
-        self.judge_all(plan, desired, live).await
+    pub async fn dry_run(
+        &self,
+        planned: &mut PlannedSet,
+        is_tried: impl Fn(&Step) -> bool,
+    ) -> Result<(), EngineError> {
+        planned.would_be = self.judge_all(planned, is_tried).await?;
+        Ok(())
+    }
+
+    /// Carries a plan out as it is: records the set, writes wave by wave, purges, deletes what is redundant.
+    /// A run that was cut off is completed by another plan. Each wave waits for those before; what is redundant is deleted
+    /// last, see [`Prune`]. No request is tried again when [`Run::until`] is over, but for those of the record. Only an object
+    /// that is not as the plan has seen it is decided about again; the plan then names the action that was taken.
+    ///
+    /// The set that comes in counts as recorded. However the run ends, the record has what was done.
+    /// # Errors
+    /// Before anything was touched: `InUse` when a redundant definition has instances of others. `Writes` with all objects of a
+    /// batch that failed; nothing behind it was begun.
+    pub async fn apply(&self, planned: &mut PlannedSet, run: Run<'_>) -> Result<Outcome, EngineError> {
+        let PlannedSet { set, desired, live, plan, .. } = planned;
+        let server = self.server.retrying_until(run.until);
+        let engine = Engine { server: &server, ..*self };
+        engine.guard_redundant(set, plan, live).await?;
+        let ledger = Ledger::open(set, run.record);
+        ledger.set.schedule(desired, plan);
+        let mut pass = Pass::prepare(engine, run, ledger, desired, mem::take(live)).await?;
+        let ended = pass.carry_out(plan).await;
+        let decided_again = mem::take(&mut pass.decided_again);
+        let outcome = pass.end(ended).await;
+        for step in &mut plan.steps {
+            step.action = decided_again.get(&step.key).copied().unwrap_or(step.action);
+        }
+        outcome
     }
 
     /// Deletes everything of a set, wave by wave, guarded; what is left in the set is not gone yet.

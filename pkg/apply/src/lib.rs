@@ -71,7 +71,7 @@ pub use marks::Marks;
 pub use migrate::{Migrated, MigrationError};
 pub use order::delete_priority;
 pub use owned::{FieldChange, FieldDrift, FieldSet, FieldSetter, field_drift, owned_fields};
-pub use plan::{Action, Impossible, Plan, Stage, Step, plan, plan_delete};
+pub use plan::{Action, Impossible, Plan, PlannedSet, Stage, Step, plan, plan_delete};
 pub use policy::{
     AdoptionPolicy, DeletePolicy, MissingNamespaces, ObjectPolicies, Options, Policies, ReconcilePolicy,
     UpdatePolicy,

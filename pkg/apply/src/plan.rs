@@ -18,7 +18,7 @@ use self::{
     removals::Removals,
 };
 use crate::{
-    ApplySet, DeletePolicy, DesiredSet, Live, Marks, ObjectKey, ObjectPolicies, Options,
+    ApplySet, DeletePolicy, DesiredSet, Live, Marks, ObjectKey, ObjectPolicies, Options, diff::is_same,
     order::apply_priority,
 };
 
@@ -29,6 +29,21 @@ pub(crate) use immutable::may_be_recreated;
 pub struct Plan {
     /// By wave, stage and priority; deletions last.
     pub steps: Vec<Step>,
+}
+
+/// A set of objects with its plan, and everything the plan was made from.
+#[derive(Clone, Debug, Default)]
+pub struct PlannedSet {
+    /// The objects that were applied before.
+    pub set: ApplySet,
+    /// The objects that are to exist.
+    pub desired: DesiredSet,
+    /// The objects that exist.
+    pub live: Live,
+    /// The objects as the server says they would be, as far as it was asked.
+    pub would_be: Live,
+    /// The actions, object by object.
+    pub plan: Plan,
 }
 
 /// What is to be done with one object.
@@ -205,6 +220,21 @@ fn purge_wave(policies: &ObjectPolicies, waves: &BTreeSet<i16>) -> Option<i16> {
 fn managed_by<'a>(desired: &'a DesiredSet, options: &'a Options) -> Managed<'a> {
     let types = desired.objects.iter().flat_map(|object| &object.defines).collect();
     Managed { types, patterns: &options.additional_managed_types }
+}
+
+impl PlannedSet {
+    /// Keeps objects whose update would change nothing, as the server has said. Their last write may not have been seen to
+    /// arrive.
+    pub fn keep_unchanged(&mut self) {
+        for step in self.plan.steps.iter_mut().filter(|step| step.action == Action::Update) {
+            let sides = (self.live.present(&step.key), self.would_be.present(&step.key));
+            if let (Some(live), Some(would_be)) = sides
+                && is_same(live, would_be)
+            {
+                step.action = Action::Keep;
+            }
+        }
+    }
 }
 
 impl Plan {

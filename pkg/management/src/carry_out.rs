@@ -1,17 +1,13 @@
 //! Bringing one provider to what its plan says: the same for every verb that writes providers.
 
-use std::{
-    mem,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use apply::{Action, Engine, Guard, Outcome, Prune, RecordAt, Run};
+use apply::{Engine, Guard, Outcome, Prune, RecordAt, Run};
 use provider::InstalledProvider;
 
 use crate::{
     Event, LifecycleError, ManagementCluster, NotReady, ProviderPlan, Verb, WaitFor,
     provider_set::{ProviderRecord, marks, options},
-    upgrade::to_restore,
 };
 
 /// How long objects of one wave may take to be ready that the next one needs, where the user names no time.
@@ -41,7 +37,7 @@ impl ManagementCluster {
         }
         let installed = provider.as_it_becomes();
         let InstalledProvider { id, version, namespace } = installed.clone();
-        let objects = provider.plan.steps.iter().filter(|step| step.action.writes()).count();
+        let objects = provider.objects.plan.steps.iter().filter(|step| step.action.writes()).count();
         self.events.send(&Event::Installing {
             provider: id.clone(),
             version: version.clone(),
@@ -63,8 +59,7 @@ impl ManagementCluster {
             prune: Prune::AtOnce,
         };
         let engine = Engine { server: &self.server, marks: &marks, options: &options };
-        let live = mem::take(&mut provider.live);
-        let outcome = Box::pin(engine.apply(&mut provider.set, &provider.desired, live, run)).await;
+        let outcome = Box::pin(engine.apply(&mut provider.objects, run)).await;
         match outcome {
             Ok(Outcome::Done) => {}
             Ok(Outcome::Waiting(blockers)) => {
@@ -81,7 +76,7 @@ impl ManagementCluster {
 impl ProviderPlan {
     /// Whether nothing would change.
     pub fn is_empty(&self) -> bool {
-        self.plan.is_empty() && self.from == self.to
+        self.objects.plan.is_empty() && self.from == self.to
     }
 
     /// The provider as it is before the plan is carried out.
@@ -99,22 +94,6 @@ impl ProviderPlan {
             id: self.id.clone(),
             version: version.cloned().unwrap_or_default(),
             namespace: self.namespace.clone(),
-        }
-    }
-
-    /// Where the version stays, writes that the server says change nothing are no reason to touch the provider: objects
-    /// whose last write nobody saw arrive are planned to be written again.
-    pub(crate) fn drop_idle_updates(&mut self) {
-        if self.from != self.to {
-            return;
-        }
-        for step in self.plan.steps.iter_mut().filter(|step| step.action == Action::Update) {
-            let (live, would_be) = (self.live.present(&step.key), self.would_be.present(&step.key));
-            if let (Some(live), Some(would_be)) = (live, would_be)
-                && to_restore(live) == to_restore(would_be)
-            {
-                step.action = Action::Keep;
-            }
         }
     }
 }

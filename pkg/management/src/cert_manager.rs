@@ -18,7 +18,7 @@ mod version;
 use std::time::Instant;
 
 use ::manifest::Object;
-use apply::{ApiError, Blocker, EngineError};
+use apply::{ApiError, Blocker, EngineError, PlannedSet};
 use provider::config::{CertManagerMode, ConfigError};
 use serde::Serialize;
 
@@ -26,7 +26,6 @@ use self::decide::{Found, for_init, for_upgrade};
 use crate::{Event, ManagementCluster, Sources};
 
 pub use self::manifest::{CertManagerManifest, CertManagerManifestError, cert_manager_manifest};
-pub use self::planning::CertManagerObjects;
 
 /// Label of what belongs to cert-manager as clusterctl and capstan install it.
 const CORE_LABEL: &str = "clusterctl.cluster.x-k8s.io/core";
@@ -188,6 +187,7 @@ impl ManagementCluster {
     pub(crate) async fn carry_out_cert_manager(
         &self,
         plan: &CertManagerPlan,
+        objects: &mut Option<PlannedSet>,
         sources: &Sources<'_>,
         until: Instant,
     ) -> Result<(), CertManagerError> {
@@ -197,13 +197,13 @@ impl ManagementCluster {
             CertManagerPlan::Install { version, .. } => {
                 let manifest = cert_manager_manifest(sources).await?;
                 self.events.send(&Event::InstallingCertManager { version: version.clone() });
-                self.apply_cert_manager(manifest, until).await
+                self.apply_cert_manager(&manifest, objects, until).await
             }
             CertManagerPlan::Upgrade { from, to } => {
                 let manifest = cert_manager_manifest(sources).await?;
                 self.events.send(&Event::UpgradingCertManager { from: from.clone(), to: to.clone() });
                 self.migrate_cert_manager(&manifest).await?;
-                self.apply_cert_manager(manifest, until).await
+                self.apply_cert_manager(&manifest, objects, until).await
             }
         }
     }

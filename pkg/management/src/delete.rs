@@ -16,7 +16,7 @@ mod left;
 mod namespace;
 mod rights;
 
-use apply::{ApiError, InUse, Plan};
+use apply::{ApiError, InUse, Plan, PlannedSet};
 use futures::future::try_join_all;
 use provider::InstalledProvider;
 
@@ -120,16 +120,12 @@ pub async fn plan_delete(
 
 fn provider_plan(installed: InstalledProvider, applied: Applied, plan: Plan) -> ProviderPlan {
     ProviderPlan {
-        plan,
         id: installed.id,
         namespace: installed.namespace,
         from: Some(installed.version),
         to: None,
         kustomization: None,
-        desired: apply::DesiredSet::default(),
-        set: applied.set,
-        live: apply::Live::default(),
-        would_be: apply::Live::default(),
+        objects: PlannedSet { set: applied.set, plan, ..PlannedSet::default() },
     }
 }
 

@@ -63,22 +63,22 @@ impl Work {
         match self {
             Self::Init => {
                 let request = first_installation();
-                let plan = Box::pin(plan_init(cluster, sources, &request)).await?;
-                Box::pin(init(cluster, sources, &request, plan)).await.map(drop)
+                let mut plan = Box::pin(plan_init(cluster, sources, &request)).await?;
+                Box::pin(init(cluster, sources, &request, &mut plan)).await.map(drop)
             }
             Self::Upgrade => {
                 let request = upgrade_to_contract(WAIT);
-                let plan = Box::pin(plan_upgrade(cluster, sources, &request)).await?;
-                Box::pin(upgrade(cluster, sources, &request, plan)).await.map(drop)
+                let mut plan = Box::pin(plan_upgrade(cluster, sources, &request)).await?;
+                Box::pin(upgrade(cluster, sources, &request, &mut plan)).await.map(drop)
             }
             Self::RollBack => {
-                let plan = Box::pin(begin_rollback(cluster, OnUnfinished::Refuse)).await?;
-                Box::pin(rollback_upgrade(cluster, plan, WAIT)).await.map(drop)
+                let mut plan = Box::pin(begin_rollback(cluster, OnUnfinished::Refuse)).await?;
+                Box::pin(rollback_upgrade(cluster, &mut plan, WAIT)).await.map(drop)
             }
             Self::Delete => {
                 let request = everything();
-                let plan = Box::pin(plan_delete(cluster, &request)).await?;
-                Box::pin(delete_providers(cluster, &request, plan)).await.map(drop)
+                let mut plan = Box::pin(plan_delete(cluster, &request)).await?;
+                Box::pin(delete_providers(cluster, &request, &mut plan)).await.map(drop)
             }
         }
     }

@@ -155,7 +155,7 @@ pub async fn init(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
     request: &InitRequest,
-    mut plan: LifecyclePlan,
+    plan: &mut LifecyclePlan,
 ) -> Result<(bool, Option<NotReady>), LifecycleError> {
     let inventory = cluster.inventory().await?;
     let is_first = queue::is_first(&inventory);
@@ -164,7 +164,9 @@ pub async fn init(
         cluster.define_inventory(is_first.then_some(&begun)).await?;
     }
     let patience = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
-    Box::pin(cluster.carry_out_cert_manager(&plan.cert_manager, sources, Instant::now() + patience)).await?;
+    let (cert_manager, objects) = (&plan.cert_manager, &mut plan.cert_manager_objects);
+    let until = Instant::now() + patience;
+    Box::pin(cluster.carry_out_cert_manager(cert_manager, objects, sources, until)).await?;
     let of = plan.providers.len();
     for (provider, number) in plan.providers.iter_mut().zip(1..) {
         let position = Position { number, of };

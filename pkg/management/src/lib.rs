@@ -60,8 +60,7 @@ mod upgrade;
 mod workload_kubeconfig;
 
 pub use cert_manager::{
-    CertManagerError, CertManagerManifest, CertManagerManifestError, CertManagerObjects, CertManagerPlan,
-    cert_manager_manifest,
+    CertManagerError, CertManagerManifest, CertManagerManifestError, CertManagerPlan, cert_manager_manifest,
 };
 pub use cluster::ManagementCluster;
 pub use contract::{ContractCheck, ContractError};

@@ -2,9 +2,10 @@ mod report;
 mod saved;
 
 use api::ProviderId;
+use apply::PlannedSet;
 use serde::Serialize;
 
-use crate::{CertManagerPlan, cert_manager::CertManagerObjects};
+use crate::CertManagerPlan;
 
 pub use report::{Diffs, object_name, waiting_for};
 pub use saved::{Difference, NoRandomBytes, ObjectDifference, PlanOrigin, differences};
@@ -30,7 +31,7 @@ pub struct LifecyclePlan {
     /// What becomes of cert-manager.
     pub cert_manager: CertManagerPlan,
     /// The objects of cert-manager, where they change and every object is looked at.
-    pub cert_manager_objects: Option<CertManagerObjects>,
+    pub cert_manager_objects: Option<PlannedSet>,
     /// In the order they are worked on.
     pub providers: Vec<ProviderPlan>,
     /// Problems that `--validate=false` let pass, for a warning.
@@ -54,16 +55,8 @@ pub struct ProviderPlan {
     pub to: Option<String>,
     /// The folder or url of the kustomization over the components that come.
     pub kustomization: Option<String>,
-    /// What is to be there.
-    pub desired: apply::DesiredSet,
-    /// What was applied so far.
-    pub set: apply::ApplySet,
-    /// What is there now.
-    pub live: apply::Live,
-    /// What would be there, as far as the server was asked.
-    pub would_be: apply::Live,
-    /// Object by object.
-    pub plan: apply::Plan,
+    /// Its objects.
+    pub objects: PlannedSet,
 }
 
 impl LifecyclePlan {

@@ -41,7 +41,7 @@ impl ManagementCluster {
         providers: &[ProviderPlan],
         until: Instant,
     ) -> Result<Vec<Blocker>, ApiError> {
-        let objects = || providers.iter().flat_map(|provider| &provider.desired.objects);
+        let objects = || providers.iter().flat_map(|provider| &provider.objects.desired.objects);
         let is_waited_for = |key: &ObjectKey| WAITED_FOR.iter().any(|(group, kind)| key.is(group, kind));
         let waited_for = objects().map(|object| &object.key).filter(|key| is_waited_for(key));
         let waiting = Waiting {

@@ -23,7 +23,7 @@ const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
 
 /// Objects that a plan writes or removes.
 fn touched(plan: &LifecyclePlan) -> usize {
-    let steps = plan.providers.iter().flat_map(|provider| &provider.plan.steps);
+    let steps = plan.providers.iter().flat_map(|provider| &provider.objects.plan.steps);
     steps.filter(|step| !matches!(step.action, Action::Keep | Action::Orphan)).count()
 }
 
@@ -42,9 +42,9 @@ async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider()
     let providers = [(core(), OLD), (bootstrap(), OLD), (control_plane(), OLD), (docker(), OLD)];
     let request = init_of(&providers, NO_WAIT);
     let first = cluster(&fixture).await;
-    let plan = plan_init(&first, &sources, &request).await.unwrap();
+    let mut plan = plan_init(&first, &sources, &request).await.unwrap();
     let objects = touched(&plan);
-    init(&first, &sources, &request, plan).await.unwrap();
+    init(&first, &sources, &request, &mut plan).await.unwrap();
     // Beside its objects a provider has a record, written twice, and an entry.
     at_most(objects + 3 * PROVIDERS + 20, &counter.all());
 
@@ -56,9 +56,9 @@ async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider()
     counter.restart();
     let request = UpgradeRequest { skip_cert_manager: true, ..upgrade_to_contract(NO_WAIT) };
     let second = cluster(&fixture).await;
-    let plan = plan_upgrade(&second, &sources, &request).await.unwrap();
+    let mut plan = plan_upgrade(&second, &sources, &request).await.unwrap();
     let changed = touched(&plan);
-    upgrade(&second, &sources, &request, plan).await.unwrap();
+    upgrade(&second, &sources, &request, &mut plan).await.unwrap();
     // What changes is tried before; a provider has its record, its entry and its place in the journal.
     at_most(2 * changed + 8 * PROVIDERS + 30, &counter.all());
 
@@ -72,9 +72,9 @@ async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider()
         unfinished: OnUnfinished::Refuse,
     };
     let third = cluster(&fixture).await;
-    let plan = plan_delete(&third, &request).await.unwrap();
+    let mut plan = plan_delete(&third, &request).await.unwrap();
     let going = touched(&plan);
-    delete_providers(&third, &request, plan).await.unwrap();
+    delete_providers(&third, &request, &mut plan).await.unwrap();
     // A record is read and deleted, an entry and a part of the journal are deleted; nothing is written.
     at_most(going + 4 * PROVIDERS + 21, &counter.all());
 }

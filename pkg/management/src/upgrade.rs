@@ -26,7 +26,6 @@ use journal::{Journal, Phase};
 use prepare::{Look, Next};
 use releases::look_up;
 
-pub(crate) use journal::to_restore;
 pub(crate) use keep::Keep;
 pub(crate) use prepare::with_kept_fields;
 
@@ -233,7 +232,7 @@ pub async fn upgrade(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
     request: &UpgradeRequest,
-    plan: LifecyclePlan,
+    plan: &mut LifecyclePlan,
 ) -> Result<Option<NotReady>, LifecycleError> {
     cluster.events.send(&Event::PerformingUpgrade);
     Box::pin(cluster.carry_out_upgrade(sources, request, plan)).await
@@ -290,12 +289,12 @@ pub async fn plan_resume(
 pub async fn resume_upgrade(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
-    plan: ResumePlan,
+    plan: &mut ResumePlan,
     wait: WaitFor,
 ) -> Result<Option<NotReady>, LifecycleError> {
     match plan {
-        ResumePlan::Upgrade { request, plan } => upgrade(cluster, sources, &request, *plan).await,
-        ResumePlan::Rollback(plan) => Box::pin(rollback_upgrade(cluster, *plan, wait)).await,
+        ResumePlan::Upgrade { request, plan } => upgrade(cluster, sources, request, plan).await,
+        ResumePlan::Rollback(plan) => Box::pin(rollback_upgrade(cluster, plan, wait)).await,
     }
 }
 

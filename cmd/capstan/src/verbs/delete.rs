@@ -130,7 +130,11 @@ impl Change for Deletion {
         Ok(management::plan_delete(cluster, &self.0).await?)
     }
 
-    async fn carry_out(&self, cluster: &ManagementCluster, plan: LifecyclePlan) -> Result<Done, Failure> {
+    async fn carry_out(
+        &self,
+        cluster: &ManagementCluster,
+        plan: &mut LifecyclePlan,
+    ) -> Result<Done, Failure> {
         let not_ready = management::delete_providers(cluster, &self.0, plan).await?;
         Ok(Done { not_ready, ..Done::default() })
     }

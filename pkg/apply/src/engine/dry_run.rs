@@ -11,20 +11,19 @@ use super::{
     conversion::loses_webhook,
 };
 use crate::{
-    Action, ApiError, ApiKind, Apply, Desired, DesiredSet, Kinds, Live, ObjectKey, Observation, Onto, Plan,
-    Step, WriteMode, live::is_going,
+    Action, ApiError, ApiKind, Apply, Desired, Kinds, Live, ObjectKey, Observation, Onto, PlannedSet, Step,
+    WriteMode, live::is_going,
 };
 
 impl Engine<'_> {
     pub(super) async fn judge_all(
         &self,
-        plan: &Plan,
-        desired: &DesiredSet,
-        live: &Live,
+        PlannedSet { desired, live, plan, .. }: &PlannedSet,
+        is_tried: impl Fn(&Step) -> bool,
     ) -> Result<Live, EngineError> {
         let kinds = self.server.kinds().await?;
         let desired: BTreeMap<_, _> = desired.objects.iter().map(|object| (&object.key, object)).collect();
-        let judged = plan.steps.iter().filter_map(|step| {
+        let judged = plan.steps.iter().filter(|step| is_tried(step)).filter_map(|step| {
             let desired = *desired.get(&step.key)?;
             let kind = can_be_judged(step, desired, live, &kinds)?;
             let loses_webhook =

@@ -29,6 +29,8 @@ pub(super) struct Pass<'a> {
     pub(super) unready: BTreeMap<ObjectKey, Status>,
     /// Whether what was scheduled is recorded.
     recorded: bool,
+    /// The actions on objects that were not as the plan had seen them.
+    pub(super) decided_again: BTreeMap<ObjectKey, Action>,
     /// Definitions that were written since the server was asked what it serves.
     pub(super) defined: Vec<ObjectKey>,
 }
@@ -44,9 +46,9 @@ impl<'a> Pass<'a> {
     ) -> Result<Self, ApiError> {
         let kinds = engine.server.kinds().await?;
         let desired = desired.objects.iter().map(|object| (&object.key, object)).collect();
-        let unready = BTreeMap::new();
+        let (unready, decided_again) = (BTreeMap::new(), BTreeMap::new());
         let (recorded, defined) = (false, Vec::new());
-        Ok(Self { engine, run, ledger, live, desired, kinds, unready, recorded, defined })
+        Ok(Self { engine, run, ledger, live, desired, kinds, unready, recorded, decided_again, defined })
     }
 
     /// Ends a run: what was done is recorded, however it went.
@@ -155,7 +157,10 @@ impl<'a> Pass<'a> {
         let (mut blockers, mut failed) = (Vec::new(), Vec::new());
         for (step, effect) in written.into_iter().zip(effects) {
             match effect {
-                Ok(Effect::Is(object, how)) => {
+                Ok(Effect::Is(object, how, action)) => {
+                    if action != step.action {
+                        self.decided_again.insert(step.key.clone(), action);
+                    }
                     let status = self.status(&step.key, &object);
                     let owned = owned_fields(&object, &self.engine.options.field_manager);
                     self.ledger.wrote(&step.key, how, owned, &status);

@@ -33,8 +33,8 @@ pub(super) struct Writer<'a> {
 /// What became of a write.
 #[derive(Debug)]
 pub(super) enum Effect {
-    /// It is there.
-    Is(Object, Written),
+    /// It is there, by this action.
+    Is(Object, Written, Action),
     /// What is there has to go first, and time is over.
     Blocked(Blocker),
 }
@@ -72,10 +72,10 @@ impl Writer<'_> {
                 Observation::Present(object) if action.writes() => {
                     (Write::Changing, self.change(target, object).await)
                 }
-                Observation::Present(object) => return Ok(self.wrote(key, &live, object.clone())),
+                Observation::Present(object) => return Ok(self.wrote(key, &live, object.clone(), action)),
             };
             let error = match answer {
-                Ok(object) => return Ok(self.wrote(key, &live, object)),
+                Ok(object) => return Ok(self.wrote(key, &live, object, action)),
                 Err(error) => error,
             };
             attempts += 1;
@@ -102,9 +102,9 @@ impl Writer<'_> {
         let manager = &self.options.field_manager;
         match self.server.create(target.kind, &target.desired.object, manager, WriteMode::Real).await {
             Err(error) if error.is_already_there() => {
-                Ok(Effect::Is(target.desired.object.clone(), Written::Unchanged))
+                Ok(Effect::Is(target.desired.object.clone(), Written::Unchanged, Action::Keep))
             }
-            answer => Ok(self.wrote(&target.desired.key, &Observation::Absent, answer?)),
+            answer => Ok(self.wrote(&target.desired.key, &Observation::Absent, answer?, target.action)),
         }
     }
 
@@ -136,14 +136,14 @@ impl Writer<'_> {
         }
     }
 
-    fn wrote(&self, key: &ObjectKey, before: &Observation, object: Object) -> Effect {
+    fn wrote(&self, key: &ObjectKey, before: &Observation, object: Object, action: Action) -> Effect {
         let how = match before {
             Observation::Present(before) if version(before) == version(&object) => Written::Unchanged,
             Observation::Present(_) => Written::Changed,
             Observation::Absent | Observation::Unseen => Written::Created,
         };
         self.server.events().send(&Event::Wrote { object: key.clone(), how });
-        Effect::Is(object, how)
+        Effect::Is(object, how, action)
     }
 
     async fn make(&self, target: Target<'_>) -> Result<Object, ApiError> {

@@ -139,12 +139,11 @@ async fn an_object_that_somebody_changes_meanwhile_is_looked_at_again() {
         let annotations = [("update-policy", policy)];
         lab.applied(&config_map("a", &annotations, "1")).await;
         let next = config_map("a", &annotations, "2");
-        let desired = lab.desired(&next).await;
-        let live = lab.engine().observe(&lab.set, &desired, ByName::Applied).await.unwrap();
+        let mut planned = lab.planned(&next, ByName::Applied).await.unwrap();
         lab.fixture.merge(CONFIG_MAP, "default/a", &json!({"data": {"other": "1"}})).await;
-        let (record, mut set) = (InConfigMap::of(&lab.server), lab.set.clone());
+        let record = InConfigMap::of(&lab.server);
         let counter = lab.count();
-        let outcome = lab.engine().apply(&mut set, &desired, live, Run::new(&record)).await;
+        let outcome = lab.engine().apply(&mut planned, Run::new(&record)).await;
         assert_eq!(outcome.unwrap(), Outcome::Done);
         assert_eq!(lab.fixture.get(CONFIG_MAP, "default/a").await.unwrap()["data"]["key"], "2");
         assert!(counter.all().to_string().contains("(409)"), "{policy}: {}", counter.all());
@@ -210,14 +209,13 @@ async fn a_namespace_that_is_going_is_waited_for_and_made_anew() {
 async fn a_record_may_live_in_a_namespace_of_its_set() {
     let lab = Lab::start().await;
     let yaml = namespace("home") + &config_map("home/a", &[], "1");
-    let desired = lab.desired(&yaml).await;
-    let mut set = ApplySet::default();
     let record = InConfigMap { server: &lab.server, namespace: "home" };
     let until = std::time::Instant::now().checked_add(Duration::from_mins(1));
     let run = Run { record_at: RecordAt::AfterNamespaces, until, ..Run::new(&record) };
-    let live = lab.engine().observe(&set, &desired, ByName::Applied).await.unwrap();
+    let mut planned = lab.planned(&yaml, ByName::Applied).await.unwrap();
     let counter = lab.count();
-    assert_eq!(lab.engine().apply(&mut set, &desired, live, run).await.unwrap(), Outcome::Done);
+    assert_eq!(lab.engine().apply(&mut planned, run).await.unwrap(), Outcome::Done);
+    let mut set = planned.set;
     let order: Vec<_> = counter.requests().iter().map(|request| request.resource.clone()).collect();
     assert_eq!(order, ["namespaces", "configmaps", "configmaps", "configmaps"]);
     assert_eq!(lab.engine().delete(&mut set, run).await.unwrap(), Outcome::Done);

@@ -8,7 +8,7 @@ use std::{
 use apply::{
     ApiError, Apply, ApplySet, ByName, Connection, Credentials, DesiredSet, Engine, EngineError, Event,
     EventSink, GroupKind, Item, Marks, MissingNamespaces, ObjectKey, Options, Outcome, PatchOf, Phase,
-    Policies, Prune, Record, Run, Server, ServerSettings, WriteError, desire,
+    PlannedSet, Policies, Prune, Record, Run, Server, ServerSettings, WriteError, desire,
 };
 use futures::future::BoxFuture;
 use manifest::{Limits, Value, read_stream};
@@ -121,9 +121,7 @@ impl Lab {
 
     /// Looks, plans and applies, as a caller does.
     pub(crate) async fn apply(&mut self, yaml: &str) -> Result<Outcome, EngineError> {
-        let desired = self.desired(yaml).await;
-        let mut set = self.set.clone();
-        let live = self.engine().observe(&set, &desired, ByName::Applied).await?;
+        let mut planned = self.planned(yaml, ByName::Applied).await?;
         let record = InConfigMap::of(&self.server);
         let run = Run {
             until: self.until.map(|time| Instant::now() + time),
@@ -131,9 +129,17 @@ impl Lab {
             prune: self.prune,
             ..Run::new(&record)
         };
-        let outcome = self.engine().apply(&mut set, &desired, live, run).await;
-        self.set = set;
+        let outcome = self.engine().apply(&mut planned, run).await;
+        self.set = planned.set;
         outcome
+    }
+
+    /// Looks and plans.
+    pub(crate) async fn planned(&self, yaml: &str, by_name: ByName) -> Result<PlannedSet, EngineError> {
+        let desired = self.desired(yaml).await;
+        let live = self.engine().observe(&self.set, &desired, by_name).await?;
+        let planned = self.engine().plan(self.set.clone(), desired, live);
+        planned.map_err(|objects| EngineError::Impossible { objects })
     }
 
     /// The same, where all is to go well and to be ready as far as is asked for.

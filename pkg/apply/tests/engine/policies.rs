@@ -118,13 +118,12 @@ async fn recreate_never_deletes_an_object_taken_by_another_owner() {
     let mut lab = Lab::start().await;
     let recreate = [("update-policy", "recreate")];
     lab.applied(&config_map("a", &recreate, "1")).await;
-    let desired = lab.desired(&config_map("a", &recreate, "2")).await;
-    let live = lab.engine().observe(&lab.set, &desired, ByName::All).await.unwrap();
+    let mut planned = lab.planned(&config_map("a", &recreate, "2"), ByName::All).await.unwrap();
     let theirs = json!({"metadata": {"labels": {"engine.test/owner-id": "theirs"}}});
     lab.fixture.merge(CONFIG_MAP, "default/a", &theirs).await;
     let before = lab.fixture.get(CONFIG_MAP, "default/a").await;
-    let (record, mut set) = (InConfigMap::of(&lab.server), lab.set.clone());
-    let outcome = lab.engine().apply(&mut set, &desired, live, apply::Run::new(&record)).await;
+    let record = InConfigMap::of(&lab.server);
+    let outcome = lab.engine().apply(&mut planned, apply::Run::new(&record)).await;
     assert!(outcome.is_err(), "{outcome:?}");
     assert_eq!(lab.fixture.get(CONFIG_MAP, "default/a").await, before);
 }
@@ -221,25 +220,19 @@ async fn a_dry_run_collects_what_is_refused_and_writes_nothing() {
     let unjudged =
         namespace("new") + &config_map("new/inside", &[], "1") + &widgets(&[]) + &widget("one", &[]);
     let set = config_map("kept", &[], "2") + &unjudged;
-    let plan_of = async |yaml: &str| {
-        let desired = lab.desired(yaml).await;
-        let live = lab.engine().observe(&lab.set, &desired, ByName::All).await.unwrap();
-        let now = "2026-01-01T00:00:00Z".parse().unwrap();
-        let plan = apply::plan(&lab.set, &desired, &live, &lab.marks, &lab.options, now).unwrap();
-        (plan, desired, live)
-    };
     let revision = lab.count();
-    let (plan, desired, live) = plan_of(&(bad + &worse + &set)).await;
+    let mut planned = lab.planned(&(bad + &worse + &set), ByName::All).await.unwrap();
     let engine: Engine<'_> = lab.engine();
-    let error = tell(&engine.dry_run(&plan, &desired, &live).await.unwrap_err());
+    let error = tell(&engine.dry_run(&mut planned, |_| true).await.unwrap_err());
     assert!(error.starts_with("2 objects could not be written: "), "{error}");
     assert!(
         error.contains("ConfigMap default/bad: ") && error.contains("Service default/worse: "),
         "{error}"
     );
 
-    let (plan, desired, live) = plan_of(&set).await;
-    let would_be: Live = engine.dry_run(&plan, &desired, &live).await.unwrap();
+    let mut planned = lab.planned(&set, ByName::All).await.unwrap();
+    engine.dry_run(&mut planned, |_| true).await.unwrap();
+    let would_be: Live = planned.would_be;
     let kept = would_be.present(&key("", "ConfigMap", "default/kept")).unwrap();
     assert_eq!(kept.get(&["data", "key"]), Some(&json!("2")));
     assert!(would_be.present(&key("example.org", "Widget", "default/one")).is_none());
@@ -275,11 +268,8 @@ async fn a_definition_loses_its_conversion_webhook_with_the_bundle_that_was_inje
         let bundle = json!({"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": "YQ=="}}}}});
         lab.fixture.merge(CUSTOM_RESOURCE_DEFINITION, "widgets.example.org", &bundle).await;
 
-        let desired = lab.desired(&converted(next)).await;
-        let live = lab.engine().observe(&lab.set, &desired, ByName::All).await.unwrap();
-        let now = jiff::Timestamp::now();
-        let steps = apply::plan(&lab.set, &desired, &live, &lab.marks, &lab.options, now).unwrap();
-        lab.engine().dry_run(&steps, &desired, &live).await.unwrap();
+        let mut planned = lab.planned(&converted(next), ByName::All).await.unwrap();
+        lab.engine().dry_run(&mut planned, |_| true).await.unwrap();
         lab.applied(&converted(next)).await;
         let live = lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, "widgets.example.org").await.unwrap();
         assert_eq!(live["spec"]["conversion"], json!({"strategy": "None"}), "{installed_by}: {next}");

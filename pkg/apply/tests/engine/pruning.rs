@@ -44,14 +44,13 @@ async fn what_is_no_longer_wanted_can_go_before_the_last_wave_is_ready() {
 async fn what_gets_a_finalizer_while_it_is_told_to_go_is_not_gone() {
     let mut lab = Lab::start().await;
     lab.applied(&config_map("a", &[], "1")).await;
-    let (desired, mut set) = (lab.desired("").await, lab.set.clone());
-    let live = lab.engine().observe(&set, &desired, ByName::Applied).await.unwrap();
+    let mut planned = lab.planned("", ByName::Applied).await.unwrap();
     let held = json!({"metadata": {"finalizers": ["example.org/held"]}});
     lab.fixture.merge(CONFIG_MAP, "default/a", &held).await;
     let record = InConfigMap::of(&lab.server);
-    let outcome = lab.engine().apply(&mut set, &desired, live, Run::new(&record)).await;
+    let outcome = lab.engine().apply(&mut planned, Run::new(&record)).await;
     assert_eq!(waiting(outcome), ["ConfigMap default/a: held by finalizer `example.org/held`"]);
-    assert_eq!(set.items.len(), 1);
+    assert_eq!(planned.set.items.len(), 1);
 }
 
 #[tokio::test]

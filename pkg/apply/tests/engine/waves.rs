@@ -54,14 +54,12 @@ async fn a_wave_is_waited_for_until_it_is_ready_or_time_is_over() {
 
     lab.until = Some(Duration::from_mins(1));
     let release = lab.make_available("default/first");
-    let desired = lab.desired(&set).await;
-    let mut known = lab.set.clone();
-    let live = lab.engine().observe(&known, &desired, ByName::Applied).await.unwrap();
+    let mut planned = lab.planned(&set, ByName::Applied).await.unwrap();
     let record = InConfigMap::of(&lab.server);
     let until = std::time::Instant::now().checked_add(Duration::from_mins(1));
     let run = apply::Run { until, ..apply::Run::new(&record) };
     let engine = lab.engine();
-    let (outcome, ()) = tokio::join!(engine.apply(&mut known, &desired, live, run), release);
+    let (outcome, ()) = tokio::join!(engine.apply(&mut planned, run), release);
     assert_eq!(outcome.unwrap(), Outcome::Done);
     assert!(lab.fixture.get(CONFIG_MAP, "default/second").await.is_some());
 }

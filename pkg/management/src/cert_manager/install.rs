@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use apply::{
-    ApiError, ApplySet, ByName, DesiredSet, Engine, EngineError, Guard, Hints, Outcome, Prune, RecordAt, Run,
-    Waiting, desire,
+    ApiError, ApplySet, ByName, DesiredSet, Engine, Guard, Hints, Outcome, PlannedSet, Prune, RecordAt, Run,
+    Waiting,
 };
 use futures::future::{Either, select};
 
@@ -30,22 +30,23 @@ impl ManagementCluster {
         Ok(())
     }
 
-    /// Writes everything in place, prunes what an older release left, and waits until it answers.
+    /// Writes everything in place, prunes what an older release left, and waits until it answers. What was not planned yet is
+    /// planned now.
     pub(super) async fn apply_cert_manager(
         &self,
-        manifest: CertManagerManifest,
+        manifest: &CertManagerManifest,
+        planned: &mut Option<PlannedSet>,
         until: Instant,
     ) -> Result<(), CertManagerError> {
         let failed = |error| CertManagerError::Apply(Box::new(error));
-        let mut set = self.set_of_cert_manager(&manifest).await?;
-        let CertManagerManifest { namespace, objects, version, .. } = manifest;
-        let (marks, options) = (marks(), options(&namespace));
-        let kinds = self.server.kinds().await?;
-        let desired = desire(objects, &kinds, &marks, &options)
-            .map_err(|objects| failed(EngineError::Bad { objects }))?;
+        let planned = match planned {
+            Some(planned) => planned,
+            None => planned.insert(self.plan_manifest_of_cert_manager(manifest, ByName::Applied).await?),
+        };
+        let CertManagerManifest { namespace, version, .. } = manifest;
+        let (marks, options) = (marks(), options(namespace));
         let engine = Engine { server: &self.server, marks: &marks, options: &options };
-        let live = engine.observe(&set, &desired, ByName::Applied).await?;
-        let record = CertManagerRecord { cluster: self, namespace: &namespace, version: &version };
+        let record = CertManagerRecord { cluster: self, namespace, version };
         let run = Run {
             record: &record,
             record_at: RecordAt::AfterNamespaces,
@@ -54,10 +55,10 @@ impl ManagementCluster {
             wait_for_last: false,
             prune: Prune::AtOnce,
         };
-        let outcome = engine.apply(&mut set, &desired, live, run).await.map_err(failed)?;
+        let outcome = engine.apply(planned, run).await.map_err(failed)?;
         self.events.send(&Event::WaitingForCertManager);
         match outcome {
-            Outcome::Done => self.wait_for_own_cert_manager(&desired, until).await,
+            Outcome::Done => self.wait_for_own_cert_manager(&planned.desired, until).await,
             Outcome::Waiting(blockers) => {
                 let last = "its objects could not all be written in time".to_owned();
                 Err(CertManagerError::Silent { last, blockers })

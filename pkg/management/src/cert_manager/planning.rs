@@ -1,22 +1,9 @@
-//! The plan of each object of cert-manager, for a reader.
+//! The plan of each object of cert-manager.
 
-use apply::{ByName, DesiredSet, Engine, EngineError, Live, Plan, desire, plan};
+use apply::{ByName, Engine, EngineError, PlannedSet, desire};
 
 use super::{CertManagerError, CertManagerManifest, CertManagerPlan, cert_manager_manifest, record::marks};
 use crate::{ManagementCluster, Sources, provider_set::options};
-
-/// The objects of cert-manager before and after.
-#[derive(Clone, Debug)]
-pub struct CertManagerObjects {
-    /// The objects of the release that comes.
-    pub desired: DesiredSet,
-    /// The objects that exist.
-    pub live: Live,
-    /// The objects as the server says they would be.
-    pub would_be: Live,
-    /// The actions, object by object.
-    pub plan: Plan,
-}
 
 impl ManagementCluster {
     /// Plans every object of cert-manager and tries it as a dry run; none where nothing changes. Writes nothing.
@@ -26,23 +13,34 @@ impl ManagementCluster {
         &self,
         cert_manager: &CertManagerPlan,
         sources: &Sources<'_>,
-    ) -> Result<Option<CertManagerObjects>, CertManagerError> {
+    ) -> Result<Option<PlannedSet>, CertManagerError> {
         if cert_manager.is_empty() {
             return Ok(None);
         }
-        let failed = |error| CertManagerError::Apply(Box::new(error));
         let manifest = cert_manager_manifest(sources).await?;
-        let set = self.set_of_cert_manager(&manifest).await?;
-        let CertManagerManifest { namespace, objects, .. } = manifest;
-        let (marks, options) = (marks(), options(&namespace));
+        let mut planned = self.plan_manifest_of_cert_manager(&manifest, ByName::All).await?;
+        let (marks, options) = (marks(), options(&manifest.namespace));
+        let engine = Engine { server: &self.server, marks: &marks, options: &options };
+        let tried = engine.dry_run(&mut planned, |_| true).await;
+        tried.map_err(|error| CertManagerError::Apply(Box::new(error)))?;
+        Ok(Some(planned))
+    }
+
+    /// Plans every object of a release.
+    pub(super) async fn plan_manifest_of_cert_manager(
+        &self,
+        manifest: &CertManagerManifest,
+        by_name: ByName,
+    ) -> Result<PlannedSet, CertManagerError> {
+        let failed = |error| CertManagerError::Apply(Box::new(error));
+        let set = self.set_of_cert_manager(manifest).await?;
+        let (marks, options) = (marks(), options(&manifest.namespace));
         let kinds = self.server.kinds().await?;
-        let desired = desire(objects, &kinds, &marks, &options)
+        let desired = desire(manifest.objects.clone(), &kinds, &marks, &options)
             .map_err(|objects| failed(EngineError::Bad { objects }))?;
         let engine = Engine { server: &self.server, marks: &marks, options: &options };
-        let live = engine.observe(&set, &desired, ByName::All).await?;
-        let plan = plan(&set, &desired, &live, &marks, &options, jiff::Timestamp::now())
-            .map_err(|objects| failed(EngineError::Impossible { objects }))?;
-        let would_be = engine.dry_run(&plan, &desired, &live).await.map_err(failed)?;
-        Ok(Some(CertManagerObjects { desired, live, would_be, plan }))
+        let live = engine.observe(&set, &desired, by_name).await?;
+        let planned = engine.plan(set, desired, live);
+        planned.map_err(|objects| failed(EngineError::Impossible { objects }))
     }
 }

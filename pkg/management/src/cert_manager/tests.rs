@@ -125,7 +125,7 @@ async fn lab(webhooks: ServiceWebhooks) -> Fixture {
 
 async fn install(cluster: &ManagementCluster, release: &Release) -> CertManagerPlan {
     let plan = cluster.plan_cert_manager_for_init(&release.sources()).await.unwrap();
-    cluster.carry_out_cert_manager(&plan, &release.sources(), soon()).await.unwrap();
+    cluster.carry_out_cert_manager(&plan, &mut None, &release.sources(), soon()).await.unwrap();
     plan
 }
 
@@ -175,15 +175,16 @@ async fn somebody_elses_that_does_not_answer_is_waited_for_and_never_written_to(
     let release = Release::of(NEW, "");
     let plan = cluster.plan_cert_manager_for_init(&release.sources()).await.unwrap();
     assert_eq!(plan, CertManagerPlan::External);
-    let waited = cluster.carry_out_cert_manager(&plan, &release.sources(), Instant::now()).await;
+    let waited = cluster.carry_out_cert_manager(&plan, &mut None, &release.sources(), Instant::now()).await;
     let Err(CertManagerError::Silent { last, .. }) = waited else { panic!("{waited:?}") };
     assert!(last.contains("failed calling webhook \"webhook.cert-manager.io\""), "{last}");
     let touched = fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await.unwrap();
     assert_eq!(touched["metadata"]["labels"].get(CORE_LABEL), None);
 
     let sources = release.sources();
+    let mut objects = None;
     let (waited, ()) = futures::join!(
-        cluster.carry_out_cert_manager(&plan, &sources, soon()),
+        cluster.carry_out_cert_manager(&plan, &mut objects, &sources, soon()),
         fixture.delete(WEBHOOKS, "cert-manager-webhook"),
     );
     waited.unwrap();
@@ -210,7 +211,7 @@ async fn what_is_to_be_there_and_is_not_served_is_waited_for_when_somebody_else_
     let release = Release::of(NEW, "  mode: external\n");
     let plan = cluster.plan_cert_manager_for_init(&release.sources()).await.unwrap();
     assert_eq!(plan, CertManagerPlan::External);
-    let waited = cluster.carry_out_cert_manager(&plan, &release.sources(), Instant::now()).await;
+    let waited = cluster.carry_out_cert_manager(&plan, &mut None, &release.sources(), Instant::now()).await;
     assert_eq!(
         waited.unwrap_err().to_string(),
         "cert-manager does not answer: the server has no kind `Issuer.cert-manager.io` in v1"
@@ -261,7 +262,7 @@ async fn it_is_replaced_in_place_and_what_the_release_dropped_goes() {
     assert_eq!(plan, CertManagerPlan::Upgrade { from: OLD.to_owned(), to: NEW.to_owned() });
     let uid = |webhook: Option<Value>| webhook.unwrap()["metadata"]["uid"].clone();
     let before = uid(fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await);
-    cluster.carry_out_cert_manager(&plan, &release.sources(), soon()).await.unwrap();
+    cluster.carry_out_cert_manager(&plan, &mut None, &release.sources(), soon()).await.unwrap();
     let webhook = fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await;
     assert_eq!(webhook.as_ref().unwrap()["metadata"]["annotations"][VERSION_ANNOTATION], NEW);
     assert_eq!(uid(webhook), before, "it was never away");
@@ -279,7 +280,7 @@ async fn one_of_ours_that_does_not_answer_in_time_is_told_with_what_is_not_ready
     let release = Release::of(NEW, "");
     let plan = CertManagerPlan::Install { version: NEW.to_owned(), why: None };
     let until = Instant::now() + Duration::from_secs(2);
-    let waited = cluster.carry_out_cert_manager(&plan, &release.sources(), until).await;
+    let waited = cluster.carry_out_cert_manager(&plan, &mut None, &release.sources(), until).await;
     let Err(CertManagerError::Silent { last, blockers }) = waited else { panic!("{waited:?}") };
     assert!(last.contains("failed calling webhook"), "{last}");
     assert_eq!(blockers.len(), 3, "{blockers:?}");

@@ -1,9 +1,9 @@
-use std::time::Duration;
+use std::{mem, time::Duration};
 
 use api::{ProviderId, ProviderType, labels};
 use apply::{
     ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Engine, Guard, Item, List, Live, Marks,
-    ObjectKey, Outcome, Phase, Record, RecordAt, Revision, Run, Sought,
+    ObjectKey, Outcome, Phase, PlannedSet, Record, RecordAt, Revision, Run, Sought,
 };
 use futures::{FutureExt as _, future::BoxFuture, future::try_join_all};
 use provider::InstalledProvider;
@@ -28,12 +28,12 @@ const BETWEEN_WAVES: Duration = Duration::from_mins(1);
 pub async fn delete_providers(
     cluster: &ManagementCluster,
     request: &DeleteRequest,
-    plan: LifecyclePlan,
+    plan: &mut LifecyclePlan,
 ) -> Result<Option<NotReady>, LifecycleError> {
     let begun = Instant::now();
     let mut leaving = Vec::new();
     let lives = cluster.look_at_all(&plan.providers).await?;
-    for (provider, live) in plan.providers.into_iter().zip(lives) {
+    for (provider, live) in plan.providers.iter_mut().zip(lives) {
         leaving.extend(cluster.delete_provider(provider, &live).await?);
     }
     if plan.unfinished_init {
@@ -87,8 +87,8 @@ impl ManagementCluster {
     /// What is there of all providers, in their order.
     async fn look_at_all(&self, providers: &[ProviderPlan]) -> Result<Vec<Live>, ApiError> {
         let goes = |provider: &ProviderPlan| {
-            let goes = |item: &&Item| provider.plan.steps.iter().any(|step| step.key == item.key);
-            let set = ApplySet { items: provider.set.items.iter().filter(goes).cloned().collect() };
+            let goes = |item: &&Item| provider.objects.plan.steps.iter().any(|step| step.key == item.key);
+            let set = ApplySet { items: provider.objects.set.items.iter().filter(goes).cloned().collect() };
             (marks(&provider.id), set)
         };
         let going: Vec<_> = providers.iter().map(goes).collect();
@@ -100,15 +100,15 @@ impl ManagementCluster {
     /// Tells all objects of a provider to go, then its namespace, and forgets it; gives what is not gone yet.
     async fn delete_provider(
         &self,
-        provider: ProviderPlan,
+        provider: &mut ProviderPlan,
         live: &Live,
     ) -> Result<Vec<Batch>, LifecycleError> {
-        let ProviderPlan { id, namespace, from, set, plan, .. } = provider;
-        let version = from.unwrap_or_default();
+        let InstalledProvider { id, version, namespace } = provider.as_it_is();
+        let PlannedSet { set, plan, .. } = &mut provider.objects;
         let event = (id.clone(), version.clone(), namespace.clone());
         self.events.send(&Event::Deleting { provider: event.0, version: event.1, namespace: event.2 });
         let goes = |item: &Item| plan.steps.iter().any(|step| step.key == item.key);
-        let (going, mut staying): (Vec<_>, Vec<_>) = set.items.into_iter().partition(goes);
+        let (going, mut staying): (Vec<_>, Vec<_>) = mem::take(&mut set.items).into_iter().partition(goes);
         let (own_namespace, items): (Vec<_>, Vec<_>) =
             going.into_iter().partition(|item| item.key == namespace::key_of(&namespace));
         // It is told to go when all else has been, and until then a run that is cut off must find it.

@@ -77,8 +77,8 @@ async fn init_with(
         thorough: false,
         unfinished: OnUnfinished::Refuse,
     };
-    let plan = plan_init(cluster, &releases.sources(), &request).await.unwrap();
-    init(cluster, &releases.sources(), &request, plan).await.unwrap();
+    let mut plan = plan_init(cluster, &releases.sources(), &request).await.unwrap();
+    init(cluster, &releases.sources(), &request, &mut plan).await.unwrap();
 }
 
 /// Components whose objects can be in one namespace with those of others.
@@ -93,8 +93,8 @@ async fn run(
     cluster: &ManagementCluster,
     request: &DeleteRequest,
 ) -> Result<Option<NotReady>, LifecycleError> {
-    let plan = plan_delete(cluster, request).await?;
-    delete_providers(cluster, request, plan).await
+    let mut plan = plan_delete(cluster, request).await?;
+    delete_providers(cluster, request, &mut plan).await
 }
 
 /// Everything there is, as `Kind ns/name`.
@@ -187,10 +187,10 @@ async fn objects_that_are_left_without_controllers_are_told_of_and_stop_nothing(
 
     let forbidden = sandbox::Fault::parse("403,resource=cluster.x-k8s.io/clusters").unwrap();
     fixture.sandbox().faults().add(forbidden);
-    let plan = plan_delete(&cluster, &only(&core())).await.unwrap();
+    let mut plan = plan_delete(&cluster, &only(&core())).await.unwrap();
     let unknown = "cannot tell whether `cluster-api` leaves objects without their controllers: ";
     assert!(plan.warnings[0].starts_with(unknown), "{:?}", plan.warnings);
-    delete_providers(&cluster, &only(&core()), plan).await.unwrap();
+    delete_providers(&cluster, &only(&core()), &mut plan).await.unwrap();
     assert_eq!(cluster.inventory().await.unwrap().of(&core()).count(), 0);
 }
 
@@ -326,7 +326,7 @@ async fn a_namespace_that_others_need_stays_and_what_goes_with_one_is_told() {
         plan.warnings,
         ["namespace `infrastructure-docker-system` stays: `cluster-api` is installed in it too"]
     );
-    assert!(plan.providers[0].plan.steps.iter().all(|step| step.key.name != docker_system));
+    assert!(plan.providers[0].objects.plan.steps.iter().all(|step| step.key.name != docker_system));
 }
 
 #[tokio::test]
@@ -389,11 +389,11 @@ async fn a_namespace_that_no_provider_brought_stays() {
     let docker_system = namespace_of(&docker());
     fixture.merge(NAMESPACE, &docker_system, &json!({"metadata": {"labels": null}})).await;
     let request = DeleteRequest { providers: only(&docker()).providers, ..everything() };
-    let plan = plan_delete(&cluster, &request).await.unwrap();
+    let mut plan = plan_delete(&cluster, &request).await.unwrap();
     let stays =
         "namespace `infrastructure-docker-system` stays: it was there before the provider was installed";
     assert_eq!(plan.warnings, [stays]);
-    assert_eq!(delete_providers(&cluster, &request, plan).await.unwrap(), None);
+    assert_eq!(delete_providers(&cluster, &request, &mut plan).await.unwrap(), None);
     assert_eq!(cluster.inventory().await.unwrap().of(&docker()).count(), 0);
     let left = fixture.get(NAMESPACE, &docker_system).await.unwrap();
     assert!(left["metadata"]["deletionTimestamp"].is_null(), "{left:#}");

@@ -97,8 +97,8 @@ async fn a_definition_that_is_never_established_is_told_at_the_deadline() {
     };
     let cluster = Wire::new(&fixture, |_| Fate::Answered).cluster().await;
     let sources = releases.sources();
-    let plan = Box::pin(plan_init(&cluster, &sources, &request)).await.unwrap();
-    let error = Box::pin(init(&cluster, &sources, &request, plan)).await.unwrap_err();
+    let mut plan = Box::pin(plan_init(&cluster, &sources, &request)).await.unwrap();
+    let error = Box::pin(init(&cluster, &sources, &request, &mut plan)).await.unwrap_err();
     let LifecycleError::NotReady(late) = &error else { panic!("{error:?}") };
     let names: Vec<_> = late.blockers.iter().map(|blocker| blocker.object.to_string()).collect();
     assert_eq!(names, ["CustomResourceDefinition dockermachines.infrastructure.cluster.x-k8s.io"]);
@@ -134,8 +134,8 @@ async fn what_is_still_going_is_waited_for_by_the_next_init() {
     let cluster = Wire::new(&fixture, |_| Fate::Answered).cluster().await;
     let no_wait = WaitFor { timeout: None, must_be_ready: false };
     let request = DeleteRequest { wait: no_wait, ..everything() };
-    let plan = Box::pin(plan_delete(&cluster, &request)).await.unwrap();
-    Box::pin(delete_providers(&cluster, &request, plan)).await.unwrap();
+    let mut plan = Box::pin(plan_delete(&cluster, &request)).await.unwrap();
+    Box::pin(delete_providers(&cluster, &request, &mut plan)).await.unwrap();
     start.done(Work::Init, &fixture).await;
     assert_same(&state(&fixture).await, &expected, "installed again at once");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use apply::{
     Action, ApiError, ApiKind, ApplySet, ByName, DesiredSet, Engine, EngineError, Kinds, Live, ObjectKey,
-    Plan, Step, defined_kinds, desire, plan,
+    Step, defined_kinds, desire,
 };
 use futures::future::try_join_all;
 use manifest::Object;
@@ -103,30 +103,28 @@ impl Planning<'_> {
             drifted = forget_drifted(&mut set, &live, &options.field_manager);
             desired = with_kept(provider, desired, &live, kinds);
         }
-        let mut steps = match plan(&set, &desired, &live, &marks, &options, jiff::Timestamp::now()) {
-            Ok(plan) => plan,
+        let mut objects = match engine.plan(set, desired, live) {
+            Ok(planned) => planned,
             Err(impossible) => return Ok(Err(impossible.iter().map(|why| refused(provider, why)).collect())),
         };
-        explain_drifted(&mut steps, &drifted);
-        let would_be = match engine.dry_run(&self.to_be_tried(&steps), &desired, &live).await {
-            Ok(would_be) => would_be,
+        explain_drifted(&mut objects.plan, &drifted);
+        match engine.dry_run(&mut objects, |step| self.is_tried(step)).await {
+            Ok(()) => {}
             Err(EngineError::Api(error)) => return Err(error),
             Err(error) => return Ok(Err(refused_as_dry_run(provider, &error))),
-        };
-        let mut planned = ProviderPlan {
+        }
+        let from = there.map(|installed| installed.version.clone());
+        if from.as_ref() == Some(&provider.version) {
+            objects.keep_unchanged();
+        }
+        Ok(Ok(ProviderPlan {
             id: id.clone(),
             namespace: namespace.clone(),
-            from: there.map(|installed| installed.version.clone()),
+            from,
             to: Some(provider.version.clone()),
             kustomization: provider.kustomization.clone(),
-            desired,
-            set,
-            live,
-            would_be,
-            plan: steps,
-        };
-        planned.drop_idle_updates();
-        Ok(Ok(planned))
+            objects,
+        }))
     }
 
     /// On a fresh cluster nothing is looked at: what is new is written as new.
@@ -162,13 +160,12 @@ impl Planning<'_> {
 
     /// What the server is asked about beforehand: changes of what is there, and what a user of few rights creates
     /// outside of namespaces, where rules about privileges are no question of permissions alone.
-    fn to_be_tried(&self, plan: &Plan) -> Plan {
-        let is_tried = |step: &&Step| match step.action {
+    fn is_tried(&self, step: &Step) -> bool {
+        match step.action {
             Action::Update | Action::Adopt | Action::Recreate => true,
             Action::Create => self.thorough || (!self.is_admin && step.key.namespace.is_empty()),
             _ => false,
-        };
-        Plan { steps: plan.steps.iter().filter(is_tried).cloned().collect() }
+        }
     }
 }
 

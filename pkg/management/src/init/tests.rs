@@ -49,8 +49,8 @@ async fn run(
     request: &InitRequest,
 ) -> Result<(bool, Option<NotReady>), LifecycleError> {
     let sources = releases.sources();
-    let plan = plan_init(cluster, &sources, request).await?;
-    init(cluster, &sources, request, plan).await
+    let mut plan = plan_init(cluster, &sources, request).await?;
+    init(cluster, &sources, request, &mut plan).await
 }
 
 /// What was written for good, as `patch deployments/name`.
@@ -115,7 +115,7 @@ async fn a_plan_says_what_would_be_done_and_writes_nothing() {
             .providers
             .iter()
             .map(|it| {
-                let new = it.plan.steps.iter().filter(|step| step.action == apply::Action::Create);
+                let new = it.objects.plan.steps.iter().filter(|step| step.action == apply::Action::Create);
                 (it.id.clone(), it.from.clone(), it.to.as_deref(), new.count())
             })
             .collect();

@@ -6,10 +6,10 @@ use api::output::{
     CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction,
     StepReport, WaitingFor,
 };
-use apply::{Action, Blocker, Change, DesiredSet, Live, ObjectKey, Plan, Step, Summary};
+use apply::{Action, Blocker, Change, ObjectKey, PlannedSet, Step, Summary};
 
 use super::{LifecyclePlan, ProviderPlan, Verb};
-use crate::{CertManagerPlan, cert_manager::CertManagerObjects};
+use crate::CertManagerPlan;
 
 /// The detail in which a report shows the change of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,35 +22,34 @@ pub enum Diffs {
     Full,
 }
 
-/// Objects before and after a plan is carried out.
-#[derive(Clone, Copy)]
-struct Sides<'a> {
-    desired: &'a DesiredSet,
-    live: &'a Live,
-    would_be: &'a Live,
-}
-
 impl LifecyclePlan {
     /// The plan as it is printed.
     pub fn report(&self, diffs: Diffs) -> LifecycleReport {
-        let ignored = self.ignored.iter().map(|problem| format!("ignored: {}", problem.text));
         LifecycleReport {
             command: self.verb.command().to_owned(),
             carried_out: false,
             changes: !self.is_empty(),
             cert_manager: CertManagerReport {
-                steps: self.cert_manager_objects.as_ref().map_or_else(Vec::new, |its| its.report(diffs)),
+                steps: self
+                    .cert_manager_objects
+                    .as_ref()
+                    .map_or_else(Vec::new, |its| report_steps(its, diffs)),
                 ..self.cert_manager.report()
             },
             providers: self.providers.iter().map(|provider| report_provider(provider, diffs)).collect(),
-            warnings: self.warnings.iter().cloned().chain(ignored).collect(),
+            warnings: self.warnings(),
             not_ready: Vec::new(),
         }
+    }
+
+    /// Everything the user should know.
+    pub fn warnings(&self) -> Vec<String> {
+        let ignored = self.ignored.iter().map(|problem| format!("ignored: {}", problem.text));
+        self.warnings.iter().cloned().chain(ignored).collect()
     }
 }
 
 fn report_provider(provider: &ProviderPlan, diffs: Diffs) -> ProviderReport {
-    let ProviderPlan { desired, live, would_be, plan, .. } = provider;
     ProviderReport {
         provider: provider.id.label(),
         id: provider.id.clone(),
@@ -58,22 +57,15 @@ fn report_provider(provider: &ProviderPlan, diffs: Diffs) -> ProviderReport {
         from: provider.from.clone(),
         to: provider.to.clone(),
         kustomization: provider.kustomization.clone(),
-        steps: report_steps(plan, Sides { desired, live, would_be }, diffs),
+        steps: report_steps(&provider.objects, diffs),
     }
 }
 
-impl CertManagerObjects {
-    fn report(&self, diffs: Diffs) -> Vec<StepReport> {
-        let Self { desired, live, would_be, plan } = self;
-        report_steps(plan, Sides { desired, live, would_be }, diffs)
-    }
+fn report_steps(objects: &PlannedSet, diffs: Diffs) -> Vec<StepReport> {
+    objects.plan.steps.iter().map(|step| report_step(step, objects, diffs)).collect()
 }
 
-fn report_steps(plan: &Plan, sides: Sides<'_>, diffs: Diffs) -> Vec<StepReport> {
-    plan.steps.iter().map(|step| report_step(step, sides, diffs)).collect()
-}
-
-fn report_step(step: &Step, sides: Sides<'_>, diffs: Diffs) -> StepReport {
+fn report_step(step: &Step, objects: &PlannedSet, diffs: Diffs) -> StepReport {
     let report = StepReport {
         action: action_of(step.action),
         object: object_name(&step.key),
@@ -81,7 +73,7 @@ fn report_step(step: &Step, sides: Sides<'_>, diffs: Diffs) -> StepReport {
         diff: None,
         changes: Vec::new(),
     };
-    let change = if diffs == Diffs::Hidden { None } else { change_of(step, sides) };
+    let change = if diffs == Diffs::Hidden { None } else { change_of(step, objects) };
     let Some(change) = change else { return report };
     let Summary { changes, rest } = apply::summarise(&change);
     let diff = if diffs == Diffs::Full { apply::diff(&change) } else { rest };
@@ -89,12 +81,12 @@ fn report_step(step: &Step, sides: Sides<'_>, diffs: Diffs) -> StepReport {
 }
 
 /// The object before and after: as the server said it would be, else the manifest. None where nothing changes.
-fn change_of(step: &Step, sides: Sides<'_>) -> Option<Change> {
-    let before = sides.live.present(&step.key).cloned();
+fn change_of(step: &Step, objects: &PlannedSet) -> Option<Change> {
+    let before = objects.live.present(&step.key).cloned();
     let after = match step.action {
         Action::Create | Action::Update | Action::Adopt | Action::Recreate => {
-            let asked = sides.would_be.present(&step.key);
-            let desired = || sides.desired.objects.iter().find(|desired| desired.key == step.key);
+            let asked = objects.would_be.present(&step.key);
+            let desired = || objects.desired.objects.iter().find(|desired| desired.key == step.key);
             asked.or_else(|| desired().map(|desired| &desired.object)).cloned()
         }
         Action::Delete | Action::Purge => None,

@@ -173,14 +173,14 @@ impl LifecyclePlan {
 
 fn save_provider(provider: &ProviderPlan, salt: Option<&str>) -> SavedProvider {
     let desired: BTreeMap<&ObjectKey, &Desired> =
-        provider.desired.objects.iter().map(|desired| (&desired.key, desired)).collect();
-    let save = |step: &Step| save_object(step, desired.get(&step.key).copied(), &provider.live, salt);
+        provider.objects.desired.objects.iter().map(|desired| (&desired.key, desired)).collect();
+    let save = |step: &Step| save_object(step, desired.get(&step.key).copied(), &provider.objects.live, salt);
     SavedProvider {
         provider: provider.id.clone(),
         namespace: provider.namespace.clone(),
         from: provider.from.clone(),
         to: provider.to.clone(),
-        objects: provider.plan.steps.iter().map(save).collect(),
+        objects: provider.objects.plan.steps.iter().map(save).collect(),
     }
 }
 

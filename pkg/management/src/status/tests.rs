@@ -34,8 +34,8 @@ async fn install() -> (Fixture, ManagementCluster) {
         thorough: false,
         unfinished: OnUnfinished::Refuse,
     };
-    let plan = plan_init(&cluster, &releases.sources(), &request).await.unwrap();
-    init(&cluster, &releases.sources(), &request, plan).await.unwrap();
+    let mut plan = plan_init(&cluster, &releases.sources(), &request).await.unwrap();
+    init(&cluster, &releases.sources(), &request, &mut plan).await.unwrap();
     (fixture, cluster)
 }
 
@@ -147,13 +147,13 @@ async fn what_was_begun_is_told_until_it_is_finished() {
 
     let cut = |what: &str| fixture.sandbox().faults().add(sandbox::Fault::parse(what).unwrap());
     cut("403,verb=patch,resource=apps/deployments");
-    let plan = plan_init(&cluster, &sources, &small()).await.unwrap();
-    init(&cluster, &sources, &small(), plan).await.unwrap_err();
+    let mut plan = plan_init(&cluster, &sources, &small()).await.unwrap();
+    init(&cluster, &sources, &small(), &mut plan).await.unwrap_err();
     let noted = vec![installed(&core(), OLD), installed(&docker(), OLD)];
     assert_eq!(begun(&status(&cluster).await.unwrap()), (0, Some(noted), None));
     fixture.sandbox().faults().clear();
-    let plan = plan_init(&cluster, &sources, &small()).await.unwrap();
-    init(&cluster, &sources, &small(), plan).await.unwrap();
+    let mut plan = plan_init(&cluster, &sources, &small()).await.unwrap();
+    init(&cluster, &sources, &small(), &mut plan).await.unwrap();
     assert_eq!(begun(&status(&cluster).await.unwrap()), (2, None, None));
 
     let request = UpgradeRequest {
@@ -167,9 +167,9 @@ async fn what_was_begun_is_told_until_it_is_finished() {
         thorough: false,
         unfinished: OnUnfinished::Refuse,
     };
-    let plan = plan_upgrade(&cluster, &sources, &request).await.unwrap();
+    let mut plan = plan_upgrade(&cluster, &sources, &request).await.unwrap();
     cut("403,verb=patch,resource=apps/deployments,namespace=infrastructure-docker-system");
-    upgrade(&cluster, &sources, &request, plan).await.unwrap_err();
+    upgrade(&cluster, &sources, &request, &mut plan).await.unwrap_err();
     fixture.sandbox().faults().clear();
     assert_eq!(begun(&status(&cluster).await.unwrap()), (2, None, Some(vec![true, false])));
 

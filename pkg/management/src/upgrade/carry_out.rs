@@ -18,14 +18,16 @@ impl ManagementCluster {
         &self,
         sources: &Sources<'_>,
         request: &UpgradeRequest,
-        mut plan: LifecyclePlan,
+        plan: &mut LifecyclePlan,
     ) -> Result<Option<NotReady>, LifecycleError> {
-        let Some(mut journal) = self.journal_for(request, &plan).await? else {
+        let Some(mut journal) = self.journal_for(request, plan).await? else {
             return self.wait_as_asked(&plan.providers, request.wait).await;
         };
         if !plan.cert_manager.is_empty() {
             let patience = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
-            self.carry_out_cert_manager(&plan.cert_manager, sources, Instant::now() + patience).await?;
+            let objects = &mut plan.cert_manager_objects;
+            let until = Instant::now() + patience;
+            self.carry_out_cert_manager(&plan.cert_manager, objects, sources, until).await?;
         }
         let of = plan.providers.len();
         for (provider, number) in plan.providers.iter_mut().zip(1..) {
@@ -55,7 +57,9 @@ impl ManagementCluster {
             replaced => {
                 let index = Index::begin(request, &plan.cert_manager);
                 let restore = |provider: &ProviderPlan| {
-                    live_objects(&provider.set, &provider.live).map(to_restore).collect::<Vec<_>>()
+                    live_objects(&provider.objects.set, &provider.objects.live)
+                        .map(to_restore)
+                        .collect::<Vec<_>>()
                 };
                 let kept: Vec<_> = plan.providers.iter().map(restore).collect();
                 let before = plan.providers.iter().zip(&kept).map(|(provider, objects)| Before {

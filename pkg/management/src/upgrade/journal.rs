@@ -239,7 +239,7 @@ impl Journal {
     }
 
     /// Deletes it, the index first.
-    pub(crate) async fn forget(self) -> Result<(), ApiError> {
+    pub(crate) async fn forget(&self) -> Result<(), ApiError> {
         let kind = secret_kind();
         self.cluster.server.delete(&kind, &self.namespace, NAME, self.revision.as_ref()).await?;
         self.cluster.delete_journal_parts(&self.namespace, &[]).await

@@ -2,8 +2,8 @@
 
 use api::ProviderId;
 use apply::{
-    ApplySet, ByName, DesiredSet, Detail, Engine, EngineError, Kinds, Live, Plan, Sought, defined_kinds,
-    desire, plan,
+    ApplySet, ByName, DesiredSet, Detail, Engine, EngineError, Kinds, Live, PlannedSet, Sought,
+    defined_kinds, desire,
 };
 use futures::future::join_all;
 use manifest::Object;
@@ -100,26 +100,24 @@ impl ManagementCluster {
             drifted = forget_drifted(&mut set, &live, &options.field_manager);
         }
         let warnings = self.keep_used(&mut set, &desired, &id).await?;
-        let mut plan = plan(&set, &desired, &live, &marks, &options, jiff::Timestamp::now())
+        let mut objects = engine
+            .plan(set, desired, live)
             .map_err(|impossible| problems(&id, impossible.iter().map(ToString::to_string)))?;
-        explain_drifted(&mut plan, &drifted);
-        let would_be = match look {
-            Look::Plain => Live::default(),
-            Look::Tried { .. } => try_out(&engine, &id, &plan, &desired, &live).await?,
-        };
-        let mut plan = ProviderPlan {
+        explain_drifted(&mut objects.plan, &drifted);
+        if let Look::Tried { .. } = look {
+            try_out(&engine, &id, &mut objects).await?;
+        }
+        if next.installed.version == next.to {
+            objects.keep_unchanged();
+        }
+        let plan = ProviderPlan {
             namespace: next.installed.namespace,
             from: Some(next.installed.version),
             to: Some(next.to),
             kustomization: next.kustomization,
             id,
-            desired,
-            set,
-            live,
-            would_be,
-            plan,
+            objects,
         };
-        plan.drop_idle_updates();
         Ok((plan, warnings))
     }
 }
@@ -180,16 +178,14 @@ pub(crate) fn with_kept_fields(
 async fn try_out(
     engine: &Engine<'_>,
     id: &ProviderId,
-    plan: &Plan,
-    desired: &DesiredSet,
-    live: &Live,
-) -> Result<Live, LifecycleError> {
-    let lost = lost_versions(id, desired, live);
+    objects: &mut PlannedSet,
+) -> Result<(), LifecycleError> {
+    let lost = lost_versions(id, &objects.desired, &objects.live);
     if !lost.is_empty() {
         return Err(LifecycleError::Problems(Problems { problems: lost }));
     }
-    match engine.dry_run(plan, desired, live).await {
-        Ok(would_be) => Ok(would_be),
+    match engine.dry_run(objects, |_| true).await {
+        Ok(()) => Ok(()),
         Err(EngineError::Writes { failed }) => Err(problems(
             id,
             failed.iter().map(|(_, error)| format!("would be refused: {}", api::with_causes(error))),

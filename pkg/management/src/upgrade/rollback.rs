@@ -77,10 +77,10 @@ pub async fn begin_rollback(
 /// What was done stays, and is in the journal: the same call with a new plan goes on.
 pub async fn rollback_upgrade(
     cluster: &ManagementCluster,
-    plan: RollbackPlan,
+    plan: &mut RollbackPlan,
     wait: WaitFor,
 ) -> Result<Option<NotReady>, LifecycleError> {
-    let RollbackPlan { mut plan, mut journal, storage } = plan;
+    let RollbackPlan { plan, journal, storage } = plan;
     if journal.index.phase == Phase::RollingBack {
         cluster.events.send(&Event::Resuming {
             what: format!("going back from the upgrade begun at {}", journal.index.begun),
@@ -89,7 +89,7 @@ pub async fn rollback_upgrade(
     journal.enter(Phase::RollingBack).await?;
     let of = plan.providers.len();
     for ((provider, storage), number) in plan.providers.iter_mut().zip(storage).zip(1..) {
-        for back in &storage {
+        for back in storage {
             cluster.forget_stored_versions(back).await?;
         }
         cluster.carry_out_provider(plan.verb, provider, Position { number, of }, wait).await?;

@@ -69,26 +69,26 @@ impl Lab {
     async fn init(&self, wait: WaitFor) {
         let request = small_init(OLD, wait);
         let sources = self.releases.sources();
-        let plan = plan_init(&self.cluster, &sources, &request).await.unwrap();
-        init(&self.cluster, &sources, &request, plan).await.unwrap();
+        let mut plan = plan_init(&self.cluster, &sources, &request).await.unwrap();
+        init(&self.cluster, &sources, &request, &mut plan).await.unwrap();
         self.fixture.settled().await;
     }
 
     async fn upgrade(&self, request: &UpgradeRequest) -> Result<Option<NotReady>, LifecycleError> {
         let sources = self.releases.sources();
-        let plan = plan_upgrade(&self.cluster, &sources, request).await?;
-        upgrade(&self.cluster, &sources, request, plan).await
+        let mut plan = plan_upgrade(&self.cluster, &sources, request).await?;
+        upgrade(&self.cluster, &sources, request, &mut plan).await
     }
 
     async fn roll_back(&self) -> Result<Option<NotReady>, LifecycleError> {
-        let plan = begin_rollback(&self.cluster, OnUnfinished::Refuse).await?;
-        rollback_upgrade(&self.cluster, plan, WAIT).await
+        let mut plan = begin_rollback(&self.cluster, OnUnfinished::Refuse).await?;
+        rollback_upgrade(&self.cluster, &mut plan, WAIT).await
     }
 
     async fn resume(&self) -> Result<Option<NotReady>, LifecycleError> {
         let sources = self.releases.sources();
-        let plan = plan_resume(&self.cluster, &sources, WAIT, OnUnfinished::Refuse, false).await?;
-        resume_upgrade(&self.cluster, &sources, plan, WAIT).await
+        let mut plan = plan_resume(&self.cluster, &sources, WAIT, OnUnfinished::Refuse, false).await?;
+        resume_upgrade(&self.cluster, &sources, &mut plan, WAIT).await
     }
 
     async fn problems(&self, request: &UpgradeRequest) -> Vec<String> {
@@ -103,8 +103,8 @@ impl Lab {
     /// Carries a planned upgrade out until the n-th write; says whether it came to its end.
     async fn upgrade_until(&self, at: u64, request: &UpgradeRequest) -> bool {
         let sources = self.releases.sources();
-        let plan = plan_upgrade(&self.cluster, &sources, request).await.unwrap();
-        self.cut_off(at, upgrade(&self.cluster, &sources, request, plan)).await
+        let mut plan = plan_upgrade(&self.cluster, &sources, request).await.unwrap();
+        self.cut_off(at, upgrade(&self.cluster, &sources, request, &mut plan)).await
     }
 
     /// Does something that cannot write any more from the n-th write on; says whether it came to its end.
@@ -167,7 +167,7 @@ impl Lab {
                 let is_record = object.name().starts_with("capstan.");
                 if object.label(api::labels::PROVIDER).is_some() && !is_record {
                     let key = format!("{kind:?} {}/{}", object.namespace(), object.name());
-                    found.insert(key, to_restore(&object).into_value());
+                    found.insert(key, journal::to_restore(&object).into_value());
                 }
             }
         }

@@ -163,13 +163,17 @@ impl Change for Install {
         Ok(Box::pin(management::plan_init(cluster, &self.sources.get(), &self.request)).await?)
     }
 
-    async fn carry_out(&self, cluster: &ManagementCluster, plan: LifecyclePlan) -> Result<Done, Failure> {
+    async fn carry_out(
+        &self,
+        cluster: &ManagementCluster,
+        plan: &mut LifecyclePlan,
+    ) -> Result<Done, Failure> {
         let sources = self.sources.get();
+        let (is_first, not_ready) =
+            Box::pin(management::init(cluster, &sources, &self.request, plan)).await?;
         let installed = plan.providers.iter().map(|provider| provider.id.clone());
         let infrastructures: Vec<ProviderId> =
             installed.filter(|id| id.provider_type == ProviderType::Infrastructure).collect();
-        let (is_first, not_ready) =
-            Box::pin(management::init(cluster, &sources, &self.request, plan)).await?;
         Ok(Done { not_ready, first: is_first.then_some(infrastructures), result: None })
     }
 

@@ -27,7 +27,7 @@ pub(crate) trait Change {
     fn carry_out(
         &self,
         cluster: &ManagementCluster,
-        plan: LifecyclePlan,
+        plan: &mut LifecyclePlan,
     ) -> impl Future<Output = Result<Done, Failure>>;
 
     /// The command, such as `upgrade apply`.
@@ -124,11 +124,7 @@ struct Run<'a, C> {
 
 impl<C: Change> Run<'_, C> {
     /// Plans, checks that a saved plan still holds, and tells of warnings.
-    fn plan(
-        &self,
-        cluster: &ManagementCluster,
-        session: &Session,
-    ) -> Result<(LifecyclePlan, LifecycleReport), Failure> {
+    fn plan(&self, cluster: &ManagementCluster, session: &Session) -> Result<LifecyclePlan, Failure> {
         let plan = session.block_on(self.change.plan(cluster))?;
         if let Some(saved) = self.saved {
             let origin = session.block_on(cluster.plan_origin())?;
@@ -138,22 +134,26 @@ impl<C: Change> Run<'_, C> {
             }
             still_holds(saved, &now)?;
         }
-        let report = plan.report(self.flags.show.diffs(self.format));
         let events = session.cluster_events(self.pace.progress);
-        report.warnings.iter().for_each(|warning| events.warning(warning));
-        Ok((plan, report))
+        plan.warnings().iter().for_each(|warning| events.warning(warning));
+        Ok(plan)
+    }
+
+    fn report(&self, plan: &LifecyclePlan) -> LifecycleReport {
+        plan.report(self.flags.show.diffs(self.format))
     }
 
     fn show(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<(), Failure> {
-        let (plan, report) = self.plan(cluster, session)?;
+        let plan = self.plan(cluster, session)?;
         self.flags.save(|| save(self.change, &plan, cluster, session), session)?;
         let diffs = self.flags.show.diffs(self.format);
-        session.print(self.format, &report, |report, width| text::plan(report, diffs, width))
+        session.print(self.format, &self.report(&plan), |report, width| text::plan(report, diffs, width))
     }
 
     fn carry_out(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<Done, Failure> {
-        let (plan, mut report) = self.plan(cluster, session)?;
-        let done = session.carry_out(self.change.carry_out(cluster, plan), &self.change.goes_on())?;
+        let mut plan = self.plan(cluster, session)?;
+        let done = session.carry_out(self.change.carry_out(cluster, &mut plan), &self.change.goes_on())?;
+        let mut report = self.report(&plan);
         carried_out(&mut report, done.not_ready.as_ref(), (self.format, self.pace), session)?;
         let result = in_words(self.change.words(), &report, session.writes());
         Ok(Done { result: Some(result), ..done })

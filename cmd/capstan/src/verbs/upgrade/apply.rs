@@ -215,7 +215,11 @@ impl Change for Upgrade {
         Ok(Box::pin(management::plan_upgrade(cluster, &self.sources.get(), &self.request)).await?)
     }
 
-    async fn carry_out(&self, cluster: &ManagementCluster, plan: LifecyclePlan) -> Result<Done, Failure> {
+    async fn carry_out(
+        &self,
+        cluster: &ManagementCluster,
+        plan: &mut LifecyclePlan,
+    ) -> Result<Done, Failure> {
         let not_ready =
             Box::pin(management::upgrade(cluster, &self.sources.get(), &self.request, plan)).await?;
         Ok(Done { not_ready, ..Done::default() })

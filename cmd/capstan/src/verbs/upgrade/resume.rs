@@ -83,13 +83,12 @@ pub(super) fn resume(args: &Resume, session: &mut Session) -> Result<(), Failure
         return end.show(plan.plan(), session);
     }
     args.lease.hold(end.command, &[&cluster], session, |clusters, session| {
-        let plan = plan(&clusters[0], session)?;
-        let report = end.report(plan.plan());
+        let mut plan = plan(&clusters[0], session)?;
         let sources = sources.get();
-        let resumed = management::resume_upgrade(&clusters[0], &sources, plan, wait);
+        let resumed = management::resume_upgrade(&clusters[0], &sources, &mut plan, wait);
         let not_ready = session.carry_out(Box::pin(resumed), GOES_ON)?;
         let words = Words { done: "finished the upgrade:", nothing: "finished the upgrade" };
-        end.tell(report, not_ready.as_ref(), words, session)
+        end.tell(plan.plan(), not_ready.as_ref(), words, session)
     })
 }
 
@@ -103,13 +102,12 @@ pub(super) fn rollback(args: &ToTheEnd, session: &mut Session) -> Result<(), Fai
         return end.show(&plan.plan, session);
     }
     args.lease.hold(end.command, &[&cluster], session, |clusters, session| {
-        let plan = session.block_on(Box::pin(management::begin_rollback(&clusters[0], unfinished)))?;
-        let report = end.report(&plan.plan);
-        let rolled_back = management::rollback_upgrade(&clusters[0], plan, wait);
+        let mut plan = session.block_on(Box::pin(management::begin_rollback(&clusters[0], unfinished)))?;
+        let rolled_back = management::rollback_upgrade(&clusters[0], &mut plan, wait);
         let not_ready = session.carry_out(Box::pin(rolled_back), GOES_ON)?;
         let words =
             Words { done: "rolled back", nothing: "rolled back the upgrade; no provider had changed" };
-        end.tell(report, not_ready.as_ref(), words, session)
+        end.tell(&plan.plan, not_ready.as_ref(), words, session)
     })
 }
 
@@ -174,11 +172,12 @@ impl End<'_> {
     /// Tells of the plan that was carried out.
     fn tell(
         &self,
-        mut report: LifecycleReport,
+        plan: &LifecyclePlan,
         not_ready: Option<&NotReady>,
         words: Words,
         session: &mut Session,
     ) -> Result<(), Failure> {
+        let mut report = self.report(plan);
         self.warn(&report.warnings, session);
         let pace = &self.args.server.pace;
         lifecycle::carried_out(&mut report, not_ready, (self.format, pace), session)?;

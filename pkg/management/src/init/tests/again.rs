@@ -21,7 +21,7 @@ async fn what_is_missing_or_was_changed_is_mended_and_nothing_else_is_written() 
     let steps: Vec<_> = plan
         .providers
         .iter()
-        .flat_map(|provider| &provider.plan.steps)
+        .flat_map(|provider| &provider.objects.plan.steps)
         .filter(|step| step.action.writes())
         .map(|step| format!("{:?} {} {:?}", step.action, step.key, step.why))
         .collect();
@@ -110,7 +110,7 @@ async fn objects_without_labels_are_found_by_a_thorough_plan_and_by_the_write_it
     for (thorough, expected) in [(false, apply::Action::Create), (true, apply::Action::Adopt)] {
         let request = InitRequest { thorough, ..small_request("") };
         let plan = plan_init(&cluster, &releases.sources(), &request).await.unwrap();
-        let steps = plan.providers.iter().flat_map(|provider| &provider.plan.steps);
+        let steps = plan.providers.iter().flat_map(|provider| &provider.objects.plan.steps);
         let found = steps.filter(|step| step.key.kind == "ClusterRole" && step.key.name == MANAGERS_ROLE);
         assert_eq!(found.map(|step| step.action).collect::<Vec<_>>(), [expected]);
     }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use api::{ProviderId, ProviderType, plan::SavedReference};
-use apply::{Action, ApplySet, DesiredSet, ObjectPolicies, Plan, Stage};
+use apply::{Action, DesiredSet, ObjectPolicies, Plan, PlannedSet, Stage};
 use serde_json::json;
 
 use super::*;
@@ -66,11 +66,12 @@ fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
             from: None,
             to: Some("v1.0.0".to_owned()),
             kustomization: None,
-            desired: DesiredSet { objects: vec![desired] },
-            set: ApplySet::default(),
-            live: Live { objects: BTreeMap::from([(key, observation)]) },
-            would_be: Live::default(),
-            plan: Plan { steps: vec![step] },
+            objects: PlannedSet {
+                desired: DesiredSet { objects: vec![desired] },
+                live: Live { objects: BTreeMap::from([(key, observation)]) },
+                plan: Plan { steps: vec![step] },
+                ..PlannedSet::default()
+            },
         }],
         ignored: Vec::new(),
         warnings: Vec::new(),
@@ -171,7 +172,7 @@ fn providers_and_cert_manager_that_are_planned_otherwise_are_named() {
 fn objects_only_one_plan_has_are_named() {
     let before = plan(&config_map("x"), Observation::Absent);
     let mut after = before.clone();
-    after.providers[0].plan.steps[0].key.name = "b".to_owned();
+    after.providers[0].objects.plan.steps[0].key.name = "b".to_owned();
     assert_eq!(
         told(&before, &after),
         [

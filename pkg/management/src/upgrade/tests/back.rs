@@ -227,8 +227,8 @@ async fn stopped_at(
 async fn half_upgraded() -> Lab {
     let lab = Lab::start().await;
     let (sources, request) = (lab.releases.sources(), to_contract());
-    let plan = plan_upgrade(&lab.cluster, &sources, &request).await.unwrap();
-    stopped_at(&lab, &docker(), upgrade(&lab.cluster, &sources, &request, plan)).await;
+    let mut plan = plan_upgrade(&lab.cluster, &sources, &request).await.unwrap();
+    stopped_at(&lab, &docker(), upgrade(&lab.cluster, &sources, &request, &mut plan)).await;
     lab
 }
 
@@ -271,8 +271,8 @@ async fn object_created_during_a_rollback_keeps_its_stored_version() {
         "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta3, kind: DockerMachine, \
          metadata: {name: late, namespace: default}}",
     );
-    let plan = plan_rollback(&cluster, OnUnfinished::Refuse).await.unwrap();
-    let result = Box::pin(moment.during(rollback_upgrade(&cluster, plan, WAIT), late)).await;
+    let mut plan = plan_rollback(&cluster, OnUnfinished::Refuse).await.unwrap();
+    let result = Box::pin(moment.during(rollback_upgrade(&cluster, &mut plan, WAIT), late)).await;
     assert!(matches!(result, Err(LifecycleError::Upgrade(UpgradeError::NoWayBack { .. }))), "{result:?}");
     let definition = lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, MACHINES).await.unwrap();
     assert_eq!(definition["status"]["storedVersions"], json!(["v1beta2", "v1beta3"]));

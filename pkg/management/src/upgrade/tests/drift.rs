@@ -27,7 +27,7 @@ async fn what_was_changed_comes_back_with_a_new_version_and_with_the_one_that_is
     let written: Vec<_> = plan
         .providers
         .iter()
-        .flat_map(|provider| &provider.plan.steps)
+        .flat_map(|provider| &provider.objects.plan.steps)
         .filter(|step| step.action.writes())
         .map(|step| format!("{}: {}", step.key, step.why.as_deref().unwrap_or_default()))
         .collect();

@@ -70,7 +70,7 @@ async fn an_upgrade_cut_off_at_any_write_is_completed_by_the_same_command() {
         assert!(
             plan.is_empty(),
             "cut off at {at}: {:?}",
-            plan.providers.iter().map(|p| &p.plan).collect::<Vec<_>>()
+            plan.providers.iter().map(|p| &p.objects.plan).collect::<Vec<_>>()
         );
     }
 }
@@ -116,9 +116,9 @@ async fn nothing_is_touched_when_the_journal_cannot_be_kept() {
     ] {
         let lab = Lab::start().await;
         let before = lab.installed().await;
-        let plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
+        let mut plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
         lab.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
-        let refused = upgrade(&lab.cluster, &lab.releases.sources(), &to_contract(), plan).await;
+        let refused = upgrade(&lab.cluster, &lab.releases.sources(), &to_contract(), &mut plan).await;
         assert!(
             matches!(refused, Err(LifecycleError::Upgrade(UpgradeError::NoJournalKept { .. }))),
             "{fault}: {refused:?}"

@@ -52,9 +52,12 @@ async fn a_definition_that_is_no_longer_part_goes_only_when_nobody_uses_it() {
     let machine = json!({"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "DockerMachine",
         "metadata": {"name": "a", "namespace": "default"}});
     lab.fixture.apply(&machine.to_string()).await;
-    let plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
+    let mut plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
     assert!(plan.warnings.iter().any(|text| text.contains("it is kept")), "{:?}", plan.warnings);
-    assert_eq!(upgrade(&lab.cluster, &lab.releases.sources(), &to_contract(), plan).await.unwrap(), None);
+    assert_eq!(
+        upgrade(&lab.cluster, &lab.releases.sources(), &to_contract(), &mut plan).await.unwrap(),
+        None
+    );
     assert!(lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, DEFINITION).await.is_some());
 }
 
