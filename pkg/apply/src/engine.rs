@@ -225,39 +225,43 @@ impl Engine<'_> {
         outcome
     }
 
-    /// Deletes everything of a set, wave by wave, guarded; what is left in the set is not gone yet.
-    ///
-    /// The set is recorded after each step. When the record lives in a Namespace that is deleted with the set, storing
-    /// it there must succeed for an empty set, and may fail as forbidden or not found when only Namespaces are left.
+    /// Looks at the objects of a set, and plans the deletion of all of them, see [`plan_delete`].
     /// # Errors
-    /// `InUse` before anything was touched.
-    pub async fn delete(&self, set: &mut ApplySet, run: Run<'_>) -> Result<Outcome, EngineError> {
-        let server = self.server.retrying_until(run.until);
-        Engine { server: &server, ..*self }.delete_within(set, run).await
-    }
-
-    async fn delete_within(&self, set: &mut ApplySet, run: Run<'_>) -> Result<Outcome, EngineError> {
-        self.guard(set, run.guard).await?;
+    /// The failure of the server.
+    pub async fn plan_deletion(&self, set: ApplySet) -> Result<PlannedSet, ApiError> {
         // What stays is of interest only where something is taken from it.
         let matters =
             |item: &&Item| !item.delete_policy.orphans_all() || self.marks.finalizer_for(&item.key).is_some();
         let matters = ApplySet { items: set.items.iter().filter(matters).cloned().collect() };
         let sought = Sought { marks: self.marks, set: &matters, desired: &DesiredSet::default() };
         let live = self.look(sought, ByName::Applied, Detail::Metadata).await?;
-        self.dismiss(set, &live, run).await
+        let plan = plan_delete(&set, &live, self.marks, self.options);
+        Ok(PlannedSet { set, live, plan, ..PlannedSet::default() })
     }
 
-    /// The same for a set that was just looked at, see [`Server::observe_all`]; metadata is enough.
+    /// Carries out a plan of a deletion as it is, wave by wave, guarded; what is left in the set is not gone yet.
+    ///
+    /// The set is recorded after each step. When the record lives in a Namespace that is deleted with the set, storing
+    /// it there must succeed for an empty set, and may fail as forbidden or not found when only Namespaces are left.
     /// # Errors
-    /// As [`Engine::delete`].
-    pub async fn delete_seen(
-        &self,
-        set: &mut ApplySet,
-        live: &Live,
-        run: Run<'_>,
-    ) -> Result<Outcome, EngineError> {
-        self.guard(set, run.guard).await?;
-        self.dismiss(set, live, run).await
+    /// `InUse` before anything was touched.
+    pub async fn delete(&self, planned: &mut PlannedSet, run: Run<'_>) -> Result<Outcome, EngineError> {
+        let server = self.server.retrying_until(run.until);
+        let engine = Engine { server: &server, ..*self };
+        let PlannedSet { set, live, plan, .. } = planned;
+        engine.guard(set, run.guard).await?;
+        let mut ledger = Ledger::open(set, run.record);
+        ledger.set.schedule_deletion();
+        let mut remover = Remover { engine, ledger: &mut ledger, live, until: run.until };
+        match remover.remove(&plan.steps).await {
+            Ok(blockers) if blockers.is_empty() => Ok(Outcome::Done),
+            Ok(blockers) => Ok(Outcome::Waiting(blockers)),
+            Err(error) => {
+                // What went wrong first is the news.
+                let _ = ledger.keep().await;
+                Err(error)
+            }
+        }
     }
 
     async fn look(&self, sought: Sought<'_>, by_name: ByName, detail: Detail) -> Result<Live, ApiError> {
@@ -271,22 +275,6 @@ impl Engine<'_> {
         }
         let definitions = self.server.in_use(set, self.marks, self.options).await?;
         if definitions.is_empty() { Ok(()) } else { Err(EngineError::InUse { definitions }) }
-    }
-
-    async fn dismiss(&self, set: &mut ApplySet, live: &Live, run: Run<'_>) -> Result<Outcome, EngineError> {
-        let plan = plan_delete(set, live, self.marks, self.options);
-        let mut ledger = Ledger::open(set, run.record);
-        ledger.set.schedule_deletion();
-        let mut remover = Remover { engine: *self, ledger: &mut ledger, live, until: run.until };
-        match remover.remove(&plan.steps).await {
-            Ok(blockers) if blockers.is_empty() => Ok(Outcome::Done),
-            Ok(blockers) => Ok(Outcome::Waiting(blockers)),
-            Err(error) => {
-                // What went wrong first is the news.
-                let _ = ledger.keep().await;
-                Err(error)
-            }
-        }
     }
 
     /// The definition of a kind that others still use stays, and with it everything of the run.

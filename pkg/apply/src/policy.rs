@@ -69,8 +69,8 @@ impl DeletePolicy {
         matches!(self, Self::Orphan | Self::OrphanOnApply)
     }
 
-    /// Whether it stays when all of its set is deleted.
-    pub(crate) fn orphans_all(self) -> bool {
+    /// True if the object stays when all of its set is deleted.
+    pub fn orphans_all(self) -> bool {
         matches!(self, Self::Orphan | Self::OrphanOnDelete)
     }
 }

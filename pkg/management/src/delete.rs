@@ -16,14 +16,11 @@ mod left;
 mod namespace;
 mod rights;
 
-use apply::{ApiError, InUse, Plan, PlannedSet};
+use apply::{ApiError, ApplySet, Detail, InUse, Item, Live, PlannedSet};
 use futures::future::try_join_all;
 use provider::InstalledProvider;
 
-use self::{
-    choose::choose,
-    going::{Going, steps},
-};
+use self::{choose::choose, going::Going};
 use crate::{
     CertManagerPlan, ContractCheck, Event, LifecycleError, LifecyclePlan, ManagementCluster, OnUnfinished,
     ProviderPlan, ProvidersRequest, Verb, WaitFor,
@@ -50,6 +47,8 @@ pub struct DeleteRequest {
     pub include_namespaces: bool,
     /// What to wait for in the end: that all is gone.
     pub wait: WaitFor,
+    /// True if the objects are looked at with all their fields, for a plan that is shown or saved.
+    pub thorough: bool,
     /// The reaction to an unfinished upgrade or move.
     pub unfinished: OnUnfinished,
 }
@@ -95,9 +94,9 @@ pub async fn plan_delete(
         }
     }
     let each = chosen.iter().zip(&applied).zip(&going);
-    let plans: Vec<Plan> =
-        each.map(|((one, applied), going)| steps(&applied.set, &one.namespace, *going)).collect();
-    cluster.check_rights(request, &chosen, &plans).await?;
+    let all: Vec<ApplySet> =
+        each.map(|((one, applied), going)| going.of(&applied.set, &one.namespace)).collect();
+    cluster.check_rights(request, &chosen, &all).await?;
     if request.include_crds {
         check_use(cluster, &chosen, &applied).await?;
     } else {
@@ -106,26 +105,42 @@ pub async fn plan_delete(
     for (one, _) in chosen.iter().zip(&going).filter(|(_, going)| going.namespace) {
         warnings.extend(cluster.foreign_objects_of(one, &applied).await?);
     }
-    let providers = chosen.into_iter().zip(applied).zip(plans);
+    let detail = if request.thorough { Detail::Full } else { Detail::Metadata };
+    let lives = cluster.look_at_all(&chosen, &all, detail).await?;
+    let providers = chosen.into_iter().zip(applied).zip(all.iter().zip(lives));
     Ok(LifecyclePlan {
         verb: Verb::Delete,
         cert_manager: CertManagerPlan::None,
         cert_manager_objects: None,
-        providers: providers.map(|((one, applied), plan)| provider_plan(one, applied, plan)).collect(),
+        providers: providers
+            .map(|((one, applied), (going, live))| provider_plan(one, applied, going, live))
+            .collect(),
         ignored: Vec::new(),
         warnings,
         unfinished_init: inventory.unfinished.is_some(),
     })
 }
 
-fn provider_plan(installed: InstalledProvider, applied: Applied, plan: Plan) -> ProviderPlan {
+fn provider_plan(
+    installed: InstalledProvider,
+    applied: Applied,
+    going: &ApplySet,
+    live: Live,
+) -> ProviderPlan {
+    let (marks, options) = (marks(&installed.id), options(&installed.namespace));
+    let is_own_namespace = |item: &Item| item.key == namespace::key_of(&installed.namespace);
+    let (own_namespace, items): (Vec<_>, Vec<_>) = going.items.iter().cloned().partition(is_own_namespace);
+    let mut plan = apply::plan_delete(&ApplySet { items }, &live, &marks, &options);
+    // It may carry the label of another provider that was put into it.
+    let last = apply::plan_delete(&ApplySet { items: own_namespace }, &Live::default(), &marks, &options);
+    plan.steps.extend(last.steps);
     ProviderPlan {
         id: installed.id,
         namespace: installed.namespace,
         from: Some(installed.version),
         to: None,
         kustomization: None,
-        objects: PlannedSet { set: applied.set, plan, ..PlannedSet::default() },
+        objects: PlannedSet { set: applied.set, live, plan, ..PlannedSet::default() },
     }
 }
 

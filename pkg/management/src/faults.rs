@@ -94,6 +94,7 @@ fn everything() -> DeleteRequest {
         include_crds: true,
         include_namespaces: true,
         wait: WAIT,
+        thorough: false,
         unfinished: OnUnfinished::Refuse,
     }
 }

@@ -69,6 +69,7 @@ async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider()
         include_crds: false,
         include_namespaces: false,
         wait,
+        thorough: false,
         unfinished: OnUnfinished::Refuse,
     };
     let third = cluster(&fixture).await;

@@ -99,6 +99,7 @@ impl Delete {
                 include_crds: *include_crds,
                 include_namespaces: *include_namespaces,
                 wait,
+                thorough: self.plan.is_thorough(),
                 unfinished: self.unfinished.reaction(),
             });
         }
@@ -107,6 +108,7 @@ impl Delete {
             include_crds: include_crd,
             include_namespaces: include_namespace,
             wait,
+            thorough: self.plan.is_thorough(),
             unfinished: self.unfinished.reaction(),
         })
     }

@@ -59,12 +59,13 @@ async fn a_deletion_goes_on_as_soon_as_the_finalizer_is_gone() {
     let record = InConfigMap::of(&lab.server);
     let until = std::time::Instant::now().checked_add(Duration::from_mins(1));
     let run = apply::Run { until, ..apply::Run::new(&record) };
-    let (engine, mut set) = (lab.engine(), lab.set.clone());
+    let engine = lab.engine();
+    let mut planned = engine.plan_deletion(lab.set.clone()).await.unwrap();
     let freed = json!({"metadata": {"finalizers": null}});
     let release = lab.fixture.merge(CONFIG_MAP, "default/a", &freed);
-    let (outcome, ()) = tokio::join!(engine.delete(&mut set, run), release);
+    let (outcome, ()) = tokio::join!(engine.delete(&mut planned, run), release);
     assert_eq!(waiting(outcome), ["done"]);
-    assert!(set.items.is_empty());
+    assert!(planned.set.items.is_empty());
 }
 
 // Row: ENG-63

@@ -215,10 +215,10 @@ async fn a_record_may_live_in_a_namespace_of_its_set() {
     let mut planned = lab.planned(&yaml, ByName::Applied).await.unwrap();
     let counter = lab.count();
     assert_eq!(lab.engine().apply(&mut planned, run).await.unwrap(), Outcome::Done);
-    let mut set = planned.set;
     let order: Vec<_> = counter.requests().iter().map(|request| request.resource.clone()).collect();
     assert_eq!(order, ["namespaces", "configmaps", "configmaps", "configmaps"]);
-    assert_eq!(lab.engine().delete(&mut set, run).await.unwrap(), Outcome::Done);
+    let mut planned = lab.engine().plan_deletion(planned.set).await.unwrap();
+    assert_eq!(lab.engine().delete(&mut planned, run).await.unwrap(), Outcome::Done);
     assert!(lab.fixture.get(NAMESPACE, "home").await.is_none());
-    assert!(set.items.is_empty());
+    assert!(planned.set.items.is_empty());
 }

@@ -35,7 +35,10 @@ async fn nothing_is_deleted_while_somebody_uses_a_kind_of_the_set() {
          Widget team/four, Widget team/one, Widget team/three and at least 1 more"
     );
     assert_eq!(writes(&counter), Vec::<String>::new());
-    assert_eq!(counter.reads().to_string(), "1 list widgets");
+    assert_eq!(
+        counter.reads().to_string(),
+        "1 list configmaps, 1 list customresourcedefinitions, 2 list widgets"
+    );
     assert_eq!(lab.phase("ConfigMap", "a"), Some((Phase::Ready, "Current")));
 }
 

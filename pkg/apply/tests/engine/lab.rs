@@ -149,11 +149,11 @@ impl Lab {
     }
 
     pub(crate) async fn delete(&mut self) -> Result<Outcome, EngineError> {
-        let mut set = self.set.clone();
         let record = InConfigMap::of(&self.server);
         let run = Run { until: self.until.map(|time| Instant::now() + time), ..Run::new(&record) };
-        let outcome = self.engine().delete(&mut set, run).await;
-        self.set = set;
+        let mut planned = self.engine().plan_deletion(self.set.clone()).await?;
+        let outcome = self.engine().delete(&mut planned, run).await;
+        self.set = planned.set;
         outcome
     }
 

@@ -3,7 +3,7 @@ use std::{mem, time::Duration};
 use api::{ProviderId, ProviderType, labels};
 use apply::{
     ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Engine, Guard, Item, List, Live, Marks,
-    ObjectKey, Outcome, Phase, PlannedSet, Record, RecordAt, Revision, Run, Sought,
+    ObjectKey, Outcome, Phase, Plan, PlannedSet, Record, RecordAt, Revision, Run, Sought, Step,
 };
 use futures::{FutureExt as _, future::BoxFuture, future::try_join_all};
 use provider::InstalledProvider;
@@ -32,9 +32,8 @@ pub async fn delete_providers(
 ) -> Result<Option<NotReady>, LifecycleError> {
     let begun = Instant::now();
     let mut leaving = Vec::new();
-    let lives = cluster.look_at_all(&plan.providers).await?;
-    for (provider, live) in plan.providers.iter_mut().zip(lives) {
-        leaving.extend(cluster.delete_provider(provider, &live).await?);
+    for provider in &mut plan.providers {
+        leaving.extend(cluster.delete_provider(provider).await?);
     }
     if plan.unfinished_init {
         cluster.forget_unfinished_init().await?;
@@ -85,26 +84,22 @@ impl Record for Unrecorded {
 
 impl ManagementCluster {
     /// What is there of all providers, in their order.
-    async fn look_at_all(&self, providers: &[ProviderPlan]) -> Result<Vec<Live>, ApiError> {
-        let goes = |provider: &ProviderPlan| {
-            let goes = |item: &&Item| provider.objects.plan.steps.iter().any(|step| step.key == item.key);
-            let set = ApplySet { items: provider.objects.set.items.iter().filter(goes).cloned().collect() };
-            (marks(&provider.id), set)
-        };
-        let going: Vec<_> = providers.iter().map(goes).collect();
-        let nothing = DesiredSet::default();
-        let sought = going.iter().map(|(marks, set)| Sought { marks, set, desired: &nothing });
-        self.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, Detail::Metadata).await
+    pub(super) async fn look_at_all(
+        &self,
+        providers: &[InstalledProvider],
+        going: &[ApplySet],
+        detail: Detail,
+    ) -> Result<Vec<Live>, ApiError> {
+        let (marks, nothing): (Vec<_>, _) =
+            (providers.iter().map(|one| marks(&one.id)).collect(), DesiredSet::default());
+        let sought = marks.iter().zip(going).map(|(marks, set)| Sought { marks, set, desired: &nothing });
+        self.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, detail).await
     }
 
     /// Tells all objects of a provider to go, then its namespace, and forgets it; gives what is not gone yet.
-    async fn delete_provider(
-        &self,
-        provider: &mut ProviderPlan,
-        live: &Live,
-    ) -> Result<Vec<Batch>, LifecycleError> {
+    async fn delete_provider(&self, provider: &mut ProviderPlan) -> Result<Vec<Batch>, LifecycleError> {
         let InstalledProvider { id, version, namespace } = provider.as_it_is();
-        let PlannedSet { set, plan, .. } = &mut provider.objects;
+        let PlannedSet { set, live, plan, .. } = &mut provider.objects;
         let event = (id.clone(), version.clone(), namespace.clone());
         self.events.send(&Event::Deleting { provider: event.0, version: event.1, namespace: event.2 });
         let goes = |item: &Item| plan.steps.iter().any(|step| step.key == item.key);
@@ -120,7 +115,10 @@ impl ManagementCluster {
             ProviderRecord { cluster: self.clone(), id: id.clone(), version, namespace: namespace.clone() };
         let batch = Batch { marks: marks(&id), provider: id.clone(), namespace: namespace.clone(), items };
         let remaining = Remaining { record: &record, staying: &staying };
-        let mut leaving = vec![self.tell_to_go(batch, &remaining, Some(live)).await?];
+        let of_batch = |step: &&Step| batch.items.iter().any(|item| item.key == step.key);
+        let steps = plan.steps.iter().filter(of_batch).cloned().collect();
+        let seen = Some((Plan { steps }, mem::take(live)));
+        let mut leaving = vec![self.tell_to_go(batch, &remaining, seen).await?];
         if !own_namespace.is_empty() {
             let marks = self.marks_of_namespace(&id, &namespace).await?;
             let batch =
@@ -141,9 +139,9 @@ impl ManagementCluster {
         &self,
         batch: Batch,
         record: &dyn Record,
-        live: Option<&Live>,
+        seen: Option<(Plan, Live)>,
     ) -> Result<Batch, LifecycleError> {
-        let (_, batch) = self.run(batch, record, None, live).await?;
+        let (_, batch) = self.run(batch, record, None, seen).await?;
         if batch.items.iter().all(is_told_to_go) {
             return Ok(batch);
         }
@@ -155,13 +153,13 @@ impl ManagementCluster {
         Err(NotReady { after: begun.elapsed(), blockers }.into())
     }
 
-    /// Gives what is left, and what holds it. What was just looked at is not looked at again.
+    /// Carries out a plan, or makes one. Gives what is left, and what holds it.
     async fn run(
         &self,
         batch: Batch,
         record: &dyn Record,
         until: Option<Instant>,
-        live: Option<&Live>,
+        seen: Option<(Plan, Live)>,
     ) -> Result<(Vec<Blocker>, Batch), LifecycleError> {
         let Batch { provider, namespace, marks, items } = batch;
         if items.is_empty() {
@@ -172,17 +170,17 @@ impl ManagementCluster {
         let until = until.map(Instant::into_std);
         // The plan has looked at the definitions of all providers.
         let run = Run { record_at: RecordAt::Start, guard: Guard::Checked, until, ..Run::new(record) };
-        let mut set = ApplySet { items };
-        let outcome = match live {
-            Some(live) => Box::pin(engine.delete_seen(&mut set, live, run)).await,
-            None => Box::pin(engine.delete(&mut set, run)).await,
+        let set = ApplySet { items };
+        let mut planned = match seen {
+            Some((plan, live)) => PlannedSet { set, live, plan, ..PlannedSet::default() },
+            None => engine.plan_deletion(set).await?,
         };
-        let blockers = match outcome {
+        let blockers = match Box::pin(engine.delete(&mut planned, run)).await {
             Ok(Outcome::Done) => Vec::new(),
             Ok(Outcome::Waiting(blockers)) => blockers,
             Err(source) => return Err(LifecycleError::objects(Verb::Delete, provider, source)),
         };
-        Ok((blockers, Batch { provider, namespace, marks, items: set.items }))
+        Ok((blockers, Batch { provider, namespace, marks, items: planned.set.items }))
     }
 
     /// A namespace that several providers were put into carries the label of one of them.

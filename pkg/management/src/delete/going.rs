@@ -1,4 +1,4 @@
-use apply::{Action, ApplySet, DeletePolicy, Item, Plan, Stage, Step, delete_priority};
+use apply::{ApplySet, Item};
 
 /// What goes beside what always does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,6 +10,12 @@ pub(super) struct Going {
 }
 
 impl Going {
+    /// The objects of a provider that go.
+    pub(super) fn of(self, set: &ApplySet, namespace: &str) -> ApplySet {
+        let items = set.items.iter().filter(|item| self.takes(item, namespace));
+        ApplySet { items: items.cloned().collect() }
+    }
+
     fn takes(self, item: &Item, namespace: &str) -> bool {
         if item.key.is("apiextensions.k8s.io", "CustomResourceDefinition") {
             self.definitions
@@ -18,29 +24,5 @@ impl Going {
         } else {
             true
         }
-    }
-}
-
-/// What is to be done, without a question to the server: what is gone already counts as deleted.
-pub(super) fn steps(set: &ApplySet, namespace: &str, going: Going) -> Plan {
-    let items = set.items.iter().filter(|item| going.takes(item, namespace));
-    let mut steps: Vec<_> = items.map(step).collect();
-    steps.sort_by(|one, other| {
-        (one.wave, one.priority, &one.key).cmp(&(other.wave, other.priority, &other.key))
-    });
-    Plan { steps }
-}
-
-fn step(item: &Item) -> Step {
-    let stays = matches!(item.delete_policy, DeletePolicy::Orphan | DeletePolicy::OrphanOnDelete);
-    Step {
-        key: item.key.clone(),
-        action: if stays { Action::Orphan } else { Action::Delete },
-        wave: item.delete_order,
-        stage: Stage::default(),
-        priority: delete_priority(&item.key),
-        purge_wave: None,
-        unowned: false,
-        why: None,
     }
 }

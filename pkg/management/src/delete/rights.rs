@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::ProviderType;
-use apply::{Action, ApiKind, GroupKind, Kinds, ObjectKey, Permission, Plan};
+use apply::{ApiKind, ApplySet, GroupKind, Kinds, ObjectKey, Permission};
 use provider::InstalledProvider;
 
 use super::DeleteRequest;
@@ -28,13 +28,13 @@ impl ManagementCluster {
         &self,
         request: &DeleteRequest,
         chosen: &[InstalledProvider],
-        plans: &[Plan],
+        going: &[ApplySet],
     ) -> Result<(), LifecycleError> {
         if chosen.is_empty() {
             return Ok(());
         }
         let kinds = self.server.kinds().await?;
-        let wanted = wanted(request, chosen, plans, &kinds);
+        let wanted = wanted(request, chosen, going, &kinds);
         let (_, problems) = self.check_permissions(&wanted).await?;
         if problems.is_empty() { Ok(()) } else { Err(Problems { problems }.into()) }
     }
@@ -43,13 +43,13 @@ impl ManagementCluster {
 fn wanted(
     request: &DeleteRequest,
     chosen: &[InstalledProvider],
-    plans: &[Plan],
+    going: &[ApplySet],
     kinds: &Kinds,
 ) -> Vec<Permission> {
     let mut rights = Rights { kinds, wanted: BTreeSet::new(), looked_at: BTreeMap::new() };
-    for (installed, plan) in chosen.iter().zip(plans) {
-        let going = plan.steps.iter().filter(|step| step.action == Action::Delete);
-        going.for_each(|step| rights.delete(&step.key));
+    for (installed, going) in chosen.iter().zip(going) {
+        let going = going.items.iter().filter(|item| !item.delete_policy.orphans_all());
+        going.for_each(|item| rights.delete(&item.key));
         rights.forget(installed);
     }
     rights.look(request.wait.timeout.is_some());
@@ -107,10 +107,10 @@ mod tests {
     use super::*;
     use crate::{
         OnUnfinished, WaitFor,
-        delete::going::{Going, steps},
+        delete::going::Going,
         testing::{core, docker, installed},
     };
-    use apply::{ApplySet, Item};
+    use apply::Item;
 
     /// A kind, its plural, and whether it lives in namespaces.
     const KINDS: [(&str, &str, &str, bool); 4] = [
@@ -148,11 +148,12 @@ mod tests {
             include_crds: going.definitions,
             include_namespaces: going.namespace,
             wait: WaitFor { timeout, must_be_ready: false },
+            thorough: false,
             unfinished: OnUnfinished::Refuse,
         };
-        let plan = |one: &InstalledProvider| steps(&set(&one.namespace), &one.namespace, going);
-        let plans: Vec<_> = providers.iter().map(plan).collect();
-        let wanted = wanted(&request, providers, &plans, &kinds);
+        let of = |one: &InstalledProvider| going.of(&set(&one.namespace), &one.namespace);
+        let all: Vec<_> = providers.iter().map(of).collect();
+        let wanted = wanted(&request, providers, &all, &kinds);
         // Every change takes those of the lease.
         let others = wanted.iter().filter(|permission| permission.resource != "leases");
         others.map(ToString::to_string).collect()

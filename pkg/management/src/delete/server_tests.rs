@@ -34,6 +34,7 @@ fn everything() -> DeleteRequest {
         include_crds: true,
         include_namespaces: true,
         wait: WaitFor { timeout: Some(Duration::from_secs(20)), must_be_ready: true },
+        thorough: false,
         unfinished: OnUnfinished::Refuse,
     }
 }
@@ -46,6 +47,7 @@ fn only(id: &ProviderId) -> DeleteRequest {
         include_crds: false,
         include_namespaces: false,
         wait,
+        thorough: false,
         unfinished: OnUnfinished::Refuse,
     }
 }

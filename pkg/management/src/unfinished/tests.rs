@@ -42,6 +42,7 @@ async fn plans(fixture: &Fixture, unfinished: OnUnfinished) -> [Result<Vec<Strin
         include_crds: false,
         include_namespaces: false,
         wait: NO_WAIT,
+        thorough: false,
         unfinished,
     };
     [
