@@ -241,3 +241,75 @@ fn progress_counts_providers_and_their_objects() {
     let last = steps.iter().rfind(|line| line["step"] == "applied").unwrap();
     assert_eq!((&last["counts"]["number"], &last["counts"]["of"]), (&4.into(), &4.into()));
 }
+
+/// The steps of a report: the action, and the object as `resource namespace/name`.
+fn steps(report: &serde_json::Value) -> Vec<(String, String)> {
+    let steps = |owner: &serde_json::Value| owner["steps"].as_array().cloned().unwrap_or_default();
+    let providers = report["providers"].as_array().unwrap().iter().flat_map(steps);
+    let told = |step: serde_json::Value| {
+        let text = |field: &str| step["object"][field].as_str().unwrap_or_default();
+        let resource = format!("{}s", text("kind").to_lowercase());
+        let object = format!("{resource} {}/{}", text("namespace"), text("name"));
+        (step["action"].as_str().unwrap().to_owned(), object)
+    };
+    steps(&report["certManager"]).into_iter().chain(providers).map(told).collect()
+}
+
+/// A request of the log, as steps are written: `patch /apis/apps/v1/namespaces/ns/deployments/a?force=true`. None for a
+/// record of the program itself.
+fn written(request: &str) -> Option<(String, String)> {
+    let (verb, path) = request.split_once(' ').unwrap();
+    let path = path.split('?').next().unwrap().trim_start_matches("/apis/").trim_start_matches("/api/");
+    let parts: Vec<&str> = path.split('/').collect();
+    let (namespace, rest) = match parts.iter().position(|part| *part == "namespaces") {
+        Some(at) if parts.len() > at + 2 => (parts[at + 1], &parts[at + 2..]),
+        Some(at) => ("", &parts[at..]),
+        None => ("", &parts[parts.len() - 2..]),
+    };
+    let (resource, name) = (rest[0], rest.get(1).copied().unwrap_or_default());
+    let is_own = matches!(resource, "leases" | "providers")
+        || name == "providers.clusterctl.cluster.x-k8s.io"
+        || resource == "configmaps" && name.starts_with("capstan.")
+        || resource == "secrets" && (name.is_empty() || name.starts_with("capstan-upgrade"));
+    (!is_own).then(|| (verb.to_owned(), format!("{resource} {namespace}/{name}")))
+}
+
+#[test]
+fn what_is_written_is_what_was_planned_object_by_object() {
+    let lab = Lab::start(&[]);
+    let deployment = "/apis/apps/v1/namespaces/cluster-api-system/deployments/cluster-api-manager";
+    for verb in [
+        INIT,
+        INIT,
+        UPGRADE,
+        "upgrade rollback",
+        UPGRADE,
+        "delete --all",
+        INIT,
+        "delete --all --include-crd --include-namespace",
+    ] {
+        let gone = (verb == "delete --all").then_some("deployments cluster-api-system/cluster-api-manager");
+        if gone.is_some() {
+            assert_eq!(lab.send("DELETE", deployment, ""), 200);
+        }
+        let planned = steps(&json(&lab.done(&format!("{verb} --dry-run -o json")).stdout));
+        let before = lab.writes().len();
+        let done = steps(&json(&lab.done(&format!("{verb} -o json")).stdout));
+        assert_eq!(planned, done, "{verb}");
+        let mut writes: Vec<_> =
+            lab.writes()[before..].iter().filter_map(|request| written(request)).collect();
+        let request_of = |(action, object): &(String, String)| {
+            let request = match action.as_str() {
+                "create" | "update" | "adopt" => "patch",
+                "delete" if gone == Some(object.as_str()) => None?,
+                "delete" => "delete",
+                _ => None?,
+            };
+            Some((request.to_owned(), object.clone()))
+        };
+        let mut expected: Vec<_> = planned.iter().filter_map(request_of).collect();
+        writes.sort();
+        expected.sort();
+        assert_eq!(writes, expected, "{verb}");
+    }
+}
