@@ -1,9 +1,17 @@
-//! Plans of real providers, as people read them.
+//! Plans of real providers as people read them, and what becomes of plans.
 
-use support::fixture::Fixture;
+use serde_json::Value;
+use support::{api_server::Source, fixture::Fixture};
 
-use super::peer::{FIRST_REAL, Management};
-use crate::corpus::{config, corpus};
+use super::peer::{FIRST, FIRST_REAL, Management, SECOND};
+use crate::{
+    corpus::{config, corpus},
+    say,
+    server::{Server, differences},
+};
+
+const ROLLBACK: &[&str] = &["upgrade", "rollback"];
+const DELETE: &[&str] = &["delete", "--all", "--include-crd"];
 
 const UPGRADE: &[&str] = &["upgrade", "apply", "--contract", "v1beta2"];
 
@@ -36,4 +44,60 @@ async fn the_diff_of_a_real_upgrade_fits_300_lines() {
     assert!(!diff.contains("caBundle"));
     let full = cluster.capstan(&[UPGRADE, &["--diff=full"]].concat());
     assert!(full.lines().count() > 1_000 && full.contains("controller-gen.kubebuilder.io/version: v0.21.0"));
+}
+
+/// The steps of a report: the action, and the object by kind and place.
+fn steps(report: &str) -> Vec<(String, String)> {
+    let report: Value = serde_json::from_str(report).unwrap();
+    let steps = |owner: &Value| owner["steps"].as_array().cloned().unwrap_or_default();
+    let providers = report["providers"].as_array().unwrap().iter().flat_map(steps);
+    let told = |step: Value| {
+        let text = |field: &str| step["object"][field].as_str().unwrap_or_default().to_owned();
+        let place = if text("namespace").is_empty() { String::new() } else { text("namespace") + "/" };
+        let action = step["action"].as_str().unwrap().to_owned();
+        (action, format!("{} {place}{}", text("kind"), text("name")))
+    };
+    steps(&report["certManager"]).into_iter().chain(providers).map(told).collect()
+}
+
+/// True for a record of the program itself.
+fn is_own(object: &str) -> bool {
+    let (kind, place) = object.split_once(' ').unwrap();
+    let name = place.rsplit('/').next().unwrap();
+    matches!(kind, "Lease" | "Provider")
+        || name == "providers.clusterctl.cluster.x-k8s.io"
+        || kind == "ConfigMap" && name.starts_with("capstan.")
+        || kind == "Secret" && name.starts_with("capstan-upgrade")
+}
+
+async fn changes_are_those_of_the_plan(server: Server) {
+    let cluster = Management::new(server.kubeconfig());
+    for verb in [FIRST, SECOND, ROLLBACK, SECOND, DELETE] {
+        // A definition that is still going is no longer served.
+        let wait: &[&str] = if verb == DELETE { &[] } else { &["--no-wait"] };
+        let planned = steps(&cluster.capstan(&[verb, &["--dry-run", "-o", "json"]].concat()));
+        let before = server.everything().await;
+        let done = steps(&cluster.capstan(&[verb, wait, &["-o", "json"]].concat()));
+        assert_eq!(planned, done, "{verb:?}");
+        let changed = differences(&before, &server.everything().await);
+        let unplanned = changed.iter().filter(|object| {
+            let is_planned = |(action, step): &(String, String)| step == *object && action != "keep";
+            !is_own(object) && !planned.iter().any(is_planned)
+        });
+        assert_eq!(unplanned.collect::<Vec<_>>(), Vec::<&String>::new(), "{verb:?}");
+        let come_and_go = planned.iter().filter(|(action, _)| matches!(action.as_str(), "create" | "delete"));
+        let missed = come_and_go.filter(|(_, object)| !changed.contains(object));
+        assert_eq!(missed.collect::<Vec<_>>(), Vec::<&(String, String)>::new(), "{verb:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_changes_on_a_sandbox_but_what_was_planned() {
+    changes_are_those_of_the_plan(Server::sandbox().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_changes_on_a_real_api_server_but_what_was_planned() {
+    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
+    changes_are_those_of_the_plan(Server::real(&source)).await;
 }
