@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use api::{ProviderId, ProviderType};
-use apply::List;
+use apply::{Action, List};
 use manifest::Object;
 use sandbox::Switches;
 use serde_json::json;
@@ -21,6 +21,8 @@ use crate::{
 
 const CLUSTER_ROLE: Kind =
     Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles").of_the_cluster();
+const SERVICE: Kind = Kind::new("", "v1", "Service", "services");
+const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 const CLUSTER: Kind = Kind::new("cluster.x-k8s.io", "v1beta2", "Cluster", "clusters");
 
 /// Nothing but what must be: no one waits for Deployments here.
@@ -399,4 +401,26 @@ async fn a_namespace_that_no_provider_brought_stays() {
     assert_eq!(cluster.inventory().await.unwrap().of(&docker()).count(), 0);
     let left = fixture.get(NAMESPACE, &docker_system).await.unwrap();
     assert!(left["metadata"]["deletionTimestamp"].is_null(), "{left:#}");
+}
+
+#[tokio::test]
+async fn what_belongs_to_others_or_is_gone_is_planned_so_and_the_run_does_that() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    let request = only(&docker());
+    let system = "infrastructure-docker-system";
+    let [theirs, gone] = ["webhook", "manager"].map(|name| format!("{system}/{name}"));
+    let label = json!({"metadata": {"labels": {"cluster.x-k8s.io/provider": "infrastructure-aws"}}});
+    fixture.merge(SERVICE, &theirs, &label).await;
+    fixture.delete(DEPLOYMENT, &gone).await;
+    let mut plan = plan_delete(&cluster, &request).await.unwrap();
+    let step = |kind: &str, name: &str| {
+        let mut steps = plan.providers[0].objects.plan.steps.iter();
+        let step = steps.find(|step| step.key.kind == kind && step.key.name == name).unwrap();
+        (step.action, step.why.clone().unwrap_or_default())
+    };
+    assert_eq!(step("Service", "webhook"), (Action::Orphan, "belongs to `infrastructure-aws`".to_owned()));
+    assert_eq!(step("Deployment", "manager"), (Action::Delete, "is gone already".to_owned()));
+    delete_providers(&cluster, &request, &mut plan).await.unwrap();
+    assert!(fixture.get(SERVICE, &theirs).await.is_some());
 }
