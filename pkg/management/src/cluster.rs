@@ -7,12 +7,17 @@ use apply::{
     ApiError, ApiKind, Apply, EventSink, Lease, LeaseName, ObjectKey, Onto, Permission, Revision, Server,
 };
 use manifest::Object;
+use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
-use crate::{ClusterIdentity, Event, inventory::FIELD_MANAGER};
+use crate::{Event, inventory::FIELD_MANAGER};
 
 /// The most tries to write an object that capstan keeps for itself while another tool writes it too.
 const ATTEMPTS: usize = 4;
+
+/// The namespace of the control plane. It exists on every cluster and cannot be deleted, also before the first provider is
+/// installed.
+const SYSTEM_NAMESPACE: &str = "kube-system";
 
 /// A management cluster that is reached. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -48,16 +53,45 @@ impl Revisions {
     }
 }
 
+/// A cluster, whatever it is called in a kubeconfig.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClusterIdentity {
+    /// The uid of its namespace `kube-system`.
+    pub uid: String,
+    /// Its address, for messages.
+    pub address: String,
+}
+
 impl ManagementCluster {
     /// Takes a server and a place for events.
     pub fn new(server: Server, events: EventSink<Event>) -> Self {
         Self { server, events, revisions: Revisions::default(), identity: Arc::default() }
     }
 
-    /// The Lease object of a management cluster. Its namespace exists on every cluster and cannot be deleted, also before the
-    /// first provider is installed.
+    /// The Lease object of a management cluster.
     pub fn lease_name() -> LeaseName {
-        LeaseName { namespace: "kube-system".to_owned(), name: "capstan".to_owned() }
+        LeaseName { namespace: SYSTEM_NAMESPACE.to_owned(), name: "capstan".to_owned() }
+    }
+
+    /// The identity of the cluster, asked for once.
+    /// # Errors
+    /// Also where there is no namespace `kube-system`: then it cannot be told from another.
+    pub async fn identity(&self) -> Result<ClusterIdentity, ApiError> {
+        self.identity.get_or_try_init(|| self.read_identity()).await.cloned()
+    }
+
+    async fn read_identity(&self) -> Result<ClusterIdentity, ApiError> {
+        let kind = served("", "v1", "Namespace", "namespaces", false);
+        let address = self.server.address().to_owned();
+        match self.server.get(&kind, "", SYSTEM_NAMESPACE).await? {
+            Some(namespace) => Ok(ClusterIdentity { uid: Revision::of(&namespace).uid, address }),
+            None => Err(ApiError::Answer {
+                action: format!("tell the cluster by its namespace `{SYSTEM_NAMESPACE}`"),
+                server: address,
+                code: 404,
+                problem: "it is not there".to_owned(),
+            }),
+        }
     }
 
     /// The same cluster, for a run that holds a lease: see [`Server::under`].

@@ -62,7 +62,7 @@ mod workload_kubeconfig;
 pub use cert_manager::{
     CertManagerError, CertManagerManifest, CertManagerManifestError, CertManagerPlan, cert_manager_manifest,
 };
-pub use cluster::ManagementCluster;
+pub use cluster::{ClusterIdentity, ManagementCluster};
 pub use contract::{ContractCheck, ContractError};
 pub use delete::{DeleteError, DeleteRequest, NotChosen, delete_providers, plan_delete};
 pub use describe::{
@@ -84,12 +84,12 @@ pub use inventory::{InventoryError, ProviderInventory};
 pub use mover::{
     Aborted, ArchiveError, ArchiveInput, ArchiveKeys, ArchiveLock, ArchiveOutput, ArchiveWriter, Backup,
     BackupAbout, BackupContents, BackupIndex, BackupManifest, BackupObject, BackupProvider, ClusterChoice,
-    ClusterIdentity, Holder, Identity, JournalError, JournalKeeper, JournalStore, KeepSaved, KeyError,
-    KeyFileError, LeftOut, MoveError, MoveJournal, MoveOutcome, MovePhase, MovePlan, MoveReport, MoveRequest,
-    MoveSide, OnDifference, OnTarget, OpenSave, OpenSaves, Passphrase, PausedObject, Recipient,
-    RestoreOptions, Restored, Route, SaveInto, SaveRest, Saved, SavedFile, SavedObject, SavedObjects, Seal,
-    SealedOutput, abort_move, abort_without_target, carry_out_move, complete_without_source, move_report,
-    move_state, open_saves, plan_move, plan_restore, plan_save, read_archive, restore_objects, resume_saved,
+    Holder, Identity, JournalError, JournalKeeper, JournalStore, KeepSaved, KeyError, KeyFileError, LeftOut,
+    MoveError, MoveJournal, MoveOutcome, MovePhase, MovePlan, MoveReport, MoveRequest, MoveSide,
+    OnDifference, OnTarget, OpenSave, OpenSaves, Passphrase, PausedObject, Recipient, RestoreOptions,
+    Restored, Route, SaveInto, SaveRest, Saved, SavedFile, SavedObject, SavedObjects, Seal, SealedOutput,
+    abort_move, abort_without_target, carry_out_move, complete_without_source, move_report, move_state,
+    open_saves, plan_move, plan_restore, plan_save, read_archive, restore_objects, resume_saved,
     save_objects, verify_archive,
 };
 pub use plan::{

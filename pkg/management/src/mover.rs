@@ -56,8 +56,8 @@ pub use archive::{
     KeyFileError, Passphrase, Recipient, Seal, SealedOutput, read_archive, verify_archive,
 };
 pub use journal::{
-    ClusterIdentity, Holder, JournalError, JournalKeeper, JournalStore, MoveJournal, MovePhase, MoveReport,
-    MoveSide, PausedObject, move_report, move_state,
+    Holder, JournalError, JournalKeeper, JournalStore, MoveJournal, MovePhase, MoveReport, MoveSide,
+    PausedObject, move_report, move_state,
 };
 pub(crate) use journal::{JOURNAL_NAME, unfinished_move};
 pub use lost::{abort_without_target, complete_without_source};

@@ -27,8 +27,8 @@ use provider::InstalledProvider;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{ClusterIdentity, LeftOut, MoveError, MovePlan, SaveRest, SavedObjects, plan::identity};
-use crate::{ManagementCluster, TypeFacts};
+use super::{LeftOut, MoveError, MovePlan, SaveRest, SavedObjects, plan::identity};
+use crate::{ClusterIdentity, ManagementCluster, TypeFacts};
 
 pub use contents::BackupContents;
 pub use error::ArchiveError;

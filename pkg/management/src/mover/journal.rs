@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{ClusterChoice, MoveRequest, save::is_mark_of_save};
-use crate::{Choice, InventoryError, ManagementCluster, ProviderInventory, cluster::served};
+use crate::{Choice, ClusterIdentity, InventoryError, ManagementCluster, ProviderInventory};
 
 pub(crate) use copy::NAME as JOURNAL_NAME;
 pub(crate) use held::HeldJournal;
@@ -101,15 +101,6 @@ pub struct MoveJournal {
     pub objects: usize,
     /// Who works on it.
     pub holder: Holder,
-}
-
-/// A cluster, whatever it is called in a kubeconfig.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClusterIdentity {
-    /// The uid of its namespace `kube-system`.
-    pub uid: String,
-    /// Its address, for messages.
-    pub address: String,
 }
 
 /// How far a move is.
@@ -454,32 +445,6 @@ fn hex_digest(of: &str, bytes: usize) -> String {
     let digest = Sha256::digest(of);
     let number = digest.iter().take(bytes).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
     format!("{number:0width$x}", width = 2 * bytes)
-}
-
-impl ManagementCluster {
-    /// The identity of the cluster, asked for once.
-    /// # Errors
-    /// Also where there is no namespace `kube-system`: then it cannot be told from another.
-    pub async fn identity(&self) -> Result<ClusterIdentity, ApiError> {
-        self.identity.get_or_try_init(|| self.read_identity()).await.cloned()
-    }
-
-    async fn read_identity(&self) -> Result<ClusterIdentity, ApiError> {
-        const NAME: &str = "kube-system";
-        let kind = served("", "v1", "Namespace", "namespaces", false);
-        let address = self.server.address().to_owned();
-        let namespace = self.server.get(&kind, "", NAME).await?;
-        let uid = namespace.as_ref().and_then(|namespace| namespace.get(&["metadata", "uid"])?.as_str());
-        match uid {
-            Some(uid) => Ok(ClusterIdentity { uid: uid.to_owned(), address }),
-            None => Err(ApiError::Answer {
-                action: format!("tell the cluster by its namespace `{NAME}`"),
-                server: address,
-                code: 404,
-                problem: "it is not there".to_owned(),
-            }),
-        }
-    }
 }
 
 impl fmt::Display for MoveSide {

@@ -22,13 +22,13 @@ use self::{
     look::Looked,
 };
 use super::{
-    ClusterIdentity, MoveError, MoveJournal, MovePhase, MoveRequest, MoveSide, move_state, on_target,
+    MoveError, MoveJournal, MovePhase, MoveRequest, MoveSide, move_state, on_target,
     preflight::{Findings, Purpose, Stage, check_half_deleted, check_objects, check_selection, unready},
     save::check_marks,
 };
 use crate::{
-    Choice, ContractCheck, Discovered, Facts, Fate, Going, KeptBecause, ManagementCluster, NodeId, Problem,
-    Problems, Scope, Selection,
+    Choice, ClusterIdentity, ContractCheck, Discovered, Facts, Fate, Going, KeptBecause, ManagementCluster,
+    NodeId, Problem, Problems, Scope, Selection,
 };
 
 /// What a move is going to do.

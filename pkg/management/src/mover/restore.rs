@@ -28,7 +28,7 @@ use serde_json::json;
 pub(super) use self::read::ObjectChecks;
 use self::write::Writer;
 use super::{
-    BackupProvider, ClusterIdentity, MARK, MoveError, MovePhase, MovePlan, MoveRequest, MoveSide, OnTarget,
+    BackupProvider, MARK, MoveError, MovePhase, MovePlan, MoveRequest, MoveSide, OnTarget,
     create::namespace,
     pause::{Resting, patch, resume_all},
     run::{Copied, at, marked, no_failures, patient, side_by_side},
@@ -37,8 +37,8 @@ use super::{
     verify::what_is_wrong,
 };
 use crate::{
-    Event, ManagementCluster, NodeId, ProviderInventory, cluster::served, inventory::FIELD_MANAGER,
-    mover::preflight::listed,
+    ClusterIdentity, Event, ManagementCluster, NodeId, ProviderInventory, cluster::served,
+    inventory::FIELD_MANAGER, mover::preflight::listed,
 };
 use apply::{GroupKind, WriteMode};
 

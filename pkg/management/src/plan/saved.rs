@@ -6,7 +6,7 @@ use std::{
 };
 
 use api::plan::{Observed, SavedObject, SavedPlan, SavedProvider, SavedRequest};
-use apply::{ApiError, Desired, GroupKind, Live, ObjectKey, Observation, Step};
+use apply::{ApiError, Desired, Live, ObjectKey, Observation, Step};
 use manifest::{Map, Object, Value};
 use ring::{
     hmac,
@@ -124,7 +124,7 @@ pub struct NoRandomBytes;
 /// The circumstances that a plan is made in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanOrigin {
-    /// What tells the cluster from every other: the uid of its Namespace `kube-system`. Empty where that is not there.
+    /// The uid of the Namespace `kube-system`, which tells the cluster from every other.
     pub cluster: String,
     /// The name of the user, as the server knows the user; none if the server does not say.
     pub user: Option<String>,
@@ -133,12 +133,7 @@ pub struct PlanOrigin {
 impl ManagementCluster {
     /// Asks the server which cluster it is of, and who asks.
     pub async fn plan_origin(&self) -> Result<PlanOrigin, ApiError> {
-        let kind = self.server.kind(&GroupKind::new("", "Namespace")).await?;
-        let namespace = self.server.get(&kind, "", "kube-system").await?;
-        Ok(PlanOrigin {
-            cluster: namespace.as_ref().map(uid_of).unwrap_or_default(),
-            user: self.server.user().await?,
-        })
+        Ok(PlanOrigin { cluster: self.identity().await?.uid, user: self.server.user().await? })
     }
 }
 

@@ -8,9 +8,12 @@ use support::{
 };
 
 use super::*;
-use crate::mover::{
-    ClusterIdentity, Holder, JournalError,
-    lab::{Lab, Lines},
+use crate::{
+    ClusterIdentity,
+    mover::{
+        Holder, JournalError,
+        lab::{Lab, Lines},
+    },
 };
 
 const RUN: &str = "r1";

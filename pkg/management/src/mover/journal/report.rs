@@ -5,10 +5,10 @@ use futures::try_join;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClusterIdentity, JournalError, MoveSide,
+    JournalError, MoveSide,
     copy::{Copy, pack, unpack},
 };
-use crate::ManagementCluster;
+use crate::{ClusterIdentity, ManagementCluster};
 
 /// What became of every object of a finished move.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

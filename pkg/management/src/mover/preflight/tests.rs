@@ -9,11 +9,11 @@ use provider::InstalledProvider;
 
 use super::*;
 use crate::{
-    ClusterFacts, Content, Facts, ProviderInventory, Replicas, TypeFacts,
+    ClusterFacts, ClusterIdentity, Content, Facts, ProviderInventory, Replicas, TypeFacts,
     cluster::served,
     graph::tests::builder::bare,
     mover::{
-        ClusterIdentity, Holder, MoveSide,
+        Holder, MoveSide,
         target::{NamespaceState, TargetView, There},
     },
 };
