@@ -1,4 +1,8 @@
-use std::process::{Command, Stdio};
+use std::{
+    io::Write as _,
+    process::{Command, Stdio},
+    sync::Arc,
+};
 
 use super::*;
 use crate::Refresh;
@@ -132,6 +136,9 @@ async fn what_a_cut_off_clone_left_behind_is_taken_for_no_clone() {
     assert!(!debris.exists());
 }
 
+/// A child says so of every connection that it lost.
+const RETRYING: &str = "the child tries again";
+
 /// What a child process does; in the parent it does nothing.
 #[tokio::test]
 async fn a_child_reads_what_it_is_told() {
@@ -143,6 +150,12 @@ async fn a_child_reads_what_it_is_told() {
     let context = Context::new(Settings {
         store: Some(StoreSettings { folder: folder.into(), max_bytes: u64::MAX }),
         git: GitSettings { variables, ..GitSettings::default() },
+        events: Some(Arc::new(|event: &Event| {
+            if matches!(event, Event::Retrying { .. }) {
+                // Unlike what macros print, this is not held back by the test runner.
+                writeln!(std::io::stderr(), "{RETRYING}").unwrap();
+            }
+        })),
         #[expect(clippy::disallowed_methods, reason = "how the parent tells its child")]
         ca_bundles: std::env::var_os("CHILD_CA").map(|path| bundle(Path::new(&path))).into_iter().collect(),
         ..Settings::default()
@@ -169,11 +182,14 @@ fn eight_processes_at_once_clone_once() {
     let host = lab.forge.serve(None);
     let start = |_| child(&lab, &host.url("r")).env("CHILD_CA", host.ca_file()).spawn().unwrap();
     let children: Vec<_> = (0..8).map(start).collect();
+    let mut retries = 0;
     for child in children {
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{told}");
+        retries += told.matches(RETRYING).count();
     }
-    assert_eq!(host.fetches(), 1);
+    assert_eq!(host.fetches() - retries, 1, "a busy machine may lose a connection");
 }
 
 #[cfg(unix)]
