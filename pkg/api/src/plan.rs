@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ProviderId, ProviderType};
+use crate::{ProviderId, ProviderType, output::StepAction};
 
 /// A plan as `--out` writes it and `--plan` takes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,8 +137,8 @@ pub struct SavedObject {
     pub namespace: String,
     /// The name.
     pub name: String,
-    /// What is done with it, such as `create`.
-    pub action: String,
+    /// What is done with it.
+    pub action: StepAction,
     /// The digest of what is to be there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desired: Option<String>,

@@ -24,8 +24,8 @@ use jiff::Timestamp;
 pub use self::observe::{ByName, Detail, Sought};
 use self::{ledger::Ledger, pass::Pass, remove::Remover};
 use crate::{
-    Action, ApiError, ApplySet, BadObject, Blocker, DesiredSet, Impossible, InUse, Item, Live, Marks,
-    ObjectKey, Options, Plan, PlannedSet, Record, Server, Step, plan, plan_delete,
+    ApiError, ApplySet, BadObject, Blocker, DesiredSet, Impossible, InUse, Item, Live, Marks, ObjectKey,
+    Options, Plan, PlannedSet, Record, Server, Step, StepAction, plan, plan_delete,
 };
 
 /// Applies and deletes sets of objects on a server.
@@ -279,7 +279,7 @@ impl Engine<'_> {
 
     /// The definition of a kind that others still use stays, and with it everything of the run.
     async fn guard_redundant(&self, set: &ApplySet, plan: &Plan, live: &Live) -> Result<(), EngineError> {
-        let goes = |step: &&Step| step.action == Action::Delete && live.present(&step.key).is_some();
+        let goes = |step: &&Step| step.action == StepAction::Delete && live.present(&step.key).is_some();
         let going = plan.steps.iter().filter(goes).filter_map(|step| set.item(&step.key));
         let definitions = self.server.definitions_in_use(going, self.marks).await?;
         if definitions.is_empty() { Ok(()) } else { Err(EngineError::InUse { definitions }) }

@@ -7,8 +7,8 @@ use manifest::{Object, Value};
 use serde_json::json;
 
 use crate::{
-    Action, ApiKind, ApplySet, BadObject, DesiredSet, Impossible, Kinds, Live, Marks, MissingNamespaces,
-    ObjectKey, Observation, Options, Phase, Plan, Policies, Step, desire, plan,
+    ApiKind, ApplySet, BadObject, DesiredSet, Impossible, Kinds, Live, Marks, MissingNamespaces, ObjectKey,
+    Observation, Options, Phase, Plan, Policies, Step, StepAction, desire, plan,
 };
 
 /// The defaults, with the prefix `x` and the namespace `default`.
@@ -178,11 +178,11 @@ impl World {
             if step.action.writes() {
                 self.write(&step.key, desired);
             }
-            if step.purge_wave.is_some() && step.action != Action::Completed {
+            if step.purge_wave.is_some() && step.action != StepAction::Completed {
                 self.server.remove(&step.key);
                 self.set.item_mut(&step.key).unwrap().phase = Phase::Completed;
             }
-            if step.action == Action::Delete {
+            if step.action == StepAction::Delete {
                 self.server.remove(&step.key);
             }
             if step.action.removes() {

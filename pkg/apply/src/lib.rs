@@ -52,6 +52,8 @@ mod take_over;
 mod testing;
 mod wait;
 
+pub use api::output::StepAction;
+
 pub use access::{Access, Denied, Permission};
 pub use apply_set::{ApplySet, Item, ManagedType, Phase, Record};
 pub use connect::{ConnectError, Connection, Credentials, Impersonation};
@@ -71,7 +73,7 @@ pub use marks::Marks;
 pub use migrate::{Migrated, MigrationError};
 pub use order::delete_priority;
 pub use owned::{FieldChange, FieldDrift, FieldSet, FieldSetter, field_drift, owned_fields};
-pub use plan::{Action, Impossible, Plan, PlannedSet, Stage, Step, plan, plan_delete};
+pub use plan::{Impossible, Plan, PlannedSet, Stage, Step, plan, plan_delete};
 pub use policy::{
     AdoptionPolicy, DeletePolicy, MissingNamespaces, ObjectPolicies, Options, Policies, ReconcilePolicy,
     UpdatePolicy,

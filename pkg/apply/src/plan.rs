@@ -18,8 +18,8 @@ use self::{
     removals::Removals,
 };
 use crate::{
-    ApplySet, DeletePolicy, DesiredSet, Live, Marks, ObjectKey, ObjectPolicies, Options, diff::is_same,
-    order::apply_priority,
+    ApplySet, DeletePolicy, DesiredSet, Live, Marks, ObjectKey, ObjectPolicies, Options, StepAction,
+    diff::is_same, order::apply_priority,
 };
 
 pub(crate) use immutable::may_be_recreated;
@@ -52,7 +52,7 @@ pub struct Step {
     /// Which object.
     pub key: ObjectKey,
     /// What with it.
-    pub action: Action,
+    pub action: StepAction,
     /// Its wave: apply order of what is written, delete order of what is deleted.
     pub wave: i16,
     /// Which part of its wave.
@@ -68,30 +68,6 @@ pub struct Step {
     /// Why, where it is not plain: ``taken over from `kubectl` ``, `its selector cannot be changed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-}
-
-/// What is to be done with an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Action {
-    /// It is not there.
-    Create,
-    /// It is there and its manifest has changed, or it is not what was applied.
-    Update,
-    /// It is there and is taken from its former manager with this write.
-    Adopt,
-    /// It can only be changed by deleting it first, or is being deleted by somebody: it is created when it is gone.
-    Recreate,
-    /// It is there as it is to be.
-    Keep,
-    /// It has done its work and is gone, as it is to be.
-    Completed,
-    /// It is there as it is to be, and is deleted at the end of the wave [`Step::purge_wave`].
-    Purge,
-    /// It is no longer wanted.
-    Delete,
-    /// It is no longer wanted and stays.
-    Orphan,
 }
 
 /// The parts of a wave, one after the other.
@@ -226,12 +202,12 @@ impl PlannedSet {
     /// Keeps objects whose update would change nothing, as the server has said. Their last write may not have been seen to
     /// arrive.
     pub fn keep_unchanged(&mut self) {
-        for step in self.plan.steps.iter_mut().filter(|step| step.action == Action::Update) {
+        for step in self.plan.steps.iter_mut().filter(|step| step.action == StepAction::Update) {
             let sides = (self.live.present(&step.key), self.would_be.present(&step.key));
             if let (Some(live), Some(would_be)) = sides
                 && is_same(live, would_be)
             {
-                step.action = Action::Keep;
+                step.action = StepAction::Keep;
             }
         }
     }
@@ -245,19 +221,7 @@ impl Plan {
 
     /// Whether nothing would change.
     pub fn is_empty(&self) -> bool {
-        self.steps.iter().all(|step| matches!(step.action, Action::Keep | Action::Completed))
-    }
-}
-
-impl Action {
-    /// Whether the object is written.
-    pub fn writes(self) -> bool {
-        matches!(self, Self::Create | Self::Update | Self::Adopt | Self::Recreate)
-    }
-
-    /// Whether the object leaves the set.
-    pub fn removes(self) -> bool {
-        matches!(self, Self::Delete | Self::Orphan)
+        self.steps.iter().all(|step| matches!(step.action, StepAction::Keep | StepAction::Completed))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use apply::Action;
+use apply::StepAction;
 use support::{
     counter::{Counter, Tally},
     fixture::Fixture,
@@ -24,7 +24,7 @@ const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
 /// Objects that a plan writes or removes.
 fn touched(plan: &LifecyclePlan) -> usize {
     let steps = plan.providers.iter().flat_map(|provider| &provider.objects.plan.steps);
-    steps.filter(|step| !matches!(step.action, Action::Keep | Action::Orphan)).count()
+    steps.filter(|step| !matches!(step.action, StepAction::Keep | StepAction::Orphan)).count()
 }
 
 fn at_most(bound: usize, tally: &Tally) {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use apply::{
-    Action, ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, FieldDrift, Health, Hints, Item,
-    LeaseState, Live, ObjectKey, Plan, Sought, Status, Step, field_drift, lease_state, status_of,
+    ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, FieldDrift, Health, Hints, Item, LeaseState,
+    Live, ObjectKey, Plan, Sought, Status, Step, StepAction, field_drift, lease_state, status_of,
 };
 use provider::InstalledProvider;
 
@@ -184,7 +184,7 @@ pub(crate) fn forget_drifted(set: &mut ApplySet, live: &Live, manager: &str) -> 
 
 /// Says of objects that were forgotten why they are written.
 pub(crate) fn explain_drifted(plan: &mut Plan, drifted: &[ObjectKey]) {
-    let mended = |step: &&mut Step| step.action == Action::Update && drifted.contains(&step.key);
+    let mended = |step: &&mut Step| step.action == StepAction::Update && drifted.contains(&step.key);
     for step in plan.steps.iter_mut().filter(mended) {
         step.why = Some("is not as it was applied".to_owned());
     }

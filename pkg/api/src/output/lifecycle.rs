@@ -1,7 +1,7 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::ObjectChange;
 use crate::ProviderId;
@@ -107,7 +107,7 @@ pub struct StepReport {
 }
 
 /// What is done with an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum StepAction {
     /// It is not there and comes.
@@ -134,6 +134,16 @@ impl StepAction {
     /// Returns true if the object does not stay as it is.
     pub fn is_change(self) -> bool {
         !matches!(self, Self::Keep | Self::Completed)
+    }
+
+    /// Returns true if the object is written.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Create | Self::Update | Self::Adopt | Self::Recreate)
+    }
+
+    /// Returns true if the object is no longer of its set.
+    pub fn removes(self) -> bool {
+        matches!(self, Self::Delete | Self::Orphan)
     }
 
     /// The word for people.

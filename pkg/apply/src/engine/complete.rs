@@ -1,7 +1,7 @@
 //! Objects that have done their work.
 
 use super::{EngineError, pass::Pass};
-use crate::{Action, Blocker, Item, ObjectKey, Step};
+use crate::{Blocker, Item, ObjectKey, Step, StepAction};
 
 impl Pass<'_> {
     /// Finishes what an earlier run began to complete. Gives what is not gone.
@@ -9,7 +9,7 @@ impl Pass<'_> {
         let begun = |step: &&Step| self.ledger.set.item(&step.key).is_some_and(Item::is_purged);
         let keys: Vec<_> = writes
             .iter()
-            .filter(|step| matches!(step.action, Action::Purge | Action::Completed))
+            .filter(|step| matches!(step.action, StepAction::Purge | StepAction::Completed))
             .filter(begun)
             .map(|step| step.key.clone())
             .collect();

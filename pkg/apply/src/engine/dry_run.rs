@@ -11,8 +11,8 @@ use super::{
     conversion::loses_webhook,
 };
 use crate::{
-    Action, ApiError, ApiKind, Apply, Desired, Kinds, Live, ObjectKey, Observation, Onto, PlannedSet, Step,
-    WriteMode, live::is_going,
+    ApiError, ApiKind, Apply, Desired, Kinds, Live, ObjectKey, Observation, Onto, PlannedSet, Step,
+    StepAction, WriteMode, live::is_going,
 };
 
 impl Engine<'_> {
@@ -50,13 +50,13 @@ impl Engine<'_> {
         if failed.is_empty() { Ok(would_be) } else { Err(EngineError::Writes { failed }) }
     }
 
-    async fn judge(&self, kind: &ApiKind, desired: &Desired, action: Action) -> Result<Object, ApiError> {
+    async fn judge(&self, kind: &ApiKind, desired: &Desired, action: StepAction) -> Result<Object, ApiError> {
         let (key, manager) = (&desired.key, &self.options.field_manager);
         let apply = async |onto| {
             let how = Apply { onto, mode: WriteMode::DryRun };
             self.server.apply(kind, &desired.object, manager, how).await
         };
-        let write = if action == Action::Create { Write::Making } else { Write::Changing };
+        let write = if action == StepAction::Create { Write::Making } else { Write::Changing };
         let onto = if write == Write::Making { Onto::Absent } else { Onto::Any };
         let error = match apply(onto).await {
             Ok(object) => return Ok(object),
@@ -74,7 +74,7 @@ impl Engine<'_> {
 
 /// Whether the server can say anything about a step now, and in which kind.
 fn can_be_judged<'k>(step: &Step, desired: &Desired, live: &Live, kinds: &'k Kinds) -> Option<&'k ApiKind> {
-    let asks = matches!(step.action, Action::Create | Action::Update | Action::Adopt);
+    let asks = matches!(step.action, StepAction::Create | StepAction::Update | StepAction::Adopt);
     let namespace = ObjectKey::of_namespace(&step.key.namespace);
     let has_place = step.key.namespace.is_empty()
         || live.present(&namespace).is_some_and(|namespace| !is_going(namespace));

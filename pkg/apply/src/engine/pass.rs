@@ -13,8 +13,8 @@ use super::{
     write::{Effect, Target, Writer},
 };
 use crate::{
-    Action, ApiError, ApiKind, Blocker, Desired, DesiredSet, Hints, Kinds, Live, ObjectKey, ObjectPolicies,
-    Observation, Phase, Plan, Policies, Status, Step, UpdatePolicy, owned_fields, status_of,
+    ApiError, ApiKind, Blocker, Desired, DesiredSet, Hints, Kinds, Live, ObjectKey, ObjectPolicies,
+    Observation, Phase, Plan, Policies, Status, Step, StepAction, UpdatePolicy, owned_fields, status_of,
 };
 
 /// What a run works on.
@@ -30,7 +30,7 @@ pub(super) struct Pass<'a> {
     /// Whether what was scheduled is recorded.
     recorded: bool,
     /// The actions on objects that were not as the plan had seen them.
-    pub(super) decided_again: BTreeMap<ObjectKey, Action>,
+    pub(super) decided_again: BTreeMap<ObjectKey, StepAction>,
     /// Definitions that were written since the server was asked what it serves.
     pub(super) defined: Vec<ObjectKey>,
 }
@@ -112,7 +112,7 @@ impl<'a> Pass<'a> {
         let purged: Vec<_> = writes
             .iter()
             .filter(|step| step.purge_wave == order && step.purge_wave.is_some())
-            .filter(|step| step.action != Action::Completed && !self.is_completed(&step.key))
+            .filter(|step| step.action != StepAction::Completed && !self.is_completed(&step.key))
             .collect();
         let mut parts = wave.chunk_by(|a, b| a.stage == b.stage).peekable();
         while let Some(part) = parts.next() {
@@ -173,7 +173,8 @@ impl<'a> Pass<'a> {
                 Err(error) => failed.push((step.key.clone(), error)),
             }
         }
-        for step in batch.iter().filter(|step| !step.action.writes() && step.action != Action::Completed) {
+        for step in batch.iter().filter(|step| !step.action.writes() && step.action != StepAction::Completed)
+        {
             if let Some(object) = self.live.present(&step.key).cloned()
                 && !self.is_completed(&step.key)
             {

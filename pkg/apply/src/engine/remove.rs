@@ -9,8 +9,8 @@ use tokio::time::sleep;
 
 use super::{Engine, EngineError, WriteError, gone::Leaving, ledger::Ledger, observe::served};
 use crate::{
-    Action, ApiError, ApiKind, Blocker, Deletion, Event, Health, List, Live, ManagedType, ObjectKey,
-    Observation, PatchOf, Revision, Status, Step, live::is_going, retry::Backoff,
+    ApiError, ApiKind, Blocker, Deletion, Event, Health, List, Live, ManagedType, ObjectKey, Observation,
+    PatchOf, Revision, Status, Step, StepAction, live::is_going, retry::Backoff,
 };
 
 /// How often an object is looked at again because somebody else was faster.
@@ -55,7 +55,7 @@ impl Remover<'_, '_> {
         };
         for section in steps.chunk_by(|a, b| place(a) == place(b)) {
             let (orphans, going): (Vec<_>, Vec<_>) =
-                section.iter().partition(|step| step.action == Action::Orphan);
+                section.iter().partition(|step| step.action == StepAction::Orphan);
             let blockers = self.dismiss_all(&going, &orphans).await?;
             // The record may live in one of the Namespaces.
             if section.iter().any(|step| step.key.is_namespace()) {

@@ -13,8 +13,8 @@ use super::{
     gone::Leaving,
 };
 use crate::{
-    Action, ApiError, ApiKind, Apply, ApplySet, Blocker, Desired, DesiredSet, Event, Impossible, Item, Live,
-    Marks, ObjectKey, Observation, Onto, Options, PatchOf, Revision, Server, UpdatePolicy, WriteMode,
+    ApiError, ApiKind, Apply, ApplySet, Blocker, Desired, DesiredSet, Event, Impossible, Item, Live, Marks,
+    ObjectKey, Observation, Onto, Options, PatchOf, Revision, Server, StepAction, UpdatePolicy, WriteMode,
     Written, live::is_going, plan, take_over,
 };
 
@@ -34,7 +34,7 @@ pub(super) struct Writer<'a> {
 #[derive(Debug)]
 pub(super) enum Effect {
     /// It is there, by this action.
-    Is(Object, Written, Action),
+    Is(Object, Written, StepAction),
     /// What is there has to go first, and time is over.
     Blocked(Blocker),
 }
@@ -46,7 +46,7 @@ pub(super) struct Target<'a> {
     pub(super) desired: &'a Desired,
     /// As it is in the set.
     pub(super) item: Option<&'a Item>,
-    pub(super) action: Action,
+    pub(super) action: StepAction,
 }
 
 impl Writer<'_> {
@@ -58,7 +58,7 @@ impl Writer<'_> {
         loop {
             let (write, answer) = match &live {
                 Observation::Absent | Observation::Unseen => (Write::Making, self.make(target).await),
-                Observation::Present(object) if action == Action::Recreate => {
+                Observation::Present(object) if action == StepAction::Recreate => {
                     match self.clear_away(target, object).await {
                         Ok(None) => {
                             live = Observation::Absent;
@@ -82,7 +82,7 @@ impl Writer<'_> {
             match Next::after(&error, write, key) {
                 _ if attempts == ATTEMPTS => return Err(error.into()),
                 Next::GiveUp => return Err(error.into()),
-                Next::Recreate => action = Action::Recreate,
+                Next::Recreate => action = StepAction::Recreate,
                 Next::LookAgain => (live, action) = self.look(target).await?,
             }
         }
@@ -102,24 +102,29 @@ impl Writer<'_> {
         let manager = &self.options.field_manager;
         match self.server.create(target.kind, &target.desired.object, manager, WriteMode::Real).await {
             Err(error) if error.is_already_there() => {
-                Ok(Effect::Is(target.desired.object.clone(), Written::Unchanged, Action::Keep))
+                Ok(Effect::Is(target.desired.object.clone(), Written::Unchanged, StepAction::Keep))
             }
             answer => Ok(self.wrote(&target.desired.key, &Observation::Absent, answer?, target.action)),
         }
     }
 
     /// Looks at an object that is not as it was thought to be, and decides by the rules of the plan.
-    async fn look(&self, target: Target<'_>) -> Result<(Observation, Action), WriteError> {
+    async fn look(&self, target: Target<'_>) -> Result<(Observation, StepAction), WriteError> {
         let key = &target.desired.key;
         let Some(object) = self.server.get(target.kind, &key.namespace, &key.name).await? else {
-            return Ok((Observation::Absent, Action::Create));
+            return Ok((Observation::Absent, StepAction::Create));
         };
         let action = self.judge(target, target.item, &object)?;
         Ok((Observation::Present(object), action))
     }
 
     /// Makes the plan for one object.
-    fn judge(&self, target: Target<'_>, item: Option<&Item>, object: &Object) -> Result<Action, Impossible> {
+    fn judge(
+        &self,
+        target: Target<'_>,
+        item: Option<&Item>,
+        object: &Object,
+    ) -> Result<StepAction, Impossible> {
         let set = ApplySet { items: item.cloned().into_iter().collect() };
         let desired = DesiredSet { objects: vec![target.desired.clone()] };
         let mut live = Live::default();
@@ -136,7 +141,7 @@ impl Writer<'_> {
         }
     }
 
-    fn wrote(&self, key: &ObjectKey, before: &Observation, object: Object, action: Action) -> Effect {
+    fn wrote(&self, key: &ObjectKey, before: &Observation, object: Object, action: StepAction) -> Effect {
         let how = match before {
             Observation::Present(before) if version(before) == version(&object) => Written::Unchanged,
             Observation::Present(_) => Written::Changed,

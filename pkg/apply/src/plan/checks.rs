@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Action, Impossible, Stage, Step};
+use super::{Impossible, Stage, Step};
+use crate::StepAction;
 use crate::{
     Desired, DesiredSet, Item, Live, ManagedType, MissingNamespaces, ObjectKey, Observation,
     order::apply_priority,
@@ -14,7 +15,7 @@ pub(super) fn needed_by_what_stays(
     items: &BTreeMap<&ObjectKey, &Item>,
     removals: &[Step],
 ) -> Vec<Impossible> {
-    let goes = |step: &&Step| step.action == Action::Delete;
+    let goes = |step: &&Step| step.action == StepAction::Delete;
     let mut impossible = Vec::new();
     for item in removals.iter().filter(goes).filter_map(|step| items.get(&step.key)) {
         let stays: Vec<_> = desired.objects.iter().filter(|object| needs(object, item, desired)).collect();
@@ -72,8 +73,8 @@ pub(super) fn missing_namespaces(
 fn namespace_step(name: &str, wave: i16, live: &Live) -> Option<Step> {
     let key = ObjectKey::of_namespace(name);
     let (action, why) = match live.get(&key) {
-        Observation::Absent => (Action::Create, "objects need it and nobody brings it"),
-        Observation::Present(_) if live.is_going(&key) => (Action::Recreate, "is being deleted"),
+        Observation::Absent => (StepAction::Create, "objects need it and nobody brings it"),
+        Observation::Present(_) if live.is_going(&key) => (StepAction::Recreate, "is being deleted"),
         Observation::Present(_) | Observation::Unseen => return None,
     };
     Some(Step {

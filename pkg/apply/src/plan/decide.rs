@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use manifest::{Object, Value};
 
-use super::{Action, Impossible, immutable::cannot_be_changed};
+use super::{Impossible, immutable::cannot_be_changed};
+use crate::StepAction;
 use crate::{
     AdoptionPolicy, Desired, Item, Live, Marks, ObjectKey, Observation, Options, Phase, UpdatePolicy,
     desire::ONCE, live::is_going,
@@ -14,7 +15,7 @@ use crate::{
 /// What is to be done with an object, and why where that is not plain.
 #[derive(Debug)]
 pub(super) struct Decision {
-    pub(super) action: Action,
+    pub(super) action: StepAction,
     pub(super) why: Option<String>,
 }
 
@@ -28,11 +29,11 @@ pub(super) struct Decider<'a> {
 }
 
 impl Decision {
-    fn plain(action: Action) -> Self {
+    fn plain(action: StepAction) -> Self {
         Self { action, why: None }
     }
 
-    fn because(action: Action, why: impl Into<String>) -> Self {
+    fn because(action: StepAction, why: impl Into<String>) -> Self {
         Self { action, why: Some(why.into()) }
     }
 }
@@ -43,28 +44,28 @@ impl Decider<'_> {
         let item = self.items.get(&desired.key).copied();
         let same = item.filter(|item| item.digest == desired.digest);
         if same.is_some_and(|item| item.phase == Phase::Completed) {
-            return Ok(Decision::plain(Action::Completed));
+            return Ok(Decision::plain(StepAction::Completed));
         }
         let has_worked = same.is_some_and(|item| {
             matches!(item.phase, Phase::ScheduledForCompletion | Phase::Completing)
                 && desired.policies.purge_order.is_some()
         });
         Ok(match (self.live.get(&desired.key), item.filter(|item| item.was_written())) {
-            (Observation::Absent, _) if has_worked => Decision::plain(Action::Completed),
-            (_, _) if has_worked => Decision::plain(Action::Purge),
+            (Observation::Absent, _) if has_worked => Decision::plain(StepAction::Completed),
+            (_, _) if has_worked => Decision::plain(StepAction::Purge),
             (Observation::Present(object), Some(item)) => self.known(desired, item, object),
             (Observation::Present(object), None) => self.found(desired, object)?,
-            (Observation::Absent | Observation::Unseen, _) => Decision::plain(Action::Create),
+            (Observation::Absent | Observation::Unseen, _) => Decision::plain(StepAction::Create),
         })
     }
 
     /// An object that was applied before.
     fn known(&self, desired: &Desired, item: &Item, object: &Object) -> Decision {
-        let kept = if desired.policies.purge_order.is_some() { Action::Purge } else { Action::Keep };
+        let kept = if desired.policies.purge_order.is_some() { StepAction::Purge } else { StepAction::Keep };
         let decision = match self.reason_to_write(desired, item, object) {
             None => Decision::plain(kept),
-            Some(Reason::Manifest) => Decision::plain(Action::Update),
-            Some(Reason::Other(why)) => Decision::because(Action::Update, why),
+            Some(Reason::Manifest) => Decision::plain(StepAction::Update),
+            Some(Reason::Other(why)) => Decision::because(StepAction::Update, why),
         };
         self.settle(desired, object, decision)
     }
@@ -77,13 +78,13 @@ impl Decider<'_> {
         let decision = match self.marks.owner_of(object) {
             _ if self.marks.own(object) => match taken() {
                 _ if desired.digest == ONCE && self.marks.digest_of(object) == Some(ONCE) => {
-                    Decision::plain(Action::Keep)
+                    Decision::plain(StepAction::Keep)
                 }
-                Some(why) => Decision::because(Action::Adopt, why),
-                None => Decision::because(Action::Update, "is there and was not recorded"),
+                Some(why) => Decision::because(StepAction::Adopt, why),
+                None => Decision::because(StepAction::Update, "is there and was not recorded"),
             },
             Some(theirs) if adoption == AdoptionPolicy::Always => {
-                Decision::because(Action::Adopt, format!("taken from `{theirs}`"))
+                Decision::because(StepAction::Adopt, format!("taken from `{theirs}`"))
             }
             Some(theirs) => {
                 return Err(Impossible::Owned { object: desired.key.clone(), theirs: theirs.to_owned() });
@@ -94,9 +95,10 @@ impl Decider<'_> {
                     owner: self.marks.owner.clone(),
                 });
             }
-            None => {
-                Decision::because(Action::Adopt, taken().unwrap_or_else(|| "was there already".to_owned()))
-            }
+            None => Decision::because(
+                StepAction::Adopt,
+                taken().unwrap_or_else(|| "was there already".to_owned()),
+            ),
         };
         Ok(self.settle(desired, object, decision))
     }
@@ -104,19 +106,19 @@ impl Decider<'_> {
     /// Deletes first what cannot be written onto.
     fn settle(&self, desired: &Desired, object: &Object, decision: Decision) -> Decision {
         if is_going(object) {
-            return Decision::because(Action::Recreate, "is being deleted");
+            return Decision::because(StepAction::Recreate, "is being deleted");
         }
         if self.live.is_going(&ObjectKey::of_namespace(&desired.key.namespace)) {
-            return Decision::because(Action::Recreate, "its namespace is being deleted");
+            return Decision::because(StepAction::Recreate, "its namespace is being deleted");
         }
         if !decision.action.writes() {
             return decision;
         }
         if desired.policies.policies.update == UpdatePolicy::Recreate {
-            return Decision { action: Action::Recreate, ..decision };
+            return Decision { action: StepAction::Recreate, ..decision };
         }
         match cannot_be_changed(&desired.object, object) {
-            Some(field) => Decision::because(Action::Recreate, format!("its {field} cannot be changed")),
+            Some(field) => Decision::because(StepAction::Recreate, format!("its {field} cannot be changed")),
             None => decision,
         }
     }

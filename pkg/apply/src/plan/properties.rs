@@ -120,7 +120,7 @@ proptest! {
                 match (needed.action.removes(), step.action.removes()) {
                     (false, false) => prop_assert!(place < own, "{} before {}", needed.key, step.key),
                     (true, true) => prop_assert!(place > own, "{} after {}", needed.key, step.key),
-                    (removed, _) => prop_assert!(!removed || needed.action == Action::Orphan),
+                    (removed, _) => prop_assert!(!removed || needed.action == StepAction::Orphan),
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! What becomes of items that are no longer wanted.
 
-use super::{Action, Step, place::Managed};
+use super::{Step, place::Managed};
+use crate::StepAction;
 use crate::{
     DeletePolicy, Item, Live, Marks, ObjectKey, Observation, Options, live::is_going, order::delete_priority,
 };
@@ -22,14 +23,15 @@ impl Removals<'_> {
         let staying: Vec<_> = steps
             .iter()
             .zip(&items)
-            .filter(|(step, _)| step.action == Action::Orphan && self.may_be_there(&step.key))
+            .filter(|(step, _)| step.action == StepAction::Orphan && self.may_be_there(&step.key))
             .map(|(_, item)| *item)
             .collect();
-        for (step, item) in steps.iter_mut().zip(&items).filter(|(step, _)| step.action == Action::Delete) {
+        for (step, item) in steps.iter_mut().zip(&items).filter(|(step, _)| step.action == StepAction::Delete)
+        {
             if let Some(needs) = staying.iter().find(|staying| lives_by(staying, item))
                 && !self.live.is_going(&item.key)
             {
-                step.action = Action::Orphan;
+                step.action = StepAction::Orphan;
                 step.why = Some(format!("{} stays and would go with it", needs.key));
             }
         }
@@ -43,11 +45,11 @@ impl Removals<'_> {
             {
                 let owner = self.marks.owner_of(object);
                 let owner = owner.map_or("nobody".to_owned(), |owner| format!("`{owner}`"));
-                (Action::Orphan, Some(format!("belongs to {owner}")))
+                (StepAction::Orphan, Some(format!("belongs to {owner}")))
             }
-            _ if (self.orphans)(item.delete_policy) => (Action::Orphan, None),
-            Observation::Absent => (Action::Delete, Some("is gone already".to_owned())),
-            Observation::Present(_) | Observation::Unseen => (Action::Delete, None),
+            _ if (self.orphans)(item.delete_policy) => (StepAction::Orphan, None),
+            Observation::Absent => (StepAction::Delete, Some("is gone already".to_owned())),
+            Observation::Present(_) | Observation::Unseen => (StepAction::Delete, None),
         };
         Step {
             key: item.key.clone(),

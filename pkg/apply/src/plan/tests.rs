@@ -327,7 +327,7 @@ fn what_is_purged_is_not_created_again_until_it_changes() {
     let others = [map("a", &json!({"x/apply-order": "-1"})), map("b", &json!({}))];
     let wanted = |image| [&others[..], &[job(image)]].concat();
     let plan = world.apply(&wanted("1"));
-    assert_eq!((plan.steps[0].action, plan.steps[0].purge_wave), (Action::Create, Some(-1)));
+    assert_eq!((plan.steps[0].action, plan.steps[0].purge_wave), (StepAction::Create, Some(-1)));
     assert_eq!(step(&world.plan(&wanted("1")).unwrap(), "hook"), "Completed");
     assert!(world.plan(&wanted("1")).unwrap().is_empty());
     assert_eq!(step(&world.plan(&wanted("2")).unwrap(), "hook"), "Create");

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use api::{ProviderId, ProviderType};
-use apply::{Action, List};
+use apply::{List, StepAction};
 use manifest::Object;
 use sandbox::Switches;
 use serde_json::json;
@@ -419,8 +419,11 @@ async fn what_belongs_to_others_or_is_gone_is_planned_so_and_the_run_does_that()
         let step = steps.find(|step| step.key.kind == kind && step.key.name == name).unwrap();
         (step.action, step.why.clone().unwrap_or_default())
     };
-    assert_eq!(step("Service", "webhook"), (Action::Orphan, "belongs to `infrastructure-aws`".to_owned()));
-    assert_eq!(step("Deployment", "manager"), (Action::Delete, "is gone already".to_owned()));
+    assert_eq!(
+        step("Service", "webhook"),
+        (StepAction::Orphan, "belongs to `infrastructure-aws`".to_owned())
+    );
+    assert_eq!(step("Deployment", "manager"), (StepAction::Delete, "is gone already".to_owned()));
     delete_providers(&cluster, &request, &mut plan).await.unwrap();
     assert!(fixture.get(SERVICE, &theirs).await.is_some());
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use apply::{
-    Action, ApiError, ApiKind, ApplySet, ByName, DesiredSet, Engine, EngineError, Kinds, Live, ObjectKey,
-    Step, defined_kinds, desire,
+    ApiError, ApiKind, ApplySet, ByName, DesiredSet, Engine, EngineError, Kinds, Live, ObjectKey, Step,
+    StepAction, defined_kinds, desire,
 };
 use futures::future::try_join_all;
 use manifest::Object;
@@ -162,8 +162,8 @@ impl Planning<'_> {
     /// outside of namespaces, where rules about privileges are no question of permissions alone.
     fn is_tried(&self, step: &Step) -> bool {
         match step.action {
-            Action::Update | Action::Adopt | Action::Recreate => true,
-            Action::Create => self.thorough || (!self.is_admin && step.key.namespace.is_empty()),
+            StepAction::Update | StepAction::Adopt | StepAction::Recreate => true,
+            StepAction::Create => self.thorough || (!self.is_admin && step.key.namespace.is_empty()),
             _ => false,
         }
     }

@@ -115,7 +115,8 @@ async fn a_plan_says_what_would_be_done_and_writes_nothing() {
             .providers
             .iter()
             .map(|it| {
-                let new = it.objects.plan.steps.iter().filter(|step| step.action == apply::Action::Create);
+                let new =
+                    it.objects.plan.steps.iter().filter(|step| step.action == apply::StepAction::Create);
                 (it.id.clone(), it.from.clone(), it.to.as_deref(), new.count())
             })
             .collect();

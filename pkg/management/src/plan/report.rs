@@ -6,7 +6,7 @@ use api::output::{
     CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction,
     StepReport, WaitingFor,
 };
-use apply::{Action, Blocker, Change, ObjectKey, PlannedSet, Step, Summary};
+use apply::{Blocker, Change, ObjectKey, PlannedSet, Step, Summary};
 
 use super::{LifecyclePlan, ProviderPlan, Verb};
 use crate::CertManagerPlan;
@@ -67,7 +67,7 @@ fn report_steps(objects: &PlannedSet, diffs: Diffs) -> Vec<StepReport> {
 
 fn report_step(step: &Step, objects: &PlannedSet, diffs: Diffs) -> StepReport {
     let report = StepReport {
-        action: action_of(step.action),
+        action: step.action,
         object: object_name(&step.key),
         why: step.why.clone(),
         diff: None,
@@ -84,13 +84,13 @@ fn report_step(step: &Step, objects: &PlannedSet, diffs: Diffs) -> StepReport {
 fn change_of(step: &Step, objects: &PlannedSet) -> Option<Change> {
     let before = objects.live.present(&step.key).cloned();
     let after = match step.action {
-        Action::Create | Action::Update | Action::Adopt | Action::Recreate => {
+        StepAction::Create | StepAction::Update | StepAction::Adopt | StepAction::Recreate => {
             let asked = objects.would_be.present(&step.key);
             let desired = || objects.desired.objects.iter().find(|desired| desired.key == step.key);
             asked.or_else(|| desired().map(|desired| &desired.object)).cloned()
         }
-        Action::Delete | Action::Purge => None,
-        Action::Keep | Action::Completed | Action::Orphan => return None,
+        StepAction::Delete | StepAction::Purge => None,
+        StepAction::Keep | StepAction::Completed | StepAction::Orphan => return None,
     };
     Some(Change { before, after })
 }
@@ -143,21 +143,6 @@ impl Verb {
             Self::Upgrade => "upgrade apply",
             Self::Delete => "delete",
         }
-    }
-}
-
-/// The action in the words of `api`.
-pub(super) fn action_of(action: Action) -> StepAction {
-    match action {
-        Action::Create => StepAction::Create,
-        Action::Update => StepAction::Update,
-        Action::Adopt => StepAction::Adopt,
-        Action::Recreate => StepAction::Recreate,
-        Action::Keep => StepAction::Keep,
-        Action::Completed => StepAction::Completed,
-        Action::Purge => StepAction::Purge,
-        Action::Delete => StepAction::Delete,
-        Action::Orphan => StepAction::Orphan,
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use api::plan::{Observed, SavedObject, SavedPlan, SavedProvider, SavedRequest};
-use apply::{ApiError, Desired, Live, ObjectKey, Observation, Step};
+use apply::{ApiError, Desired, Live, ObjectKey, Observation, Step, StepAction};
 use manifest::{Map, Object, Value};
 use ring::{
     hmac,
@@ -14,7 +14,7 @@ use ring::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::{LifecyclePlan, ProviderPlan, report::action_of};
+use super::{LifecyclePlan, ProviderPlan};
 use crate::ManagementCluster;
 
 /// What servers write into an object by themselves, or write anew without anybody changing it.
@@ -80,9 +80,9 @@ pub enum ObjectDifference {
     /// Something else would be done with it.
     Action {
         /// What the plan says.
-        saved: String,
+        saved: StepAction,
         /// What would be done now.
-        now: String,
+        now: StepAction,
     },
 }
 
@@ -111,7 +111,9 @@ impl fmt::Display for ObjectDifference {
             Self::Gone => f.write_str("is gone from the cluster"),
             Self::Replaced => f.write_str("was deleted and made anew on the cluster"),
             Self::Manifest => f.write_str("has another manifest"),
-            Self::Action { saved, now } => write!(f, "was planned to `{saved}`, now to `{now}`"),
+            Self::Action { saved, now } => {
+                write!(f, "was planned to `{}`, now to `{}`", saved.as_str(), now.as_str())
+            }
         }
     }
 }
@@ -182,7 +184,7 @@ fn save_provider(provider: &ProviderPlan, salt: Option<&str>) -> SavedProvider {
 fn save_object(step: &Step, desired: Option<&Desired>, live: &Live, salt: Option<&str>) -> SavedObject {
     let key = step.key.clone();
     SavedObject {
-        action: action_of(step.action).as_str().to_owned(),
+        action: step.action,
         desired: desired.map(|desired| digest_of_desired(desired, salt)),
         observed: match live.get(&step.key) {
             Observation::Present(object) => {
@@ -345,7 +347,7 @@ fn object_difference(saved: &SavedObject, now: &SavedObject) -> Option<ObjectDif
     if saved.desired != now.desired {
         return Some(ObjectDifference::Manifest);
     }
-    let (saved, now) = (saved.action.clone(), now.action.clone());
+    let (saved, now) = (saved.action, now.action);
     (saved != now).then_some(ObjectDifference::Action { saved, now })
 }
 

@@ -107,7 +107,7 @@ async fn objects_without_labels_are_found_by_a_thorough_plan_and_by_the_write_it
                 infrastructure-docker-manager}, rules: []}";
     fixture.apply(role).await;
     let cluster = cluster(&fixture).await;
-    for (thorough, expected) in [(false, apply::Action::Create), (true, apply::Action::Adopt)] {
+    for (thorough, expected) in [(false, apply::StepAction::Create), (true, apply::StepAction::Adopt)] {
         let request = InitRequest { thorough, ..small_request("") };
         let plan = plan_init(&cluster, &releases.sources(), &request).await.unwrap();
         let steps = plan.providers.iter().flat_map(|provider| &provider.objects.plan.steps);

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use api::{ProviderId, ProviderType, plan::SavedReference};
-use apply::{Action, DesiredSet, ObjectPolicies, Plan, PlannedSet, Stage};
+use apply::{DesiredSet, ObjectPolicies, Plan, PlannedSet, Stage, StepAction};
 use serde_json::json;
 
 use super::*;
@@ -36,7 +36,8 @@ fn live(of: &Object, uid: &str, resource_version: &str) -> Object {
 
 fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
     let key = ObjectKey::of(manifest);
-    let action = if matches!(observation, Observation::Present(_)) { Action::Update } else { Action::Create };
+    let action =
+        if matches!(observation, Observation::Present(_)) { StepAction::Update } else { StepAction::Create };
     let step = Step {
         key: key.clone(),
         action,
