@@ -43,8 +43,7 @@ pub use fleet::{ClusterSummary, Fleet, FleetRequest, list_clusters};
 pub use shown::{BadChoice, ShownConditions};
 pub use table::{Cell, Span, Tone, TreeTable};
 pub use tree::{
-    ClusterHealth, ClusterTree, MachineCounts, MachineGroup, SeenObject, Subject, TreeNode, TreeRole,
-    Unreadable,
+    ClusterHealth, ClusterTree, MachineCounts, MachineGroup, SeenObject, Subject, TreeNode, Unreadable,
 };
 pub use watch::{ClusterNews, watch_cluster};
 

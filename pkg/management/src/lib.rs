@@ -68,8 +68,8 @@ pub use delete::{DeleteError, DeleteRequest, NotChosen, delete_providers, plan_d
 pub use describe::{
     BadChoice, Cell, ClusterHealth, ClusterNews, ClusterSummary, ClusterTree, Condition, ConditionSet,
     DescribeError, DescribeRequest, Echo, Fleet, FleetRequest, Grouping, MachineCounts, MachineGroup, Part,
-    SeenObject, ShownConditions, Span, Subject, Tone, TreeNode, TreeRole, TreeTable, Unreadable, age,
-    describe_cluster, list_clusters, watch_cluster,
+    SeenObject, ShownConditions, Span, Subject, Tone, TreeNode, TreeTable, Unreadable, age, describe_cluster,
+    list_clusters, watch_cluster,
 };
 pub use discover::{DiscoverError, Discovered, Scope};
 pub use drawing::{Drawing, Fates, NoSuchCluster, PageOrigin, draw, draw_page, owner_graph};

@@ -47,7 +47,7 @@ pub struct ClusterPart {
 }
 
 /// What a part is to its cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PartRole {
     /// The Cluster.

@@ -2,6 +2,7 @@
 
 use std::{cmp::Reverse, sync::Arc};
 
+use api::output::PartRole;
 use apply::ObjectKey;
 
 use super::{
@@ -11,7 +12,7 @@ use super::{
     found::{Found, FoundControlPlane, Listed, References, Referred, listed},
     group::Member,
     title::title,
-    tree::{SeenObject, Subject, TreeNode, TreeRole},
+    tree::{SeenObject, Subject, TreeNode},
 };
 
 /// Puts the tree together.
@@ -26,35 +27,35 @@ impl<'f> Assembly<'f> {
     pub(super) fn root(&self, arrangement: Arrangement<'f>) -> TreeNode {
         let found = self.found;
         let Arrangement { control_plane, deployments, pools, other } = arrangement;
-        let mut root = object(&found.cluster, TreeRole::Cluster);
+        let mut root = object(&found.cluster, PartRole::Cluster);
         let infrastructure = found.infrastructure.as_ref();
-        root.children.extend(infrastructure.map(|of| referred(of, TreeRole::ClusterInfrastructure)));
+        root.children.extend(infrastructure.map(|of| referred(of, PartRole::ClusterInfrastructure)));
         root.children.extend(found.control_plane.as_ref().map(|of| self.control_plane(of, control_plane)));
         let mut workers: Vec<TreeNode> = deployments
             .into_iter()
             .map(|deployment| {
-                let mut node = object(&deployment.taken.seen, TreeRole::MachineDeployment);
+                let mut node = object(&deployment.taken.seen, PartRole::MachineDeployment);
                 node.children.extend(self.templates(&deployment.taken.references));
                 let sets = deployment.sets.into_iter();
-                node.children.extend(sets.map(|set| self.owner(set, TreeRole::MachineSet)));
+                node.children.extend(sets.map(|set| self.owner(set, PartRole::MachineSet)));
                 node.children.extend(self.members(deployment.members));
                 node
             })
             .collect();
         workers.extend(pools.into_iter().map(|pool| self.pool(pool)));
         if !other.is_empty() {
-            workers.push(TreeNode::heading(TreeRole::Other, self.members(other).collect()));
+            workers.push(TreeNode::heading(PartRole::Other, self.members(other).collect()));
         }
         for (of, role) in [
-            (&found.machines, TreeRole::Machine),
-            (&found.deployments, TreeRole::MachineDeployment),
-            (&found.machine_sets, TreeRole::MachineSet),
-            (&found.pools, TreeRole::MachinePool),
+            (&found.machines, PartRole::Machine),
+            (&found.deployments, PartRole::MachineDeployment),
+            (&found.machine_sets, PartRole::MachineSet),
+            (&found.pools, PartRole::MachinePool),
         ] {
             workers.extend(unlisted(of, role));
         }
         if !workers.is_empty() {
-            root.children.push(TreeNode::heading(TreeRole::Workers, workers));
+            root.children.push(TreeNode::heading(PartRole::Workers, workers));
         }
         root.children.extend(self.resource_sets());
         root.children.extend(self.health_checks());
@@ -63,13 +64,13 @@ impl<'f> Assembly<'f> {
     }
 
     fn control_plane(&self, of: &FoundControlPlane, machines: Vec<Member<'f>>) -> TreeNode {
-        let mut node = referred(&of.object, TreeRole::ControlPlane);
+        let mut node = referred(&of.object, PartRole::ControlPlane);
         node.children.extend(self.templates(&[of.template.clone(), None]));
         node.children.extend(self.members(machines));
         node
     }
 
-    fn owner(&self, owner: Owner<'f>, role: TreeRole) -> TreeNode {
+    fn owner(&self, owner: Owner<'f>, role: PartRole) -> TreeNode {
         let mut node = object(&owner.taken.seen, role);
         node.children.extend(self.members(owner.members));
         node
@@ -77,17 +78,17 @@ impl<'f> Assembly<'f> {
 
     fn pool(&self, pool: Owner<'f>) -> TreeNode {
         let references = &pool.taken.references;
-        let mut node = self.owner(pool, TreeRole::MachinePool);
-        self.add_references(&mut node, references, TreeRole::MachinePoolInfrastructure);
+        let mut node = self.owner(pool, PartRole::MachinePool);
+        self.add_references(&mut node, references, PartRole::MachinePoolInfrastructure);
         node
     }
 
     fn members(&self, members: Vec<Member<'f>>) -> impl Iterator<Item = TreeNode> {
         members.into_iter().map(|member| match member {
-            Member::Group(group) => TreeNode::new(TreeRole::Machine, Subject::Group(group)),
+            Member::Group(group) => TreeNode::new(PartRole::Machine, Subject::Group(group)),
             Member::Machine(machine) => {
-                let mut node = object(&machine.seen, TreeRole::Machine);
-                self.add_references(&mut node, &machine.references, TreeRole::MachineInfrastructure);
+                let mut node = object(&machine.seen, PartRole::Machine);
+                self.add_references(&mut node, &machine.references, PartRole::MachineInfrastructure);
                 node
             }
         })
@@ -95,8 +96,8 @@ impl<'f> Assembly<'f> {
 
     /// Adds infrastructure and bootstrap config, unless they tell nothing new.
     /// Source: clusterctl v1.14 client/tree/tree.go (Add, NoEcho); differs: what cannot be read is never left out.
-    fn add_references(&self, node: &mut TreeNode, of: &[Option<ObjectKey>; 2], infrastructure: TreeRole) {
-        for (key, role) in of.iter().zip([infrastructure, TreeRole::BootstrapConfig]) {
+    fn add_references(&self, node: &mut TreeNode, of: &[Option<ObjectKey>; 2], infrastructure: PartRole) {
+        for (key, role) in of.iter().zip([infrastructure, PartRole::BootstrapConfig]) {
             let Some(found) = key.as_ref().and_then(|key| self.references.get(key)) else { continue };
             let child = referred(found, role);
             if self.request.echo == Echo::Shown || !is_echo(&child, node) {
@@ -110,38 +111,38 @@ impl<'f> Assembly<'f> {
             return None;
         }
         let infrastructure =
-            infrastructure.as_ref().map(|key| (TreeRole::MachineInfrastructureTemplate, key));
-        let bootstrap = bootstrap.as_ref().map(|key| (TreeRole::BootstrapConfigTemplate, key));
+            infrastructure.as_ref().map(|key| (PartRole::MachineInfrastructureTemplate, key));
+        let bootstrap = bootstrap.as_ref().map(|key| (PartRole::BootstrapConfigTemplate, key));
         let named = |(role, key): (_, &ObjectKey)| TreeNode::new(role, Subject::Named(key.clone()));
         let templates: Vec<_> = infrastructure.into_iter().chain(bootstrap).map(named).collect();
-        (!templates.is_empty()).then(|| TreeNode::heading(TreeRole::Templates, templates))
+        (!templates.is_empty()).then(|| TreeNode::heading(PartRole::Templates, templates))
     }
 
     fn resource_sets(&self) -> Option<TreeNode> {
-        let node = |subject| TreeNode::new(TreeRole::ResourceSet, subject);
+        let node = |subject| TreeNode::new(PartRole::ResourceSet, subject);
         let sets = match self.found.resource_sets.as_ref()? {
             Err(unreadable) => vec![node(Subject::Unreadable(unreadable.clone()))],
             Ok(keys) => keys.iter().map(|key| node(Subject::Named(key.clone()))).collect(),
         };
-        Some(TreeNode::heading(TreeRole::ResourceSets, sets))
+        Some(TreeNode::heading(PartRole::ResourceSets, sets))
     }
 
     fn health_checks(&self) -> Option<TreeNode> {
         let found = self.found.health_checks.as_ref()?;
-        if let Some(unlisted) = unlisted(found, TreeRole::MachineHealthCheck) {
+        if let Some(unlisted) = unlisted(found, PartRole::MachineHealthCheck) {
             return Some(unlisted);
         }
-        let checks = listed(found).iter().map(|check| object(&check.seen, TreeRole::MachineHealthCheck));
+        let checks = listed(found).iter().map(|check| object(&check.seen, PartRole::MachineHealthCheck));
         let checks: Vec<_> = checks.collect();
-        (!checks.is_empty()).then(|| TreeNode::heading(TreeRole::MachineHealthChecks, checks))
+        (!checks.is_empty()).then(|| TreeNode::heading(PartRole::MachineHealthChecks, checks))
     }
 }
 
-fn object(seen: &Arc<SeenObject>, role: TreeRole) -> TreeNode {
+fn object(seen: &Arc<SeenObject>, role: PartRole) -> TreeNode {
     TreeNode::new(role, Subject::Object(Arc::clone(seen)))
 }
 
-fn referred(referred: &Referred, role: TreeRole) -> TreeNode {
+fn referred(referred: &Referred, role: PartRole) -> TreeNode {
     match referred {
         Ok(seen) => object(seen, role),
         Err(unreadable) => TreeNode::new(role, Subject::Unreadable(unreadable.clone())),
@@ -149,7 +150,7 @@ fn referred(referred: &Referred, role: TreeRole) -> TreeNode {
 }
 
 /// A row for objects that could not be listed.
-fn unlisted(listed: &Listed, role: TreeRole) -> Option<TreeNode> {
+fn unlisted(listed: &Listed, role: PartRole) -> Option<TreeNode> {
     let unreadable = listed.as_ref().err()?;
     Some(TreeNode::new(role, Subject::Unreadable(unreadable.clone())))
 }
@@ -172,6 +173,6 @@ fn sort(node: &mut TreeNode) {
             Subject::Group(group) => group.names.clone(),
             _ => Vec::new(),
         };
-        (Reverse(child.role.rank()), title(child).text(), names)
+        (Reverse(child.role == PartRole::Templates), title(child).text(), names)
     });
 }

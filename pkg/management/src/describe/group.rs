@@ -69,7 +69,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::describe::{take::Taker, tree::TreeRole};
+    use api::output::PartRole;
+
+    use crate::describe::take::Taker;
 
     /// `name: Type=Status/Reason@day, …`
     fn machine(text: &str) -> Object {
@@ -93,7 +95,7 @@ mod tests {
     fn shown(machines: &[&str], set: ConditionSet) -> Vec<String> {
         let mut taker = Taker::new(set);
         let taken: Vec<Taken> =
-            machines.iter().map(|text| taker.take(&machine(text), TreeRole::Machine)).collect();
+            machines.iter().map(|text| taker.take(&machine(text), PartRole::Machine)).collect();
         let members = alike(taken.iter().collect(), set);
         let told = |member: Member<'_>| match member {
             Member::Machine(machine) => machine.name().to_owned(),

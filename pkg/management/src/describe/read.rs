@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use api::output::PartRole;
 use apply::{ApiError, ApiKind, GroupKind, List, ObjectKey, Server};
 use futures::{
     future::{OptionFuture, join_all},
@@ -18,7 +19,7 @@ use super::{
     found::{Found, FoundControlPlane, Listed, References, Referred},
     kinds::{self, Contracts},
     take::{self, Taker, reference},
-    tree::{TreeRole, Unreadable},
+    tree::Unreadable,
     watch::Watched,
 };
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
@@ -47,14 +48,14 @@ impl<'r> Reader<'r> {
         let (contracts, cluster, machines, machine_sets, deployments, pools, resource_sets, health_checks) = join!(
             Contracts::ask(&self.server),
             self.server.get(&kind, namespace, name),
-            self.listed("Machine", "machines", TreeRole::Machine),
-            self.listed("MachineSet", "machinesets", TreeRole::MachineSet),
-            self.listed("MachineDeployment", "machinedeployments", TreeRole::MachineDeployment),
-            self.listed("MachinePool", "machinepools", TreeRole::MachinePool),
+            self.listed("Machine", "machines", PartRole::Machine),
+            self.listed("MachineSet", "machinesets", PartRole::MachineSet),
+            self.listed("MachineDeployment", "machinedeployments", PartRole::MachineDeployment),
+            self.listed("MachinePool", "machinepools", PartRole::MachinePool),
             self.if_shown(Part::ResourceSets, self.resource_sets()),
             self.if_shown(
                 Part::MachineHealthChecks,
-                self.listed("MachineHealthCheck", "machinehealthchecks", TreeRole::MachineHealthCheck)
+                self.listed("MachineHealthCheck", "machinehealthchecks", PartRole::MachineHealthCheck)
             ),
         );
         let contracts = contracts?;
@@ -65,7 +66,7 @@ impl<'r> Reader<'r> {
             OptionFuture::from(to("controlPlaneRef").map(|key| self.control_plane(&contracts, key))),
         );
         let found = Found {
-            cluster: Arc::new(self.taker().seen(&cluster, TreeRole::Cluster)),
+            cluster: Arc::new(self.taker().seen(&cluster, PartRole::Cluster)),
             infrastructure,
             control_plane,
             machines,
@@ -126,7 +127,7 @@ impl<'r> Reader<'r> {
     }
 
     /// The objects of a kind of Cluster API that belong to the cluster.
-    async fn listed(&self, kind: &str, plural: &str, role: TreeRole) -> Listed {
+    async fn listed(&self, kind: &str, plural: &str, role: PartRole) -> Listed {
         let kind = kinds::core(kind, plural);
         let mut taker = self.taker();
         match self.list(&kind, self.own(), |object| taker.take(object, role)).await {
@@ -149,7 +150,7 @@ impl<'r> Reader<'r> {
     async fn infrastructure(&self, contracts: &Contracts, key: ObjectKey) -> Referred {
         let Some((kind, _)) = contracts.read_as(&key.group_kind()) else { return Err(no_kind(key)) };
         let object = self.get(&kind, key).await?;
-        Ok(Arc::new(self.taker().seen(&object, TreeRole::ClusterInfrastructure)))
+        Ok(Arc::new(self.taker().seen(&object, PartRole::ClusterInfrastructure)))
     }
 
     async fn control_plane(&self, contracts: &Contracts, key: ObjectKey) -> FoundControlPlane {
@@ -175,7 +176,7 @@ impl<'r> Reader<'r> {
         let mut read = Vec::new();
         let mut taker = self.taker();
         let mut take = |object: &Object| {
-            (ObjectKey::of(object), Arc::new(taker.seen(object, TreeRole::MachineInfrastructure)))
+            (ObjectKey::of(object), Arc::new(taker.seen(object, PartRole::MachineInfrastructure)))
         };
         // Objects that do not carry the name of their cluster are found among all of the namespace.
         for labels in [self.own(), String::new()] {

@@ -1,16 +1,17 @@
+use api::output::PartRole;
 use apply::ObjectKey;
 use manifest::{Object, Value};
 
 use super::{
     conditions::{self, ConditionSet},
     take::Texts,
-    tree::{MachineCounts, SeenObject, TreeRole},
+    tree::{MachineCounts, SeenObject, is_core},
 };
 
 impl SeenObject {
     /// Takes what is shown of an object.
-    pub(super) fn of(object: &Object, role: TreeRole, set: ConditionSet, texts: &mut Texts) -> Self {
-        let of = if role.is_core() { conditions::of_core } else { conditions::of_provider };
+    pub(super) fn of(object: &Object, role: PartRole, set: ConditionSet, texts: &mut Texts) -> Self {
+        let of = if is_core(role) { conditions::of_core } else { conditions::of_provider };
         Self {
             key: ObjectKey::of(object),
             api_version: texts.one(object.api_version()),
@@ -23,17 +24,17 @@ impl SeenObject {
 }
 
 /// The Kubernetes version in the place where a kind has it.
-fn version(object: &Object, role: TreeRole) -> Option<&str> {
+fn version(object: &Object, role: PartRole) -> Option<&str> {
     let text = |path: &[&str]| object.get(path)?.as_str();
     match role {
-        TreeRole::Cluster => {
+        PartRole::Cluster => {
             let topology = object.get(&["spec", "topology"])?.as_object()?;
             let has_one = !topology.is_empty();
             has_one.then(|| text(&["spec", "topology", "version"]).unwrap_or_default())
         }
-        TreeRole::ControlPlane => text(&["spec", "version"]),
-        TreeRole::Machine => Some(text(&["spec", "version"]).unwrap_or_default()),
-        TreeRole::MachineDeployment | TreeRole::MachineSet | TreeRole::MachinePool => {
+        PartRole::ControlPlane => text(&["spec", "version"]),
+        PartRole::Machine => Some(text(&["spec", "version"]).unwrap_or_default()),
+        PartRole::MachineDeployment | PartRole::MachineSet | PartRole::MachinePool => {
             Some(text(&["spec", "template", "spec", "version"]).unwrap_or_default())
         }
         _ => None,
@@ -41,11 +42,11 @@ fn version(object: &Object, role: TreeRole) -> Option<&str> {
 }
 
 impl MachineCounts {
-    fn of(object: &Object, role: TreeRole) -> Self {
+    fn of(object: &Object, role: PartRole) -> Self {
         let number = |path: &[&str]| object.get(path).and_then(Value::as_i64);
         let status = |field: &str| number(&["status", field]);
         match role {
-            TreeRole::Cluster => {
+            PartRole::Cluster => {
                 let sum = |field: &str| {
                     let parts = ["controlPlane", "workers"].map(|part| number(&["status", part, field]));
                     parts.into_iter().flatten().reduce(i64::saturating_add)
@@ -58,17 +59,17 @@ impl MachineCounts {
                     up_to_date: sum("upToDateReplicas"),
                 }
             }
-            TreeRole::ControlPlane
-            | TreeRole::MachineDeployment
-            | TreeRole::MachineSet
-            | TreeRole::MachinePool => Self {
+            PartRole::ControlPlane
+            | PartRole::MachineDeployment
+            | PartRole::MachineSet
+            | PartRole::MachinePool => Self {
                 desired: number(&["spec", "replicas"]),
                 current: status("replicas"),
                 available: status("availableReplicas"),
                 ready: status("readyReplicas"),
                 up_to_date: status("upToDateReplicas"),
             },
-            TreeRole::MachineHealthCheck => Self {
+            PartRole::MachineHealthCheck => Self {
                 desired: status("expectedMachines"),
                 current: status("currentHealthy"),
                 ..Self::default()
@@ -80,7 +81,7 @@ impl MachineCounts {
     /// Counts of a control plane that keeps contract v1beta1, where one of them has another name.
     pub(super) fn of_older_control_plane(object: &Object) -> Self {
         let up_to_date = object.get(&["status", "updatedReplicas"]).and_then(Value::as_i64);
-        Self { up_to_date, ..Self::of(object, TreeRole::ControlPlane) }
+        Self { up_to_date, ..Self::of(object, PartRole::ControlPlane) }
     }
 }
 
@@ -97,7 +98,7 @@ mod tests {
         .unwrap()
     }
 
-    fn seen(spec: &Value, status: &Value, role: TreeRole) -> SeenObject {
+    fn seen(spec: &Value, status: &Value, role: PartRole) -> SeenObject {
         SeenObject::of(&object(spec, status), role, ConditionSet::V1Beta2, &mut Texts::default())
     }
 
@@ -107,22 +108,22 @@ mod tests {
             "controlPlane": {"desiredReplicas": 3, "replicas": 2, "readyReplicas": 1},
             "workers": {"desiredReplicas": 4, "readyReplicas": 0},
         });
-        let cluster = seen(&json!({"topology": {}}), &status, TreeRole::Cluster);
+        let cluster = seen(&json!({"topology": {}}), &status, PartRole::Cluster);
         let counts =
             MachineCounts { desired: Some(7), current: Some(2), ready: Some(1), ..Default::default() };
         assert_eq!((cluster.replicas, cluster.version), (counts, None));
         let topology = json!({"topology": {"classRef": {"name": "c"}}});
-        assert_eq!(seen(&topology, &json!({}), TreeRole::Cluster).version.as_deref(), Some(""));
+        assert_eq!(seen(&topology, &json!({}), PartRole::Cluster).version.as_deref(), Some(""));
     }
 
     #[test]
     fn a_version_is_where_the_kind_has_it() {
         for (role, spec, version) in [
-            (TreeRole::ControlPlane, json!({"version": "v1"}), Some("v1")),
-            (TreeRole::ControlPlane, json!({}), None),
-            (TreeRole::Machine, json!({}), Some("")),
-            (TreeRole::MachinePool, json!({"template": {"spec": {"version": "v2"}}}), Some("v2")),
-            (TreeRole::MachineInfrastructure, json!({"version": "v1"}), None),
+            (PartRole::ControlPlane, json!({"version": "v1"}), Some("v1")),
+            (PartRole::ControlPlane, json!({}), None),
+            (PartRole::Machine, json!({}), Some("")),
+            (PartRole::MachinePool, json!({"template": {"spec": {"version": "v2"}}}), Some("v2")),
+            (PartRole::MachineInfrastructure, json!({"version": "v1"}), None),
         ] {
             assert_eq!(seen(&spec, &json!({}), role).version.as_deref(), version, "{role:?}");
         }
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn an_older_control_plane_counts_what_is_up_to_date_by_another_name() {
         let both = object(&json!({"replicas": 3}), &json!({"updatedReplicas": 1, "upToDateReplicas": 2}));
-        assert_eq!(MachineCounts::of(&both, TreeRole::ControlPlane).up_to_date, Some(2));
+        assert_eq!(MachineCounts::of(&both, PartRole::ControlPlane).up_to_date, Some(2));
         let older = MachineCounts::of_older_control_plane(&both);
         assert_eq!((older.desired, older.up_to_date), (Some(3), Some(1)));
     }

@@ -1,5 +1,6 @@
 //! Describing what a server has: how much is asked, and what becomes of what cannot be read.
 
+use api::output::PartRole;
 use sandbox::Fault;
 use serde_json::json;
 use support::{
@@ -37,7 +38,7 @@ fn unreadable(node: &TreeNode) -> Vec<String> {
     own.into_iter().chain(node.children.iter().flat_map(unreadable)).collect()
 }
 
-fn count(node: &TreeNode, role: TreeRole) -> usize {
+fn count(node: &TreeNode, role: PartRole) -> usize {
     let own = usize::from(node.role == role);
     own + node.children.iter().map(|child| count(child, role)).sum::<usize>()
 }
@@ -47,14 +48,14 @@ async fn requests_depend_on_kinds_and_not_on_machines() {
     let fixture = lab(50).await;
     let counter = Counter::start(fixture.sandbox());
     let tree = described(&fixture, &request()).await;
-    assert_eq!(count(&tree.root, TreeRole::Machine), 2);
+    assert_eq!(count(&tree.root, PartRole::Machine), 2);
     assert!(counter.all().total() <= 12, "{}", counter.all());
     assert_eq!(counter.writes().total(), 0);
 
     let counter = Counter::start(fixture.sandbox());
     let tree = described(&fixture, &DescribeRequest::in_full("team", "one")).await;
-    assert_eq!(count(&tree.root, TreeRole::MachineInfrastructure), 53);
-    assert_eq!(count(&tree.root, TreeRole::BootstrapConfig), 53);
+    assert_eq!(count(&tree.root, PartRole::MachineInfrastructure), 53);
+    assert_eq!(count(&tree.root, PartRole::BootstrapConfig), 53);
     assert_eq!(unreadable(&tree.root), Vec::<String>::new());
     // Two lists more, and what is only shown in full.
     assert!(counter.all().total() <= 16, "{}", counter.all());
@@ -71,7 +72,7 @@ async fn objects_that_do_not_name_their_cluster_are_found_all_the_same() {
     }
     let counter = Counter::start(fixture.sandbox());
     let tree = described(&fixture, &DescribeRequest::in_full("team", "one")).await;
-    assert_eq!(count(&tree.root, TreeRole::MachineInfrastructure), 9);
+    assert_eq!(count(&tree.root, PartRole::MachineInfrastructure), 9);
     assert_eq!(unreadable(&tree.root), Vec::<String>::new());
     assert!(counter.reads().to_string().contains("2 list dockermachines"), "{}", counter.reads());
 }
@@ -110,8 +111,8 @@ async fn a_control_plane_that_is_gone_keeps_its_machines() {
     fixture.create([machine]).await;
     let tree = described(&fixture, &request()).await;
     assert_eq!(unreadable(&tree.root), ["KubeadmControlPlane team/gone: NotFound"]);
-    let control_plane = tree.root.children.iter().find(|node| node.role == TreeRole::ControlPlane).unwrap();
-    assert_eq!(count(control_plane, TreeRole::Machine), 1);
+    let control_plane = tree.root.children.iter().find(|node| node.role == PartRole::ControlPlane).unwrap();
+    assert_eq!(count(control_plane, PartRole::Machine), 1);
 }
 
 #[tokio::test]
@@ -123,7 +124,7 @@ async fn whoever_may_not_list_definitions_still_sees_the_cluster() {
         .add(Fault::parse("403,resource=apiextensions.k8s.io/customresourcedefinitions").unwrap());
     let tree = described(&fixture, &request()).await;
     assert_eq!(unreadable(&tree.root), Vec::<String>::new());
-    assert_eq!(count(&tree.root, TreeRole::ClusterInfrastructure), 1);
+    assert_eq!(count(&tree.root, PartRole::ClusterInfrastructure), 1);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use api::Contract;
+use api::{Contract, output::PartRole};
 use apply::ObjectKey;
 use manifest::{Object, Value};
 
@@ -10,7 +10,7 @@ use super::{
     conditions::ConditionSet,
     found::FoundControlPlane,
     kinds,
-    tree::{MachineCounts, SeenObject, TreeRole},
+    tree::{MachineCounts, SeenObject},
 };
 
 /// The label of machines of a control plane.
@@ -51,13 +51,13 @@ impl Taker {
     }
 
     /// What is shown of an object.
-    pub(super) fn seen(&mut self, object: &Object, role: TreeRole) -> SeenObject {
+    pub(super) fn seen(&mut self, object: &Object, role: PartRole) -> SeenObject {
         SeenObject::of(object, role, self.conditions, &mut self.texts)
     }
 
     /// The same, with what it belongs to and what it refers to.
-    pub(super) fn take(&mut self, object: &Object, role: TreeRole) -> Taken {
-        let references: [&[&str]; 2] = if role == TreeRole::Machine {
+    pub(super) fn take(&mut self, object: &Object, role: PartRole) -> Taken {
+        let references: [&[&str]; 2] = if role == PartRole::Machine {
             [&["spec", "infrastructureRef"], &["spec", "bootstrap", "configRef"]]
         } else {
             [
@@ -75,7 +75,7 @@ impl Taker {
 
     /// A control plane, by the contract it keeps.
     pub(super) fn control_plane(&mut self, object: &Object, contract: &Contract) -> FoundControlPlane {
-        let mut seen = self.seen(object, TreeRole::ControlPlane);
+        let mut seen = self.seen(object, PartRole::ControlPlane);
         let template = if contract.as_str() == Contract::CURRENT {
             reference(object, &["spec", "machineTemplate", "spec", "infrastructureRef"])
         } else {

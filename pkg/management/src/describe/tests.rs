@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use api::Contract;
+use api::{Contract, output::PartRole};
 use apply::ObjectKey;
 use insta::assert_snapshot;
 use manifest::{Limits, Object, read_stream};
@@ -37,7 +37,7 @@ impl Given {
         self.objects.get(kind).cloned().unwrap_or_default()
     }
 
-    fn taken(&self, kind: &str, role: TreeRole, conditions: ConditionSet) -> Vec<Taken> {
+    fn taken(&self, kind: &str, role: PartRole, conditions: ConditionSet) -> Vec<Taken> {
         let mut taker = Taker::new(conditions);
         self.of(kind).iter().map(|object| taker.take(object, role)).collect()
     }
@@ -48,7 +48,7 @@ impl Given {
     }
 
     fn referred(&self, key: ObjectKey, conditions: ConditionSet) -> found::Referred {
-        let seen = |object| Taker::new(conditions).seen(&object, TreeRole::MachineInfrastructure).into();
+        let seen = |object| Taker::new(conditions).seen(&object, PartRole::MachineInfrastructure).into();
         self.object(key).map(seen)
     }
 
@@ -64,13 +64,13 @@ impl Given {
         Found {
             infrastructure: to("infrastructureRef").map(|key| self.referred(key, conditions)),
             control_plane: to("controlPlaneRef").map(control_plane),
-            machines: taken("Machine", TreeRole::Machine),
-            machine_sets: taken("MachineSet", TreeRole::MachineSet),
-            deployments: taken("MachineDeployment", TreeRole::MachineDeployment),
-            pools: taken("MachinePool", TreeRole::MachinePool),
+            machines: taken("Machine", PartRole::Machine),
+            machine_sets: taken("MachineSet", PartRole::MachineSet),
+            deployments: taken("MachineDeployment", PartRole::MachineDeployment),
+            pools: taken("MachinePool", PartRole::MachinePool),
             resource_sets: self.of("ClusterResourceSetBinding").pop().map(|of| Ok(take::resource_sets(&of))),
-            health_checks: Some(taken("MachineHealthCheck", TreeRole::MachineHealthCheck)),
-            cluster: Taker::new(conditions).seen(&cluster, TreeRole::Cluster).into(),
+            health_checks: Some(taken("MachineHealthCheck", PartRole::MachineHealthCheck)),
+            cluster: Taker::new(conditions).seen(&cluster, PartRole::Cluster).into(),
         }
     }
 
@@ -363,7 +363,7 @@ status: {conditions: [{type: RemediationAllowed, status: 'True', reason: Allowed
 #[test]
 fn in_full_nothing_is_grouped_or_left_out() {
     fn machines(node: &TreeNode, names: &mut BTreeSet<String>) {
-        if let (TreeRole::Machine, Subject::Object(seen)) = (node.role, &node.subject) {
+        if let (PartRole::Machine, Subject::Object(seen)) = (node.role, &node.subject) {
             assert_eq!(node.children.len(), 2, "{}", seen.key);
             assert!(names.insert(seen.key.name.clone()), "{} is there twice", seen.key);
         }

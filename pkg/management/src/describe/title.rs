@@ -1,8 +1,9 @@
+use api::output::PartRole;
 use apply::ObjectKey;
 
 use super::{
     table::{Cell, Span, Tone},
-    tree::{Subject, TreeNode, TreeRole},
+    tree::{Subject, TreeNode},
 };
 
 /// What stands in the column NAME, behind the branches.
@@ -34,12 +35,12 @@ fn object(key: &ObjectKey) -> [Span; 2] {
     [Span::new(format!("{} ", key.kind), Tone::Plain), Span::new(name, Tone::Strong)]
 }
 
-fn heading(role: TreeRole) -> &'static str {
+fn heading(role: PartRole) -> &'static str {
     match role {
-        TreeRole::Templates => "Templates",
-        TreeRole::ResourceSets => "ClusterResourceSets",
-        TreeRole::MachineHealthChecks => "MachineHealthChecks",
-        TreeRole::Other => "Other",
+        PartRole::Templates => "Templates",
+        PartRole::ResourceSets => "ClusterResourceSets",
+        PartRole::MachineHealthChecks => "MachineHealthChecks",
+        PartRole::Other => "Other",
         _ => "Workers",
     }
 }

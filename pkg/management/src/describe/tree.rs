@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use api::output::PartRole;
 use apply::{ApiError, ObjectKey};
 
 use super::conditions::{Condition, ConditionSet};
@@ -17,54 +18,11 @@ pub struct ClusterTree {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeNode {
     /// What it is to the cluster.
-    pub role: TreeRole,
+    pub role: PartRole,
     /// What is there.
     pub subject: Subject,
     /// What is below it, in the order it is shown.
     pub children: Vec<TreeNode>,
-}
-
-/// What a part is to its cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum TreeRole {
-    /// The Cluster.
-    Cluster,
-    /// Its infrastructure.
-    ClusterInfrastructure,
-    /// Its control plane.
-    ControlPlane,
-    /// A Machine, or several.
-    Machine,
-    /// The infrastructure of a Machine.
-    MachineInfrastructure,
-    /// What makes a Machine, or the machines of a pool, nodes.
-    BootstrapConfig,
-    /// A MachineDeployment.
-    MachineDeployment,
-    /// A MachineSet.
-    MachineSet,
-    /// A MachinePool.
-    MachinePool,
-    /// The infrastructure of a MachinePool.
-    MachinePoolInfrastructure,
-    /// The templates of what is above.
-    Templates,
-    /// A template of the infrastructure of machines.
-    MachineInfrastructureTemplate,
-    /// A template of bootstrap configs.
-    BootstrapConfigTemplate,
-    /// Everything that is no control plane.
-    Workers,
-    /// Machines that nothing else in the tree controls.
-    Other,
-    /// ClusterResourceSets that were applied.
-    ResourceSets,
-    /// A ClusterResourceSet.
-    ResourceSet,
-    /// MachineHealthChecks.
-    MachineHealthChecks,
-    /// A MachineHealthCheck.
-    MachineHealthCheck,
 }
 
 /// What is at a place in the tree.
@@ -171,11 +129,11 @@ impl ClusterTree {
 }
 
 impl TreeNode {
-    pub(super) fn new(role: TreeRole, subject: Subject) -> Self {
+    pub(super) fn new(role: PartRole, subject: Subject) -> Self {
         Self { role, subject, children: Vec::new() }
     }
 
-    pub(super) fn heading(role: TreeRole, children: Vec<Self>) -> Self {
+    pub(super) fn heading(role: PartRole, children: Vec<Self>) -> Self {
         Self { role, subject: Subject::Heading, children }
     }
 
@@ -191,24 +149,10 @@ impl SeenObject {
     }
 }
 
-impl TreeRole {
-    /// Whether it is a kind of Cluster API itself; else it is a provider's.
-    pub(super) fn is_core(self) -> bool {
-        matches!(
-            self,
-            Self::Cluster
-                | Self::Machine
-                | Self::MachineDeployment
-                | Self::MachineSet
-                | Self::MachinePool
-                | Self::MachineHealthCheck
-        )
-    }
-
-    /// Its place among others below the same: greater ones come first.
-    pub(super) fn rank(self) -> u8 {
-        u8::from(self == Self::Templates)
-    }
+/// True for the kinds of Cluster API itself; others are a provider's.
+pub(super) fn is_core(role: PartRole) -> bool {
+    use PartRole::{Cluster, Machine, MachineDeployment, MachineHealthCheck, MachinePool, MachineSet};
+    matches!(role, Cluster | Machine | MachineDeployment | MachineSet | MachinePool | MachineHealthCheck)
 }
 
 impl Unreadable {
@@ -244,8 +188,8 @@ mod tests {
         let available =
             Condition { condition_type: "Available".into(), status: status.into(), ..Condition::default() };
         let cluster = SeenObject { is_going, conditions: vec![available], ..SeenObject::default() };
-        let mut root = TreeNode::new(TreeRole::Cluster, Subject::Object(Arc::new(cluster)));
-        root.children.extend(below.map(|subject| TreeNode::new(TreeRole::ControlPlane, subject)));
+        let mut root = TreeNode::new(PartRole::Cluster, Subject::Object(Arc::new(cluster)));
+        root.children.extend(below.map(|subject| TreeNode::new(PartRole::ControlPlane, subject)));
         ClusterTree { root, conditions: ConditionSet::V1Beta2 }
     }
 

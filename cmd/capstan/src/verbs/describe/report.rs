@@ -1,11 +1,10 @@
 use api::output::{
-    ClusterDescription, ClusterHealth as Health, ClusterPart, PartCondition, PartObject, PartRole, PartState,
+    ClusterDescription, ClusterHealth as Health, ClusterPart, PartCondition, PartObject, PartState,
     ReplicaCounts, UnreadablePart,
 };
 use apply::ObjectKey;
 use management::{
     ClusterHealth, ClusterTree, Condition, DescribeRequest, MachineCounts, SeenObject, Subject, TreeNode,
-    TreeRole,
 };
 
 /// The tree as scripts get it.
@@ -34,7 +33,7 @@ fn part(node: &TreeNode) -> ClusterPart {
         Subject::Group(_) | Subject::Heading => (None, None, None),
     };
     let children = node.children.iter().map(part).collect();
-    ClusterPart { role: role(node.role), object, state, unreadable, children }
+    ClusterPart { role: node.role, object, state, unreadable, children }
 }
 
 fn object(key: &ObjectKey) -> PartObject {
@@ -73,29 +72,5 @@ pub(crate) fn condition(condition: &Condition) -> PartCondition {
         reason: condition.reason.to_string(),
         message: condition.message.to_string(),
         last_transition_time: condition.since.map(|since| since.to_string()),
-    }
-}
-
-fn role(role: TreeRole) -> PartRole {
-    match role {
-        TreeRole::Cluster => PartRole::Cluster,
-        TreeRole::ClusterInfrastructure => PartRole::ClusterInfrastructure,
-        TreeRole::ControlPlane => PartRole::ControlPlane,
-        TreeRole::Machine => PartRole::Machine,
-        TreeRole::MachineInfrastructure => PartRole::MachineInfrastructure,
-        TreeRole::BootstrapConfig => PartRole::BootstrapConfig,
-        TreeRole::MachineDeployment => PartRole::MachineDeployment,
-        TreeRole::MachineSet => PartRole::MachineSet,
-        TreeRole::MachinePool => PartRole::MachinePool,
-        TreeRole::MachinePoolInfrastructure => PartRole::MachinePoolInfrastructure,
-        TreeRole::Templates => PartRole::Templates,
-        TreeRole::MachineInfrastructureTemplate => PartRole::MachineInfrastructureTemplate,
-        TreeRole::BootstrapConfigTemplate => PartRole::BootstrapConfigTemplate,
-        TreeRole::Workers => PartRole::Workers,
-        TreeRole::Other => PartRole::Other,
-        TreeRole::ResourceSets => PartRole::ResourceSets,
-        TreeRole::ResourceSet => PartRole::ResourceSet,
-        TreeRole::MachineHealthChecks => PartRole::MachineHealthChecks,
-        TreeRole::MachineHealthCheck => PartRole::MachineHealthCheck,
     }
 }

@@ -1,5 +1,7 @@
 //! The table of conditions of contract v1beta2.
 
+use api::output::PartRole;
+
 use super::{LAST_BRANCH, Look, Place, behind, members};
 use crate::describe::{
     age::age,
@@ -8,7 +10,7 @@ use crate::describe::{
     rows::BRANCH,
     shown::Which,
     table::{Cell, Tone, TreeTable},
-    tree::{MachineCounts, SeenObject, Subject, TreeNode, TreeRole, Unreadable},
+    tree::{MachineCounts, SeenObject, Subject, TreeNode, Unreadable},
 };
 
 const COLUMNS: [&str; 9] =
@@ -130,14 +132,14 @@ fn verdict(node: &TreeNode, look: &Look<'_>) -> Verdict {
 
 /// The one condition that is shown in the row of an object.
 /// Source: clusterctl v1.14 internal/util/tree/tree.go (newRowDescriptor); differs: there a MachinePool has none.
-fn deciding(role: TreeRole, seen: &SeenObject) -> Option<&Condition> {
+fn deciding(role: PartRole, seen: &SeenObject) -> Option<&Condition> {
     match role {
-        TreeRole::Cluster | TreeRole::MachineDeployment => seen.condition("Available"),
-        TreeRole::MachineSet => None,
-        TreeRole::ControlPlane | TreeRole::MachinePool => {
+        PartRole::Cluster | PartRole::MachineDeployment => seen.condition("Available"),
+        PartRole::MachineSet => None,
+        PartRole::ControlPlane | PartRole::MachinePool => {
             seen.condition("Available").or_else(|| seen.condition("Ready"))
         }
-        TreeRole::MachineHealthCheck => seen.condition("RemediationAllowed"),
+        PartRole::MachineHealthCheck => seen.condition("RemediationAllowed"),
         _ => seen.condition("Ready"),
     }
 }
@@ -153,14 +155,14 @@ fn counts(node: &TreeNode) -> [String; 4] {
         }
         Subject::Named(_) | Subject::Unreadable(_) | Subject::Heading => return Default::default(),
     };
-    if node.role == TreeRole::Machine {
+    if node.role == PartRole::Machine {
         let holds = |kind: &str| u8::from(seen.condition(kind).is_some_and(Condition::is_true)).to_string();
         return ["1".to_owned(), holds("Available"), holds("Ready"), holds("UpToDate")];
     }
     let MachineCounts { desired, current, available, ready, up_to_date } = seen.replicas;
     let has_both = match node.role {
-        TreeRole::Cluster | TreeRole::MachineHealthCheck => desired.or(current).is_some(),
-        TreeRole::ControlPlane => desired.is_some() && current.is_some(),
+        PartRole::Cluster | PartRole::MachineHealthCheck => desired.or(current).is_some(),
+        PartRole::ControlPlane => desired.is_some() && current.is_some(),
         _ => desired.is_some(),
     };
     let replicas = format!("{}/{}", current.unwrap_or(0), desired.unwrap_or(0));
