@@ -79,8 +79,7 @@ pub use location::{
     Location, LocationError, OciLocation, UnknownHostKind,
 };
 pub use lock::{
-    FileOrigin, Lock, LockDifference, LockError, LockSettings, LockedFile, LockedPart, LockedProvider,
-    NotAsLocked, Unlocked,
+    FileOrigin, Lock, LockError, LockSettings, LockedFile, LockedProvider, NotAsLocked, Unlocked,
 };
 pub use oci::{ExistingTag, OciError, Package, PackageContent, PackageFile, PackageTarget, TagState};
 pub use overrides::{Overrides, WithOverrides};

@@ -15,7 +15,6 @@ mod text;
 use std::{collections::BTreeMap, fmt};
 
 pub use check::{LockSettings, NotAsLocked, Unlocked};
-pub use difference::{LockDifference, LockedPart};
 pub use text::LockError;
 
 use crate::{Digest, File};

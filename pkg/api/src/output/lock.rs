@@ -40,6 +40,27 @@ pub struct LockChange {
     pub found: Option<String>,
 }
 
+impl LockChange {
+    /// The name of the file, the reference of the image, or `version`.
+    pub fn what(&self) -> &str {
+        self.name.as_deref().unwrap_or("version")
+    }
+
+    /// Returns true if something was added, and nothing that was locked is gone or another.
+    pub fn is_addition(&self) -> bool {
+        self.locked.is_none()
+    }
+
+    /// Returns true if it concerns what is read or run, and not only what is known about it: of images, that the same
+    /// reference leads to another digest than the locked one.
+    pub fn is_about_content(&self) -> bool {
+        match self.part {
+            LockPart::Version | LockPart::File | LockPart::Kustomization => true,
+            LockPart::Image => self.found.is_some() && self.locked.is_some() && self.locked != self.name,
+        }
+    }
+}
+
 /// What kind of fact a lock holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

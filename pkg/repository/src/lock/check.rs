@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
-use api::{Version, near_names};
+use api::{Version, near_names, output::LockChange};
 use bytes::Bytes;
 
-use super::{FileOrigin, Lock, LockDifference, LockedFile, LockedProvider};
+use super::{FileOrigin, Lock, LockedFile, LockedProvider};
 use crate::{Digest, Error, File, Origin};
 
 /// A lock that holds for every file that is read.
@@ -71,7 +71,7 @@ pub enum NotAsLocked {
         /// Where the lock is.
         lock: String,
         /// Each is about a file of it; none where it is not in the lock at all.
-        differences: Vec<LockDifference>,
+        differences: Vec<LockChange>,
     },
     /// A file with another content.
     #[error(
@@ -191,14 +191,14 @@ impl LockSettings {
     }
 }
 
-fn told(differences: &[LockDifference]) -> String {
+fn told(differences: &[LockChange]) -> String {
     if differences.is_empty() {
         return "it is not in the lock".to_owned();
     }
-    let one = |it: &LockDifference| match (&it.locked, &it.found) {
-        (None, _) => format!("`{}` was not there", it.part),
-        (_, None) => format!("`{}` is gone", it.part),
-        _ => format!("`{}` was changed", it.part),
+    let one = |it: &LockChange| match (&it.locked, &it.found) {
+        (None, _) => format!("`{}` was not there", it.what()),
+        (_, None) => format!("`{}` is gone", it.what()),
+        _ => format!("`{}` was changed", it.what()),
     };
     differences.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-use api::with_causes;
+use api::{output::LockChange, with_causes};
 use bytes::Bytes;
 
 use super::*;
@@ -147,17 +147,17 @@ fn differences_tell_what_was_added_lost_and_changed() {
     let mut moved = new.clone();
     moved.images.insert("registry.k8s.io/a:v1".to_owned(), Some(Digest::of(b"now known")));
     let is_content: Vec<bool> =
-        moved.differences(Some(&new)).iter().map(LockDifference::is_about_content).collect();
+        moved.differences(Some(&new)).iter().map(LockChange::is_about_content).collect();
     assert_eq!(is_content, [false]);
     moved.images.insert("registry.k8s.io/b:v1".to_owned(), Some(Digest::of(b"another one")));
     let is_content: Vec<bool> =
-        moved.differences(Some(&new)).iter().map(LockDifference::is_about_content).collect();
+        moved.differences(Some(&new)).iter().map(LockChange::is_about_content).collect();
     assert_eq!(is_content, [false, true]);
     new.images.remove("registry.k8s.io/a:v1");
     let told: Vec<(String, bool, bool)> = new
         .differences(Some(old))
         .iter()
-        .map(|it| (it.part.to_string(), it.locked.is_some(), it.found.is_some()))
+        .map(|it| (it.what().to_owned(), it.locked.is_some(), it.found.is_some()))
         .collect();
     let expected = [
         ("version", true, true),
@@ -168,7 +168,7 @@ fn differences_tell_what_was_added_lost_and_changed() {
     ];
     assert_eq!(told, expected.map(|(name, locked, found)| (name.to_owned(), locked, found)));
     assert_eq!(new.differences(None).len(), 1 + 2 + 1);
-    assert!(new.differences(None).iter().all(LockDifference::is_addition));
+    assert!(new.differences(None).iter().all(LockChange::is_addition));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use std::{fs, path::Path};
 
-use repository::{Lock as Locked, LockDifference};
+use api::output::LockChange;
+use repository::Lock as Locked;
 
 use super::gather::Found;
 use crate::{
@@ -20,7 +21,7 @@ pub(super) fn checked(
     session: &Session,
 ) -> Result<(), Failure> {
     let changed: Vec<&str> =
-        found.iter().filter(|it| !it.differences.is_empty()).map(|it| it.label.as_str()).collect();
+        found.iter().filter(|it| !it.changes.is_empty()).map(|it| it.label.as_str()).collect();
     if changed.is_empty() && unknown > 0 {
         let images = if unknown == 1 { "one image".to_owned() } else { format!("{unknown} images") };
         return Err(Failure::new(Kind::Environment, format!("the digest of {images} could not be checked"))
@@ -36,10 +37,10 @@ pub(super) fn checked(
 
 /// What was reviewed stays as it is unless it is named; what is new may join it.
 pub(super) fn refuse_changes(found: &[Found]) -> Result<(), Failure> {
-    let is_change = |it: &LockDifference| !it.is_addition() && it.is_about_content();
+    let is_change = |it: &LockChange| !it.is_addition() && it.is_about_content();
     let changed: Vec<&str> = found
         .iter()
-        .filter(|found| !found.is_anew && found.differences.iter().any(is_change))
+        .filter(|found| !found.is_anew && found.changes.iter().any(is_change))
         .map(|found| found.label.as_str())
         .collect();
     if changed.is_empty() {

@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, path::Path};
 
-use api::ProviderType;
+use api::{ProviderType, output::LockChange};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use management::Sources;
 use manifest::provenance::Trace;
@@ -9,7 +9,7 @@ use provider::{
     config::Config,
     supply::{self, Supply},
 };
-use repository::{Context, Lock as Locked, LockDifference, LockedProvider, Overrides};
+use repository::{Context, Lock as Locked, LockedProvider, Overrides};
 
 use super::{Lock, targets::Target};
 use crate::{
@@ -23,7 +23,7 @@ const MAX_PROVIDERS_AT_ONCE: usize = 4;
 pub(super) struct Found {
     pub(super) label: String,
     pub(super) entry: LockedProvider,
-    pub(super) differences: Vec<LockDifference>,
+    pub(super) changes: Vec<LockChange>,
     pub(super) is_anew: bool,
     pub(super) warnings: Vec<String>,
 }
@@ -75,7 +75,7 @@ pub(super) fn gather_all(
     let unknown =
         if args.digests { add_digests(&mut found, &gathering.context, session)? } else { Vec::new() };
     for one in &mut found {
-        one.differences = one.entry.differences(lock.providers.get(&one.label));
+        one.changes = one.entry.differences(lock.providers.get(&one.label));
     }
     Ok(Gathered { found, unknown })
 }
@@ -99,7 +99,7 @@ impl Gathering<'_> {
         let before = self.lock.providers.get(&target.label);
         let entry = supply.lock(self.shown(&url), before);
         let Target { label, is_anew, .. } = target;
-        Ok(Found { label, entry, differences: Vec::new(), is_anew, warnings: supply.warnings })
+        Ok(Found { label, entry, changes: Vec::new(), is_anew, warnings: supply.warnings })
     }
 
     async fn provider(&self, target: &Target) -> Result<(Supply, String), Failure> {

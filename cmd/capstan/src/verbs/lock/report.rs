@@ -1,7 +1,6 @@
 use std::path::Path;
 
-use api::output::{LockChange, LockPart, LockReport, ProviderLock};
-use repository::{LockDifference, LockedPart};
+use api::output::{LockChange, LockReport, ProviderLock};
 
 use super::gather::Found;
 use crate::ui::{Narrow, table};
@@ -10,19 +9,9 @@ pub(super) fn report(path: &Path, found: &[Found]) -> LockReport {
     let provider = |found: &Found| ProviderLock {
         provider: found.label.clone(),
         version: found.entry.version.clone(),
-        changes: found.differences.iter().map(change).collect(),
+        changes: found.changes.clone(),
     };
     LockReport { lock: path.display().to_string(), providers: found.iter().map(provider).collect() }
-}
-
-fn change(difference: &LockDifference) -> LockChange {
-    let (part, name) = match &difference.part {
-        LockedPart::Version => (LockPart::Version, None),
-        LockedPart::File(name) => (LockPart::File, Some(name.clone())),
-        LockedPart::Kustomization(name) => (LockPart::Kustomization, Some(name.clone())),
-        LockedPart::Image(reference) => (LockPart::Image, Some(reference.clone())),
-    };
-    LockChange { part, name, locked: difference.locked.clone(), found: difference.found.clone() }
 }
 
 /// A row for each change; nothing when all is as it was.
@@ -47,7 +36,7 @@ fn row(provider: &str, change: &LockChange) -> [String; 5] {
         (_, None) => "gone",
         _ => "changed",
     };
-    let what = change.name.as_deref().unwrap_or("version");
+    let what = change.what();
     let value = |value: &Option<String>| match value.as_deref() {
         // An image without known digest stands for itself.
         Some(text) if text != what => short(text).to_owned(),
