@@ -137,7 +137,7 @@ pub struct SavedObject {
     pub namespace: String,
     /// The name.
     pub name: String,
-    /// What is done with it.
+    /// The action on it.
     pub action: StepAction,
     /// The digest of what is to be there.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -57,7 +57,7 @@ impl Clients {
     }
 }
 
-/// What clients are made of.
+/// The parts of a client.
 struct Parts<'a> {
     config: &'a kube::Config,
     credentials: Option<AuthLayer>,
