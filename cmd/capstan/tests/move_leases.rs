@@ -17,7 +17,7 @@ const LEASE: Kind =
 const PLACE: &str = "kube-system/capstan";
 
 /// A lease of a process on another machine.
-fn of_another_run() -> Value {
+pub(crate) fn of_another_run() -> Value {
     json!({
         "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
         "metadata": {"namespace": "kube-system", "name": "capstan"},

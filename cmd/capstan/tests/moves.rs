@@ -10,7 +10,7 @@ use support::{
     kind::{CLUSTER, CONFIG_MAP, MACHINE, SECRET},
 };
 
-use crate::two::Two;
+use crate::{move_leases::of_another_run, two::Two};
 
 impl Two {
     /// Runs a command line with both ends.
@@ -281,6 +281,19 @@ async fn the_hint_for_an_unfinished_move_names_the_program_as_called() {
     assert_eq!(run.status, 1, "{run}");
     let hint = run.stderr.lines().find_map(|line| line.strip_prefix("hint: on its source cluster, `"));
     assert!(hint.is_some_and(|command| command.starts_with("clusterctl move ")), "{run}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_that_an_unfinished_move_forbids_is_refused_without_a_wait_for_another_run() {
+    let two = refused().await;
+    let [source, _] = two.kubeconfigs().await;
+    two.source.apply(&of_another_run().to_string()).await;
+    let delete = ["delete", "--infrastructure", "docker", "--progress", "json", "--kubeconfig", &source];
+    let run = tokio::task::block_in_place(|| two.world.run(delete));
+    assert_eq!(run.status, 1, "{run}");
+    let lines = run.stderr.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let events: Vec<_> = lines.map(|line| line["event"].as_str().unwrap_or_default().to_owned()).collect();
+    assert_eq!(events, ["error"], "{run}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
