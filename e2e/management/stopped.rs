@@ -26,65 +26,50 @@ const DELETE: &[&str] = &["delete", "--all", "--include-crd"];
 const TAKE_OVER: &[&str] = &["--take-over", "--yes"];
 const LAST_PROVIDER: &[&str] = &["init", "-i", "sandbox:v1.1.0", "--no-wait"];
 
-/// A cluster whose providers can be upgraded.
-struct Upgrades {
+/// A cluster, and one run on it whose bytes were counted.
+struct Metered {
     server: Server,
     cluster: Management,
     /// The same cluster, through the meter.
     line: Management,
     meter: Meter,
-    /// Bytes that one upgrade sends.
+    run: &'static [&'static str],
+    /// Bytes that the run sends.
     bytes: u64,
 }
 
-/// A cluster without providers, but with cert-manager.
-struct Inits {
-    server: Server,
-    cluster: Management,
-    /// The same cluster, through the meter.
-    line: Management,
-    meter: Meter,
-    /// Bytes that one init sends.
-    bytes: u64,
-}
-
-impl Inits {
-    /// Installs providers and deletes them, twice: cert-manager stays.
-    fn start(server: Server) -> Self {
+impl Metered {
+    /// Brings a cluster to where the run can be made, counts the bytes of one, and undoes it.
+    fn start(server: Server, before: &[&[&str]], run: &'static [&'static str], undo: &[&str]) -> Self {
         let cluster = Management::new(server.kubeconfig());
         let meter = Meter::default();
         let line = Management::new(&cluster.world().write("line.yaml", server.through(&meter)));
-        cluster.capstan(&[FIRST, NO_WAIT].concat());
-        cluster.capstan(DELETE);
+        for arguments in before {
+            cluster.capstan(arguments);
+        }
         meter.restart();
-        line.capstan(&[FIRST, NO_WAIT].concat());
+        line.capstan(&[run, NO_WAIT].concat());
         let bytes = meter.bytes();
-        cluster.capstan(DELETE);
-        Self { server, cluster, line, meter, bytes }
-    }
-}
-
-impl Upgrades {
-    /// Installs providers, upgrades them, and goes back.
-    fn start(server: Server, first: &[&str]) -> Self {
-        let cluster = Management::new(server.kubeconfig());
-        let meter = Meter::default();
-        let line = Management::new(&cluster.world().write("line.yaml", server.through(&meter)));
-        cluster.capstan(&[first, NO_WAIT].concat());
-        meter.restart();
-        line.capstan(&[SECOND, NO_WAIT].concat());
-        let bytes = meter.bytes();
-        cluster.capstan(ROLLBACK);
-        Self { server, cluster, line, meter, bytes }
+        cluster.capstan(undo);
+        Self { server, cluster, line, meter, run, bytes }
     }
 
-    /// Starts an upgrade and stops it when it is about to send the last of so many bytes.
+    /// Providers that can be upgraded.
+    fn upgrades(server: Server, first: &[&str]) -> Self {
+        Self::start(server, &[&[first, NO_WAIT].concat()], SECOND, ROLLBACK)
+    }
+
+    /// No providers, but cert-manager, which stays when they are deleted.
+    fn inits(server: Server) -> Self {
+        Self::start(server, &[&[FIRST, NO_WAIT].concat(), DELETE], FIRST, DELETE)
+    }
+
+    /// Starts the run and stops it when it is about to send the last of so many bytes.
     fn stop_at(&self, bytes: u64) -> Child {
         self.meter.restart();
-        let mut command = self.line.command(&[SECOND, NO_WAIT].concat());
-        let upgrade =
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        self.meter.stop_at(bytes, upgrade)
+        let mut command = self.line.command(&[self.run, NO_WAIT].concat());
+        let run = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        self.meter.stop_at(bytes, run)
     }
 
     fn status(&self) -> Value {
@@ -93,7 +78,7 @@ impl Upgrades {
 }
 
 /// Stops an upgrade, rolls it back, and continues it. Returns true if it was stopped before its end.
-async fn superseded(upgrades: &Upgrades, point: u64, installed: &Everything) -> bool {
+async fn superseded(upgrades: &Metered, point: u64, installed: &Everything) -> bool {
     let upgrade = upgrades.stop_at(upgrades.bytes * point / (POINTS + 1));
     let is_unfinished = upgrades.status()["unfinishedUpgrade"].is_object();
     if !is_unfinished {
@@ -116,7 +101,7 @@ async fn superseded(upgrades: &Upgrades, point: u64, installed: &Everything) -> 
 }
 
 async fn superseded_at_every_point(server: Server) {
-    let upgrades = Upgrades::start(server, FIRST);
+    let upgrades = Metered::upgrades(server, FIRST);
     let installed = upgrades.server.everything().await;
     let mut stopped = 0;
     for point in 1..=POINTS {
@@ -137,13 +122,10 @@ async fn superseded_upgrade_changes_nothing_on_a_real_api_server() {
 }
 
 /// Stops an init, which another init completes, and continues it. Returns true if it was stopped while it held the lease.
-async fn superseded_init(inits: &Inits, point: u64) -> bool {
-    let Inits { server, cluster, line, meter, bytes } = inits;
-    meter.restart();
-    let mut command = line.command(&[FIRST, NO_WAIT].concat());
-    let init = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let init = meter.stop_at(bytes * point / (POINTS + 1), init);
-    let status: Value = serde_json::from_str(&cluster.capstan(&["status", "-o", "json"])).unwrap();
+async fn superseded_init(inits: &Metered, point: u64) -> bool {
+    let Metered { server, cluster, .. } = inits;
+    let init = inits.stop_at(inits.bytes * point / (POINTS + 1));
+    let status = inits.status();
     let is_held = status["lease"]["holder"]["command"] == "init";
     if is_held {
         cluster.capstan(&[FIRST, NO_WAIT, TAKE_OVER].concat());
@@ -162,7 +144,7 @@ async fn superseded_init(inits: &Inits, point: u64) -> bool {
 }
 
 async fn superseded_init_at_every_point(server: Server) {
-    let inits = Inits::start(server);
+    let inits = Metered::inits(server);
     let mut stopped = 0;
     for point in 1..=POINTS {
         stopped += u64::from(superseded_init(&inits, point).await);
@@ -184,7 +166,7 @@ async fn superseded_init_changes_nothing_on_a_real_api_server() {
 /// Another run while an upgrade holds the lease: stopped, so that it holds it for as long as the test looks.
 async fn others_wait(server: Server) {
     // All but the provider that the other run installs.
-    let upgrades = Upgrades::start(server, &FIRST[..7]);
+    let upgrades = Metered::upgrades(server, &FIRST[..7]);
     let upgrade = upgrades.stop_at(upgrades.bytes / 2);
     let lease = &upgrades.status()["lease"];
     assert_eq!(lease["holder"]["command"], "upgrade apply", "{lease}");

@@ -6,7 +6,7 @@ use std::{
 };
 
 use api::plan::{Observed, SavedObject, SavedPlan, SavedProvider, SavedRequest};
-use apply::{ApiError, Desired, Live, ObjectKey, Observation, Step, StepAction};
+use apply::{ApiError, Desired, Live, ObjectKey, Observation, Revision, Step, StepAction};
 use manifest::{Map, Object, Value};
 use ring::{
     hmac,
@@ -188,7 +188,7 @@ fn save_object(step: &Step, desired: Option<&Desired>, live: &Live, salt: Option
         desired: desired.map(|desired| digest_of_desired(desired, salt)),
         observed: match live.get(&step.key) {
             Observation::Present(object) => {
-                Observed::Present { uid: uid_of(object), digest: digest_of_live(object, salt) }
+                Observed::Present { uid: Revision::of(object).uid, digest: digest_of_live(object, salt) }
             }
             Observation::Absent => Observed::Absent,
             Observation::Unseen => Observed::Unseen,
@@ -261,10 +261,6 @@ fn without_values(mut shown: Map<String, Value>) -> Map<String, Value> {
         annotations.as_object_mut().map(|annotations| annotations.remove(LAST_APPLIED));
     }
     shown
-}
-
-fn uid_of(object: &Object) -> String {
-    object.get(&["metadata", "uid"]).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 /// Everything that is not as it was when a plan was saved; `now` is the same plan made again.
