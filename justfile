@@ -10,7 +10,7 @@ build:
 
 # Run every test
 test:
-    cargo test --workspace
+    cargo xtask test
 
 # Check format and lints
 lint:

@@ -1,19 +1,8 @@
-//! Real providers. The corpus lies outside the project: `CAPSTAN_CORPUS`, else `../shared/corpus`.
+//! Real providers.
 
-use std::path::PathBuf;
+use support::{binary::World, skip::corpus};
 
-use support::binary::World;
-
-use crate::{project, say, world};
-
-pub(super) fn corpus() -> Option<PathBuf> {
-    let root = option_env!("CAPSTAN_CORPUS").map_or_else(|| project("../shared/corpus"), PathBuf::from);
-    let found = root.canonicalize().ok();
-    if found.is_none() {
-        say(&format!("skipped: there is no corpus at {}", root.display()));
-    }
-    found
-}
+use crate::world;
 
 pub(super) fn config(root: &std::path::Path) -> String {
     let providers = root.join("providers");

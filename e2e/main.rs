@@ -40,8 +40,3 @@ fn world() -> World {
 fn project(path: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
 }
-
-#[expect(clippy::print_stderr, reason = "the line that tells why a test did nothing")]
-fn say(line: &str) {
-    eprintln!("{line}");
-}

@@ -7,4 +7,4 @@ mod plans;
 #[cfg(unix)]
 mod stopped;
 
-pub(crate) use peer::{is_recording, peer, shipped_providers};
+pub(crate) use peer::{is_recording, peer_or_skip, shipped_providers};

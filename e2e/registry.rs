@@ -8,15 +8,7 @@ use support::{
     registry::{Guests, Registry, Transport},
 };
 
-use crate::{project, say, world};
-
-fn registry(transport: Transport, guests: Guests) -> Option<Registry> {
-    let registry = Registry::start(transport, guests);
-    if registry.is_none() {
-        say("skipped: `docker-registry` is not installed (apt-get install docker-registry)");
-    }
-    registry
-}
+use crate::{project, world};
 
 /// A world that trusts the registry.
 fn lab(registry: &Registry) -> World {
@@ -56,7 +48,7 @@ fn generate(world: &World, version: &str) -> Outcome {
 #[test]
 fn a_release_that_was_published_is_read_back_from_the_registry() {
     for transport in [Transport::Tls, Transport::Plain] {
-        let Some(registry) = registry(transport, Guests::Anybody) else { return };
+        let Some(registry) = Registry::start(transport, Guests::Anybody) else { return };
         let world = lab(&registry);
         for version in ["v1.0.0", "v1.1.0"] {
             assert_eq!(json(&publish(&world, &registry, version, version))["outcome"], "published");
@@ -72,7 +64,7 @@ fn a_release_that_was_published_is_read_back_from_the_registry() {
 
 #[test]
 fn a_version_stays_what_it_is_unless_it_is_forced_and_a_digest_pins_it() {
-    let Some(registry) = registry(Transport::Tls, Guests::Anybody) else { return };
+    let Some(registry) = Registry::start(Transport::Tls, Guests::Anybody) else { return };
     let world = lab(&registry);
     let first = json(&publish(&world, &registry, "v1.0.0", "v1.0.0"));
     assert_eq!(json(&publish(&world, &registry, "v1.0.0", "v1.0.0"))["outcome"], "alreadyThere");
@@ -93,7 +85,7 @@ fn a_version_stays_what_it_is_unless_it_is_forced_and_a_digest_pins_it() {
 
 #[test]
 fn a_release_of_a_configured_provider_is_published_as_its_files_are() {
-    let Some(registry) = registry(Transport::Plain, Guests::Anybody) else { return };
+    let Some(registry) = Registry::start(Transport::Plain, Guests::Anybody) else { return };
     let world = lab(&registry);
     let config = project("e2e/fixtures/clusterctl.yaml").display().to_string();
     let publish = |more: &[&str]| {
@@ -110,7 +102,7 @@ fn a_release_of_a_configured_provider_is_published_as_its_files_are() {
 
 #[test]
 fn an_unsigned_release_is_refused_where_a_signature_is_asked_for() {
-    let Some(registry) = registry(Transport::Tls, Guests::Anybody) else { return };
+    let Some(registry) = Registry::start(Transport::Tls, Guests::Anybody) else { return };
     let world = lab(&registry);
     assert_eq!(publish(&world, &registry, "v1.0.0", "v1.0.0").status, 0);
     let key = "-----BEGIN PUBLIC KEY-----
@@ -126,14 +118,14 @@ MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
 
 #[test]
 fn a_certificate_nobody_vouches_for_is_refused() {
-    let Some(registry) = registry(Transport::Tls, Guests::Anybody) else { return };
+    let Some(registry) = Registry::start(Transport::Tls, Guests::Anybody) else { return };
     let run = publish(&world(), &registry, "v1.0.0", "v1.0.0");
     assert!(run.status == 1 && run.stderr.contains("https://"), "{run}");
 }
 
 #[test]
 fn a_password_is_found_where_docker_keeps_it_or_under_hosts_and_a_second_run_needs_no_connection() {
-    let Some(registry) = registry(Transport::Tls, Guests::Ann) else { return };
+    let Some(registry) = Registry::start(Transport::Tls, Guests::Ann) else { return };
     let nobody = publish(&lab(&registry), &registry, "v1.0.0", "v1.0.0");
     assert!(nobody.status == 1 && nobody.stderr.contains("docker login"), "{nobody}");
 
@@ -163,7 +155,7 @@ fn a_password_is_found_where_docker_keeps_it_or_under_hosts_and_a_second_run_nee
 
 #[test]
 fn the_digests_of_images_are_those_their_registry_has_and_are_locked() {
-    let Some(registry) = registry(Transport::Tls, Guests::Ann) else { return };
+    let Some(registry) = Registry::start(Transport::Tls, Guests::Ann) else { return };
     let world = lab(&registry);
     let fixtures = project("e2e/fixtures/repository").canonicalize().unwrap().display().to_string();
     let config = fs::read_to_string(project("e2e/fixtures/clusterctl.yaml")).unwrap();

@@ -6,7 +6,7 @@ use std::{
 };
 
 use support::{
-    api_server::{ApiServer, Source},
+    api_server::ApiServer,
     everything::{Everything, client_of},
     fixture::Fixture,
 };
@@ -26,8 +26,12 @@ enum Process {
 }
 
 impl Server {
-    pub(crate) fn real(source: &Source) -> Self {
-        let server = ApiServer::start(source).unwrap();
+    /// None where this machine has no API server.
+    pub(crate) fn real() -> Option<Self> {
+        Some(Self::over(ApiServer::of_this_machine()?))
+    }
+
+    pub(crate) fn over(server: ApiServer) -> Self {
         Self { kubeconfig: server.kubeconfig().to_owned(), _process: Process::Real(server) }
     }
 

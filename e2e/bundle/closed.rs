@@ -6,11 +6,11 @@ use support::{
     api_server::{ApiServer, Source},
     binary::World,
     closed_site::ClosedSite,
-    registry::{Guests, Registry, Transport},
+    registry::{Guests, PROGRAM, Registry, Transport},
+    skip::{Need, program},
 };
 
 use super::{AT_THE_SITE, AWS, CONNECTED, carry, connected, internet, run};
-use crate::say;
 
 /// A real API server on its loopback, and both bundles.
 struct Site {
@@ -24,17 +24,13 @@ struct Site {
 }
 
 impl Site {
-    /// None, and a line that says why, where this machine cannot have one.
+    /// None where this machine cannot have one.
     fn build() -> Option<Self> {
-        let (networks, server) = match (ClosedSite::build(), Source::find()) {
-            (Ok(networks), Some(Source::Bundle(server))) => (networks, server),
-            (Ok(_), _) => return skipped("there is no API server of `cargo xtask apiserver`"),
-            (Err(why), _) => return skipped(&why),
-        };
-        let program = networks.lab_program(Path::new("docker-registry"));
-        if !is_installed("docker-registry") {
-            return skipped("`docker-registry` is not installed (apt-get install docker-registry)");
-        }
+        let Ok(networks) = ClosedSite::build() else { return skipped(Need::ClosedNetworks) };
+        let Some(Source::Bundle(server)) = Source::find() else { return skipped(Need::ApiServer) };
+        // The script that starts it in the lab is always there.
+        program(PROGRAM)?;
+        let program = networks.lab_program(Path::new(PROGRAM));
         let registry = Registry::start_at(ClosedSite::LAB, &program, Transport::Tls, Guests::Ann)?;
         let server = ApiServer::start(&Source::Bundle(networks.program(&server))).unwrap();
 
@@ -96,15 +92,9 @@ impl Site {
     }
 }
 
-fn skipped(why: &str) -> Option<Site> {
-    say(&format!("skipped: {why}"));
+fn skipped(need: Need) -> Option<Site> {
+    need.skip();
     None
-}
-
-#[expect(clippy::disallowed_methods, reason = "a test finds its registry through the environment")]
-fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).exists())
 }
 
 // Row: PRV-85

@@ -6,12 +6,11 @@ use std::{
 };
 
 use support::{
-    api_server::{ApiServer, Source},
+    api_server::ApiServer,
     everything::{Everything, client_of},
 };
 
 use super::peer::{FIRST, LAST, Management, SECOND, Tool, check, left};
-use crate::say;
 
 /// Kills capstan as soon as it has told so many lines of what it does, if it is not done by then.
 fn kill_after(cluster: &Management, arguments: &[&str], lines: usize) {
@@ -26,8 +25,7 @@ fn kill_after(cluster: &Management, arguments: &[&str], lines: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_killed_anywhere_is_completed_by_the_same_command() {
-    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
-    let server = ApiServer::start(&source).unwrap();
+    let Some(server) = ApiServer::of_this_machine() else { return };
     let cluster = Management::new(server.kubeconfig());
     let before = Everything::of(&client_of(server.kubeconfig()).await).await;
     let no_wait: &[&str] = &["--no-wait"];

@@ -2,16 +2,14 @@
 
 use sandbox::Switches;
 use support::{
-    api_server::{ApiServer, Source},
+    api_server::ApiServer,
     everything::{Everything, client_of},
     fixture::Fixture,
+    skip::corpus,
 };
 
 use super::peer::{FIRST, FIRST_REAL, Management};
-use crate::{
-    corpus::{config, config_without_webhooks, corpus},
-    say,
-};
+use crate::corpus::{config, config_without_webhooks};
 
 /// What is done, and what is looked at after it.
 struct Journey {
@@ -34,8 +32,7 @@ async fn on_a_sandbox_nothing_is_left_but_what_was_there_before() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn on_a_real_api_server_nothing_is_left_but_what_was_there_before() {
-    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
-    let server = ApiServer::start(&source).unwrap();
+    let Some(server) = ApiServer::of_this_machine() else { return };
     let cluster = Management::new(server.kubeconfig());
     // No kubelet, so nothing becomes ready.
     there_and_back(&cluster, &SHIPPED, &["--no-wait"]).await;
@@ -52,8 +49,7 @@ async fn real_providers_come_and_go_on_a_sandbox() {
 #[tokio::test(flavor = "multi_thread")]
 async fn real_providers_come_and_go_on_a_real_api_server() {
     let Some(root) = corpus() else { return };
-    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
-    let server = ApiServer::start(&source).unwrap();
+    let Some(server) = ApiServer::of_this_machine() else { return };
     let cluster = Management::over(config(&root), server.kubeconfig());
     cluster.configure(&config_without_webhooks(&root, cluster.world()));
     there_and_back(&cluster, &REAL, &["--no-wait"]).await;

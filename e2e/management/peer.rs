@@ -12,12 +12,13 @@ use std::{
 };
 
 use support::{
-    api_server::{ApiServer, Source},
+    api_server::ApiServer,
     binary::World,
     everything::{Everything, client_of},
+    skip::Need,
 };
 
-use crate::{project, say, world};
+use crate::{project, world};
 
 /// The first installation of every journey.
 pub(super) const FIRST: &[&str] = &[
@@ -134,6 +135,15 @@ pub(crate) fn peer() -> Option<PathBuf> {
     std::env::var_os("CAPSTAN_TEST_PEER").map(PathBuf::from)
 }
 
+/// The clusterctl of this machine; where there is none, the running test is skipped.
+pub(crate) fn peer_or_skip() -> Option<PathBuf> {
+    let peer = peer();
+    if peer.is_none() {
+        Need::Clusterctl.skip();
+    }
+    peer
+}
+
 #[expect(clippy::disallowed_methods, reason = "records are made on demand")]
 pub(crate) fn is_recording() -> bool {
     std::env::var_os("RECORD").is_some() && peer().is_some()
@@ -157,11 +167,10 @@ pub(super) fn check(record: &str, found: &str, tools: &[Tool]) {
 
 /// Without a clusterctl only its first part can be played: what it leaves is known, what it would do to ours is not.
 async fn journey(tools: [Tool; 3]) {
-    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
-    if peer().is_none() && tools[1..].contains(&Clusterctl) {
-        return say("skipped: CAPSTAN_TEST_PEER names no clusterctl");
+    if tools[1..].contains(&Clusterctl) && peer_or_skip().is_none() {
+        return;
     }
-    let server = ApiServer::start(&source).unwrap();
+    let Some(server) = ApiServer::of_this_machine() else { return };
     let cluster = Management::new(server.kubeconfig());
     let before = Everything::of(&client_of(server.kubeconfig()).await).await;
     let deleted = if tools[2] == Capstan { "deleted.txt" } else { "deleted-by-clusterctl.txt" };

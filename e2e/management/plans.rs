@@ -1,12 +1,11 @@
 //! Plans of real providers as people read them, and what becomes of plans.
 
 use serde_json::Value;
-use support::{api_server::Source, fixture::Fixture};
+use support::{fixture::Fixture, skip::corpus};
 
 use super::peer::{FIRST, FIRST_REAL, Management, SECOND};
 use crate::{
-    corpus::{config, corpus},
-    say,
+    corpus::config,
     server::{Server, differences},
 };
 
@@ -98,6 +97,6 @@ async fn nothing_changes_on_a_sandbox_but_what_was_planned() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_changes_on_a_real_api_server_but_what_was_planned() {
-    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
-    changes_are_those_of_the_plan(Server::real(&source)).await;
+    let Some(server) = Server::real() else { return };
+    changes_are_those_of_the_plan(server).await;
 }

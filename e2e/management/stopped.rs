@@ -6,12 +6,11 @@ use std::{
 };
 
 use serde_json::Value;
-use support::{api_server::Source, everything::Everything};
+use support::everything::Everything;
 
 use super::peer::{FIRST, Management, SECOND};
 use crate::{
     line::{Meter, resume},
-    say,
     server::{Server, differences},
 };
 
@@ -117,8 +116,8 @@ async fn superseded_upgrade_changes_nothing_on_a_sandbox() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn superseded_upgrade_changes_nothing_on_a_real_api_server() {
-    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
-    superseded_at_every_point(Server::real(&source)).await;
+    let Some(server) = Server::real() else { return };
+    superseded_at_every_point(server).await;
 }
 
 /// Stops an init, which another init completes, and continues it. Returns true if it was stopped while it held the lease.
@@ -159,8 +158,8 @@ async fn superseded_init_changes_nothing_on_a_sandbox() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn superseded_init_changes_nothing_on_a_real_api_server() {
-    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
-    superseded_init_at_every_point(Server::real(&source)).await;
+    let Some(server) = Server::real() else { return };
+    superseded_init_at_every_point(server).await;
 }
 
 /// Another run while an upgrade holds the lease: stopped, so that it holds it for as long as the test looks.
@@ -206,6 +205,6 @@ async fn second_run_waits_for_the_first_on_a_sandbox() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn second_run_waits_for_the_first_on_a_real_api_server() {
-    let Some(source) = Source::find() else { return say("skipped: there is no API server") };
-    others_wait(Server::real(&source)).await;
+    let Some(server) = Server::real() else { return };
+    others_wait(server).await;
 }

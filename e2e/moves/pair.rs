@@ -1,11 +1,11 @@
 //! Two management clusters, and three Clusters on the first.
 
-use std::{path::Path, process::Command};
+use std::{path::Path, process::Command, thread};
 
 use api::{ProviderId, ProviderType};
 use serde_json::{Value, json};
 use support::{
-    api_server::Source,
+    api_server::{ApiServer, Source},
     binary::{Outcome, World},
     cluster_api::{Object, cluster, cluster_class, define, object, objects_in, provider, resource_set},
     everything::client_of,
@@ -48,8 +48,14 @@ pub(super) struct Way<'a> {
 impl Pair {
     /// None where this machine has no API server.
     pub(super) async fn start() -> Option<Self> {
-        let source = Source::find()?;
-        Some(Self::over(Server::real(&source), Server::real(&source)).await)
+        let source = Source::of_this_machine()?;
+        let start = || Server::over(ApiServer::start(&source).unwrap());
+        // Nearly all of the time a server is waited for.
+        let (here, there) = thread::scope(|scope| {
+            let here = scope.spawn(start);
+            (start(), here.join().unwrap())
+        });
+        Some(Self::over(here, there).await)
     }
 
     /// The same on sandboxes.

@@ -7,8 +7,8 @@ use std::fs;
 
 use super::pair::Pair;
 use crate::{
-    management::{is_recording, peer},
-    project, say,
+    management::{is_recording, peer_or_skip},
+    project,
 };
 
 const RECORD: &str = "e2e/fixtures/peer/moved.txt";
@@ -26,14 +26,14 @@ async fn moved_by(clusterctl: Option<&std::path::Path>) -> Option<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_move_leaves_what_the_one_of_clusterctl_leaves() {
-    let Some(found) = moved_by(None).await else { return say("skipped: there is no API server") };
+    let Some(found) = moved_by(None).await else { return };
     assert_eq!(found, fs::read_to_string(project(RECORD)).unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_record_is_that_of_clusterctl() {
-    let Some(peer) = peer() else { return say("skipped: CAPSTAN_TEST_PEER names no clusterctl") };
-    let Some(found) = moved_by(Some(&peer)).await else { return say("skipped: there is no API server") };
+    let Some(peer) = peer_or_skip() else { return };
+    let Some(found) = moved_by(Some(&peer)).await else { return };
     if is_recording() {
         fs::write(project(RECORD), &found).unwrap();
     }
@@ -42,8 +42,8 @@ async fn the_record_is_that_of_clusterctl() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_two_move_there_and_back_in_turns() {
-    let Some(peer) = peer() else { return say("skipped: CAPSTAN_TEST_PEER names no clusterctl") };
-    let Some(pair) = Pair::start().await else { return say("skipped: there is no API server") };
+    let Some(peer) = peer_or_skip() else { return };
+    let Some(pair) = Pair::start().await else { return };
     let before = pair.fill().await;
     for turn in 1..=2 {
         let when = format!("turn {turn}");

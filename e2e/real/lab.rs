@@ -16,14 +16,11 @@ use support::{
     everything::{Everything, client_of},
     fixture::{apply, merge, reconcile},
     kind::CLUSTER,
+    skip::corpus,
 };
 
 use super::clusters::{SAMPLES, Sample, VARIABLES};
-use crate::{
-    corpus::{config_without_webhooks, corpus},
-    moves::Picture,
-    say, world,
-};
+use crate::{corpus::config_without_webhooks, moves::Picture, world};
 
 /// No kubelet, so nothing becomes ready, and nobody waits for it.
 const INIT: [&str; 10] = [
@@ -50,13 +47,9 @@ pub(super) struct Lab {
 pub(super) struct Side(ApiServer);
 
 impl Lab {
-    /// None, and a line that says why, where providers or servers are missing.
+    /// None where providers or servers are missing.
     pub(super) async fn start() -> Option<Self> {
-        let root = corpus()?;
-        let Some(source) = Source::find() else {
-            say("skipped: there is no API server");
-            return None;
-        };
+        let (root, source) = (corpus()?, Source::of_this_machine()?);
         let world = world();
         world.configure(config_without_webhooks(&root, &world) + VARIABLES);
         // Nearly all of the time a server is waited for.

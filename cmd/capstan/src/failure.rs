@@ -1,4 +1,4 @@
-use std::error::Error;
+use std::{error::Error, path::Path};
 
 use api::output::ErrorReport;
 
@@ -24,14 +24,17 @@ impl Failure {
         Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new(), usage: None }
     }
 
-    /// What was typed or configured cannot be done.
     pub(crate) fn user(message: impl Into<String>) -> Self {
         Self::new(Kind::User, message)
     }
 
-    /// Ended by Ctrl-C before anything was written.
     pub(crate) fn interrupted() -> Self {
         Self::new(Kind::Interrupted, "interrupted, nothing was written")
+    }
+
+    /// The failure of an act on a file or folder.
+    pub(crate) fn io(act: &str, path: &Path, error: &(dyn Error + 'static)) -> Self {
+        Self::new(Kind::Environment, format!("cannot {act} `{}`", path.display())).because(error)
     }
 
     /// Adds an error and all its sources below the causes already there, with the hints they give.
@@ -49,7 +52,6 @@ impl Failure {
         self
     }
 
-    /// Adds a line to paste or a thing to check.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -107,13 +109,11 @@ impl Failure {
         self.hint(goes_on)
     }
 
-    /// Adds the usage of the verb, in one line.
     #[must_use]
     pub(crate) fn with_usage(self, usage: String) -> Self {
         Self { usage: Some(usage), ..self }
     }
 
-    /// The same failure of another kind.
     #[must_use]
     pub(crate) fn of_kind(self, kind: Kind) -> Self {
         Self { kind, ..self }
@@ -123,23 +123,19 @@ impl Failure {
         self.kind
     }
 
-    /// The first line.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// Outermost first.
     pub(crate) fn causes(&self) -> &[String] {
         &self.causes
     }
 
-    /// Each once, in the order they were given.
     pub(crate) fn distinct_hints(&self) -> impl Iterator<Item = &str> {
         let seen = |at: usize| self.hints[..at].contains(&self.hints[at]);
         (0..self.hints.len()).filter(move |at| !seen(*at)).map(|at| self.hints[at].as_str())
     }
 
-    /// What failed and why, without what to do about it.
     pub(crate) fn in_one_line(&self) -> String {
         let causes = self.causes.iter().map(String::as_str);
         std::iter::once(self.message.as_str()).chain(causes).collect::<Vec<_>>().join(": ")
@@ -163,7 +159,6 @@ impl Failure {
     }
 }
 
-/// An error and its sources, outermost first.
 pub(crate) fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     let mut next = Some(error);
     std::iter::from_fn(move || {
@@ -193,8 +188,6 @@ impl<E: Error + 'static> From<E> for Failure {
 /// Names the larger act at the place where `?` leaves it.
 pub(crate) trait Within<T> {
     /// Puts `message` in front; what failed inside becomes its cause.
-    /// # Errors
-    /// The failure that was there, with the message in front.
     fn within(self, message: impl FnOnce() -> String) -> Result<T, Failure>;
 }
 

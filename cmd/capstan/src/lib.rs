@@ -19,7 +19,6 @@ mod failure;
 mod hints;
 mod kustomizations;
 mod panics;
-mod platform;
 mod process;
 mod program;
 mod run;

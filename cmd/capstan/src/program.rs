@@ -23,13 +23,29 @@ impl Program {
         }
     }
 
-    /// The name as typed.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Capstan => "capstan",
             Self::Clusterctl => "clusterctl",
             Self::KubectlPlugin => "kubectl capi",
         }
+    }
+}
+
+pub(crate) fn operating_system() -> &'static str {
+    match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    }
+}
+
+pub(crate) fn architecture() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "x86" => "386",
+        "powerpc64" => "ppc64le",
+        other => other,
     }
 }
 

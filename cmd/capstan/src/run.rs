@@ -96,8 +96,7 @@ impl Run {
         let words: Vec<OsString> = argv.iter().skip_while(|word| *word != "--").skip(1).cloned().collect();
         let environment = self.environment.clone();
         let current_dir = environment.current_dir().to_owned();
-        let candidates = Arc::new(completion::LocalCandidates::new(environment, &words));
-        let candidates = candidates as Arc<dyn completion::Candidates>;
+        let candidates = Arc::new(completion::Candidates::new(environment, &words));
         let answer = completion::answer(shell, cli::tree_of(self.program), words, &current_dir, &candidates);
         answer.map_err(|error| Failure::new(Kind::Environment, "cannot complete").because(&error))
     }

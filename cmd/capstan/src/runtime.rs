@@ -40,8 +40,6 @@ struct Interrupts {
 }
 
 impl Runtime {
-    /// # Errors
-    /// When the system has no resources for it.
     pub(crate) fn new(progress: Progress) -> io::Result<Self> {
         let tokio = Builder::new_current_thread().enable_all().build()?;
         Ok(Self { tokio, progress, interrupts: Arc::default() })
@@ -54,8 +52,6 @@ impl Runtime {
     }
 
     /// Runs a future to its end. Ctrl-C drops it.
-    /// # Errors
-    /// The future's own, or `interrupted`.
     pub(crate) fn block_on<T, E: Into<Failure>>(
         &self,
         future: impl Future<Output = Result<T, E>>,
@@ -83,7 +79,6 @@ impl Runtime {
     }
 }
 
-/// Draws for ever.
 async fn draw(progress: &Progress) -> Infallible {
     loop {
         tokio::time::sleep(TICK).await;

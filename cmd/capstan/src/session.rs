@@ -61,7 +61,6 @@ impl Session {
         self.printer
     }
 
-    /// The name this run answers to.
     pub(crate) fn program(&self) -> Program {
         self.program
     }
@@ -71,24 +70,19 @@ impl Session {
         self.messages().commands().command(command)
     }
 
-    /// The environment as it was at the start.
     pub(crate) fn environment(&self) -> &Environment {
         &self.environment
     }
 
-    /// The flags every verb takes.
     pub(crate) fn globals(&self) -> &Globals {
         &self.globals
     }
 
-    /// The way out.
     pub(crate) fn printer(&mut self) -> &mut Printer {
         &mut self.printer
     }
 
     /// Prints the result of a verb. The text gets the width of the terminal it goes to, if it goes to one.
-    /// # Errors
-    /// When stdout cannot take it.
     pub(crate) fn print<T: Serialize>(
         &mut self,
         format: OutputFormat,
@@ -104,7 +98,6 @@ impl Session {
         self.printer.messages()
     }
 
-    /// The time since this command line began.
     pub(crate) fn elapsed(&self) -> Duration {
         self.started_at.elapsed()
     }
@@ -125,8 +118,6 @@ impl Session {
     }
 
     /// The configuration with the environment on top; read by the first call.
-    /// # Errors
-    /// Names the file that cannot be read, or the URL that cannot be fetched.
     pub(crate) fn config(&self) -> Result<Rc<Config>, Failure> {
         if let Some(config) = self.config.get() {
             return Ok(Rc::clone(config));
@@ -137,8 +128,6 @@ impl Session {
 
     /// How provider repositories are reached, under the lock of this run; one for the whole run, so that nothing is
     /// fetched twice.
-    /// # Errors
-    /// As for the configuration and the lock.
     pub(crate) fn repositories(&self) -> Result<repository::Context, Failure> {
         if let Some(context) = self.repositories.get() {
             return Ok(context.clone());
@@ -163,8 +152,6 @@ impl Session {
     }
 
     /// Runs what may write to a management cluster. `goes_on` is what to do when it ends half-way.
-    /// # Errors
-    /// As for [`Session::block_on`]; when something was written, the failure says how much and what goes on from there.
     pub(crate) fn carry_out<T, E: Into<Failure>>(
         &self,
         future: impl Future<Output = Result<T, E>>,
@@ -173,9 +160,6 @@ impl Session {
         self.block_on(future).map_err(|failure| failure.after_writes(&self.writes, goes_on))
     }
 
-    /// Reads stdin to its end.
-    /// # Errors
-    /// When it cannot be read, or is larger than a file may be.
     pub(crate) fn read_stdin(&mut self) -> Result<Vec<u8>, Failure> {
         let limit = repository::Context::default().max_file_bytes();
         self.input
@@ -183,14 +167,11 @@ impl Session {
             .map_err(|error| Failure::new(Kind::Environment, "cannot read standard input").because(&error))
     }
 
-    /// Stdin, to be read piece by piece.
     pub(crate) fn stdin(&mut self) -> &mut dyn std::io::Read {
         self.input.stream()
     }
 
     /// Reads keys one by one from now on, if a person sits at the terminal.
-    /// # Errors
-    /// When no runtime can be had.
     pub(crate) fn keyboard(&self) -> Result<Option<Keyboard>, Failure> {
         if !self.input.is_terminal() {
             return Ok(None);
@@ -200,8 +181,6 @@ impl Session {
 
     /// Runs a future to its end, drawing what is waited for; Ctrl-C drops it.
     /// The runtime is made by the first call: a verb that never waits never pays for it.
-    /// # Errors
-    /// The future's own failure, `interrupted`, or that no runtime can be had.
     pub(crate) fn block_on<T, E: Into<Failure>>(
         &self,
         future: impl Future<Output = Result<T, E>>,
@@ -211,8 +190,6 @@ impl Session {
 
     /// Lets a run that has something to undo end by itself: from now on a Ctrl-C that comes while nothing is waited for
     /// is `interrupted` at the next wait.
-    /// # Errors
-    /// When no runtime can be had.
     pub(crate) fn hold_interrupts(&self) -> Result<(), Failure> {
         self.runtime().map(Runtime::hold_interrupts)
     }

@@ -175,7 +175,6 @@ impl SuggestedCommands {
         cluster.server.as_ref().map(|server| server.trim_end_matches('/').to_owned())
     }
 
-    /// kubectl on the cluster of this run.
     fn kubectl(&self, words: &str) -> String {
         let (kube, words) = match words.strip_prefix("--kubeconfig TARGET ") {
             Some(words) if self.target.is_given() => (&self.target, words),

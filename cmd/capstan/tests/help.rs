@@ -27,7 +27,7 @@ list` shows the same with whole urls, and says which entry comes from where.
 Usage: capstan config repositories [OPTIONS]
 
 Options:
-  -o, --output <FORMAT>  Output format: text, yaml or json [default: text]
+  -o, --output <FORMAT>  Output format: text, json or yaml [default: text]
 
 Examples:
   capstan config repositories
@@ -47,6 +47,13 @@ fn only_the_root_lists_the_global_flags() {
     for path in [&["init"][..], &["config"], &["upgrade", "apply"], &["alpha", "rollout", "restart"]] {
         assert!(!lists(path), "{path:?}");
     }
+}
+
+#[test]
+fn flags_that_a_verb_shares_with_verbs_below_it_are_listed() {
+    let help = world().run(["init", "--help"]).stdout;
+    let flags = help.split_once("\nProviders:\n").map(|(_, flags)| flags.split("\n\n").next().unwrap());
+    assert_eq!(flags.map(|flags| flags.matches(" --").count()), Some(7), "{help}");
 }
 
 #[test]

@@ -175,7 +175,7 @@ fn a_saved_plan_is_read_before_anything_else() {
     world.write("later.json", r#"{"format": 7}"#);
     world.write(
         "deletion.json",
-        r#"{"format": 1, "cluster": "u", "certManager": "stays", "providers": [],
+        r#"{"format": 2, "cluster": "u", "certManager": {"action": "keep"}, "providers": [],
             "request": {"verb": "delete", "providers": null, "includeCrds": false, "includeNamespaces": false}}"#,
     );
     let run = |file| world.run(["init", "--plan", file]).stderr;
@@ -192,7 +192,7 @@ error: cannot carry out the plan `text.json`
         run("later.json"),
         str![[r#"
 error: cannot carry out the plan `later.json`
-  cause: it has format 7, and this version reads format 1
+  cause: it has format 7, and this version reads format 2
 
 "#]]
     );
@@ -207,7 +207,7 @@ hint: carry it out with `capstan delete --plan deletion.json`
     );
     world.write(
         "upgrade.json",
-        r#"{"format": 1, "cluster": "u", "certManager": "stays", "providers": [],
+        r#"{"format": 2, "cluster": "u", "certManager": {"action": "keep"}, "providers": [],
             "request": {"verb": "upgrade", "contract": null,
                 "providers": [{"provider": {"type": "InfrastructureProvider", "name": "own"}, "version": null}],
                 "options": {"allowDowngrade": false, "allowSkip": false, "keepReplicas": false,

@@ -217,7 +217,7 @@ fn with_registry(world: &World) -> FakeHost {
 }
 
 fn image(host: &FakeHost, name: &str, text: &str) {
-    let digest = repository::Digest::of(text.as_bytes()).to_string();
+    let digest = transport::Digest::of(text.as_bytes()).to_string();
     let address = format!("{}/v2/{name}/manager/manifests/v1", host.address().ip());
     host.on(address, Reply::status(200).header("docker-content-digest", &digest).body(text));
 }
@@ -232,7 +232,7 @@ fn digests_of_images_are_locked_from_their_registries_and_held_against_them() {
     world.done("lock --digests");
     let first = lock_of(&world);
     let known = |name: &str| {
-        let digest = repository::Digest::of(name.as_bytes());
+        let digest = transport::Digest::of(name.as_bytes());
         format!("reference = \"{}/{name}/manager:v1\"\ndigest = \"{digest}\"\n", host.address())
     };
     assert!(first.contains(&known(OWN)) && first.contains(&known("cert-manager")), "{first}");

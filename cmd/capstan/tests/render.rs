@@ -1,7 +1,7 @@
 #[cfg(unix)]
-use std::{io::ErrorKind, process::Command};
+use std::process::Command;
 
-use support::binary::World;
+use support::{binary::World, skip::program};
 
 #[cfg(unix)]
 use crate::sandbox::Sandboxes;
@@ -59,10 +59,12 @@ fn folders_list_what_others_need_first() {
     assert_eq!(kinds_in_order(&world, "out/inventory/custom-resources"), ["Provider"; 4]);
 }
 
-/// With the kubectl of this machine; where there is none, nothing is tested.
 #[cfg(unix)]
 #[test]
 fn kubectl_applies_all_folders_after_the_definitions() {
+    if program("kubectl").is_none() {
+        return;
+    }
     let sandboxes = Sandboxes::of(with_small_providers());
     let world = sandboxes.world();
     world.done("render -i own:v1.0.0 --output-dir out");
@@ -70,16 +72,13 @@ fn kubectl_applies_all_folders_after_the_definitions() {
     let kubectl = |arguments: &str| {
         let mut command = Command::new("kubectl");
         command.arg("--kubeconfig").arg(sandboxes.file("lab", "kubeconfig")).args(arguments.split(' '));
-        match command.current_dir(world.current_dir()).env("HOME", world.home()).output() {
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            output => Some(output.unwrap()),
-        }
+        command.current_dir(world.current_dir()).env("HOME", world.home()).output().unwrap()
     };
-    let Some(first) = kubectl("apply -f out/cert-manager -f out/inventory") else { return };
+    let first = kubectl("apply -f out/cert-manager -f out/inventory");
     assert!(first.status.success(), "{first:?}");
-    let all = kubectl("apply -R -f out").unwrap();
+    let all = kubectl("apply -R -f out");
     assert!(all.status.success(), "{all:?}");
-    let providers = kubectl("get providers.clusterctl.cluster.x-k8s.io -A -o name").unwrap();
+    let providers = kubectl("get providers.clusterctl.cluster.x-k8s.io -A -o name");
     assert_eq!(String::from_utf8_lossy(&providers.stdout).lines().count(), 4, "{providers:?}");
 }
 

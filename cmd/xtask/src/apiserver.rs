@@ -2,13 +2,13 @@ use std::{
     ffi::OsStr,
     fs,
     hash::{DefaultHasher, Hash as _, Hasher as _},
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
 };
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::{environment, say::say, workspace};
+use crate::{say::say, workspace};
 
 /// Build the real Kubernetes API server that tests compare the sandbox with, from `e2e/apiserver`.
 #[derive(clap::Args)]
@@ -22,7 +22,7 @@ pub(crate) struct ApiServer {
 /// nothing when none did.
 pub(crate) fn run(args: &ApiServer) -> Result<bool> {
     let sources = workspace::root().join("e2e/apiserver");
-    let folder = target().join("apiserver");
+    let folder = workspace::target().join("apiserver");
     let binary = folder.join(format!("apiserver{}", std::env::consts::EXE_SUFFIX));
     let stamp = folder.join("built-from");
     let built_from = fingerprint(&sources)?;
@@ -47,10 +47,6 @@ pub(crate) fn run(args: &ApiServer) -> Result<bool> {
     fs::write(&stamp, built_from).with_context(|| format!("cannot write `{}`", stamp.display()))?;
     say(&format!("apiserver: built `{}`", binary.display()));
     Ok(true)
-}
-
-fn target() -> PathBuf {
-    environment::variable("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from)
 }
 
 /// What the binary is made of; another text means another binary.

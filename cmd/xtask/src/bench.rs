@@ -16,18 +16,19 @@ mod table;
 mod unrelated;
 mod web;
 
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use tempfile::TempDir;
 
 pub(crate) use sample::{Measure, measure};
 
-use self::{judge::Target, table::Row};
-use crate::{environment, golden, say::say};
+use self::{
+    judge::Target,
+    sample::{Programs, scrubbed},
+    table::Row,
+};
+use crate::{golden, say::say, workspace};
 
 /// Measure a built binary, beside clusterctl where it is there. Nothing is asserted.
 #[derive(clap::Args)]
@@ -85,11 +86,8 @@ impl Bench {
     }
 }
 
-/// What is measured.
-struct Programs {
-    ours: PathBuf,
-    theirs: Option<PathBuf>,
-}
+/// Bytes of the binary, at most.
+const LARGEST_BINARY: u64 = 20_000_000;
 
 /// A command line that both programs understand, and what the design promises of it.
 struct Case {
@@ -148,6 +146,9 @@ fn run_kustomize(args: &Bench, programs: &Programs, folder: &Path) -> Result<()>
 /// What asks no server, and the start of one.
 fn run_commands(programs: &Programs, folder: &Path, runs: usize) -> Result<()> {
     say(&table::render(&measure_cases(programs, folder, runs)?));
+    let size = programs.ours.metadata()?.len();
+    let verdict = if size <= LARGEST_BINARY { "met" } else { "not met" };
+    say(&format!("the binary has {} KB; {} KB: {verdict}", size / 1000, LARGEST_BINARY / 1000));
     let floor = sample::median_of(Path::new("true"), &[], folder, 3)?.memory;
     say(&format!(
         "capstan first, then clusterctl; median of {} runs; processor time is that of user and system;\n\
@@ -218,6 +219,8 @@ fn cases(folder: &Path) -> Result<Vec<Case>> {
         &["generate", "cluster", "demo", "-i", "docker:v1.14.0", "-f", "development", "-n", "default"];
     let version: &[&str] = &["--kubernetes-version", "v1.35.0"];
     let core: &[&str] = &["generate", "provider", "--core"];
+    let list: &[&str] = &["--list-variables"];
+    cases.push(case("generate cluster --list-variables", &[cluster, list, config], targets(7, 14)));
     cases.push(case("generate cluster, ClusterClass", &[cluster, version, config], targets(6, 14)));
     cases.push(case("generate provider --core", &[core, &["cluster-api:v1.14.0"], config], targets(6, 30)));
     cases.push(case("the same, 10 times as large", &[core, &["cluster-api:v9.0.0"], config], Vec::new()));
@@ -225,14 +228,6 @@ fn cases(folder: &Path) -> Result<Vec<Case>> {
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {
-    let path = environment::variable("PATH")?;
+    let path = workspace::variable("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
-}
-
-/// A command in a world of its own: no home to read settings from, no network asked.
-fn scrubbed(program: &Path, folder: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.env_clear().env("HOME", folder).env("PATH", "/usr/bin:/bin").current_dir(folder);
-    command.env("CLUSTERCTL_DISABLE_VERSIONCHECK", "true").env("KUBECONFIG", folder.join("none"));
-    command
 }

@@ -26,19 +26,17 @@ pub(crate) struct BuiltinKinds {
     protos: Vec<PathBuf>,
 }
 
-const TABLES: &str = "pkg/sandbox/src/builtin";
-
 /// Asks, and writes both tables.
 pub(crate) fn run(args: &BuiltinKinds) -> Result<bool> {
     let documents = Documents::fetch(&args.kubectl, &args.server)?;
     let protos = Protos::read(&args.protos)?;
     for (name, text) in [
-        ("resources.txt", resources::table(&documents)?),
-        ("shapes.txt", shapes::table(&documents, &protos)?),
+        ("pkg/sandbox/src/builtin/resources.txt", resources::table(&documents)?),
+        ("pkg/manifest/src/builtin/shapes.txt", shapes::table(&documents, &protos)?),
     ] {
-        let path = workspace::root().join(TABLES).join(name);
+        let path = workspace::root().join(name);
         fs::write(&path, &text).with_context(|| format!("cannot write `{}`", path.display()))?;
-        say(&format!("{TABLES}/{name}: {} lines, {} bytes", text.lines().count(), text.len()));
+        say(&format!("{name}: {} lines, {} bytes", text.lines().count(), text.len()));
     }
     Ok(true)
 }

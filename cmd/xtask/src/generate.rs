@@ -1,11 +1,9 @@
 mod commands;
 mod environment_variables;
-mod exit_codes;
-mod man;
-mod providers;
 mod schemas;
+mod tables;
 
-use std::fs;
+use std::{fs, path::PathBuf};
 
 use anyhow::{Context as _, Result};
 
@@ -41,15 +39,28 @@ pub(crate) fn run(args: &Generate) -> Result<bool> {
         }
         fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
-    let man = man::write()?;
+    let man = write_man_pages()?;
     say(&format!("{} pages in {REFERENCE}, man pages in {}", pages.len(), man.display()));
     Ok(true)
 }
 
+/// Writes a man page for every command into `target/man` and returns the folder.
+fn write_man_pages() -> Result<PathBuf> {
+    let folder = workspace::root().join("target/man");
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    clap_mangen::generate_to(capstan::command(), &folder)
+        .with_context(|| format!("cannot write man pages into `{}`", folder.display()))?;
+    Ok(folder)
+}
+
 /// All pages. Shape: the same text for the same code, whatever the machine.
 fn pages() -> Result<Vec<Page>> {
-    let mut pages =
-        vec![commands::page(), environment_variables::page(), exit_codes::page(), providers::page()?];
+    let mut pages = vec![
+        commands::page(),
+        environment_variables::page(),
+        tables::exit_codes(),
+        tables::built_in_providers()?,
+    ];
     pages.extend(schemas::pages()?);
     Ok(pages)
 }

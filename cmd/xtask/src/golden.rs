@@ -5,7 +5,10 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::{beside, say::say, workspace};
+use crate::{
+    say::say,
+    workspace::{self, beside},
+};
 
 /// Compare a built binary with what the reference release prints.
 #[derive(clap::Args)]
@@ -49,11 +52,9 @@ pub(crate) const DEPARTURES: &str = "test/conformance/departures.txt";
 
 /// The binary of the last optimised build.
 pub(crate) fn built_binary() -> Option<PathBuf> {
-    let target = crate::environment::variable("CARGO_TARGET_DIR")
-        .map_or_else(|| workspace::root().join("target"), PathBuf::from);
     let name = format!("capstan{}", std::env::consts::EXE_SUFFIX);
     ["ci", "release"]
         .iter()
-        .map(|profile| target.join(profile).join(&name))
+        .map(|profile| workspace::target().join(profile).join(&name))
         .find(|path: &PathBuf| Path::is_file(path))
 }

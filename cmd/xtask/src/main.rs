@@ -4,23 +4,24 @@
 //! Workspace (every text file, read once) ─► rows, tidy: pure rules ─► findings
 //! the code itself (command tree, tables, types) ─► gen ─► docs/reference, man pages
 //! a built binary ─► golden, bench
+//! every test binary ─► test: results, slow tests, skipped tests
 //! e2e/apiserver (Go) ─► apiserver: the real API server that tests compare with
 //! ```
 
 mod apiserver;
 mod bench;
 mod builtin_kinds;
-mod environment;
 mod generate;
 mod golden;
-mod json;
+mod imports;
 mod rows;
 mod rust_source;
 mod say;
+mod test;
 mod tidy;
 mod workspace;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
@@ -31,10 +32,12 @@ use crate::workspace::Workspace;
 #[derive(Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask")]
 enum Task {
-    /// List the rows of the contract with the tests that show them.
+    /// Run every test, several test binaries side by side, and list slow and skipped tests.
+    Test(test::Test),
+    /// List the rows of the contract with the tests that hold them.
     Rows(rows::Rows),
     /// Check the rules of the house, as `cargo test` does, and report what is merely large.
-    Tidy,
+    Tidy(tidy::Tidy),
     /// Write the pages that follow from the code: commands, variables, exit codes, providers, schemas, man pages.
     Gen(generate::Generate),
     /// Measure a built binary, beside clusterctl where it is there. Nothing is asserted.
@@ -65,8 +68,12 @@ fn main() -> ExitCode {
 /// Does a task; `false` when it ran and found fault.
 fn run(task: Task) -> Result<bool> {
     match task {
-        Task::Rows(args) => rows::run(&args, &Workspace::read()?),
-        Task::Tidy => tidy::run(&Workspace::read()?),
+        Task::Test(args) => test::run(&args),
+        Task::Rows(args) => {
+            rows::run(&args, &Workspace::read()?);
+            Ok(true)
+        }
+        Task::Tidy(args) => tidy::run(&args, &Workspace::read()?),
         Task::Gen(args) => generate::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Measure(args) => bench::measure(&args),
@@ -74,10 +81,4 @@ fn run(task: Task) -> Result<bool> {
         Task::Golden(args) => golden::run(&args),
         Task::ApiServer(args) => apiserver::run(&args),
     }
-}
-
-/// The folder beside the workspace where data lives that is too large for it: rows, golden cases, corpus.
-fn beside(variable: &str, path: &str) -> PathBuf {
-    environment::variable(variable)
-        .map_or_else(|| workspace::root().join("../shared").join(path), PathBuf::from)
 }

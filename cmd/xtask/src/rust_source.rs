@@ -45,8 +45,11 @@ impl<'a> RustSource<'a> {
         for file in files.iter().filter(|file| file.is("rs")) {
             let folder = module_folder(&file.path);
             let code = mask::mask(&file.text);
-            for (at, attribute) in code.match_indices("#[cfg(test)]") {
-                let rest = code[at + attribute.len()..].trim_start();
+            for (at, attribute) in code.match_indices(TEST_ATTRIBUTES[0]) {
+                let mut rest = code[at + attribute.len()..].trim_start();
+                while let Some((_, after)) = rest.strip_prefix("#[").and_then(|rest| rest.split_once(']')) {
+                    rest = after.trim_start();
+                }
                 let name = rest.strip_prefix("mod ").and_then(|rest| rest.split_once(';'));
                 if let Some((name, _)) = name.filter(|(name, _)| is_identifier(name.trim())) {
                     modules.insert(format!("{folder}{}", name.trim()));
@@ -54,6 +57,30 @@ impl<'a> RustSource<'a> {
             }
         }
         modules
+    }
+
+    /// Lines that are no tests: none in a folder or a file of tests, and no module of tests inside a file.
+    pub(crate) fn lines_of_product(&self) -> usize {
+        let is_test = ["test/", "e2e/"].iter().any(|folder| self.path.starts_with(folder))
+            || self.path.contains("/tests/")
+            || self.path.ends_with("/tests.rs");
+        if is_test {
+            return 0;
+        }
+        let (mut lines, mut is_pending, mut in_module) = (0, false, false);
+        for line in self.text.lines() {
+            if in_module {
+                in_module = line != "}";
+            } else if TEST_ATTRIBUTES.iter().any(|attribute| line.starts_with(attribute)) {
+                is_pending = true;
+            } else if is_pending && !line.starts_with("#[") {
+                is_pending = false;
+                in_module = line.trim_start_matches("pub(crate) ").starts_with("mod ") && line.ends_with('{');
+            } else if !is_pending {
+                lines += 1;
+            }
+        }
+        lines
     }
 
     /// Every function that has a body, tests included.
@@ -105,6 +132,9 @@ impl<'a> RustSource<'a> {
     }
 }
 
+/// Begin code that only tests compile.
+const TEST_ATTRIBUTES: [&str; 2] = ["#[cfg(test)]", "#[cfg(all(test,"];
+
 /// The folder where the child modules of a file are, with its `/`.
 fn module_folder(path: &str) -> String {
     let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
@@ -117,12 +147,11 @@ fn module_folder(path: &str) -> String {
 
 fn without_test_code(code: &str) -> String {
     let mut product = code.to_owned();
-    for (at, attribute) in code.match_indices("#[cfg(test)]") {
+    for (at, attribute) in TEST_ATTRIBUTES.iter().flat_map(|attribute| code.match_indices(attribute)) {
         let rest = &code[at + attribute.len()..];
-        let Some(opening) = rest.find(['{', ';']).filter(|&end| rest.as_bytes()[end] == b'{') else {
-            continue;
-        };
-        let end = at + attribute.len() + closing_brace(rest, opening);
+        let Some(opening) = rest.find(['{', ';']) else { continue };
+        let is_block = rest.as_bytes()[opening] == b'{';
+        let end = at + attribute.len() + if is_block { closing_brace(rest, opening) } else { opening + 1 };
         let blank: String = code[at..end].chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect();
         if blank.len() == end - at {
             product.replace_range(at..end, &blank);

@@ -1,52 +1,28 @@
+mod cycles;
 mod dependencies;
 mod docs;
-mod edges;
+mod finding;
 mod licence;
+mod map;
 mod members;
 mod permissions;
 mod places;
 mod sizes;
 mod words;
 
-use std::fmt;
+use anyhow::{Context as _, Result};
 
-use anyhow::Result;
-
+use self::finding::Finding;
 use crate::{say::say, workspace::Workspace};
 
-/// Something a rule has to say about a place.
-#[derive(Debug)]
-pub(crate) struct Finding {
-    path: String,
-    line: Option<usize>,
-    text: String,
-    /// Whether `cargo test` fails on it.
-    grave: bool,
-}
-
-impl Finding {
-    fn fault(path: &str, line: impl Into<Option<usize>>, text: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), line: line.into(), text: text.into(), grave: true }
-    }
-
-    fn remark(path: &str, line: impl Into<Option<usize>>, text: impl Into<String>) -> Self {
-        Self { grave: false, ..Self::fault(path, line, text) }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mark = if self.grave { "" } else { "(remark) " };
-        match self.line {
-            Some(line) => write!(f, "{}:{line}: {mark}{}", self.path, self.text),
-            None => write!(f, "{}: {mark}{}", self.path, self.text),
-        }
-    }
-}
-
 /// Every rule that needs nothing but the files.
-const RULES: [fn(&Workspace) -> Vec<Finding>; 12] = [
-    edges::dependencies_point_down,
+const RULES: [fn(&Workspace) -> Vec<Finding>; 18] = [
+    cycles::import_cycles_are_small,
+    map::crates_depend_along_the_arrows,
+    map::every_crate_is_on_the_map,
+    map::every_place_exists,
+    map::init_passes_few_files,
+    sizes::the_product_stays_small,
     members::crates_are_members,
     permissions::libraries_keep_to_their_permissions,
     places::module_lists_hold_no_code,
@@ -57,11 +33,25 @@ const RULES: [fn(&Workspace) -> Vec<Finding>; 12] = [
     docs::links_lead_somewhere,
     docs::every_page_is_in_the_summary,
     docs::departures_are_documented_and_tested,
+    docs::the_contract_and_its_tests_agree,
     docs::the_changelog_is_open,
 ];
 
+/// Check the rules of the house, as `cargo test` does, and report what is merely large.
+#[derive(clap::Args)]
+pub(crate) struct Tidy {
+    /// Only list the imports inside the largest import cycle of a crate.
+    #[arg(long, value_name = "FOLDER")]
+    cycle: Option<String>,
+}
+
 /// Shows every finding; `false` when one is a fault.
-pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
+pub(crate) fn run(args: &Tidy, workspace: &Workspace) -> Result<bool> {
+    if let Some(folder) = &args.cycle {
+        let lines = cycles::listing(workspace, folder);
+        lines.with_context(|| format!("there is no crate `{folder}`"))?.iter().for_each(|line| say(line));
+        return Ok(true);
+    }
     let mut findings: Vec<_> = RULES.iter().flat_map(|rule| rule(workspace)).collect();
     findings.extend(dependencies::check(workspace)?);
     for finding in &findings {

@@ -1,4 +1,5 @@
 use std::{
+    ffi::OsString,
     fs,
     path::{Path, PathBuf},
 };
@@ -7,7 +8,7 @@ use anyhow::{Context as _, Result};
 
 use crate::rust_source::RustSource;
 
-/// Folders whose files nobody wrote by hand.
+/// Paths whose content nobody wrote by hand.
 const NOT_OURS: [&str; 5] =
     ["target", ".git", "docs/book", "pkg/manifest/fuzz/corpus", "pkg/manifest/fuzz/artifacts"];
 
@@ -36,6 +37,25 @@ pub(crate) fn root() -> PathBuf {
     manifest.ancestors().nth(2).unwrap_or(manifest).to_path_buf()
 }
 
+/// The folder beside the workspace where data lives that is too large for it: rows, golden cases, corpus.
+pub(crate) fn beside(name: &str, path: &str) -> PathBuf {
+    variable(name).map_or_else(|| root().join("../shared").join(path), PathBuf::from)
+}
+
+/// The folder that cargo builds into.
+pub(crate) fn target() -> PathBuf {
+    variable("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// The value of an environment variable that is set and not empty.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tasks are programs of their own; this is their one place to ask"
+)]
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
 impl Workspace {
     /// Reads the project this program was built in.
     pub(crate) fn read() -> Result<Self> {
@@ -53,7 +73,11 @@ impl Workspace {
                 let entry = entry?;
                 let path = relative(root, &entry.path());
                 let kind = entry.file_type()?;
-                if kind.is_dir() && !NOT_OURS.contains(&path.as_str()) && !path.ends_with("/target") {
+                // `.git` is a file in a linked worktree.
+                if NOT_OURS.contains(&path.as_str()) || path.ends_with("/target") {
+                    continue;
+                }
+                if kind.is_dir() {
                     folders.push(entry.path());
                 } else if kind.is_file()
                     && let Ok(text) = fs::read_to_string(entry.path())

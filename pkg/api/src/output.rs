@@ -43,14 +43,14 @@ pub use fleet::{ClusterList, ListedCluster};
 pub use graph::{GraphCondition, GraphFate, GraphObject, GraphOwner, GraphState, GraphTie, OwnerGraph};
 pub use kustomization::{FindingSeverity, KustomizationFinding, KustomizationFindings, KustomizationLint};
 pub use lifecycle::{
-    CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction,
-    StepReport, WaitingFor,
+    CertManagerAction, CertManagerPlan, CertManagerReport, LifecycleReport, ObjectName, ProviderReport,
+    StepAction, StepReport, WaitingFor,
 };
 pub use lock::{LockChange, LockPart, LockReport, ProviderLock};
 pub use move_plan::{MoveAction, MovePlan, MoveReport, MoveState, MovedObject, MovingObject, StayingObject};
-pub use move_state::{MoveAborted, MoveProgress, MoveStatus, OpenSave};
+pub use move_state::{MoveAborted, MovePhase, MoveProgress, MoveStatus, OpenSave};
 pub use object_change::{ChangeEffect, ChangedPart, ObjectChange};
-pub use progress::{ProgressLine, StepCounts};
+pub use progress::{ProgressEvent, ProgressStep, StepCounts, Written};
 pub use provenance::{FieldProvenance, FieldSetter, ObjectProvenance, ProvenanceReport};
 pub use publication::{Publication, PublicationOutcome, PublishedFile};
 pub use rollout::{RolloutChangeReport, RolloutReport, RolloutStatus};

@@ -5,7 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ProviderId, ProviderType, output::StepAction};
+use crate::{
+    ProviderId, ProviderType,
+    output::{CertManagerPlan, StepAction},
+};
 
 /// A plan as `--out` writes it and `--plan` takes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,8 +28,8 @@ pub struct SavedPlan {
     /// and the lengths of values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub salt: Option<String>,
-    /// What becomes of cert-manager, in words: `install v1.21.1`.
-    pub cert_manager: String,
+    /// What becomes of cert-manager.
+    pub cert_manager: CertManagerPlan,
     /// In the order they are worked on.
     pub providers: Vec<SavedProvider>,
 }
@@ -184,7 +187,7 @@ struct Format {
 
 impl SavedPlan {
     /// The format this version writes and reads.
-    pub const FORMAT: u32 = 1;
+    pub const FORMAT: u32 = 2;
 
     /// Reads a plan.
     /// # Errors
@@ -237,7 +240,7 @@ mod tests {
             cluster: "uid".to_owned(),
             user: None,
             salt: None,
-            cert_manager: "none".to_owned(),
+            cert_manager: CertManagerPlan::install("v1.21.1", None),
             providers: Vec::new(),
         }
     }
@@ -250,9 +253,11 @@ mod tests {
 
     #[test]
     fn a_plan_of_another_format_is_told_apart_from_what_is_no_plan() {
-        let later = br#"{"format": 2, "steps": []}"#;
-        assert!(matches!(SavedPlan::parse(later), Err(UnusablePlan::Format { found: 2 })));
+        let later = br#"{"format": 3, "steps": []}"#;
+        assert!(matches!(SavedPlan::parse(later), Err(UnusablePlan::Format { found: 3 })));
         assert!(matches!(SavedPlan::parse(b"{}"), Err(UnusablePlan::Unreadable(_))));
-        assert!(matches!(SavedPlan::parse(br#"{"format": 1}"#), Err(UnusablePlan::Unreadable(_))));
+        assert!(matches!(SavedPlan::parse(br#"{"format": 2}"#), Err(UnusablePlan::Unreadable(_))));
+        let earlier = br#"{"format": 1, "certManager": "stays"}"#;
+        assert!(matches!(SavedPlan::parse(earlier), Err(UnusablePlan::Format { found: 1 })));
     }
 }

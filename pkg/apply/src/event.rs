@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use crate::{Blocker, Effect, LeaseHolder, ObjectKey};
+use crate::{Blocker, Effect, LeaseHolder, ObjectKey, Written};
 
 /// What happens while a server is worked on.
 #[derive(Clone, Debug)]
@@ -68,17 +68,6 @@ pub enum Event {
         /// How many there are, as far as is known.
         of: Option<usize>,
     },
-}
-
-/// What a write did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// The object is new.
-    Created,
-    /// It was changed.
-    Changed,
-    /// It was as it should be.
-    Unchanged,
 }
 
 /// Where events of one sort go. Cheap to clone.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use api::output::ObjectName;
 use manifest::Object;
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +66,12 @@ impl ObjectKey {
     pub fn is(&self, group: &str, kind: &str) -> bool {
         self.group == group && self.kind == kind
     }
+}
+
+/// An object's name as it is printed.
+pub fn object_name(key: &ObjectKey) -> ObjectName {
+    let ObjectKey { group, kind, namespace, name } = key.clone();
+    ObjectName { group, kind, namespace, name }
 }
 
 impl fmt::Display for GroupKind {

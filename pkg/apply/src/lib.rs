@@ -52,7 +52,7 @@ mod take_over;
 mod testing;
 mod wait;
 
-pub use api::output::StepAction;
+pub use api::output::{StepAction, Written};
 
 pub use access::{Access, Denied, Permission};
 pub use apply_set::{ApplySet, Item, ManagedType, Phase, Record};
@@ -63,9 +63,9 @@ pub use engine::{
     ByName, Detail, Engine, EngineError, Guard, Outcome, Prune, RecordAt, Run, Sought, WriteError,
 };
 pub use error::{ApiError, Cause, NoAnswer};
-pub use event::{Event, EventSink, Written};
+pub use event::{Event, EventSink};
 pub use guard::InUse;
-pub use key::{GroupKind, ObjectKey};
+pub use key::{GroupKind, ObjectKey, object_name};
 pub use kinds::{ApiKind, Kinds};
 pub use lease::{Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState, WhenHeld, lease_state};
 pub use live::{Live, Observation};
@@ -85,4 +85,4 @@ pub use server::{
 };
 pub use status::{Health, Hints, Status, status_of};
 pub use take_over::take_over;
-pub use wait::{Blocker, Waiting};
+pub use wait::{Blocker, Waiting, waiting_for};

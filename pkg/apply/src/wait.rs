@@ -11,10 +11,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use api::output::WaitingFor;
 use futures::FutureExt;
 use tokio::time::{self, interval_at, sleep_until};
 
-use crate::{ApiError, Hints, ObjectKey, Server, Status};
+use crate::{ApiError, Hints, ObjectKey, Server, Status, object_name};
 
 pub(crate) use board::Goal;
 
@@ -42,6 +43,18 @@ impl Blocker {
     pub fn new(object: ObjectKey, status: Status) -> Self {
         Self { object, status, since: Duration::ZERO, below: Vec::new() }
     }
+}
+
+/// What is waited for, as it is printed.
+pub fn waiting_for(blockers: &[Blocker]) -> Vec<WaitingFor> {
+    let one = |blocker: &Blocker| WaitingFor {
+        object: object_name(&blocker.object),
+        health: blocker.status.health.as_str().to_owned(),
+        message: blocker.status.message.clone(),
+        for_seconds: blocker.since.as_secs(),
+        below: waiting_for(&blocker.below),
+    };
+    blockers.iter().map(one).collect()
 }
 
 /// What is to become ready.

@@ -3,16 +3,15 @@
 //! Ids are only ever added to the index: an object that is renamed stays known by its former ids, which is what patches
 //! and references ask for. A look-up costs one hash and the few objects that share a name, however many there are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use manifest::provenance::Setter;
 
 use crate::ResId;
 use crate::fields::FieldTables;
-use crate::problems::ProblemKind;
+use crate::problems::{Place, StepError};
 use crate::resource::Resource;
-use crate::vars::{self, Variables};
 
 /// The place of an object among those gathered; it stays while others come and go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,13 +23,30 @@ pub(crate) struct Accumulator {
     /// Which fields the transformers write: the built-in ones and those of every `configurations` on the way up.
     pub(crate) tables: Arc<FieldTables>,
     /// The variables of this target and of those it has taken up.
-    pub(crate) variables: Variables,
+    pub(crate) variables: BTreeMap<Arc<str>, Variable>,
     /// Whether something that belongs here could not be loaded, which was told.
     pub(crate) is_partial: bool,
     slots: Vec<Option<Resource>>,
     index: HashMap<ResId, Vec<Position>>,
     /// By every name they have or had; made when it is first asked for.
     names: Option<HashMap<Arc<str>, Vec<Position>>>,
+}
+
+/// A variable on its way to the top.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub(crate) object: ResId,
+    pub(crate) field: Box<str>,
+    pub(crate) place: Place,
+}
+
+/// An object or a variable that is there already.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ClashProblem {
+    #[error("`{id}` is there twice: from {first} and from {second}")]
+    Object { id: Box<ResId>, first: String, second: String },
+    #[error("the variable `{name}` is there twice: in {first} and in {second}")]
+    Variable { name: String, first: String, second: String },
 }
 
 /// What a kustomization begins with: nothing. The built-in tables are added with its own ones.
@@ -44,11 +60,11 @@ impl Default for Accumulator {
 impl Accumulator {
     /// Adds an object at the end.
     /// # Errors
-    /// `Duplicate` when an object has that id now; then nothing is added.
-    pub(crate) fn append(&mut self, resource: Resource) -> Result<Position, ProblemKind> {
+    /// `Object` when an object has that id now; then nothing is added.
+    pub(crate) fn append(&mut self, resource: Resource) -> Result<Position, ClashProblem> {
         if let Some(first) = self.current(resource.id()).and_then(|position| self.get(position)) {
             let (first, second) = (first.origin.to_string(), resource.origin.to_string());
-            return Err(ProblemKind::Duplicate { id: Box::new(resource.id().clone()), first, second });
+            return Err(ClashProblem::Object { id: Box::new(resource.id().clone()), first, second });
         }
         let position = Position(self.slots.len());
         for id in resource.ids() {
@@ -59,19 +75,31 @@ impl Accumulator {
     }
 
     /// Adds all objects of another accumulator at the end, with its field tables and variables; gives what clashes.
-    pub(crate) fn absorb(&mut self, other: Self) -> Vec<ProblemKind> {
+    pub(crate) fn absorb(&mut self, other: Self) -> Vec<StepError> {
         self.is_partial |= other.is_partial;
         let mut problems = self.add_tables(&other.tables);
         let added = other.slots.into_iter().flatten().map(|resource| self.append(resource));
-        problems.extend(added.filter_map(Result::err));
+        problems.extend(added.filter_map(Result::err).map(Into::into));
         for (name, variable) in other.variables {
-            problems.extend(vars::add(name, variable, &mut self.variables).err().map(Into::into));
+            problems.extend(self.add_variable(name, variable).err().map(Into::into));
         }
         problems
     }
 
+    /// Adds a variable.
+    /// # Errors
+    /// `Variable`; then the first one stays.
+    pub(crate) fn add_variable(&mut self, name: Arc<str>, variable: Variable) -> Result<(), ClashProblem> {
+        if let Some(first) = self.variables.get(&name) {
+            let (first, second) = (first.place.to_string(), variable.place.to_string());
+            return Err(ClashProblem::Variable { name: name.to_string(), first, second });
+        }
+        self.variables.insert(name, variable);
+        Ok(())
+    }
+
     /// Adds field tables to those that hold; gives what does not go together.
-    pub(crate) fn add_tables(&mut self, tables: &Arc<FieldTables>) -> Vec<ProblemKind> {
+    pub(crate) fn add_tables(&mut self, tables: &Arc<FieldTables>) -> Vec<StepError> {
         let built_in = FieldTables::built_in();
         let is = |first: &Arc<FieldTables>, second: &Arc<FieldTables>| Arc::ptr_eq(first, second);
         // The built-in tables added to none or to themselves are what they are; that is nearly always all there is to do.

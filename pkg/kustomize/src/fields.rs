@@ -16,7 +16,7 @@ use manifest::{Object, Value};
 pub(crate) use path::FieldPath;
 
 use crate::kustomization::entries::FieldSpecEntry;
-use crate::{Gvk, ResId, order};
+use crate::{Gvk, ResId, kinds};
 
 /// Which kinds are meant; what is empty holds for all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,35 +51,15 @@ pub(crate) struct ReferenceTable {
     pub(crate) fields: FieldTable,
 }
 
-/// A field spec, or a field it leads to, that cannot be as it is.
+/// A field spec, or a field it leads to, that cannot be as it is. Kinds are written as `Kind.version.group`.
 #[derive(Debug, thiserror::Error)]
-pub enum FieldProblem {
-    /// Two specs of one field that disagree.
+pub(crate) enum FieldProblem {
     #[error("two field specs for `{path}` of `{kind}` differ in `create`: give both the same")]
-    Conflict {
-        /// The kinds that are meant, as `Kind.version.group`.
-        kind: String,
-        /// The field.
-        path: String,
-    },
-    /// A field spec that leads nowhere.
+    Conflict { kind: String, path: String },
     #[error("a field spec of `{kind}` has no `path`")]
-    NoPath {
-        /// The kinds that are meant, as `Kind.version.group`.
-        kind: String,
-    },
-    /// A field that holds something else than what is to be written there.
+    NoPath { kind: String },
     #[error("`{path}` of `{id}` must be {expected}, this is {found}")]
-    WrongType {
-        /// The object.
-        id: Box<ResId>,
-        /// The field.
-        path: String,
-        /// What is to be written.
-        expected: &'static str,
-        /// What is there.
-        found: &'static str,
-    },
+    WrongType { id: Box<ResId>, path: String, expected: &'static str, found: &'static str },
 }
 
 /// One table a transformer.
@@ -106,7 +86,7 @@ impl KindPattern {
     }
 
     fn rank(&self) -> impl Ord + use<> {
-        order::kind_rank(&self.group, &self.version, &self.kind)
+        (kinds::rank(&self.kind), kinds::sort_text(&self.group, &self.version, &self.kind))
     }
 
     /// Whether objects of a kind are meant.

@@ -17,9 +17,9 @@ use serde_json::json;
 
 use crate::ResId;
 use crate::accumulator::Accumulator;
-use crate::build::Scope;
 use crate::kustomization::generators::{Generator, GeneratorOptions};
 use crate::resource::{Origin, Plugin, Resource};
+use crate::scope::Scope;
 
 /// What is generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,66 +28,29 @@ pub(crate) enum Generated {
     Secret,
 }
 
-/// Why an object cannot be generated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum GeneratorProblem {
-    /// A generator without a name.
+/// An object that cannot be generated. `InvalidKey` and `UnknownBehavior`, which counts as `create`, are warnings.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum GeneratorProblem {
     #[error("`name` is missing: the object needs one")]
     Nameless,
-    /// A literal that is no pair.
     #[error("this is no `key=value`")]
     NotAPair,
-    /// A file with an unclear key.
     #[error("`{0}` is neither a path nor `key=path`")]
     NotAFileSource(String),
-    /// A line of an environment file that is no text.
     #[error("line {line} of `{file}` is not UTF-8")]
-    NotText {
-        /// The file as it is written.
-        file: String,
-        /// Its line, from 1.
-        line: usize,
-    },
-    /// One key by two sources.
+    NotText { file: String, line: usize },
     #[error("the key `{key}` is there twice: from {first} and from {second}")]
-    RepeatedKey {
-        /// The key.
-        key: String,
-        /// The source that has it, such as `literals[0]`.
-        first: String,
-        /// The source that has it too.
-        second: String,
-    },
-    /// A key the API server will refuse: a warning.
+    RepeatedKey { key: String, first: String, second: String },
     #[error("the key `{0}` will be refused: letters, digits, `-`, `_` and `.` may stand in it, at most 253")]
     InvalidKey(String),
-    /// A behavior of another name: a warning, since it counts as `create`.
     #[error("`{0}` is no behavior and counts as `create`: write `create`, `merge` or `replace`")]
     UnknownBehavior(String),
-    /// There is nothing to merge into.
     #[error("`{id}` is not there: nothing to {behavior}; without `behavior` it is created")]
-    NothingThere {
-        /// The object that was looked for.
-        id: Box<ResId>,
-        /// `merge` or `replace`.
-        behavior: &'static str,
-    },
-    /// An object is there already.
+    NothingThere { id: Box<ResId>, behavior: &'static str },
     #[error("`{id}` is there already, from {first}: set `behavior` to `merge` or `replace`")]
-    Exists {
-        /// The object.
-        id: Box<ResId>,
-        /// Where the one that is there comes from.
-        first: String,
-    },
-    /// Several objects could be meant.
+    Exists { id: Box<ResId>, first: String },
     #[error("`{id}` was the name of several objects: {}", candidates.join(", "))]
-    Ambiguous {
-        /// The object that was looked for.
-        id: Box<ResId>,
-        /// The objects as they are called now.
-        candidates: Vec<String>,
-    },
+    Ambiguous { id: Box<ResId>, candidates: Vec<String> },
 }
 
 impl Generated {
@@ -153,9 +116,8 @@ pub(crate) fn generate(
         scope.warn(field, GeneratorProblem::UnknownBehavior(generator.behavior.clone()));
         merge::Behavior::Create
     });
-    if let Err(kind) = merge::add(behavior, resource, objects) {
-        scope.problem_among(objects, field, kind);
-    }
+    let added = merge::add(behavior, resource, objects);
+    scope.ok(field, added);
 }
 
 /// The options of one generator over those of all: what it says itself wins, apart from what is switched on for all.

@@ -6,7 +6,7 @@ use manifest::{Map, Object, Value, provenance::Setter};
 use sha2::{Digest, Sha256};
 
 use crate::accumulator::Accumulator;
-use crate::build::Scope;
+use crate::scope::Scope;
 
 /// Characters of the hash that are kept.
 const LENGTH: usize = 10;

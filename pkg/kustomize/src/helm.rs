@@ -12,12 +12,11 @@ use std::sync::Arc;
 use manifest::{Limits, read_resources};
 
 use crate::accumulator::Accumulator;
-use crate::build::{Helm, Scope};
 use crate::kustomization::generators::{HelmChart, HelmGlobals};
-use crate::problems::ProblemKind;
 use crate::request::{Answer, ChartPull, ChartTemplate, ChartValues, Request};
 use crate::resource::{Origin, Plugin, Resource};
-use crate::{Resolved, TreePath};
+use crate::scope::{LoadProblem, Scope};
+use crate::{Helm, Resolved, TreePath};
 
 /// The plugin `helmCharts` stands for.
 const PLUGIN: &str = "HelmChartInflationGenerator";
@@ -29,30 +28,20 @@ pub(crate) const MADE: &str = "internal.config.kubernetes.io/helm-generated";
 const CHART_HOME: &str = "charts";
 
 /// A chart that cannot be rendered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum HelmProblem {
-    /// Charts are not allowed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HelmProblem {
     #[error(
         "the chart `{0}` is rendered by the program `helm`, which may not run: must specify --enable-helm"
     )]
     Off(String),
-    /// A chart without a name.
     #[error("`name` is missing: which chart is meant?")]
     Nameless,
-    /// A chart that is neither in the tree nor elsewhere.
     #[error("there is no chart at `{0}`, and no `repo` to take it from")]
     NoChart(TreePath),
-    /// A way to merge of another name.
     #[error("`valuesMerge` may be `override`, `merge` or `replace`, not `{0}`")]
     UnknownMerge(String),
-    /// Values that are no mapping.
     #[error("`{file}` holds no values: {reason}")]
-    NoValues {
-        /// The file.
-        file: TreePath,
-        /// Why.
-        reason: String,
-    },
+    NoValues { file: TreePath, reason: String },
 }
 
 /// Adds what the charts render to.
@@ -81,8 +70,8 @@ pub(crate) fn inflate(
     origin: Origin,
     objects: &mut Accumulator,
 ) {
-    if let Err(problem) = check(scope, chart) {
-        scope.problem(field, problem);
+    let checked = check(scope, chart);
+    if scope.ok(field, checked).is_none() {
         return;
     }
     let Some(folder) = find(scope, field, chart, globals) else { return };
@@ -94,9 +83,8 @@ pub(crate) fn inflate(
     let origin = Arc::new(origin);
     for mut read in rendered {
         read.object.set_annotation(MADE, "true");
-        if let Err(kind) = objects.append(Resource::read(read, Arc::clone(&origin))) {
-            scope.problem(field, kind);
-        }
+        let added = objects.append(Resource::read(read, Arc::clone(&origin)));
+        scope.ok(field, added);
     }
 }
 
@@ -139,7 +127,7 @@ fn find(
         Answer::Folder { root, .. } => Some(root),
         Answer::Bytes(_) => {
             let (entry, reason) = (chart.name.clone(), "the answer is no folder".to_owned());
-            scope.problem(field, ProblemKind::Unanswered { entry, done: "fetched", reason });
+            scope.problem(field, LoadProblem::Unanswered { entry, done: "fetched", reason });
             None
         }
     }
@@ -165,13 +153,8 @@ fn values_of(
         Some(file).filter(|(_, bytes)| !bytes.is_empty()).map(|(file, _)| ChartValues::File(file))
     } else {
         let merge = values::Merge::parse(&chart.values_merge).unwrap_or_default();
-        match values::merged(merge, &file.0, &file.1, &chart.values_inline) {
-            Ok(text) => Some(ChartValues::Text(text)),
-            Err(problem) => {
-                scope.problem(field, problem);
-                return None;
-            }
-        }
+        let merged = values::merged(merge, &file.0, &file.1, &chart.values_inline);
+        Some(ChartValues::Text(scope.ok(field, merged)?))
     };
     let mut all: Vec<ChartValues> = first.into_iter().collect();
     for (index, path) in chart.additional_values_files.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use manifest::Object;
 
-mod scope;
+use crate::kinds;
 
 /// Group, version and kind; cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,7 +39,7 @@ impl Gvk {
 
     /// Whether the kind is known to have no namespace; an unknown kind may have one.
     pub fn is_cluster_scoped(&self) -> bool {
-        scope::is_cluster_scoped(&self.group, &self.version, &self.kind)
+        kinds::is_cluster_scoped(&self.group, &self.version, &self.kind)
     }
 }
 

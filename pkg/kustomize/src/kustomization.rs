@@ -15,22 +15,20 @@ use std::collections::BTreeMap;
 
 use manifest::yaml::{self, Limits};
 
-pub use decode::DecodeProblem;
-
 use decode::decode;
 use entries::{Image, Label, Patch, Replica, SortOptions, Var};
 use generators::{Generator, GeneratorOptions, HelmChart, HelmGlobals};
 use replacements::ReplacementEntry;
 
-use crate::TreePath;
-use crate::problems::ProblemKind;
+use crate::problems::StepError;
+use crate::{TreeError, TreePath};
 
 /// The names a kustomization may have, of which a folder holds one.
 pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// What kind of file it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Builds its own objects.
     #[default]
     Kustomization,
@@ -77,8 +75,8 @@ impl Kustomization {
     /// # Errors
     /// Every fault of the file.
     /// Source: kustomize v5.8.1 api/types/kustomization.go; differs: there, the first fault ends it.
-    pub(crate) fn read(file: &TreePath, bytes: &[u8]) -> Result<(Self, Vec<ProblemKind>), Vec<ProblemKind>> {
-        let unreadable = |reason: String| vec![ProblemKind::Yaml { file: file.clone(), reason }];
+    pub(crate) fn read(file: &TreePath, bytes: &[u8]) -> Result<(Self, Vec<StepError>), Vec<StepError>> {
+        let unreadable = |reason: String| vec![TreeError { path: file.clone(), reason }.into()];
         let text = str::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
         let value =
             yaml::read_value(text, &Limits::default()).map_err(|error| unreadable(error.to_string()))?;

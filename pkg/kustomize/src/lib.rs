@@ -1,40 +1,41 @@
-//! Builds kustomizations: what `kubectl kustomize` prints, from a file tree in memory.
+//! Builds kustomizations: the same objects that `kubectl kustomize` prints, from a file tree in memory.
 //!
 //! ```text
 //! Tree ─► kustomization (strict) ─► target: one step a field, in a fixed order ─► finish: once, at the top ─► Output
 //!              │                      │ resources and components build targets of their own
 //!              │                      └ every step: fn(&mut Scope, &mut Accumulator)
-//!              └ problems: all of them, each with the files that led there
+//!              └ report: all problems, each with the files that led there
 //! ```
 //!
-//! | module | question |
+//! | module | content |
 //! |---|---|
-//! | `build` | what happens in which order, how a folder becomes a target, what a step may do |
-//! | `kustomization` | what does a file say |
-//! | `accumulator`, `resource`, `id` | which objects are there, and what were they called |
-//! | `fields` | which fields of which kinds are written |
+//! | `build` | the order of the steps; how a folder becomes a target |
+//! | `scope` | the context of a step: its kustomization, loading of files, reporting |
+//! | `kustomization` | the content of a `kustomization.yaml` |
+//! | `accumulator`, `resource`, `id`, `kinds` | the objects of a build, and their former names |
+//! | `fields` | the fields of each kind that transformers write |
 //! | `generators`, `patches`, `transform`, `vars`, `plugins`, `helm` | the steps, a module a field |
-//! | `selector`, `expression` | which objects does a `target` or a `select` mean |
-//! | `schema`, `merge` | how is a list merged, and a patch |
-//! | `hash`, `references`, `order`, `output` | what is done once, at the end |
-//! | `request` | what is wanted from elsewhere: the caller fetches it, and builds again |
+//! | `selector`, `expression` | the objects that a `target` or a `select` means |
+//! | `schema`, `merge` | merge keys of lists, and strategic merge |
+//! | `hash`, `references`, `order`, `output` | the steps that run once, at the end |
+//! | `request` | requests for files from elsewhere: the caller fetches them and builds again |
+//!
+//! Every step owns its error type; a [`Problem`] adds the place.
 //!
 //! Deliberately absent: reading disks, the network, running programs, printing.
 
 mod accumulator;
 mod build;
-#[cfg(test)]
-mod corpus;
 mod expression;
 mod fields;
-#[cfg(test)]
-mod fixtures;
 mod generators;
 mod hash;
 mod helm;
 mod id;
+mod kinds;
 mod kustomization;
 mod merge;
+mod options;
 mod order;
 mod output;
 mod patches;
@@ -44,32 +45,19 @@ mod references;
 mod request;
 mod resource;
 mod schema;
+mod scope;
 mod selector;
+#[cfg(test)]
+mod tests;
 mod transform;
 mod tree;
 mod vars;
 
-pub use build::{Beneath, Build, Conflicts, Helm, LoadRestrictor, Options, Outcome, Reorder};
-pub use fields::FieldProblem;
-pub use generators::GeneratorProblem;
-pub use helm::HelmProblem;
+pub use build::{BaseObjects, Build};
 pub use id::{Gvk, ResId};
-pub use kustomization::{DecodeProblem, FILE_NAMES, Kind};
-pub use merge::MergeProblem;
-pub use order::OrderProblem;
+pub use kustomization::FILE_NAMES;
+pub use options::{Conflicts, Helm, LoadRestrictor, Options, Reorder};
 pub use output::Output;
-pub use output::metadata::MetadataProblem;
-pub use patches::{BadOperation, FailedOperation, PatchProblem};
-pub use plugins::PluginProblem;
-pub use problems::{BuildErrors, Place, Problem, ProblemKind};
-pub use references::ReferenceProblem;
+pub use problems::{Place, Problem, Report, StepError};
 pub use request::{Answer, Answers, ChartPull, ChartTemplate, ChartValues, Checkout, Remote, Request, Way};
-pub use resource::{Origin, Plugin};
-pub use schema::SchemaProblem;
-pub use selector::{LabelSelectorProblem, SelectorProblem};
-pub use transform::images::ImageProblem;
-pub use transform::namespace::NamespaceProblem;
-pub use transform::replacements::{PathFault, PathProblem, ReplacementProblem};
-pub use transform::replicas::ReplicaProblem;
 pub use tree::{MemoryTree, Resolved, Tree, TreeError, TreePath};
-pub use vars::VarProblem;

@@ -15,32 +15,14 @@ use crate::schema::{Schema, TypeId};
 const DIRECTIVE: &str = "$patch";
 
 /// A patch that does not go with the object.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MergeProblem {
-    /// Another type than the one the object has there.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MergeProblem {
     #[error("`{path}` is {found} in the patch and {expected} in the object")]
-    Type {
-        /// Where.
-        path: String,
-        /// What the object has there, with its article.
-        expected: &'static str,
-        /// What the patch has there, with its article.
-        found: &'static str,
-    },
-    /// An element without any of the keys that tell elements apart.
+    Type { path: String, expected: &'static str, found: &'static str },
     #[error("an element of `{path}` has no `{}`, by which elements are told apart", keys.join("` and no `"))]
-    NoKey {
-        /// The list.
-        path: String,
-        /// The keys of the list.
-        keys: Vec<String>,
-    },
-    /// A `$patch` with a word nobody knows.
+    NoKey { path: String, keys: Vec<String> },
     #[error("`$patch` in `{path}` is none of `delete`, `replace` and `merge`")]
-    Directive {
-        /// The mapping it is in.
-        path: String,
-    },
+    Directive { path: String },
 }
 
 /// Where in an object a merge is.

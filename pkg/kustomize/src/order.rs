@@ -2,44 +2,17 @@
 
 use std::cmp::Ordering;
 
-use crate::ResId;
 use crate::accumulator::Accumulator;
-use crate::build::{Reorder, Scope};
+use crate::kinds::{rank, rank_in, sort_text};
 use crate::kustomization::entries::SortOptions;
-
-const FIRST: [&str; 22] = [
-    "Namespace",
-    "ResourceQuota",
-    "StorageClass",
-    "CustomResourceDefinition",
-    "ServiceAccount",
-    "PodSecurityPolicy",
-    "Role",
-    "ClusterRole",
-    "RoleBinding",
-    "ClusterRoleBinding",
-    "ConfigMap",
-    "Secret",
-    "Endpoints",
-    "Service",
-    "LimitRange",
-    "PriorityClass",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "Deployment",
-    "StatefulSet",
-    "CronJob",
-    "PodDisruptionBudget",
-];
-const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+use crate::scope::Scope;
+use crate::{Reorder, ResId};
 
 /// An order that cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OrderProblem {
-    /// An order of another name.
+pub(crate) enum OrderProblem {
     #[error("`{0}` is no order: write `fifo` or `legacy`")]
     Unknown(String),
-    /// Lists of kinds for an order that does not look at kinds.
     #[error("`legacySortOptions` goes with `order: legacy` alone")]
     ListsWithoutLegacy,
 }
@@ -49,25 +22,23 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let result = match &scope.kustomization.sort_options {
         Some(options) => sort(options, objects),
         None if scope.session.options.reorder == Reorder::Legacy => {
-            legacy(&FIRST, &LAST, objects);
+            legacy(rank, objects);
             Ok(())
         }
         None => Ok(()),
     };
-    if let Err(problem) = result {
-        scope.problem("sortOptions", problem);
-    }
+    scope.ok("sortOptions", result);
 }
 
 /// Sorts by given options.
 /// # Errors
 /// Says what is wrong with the options; then nothing is moved.
-pub(crate) fn sort(options: &SortOptions, objects: &mut Accumulator) -> Result<(), OrderProblem> {
+fn sort(options: &SortOptions, objects: &mut Accumulator) -> Result<(), OrderProblem> {
     match (options.order.as_str(), &options.legacy) {
         ("fifo", None) => {}
         ("fifo", Some(_)) => return Err(OrderProblem::ListsWithoutLegacy),
-        ("legacy", None) => legacy(&FIRST, &LAST, objects),
-        ("legacy", Some(lists)) => legacy(&lists.first, &lists.last, objects),
+        ("legacy", None) => legacy(rank, objects),
+        ("legacy", Some(lists)) => legacy(|kind| rank_in(&lists.first, &lists.last, kind), objects),
         (other, _) => return Err(OrderProblem::Unknown(other.to_owned())),
     }
     Ok(())
@@ -76,41 +47,19 @@ pub(crate) fn sort(options: &SortOptions, objects: &mut Accumulator) -> Result<(
 /// Sorts by the place of the kind in the lists, then by group, version, kind, namespace and name.
 /// Source: kustomize v5.8.1 SortOrderTransformer: what is empty sorts like `~`, but among Namespaces those of the core
 /// group come first.
-fn legacy(first: &[impl AsRef<str>], last: &[impl AsRef<str>], objects: &mut Accumulator) {
+fn legacy(rank: impl Fn(&str) -> (Ordering, usize), objects: &mut Accumulator) {
     objects.sort_by_cached_key(|resource| {
         let id = resource.id();
-        let rank = rank(first, last, &id.gvk.kind);
+        let rank = rank(&id.gvk.kind);
         (rank, kind_key(id, rank.0), instance_key(id))
     });
-}
-
-/// Gives the place of a kind among others in the legacy order.
-pub(crate) fn kind_rank(group: &str, version: &str, kind: &str) -> impl Ord + use<> {
-    (rank(&FIRST, &LAST, kind), kind_text(group, version, kind))
-}
-
-fn rank(first: &[impl AsRef<str>], last: &[impl AsRef<str>], kind: &str) -> (Ordering, usize) {
-    match (place(last, kind), place(first, kind)) {
-        (Some(at), _) => (Ordering::Greater, at),
-        (None, Some(at)) => (Ordering::Less, at),
-        (None, None) => (Ordering::Equal, 0),
-    }
-}
-
-fn place(list: &[impl AsRef<str>], kind: &str) -> Option<usize> {
-    list.iter().position(|of| of.as_ref() == kind)
 }
 
 fn kind_key(id: &ResId, rank: Ordering) -> String {
     if &*id.gvk.kind == "Namespace" && id.gvk.group.is_empty() && rank != Ordering::Equal {
         return String::new();
     }
-    kind_text(&id.gvk.group, &id.gvk.version, &id.gvk.kind)
-}
-
-fn kind_text(group: &str, version: &str, kind: &str) -> String {
-    let or = |text: &str, none: &str| if text.is_empty() { none.to_owned() } else { text.to_owned() };
-    format!("{}_{}_{}", or(group, "~G"), or(version, "~V"), or(kind, "~K"))
+    sort_text(&id.gvk.group, &id.gvk.version, &id.gvk.kind)
 }
 
 fn instance_key(id: &ResId) -> String {
@@ -120,7 +69,7 @@ fn instance_key(id: &ResId) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::build::testing::build;
+    use crate::tests::build;
 
     #[test]
     fn kinds_in_no_list_come_by_group_with_the_core_group_last_and_namespaces_among_them() {

@@ -7,7 +7,7 @@ use manifest::{Map, Object, Value, write_traced_stream};
 
 use crate::Problem;
 use crate::accumulator::Accumulator;
-use crate::build::Scope;
+use crate::scope::Scope;
 
 const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 
@@ -86,7 +86,7 @@ pub(crate) fn drop_local_config(_scope: &mut Scope<'_, '_>, objects: &mut Accumu
 mod tests {
     use serde_json::json;
 
-    use crate::build::testing::built;
+    use crate::tests::built;
 
     #[test]
     fn annotations_are_texts_as_they_are_written_and_none_are_left_out() {

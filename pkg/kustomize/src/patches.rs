@@ -13,17 +13,16 @@ mod strategic;
 
 use manifest::Object;
 
-use crate::accumulator::{Accumulator, Position};
-use crate::build::Scope;
+use crate::accumulator::{Accumulator, ClashProblem, Position};
 use crate::kustomization::entries::{Patch, PatchOptions, Selector};
 use crate::merge;
-use crate::problems::ProblemKind;
+use crate::problems::StepError;
 use crate::resource::Resource;
+use crate::scope::Scope;
 use crate::selector::Matcher;
-use crate::{ResId, TreePath};
+use crate::{Problem, ResId};
 
-pub use operations::{BadOperation, FailedOperation};
-pub use problem::PatchProblem;
+pub(crate) use problem::PatchProblem;
 
 use body::Body;
 pub(crate) use conflicts::Writes;
@@ -42,7 +41,7 @@ pub(crate) fn run_strategic_merge(scope: &mut Scope<'_, '_>, objects: &mut Accum
         scope.account_from(&place, file, objects);
     }
     if found == Found::Nothing && !entries.is_empty() {
-        scope.problem_among(objects, "patchesStrategicMerge", PatchProblem::Empty);
+        scope.problem("patchesStrategicMerge", PatchProblem::Empty);
     }
 }
 
@@ -88,7 +87,7 @@ pub(crate) fn apply_json6902(
     writes: &mut Writes,
 ) {
     match body::load(scope, place, patch) {
-        Some(body) if body.is_empty() => scope.problem_among(objects, place, PatchProblem::Empty),
+        Some(body) if body.is_empty() => scope.problem(place, PatchProblem::Empty),
         Some(body) => apply_body(scope, place, patch, &body, objects, writes),
         None => {}
     }
@@ -172,8 +171,8 @@ struct Entry<'e, 's, 'a> {
 }
 
 impl Entry<'_, '_, '_> {
-    fn problem(&mut self, problem: impl Into<ProblemKind>) {
-        self.scope.problem_among(self.objects, self.place, problem);
+    fn problem(&mut self, problem: impl Into<StepError>) {
+        self.scope.problem(self.place, problem);
     }
 
     /// Merges into the one object that has or had the id of the patch.
@@ -182,6 +181,8 @@ impl Entry<'_, '_, '_> {
         let found: Vec<Position> = self.objects.known_as(&id).collect();
         match found.as_slice() {
             [position] => self.merge(mapping, labels, &[*position]),
+            // It may be among the objects that could not be loaded.
+            [] if self.objects.is_partial => {}
             [] => {
                 let names = self.objects.iter().map(|(_, resource)| resource.id());
                 let names = names.filter(|other| other.gvk.kind == id.gvk.kind).map(|other| &*other.name);
@@ -215,12 +216,8 @@ impl Entry<'_, '_, '_> {
                 if let Some(fields) = resource.empty_fields.take() {
                     merge::drop_empty(&mut resource.object, &fields, &schema);
                 }
-                strategic::apply(&mut resource.object, &patch, written_for, options, &schema).map_err(
-                    |problem| PatchProblem::Merge {
-                        id: Box::new(resource.id().clone()),
-                        problem: Box::new(problem),
-                    },
-                )
+                let merged = strategic::apply(&mut resource.object, &patch, written_for, options, &schema);
+                merged.map_err(|problem| PatchProblem::Merge { id: Box::new(resource.id().clone()), problem })
             });
         }
     }
@@ -239,21 +236,12 @@ impl Entry<'_, '_, '_> {
 
     /// Finds the objects of a target; that there are none is no fault, and told as a warning.
     fn targets(&mut self, target: &Selector) -> Option<Vec<Position>> {
-        match Matcher::read(target) {
-            Ok(matcher) => {
-                let found = matcher.targets(self.objects);
-                if found.is_empty() && !self.objects.is_partial {
-                    self.scope.warn(self.place, PatchProblem::Unmatched);
-                }
-                Some(found)
-            }
-            Err(problems) => {
-                for problem in problems {
-                    self.problem(problem);
-                }
-                None
-            }
+        let matcher = self.scope.all_ok(self.place, Matcher::read(target))?;
+        let found = matcher.targets(self.objects);
+        if found.is_empty() && !self.objects.is_partial {
+            self.scope.warn(self.place, PatchProblem::Unmatched);
         }
+        Some(found)
     }
 
     /// Changes an object; a new id that another object has is told.
@@ -273,14 +261,16 @@ impl Entry<'_, '_, '_> {
         if let Some(other) = other {
             let origin = |at| self.objects.get(at).map(|each| each.origin.to_string()).unwrap_or_default();
             let (first, second) = (origin(other), origin(position));
-            self.problem(ProblemKind::Duplicate { id: Box::new(id), first, second });
+            self.problem(ClashProblem::Object { id: Box::new(id), first, second });
         }
     }
 }
 
-/// The file a text is from, for what is told of it.
-fn source(scope: &Scope<'_, '_>, file: Option<TreePath>) -> TreePath {
-    file.unwrap_or_else(|| scope.root.file.clone())
+impl Problem {
+    /// True for the warning that no object matches the target of a patch.
+    pub fn is_unmatched_target(&self) -> bool {
+        matches!(self.error.downcast_ref(), Some(PatchProblem::Unmatched))
+    }
 }
 
 #[cfg(test)]

@@ -6,24 +6,23 @@
 //! Deliberately absent: plugins that are programs or containers.
 //! Source: kustomize v5.8.1 api/internal/target (configureExternalGenerators), api/internal/builtins, as observed.
 
+mod config;
 mod generate;
 mod settings;
 mod transform;
 
 use std::sync::Arc;
 
-use manifest::{Limits, Object, Value, read_resources};
+use manifest::{Limits, Object, read_resources};
 
 use crate::TreePath;
 use crate::accumulator::Accumulator;
-use crate::build::{Read, Scope, add_resource};
-use crate::kustomization::DecodeProblem;
-use crate::kustomization::decode::{FromFields, decode};
+use crate::build::entries::add_resource;
 use crate::output::metadata;
-use crate::problems::meant;
-use crate::resource::{Origin, Plugin, Resource};
+use crate::resource::{Origin, ReadObject, Resource};
+use crate::scope::Scope;
 
-use settings::Settings;
+use config::{Config, PluginProblem};
 
 const GENERATORS: [&str; 4] =
     ["ConfigMapGenerator", "SecretGenerator", "HelmChartInflationGenerator", "IAMPolicyGenerator"];
@@ -44,92 +43,6 @@ const TRANSFORMERS: [&str; 14] = [
     "SuffixTransformer",
     "ValueAddTransformer",
 ];
-
-/// A plugin that cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PluginProblem {
-    /// A plugin that is a program or a container.
-    #[error(
-        "`{kind}` of `{api_version}` is {what}: only the plugins of kustomize itself are run, those of `apiVersion: builtin`"
-    )]
-    External {
-        /// The version of its settings.
-        api_version: String,
-        /// Its kind.
-        kind: String,
-        /// What it is, with its article.
-        what: &'static str,
-    },
-    /// A built-in plugin of another name.
-    #[error("there is no built-in plugin `{kind}`{}", meant(near))]
-    Unknown {
-        /// Its kind.
-        kind: String,
-        /// Names it may have meant, nearest first.
-        near: Vec<&'static str>,
-    },
-    /// A plugin in the wrong list.
-    #[error("`{kind}` is no {wanted}: list it under `{list}`")]
-    WrongList {
-        /// Its kind.
-        kind: String,
-        /// What was expected.
-        wanted: &'static str,
-        /// The field it belongs to.
-        list: &'static str,
-    },
-    /// Settings that do not have the form they should.
-    #[error("`{kind}` in `{file}`: {fault}")]
-    Settings {
-        /// The kind of the plugin.
-        kind: String,
-        /// The file with its settings.
-        file: TreePath,
-        /// What is wrong.
-        fault: DecodeProblem,
-    },
-    /// Settings that say too little.
-    #[error("`{kind}` in `{file}` needs `{field}`")]
-    Needs {
-        /// The kind of the plugin.
-        kind: String,
-        /// The file with its settings.
-        file: TreePath,
-        /// The field that is missing or empty.
-        field: &'static str,
-    },
-    /// A setting with a value that means nothing.
-    #[error("`{kind}` in `{file}`: `{field}` may be {choice}, not `{found}`")]
-    NoChoice {
-        /// The kind of the plugin.
-        kind: String,
-        /// The file with its settings.
-        file: TreePath,
-        /// The field.
-        field: &'static str,
-        /// What it may be.
-        choice: &'static str,
-        /// What it is.
-        found: String,
-    },
-    /// A validator that changes objects.
-    #[error("`{kind}` in `{file}` changes objects, which a validator may not: list it under `transformers`")]
-    Changes {
-        /// The kind of the plugin.
-        kind: String,
-        /// The file with its settings.
-        file: TreePath,
-    },
-}
-
-/// The settings of one plugin.
-struct Config {
-    /// The entry that led to them, such as `transformers[0]`.
-    field: String,
-    /// The file that holds them.
-    file: TreePath,
-    object: Object,
-}
 
 /// Adds what the generators make.
 pub(crate) fn run_generators(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
@@ -181,7 +94,8 @@ fn configs(scope: &mut Scope<'_, '_>, list: &str, entries: &[String]) -> Vec<Con
         if is_written_out(entry) {
             let file = scope.root.file.clone();
             let read = scope.parse_objects(&field, &file, entry.as_bytes()).unwrap_or_default();
-            let config = |Read { object, .. }| Config { field: field.clone(), file: file.clone(), object };
+            let config =
+                |ReadObject { object, .. }| Config { field: field.clone(), file: file.clone(), object };
             inline.extend(read.into_iter().map(config));
         } else {
             let mut gathered = Accumulator::default();
@@ -240,48 +154,6 @@ fn what_runs(config: &Object) -> &'static str {
         Some(text) if text.contains("container") => "a function in a container",
         Some(text) if text.contains("starlark") => "a function in Starlark",
         Some(_) | None => "a program",
-    }
-}
-
-impl Config {
-    /// What runs, as annotations tell it.
-    fn plugin(&self) -> Plugin {
-        let [kind, name, namespace] =
-            [self.object.kind(), self.object.name(), self.object.namespace()].map(str::to_owned);
-        Plugin { kind, name, namespace }
-    }
-
-    /// Reads the settings; what is wrong is reported. The peer lets fields pass that mean nothing: they are warned of.
-    fn read<T: FromFields>(&self, scope: &mut Scope<'_, '_>) -> Option<T> {
-        let mut faults = Vec::new();
-        let value = Value::Object(self.object.as_map().clone());
-        let settings: Settings<T> = decode(&value, "", &mut faults);
-        let mut is_sound = true;
-        for fault in faults {
-            let means_nothing = matches!(fault, DecodeProblem::UnknownField { .. });
-            let problem = PluginProblem::Settings { kind: self.kind(), file: self.file.clone(), fault };
-            if means_nothing {
-                scope.warn(&self.field, problem);
-            } else {
-                is_sound = false;
-                scope.problem(&self.field, problem);
-            }
-        }
-        is_sound.then_some(settings.of)
-    }
-
-    /// Accounts for what the plugin changed.
-    fn account(&self, scope: &Scope<'_, '_>, objects: &mut Accumulator) {
-        let is_written_out = self.file == scope.root.file;
-        scope.account_from(&self.field, || (!is_written_out).then(|| self.file.clone()), objects);
-    }
-
-    fn kind(&self) -> String {
-        self.object.kind().to_owned()
-    }
-
-    fn needs(&self, field: &'static str) -> PluginProblem {
-        PluginProblem::Needs { kind: self.kind(), file: self.file.clone(), field }
     }
 }
 

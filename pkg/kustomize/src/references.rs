@@ -15,45 +15,25 @@ use std::sync::Arc;
 use manifest::{Value, provenance::Setter};
 
 use crate::accumulator::Accumulator;
-use crate::build::Scope;
 use crate::fields::{FieldPath, FieldTables, KindPattern};
 use crate::resource::Resource;
+use crate::scope::Scope;
 use crate::{Gvk, ResId};
 
 use referents::{Question, Referent, Referents, Referrer, Target};
 
 /// A reference that cannot be followed.
 #[derive(Debug, thiserror::Error)]
-pub enum ReferenceProblem {
-    /// Several objects were called so, and none is nearer than the others.
+pub(crate) enum ReferenceProblem {
     #[error(
         "`{path}` of `{id}` refers to `{name}`, which was the name of {}: rename one of them",
         list(found)
     )]
-    Several {
-        /// The object that refers.
-        id: Box<ResId>,
-        /// The field.
-        path: String,
-        /// The name it holds.
-        name: String,
-        /// The objects it may mean, by what they are called now.
-        found: Vec<ResId>,
-    },
-    /// A mapping without a name where one is referred to.
+    Several { id: Box<ResId>, path: String, name: String, found: Vec<ResId> },
     #[error("`{path}` of `{id}` leads to a mapping without `name`")]
-    Nameless {
-        /// The object.
-        id: Box<ResId>,
-        /// The field.
-        path: String,
-    },
-    /// A service account in a namespace that is no text.
+    Nameless { id: Box<ResId>, path: String },
     #[error("a service account among `subjects` of `{id}` has a `namespace` that is no string")]
-    SubjectNamespace {
-        /// The object.
-        id: Box<ResId>,
-    },
+    SubjectNamespace { id: Box<ResId> },
 }
 
 impl ReferenceProblem {
@@ -64,9 +44,7 @@ impl ReferenceProblem {
 
 /// Rewrites the fields of [`FieldTables::name_references`] to the names objects have now.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
-    for problem in follow(objects) {
-        scope.problem("", problem);
-    }
+    scope.problems("", follow(objects));
 }
 
 /// Rewrites all references; gives those that cannot be followed, which stay as they are.

@@ -5,8 +5,15 @@ use std::sync::Arc;
 
 use manifest::{Object, provenance::Setter};
 
-use crate::build::Read;
 use crate::{ResId, TreePath};
+
+/// An object as it was read.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadObject {
+    pub(crate) object: Object,
+    /// The fields that are null because no value is written, as JSON pointers; `None` for none, as nearly always.
+    pub(crate) empty_fields: Option<Arc<[String]>>,
+}
 
 /// An object and its past.
 #[derive(Clone, Debug)]
@@ -35,7 +42,7 @@ pub(crate) struct Resource {
 
 /// Where an object comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// It was there before the build, and comes from what is named here.
     Given(String),
     /// It was read.
@@ -53,13 +60,13 @@ pub enum Origin {
 
 /// A built-in generator or transformer, as annotations tell it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plugin {
+pub(crate) struct Plugin {
     /// Such as `ConfigMapGenerator`.
-    pub kind: String,
+    pub(crate) kind: String,
     /// The name of its settings, empty for a field of a kustomization.
-    pub name: String,
+    pub(crate) name: String,
     /// The namespace of its settings.
-    pub namespace: String,
+    pub(crate) namespace: String,
 }
 
 /// A transformer that went over an object.
@@ -70,17 +77,40 @@ pub(crate) struct Transformation {
     pub(crate) by: Plugin,
 }
 
+/// The choices of `buildMetadata`: the kustomization at the top decides for all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BuildMetadata {
+    pub(crate) managed_by: bool,
+    pub(crate) origins: bool,
+    pub(crate) transformations: bool,
+}
+
+impl ReadObject {
+    pub(crate) fn new(object: Object, empty_fields: Vec<String>) -> Self {
+        Self { object, empty_fields: (!empty_fields.is_empty()).then(|| empty_fields.into()) }
+    }
+
+    /// An item of this list.
+    pub(crate) fn item(&self, index: usize, object: Object) -> Self {
+        let place = format!("/items/{index}/");
+        let fields = self.empty_fields.iter().flat_map(|fields| fields.iter());
+        let own = fields.filter_map(|field| Some(format!("/{}", field.strip_prefix(&place)?)));
+        Self::new(object, own.collect())
+    }
+}
+
 impl Resource {
     /// Takes up an object.
     pub(crate) fn new(object: Object, origin: Arc<Origin>) -> Self {
         let id = ResId::of(&object);
         let (prefixes, suffixes, variables, transformations, previous, empty_fields) = Default::default();
+        let needs_hash = false;
         Self {
             object,
             prefixes,
             suffixes,
             origin,
-            needs_hash: false,
+            needs_hash,
             variables,
             empty_fields,
             transformations,
@@ -90,7 +120,7 @@ impl Resource {
     }
 
     /// Takes up an object that was read.
-    pub(crate) fn read(read: Read, origin: Arc<Origin>) -> Self {
+    pub(crate) fn read(read: ReadObject, origin: Arc<Origin>) -> Self {
         Self { empty_fields: read.empty_fields, ..Self::new(read.object, origin) }
     }
 

@@ -4,43 +4,13 @@
 //! replaced, and every mapping is merged.
 
 mod built_in;
+pub(crate) mod openapi;
 mod read;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
-use manifest::{Limits, Object, Value, type_name, yaml};
-
-use crate::accumulator::Accumulator;
-use crate::build::Scope;
-use crate::problems::ProblemKind;
-
-/// The versions of the built-in schema that can be named; both are the one.
-const VERSIONS: [&str; 2] = ["v1.21.2", "v1_21_2"];
-
-/// An `openapi` that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SchemaProblem {
-    /// Two schemas at once.
-    #[error("`openapi` has both `path` and `version`: keep one")]
-    Both,
-    /// A version that is not built in.
-    #[error(
-        "`openapi.version` is `{0}`; only `v1.21.2` is built in, another schema is given by `openapi.path`"
-    )]
-    Version(String),
-    /// A field nobody knows.
-    #[error("there is no field `openapi.{0}`: write `path` or `version`")]
-    UnknownField(String),
-    /// A file that is no schema.
-    #[error("`{file}` is no OpenAPI schema: `definitions` must be a mapping, this is {found}")]
-    NoDefinitions {
-        /// The file.
-        file: crate::TreePath,
-        /// What is there.
-        found: &'static str,
-    },
-}
+use manifest::Object;
 
 /// The merge keys that hold for a build.
 #[derive(Clone, Debug)]
@@ -139,49 +109,6 @@ impl Schema {
     pub(crate) fn field(&self, of: TypeId, name: &str) -> Option<&Field> {
         let found = self.graph.types.get(of.0)?;
         found.fields.get(name).or(found.others.as_ref())
-    }
-}
-
-/// Takes the schema of `openapi`, unless a kustomization before this one did.
-/// Source: kyaml 0.21 openapi (`SetSchema`).
-pub(crate) fn run(scope: &mut Scope<'_, '_>, _objects: &mut Accumulator) {
-    let wanted = &scope.kustomization.openapi;
-    if wanted.is_empty() || scope.session.schema.is_chosen {
-        return;
-    }
-    for name in wanted.keys().filter(|name| !matches!(name.as_str(), "path" | "version")) {
-        scope.problem("openapi", SchemaProblem::UnknownField(name.clone()));
-    }
-    match (wanted.get("path"), wanted.get("version")) {
-        (Some(_), Some(_)) => scope.problem("openapi", SchemaProblem::Both),
-        (Some(path), None) => load(scope, path),
-        (None, Some(version)) if VERSIONS.contains(&version.as_str()) => {
-            scope.session.schema.is_chosen = true;
-        }
-        (None, Some(version)) => scope.problem("openapi.version", SchemaProblem::Version(version.clone())),
-        (None, None) => {}
-    }
-}
-
-fn load(scope: &mut Scope<'_, '_>, path: &str) {
-    let Some((file, bytes)) = scope.load("openapi.path", path) else { return };
-    let text = str::from_utf8(&bytes).map_err(|error| error.to_string());
-    let read =
-        text.and_then(|text| yaml::read_value(text, &Limits::default()).map_err(|error| error.to_string()));
-    match read {
-        Err(reason) => scope.problem("openapi.path", ProblemKind::Yaml { file, reason }),
-        Ok(content) => match content.get("definitions") {
-            Some(Value::Object(definitions)) => {
-                let schema = &mut scope.session.schema;
-                let mut graph = read::graph(definitions, schema.built_in);
-                graph.cluster_scoped = read::cluster_scoped(content.get("paths"));
-                schema.choose(graph);
-            }
-            other => {
-                let found = other.map_or("absent", type_name);
-                scope.problem("openapi.path", SchemaProblem::NoDefinitions { file, found });
-            }
-        },
     }
 }
 

@@ -11,33 +11,15 @@ use crate::expression;
 use crate::kustomization::entries::Selector;
 use crate::resource::Resource;
 
-use labels::Requirements;
-
-pub use labels::LabelSelectorProblem;
+use labels::{LabelSelectorProblem, Requirements};
 
 /// A selector that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SelectorProblem {
-    /// A text that is no regular expression.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SelectorProblem {
     #[error("`{field}: {text}` is no regular expression: {reason}")]
-    Pattern {
-        /// The field of the selector.
-        field: &'static str,
-        /// As it is written.
-        text: String,
-        /// What is wrong with it, in one line.
-        reason: String,
-    },
-    /// A text that selects no labels or annotations.
+    Pattern { field: &'static str, text: String, reason: String },
     #[error("`{field}: {text}` cannot be read: {problem}")]
-    Labels {
-        /// `labelSelector` or `annotationSelector`.
-        field: &'static str,
-        /// As it is written.
-        text: String,
-        /// What is wrong with it.
-        problem: LabelSelectorProblem,
-    },
+    Labels { field: &'static str, text: String, problem: LabelSelectorProblem },
 }
 
 /// A selector, read. Its texts are regular expressions for the whole of a name.

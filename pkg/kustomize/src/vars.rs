@@ -11,14 +11,13 @@ mod expand;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use manifest::{Object, Value, provenance::Setter, type_name};
+use manifest::{Object, Value, provenance::Setter};
 
-use crate::accumulator::Accumulator;
-use crate::build::Scope;
+use crate::accumulator::{Accumulator, Variable};
 use crate::fields::{FieldSpec, FieldTable};
 use crate::kustomization::entries::{Var, VarObject};
-use crate::problems::{Place, Problem};
 use crate::resource::Resource;
+use crate::scope::Scope;
 use crate::transform::replacements::ValuePath;
 use crate::{Gvk, ResId};
 
@@ -27,83 +26,21 @@ use expand::Values;
 /// The field of a variable that names none.
 const DEFAULT_FIELD: &str = "metadata.name";
 
-/// A variable that cannot be used, or is not.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum VarProblem {
-    /// One name for two variables.
-    #[error("the variable `{name}` is there twice: in {first} and in {second}")]
-    Twice {
-        /// The name.
-        name: String,
-        /// Where it is.
-        first: String,
-        /// Where it is too.
-        second: String,
-    },
-    /// Several objects could be meant.
+/// A variable that cannot be used, or is not: `NotAScalar` and `Unused` are warnings.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum VarProblem {
     #[error("`{id}` could be {}: add `namespace` to `objref`", candidates.join(" or "))]
-    Ambiguous {
-        /// The object as it is written.
-        id: Box<ResId>,
-        /// The objects as they are called now.
-        candidates: Vec<String>,
-    },
-    /// The object is not there.
+    Ambiguous { id: Box<ResId>, candidates: Vec<String> },
     #[error("the variable `{name}` takes its value from `{id}`, which is not there")]
-    NoObject {
-        /// The variable.
-        name: String,
-        /// The object as it is written.
-        id: Box<ResId>,
-    },
-    /// The object has no such field.
+    NoObject { name: String, id: Box<ResId> },
     #[error("the variable `{name}` takes its value from `{field}` of `{id}`: {reason}")]
-    NoField {
-        /// The variable.
-        name: String,
-        /// The field.
-        field: String,
-        /// The object as it is called now.
-        id: Box<ResId>,
-        /// What is wrong with the way to the field.
-        reason: String,
-    },
-    /// The field holds more than one value: a warning.
+    NoField { name: String, field: String, id: Box<ResId>, reason: String },
     #[error(
         "the variable `{name}` stands for {found} and is put nowhere: only single values can stand in a text"
     )]
-    NotAScalar {
-        /// The variable.
-        name: String,
-        /// The type of the field with its article.
-        found: &'static str,
-    },
-    /// Nothing refers to the variable: a warning.
+    NotAScalar { name: String, found: &'static str },
     #[error("the variable `{0}` is used nowhere")]
     Unused(String),
-}
-
-/// A variable on its way to the top.
-#[derive(Clone, Debug)]
-pub(crate) struct Variable {
-    object: ResId,
-    field: Box<str>,
-    place: Place,
-}
-
-/// Variables by name.
-pub(crate) type Variables = BTreeMap<Arc<str>, Variable>;
-
-/// Adds a variable.
-/// # Errors
-/// `Twice`; then the first one stays.
-pub(crate) fn add(name: Arc<str>, variable: Variable, to: &mut Variables) -> Result<(), VarProblem> {
-    if let Some(first) = to.get(&name) {
-        let (first, second) = (first.place.to_string(), variable.place.to_string());
-        return Err(VarProblem::Twice { name: name.to_string(), first, second });
-    }
-    to.insert(name, variable);
-    Ok(())
 }
 
 /// Takes up the variables of one kustomization.
@@ -135,9 +72,7 @@ pub(crate) fn gather(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
         }
         let variable =
             Variable { object: wanted, field: field_of(var).into(), place: scope.root.place(&field) };
-        if let Err(problem) = add(name, variable, &mut objects.variables) {
-            scope.problem(&field, problem);
-        }
+        scope.ok(&field, objects.add_variable(name, variable));
     }
 }
 
@@ -179,24 +114,19 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
         match value_of(name, variable, marked.get(&**name).copied()) {
             Ok(value) => values.add(name, value),
             Err(VarProblem::NoObject { .. }) if objects.is_partial => {}
-            Err(problem) => tell(&mut scope.session.problems.errors, &variable.place, problem),
+            Err(problem) => scope.problem_at(variable.place.clone(), problem),
         }
     }
     let tables = objects.tables.clone();
     replace(&mut values, &tables.var_references, objects);
-    let warnings = &mut scope.session.problems.warnings;
     for (name, variable) in &variables {
         if let Some(found) = values.refused(name) {
             let name = name.to_string();
-            tell(warnings, &variable.place, VarProblem::NotAScalar { name, found });
+            scope.warn_at(variable.place.clone(), VarProblem::NotAScalar { name, found });
         } else if values.is_unused(name) {
-            tell(warnings, &variable.place, VarProblem::Unused(name.to_string()));
+            scope.warn_at(variable.place.clone(), VarProblem::Unused(name.to_string()));
         }
     }
-}
-
-fn tell(problems: &mut Vec<Problem>, place: &Place, problem: VarProblem) {
-    problems.push(Problem { place: place.clone(), kind: problem.into() });
 }
 
 fn value_of(name: &str, variable: &Variable, from: Option<&Resource>) -> Result<Value, VarProblem> {
@@ -271,12 +201,6 @@ fn expand_in(values: &mut Values, value: &mut Value) {
         Value::Object(fields) => fields.values_mut().for_each(|item| values.expand(item)),
         single => values.expand(single),
     }
-}
-
-/// The type of a value that cannot stand in a text, with its article.
-fn refused_type(value: &Value) -> Option<&'static str> {
-    let is_single = value.is_string() || value.is_number() || value.is_boolean();
-    (!is_single).then(|| type_name(value))
 }
 
 #[cfg(test)]

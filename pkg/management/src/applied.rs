@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use api::labels;
 use apply::{ApiError, ApiKind, ApplySet, Item, Kinds, List, ManagedType, ObjectKey, Phase, delete_priority};
 use futures::future::try_join_all;
+use inventory::{ManagementCluster, definition_kind};
 use manifest::{Object, Value};
 use provider::InstalledProvider;
 
-use crate::{ManagementCluster, cluster::definition_kind, provider_set};
+use crate::provider_set::{self, recorded_set};
 
 /// Kinds of which no provider brings objects, and which are many or carry the labels of what they were made for.
 const NEVER_BROUGHT: [(&str, &str); 9] = [
@@ -32,70 +33,74 @@ pub(crate) struct Applied {
     pub(crate) is_recorded: bool,
 }
 
-impl ManagementCluster {
-    /// What was applied for each of some providers, in their order: its record, else, for what clusterctl installed,
-    /// whatever carries both labels in its namespace and among the objects of the whole cluster. What was not recorded of
-    /// any of them is looked for in one go: one list for each kind, metadata alone.
-    pub(crate) async fn applied_for(
-        &self,
-        installed: &[InstalledProvider],
-    ) -> Result<Vec<Applied>, ApiError> {
-        let recorded = try_join_all(installed.iter().map(|one| self.recorded_for(one))).await?;
-        let unrecorded: Vec<_> = installed.iter().zip(&recorded).filter(|(_, set)| set.is_none()).collect();
-        let unrecorded: Vec<_> = unrecorded.into_iter().map(|(one, _)| one).collect();
-        let mut labelled = self.labelled(&unrecorded).await?.into_iter();
-        let one = |set: Option<ApplySet>| match set {
-            Some(set) => Applied { set, is_recorded: true },
-            None => Applied { set: labelled.next().unwrap_or_default(), is_recorded: false },
-        };
-        Ok(recorded.into_iter().map(one).collect())
-    }
+/// What was applied for each of some providers, in their order: its record, else, for what clusterctl installed,
+/// whatever carries both labels in its namespace and among the objects of the whole cluster. What was not recorded of
+/// any of them is looked for in one go: one list for each kind, metadata alone.
+pub(crate) async fn applied_for(
+    cluster: &ManagementCluster,
+    installed: &[InstalledProvider],
+) -> Result<Vec<Applied>, ApiError> {
+    let recorded = try_join_all(installed.iter().map(|one| recorded_for(cluster, one))).await?;
+    let unrecorded: Vec<_> = installed.iter().zip(&recorded).filter(|(_, set)| set.is_none()).collect();
+    let unrecorded: Vec<_> = unrecorded.into_iter().map(|(one, _)| one).collect();
+    let mut labelled = labelled(cluster, &unrecorded).await?.into_iter();
+    let one = |set: Option<ApplySet>| match set {
+        Some(set) => Applied { set, is_recorded: true },
+        None => Applied { set: labelled.next().unwrap_or_default(), is_recorded: false },
+    };
+    Ok(recorded.into_iter().map(one).collect())
+}
 
-    /// What somebody else wrote into a record is no reason to stop: the labels say what there is.
-    async fn recorded_for(&self, installed: &InstalledProvider) -> Result<Option<ApplySet>, ApiError> {
-        match self.recorded(&installed.id, &installed.namespace).await {
-            Ok(recorded) => Ok(recorded.map(|(set, _)| set)),
-            Err(ApiError::Answer { action, problem, .. }) => {
-                self.warn(format!(
-                    "cannot {action}, so the labels of objects tell what is installed: {problem}"
-                ));
-                Ok(None)
-            }
-            Err(error) => Err(error),
+/// What somebody else wrote into a record is no reason to stop: the labels say what there is.
+async fn recorded_for(
+    cluster: &ManagementCluster,
+    installed: &InstalledProvider,
+) -> Result<Option<ApplySet>, ApiError> {
+    match recorded_set(cluster, &installed.id, &installed.namespace).await {
+        Ok(recorded) => Ok(recorded.map(|(set, _)| set)),
+        Err(ApiError::Answer { action, problem, .. }) => {
+            cluster
+                .warn(format!("cannot {action}, so the labels of objects tell what is installed: {problem}"));
+            Ok(None)
         }
+        Err(error) => Err(error),
     }
+}
 
-    async fn labelled(&self, installed: &[&InstalledProvider]) -> Result<Vec<ApplySet>, ApiError> {
-        if installed.is_empty() {
-            return Ok(Vec::new());
-        }
-        let kinds = self.server.kinds().await?;
-        let defined = List { labels: labels::PROVIDER.to_owned(), metadata_only: true, ..List::default() };
-        let definitions = self.server.list(&definition_kind(), &defined).await?;
-        let names: BTreeSet<_> = definitions.iter().map(Object::name).collect();
-        let values: Vec<_> = installed.iter().map(|one| one.id.label()).collect();
-        let list = List {
-            labels: format!("{},{} in ({})", labels::CLUSTERCTL, labels::PROVIDER, values.join(",")),
-            metadata_only: true,
-            ..List::default()
-        };
-        let lists = kinds
-            .iter()
-            .filter(|kind| may_be_brought(kind, &names))
-            .map(|kind| self.list_if_served(kind, &list));
-        let objects: Vec<_> = try_join_all(lists).await?.into_iter().flatten().chain(definitions).collect();
-        Ok(installed
-            .iter()
-            .map(|one| ApplySet { items: items_of(objects_of(one, &objects), &kinds) })
-            .collect())
+async fn labelled(
+    cluster: &ManagementCluster,
+    installed: &[&InstalledProvider],
+) -> Result<Vec<ApplySet>, ApiError> {
+    if installed.is_empty() {
+        return Ok(Vec::new());
     }
+    let kinds = cluster.server.kinds().await?;
+    let defined = List { labels: labels::PROVIDER.to_owned(), metadata_only: true, ..List::default() };
+    let definitions = cluster.server.list(&definition_kind(), &defined).await?;
+    let names: BTreeSet<_> = definitions.iter().map(Object::name).collect();
+    let values: Vec<_> = installed.iter().map(|one| one.id.label()).collect();
+    let list = List {
+        labels: format!("{},{} in ({})", labels::CLUSTERCTL, labels::PROVIDER, values.join(",")),
+        metadata_only: true,
+        ..List::default()
+    };
+    let lists = kinds
+        .iter()
+        .filter(|kind| may_be_brought(kind, &names))
+        .map(|kind| list_if_served(cluster, kind, &list));
+    let objects: Vec<_> = try_join_all(lists).await?.into_iter().flatten().chain(definitions).collect();
+    Ok(installed.iter().map(|one| ApplySet { items: items_of(objects_of(one, &objects), &kinds) }).collect())
+}
 
-    /// A kind may go, or turn out to be no collection, after it was discovered: then nothing is of it.
-    async fn list_if_served(&self, kind: &ApiKind, list: &List) -> Result<Vec<Object>, ApiError> {
-        match self.server.list(kind, list).await {
-            Err(error) if error.is_not_found() || error.code() == Some(405) => Ok(Vec::new()),
-            result => result,
-        }
+/// A kind may go, or turn out to be no collection, after it was discovered: then nothing is of it.
+async fn list_if_served(
+    cluster: &ManagementCluster,
+    kind: &ApiKind,
+    list: &List,
+) -> Result<Vec<Object>, ApiError> {
+    match cluster.server.list(kind, list).await {
+        Err(error) if error.is_not_found() || error.code() == Some(405) => Ok(Vec::new()),
+        result => result,
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use api::output::{ProgressEvent, ProgressStep, StepCounts};
 use apply::{Engine, Guard, Outcome, Prune, RecordAt, Run};
+use inventory::ManagementCluster;
 use provider::InstalledProvider;
 
 use crate::{
-    Event, LifecycleError, ManagementCluster, NotReady, ProviderPlan, Verb, WaitFor,
+    LifecycleError, NotReady, ProviderPlan, Verb, WaitFor,
     provider_set::{ProviderRecord, marks, options},
 };
 
@@ -22,55 +24,55 @@ pub(crate) struct Position {
     pub(crate) of: usize,
 }
 
-impl ManagementCluster {
-    /// Brings a provider to what is desired, in place, and notes its version in the inventory last. Writes nothing when
-    /// nothing would change.
-    pub(crate) async fn carry_out_provider(
-        &self,
-        verb: Verb,
-        provider: &mut ProviderPlan,
-        Position { number, of }: Position,
-        wait: WaitFor,
-    ) -> Result<(), LifecycleError> {
-        if provider.is_empty() {
-            return Ok(());
-        }
-        let installed = provider.as_it_becomes();
-        let InstalledProvider { id, version, namespace } = installed.clone();
-        let objects = provider.objects.plan.steps.iter().filter(|step| step.action.writes()).count();
-        self.events.send(&Event::Installing {
-            provider: id.clone(),
-            version: version.clone(),
-            namespace: namespace.clone(),
-            number,
-            of,
-            objects,
-        });
-        let (marks, options) = (marks(&id), options(&namespace));
-        let record = ProviderRecord { cluster: self.clone(), id: id.clone(), version, namespace };
-        let (begun, patience) = (Instant::now(), wait.timeout.unwrap_or(WAVE_PATIENCE));
-        let run = Run {
-            record: &record,
-            record_at: RecordAt::AfterNamespaces,
-            guard: Guard::Check,
-            until: Some(begun + patience),
-            wait_for_last: false,
-            // Controllers of two releases must not work beside each other, whoever waits.
-            prune: Prune::AtOnce,
-        };
-        let engine = Engine { server: &self.server, marks: &marks, options: &options };
-        let outcome = Box::pin(engine.apply(&mut provider.objects, run)).await;
-        match outcome {
-            Ok(Outcome::Done) => {}
-            Ok(Outcome::Waiting(blockers)) => {
-                return Err(NotReady { after: begun.elapsed(), blockers }.into());
-            }
-            Err(source) => return Err(LifecycleError::objects(verb, id, source)),
-        }
-        self.record_provider(&installed).await?;
-        self.events.send(&Event::Applied { installed, number, of, objects, took: begun.elapsed() });
-        Ok(())
+/// Brings a provider to what is desired, in place, and notes its version in the inventory last. Writes nothing when
+/// nothing would change.
+pub(crate) async fn carry_out_provider(
+    cluster: &ManagementCluster,
+    verb: Verb,
+    provider: &mut ProviderPlan,
+    Position { number, of }: Position,
+    wait: WaitFor,
+) -> Result<(), LifecycleError> {
+    if provider.is_empty() {
+        return Ok(());
     }
+    let installed = provider.as_it_becomes();
+    let InstalledProvider { id, version, namespace } = installed.clone();
+    let objects = provider.objects.plan.steps.iter().filter(|step| step.action.writes()).count();
+    let counts = StepCounts { number, of, objects };
+    cluster.events.send(&of_provider(ProgressStep::Installing, &installed).counted(counts, Duration::ZERO));
+    let (marks, options) = (marks(&id), options(&namespace));
+    let record = ProviderRecord { cluster: cluster.clone(), id: id.clone(), version, namespace };
+    let (begun, patience) = (Instant::now(), wait.timeout.unwrap_or(WAVE_PATIENCE));
+    let run = Run {
+        record: &record,
+        record_at: RecordAt::AfterNamespaces,
+        guard: Guard::Check,
+        until: Some(begun + patience),
+        wait_for_last: false,
+        // Controllers of two releases must not work beside each other, whoever waits.
+        prune: Prune::AtOnce,
+    };
+    let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
+    let outcome = Box::pin(engine.apply(&mut provider.objects, run)).await;
+    match outcome {
+        Ok(Outcome::Done) => {}
+        Ok(Outcome::Waiting(blockers)) => {
+            return Err(NotReady { after: begun.elapsed(), blockers }.into());
+        }
+        Err(source) => return Err(LifecycleError::objects(verb, id, source)),
+    }
+    cluster.record_provider(&installed).await?;
+    cluster.events.send(&of_provider(ProgressStep::Applied, &installed).counted(counts, begun.elapsed()));
+    Ok(())
+}
+
+/// A step of a provider.
+pub(crate) fn of_provider(
+    step: ProgressStep,
+    InstalledProvider { id, version, namespace }: &InstalledProvider,
+) -> ProgressEvent {
+    ProgressEvent::provider(step, id.label(), version, namespace)
 }
 
 impl ProviderPlan {

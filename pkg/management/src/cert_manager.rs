@@ -18,14 +18,23 @@ mod version;
 use std::time::Instant;
 
 use ::manifest::Object;
+use api::output::{CertManagerAction, CertManagerPlan, ProgressEvent, ProgressStep};
 use apply::{ApiError, Blocker, EngineError, PlannedSet};
+use inventory::ManagementCluster;
 use provider::config::{CertManagerMode, ConfigError};
-use serde::Serialize;
 
 use self::decide::{Found, for_init, for_upgrade};
-use crate::{Event, ManagementCluster, Sources};
+use crate::{
+    Sources,
+    cert_manager::{
+        find::{find_cert_manager, has_own_cert_manager, labelled_cert_manager, warn_of_remains},
+        install::{apply_cert_manager, migrate_cert_manager, wait_for_foreign_cert_manager},
+        record::cert_manager_set,
+    },
+};
 
 pub use self::manifest::{CertManagerManifest, CertManagerManifestError, cert_manager_manifest};
+pub(crate) use self::planning::plan_cert_manager_objects;
 
 /// Label of what belongs to cert-manager as clusterctl and capstan install it.
 const CORE_LABEL: &str = "clusterctl.cluster.x-k8s.io/core";
@@ -34,36 +43,6 @@ const CORE_VALUE: &str = "cert-manager";
 const SELECTOR: &str = "clusterctl.cluster.x-k8s.io/core=cert-manager";
 /// Annotation of the same objects: the version they are of.
 const VERSION_ANNOTATION: &str = "cert-manager.clusterctl.cluster.x-k8s.io/version";
-
-/// What becomes of cert-manager.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "action", rename_all = "kebab-case")]
-pub enum CertManagerPlan {
-    /// It is not looked at: nothing needs it, or it is switched off.
-    None,
-    /// Somebody else takes care of it, and it answers or is waited for.
-    External,
-    /// It is there as it is to be.
-    Keep {
-        /// Its version; empty when somebody else's does not say.
-        version: String,
-    },
-    /// It is not there, or does not answer.
-    Install {
-        /// The version that comes.
-        version: String,
-        /// Why, when it is there in part.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        why: Option<String>,
-    },
-    /// It is replaced.
-    Upgrade {
-        /// What is there.
-        from: String,
-        /// What comes.
-        to: String,
-    },
-}
 
 /// cert-manager that cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -113,100 +92,95 @@ impl From<CertManagerManifestError> for CertManagerError {
     }
 }
 
-impl CertManagerPlan {
-    /// Reads the objects it writes; none where it writes nothing.
-    /// # Errors
-    /// When the release of cert-manager cannot be read.
-    pub(crate) async fn objects(&self, sources: &Sources<'_>) -> Result<Vec<Object>, CertManagerError> {
-        if self.is_empty() {
-            return Ok(Vec::new());
-        }
-        Ok(cert_manager_manifest(sources).await?.objects)
+/// Reads the objects that a plan writes; none where it writes nothing.
+/// # Errors
+/// When the release of cert-manager cannot be read.
+pub(crate) async fn written_objects(
+    plan: &CertManagerPlan,
+    sources: &Sources<'_>,
+) -> Result<Vec<Object>, CertManagerError> {
+    if plan.is_empty() {
+        return Ok(Vec::new());
     }
-
-    /// Whether nothing would change.
-    pub fn is_empty(&self) -> bool {
-        !matches!(self, Self::Install { .. } | Self::Upgrade { .. })
-    }
+    Ok(cert_manager_manifest(sources).await?.objects)
 }
 
-impl ManagementCluster {
-    /// Finds out what `init` does about cert-manager. Writes nothing. Its manifest is read only where what is missing
-    /// cannot be told without it.
-    /// # Errors
-    /// When the server or a version cannot be read.
-    pub async fn plan_cert_manager_for_init(
-        &self,
-        sources: &Sources<'_>,
-    ) -> Result<CertManagerPlan, CertManagerError> {
-        let config = sources.config.cert_manager()?;
-        match config.mode {
-            CertManagerMode::None => return Ok(CertManagerPlan::None),
-            CertManagerMode::External => return Ok(CertManagerPlan::External),
-            CertManagerMode::Managed => {}
-        }
-        let found = self.find_cert_manager().await?;
-        let is_to_be_compared = found.is_served && !found.live.is_empty() && found.set.is_none();
-        // A release that cannot be read is no reason to stop where cert-manager is there.
-        let manifest = if is_to_be_compared { cert_manager_manifest(sources).await.ok() } else { None };
-        let plan = for_init(&found, &config.version, manifest.as_ref())?;
-        if matches!(plan, CertManagerPlan::Keep { .. }) {
-            self.events.send(&Event::CertManagerFound);
-            self.warn_of_remains(&found).await?;
-        }
-        Ok(plan)
+/// Finds out what `init` does about cert-manager. Writes nothing. Its manifest is read only where what is missing
+/// cannot be told without it.
+/// # Errors
+/// When the server or a version cannot be read.
+pub(crate) async fn plan_cert_manager_for_init(
+    cluster: &ManagementCluster,
+    sources: &Sources<'_>,
+) -> Result<CertManagerPlan, CertManagerError> {
+    let config = sources.config.cert_manager()?;
+    match config.mode {
+        CertManagerMode::None => return Ok(CertManagerPlan::default()),
+        CertManagerMode::External => return Ok(CertManagerPlan::external()),
+        CertManagerMode::Managed => {}
     }
+    let found = find_cert_manager(cluster).await?;
+    let is_to_be_compared = found.is_served && !found.live.is_empty() && found.set.is_none();
+    // A release that cannot be read is no reason to stop where cert-manager is there.
+    let manifest = if is_to_be_compared { cert_manager_manifest(sources).await.ok() } else { None };
+    let plan = for_init(&found, &config.version, manifest.as_ref())?;
+    if plan.action == CertManagerAction::Keep {
+        cluster.step(ProgressStep::CertManagerFound);
+        warn_of_remains(cluster, &found).await?;
+    }
+    Ok(plan)
+}
 
-    /// Finds out what an upgrade does about cert-manager. Writes nothing.
-    /// # Errors
-    /// When the manifest, the server or a version cannot be read.
-    /// Source: clusterctl v1.14 client/cluster/cert_manager.go (shouldUpgrade).
-    pub async fn plan_cert_manager_for_upgrade(
-        &self,
-        sources: &Sources<'_>,
-    ) -> Result<CertManagerPlan, CertManagerError> {
-        match sources.config.cert_manager()?.mode {
-            CertManagerMode::None => return Ok(CertManagerPlan::None),
-            CertManagerMode::External => return Ok(CertManagerPlan::External),
-            CertManagerMode::Managed => {}
-        }
-        if !self.has_own_cert_manager().await? {
-            return Ok(CertManagerPlan::External);
-        }
-        self.events.send(&Event::CheckingCertManager);
-        let manifest = cert_manager_manifest(sources).await?;
-        let set = self.cert_manager_set().await?;
-        let live = self.labelled_cert_manager(Some(&manifest), set.as_ref()).await?;
-        for_upgrade(&Found { live, set, ..Found::default() }, &manifest)
+/// Finds out what an upgrade does about cert-manager. Writes nothing.
+/// # Errors
+/// When the manifest, the server or a version cannot be read.
+/// Source: clusterctl v1.14 client/cluster/cert_manager.go (shouldUpgrade).
+pub(crate) async fn plan_cert_manager_for_upgrade(
+    cluster: &ManagementCluster,
+    sources: &Sources<'_>,
+) -> Result<CertManagerPlan, CertManagerError> {
+    match sources.config.cert_manager()?.mode {
+        CertManagerMode::None => return Ok(CertManagerPlan::default()),
+        CertManagerMode::External => return Ok(CertManagerPlan::external()),
+        CertManagerMode::Managed => {}
     }
+    if !has_own_cert_manager(cluster).await? {
+        return Ok(CertManagerPlan::external());
+    }
+    cluster.step(ProgressStep::CheckingCertManager);
+    let manifest = cert_manager_manifest(sources).await?;
+    let set = cert_manager_set(cluster).await?;
+    let live = labelled_cert_manager(cluster, Some(&manifest), set.as_ref()).await?;
+    for_upgrade(&Found { live, set, ..Found::default() }, &manifest)
+}
 
-    /// Carries it out and waits until cert-manager answers, or external cert-manager does.
-    /// # Errors
-    /// `Silent` when it does not answer in time. What is not ready although it answers is a warning: whoever needs it
-    /// is waited for later.
-    pub(crate) async fn carry_out_cert_manager(
-        &self,
-        plan: &CertManagerPlan,
-        objects: &mut Option<PlannedSet>,
-        sources: &Sources<'_>,
-        until: Instant,
-    ) -> Result<(), CertManagerError> {
-        match plan {
-            CertManagerPlan::None | CertManagerPlan::Keep { .. } => Ok(()),
-            CertManagerPlan::External => self.wait_for_foreign_cert_manager(until).await,
-            CertManagerPlan::Install { version, .. } => {
-                let manifest = cert_manager_manifest(sources).await?;
-                self.events.send(&Event::InstallingCertManager { version: version.clone() });
-                self.apply_cert_manager(&manifest, objects, until).await
-            }
-            CertManagerPlan::Upgrade { from, to } => {
-                let manifest = cert_manager_manifest(sources).await?;
-                self.events.send(&Event::UpgradingCertManager { from: from.clone(), to: to.clone() });
-                self.migrate_cert_manager(&manifest).await?;
-                self.apply_cert_manager(&manifest, objects, until).await
-            }
-        }
+/// Carries it out and waits until cert-manager answers, or external cert-manager does.
+/// # Errors
+/// `Silent` when it does not answer in time. What is not ready although it answers is a warning: whoever needs it
+/// is waited for later.
+pub(crate) async fn carry_out_cert_manager(
+    cluster: &ManagementCluster,
+    plan: &CertManagerPlan,
+    objects: &mut Option<PlannedSet>,
+    sources: &Sources<'_>,
+    until: Instant,
+) -> Result<(), CertManagerError> {
+    match plan.action {
+        CertManagerAction::None | CertManagerAction::Keep => return Ok(()),
+        CertManagerAction::External => return wait_for_foreign_cert_manager(cluster, until).await,
+        CertManagerAction::Install | CertManagerAction::Upgrade => {}
     }
+    let manifest = cert_manager_manifest(sources).await?;
+    let to = plan.to.as_deref().unwrap_or_default();
+    if plan.action == CertManagerAction::Upgrade {
+        let step = ProgressStep::UpgradingCertManager;
+        cluster.events.send(&ProgressEvent::cert_manager(step, plan.from.clone(), to));
+        migrate_cert_manager(cluster, &manifest).await?;
+    } else {
+        let step = ProgressStep::InstallingCertManager;
+        cluster.events.send(&ProgressEvent::cert_manager(step, None, to));
+    }
+    apply_cert_manager(cluster, &manifest, objects, until).await
 }
 
 #[cfg(test)]

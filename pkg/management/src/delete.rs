@@ -16,17 +16,22 @@ mod left;
 mod namespace;
 mod rights;
 
+use api::output::{CertManagerPlan, ProgressStep};
 use apply::{ApiError, ApplySet, Detail, InUse, Item, Live, PlannedSet};
 use futures::future::try_join_all;
+use inventory::{ContractCheck, ManagementCluster};
 use provider::InstalledProvider;
 
 use self::{choose::choose, going::Going};
 use crate::{
-    CertManagerPlan, ContractCheck, Event, LifecycleError, LifecyclePlan, ManagementCluster, OnUnfinished,
-    ProviderPlan, ProvidersRequest, Verb, WaitFor,
-    applied::Applied,
+    LifecycleError, LifecyclePlan, OnUnfinished, ProviderPlan, ProvidersRequest, Verb, WaitFor,
+    applied::{Applied, applied_for},
+    carry_out::of_provider,
+    delete::{
+        carry_out::look_at_all, left::objects_left_by, namespace::foreign_objects_of, rights::check_rights,
+    },
     provider_set::{marks, options},
-    unfinished::Unfinished,
+    unfinished::{Unfinished, check_unfinished},
 };
 
 pub use self::{carry_out::delete_providers, choose::NotChosen};
@@ -85,8 +90,8 @@ pub async fn plan_delete(
     cluster.check_contract(CONTRACTS).await?;
     let inventory = cluster.inventory().await?;
     let chosen = choose(&inventory, request.providers.as_ref())?;
-    let applied = cluster.applied_for(&chosen).await?;
-    let mut warnings = cluster.check_unfinished(&inventory, Unfinished::All, request.unfinished).await?;
+    let applied = applied_for(cluster, &chosen).await?;
+    let mut warnings = check_unfinished(cluster, &inventory, Unfinished::All, request.unfinished).await?;
     let mut going = vec![Going { definitions: request.include_crds, namespace: false }; chosen.len()];
     if request.include_namespaces {
         for index in namespace::that_go(&inventory.providers, &chosen, &applied, &mut warnings) {
@@ -96,21 +101,21 @@ pub async fn plan_delete(
     let each = chosen.iter().zip(&applied).zip(&going);
     let all: Vec<ApplySet> =
         each.map(|((one, applied), going)| going.of(&applied.set, &one.namespace)).collect();
-    cluster.check_rights(request, &chosen, &all).await?;
+    check_rights(cluster, request, &chosen, &all).await?;
     if request.include_crds {
         check_use(cluster, &chosen, &applied).await?;
     } else {
-        warnings.extend(cluster.objects_left_by(&chosen, &applied).await);
+        warnings.extend(objects_left_by(cluster, &chosen, &applied).await);
     }
     for (one, _) in chosen.iter().zip(&going).filter(|(_, going)| going.namespace) {
-        warnings.extend(cluster.foreign_objects_of(one, &applied).await?);
+        warnings.extend(foreign_objects_of(cluster, one, &applied).await?);
     }
     let detail = if request.thorough { Detail::Full } else { Detail::Metadata };
-    let lives = cluster.look_at_all(&chosen, &all, detail).await?;
+    let lives = look_at_all(cluster, &chosen, &all, detail).await?;
     let providers = chosen.into_iter().zip(applied).zip(all.iter().zip(lives));
     Ok(LifecyclePlan {
         verb: Verb::Delete,
-        cert_manager: CertManagerPlan::None,
+        cert_manager: CertManagerPlan::default(),
         cert_manager_objects: None,
         providers: providers
             .map(|((one, applied), (going, live))| provider_plan(one, applied, going, live))
@@ -151,9 +156,9 @@ async fn check_use(
     applied: &[Applied],
 ) -> Result<(), LifecycleError> {
     let checks = chosen.iter().zip(applied).map(|(installed, applied)| async move {
-        let InstalledProvider { id, version, namespace } = installed.clone();
+        let InstalledProvider { id, namespace, .. } = installed.clone();
         let (marks, options) = (marks(&id), options(&namespace));
-        cluster.events.send(&Event::CheckingForObjects { provider: id.clone(), version, namespace });
+        cluster.events.send(&of_provider(ProgressStep::CheckingForObjects, installed));
         let in_use = cluster.server.in_use(&applied.set, &marks, &options).await?;
         Ok::<_, ApiError>((id, in_use))
     });
@@ -162,7 +167,5 @@ async fn check_use(
     if providers.is_empty() { Ok(()) } else { Err(DeleteError::InUse { providers }.into()) }
 }
 
-#[cfg(test)]
-mod server_tests;
 #[cfg(test)]
 mod tests;

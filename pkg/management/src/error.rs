@@ -1,11 +1,10 @@
 //! What stands in the way of a verb that changes what is installed.
 
 use apply::{ApiError, EngineError};
+use inventory::{ContractError, InventoryError, Problems};
+use mover::JournalError;
 
-use crate::{
-    CertManagerError, ContractError, DeleteError, InventoryError, JournalError, NotReady, Problems,
-    ResolveError, UnfinishedRun, UpgradeError, Verb,
-};
+use crate::{CertManagerError, DeleteError, NotReady, ResolveError, UnfinishedRun, UpgradeError, Verb};
 
 /// An `init`, an `upgrade` or a `delete` that cannot be planned or carried out.
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +99,7 @@ pub(crate) fn several(providers: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::docker;
+    use crate::tests::docker;
 
     #[test]
     fn each_verb_tells_in_its_own_words_what_it_could_not_do() {

@@ -6,16 +6,21 @@ mod queue;
 
 use std::time::Instant;
 
-use api::Contract;
+use api::{Contract, output::ProgressStep};
+use inventory::{ContractCheck, ManagementCluster, Problem, Problems, ProviderInventory};
 use provider::InstalledProvider;
 
 use crate::{
-    CertManagerError, ContractCheck, Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady,
-    OnUnfinished, Problem, Problems, ProviderInventory, ProviderPlan, ProvidersRequest, RenderedProvider,
-    Sources, Verb, WaitFor,
-    carry_out::Position,
-    preflight::{Need, check_providers},
-    unfinished::Unfinished,
+    CertManagerError, LifecycleError, LifecyclePlan, NotReady, OnUnfinished, ProviderPlan, ProvidersRequest,
+    RenderedProvider, Sources, Verb, WaitFor,
+    carry_out::{Position, carry_out_provider},
+    cert_manager::{
+        carry_out_cert_manager, plan_cert_manager_for_init, plan_cert_manager_objects, written_objects,
+    },
+    init::again::not_whole,
+    preflight::{Need, check_access, check_providers},
+    readiness::wait_as_asked,
+    unfinished::{Unfinished, check_unfinished},
 };
 
 use planning::Planning;
@@ -51,27 +56,27 @@ pub async fn plan_init(
     let (inventory, contract) = futures::join!(Box::pin(cluster.inventory()), Box::pin(cluster.contract()));
     let (inventory, contract) = (inventory?, contract?);
     accepted(&inventory).judge(contract.clone())?;
-    let abandoned = cluster.check_unfinished(&inventory, Unfinished::All, request.unfinished).await?;
+    let abandoned = check_unfinished(cluster, &inventory, Unfinished::All, request.unfinished).await?;
     let Selection { wanted, mut warnings } = queue::select(&inventory, request);
     warnings.extend(abandoned);
 
-    cluster.events.send(&Event::FetchingProviders);
+    cluster.step(ProgressStep::FetchingProviders);
     let rendered = Box::pin(sources.render_all(&wanted))
         .await
         .map_err(|errors| LifecycleError::Resolve { verb: Verb::Init, errors })?;
-    let (not_whole, half_way) = Box::pin(cluster.not_whole(&inventory, &rendered)).await?;
+    let (not_whole, half_way) = Box::pin(not_whole(cluster, &inventory, &rendered)).await?;
     warnings.extend(half_way);
     let queue = queue::drop_installed(&inventory, &not_whole, rendered);
     warnings.extend(queue.iter().flat_map(|provider| provider.warnings.iter().cloned()));
 
     let mut problems = check_queue(sources, &inventory, &queue).await;
-    let cert_manager = Box::pin(cluster.plan_cert_manager_for_init(sources)).await?;
+    let cert_manager = Box::pin(plan_cert_manager_for_init(cluster, sources)).await?;
     let is_admin = {
         // A release that cannot be read is reported when its kinds are looked for.
-        let its_objects = Box::pin(cert_manager.objects(sources)).await.unwrap_or_default();
+        let its_objects = Box::pin(written_objects(&cert_manager, sources)).await.unwrap_or_default();
         let writes_nothing = queue.is_empty() && its_objects.is_empty();
         writes_nothing
-            || Box::pin(cluster.check_access(sources, &queue, &its_objects, Need::Install, &mut problems))
+            || Box::pin(check_access(cluster, sources, &queue, &its_objects, Need::Install, &mut problems))
                 .await?
     };
     let planning = Planning {
@@ -91,7 +96,7 @@ pub async fn plan_init(
     };
     let ignored = ignored(problems, request.validate)?;
     let cert_manager_objects = if request.thorough {
-        Box::pin(cluster.plan_cert_manager_objects(&cert_manager, sources)).await?
+        Box::pin(plan_cert_manager_objects(cluster, &cert_manager, sources)).await?
     } else {
         None
     };
@@ -166,13 +171,13 @@ pub async fn init(
     let patience = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
     let (cert_manager, objects) = (&plan.cert_manager, &mut plan.cert_manager_objects);
     let until = Instant::now() + patience;
-    Box::pin(cluster.carry_out_cert_manager(cert_manager, objects, sources, until)).await?;
+    Box::pin(carry_out_cert_manager(cluster, cert_manager, objects, sources, until)).await?;
     let of = plan.providers.len();
     for (provider, number) in plan.providers.iter_mut().zip(1..) {
         let position = Position { number, of };
-        Box::pin(cluster.carry_out_provider(plan.verb, provider, position, request.wait)).await?;
+        Box::pin(carry_out_provider(cluster, plan.verb, provider, position, request.wait)).await?;
     }
-    let not_ready = cluster.wait_as_asked(&plan.providers, request.wait).await?;
+    let not_ready = wait_as_asked(cluster, &plan.providers, request.wait).await?;
     if is_first {
         cluster.finish_first_installation().await?;
     }

@@ -1,14 +1,12 @@
 mod report;
 mod saved;
 
-use api::ProviderId;
+use api::{ProviderId, output::CertManagerPlan};
 use apply::PlannedSet;
 use serde::Serialize;
 
-use crate::CertManagerPlan;
-
-pub use report::{Diffs, object_name, waiting_for};
-pub use saved::{Difference, NoRandomBytes, ObjectDifference, PlanOrigin, differences};
+pub use report::Diffs;
+pub use saved::{Difference, NoRandomBytes, ObjectDifference, PlanOrigin, differences, plan_origin};
 
 /// Which verb a plan is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -35,7 +33,7 @@ pub struct LifecyclePlan {
     /// In the order they are worked on.
     pub providers: Vec<ProviderPlan>,
     /// Problems that `--validate=false` let pass, for a warning.
-    pub ignored: Vec<crate::Problem>,
+    pub ignored: Vec<inventory::Problem>,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// True if a first installation is unfinished.

@@ -6,13 +6,9 @@ use apply::{
     Options, Phase, Policies, ReconcilePolicy, Record, UpdatePolicy,
 };
 use futures::{FutureExt as _, future::BoxFuture};
+use inventory::{FIELD_MANAGER, ManagementCluster, PREFIX, config_map_kind};
 use manifest::{Object, Value};
 use serde_json::json;
-
-use crate::{ManagementCluster, cluster::config_map_kind, inventory::FIELD_MANAGER};
-
-/// Label value and annotation prefix of what capstan keeps on a cluster for itself.
-pub(crate) const PREFIX: &str = "capstan.dev";
 
 /// Field managers of tools that providers were installed with before.
 const FORMER_TOOLS: [&str; 3] = ["clusterctl", "kubectl", "helm"];
@@ -77,28 +73,26 @@ impl ProviderRecord {
     }
 }
 
-impl ManagementCluster {
-    /// What capstan recorded for a provider, and the version it was recorded for; none when it recorded nothing.
-    /// # Errors
-    /// `Answer` when the record cannot be read: somebody else wrote it.
-    pub(crate) async fn recorded(
-        &self,
-        id: &ProviderId,
-        namespace: &str,
-    ) -> Result<Option<(ApplySet, String)>, ApiError> {
-        let Some(config_map) = self.server.get(&config_map_kind(), namespace, &name(id)).await? else {
-            return Ok(None);
-        };
-        self.revisions.note(&config_map);
-        let text = |key: &str| config_map.get(&["data", key]).and_then(Value::as_str).unwrap_or_default();
-        let set = serde_json::from_str(text(SET_KEY)).map_err(|error| ApiError::Answer {
-            action: format!("read ConfigMap {namespace}/{}", name(id)),
-            server: self.server.address().to_owned(),
-            code: 200,
-            problem: format!("key `{SET_KEY}`: {error}"),
-        })?;
-        Ok(Some((set, text(VERSION_KEY).to_owned())))
-    }
+/// What capstan recorded for a provider, and the version it was recorded for; none when it recorded nothing.
+/// # Errors
+/// `Answer` when the record cannot be read: somebody else wrote it.
+pub(crate) async fn recorded_set(
+    cluster: &ManagementCluster,
+    id: &ProviderId,
+    namespace: &str,
+) -> Result<Option<(ApplySet, String)>, ApiError> {
+    let Some(config_map) = cluster.server.get(&config_map_kind(), namespace, &name(id)).await? else {
+        return Ok(None);
+    };
+    cluster.revisions.note(&config_map);
+    let text = |key: &str| config_map.get(&["data", key]).and_then(Value::as_str).unwrap_or_default();
+    let set = serde_json::from_str(text(SET_KEY)).map_err(|error| ApiError::Answer {
+        action: format!("read ConfigMap {namespace}/{}", name(id)),
+        server: cluster.server.address().to_owned(),
+        code: 200,
+        problem: format!("key `{SET_KEY}`: {error}"),
+    })?;
+    Ok(Some((set, text(VERSION_KEY).to_owned())))
 }
 
 /// The name of the ConfigMap.

@@ -3,9 +3,11 @@
 
 use std::time::{Duration, Instant};
 
+use api::output::ProgressStep;
 use apply::{ApiError, Blocker, Health, Hints, ObjectKey, Waiting, wait_for_webhooks};
+use inventory::ManagementCluster;
 
-use crate::{Event, LifecycleError, ManagementCluster, ProviderPlan};
+use crate::{LifecycleError, ProviderPlan};
 
 /// Whether and how long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,50 +36,48 @@ const WAITED_FOR: [(&str, &str); 4] = [
     ("apps", "StatefulSet"),
 ];
 
-impl ManagementCluster {
-    /// Waits for all objects of providers together, under one deadline, and for their webhooks to answer.
-    pub(crate) async fn wait_for_providers(
-        &self,
-        providers: &[ProviderPlan],
-        until: Instant,
-    ) -> Result<Vec<Blocker>, ApiError> {
-        let objects = || providers.iter().flat_map(|provider| &provider.objects.desired.objects);
-        let is_waited_for = |key: &ObjectKey| WAITED_FOR.iter().any(|(group, kind)| key.is(group, kind));
-        let waited_for = objects().map(|object| &object.key).filter(|key| is_waited_for(key));
-        let waiting = Waiting {
-            objects: waited_for.map(|key| (key.clone(), Hints::default())).collect(),
-            // All that is installed for a provider carries it, whatever its value.
-            labels: api::labels::PROVIDER.to_owned(),
-            until: Some(until),
-        };
-        let blockers = self.server.wait(&waiting).await?;
-        if !blockers.is_empty() {
-            return Ok(blockers);
-        }
-        let objects: Vec<_> = objects().map(|object| object.object.clone()).collect();
-        wait_for_webhooks(&self.server, &objects, Some(until)).await
+/// Waits for all objects of providers together, under one deadline, and for their webhooks to answer.
+pub(crate) async fn wait_for_providers(
+    cluster: &ManagementCluster,
+    providers: &[ProviderPlan],
+    until: Instant,
+) -> Result<Vec<Blocker>, ApiError> {
+    let objects = || providers.iter().flat_map(|provider| &provider.objects.desired.objects);
+    let is_waited_for = |key: &ObjectKey| WAITED_FOR.iter().any(|(group, kind)| key.is(group, kind));
+    let waited_for = objects().map(|object| &object.key).filter(|key| is_waited_for(key));
+    let waiting = Waiting {
+        objects: waited_for.map(|key| (key.clone(), Hints::default())).collect(),
+        // All that is installed for a provider carries it, whatever its value.
+        labels: api::labels::PROVIDER.to_owned(),
+        until: Some(until),
+    };
+    let blockers = cluster.server.wait(&waiting).await?;
+    if !blockers.is_empty() {
+        return Ok(blockers);
     }
+    let objects: Vec<_> = objects().map(|object| object.object.clone()).collect();
+    wait_for_webhooks(&cluster.server, &objects, Some(until)).await
+}
 
-    /// Waits as a verb was told to.
-    /// Shape: what was not ready in time, where that is no failure; none when all is ready or nothing is waited for.
-    /// # Errors
-    /// `NotReady` where it is a failure; always when the server refuses a definition, which no time will mend.
-    pub(crate) async fn wait_as_asked(
-        &self,
-        providers: &[ProviderPlan],
-        wait: WaitFor,
-    ) -> Result<Option<NotReady>, LifecycleError> {
-        let Some(timeout) = wait.timeout.filter(|_| !providers.is_empty()) else { return Ok(None) };
-        self.events.send(&Event::WaitingForProviders);
-        let begun = Instant::now();
-        let blockers = self.wait_for_providers(providers, begun + timeout).await?;
-        if blockers.is_empty() {
-            return Ok(None);
-        }
-        let is_refused = blockers.iter().any(is_refused_definition);
-        let late = NotReady { after: begun.elapsed(), blockers };
-        if wait.must_be_ready || is_refused { Err(late.into()) } else { Ok(Some(late)) }
+/// Waits as a verb was told to.
+/// Shape: what was not ready in time, where that is no failure; none when all is ready or nothing is waited for.
+/// # Errors
+/// `NotReady` where it is a failure; always when the server refuses a definition, which no time will mend.
+pub(crate) async fn wait_as_asked(
+    cluster: &ManagementCluster,
+    providers: &[ProviderPlan],
+    wait: WaitFor,
+) -> Result<Option<NotReady>, LifecycleError> {
+    let Some(timeout) = wait.timeout.filter(|_| !providers.is_empty()) else { return Ok(None) };
+    cluster.step(ProgressStep::WaitingForProviders);
+    let begun = Instant::now();
+    let blockers = wait_for_providers(cluster, providers, begun + timeout).await?;
+    if blockers.is_empty() {
+        return Ok(None);
     }
+    let is_refused = blockers.iter().any(is_refused_definition);
+    let late = NotReady { after: begun.elapsed(), blockers };
+    if wait.must_be_ready || is_refused { Err(late.into()) } else { Ok(Some(late)) }
 }
 
 fn is_refused_definition(blocker: &Blocker) -> bool {

@@ -1,5 +1,6 @@
 //! What a first installation would apply, for whoever applies it by other means. No cluster is asked.
 
+use inventory::{Problems, ProviderInventory};
 use manifest::Object;
 use provider::{
     InstalledProvider,
@@ -7,8 +8,8 @@ use provider::{
 };
 
 use crate::{
-    CertManagerManifestError, Problems, ProviderInventory, ProvidersRequest, ResolveError, Sources,
-    cert_manager_manifest, error::several, inventory, preflight::check_providers,
+    CertManagerManifestError, ProvidersRequest, ResolveError, Sources, cert_manager_manifest, error::several,
+    preflight::check_providers,
 };
 
 /// Objects that belong together.
@@ -67,6 +68,9 @@ pub async fn render_installation(
         let (id, version, namespace) = (provider.id, provider.version, provider.namespace);
         installed.push(InstalledProvider { id, version, namespace });
     }
-    parts.push(RenderedPart { name: "inventory".to_owned(), objects: inventory::objects(&installed) });
+    parts.push(RenderedPart {
+        name: "inventory".to_owned(),
+        objects: inventory::inventory_objects(&installed),
+    });
     Ok(parts)
 }

@@ -6,11 +6,15 @@ use apply::{
     ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, FieldDrift, Health, Hints, Item, LeaseState,
     Live, ObjectKey, Plan, Sought, Status, Step, StepAction, field_drift, lease_state, status_of,
 };
+use inventory::{FIELD_MANAGER, InventoryError, ManagementCluster, ProviderInventory};
+use mover::{MoveJournal, unfinished_move};
 use provider::InstalledProvider;
 
 use crate::{
-    InventoryError, JournalState, ManagementCluster, MoveJournal, ProviderInventory, applied::Applied,
-    inventory::FIELD_MANAGER, mover::unfinished_move, provider_set::marks,
+    JournalState,
+    applied::{Applied, applied_for},
+    provider_set::marks,
+    upgrade::unfinished_upgrade,
 };
 
 /// What is installed on a management cluster, and what was begun.
@@ -83,56 +87,64 @@ pub enum StatusError {
 pub async fn status(cluster: &ManagementCluster) -> Result<ClusterStatus, StatusError> {
     let inventory = cluster.inventory().await?;
     let (unfinished_upgrade, unfinished_move, lease) = futures::join!(
-        cluster.upgrade_under_way(&inventory),
-        cluster.move_under_way(&inventory),
-        cluster.lease_under_way(),
+        upgrade_under_way(cluster, &inventory),
+        move_under_way(cluster, &inventory),
+        lease_under_way(cluster),
     );
     Ok(ClusterStatus {
         is_incomplete: unfinished_upgrade.is_none() || unfinished_move.is_none(),
         unfinished_move: unfinished_move.flatten(),
         lease: lease.flatten(),
-        providers: cluster.status_of_all(inventory.providers).await?,
+        providers: status_of_all(cluster, inventory.providers).await?,
         unfinished_init: inventory.unfinished,
         unfinished_upgrade: unfinished_upgrade.flatten(),
     })
 }
 
-impl ManagementCluster {
-    async fn upgrade_under_way(&self, inventory: &ProviderInventory) -> Option<Option<JournalState>> {
-        let journal = self.if_known("an unfinished upgrade", self.unfinished_upgrade(inventory).await)?;
-        Some(journal.map(|journal| journal.index.state()))
-    }
+async fn upgrade_under_way(
+    cluster: &ManagementCluster,
+    inventory: &ProviderInventory,
+) -> Option<Option<JournalState>> {
+    let journal = if_known(cluster, "an unfinished upgrade", unfinished_upgrade(cluster, inventory).await)?;
+    Some(journal.map(|journal| journal.index.state()))
+}
 
-    async fn move_under_way(&self, inventory: &ProviderInventory) -> Option<Option<MoveJournal>> {
-        self.if_known("an unfinished move", unfinished_move(self, inventory).await)
-    }
+async fn move_under_way(
+    cluster: &ManagementCluster,
+    inventory: &ProviderInventory,
+) -> Option<Option<MoveJournal>> {
+    if_known(cluster, "an unfinished move", unfinished_move(cluster, inventory).await)
+}
 
-    async fn lease_under_way(&self) -> Option<Option<LeaseState>> {
-        self.if_known("the lease", lease_state(&self.server, &Self::lease_name()).await)
-    }
+async fn lease_under_way(cluster: &ManagementCluster) -> Option<Option<LeaseState>> {
+    if_known(cluster, "the lease", lease_state(&cluster.server, &ManagementCluster::lease_name()).await)
+}
 
-    /// A user who may not read one of these sees the status of the providers all the same.
-    fn if_known<T, E: std::error::Error>(&self, what: &str, read: Result<T, E>) -> Option<T> {
-        let known = read.inspect_err(|error| {
-            self.warn(format!("cannot look for {what}: {}", api::with_causes(error)));
-        });
-        known.ok()
-    }
+/// A user who may not read one of these sees the status of the providers all the same.
+fn if_known<T, E: std::error::Error>(
+    cluster: &ManagementCluster,
+    what: &str,
+    read: Result<T, E>,
+) -> Option<T> {
+    let known = read.inspect_err(|error| {
+        cluster.warn(format!("cannot look for {what}: {}", api::with_causes(error)));
+    });
+    known.ok()
+}
 
-    async fn status_of_all(
-        &self,
-        installed: Vec<InstalledProvider>,
-    ) -> Result<Vec<ProviderStatus>, StatusError> {
-        let applied = self.applied_for(&installed).await?;
-        let marks: Vec<_> = installed.iter().map(|one| marks(&one.id)).collect();
-        let nothing = DesiredSet::default();
-        let sought = marks.iter().zip(&applied);
-        let sought = sought.map(|(marks, applied)| Sought { marks, set: &applied.set, desired: &nothing });
-        let lives =
-            self.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, Detail::Full).await?;
-        let each = installed.into_iter().zip(applied).zip(lives);
-        Ok(each.map(|((one, applied), live)| status_of_one(one, &applied, &live)).collect())
-    }
+async fn status_of_all(
+    cluster: &ManagementCluster,
+    installed: Vec<InstalledProvider>,
+) -> Result<Vec<ProviderStatus>, StatusError> {
+    let applied = applied_for(cluster, &installed).await?;
+    let marks: Vec<_> = installed.iter().map(|one| marks(&one.id)).collect();
+    let nothing = DesiredSet::default();
+    let sought = marks.iter().zip(&applied);
+    let sought = sought.map(|(marks, applied)| Sought { marks, set: &applied.set, desired: &nothing });
+    let lives =
+        cluster.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, Detail::Full).await?;
+    let each = installed.into_iter().zip(applied).zip(lives);
+    Ok(each.map(|((one, applied), live)| status_of_one(one, &applied, &live)).collect())
 }
 
 /// How one provider is, by what was seen of its objects.

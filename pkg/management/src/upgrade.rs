@@ -11,14 +11,25 @@ mod request;
 mod rollback;
 mod storage;
 
-use api::{Contract, ProviderId};
+use api::{
+    Contract, ProviderId,
+    output::{CertManagerAction, CertManagerPlan, ProgressStep},
+};
 use apply::{ApiError, ByName, WriteMode};
+use inventory::{ContractCheck, ManagementCluster, Problem, Problems, ProviderInventory};
 use provider::InstalledProvider;
 
 use crate::{
-    CertManagerPlan, ContractCheck, Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady,
-    OnUnfinished, Problem, Problems, ProviderInventory, Sources, Verb, WaitFor, preflight::Need,
-    sources::Wanted, unfinished::Unfinished,
+    LifecycleError, LifecyclePlan, NotReady, OnUnfinished, Sources, Verb, WaitFor,
+    cert_manager::{plan_cert_manager_for_upgrade, plan_cert_manager_objects, written_objects},
+    preflight::{Need, check_access},
+    sources::Wanted,
+    unfinished::{Unfinished, check_unfinished},
+    upgrade::{
+        carry_out::carry_out_upgrade,
+        journal::{clear_remains_of_journal, upgrade_journal},
+        prepare::prepare,
+    },
 };
 
 use choose::{Choice, check_instances, choose, outlook};
@@ -31,6 +42,7 @@ pub(crate) use prepare::with_kept_fields;
 
 pub use choose::NextVersion;
 pub use journal::JournalState;
+pub(crate) use journal::unfinished_upgrade;
 pub use request::{InvalidUpgradeItem, UpgradeItem, UpgradeRequest, UpgradeTarget};
 pub use rollback::{RollbackPlan, begin_rollback, plan_rollback, rollback_upgrade};
 
@@ -111,9 +123,9 @@ pub async fn upgrade_outlook(
 ) -> Result<UpgradeOutlook, LifecycleError> {
     cluster.check_contract(FROM).await?;
     let inventory = cluster.inventory().await?;
-    let unfinished = cluster.unfinished_upgrade(&inventory).await?;
-    let cert_manager = cluster.plan_cert_manager_for_upgrade(sources).await?;
-    cluster.events.send(&Event::CheckingReleases);
+    let unfinished = unfinished_upgrade(cluster, &inventory).await?;
+    let cert_manager = plan_cert_manager_for_upgrade(cluster, sources).await?;
+    cluster.step(ProgressStep::CheckingReleases);
     let candidates = look_up(sources, &inventory.providers, None).await;
     Ok(UpgradeOutlook {
         cert_manager,
@@ -136,7 +148,7 @@ pub async fn plan_upgrade(
     cluster.check_contract(FROM).await?;
     let inventory = cluster.inventory().await?;
     refuse(check_instances(&inventory))?;
-    let abandoned = cluster.check_unfinished(&inventory, Unfinished::Moves, request.unfinished).await?;
+    let abandoned = check_unfinished(cluster, &inventory, Unfinished::Moves, request.unfinished).await?;
     let Choice { items, mut warnings } = Box::pin(chosen(cluster, sources, &inventory, request)).await?;
     warnings.extend(abandoned);
     let queue = Box::pin(sources.render_all(&wanted(&items)))
@@ -144,17 +156,17 @@ pub async fn plan_upgrade(
         .map_err(|errors| LifecycleError::Resolve { verb: Verb::Upgrade, errors })?;
     warnings.extend(queue.iter().flat_map(|rendered| rendered.warnings.iter().cloned()));
     let cert_manager = if request.skip_cert_manager {
-        CertManagerPlan::None
+        CertManagerPlan::default()
     } else {
-        Box::pin(cluster.plan_cert_manager_for_upgrade(sources)).await?
+        Box::pin(plan_cert_manager_for_upgrade(cluster, sources)).await?
     };
-    if matches!(cert_manager, CertManagerPlan::Keep { .. }) {
-        cluster.events.send(&Event::CertManagerUpToDate);
+    if cert_manager.action == CertManagerAction::Keep {
+        cluster.step(ProgressStep::CertManagerUpToDate);
     }
     let mut problems = Vec::new();
     {
-        let its_objects = Box::pin(cert_manager.objects(sources)).await?;
-        Box::pin(cluster.check_access(sources, &queue, &its_objects, Need::Replace, &mut problems)).await?;
+        let its_objects = Box::pin(written_objects(&cert_manager, sources)).await?;
+        Box::pin(check_access(cluster, sources, &queue, &its_objects, Need::Replace, &mut problems)).await?;
     }
     let keep = Keep { replicas: request.keep_replicas, placement: request.keep_placement };
     let by_name = if request.thorough { ByName::All } else { ByName::Applied };
@@ -165,7 +177,7 @@ pub async fn plan_upgrade(
         kustomization: rendered.kustomization,
         objects: rendered.objects,
     });
-    let prepared = match Box::pin(cluster.prepare(nexts.collect(), look)).await {
+    let prepared = match Box::pin(prepare(cluster, nexts.collect(), look)).await {
         Ok(prepared) => prepared,
         Err(LifecycleError::Problems(more)) => {
             problems.extend(more.problems);
@@ -181,7 +193,7 @@ pub async fn plan_upgrade(
     let (providers, words): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
     warnings.extend(words.into_iter().flatten());
     let cert_manager_objects = if request.thorough {
-        Box::pin(cluster.plan_cert_manager_objects(&cert_manager, sources)).await?
+        Box::pin(plan_cert_manager_objects(cluster, &cert_manager, sources)).await?
     } else {
         None
     };
@@ -203,7 +215,7 @@ async fn chosen(
     inventory: &ProviderInventory,
     request: &UpgradeRequest,
 ) -> Result<Choice, LifecycleError> {
-    let journal = cluster.unfinished_upgrade(inventory).await?;
+    let journal = unfinished_upgrade(cluster, inventory).await?;
     if let Some(journal) = journal {
         return Ok(journal.index.choice(inventory, request, sources.layers)?);
     }
@@ -234,8 +246,8 @@ pub async fn upgrade(
     request: &UpgradeRequest,
     plan: &mut LifecyclePlan,
 ) -> Result<Option<NotReady>, LifecycleError> {
-    cluster.events.send(&Event::PerformingUpgrade);
-    Box::pin(cluster.carry_out_upgrade(sources, request, plan)).await
+    cluster.step(ProgressStep::PerformingUpgrade);
+    Box::pin(carry_out_upgrade(cluster, sources, request, plan)).await
 }
 
 /// The rest of an unfinished upgrade.
@@ -272,7 +284,7 @@ pub async fn plan_resume(
     thorough: bool,
 ) -> Result<ResumePlan, LifecycleError> {
     let inventory = cluster.inventory().await?;
-    let journal = cluster.unfinished_upgrade(&inventory).await?;
+    let journal = unfinished_upgrade(cluster, &inventory).await?;
     let journal = journal.ok_or(UpgradeError::NoJournal { verb: "resume" })?;
     if journal.index.phase == Phase::RollingBack {
         let back = Box::pin(plan_rollback(cluster, unfinished)).await?;
@@ -306,9 +318,9 @@ pub async fn abort_upgrade(
     mode: WriteMode,
 ) -> Result<JournalState, LifecycleError> {
     let inventory = cluster.inventory().await?;
-    let journal = cluster.upgrade_journal(&inventory).await?;
+    let journal = upgrade_journal(cluster, &inventory).await?;
     if journal.is_none() && mode == WriteMode::Real {
-        cluster.clear_remains_of_journal(&inventory).await?;
+        clear_remains_of_journal(cluster, &inventory).await?;
     }
     let journal = journal.filter(Journal::is_unfinished).ok_or(UpgradeError::NoJournal { verb: "abort" })?;
     let state = journal.index.state();

@@ -1,13 +1,14 @@
 //! From bytes to objects and back: YAML as Go reads and prints it, variable substitution, pure edits of objects.
 
-#[cfg(test)]
-mod composition;
 mod go_base64;
 mod identity;
 mod limits;
 mod object;
 mod stream;
+#[cfg(test)]
+mod tests;
 
+pub mod builtin;
 pub mod duration;
 pub mod envsubst;
 pub mod images;

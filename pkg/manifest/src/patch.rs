@@ -2,12 +2,11 @@
 //!
 //! A patch either applies whole or leaves the object as it was.
 
-mod keys;
 mod strategic;
 
 use serde_json::Value;
 
-use crate::{NotAMapping, Object, type_name};
+use crate::{NotAMapping, Object, builtin, type_name};
 
 pub use strategic::StrategicError;
 
@@ -80,20 +79,19 @@ impl Patch {
     pub fn apply(&self, object: &mut Object) -> Result<Patched, PatchError> {
         let mut value = object.clone().into_value();
         match self {
-            Self::Merge(patch) => merge(&mut value, patch),
             Self::Json(operations) => apply_operations(&mut value, operations)?,
-            Self::Strategic(patch) if !keys::is_built_in(object.group()) => {
-                if strategic::deletes(patch) {
-                    return Ok(Patched::Deleted);
-                }
-                merge(&mut value, patch);
+            Self::Strategic(patch) if strategic::deletes(patch) => return Ok(Patched::Deleted),
+            Self::Strategic(patch) if builtin::is_built_in(object.group()) => {
+                let of = |version| builtin::kind(object.group(), version, object.kind());
+                // An old version is merged as the one that replaced it.
+                strategic::merge(
+                    &mut value,
+                    patch,
+                    object.kind(),
+                    of(object.version()).or_else(|| of("v1")),
+                )?;
             }
-            Self::Strategic(patch) => {
-                if strategic::deletes(patch) {
-                    return Ok(Patched::Deleted);
-                }
-                strategic::merge(&mut value, patch, object.kind())?;
-            }
+            Self::Strategic(patch) | Self::Merge(patch) => merge(&mut value, patch),
         }
         object.replace_fields(Object::try_from(value).map_err(PatchError::NoObject)?.into_fields());
         Ok(Patched::Stays)

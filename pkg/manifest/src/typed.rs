@@ -7,12 +7,10 @@
 //!
 //! Absent on purpose: validation. What an API server refuses for other reasons than its type passes.
 
+use crate::builtin;
 use crate::{Object, ObjectRef};
 
-mod cluster_table;
-mod kind;
 mod quantity;
-mod table;
 mod time;
 mod walk;
 
@@ -68,20 +66,23 @@ pub enum TypedError {
 /// be used.
 pub fn round_trip(object: &mut Object, kinds: Kinds) -> Result<(), Vec<TypedError>> {
     let found = object.api_version();
-    let mut of_kind =
-        ROOTS.iter().filter(|root| root.kind == object.kind() && kinds.include(root.workload)).peekable();
-    if of_kind.peek().is_none() {
+    let Some(DecodedKind { versions, .. }) =
+        DECODED.iter().find(|it| it.kind == object.kind() && kinds.include(it.is_workload))
+    else {
         return Ok(());
-    }
-    let Some(root) = of_kind.clone().find(|root| root.api_version == found) else {
-        return Err(vec![TypedError::Version {
+    };
+    let of = builtin::kind(object.group(), object.version(), object.kind());
+    match of.filter(|_| versions.contains(&found)) {
+        Some(of) => {
+            let mismatches = walk::walk(of, object.as_map_mut());
+            refuse(object, mismatches)
+        }
+        None => Err(vec![TypedError::Version {
             object: ObjectRef::of(object),
             found: found.to_owned(),
-            expected: of_kind.map(|root| root.api_version).collect(),
-        }]);
-    };
-    let mismatches = walk::walk(root.fields, object.as_map_mut());
-    refuse(object, mismatches)
+            expected: versions.to_vec(),
+        }]),
+    }
 }
 
 /// Checks that a Cluster of Cluster API holds values of the right types; other objects and versions pass.
@@ -92,13 +93,14 @@ pub fn round_trip(object: &mut Object, kinds: Kinds) -> Result<(), Vec<TypedErro
 /// # Errors
 /// One entry for each value of the wrong type, in the order of their paths.
 pub fn check_cluster(object: &Object) -> Result<(), Vec<TypedError>> {
-    let fields = match (object.kind(), object.api_version()) {
-        ("Cluster", "cluster.x-k8s.io/v1beta2") => &cluster_table::CLUSTER,
-        ("Cluster", "cluster.x-k8s.io/v1beta1") => &cluster_table::CLUSTER_V1BETA1,
+    let alias = match (object.kind(), object.api_version()) {
+        ("Cluster", "cluster.x-k8s.io/v1beta2") => "cluster-v1beta2",
+        ("Cluster", "cluster.x-k8s.io/v1beta1") => "cluster-v1beta1",
         _ => return Ok(()),
     };
+    let Some(of) = builtin::find(alias, "Cluster") else { return Ok(()) };
     let mut copy = object.as_map().clone();
-    refuse(object, walk::walk(fields, &mut copy))
+    refuse(object, walk::walk(of, &mut copy))
 }
 
 fn refuse(object: &Object, mismatches: Vec<walk::Mismatch>) -> Result<(), Vec<TypedError>> {
@@ -125,53 +127,29 @@ impl Kinds {
     }
 }
 
-/// A version of a kind that is decoded. The group has no part in whether a kind is: a Deployment of another group is an
-/// error, as it is for the peer.
-struct Root {
+/// A kind that is decoded. The group has no part in whether a kind is: a Deployment of another group is an error, as it is
+/// for the peer.
+struct DecodedKind {
     kind: &'static str,
-    api_version: &'static str,
-    workload: bool,
-    fields: &'static kind::Fields,
+    is_workload: bool,
+    versions: &'static [&'static str],
 }
 
-const fn root(
-    kind: &'static str,
-    api_version: &'static str,
-    workload: bool,
-    fields: &'static kind::Fields,
-) -> Root {
-    Root { kind, api_version, workload, fields }
+const fn decoded(kind: &'static str, is_workload: bool, versions: &'static [&'static str]) -> DecodedKind {
+    DecodedKind { kind, is_workload, versions }
 }
 
-const APPS: &str = "apps/v1";
-const RBAC: &str = "rbac.authorization.k8s.io/v1";
-const ADMISSION: &str = "admissionregistration.k8s.io/v1";
-const ADMISSION_BETA: &str = "admissionregistration.k8s.io/v1beta1";
+const APPS: &[&str] = &["apps/v1"];
+const RBAC: &[&str] = &["rbac.authorization.k8s.io/v1"];
+const ADMISSION: &[&str] = &["admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/v1beta1"];
+const DEFINITIONS: &[&str] = &["apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1"];
 
-static ROOTS: [Root; 10] = [
-    root("Deployment", APPS, true, &table::DEPLOYMENT),
-    root("DaemonSet", APPS, true, &table::DAEMON_SET),
-    root("ClusterRoleBinding", RBAC, false, &table::CLUSTER_ROLE_BINDING),
-    root("RoleBinding", RBAC, false, &table::ROLE_BINDING),
-    root("MutatingWebhookConfiguration", ADMISSION, false, &table::MUTATING_WEBHOOK_CONFIGURATION),
-    root(
-        "MutatingWebhookConfiguration",
-        ADMISSION_BETA,
-        false,
-        &table::MUTATING_WEBHOOK_CONFIGURATION_V1BETA1,
-    ),
-    root("ValidatingWebhookConfiguration", ADMISSION, false, &table::VALIDATING_WEBHOOK_CONFIGURATION),
-    root(
-        "ValidatingWebhookConfiguration",
-        ADMISSION_BETA,
-        false,
-        &table::VALIDATING_WEBHOOK_CONFIGURATION_V1BETA1,
-    ),
-    root("CustomResourceDefinition", "apiextensions.k8s.io/v1", false, &table::CUSTOM_RESOURCE_DEFINITION),
-    root(
-        "CustomResourceDefinition",
-        "apiextensions.k8s.io/v1beta1",
-        false,
-        &table::CUSTOM_RESOURCE_DEFINITION_V1BETA1,
-    ),
+static DECODED: [DecodedKind; 7] = [
+    decoded("Deployment", true, APPS),
+    decoded("DaemonSet", true, APPS),
+    decoded("ClusterRoleBinding", false, RBAC),
+    decoded("RoleBinding", false, RBAC),
+    decoded("MutatingWebhookConfiguration", false, ADMISSION),
+    decoded("ValidatingWebhookConfiguration", false, ADMISSION),
+    decoded("CustomResourceDefinition", false, DEFINITIONS),
 ];

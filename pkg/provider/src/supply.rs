@@ -15,7 +15,8 @@ use manifest::{
     images::{FoundImage, ImageReference, find_images},
     provenance::Trace,
 };
-use repository::{Context, Digest, File, LockedFile, LockedProvider, Overrides, WithOverrides};
+use repository::{Context, File, LockedFile, LockedProvider, Overrides, WithOverrides};
+use transport::Digest;
 
 use crate::{
     ComponentsError, ComponentsInput, Layer, Release, ReleaseError, Substitution, build_components,

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use futures::FutureExt as _;
+use futures::{FutureExt as _, future::BoxFuture};
 use manifest::Object;
-use repository::BoxFuture;
 
 use crate::{InstalledProvider, ManagementCluster, ManagementClusterError};
 

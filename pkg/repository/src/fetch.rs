@@ -1,13 +1,14 @@
+use std::{io, path::Path};
+
+use transport::{
+    HostKind, NamedBy, Purpose,
+    address::{authority, percent_decode, percent_encode_path, shown},
+    disk::{read_error, read_limited},
+    http::{Keep, Request, keep, parse_address, send},
+};
 use url::Url;
 
-use crate::{
-    Context, Error, File, GitHubLocation, HostKind, Origin, Repository as _,
-    credential::{NamedBy, Purpose},
-    github::GitHub,
-    hosts::authority,
-    http::{Keep, Request, keep, send, shown, shown_text},
-    names::{percent_decode, percent_encode_path},
-};
+use crate::{Context, Error, File, GitHubLocation, Origin, Repository as _, github::GitHub};
 
 /// Fetches any http or https address, with what is set for its host by name, and without the tokens for GitHub: for a
 /// configuration file given as a url. It is never kept: what configures a run holds its passwords too.
@@ -20,6 +21,18 @@ pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
     Ok(File { bytes, origin })
 }
 
+/// Reads a file that belongs to no repository, such as a template of the user's own.
+/// # Errors
+/// When it is not there, is a folder, larger than the limit of the context, or cannot be read; each names the path.
+pub fn read_file(context: &Context, path: &Path) -> Result<File, Error> {
+    match read_limited(path, context.max_file_bytes())? {
+        Some(bytes) => Ok(File { bytes, origin: Origin::Local(path.to_owned()) }),
+        None => {
+            Err(read_error(path, io::Error::new(io::ErrorKind::NotFound, "there is no such file")).into())
+        }
+    }
+}
+
 /// Fetches a cluster template: `https://github.com/{owner}/{repo}/blob/{branch}/{path}` through the contents API, a
 /// release asset as that of a provider, both with the token of the host if there is one; any other https address as
 /// [`fetch_url`] does. GitHub Enterprise hosts are those with a token for it, or with that kind set.
@@ -27,7 +40,7 @@ pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
 /// # Errors
 /// [`Error::FetchUrl`] for an address of another form; [`Error::NoFile`]; whatever stops the request.
 pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error> {
-    let url = parse(url)?;
+    let url = parse_address(url.trim())?;
     if url.scheme() != "https" {
         return Err(refuse(&url, "only https addresses are read"));
     }
@@ -93,14 +106,14 @@ async fn contents(
             }
             Ok(File { bytes: answer.bytes, origin: Origin::Url(shown(url)) })
         }
-        Err(error) if matches!(error.status(), Some(404 | 410)) => Err(Error::NoFile {
+        Err(error) if error.is_missing() => Err(Error::NoFile {
             file: path.to_owned(),
             version: branch.to_owned(),
             place: format!("https://{host}/{owner}/{repo}"),
             looked_at: shown(&request.url),
             available: Vec::new(),
         }),
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -129,13 +142,8 @@ fn is_github(context: &Context, url: &Url) -> bool {
         || kind == Some(HostKind::GitHub)
 }
 
-fn parse(url: &str) -> Result<Url, Error> {
-    Url::parse(url.trim())
-        .map_err(|_| Error::FetchUrl { url: shown_text(url), reason: "it is not a usable address" })
-}
-
 fn parse_http(url: &str) -> Result<Url, Error> {
-    let url = parse(url)?;
+    let url = parse_address(url.trim())?;
     match url.scheme() {
         "http" | "https" => Ok(url),
         _ => Err(refuse(&url, "only http and https addresses can be fetched")),
@@ -143,7 +151,7 @@ fn parse_http(url: &str) -> Result<Url, Error> {
 }
 
 fn refuse(url: &Url, reason: &'static str) -> Error {
-    Error::FetchUrl { url: shown(url), reason }
+    transport::Error::FetchUrl { url: shown(url), reason }.into()
 }
 
 #[cfg(test)]

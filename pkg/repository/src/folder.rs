@@ -5,18 +5,18 @@ mod tests;
 use std::sync::Arc;
 
 use api::{Version, VersionOrLatest};
-use futures::FutureExt as _;
+use futures::{FutureExt as _, future::BoxFuture};
+use transport::{
+    Digest, Failure, NamedBy, Purpose,
+    address::{percent_encode_path, shown},
+    http::{Keep, Request, forget, keep, parse_address},
+    names::{check_file, check_version},
+};
 use url::Url;
 
 pub use index::{FolderIndex, InvalidFolderIndex};
 
-use crate::{
-    BoxFuture, Context, Digest, Error, Failure, File, FolderLocation, Origin, Repository,
-    credential::{NamedBy, Purpose},
-    http::{Keep, Request, forget, keep, shown},
-    names::{check_file, check_version, percent_encode_path},
-    reader,
-};
+use crate::{Context, Error, File, FolderLocation, Origin, Repository, reader};
 
 /// The file that lists the versions of a folder.
 const INDEX: &str = "index.json";
@@ -36,10 +36,8 @@ impl Folder {
         Self { location, context }
     }
 
-    fn address(&self, path: &str) -> Result<Url, Error> {
-        let base = &self.location.base;
-        let unusable = |_| Error::FetchUrl { url: shown(base), reason: "it is not a usable address" };
-        base.join(&format!("./{}", percent_encode_path(path))).map_err(unusable)
+    fn address(&self, path: &str) -> Result<Url, transport::Error> {
+        parse_address(&format!("{}{}", self.location.base, percent_encode_path(path)))
     }
 
     async fn request(&self, path: &str) -> Result<Request, Error> {
@@ -56,16 +54,16 @@ impl Folder {
             match keep(&self.context, &request, Keep::WhileFresh).await {
                 Ok(answer) => match FolderIndex::parse(&answer.bytes) {
                     Ok(index) => Ok(Some(Arc::new(index))),
-                    Err(error) => Err(request.failed(Failure::Unreadable {
+                    Err(error) => Err(Error::from(request.failed(Failure::Unreadable {
                         what: "the index of a web folder",
                         source: Box::new(error),
-                    })),
+                    }))),
                 },
-                Err(error) if is_missing(&error) => Ok(None),
-                Err(error) => Err(error),
+                Err(error) if error.is_missing() => Ok(None),
+                Err(error) => Err(error.into()),
             }
         };
-        self.context.indexes().get(&key, ask).await
+        self.context.answers().get(&key, ask).await
     }
 
     async fn listed(&self) -> Result<Arc<FolderIndex>, Error> {
@@ -77,7 +75,7 @@ impl Folder {
         check_file(file)?;
         let index = match self.index().await {
             // A folder may have none, which is not kept; a file of a pinned version is there all the same.
-            Err(Error::Offline { .. }) => None,
+            Err(error) if error.is_offline() => None,
             index => index?,
         };
         let spelled = index.as_ref().and_then(|index| index.spelling(version)).unwrap_or(version);
@@ -93,13 +91,13 @@ impl Folder {
                         .inspect_err(|_| forget(&self.context, &request))?;
                     Ok(File { bytes: answer.bytes, origin: Origin::Url(looked_at) })
                 }
-                Err(error) if is_missing(&error) => {
+                Err(error) if error.is_missing() => {
                     Err(self.missing(index.as_deref(), version, file, looked_at))
                 }
-                Err(error) => Err(error),
+                Err(error) => Err(error.into()),
             }
         };
-        self.context.files().get(&key, fetch).await
+        self.context.answers().get(&key, fetch).await
     }
 
     fn missing(&self, index: Option<&FolderIndex>, version: &str, file: &str, looked_at: String) -> Error {
@@ -117,17 +115,13 @@ impl Folder {
     }
 }
 
-fn is_missing(error: &Error) -> bool {
-    matches!(error.status(), Some(404 | 410))
-}
-
 fn check_digest(place: &str, expected: Option<&Digest>, bytes: &[u8]) -> Result<(), Error> {
     let Some(expected) = expected else { return Ok(()) };
     let found = Digest::of(bytes);
     if found == *expected {
         return Ok(());
     }
-    Err(Error::Digest { place: place.to_owned(), expected: *expected, found })
+    Err(transport::Error::Digest { place: place.to_owned(), expected: *expected, found }.into())
 }
 
 impl Repository for Folder {

@@ -27,11 +27,9 @@ mod worktree;
 use std::fmt;
 
 pub use failure::{GitError, GitFailure};
+pub use program::GitSettings;
 pub(crate) use release::GitRepository;
 pub use remote::{Clones, Remote};
-pub(crate) use remote::{is_clone, lock_file};
-pub use session::GitSettings;
-pub(crate) use session::Session;
 pub use url::{RemoteUrl, RemoteUrlError, Transport};
 pub use worktree::{LocalChanges, Worktree};
 

@@ -1,28 +1,28 @@
 use std::sync::Arc;
 
 use api::{Version, VersionOrLatest};
-use futures::FutureExt as _;
+use futures::{FutureExt as _, future::BoxFuture};
 use serde::Deserialize;
+use transport::{
+    Credential, Failure, NamedBy, Purpose,
+    address::{percent_encode_path, shown},
+    http::{Keep, Kept, Request, keep, keep_as, parse_address},
+    names::{check_file, check_version},
+};
 use url::Url;
 
-use crate::{
-    BoxFuture, Context, Error, Failure, File, GitHubLocation, Origin, Repository,
-    credential::{NamedBy, Purpose},
-    go_proxy,
-    http::{Api, Keep, Kept, Request, keep, keep_as, shown},
-    names::{check_file, check_version, percent_encode_path},
-    reader,
-};
+use crate::{Context, Error, File, GitHubLocation, Origin, Repository, go_proxy, reader};
 
 /// The most pages of releases that are read: 10,000 releases.
 const MAX_PAGES: usize = 100;
+/// The version of the API whose answers are read here.
+const API_VERSION: &str = "2022-11-28";
 
 /// Releases of a repository on GitHub or GitHub Enterprise.
 ///
 /// A file of a release is a plain download, which needs no API and no token. Only where that fails and a token is set
 /// is the API asked, as private repositories need it. Versions come from Go module proxies first (github.com only),
-/// then from the API. octocrab makes the API requests: it knows base address, API version and where the token belongs.
-/// Redirects, limits, retries, paging and the reading of failures are ours, as for every other host.
+/// then from the API.
 #[derive(Debug)]
 pub(crate) struct GitHub {
     location: GitHubLocation,
@@ -48,7 +48,7 @@ struct Asset {
 
 /// The files of one release.
 #[derive(Debug)]
-pub(crate) struct ReleaseAssets(Vec<Asset>);
+struct ReleaseAssets(Vec<Asset>);
 
 impl GitHub {
     pub(crate) fn new(location: GitHubLocation, context: Context) -> Self {
@@ -63,10 +63,12 @@ impl GitHub {
         accept: &'static str,
     ) -> Result<Request, Error> {
         let base = api_base(host)?;
-        let url = parse(&format!("{}{route}", base.as_str().trim_end_matches('/')))?;
+        let url = parse_address(&format!("{}{route}", base.as_str().trim_end_matches('/')))?;
         let credential = context.credential_for(&base, Purpose::File(NamedBy::User)).await?;
-        let request = Request::file(url).accepting(accept).with_credential(credential);
-        Ok(Request { api: Api::GitHub(base), ..request })
+        // A token, even where it is kept as a password.
+        let token = credential.map(|credential| Credential::Bearer(credential.secret().clone()));
+        let request = Request::file(url).accepting(accept).with_credential(token);
+        Ok(request.stating("x-github-api-version", API_VERSION))
     }
 
     /// Whether the API would be asked with a credential.
@@ -88,13 +90,13 @@ impl GitHub {
         check_version(version)?;
         check_file(file)?;
         let place = self.place();
-        let url = parse(&format!(
+        let url = parse_address(&format!(
             "{place}/download/{}/{}",
             percent_encode_path(version),
             percent_encode_path(file)
         ))?;
         let key = url.to_string();
-        self.context.files().get(&key, self.fetch(url, version, file)).await
+        self.context.answers().get(&key, self.fetch(url, version, file)).await
     }
 
     async fn fetch(&self, url: Url, version: &str, file: &str) -> Result<File, Error> {
@@ -104,7 +106,7 @@ impl GitHub {
             Ok(Kept { bytes, .. }) => return Ok(File { bytes, origin: Origin::Url(address) }),
             Err(error) => error,
         };
-        let missing = matches!(error.status(), Some(404 | 410));
+        let missing = error.is_missing();
         let hidden = error.request().is_some_and(|request| {
             matches!(request.failure, Failure::Unauthorized { .. } | Failure::WebPage)
         });
@@ -115,7 +117,7 @@ impl GitHub {
         if missing {
             return Err(self.no_file(version, file, address, Vec::new()));
         }
-        Err(error)
+        Err(error.into())
     }
 
     /// Fetches a file through the API. It is kept under the address of its download, which needs no API to be known.
@@ -145,15 +147,15 @@ impl GitHub {
         let ask = async {
             match keep(&self.context, &request, Keep::WhileFresh).await {
                 Ok(answer) => Ok(Arc::new(ReleaseAssets(read_json::<Release>(&request, &answer)?.assets))),
-                Err(error) if matches!(error.status(), Some(404 | 410)) => Err(Error::NoRelease {
+                Err(error) if error.is_missing() => Err(Error::NoRelease {
                     version: version.to_owned(),
                     place: self.place(),
                     available: Vec::new(),
                 }),
-                Err(error) => Err(error),
+                Err(error) => Err(error.into()),
             }
         };
-        self.context.releases().get(&key, ask).await
+        self.context.answers().get(&key, ask).await
     }
 
     async fn list(&self) -> Result<Arc<[Version]>, Error> {
@@ -195,7 +197,7 @@ impl Repository for GitHub {
 
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {
         async move {
-            let versions = self.context.versions().get(&self.place(), self.list()).await?;
+            let versions = self.context.answers().get(&self.place(), self.list()).await?;
             Ok(versions.to_vec())
         }
         .boxed()
@@ -226,20 +228,18 @@ impl Repository for GitHub {
     }
 }
 
-fn api_base(host: &str) -> Result<Url, Error> {
+fn api_base(host: &str) -> Result<Url, transport::Error> {
     if host == "github.com" {
-        parse("https://api.github.com")
+        parse_address("https://api.github.com")
     } else {
-        parse(&format!("https://{host}/api/v3"))
+        parse_address(&format!("https://{host}/api/v3"))
     }
 }
 
-fn parse(address: &str) -> Result<Url, Error> {
-    Url::parse(address)
-        .map_err(|_| Error::FetchUrl { url: address.to_owned(), reason: "it is not a usable address" })
-}
-
-fn read_json<T: serde::de::DeserializeOwned>(request: &Request, answer: &Kept) -> Result<T, Error> {
+fn read_json<T: serde::de::DeserializeOwned>(
+    request: &Request,
+    answer: &Kept,
+) -> Result<T, transport::Error> {
     serde_json::from_slice(&answer.bytes).map_err(|error| {
         let failure = Failure::Unreadable { what: "an answer of the GitHub API", source: Box::new(error) };
         request.failed(failure)

@@ -1,14 +1,13 @@
 use api::{Version, VersionOrLatest};
-use futures::FutureExt as _;
-use url::Url;
-
-use crate::{
-    BoxFuture, Context, Error, File, GitLabLocation, Origin, Repository,
-    credential::{NamedBy, Purpose},
-    http::{Keep, Request, keep, shown},
-    names::{check_file, check_version, percent_decode, percent_encode_path},
-    reader,
+use futures::{FutureExt as _, future::BoxFuture};
+use transport::{
+    NamedBy, Purpose,
+    address::{percent_decode, percent_encode_path, shown},
+    http::{Keep, Request, keep, parse_address},
+    names::{check_file, check_version},
 };
+
+use crate::{Context, Error, File, GitLabLocation, Origin, Repository, reader};
 
 /// Generic packages of a project on GitLab. One request a file; versions cannot be listed without rights on the project.
 /// Source: clusterctl v1.14 client/repository/repository_gitlab.go; differs: 429, 5xx and lost connections are tried
@@ -29,8 +28,7 @@ impl GitLab {
         check_file(file)?;
         let address =
             format!("{}/{}/{}", self.place(), percent_encode_path(version), percent_encode_path(file));
-        let invalid = |_| Error::FetchUrl { url: address.clone(), reason: "it is not a usable address" };
-        let url = Url::parse(&address).map_err(invalid)?;
+        let url = parse_address(&address)?;
         let key = url.to_string();
         let fetch = async {
             let looked_at = shown(&url);
@@ -38,17 +36,17 @@ impl GitLab {
             let request = Request::file(url).with_credential(credential);
             match keep(&self.context, &request, Keep::Forever).await {
                 Ok(answer) => Ok(File { bytes: answer.bytes, origin: Origin::Url(looked_at) }),
-                Err(error) if matches!(error.status(), Some(404 | 410)) => Err(Error::NoFile {
+                Err(error) if error.is_missing() => Err(Error::NoFile {
                     file: file.to_owned(),
                     version: version.to_owned(),
                     place: self.place(),
                     looked_at,
                     available: Vec::new(),
                 }),
-                Err(error) => Err(error),
+                Err(error) => Err(error.into()),
             }
         };
-        self.context.files().get(&key, fetch).await
+        self.context.answers().get(&key, fetch).await
     }
 }
 

@@ -2,14 +2,15 @@ use std::collections::BTreeMap;
 
 use api::Version;
 use futures::future::try_join;
+use transport::{
+    Event, NamedBy, Purpose,
+    address::shown,
+    disk::read_limited,
+    http::{Keep, Request, keep},
+};
 use url::Url;
 
-use crate::{
-    Context, Error, Event,
-    credential::{NamedBy, Purpose},
-    http::{Keep, Request, keep, shown},
-    local::read_limited,
-};
+use crate::Context;
 
 /// Where Go looks for modules when nothing else is set.
 const PUBLIC_PROXY: &str = "https://proxy.golang.org";
@@ -28,7 +29,7 @@ struct Source {
 /// Source: go.dev/ref/mod "GOPROXY protocol"; clusterctl v1.14 internal/goproxy; differs: upper-case letters are escaped,
 /// the path of the proxy is kept, the whole list is used, and one gap between major versions does not end the search.
 pub(crate) async fn versions(context: &Context, module: &str) -> Option<Vec<Version>> {
-    for source in sources(context.settings().goproxy.as_deref()) {
+    for source in sources(context.releases().goproxy.as_deref()) {
         let (why, ask_next) = match ask(context, &source.url, module).await {
             Ok(Some(versions)) => return Some(versions),
             Ok(None) => ("it does not know the module".to_owned(), true),
@@ -59,7 +60,7 @@ fn sources(goproxy: Option<&str>) -> Vec<Source> {
 }
 
 /// All versions one proxy knows, over all major versions; none when it knows none of the module.
-async fn ask(context: &Context, proxy: &Url, module: &str) -> Result<Option<Vec<Version>>, Error> {
+async fn ask(context: &Context, proxy: &Url, module: &str) -> Result<Option<Vec<Version>>, transport::Error> {
     let Some(first) = list(context, proxy, module, 1).await? else { return Ok(None) };
     let mut found: BTreeMap<String, Version> = first;
     let mut major = 2;
@@ -95,15 +96,17 @@ async fn list(
     proxy: &Url,
     module: &str,
     major: u32,
-) -> Result<Option<BTreeMap<String, Version>>, Error> {
+) -> Result<Option<BTreeMap<String, Version>>, transport::Error> {
     let suffix = if major > 1 { format!("/v{major}") } else { String::new() };
     let base = proxy.as_str().trim_end_matches('/');
     let address = format!("{base}/{}{suffix}/@v/list", escape(module));
-    let invalid =
-        |_| Error::FetchUrl { url: shown(proxy), reason: "it cannot be the base of a Go module proxy" };
+    let invalid = |_| transport::Error::FetchUrl {
+        url: shown(proxy),
+        reason: "it cannot be the base of a Go module proxy",
+    };
     let url = Url::parse(&address).map_err(invalid)?;
     let bytes = if url.scheme() == "file" {
-        let path = url.to_file_path().map_err(|()| Error::FetchUrl {
+        let path = url.to_file_path().map_err(|()| transport::Error::FetchUrl {
             url: shown(proxy),
             reason: "a file url of a Go module proxy must be an absolute path",
         })?;
@@ -113,14 +116,14 @@ async fn list(
         match keep(context, &Request::file(url).with_credential(credential), Keep::WhileFresh).await {
             Ok(answer) => Some(answer.bytes),
             // That a proxy knows no such major version is not kept: without a connection what is kept counts alone.
-            Err(Error::Offline { .. }) if major > 1 => None,
-            Err(error) if matches!(error.status(), Some(404 | 410)) => None,
+            Err(transport::Error::Offline { .. }) if major > 1 => None,
+            Err(error) if error.is_missing() => None,
             Err(error) => return Err(error),
         }
     };
     let Some(bytes) = bytes else { return Ok(None) };
     if bytes.len() > MAX_LIST_BYTES {
-        return Err(Error::TooLarge { place: address, limit_bytes: MAX_LIST_BYTES as u64 });
+        return Err(transport::Error::TooLarge { place: address, limit_bytes: MAX_LIST_BYTES as u64 });
     }
     let lines = String::from_utf8_lossy(&bytes);
     let versions: BTreeMap<String, Version> = lines

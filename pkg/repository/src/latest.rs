@@ -52,7 +52,7 @@ async fn first_with_metadata(
         match repository.read(version.as_str(), Metadata::FILE).await {
             Ok(file) => return Ok((version.clone(), file.bytes)),
             // Without a connection the newest release is the newest one that is on this machine.
-            Err(error) if error.is_not_found() || matches!(error, Error::Offline { .. }) => {
+            Err(error) if error.is_not_found() || error.is_offline() => {
                 first_missing.get_or_insert(error);
             }
             Err(error) => return Err(error),

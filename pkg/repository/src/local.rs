@@ -1,18 +1,16 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use api::{Version, VersionOrLatest};
-use bytes::Bytes;
-use futures::FutureExt as _;
-
-use crate::{
-    BoxFuture, Context, Error, File, LocalLocation, Origin, Repository,
+use futures::{FutureExt as _, future::BoxFuture};
+use transport::{
+    disk::{read_error, read_limited},
     names::{check_file, check_version},
-    reader,
 };
+
+use crate::{Error, File, LocalLocation, Origin, Repository, reader};
 
 /// Folders `{base}/{label}/{version}`. Reads with `std::fs` inside the future: no thread, no runtime.
 #[derive(Debug)]
@@ -83,7 +81,11 @@ impl Local {
         };
         let versions = match self.list() {
             Ok((versions, _)) => versions,
-            Err(Error::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(Error::Transport(transport::Error::Read { source, .. }))
+                if source.kind() == io::ErrorKind::NotFound =>
+            {
+                Vec::new()
+            }
             Err(error) => return Err(error),
         };
         let wanted = Version::parse(version).map_err(|_| missing(versions.clone()))?;
@@ -130,53 +132,6 @@ impl Repository for Local {
     fn place(&self) -> String {
         self.folder.display().to_string()
     }
-}
-
-/// Reads a file that belongs to no repository, such as a template of the user's own.
-/// # Errors
-/// When it is not there, is a folder, larger than the limit of the context, or cannot be read; each names the path.
-pub fn read_file(context: &Context, path: &Path) -> Result<File, Error> {
-    match read_limited(path, context.max_file_bytes())? {
-        Some(bytes) => Ok(File { bytes, origin: Origin::Local(path.to_owned()) }),
-        None => Err(read_error(path, io::Error::new(io::ErrorKind::NotFound, "there is no such file"))),
-    }
-}
-
-/// Reads a whole file; none when there is none.
-/// # Errors
-/// When it is a folder, larger than the limit, or cannot be read; each names the path.
-pub(crate) fn read_limited(path: &Path, limit_bytes: u64) -> Result<Option<Bytes>, Error> {
-    use io::Read as _;
-    let too_large = || Error::TooLarge { place: path.display().to_string(), limit_bytes };
-    let file = match fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if is_absence(&error) => return Ok(None),
-        Err(error) => return Err(read_error(path, error)),
-    };
-    let metadata = file.metadata().map_err(|error| read_error(path, error))?;
-    if metadata.is_dir() {
-        return Err(Error::IsFolder { path: path.to_owned() });
-    }
-    if metadata.len() > limit_bytes {
-        return Err(too_large());
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-    // The size of a pipe or a growing file is not known in advance.
-    file.take(limit_bytes.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(|error| read_error(path, error))?;
-    if bytes.len() as u64 > limit_bytes {
-        return Err(too_large());
-    }
-    Ok(Some(Bytes::from(bytes)))
-}
-
-fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-pub(crate) fn read_error(path: &Path, source: io::Error) -> Error {
-    Error::Read { path: path.to_owned(), source: Arc::new(source) }
 }
 
 /// Names of the files in a folder, sorted.

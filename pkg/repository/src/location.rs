@@ -4,17 +4,12 @@ mod https;
 mod local;
 mod oci;
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    str::FromStr,
-};
+use std::path::{Path, PathBuf};
 
+use transport::{Digest, HostKind};
 use url::Url;
 
 pub use error::LocationError;
-
-use crate::Digest;
 
 /// Where the releases of a provider are, read from its url.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,17 +26,6 @@ pub enum Location {
     Oci(OciLocation),
     /// Commits of a Git repository.
     Git(GitLocation),
-}
-
-/// What kind of host an https url is of, where its form does not say it or says it wrongly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HostKind {
-    /// GitHub or GitHub Enterprise.
-    GitHub,
-    /// GitLab, under any host name.
-    GitLab,
-    /// A web server with a folder for each version.
-    Folder,
 }
 
 /// `{base}/{label}/{version}/{file}`.
@@ -142,37 +126,6 @@ pub enum GitReference {
         /// The semantic version it counts as.
         version: String,
     },
-}
-
-/// A word that names no kind of host.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{word}` is no kind of host; there are `github`, `gitlab` and `folder`")]
-pub struct UnknownHostKind {
-    /// The word.
-    pub word: String,
-}
-
-impl FromStr for HostKind {
-    type Err = UnknownHostKind;
-
-    fn from_str(word: &str) -> Result<Self, UnknownHostKind> {
-        match word {
-            "github" => Ok(Self::GitHub),
-            "gitlab" => Ok(Self::GitLab),
-            "folder" => Ok(Self::Folder),
-            _ => Err(UnknownHostKind { word: word.to_owned() }),
-        }
-    }
-}
-
-impl fmt::Display for HostKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::GitHub => "github",
-            Self::GitLab => "gitlab",
-            Self::Folder => "folder",
-        })
-    }
 }
 
 impl Location {

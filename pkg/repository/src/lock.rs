@@ -17,7 +17,9 @@ use std::{collections::BTreeMap, fmt};
 pub use check::{LockSettings, NotAsLocked, Unlocked};
 pub use text::LockError;
 
-use crate::{Digest, File};
+use transport::Digest;
+
+use crate::File;
 
 /// Providers by label, `cert-manager` among them. A repository may be read from another place than it was locked from:
 /// what counts is the content.

@@ -7,9 +7,9 @@ use std::{
 
 use api::{Version, VersionOrLatest};
 use bytes::Bytes;
-use futures::FutureExt as _;
+use futures::{FutureExt as _, future::BoxFuture};
 
-use crate::{BoxFuture, Error, File, Origin, Repository};
+use crate::{Error, File, Origin, Repository};
 
 /// Releases held in memory, and a log of what was read.
 #[derive(Debug)]

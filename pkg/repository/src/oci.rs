@@ -3,47 +3,32 @@
 //! ```text
 //! oci://registry/repository:tag@digest
 //!   Registry (challenges, tokens, redirects, uploads; every digest checked)
-//!     ├─ manifest or index ─► signature ─► Artifact (files by title, or one packed layer) ─► Oci: dyn Repository
-//!     └─ Package (files ─► manifest, byte by byte the same each time) ─► push
+//!     └─ manifest or index ─► signature ─► Artifact (files by title, or one packed layer) ─► Oci: dyn Repository
 //! ```
 
 mod archive;
 mod artifact;
-mod challenge;
-mod checked;
 mod error;
 mod file_names;
-mod grants;
 mod key;
-pub(crate) mod manifest;
-mod package;
-mod push;
-mod registry;
 mod signature;
 
 use std::sync::Arc;
 
 use api::{Version, VersionOrLatest};
-use futures::FutureExt as _;
-
-use crate::{
-    BoxFuture, Context, Error, File, OciLocation, Origin, Repository,
+use futures::{FutureExt as _, future::BoxFuture};
+use transport::{
     names::{check_file, check_version},
-    reader,
+    registry::{Fetched, Reference, Registry},
 };
 
-pub(crate) use artifact::Artifact;
+use crate::{Context, Error, File, OciLocation, Origin, Repository, reader};
+
 pub use error::OciError;
-pub(crate) use grants::Registries;
-pub(crate) use package::CONFIGURATION_ARTIFACT;
-pub use package::{ExistingTag, Package, PackageContent, PackageFile, PackageTarget, TagState};
-pub(crate) use registry::{Reference, Registry};
 
-pub(crate) use signature::signature_tag;
-
+use artifact::Artifact;
 use file_names::FileNames;
 use key::PublicKey;
-use manifest::Fetched;
 
 /// Releases of a provider in a registry.
 #[derive(Debug)]
@@ -51,37 +36,13 @@ pub(crate) struct Oci {
     location: OciLocation,
     names: FileNames,
     registry: Registry,
+    context: Context,
 }
 
 impl Oci {
     pub(crate) fn new(location: OciLocation, context: &Context) -> Self {
         let (names, registry) = (FileNames::of(&location.label), Registry::new(&location.registry, context));
-        Self { location, names, registry }
-    }
-
-    pub(crate) fn registry(&self) -> &Registry {
-        &self.registry
-    }
-
-    /// Where in the registry the artifacts are.
-    pub(crate) fn repository(&self) -> &str {
-        &self.location.repository
-    }
-
-    /// What the registry has of a version, signatures unseen; none where it has nothing.
-    pub(crate) async fn published(&self, version: &str) -> Result<Option<Fetched>, Error> {
-        for reference in self.references(version)? {
-            match self.registry.manifest(self.repository(), &reference).await {
-                // The other spelling may be the one that is kept.
-                Ok(None) | Err(Error::Offline { .. }) => {}
-                found => return found,
-            }
-        }
-        Ok(None)
-    }
-
-    fn context(&self) -> &Context {
-        &self.registry.context
+        Self { location, names, registry, context: context.clone() }
     }
 
     /// The artifact of a version, signature checked. It is looked up once in a process.
@@ -90,26 +51,26 @@ impl Oci {
         let place = self.place();
         let key = format!("{place}:{version} for {}", self.location.label);
         // Boxed, as the state of a look-up with its signature is large.
-        self.context().artifacts().get(&key, self.pull(version).boxed()).await
+        self.context.answers().get(&key, self.pull(version).boxed()).await
     }
 
     async fn pull(&self, version: &str) -> Result<Arc<Artifact>, Error> {
         let repository = &self.location.repository;
         let mut not_here = None;
-        for reference in self.references(version)? {
+        for reference in references(&self.location, version)? {
             let found = match self.registry.manifest(repository, &reference).await {
                 Ok(Some(found)) => found,
                 Ok(None) => continue,
                 // The other spelling may be the one that is kept.
-                Err(error @ Error::Offline { .. }) => {
+                Err(error @ transport::Error::Offline { .. }) => {
                     not_here.get_or_insert(error);
                     continue;
                 }
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             };
             let address = self.registry.address(repository, Some(&reference));
-            if let Some(path) = self.context().settings().verify_keys.get(&self.location.label) {
-                let key = PublicKey::read(path, self.context().max_file_bytes())?;
+            if let Some(path) = self.context.releases().verify_keys.get(&self.location.label) {
+                let key = PublicKey::read(path, self.context.max_file_bytes())?;
                 signature::verify(&self.registry, repository, &address, &found.digest, &key).await?;
             }
             let artifact =
@@ -117,7 +78,7 @@ impl Oci {
             return Ok(Arc::new(artifact));
         }
         if let Some(not_here) = not_here {
-            return Err(not_here);
+            return Err(not_here.into());
         }
         let available = match self.list().await {
             Ok(versions) => versions.iter().map(|version| version.as_str().to_owned()).collect(),
@@ -125,22 +86,6 @@ impl Oci {
             Err(_) => Vec::new(),
         };
         Err(Error::NoRelease { version: version.to_owned(), place: self.place(), available })
-    }
-
-    /// What may name a version: the pinned digest; else the version as a tag, with and without `v`.
-    fn references(&self, version: &str) -> Result<Vec<Reference>, Error> {
-        let same = |tag: &str| tag.trim_start_matches('v') == version.trim_start_matches('v');
-        match (&self.location.digest, &self.location.tag) {
-            (Some(digest), Some(tag)) if same(tag) => Ok(vec![Reference::Digest(*digest)]),
-            (Some(_), Some(tag)) => {
-                Err(OciError::Pinned { place: self.place(), asked: version.to_owned(), pinned: tag.clone() }
-                    .into())
-            }
-            _ => {
-                let other = version.strip_prefix('v').map_or_else(|| format!("v{version}"), str::to_owned);
-                Ok([version, &other].map(|version| Reference::Tag(tag_of(version))).to_vec())
-            }
-        }
     }
 
     async fn list(&self) -> Result<Arc<[Version]>, Error> {
@@ -158,7 +103,7 @@ impl Oci {
             versions.sort();
             Ok(versions.into())
         };
-        self.context().versions().get(&place, ask).await
+        self.context.answers().get(&place, ask).await
     }
 
     async fn read_now(&self, version: &str, file: &str) -> Result<File, Error> {
@@ -179,7 +124,7 @@ impl Oci {
             let bytes = artifact.read(&self.registry, &self.location.repository, &title).await?;
             Ok(File { bytes, origin: Origin::Url(origin.clone()) })
         };
-        self.context().files().get(&origin, read).await
+        self.context.answers().get(&origin, read).await
     }
 
     /// Names of the files as they are asked for.
@@ -192,9 +137,39 @@ impl Oci {
     }
 }
 
-/// A tag cannot hold a `+`.
-pub(crate) fn tag_of(version: &str) -> String {
-    version.replace('+', "_")
+/// What the registry has of a version, signatures unseen; none where it has nothing.
+/// # Errors
+/// [`OciError::Pinned`]; whatever stops a request.
+pub async fn published(
+    location: &OciLocation,
+    version: &str,
+    context: &transport::Context,
+) -> Result<Option<Fetched>, Error> {
+    let registry = Registry::new(&location.registry, context);
+    for reference in references(location, version)? {
+        match registry.manifest(&location.repository, &reference).await {
+            // The other spelling may be the one that is kept.
+            Ok(None) | Err(transport::Error::Offline { .. }) => {}
+            found => return Ok(found?),
+        }
+    }
+    Ok(None)
+}
+
+/// What may name a version: the pinned digest; else the version as a tag, with and without `v`.
+fn references(location: &OciLocation, version: &str) -> Result<Vec<Reference>, OciError> {
+    let same = |tag: &str| tag.trim_start_matches('v') == version.trim_start_matches('v');
+    match (&location.digest, &location.tag) {
+        (Some(digest), Some(tag)) if same(tag) => Ok(vec![Reference::Digest(*digest)]),
+        (Some(_), Some(pinned)) => {
+            let place = format!("oci://{}/{}", location.registry, location.repository);
+            Err(OciError::Pinned { place, asked: version.to_owned(), pinned: pinned.clone() })
+        }
+        _ => {
+            let other = version.strip_prefix('v').map_or_else(|| format!("v{version}"), str::to_owned);
+            Ok([version, &other].map(Reference::of_version).to_vec())
+        }
+    }
 }
 
 impl Repository for Oci {

@@ -3,11 +3,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{
-    Context, Error, Event, File, LockSettings, Origin, Repository,
-    local::{plain_files, read_limited},
+use transport::{
+    Event,
+    disk::read_limited,
     names::{check_file, check_version},
 };
+
+use crate::{Context, Error, File, LockSettings, Origin, Repository, local::plain_files};
 
 /// A folder whose files win over those of a repository: `{root}/{label}/{version}/{file}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,7 +62,11 @@ impl Overrides {
             return Ok(Vec::new());
         };
         match plain_files(&folder) {
-            Err(Error::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(Error::Transport(transport::Error::Read { source, .. }))
+                if source.kind() == io::ErrorKind::NotFound =>
+            {
+                Ok(Vec::new())
+            }
             listed => listed,
         }
     }
@@ -142,7 +148,7 @@ impl WithOverrides {
     }
 
     fn lock(&self) -> Option<&LockSettings> {
-        self.context.settings().lock.as_deref()
+        self.context.releases().lock.as_deref()
     }
 
     async fn find(&self, version: &str, file: &str) -> Result<File, Error> {

@@ -1,16 +1,9 @@
-use std::{fmt, path::PathBuf};
+use std::fmt;
 
 use api::{Version, VersionOrLatest};
-use bytes::Bytes;
-use url::Url;
+use futures::future::BoxFuture;
 
-use crate::{
-    Context, Error, HostKind, Location, OciError, folder::Folder, git::GitRepository, github::GitHub,
-    gitlab::GitLab, local::Local, oci::Oci,
-};
-
-/// A future that can be sent to another thread.
-pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
+use crate::{Error, File};
 
 /// One provider's releases, wherever they live.
 pub trait Repository: fmt::Debug + Send + Sync {
@@ -48,79 +41,4 @@ pub trait Repository: fmt::Debug + Send + Sync {
 pub(crate) fn default_version(repository: &impl Repository, version: &str) -> Result<VersionOrLatest, Error> {
     VersionOrLatest::parse(version)
         .map_err(|_| Error::DefaultVersion { version: version.to_owned(), place: repository.place() })
-}
-
-/// A file and where it was found.
-#[derive(Clone, PartialEq, Eq)]
-pub struct File {
-    /// Its content; cheap to clone.
-    pub bytes: Bytes,
-    /// Where it was found.
-    pub origin: Origin,
-}
-
-impl fmt::Debug for File {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "File({} bytes from {})", self.bytes.len(), self.origin)
-    }
-}
-
-/// Where a file was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// In the overrides folder.
-    Override(PathBuf),
-    /// In a local repository.
-    Local(PathBuf),
-    /// At this address, without credentials.
-    Url(String),
-    /// In the memory of this process.
-    Memory(String),
-}
-
-impl Origin {
-    /// Whether an override won over the repository.
-    pub fn is_override(&self) -> bool {
-        matches!(self, Origin::Override(_))
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Origin::Override(path) | Origin::Local(path) => path.display().fmt(f),
-            Origin::Url(text) | Origin::Memory(text) => f.write_str(text),
-        }
-    }
-}
-
-/// Opens the repository of a provider; nothing is read and no connection made.
-/// `label` is the provider label (`infrastructure-aws`), or `cert-manager`; `kind` says what an https host is, else what
-/// is set for the host does.
-/// # Errors
-/// [`Error::Location`] when the url has none of the known forms; [`OciError::VerifyNeedsRegistry`] when a signature is
-/// asked for where none can be.
-pub fn open(
-    url: &str,
-    label: &str,
-    kind: Option<HostKind>,
-    context: &Context,
-) -> Result<Box<dyn Repository>, Error> {
-    let kind_of_host = || context.settings().hosts.get(&Url::parse(url).ok()?)?.kind;
-    let location = Location::parse(url, label, kind.or_else(kind_of_host))
-        .map_err(|source| Error::Location { url: crate::http::shown_text(url), source })?;
-    if context.settings().verify_keys.contains_key(label) && !matches!(location, Location::Oci(_)) {
-        return Err(OciError::VerifyNeedsRegistry { label: label.to_owned() }.into());
-    }
-    Ok(match location {
-        Location::Local(location) => Box::new(Local::new(location, context.max_file_bytes())),
-        Location::GitHub(location) => Box::new(GitHub::new(location, context.clone())),
-        Location::GitLab(location) => Box::new(GitLab::new(location, context.clone())),
-        Location::Folder(location) => Box::new(Folder::new(location, context.clone())),
-        Location::Oci(location) => Box::new(Oci::new(location, context)),
-        Location::Git(location) => {
-            let opened = GitRepository::new(location, context.clone());
-            Box::new(opened.map_err(|source| Error::Remote { url: crate::http::shown_text(url), source })?)
-        }
-    })
 }

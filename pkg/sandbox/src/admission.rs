@@ -34,41 +34,33 @@ use crate::{
 /// What is about to happen to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// It is made.
     Create,
     /// It is changed, through itself or a subresource.
     Update,
-    /// It is deleted.
     Delete,
 }
 
 /// What becomes of webhooks that are reached through a Service: there is no network of Pods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ServiceWebhooks {
-    /// They count as satisfied.
     #[default]
+    /// They count as satisfied.
     Ignore,
     /// They fail, as when no Pod stands behind the Service; their `failurePolicy` decides.
     Refuse,
 }
 
-/// Who asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct User {
-    /// The name.
     pub(crate) name: String,
-    /// The uid.
     pub(crate) uid: String,
-    /// The groups.
     pub(crate) groups: Vec<String>,
 }
 
 /// A write before it is stored, but for the new object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
-    /// What happens.
     pub(crate) operation: Operation,
-    /// What the request named.
     pub(crate) resource: &'a ResourceType,
     /// Empty for the object itself.
     pub(crate) subresource: &'a str,
@@ -78,7 +70,6 @@ pub(crate) struct Request<'a> {
     pub(crate) name: &'a str,
     /// What is stored, whole; absent at a creation.
     pub(crate) old: Option<&'a Value>,
-    /// Who asks.
     pub(crate) user: &'a User,
     /// Everything happens but the write.
     pub(crate) dry_run: bool,

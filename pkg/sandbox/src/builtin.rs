@@ -4,11 +4,11 @@ mod rules;
 mod table;
 
 pub(crate) use rules::{
-    NameRule, allows_create_on_update, allows_unconditional_update, assign_addresses, decode_errors,
-    deprecation, name_rule, prepare_for_create, prepare_for_update, set_defaults, unknown_fields, validate,
-    validate_update, warnings,
+    NameRule, allows_create_on_update, allows_unconditional_update, assign_addresses, client_config_faults,
+    decode_errors, deprecation, name_rule, prepare_for_create, prepare_for_update, review_version_faults,
+    set_defaults, unknown_fields, validate, validate_update, warnings,
 };
 pub(crate) use table::{
-    Default, Field, Form, Inner, Keys, Merge, Shape, ShapeId, ValueType, kind_of, resources, shape_of,
-    shapes, stored_as,
+    Default, Field, Form, Inner, Keys, Merge, RELEASE, Shape, ShapeId, ValueType, kind_of, resources,
+    shape_of, shapes, stored_as,
 };

@@ -6,18 +6,17 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::{
-    controllers::ObjectRef,
     kinds::{Kinds, ResourceType},
     meta,
+    object_ref::ObjectRef,
     request::options::{DeleteOptions, Dependents},
     server::Server,
     status::Status,
     store::{Key, ListOptions, ResourceName, Scope, Stored},
     verbs::{
-        self, Call,
-        create::Written,
-        object,
+        self, Call, object,
         patch::{Patch, PatchType},
+        written::Written,
     },
 };
 
@@ -31,9 +30,7 @@ pub(crate) struct Client {
 /// How dependents are treated at a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Propagation {
-    /// They are collected afterwards.
     Background,
-    /// They go first.
     Foreground,
     /// They stay and lose their owner.
     Orphan,
@@ -81,9 +78,6 @@ impl Client {
     }
 
     /// Creates it. Its `apiVersion` and `kind` say what it is.
-    ///
-    /// # Errors
-    /// As over HTTP.
     pub(crate) async fn create(&self, object: Value) -> Result<Value, Status> {
         let kinds = self.server.kinds();
         let resource = resource_of(&kinds, &object)?;
@@ -94,25 +88,15 @@ impl Client {
     }
 
     /// Replaces it; its `resourceVersion`, if any, must be the newest.
-    ///
-    /// # Errors
-    /// As over HTTP.
     pub(crate) async fn update(&self, object: Value) -> Result<Value, Status> {
         self.update_subresource(object, "").await
     }
 
-    /// Replaces its status.
-    ///
-    /// # Errors
-    /// As over HTTP.
     pub(crate) async fn update_status(&self, object: Value) -> Result<Value, Status> {
         self.update_subresource(object, "status").await
     }
 
     /// Applies a configuration, whoever had its fields before.
-    ///
-    /// # Errors
-    /// As over HTTP.
     pub(crate) async fn apply(&self, configuration: Value) -> Result<Value, Status> {
         let kinds = self.server.kinds();
         let resource = resource_of(&kinds, &configuration)?;
@@ -124,25 +108,16 @@ impl Client {
     }
 
     /// Deletes it. An object that is gone already is no error.
-    ///
-    /// # Errors
-    /// As over HTTP.
     pub(crate) async fn delete(&self, object: &ObjectRef, propagation: Propagation) -> Result<(), Status> {
         self.delete_with(object, None, None, propagation).await
     }
 
     /// Deletes it without any time to end, as a kubelet does with a pod that has ended.
-    ///
-    /// # Errors
-    /// As over HTTP.
     pub(crate) async fn delete_now(&self, object: &ObjectRef) -> Result<(), Status> {
         self.delete_with(object, None, Some(0), Propagation::Background).await
     }
 
     /// As `delete`, but only if it is still the object of this uid.
-    ///
-    /// # Errors
-    /// As over HTTP.
     pub(crate) async fn delete_if(
         &self,
         object: &ObjectRef,
@@ -153,9 +128,6 @@ impl Client {
     }
 
     /// Replaces what one subresource may write (`status`, `finalize`, `scale`, …).
-    ///
-    /// # Errors
-    /// As over HTTP.
     pub(crate) async fn update_subresource(&self, object: Value, subresource: &str) -> Result<Value, Status> {
         let kinds = self.server.kinds();
         let resource = resource_of(&kinds, &object)?;
@@ -205,6 +177,10 @@ impl Client {
     /// The time, as objects record it.
     pub(crate) fn now(&self) -> String {
         self.server.clock.now()
+    }
+
+    pub(crate) fn timestamp(&self) -> jiff::Timestamp {
+        self.server.clock.timestamp()
     }
 
     async fn delete_with(

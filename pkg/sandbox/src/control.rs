@@ -22,7 +22,11 @@ use serde_json::{Value, json};
 use tokio::{net::TcpStream, sync::watch};
 use tower_service::Service;
 
-use crate::{Fault, Identity, Sandbox, audit, listener::Cut, respond::Body, tls};
+use crate::{
+    Fault, Identity, Sandbox, audit,
+    respond::{Body, Cut},
+    tls,
+};
 
 /// More text than any list of faults has.
 const BODY_LIMIT: usize = 1 << 20;

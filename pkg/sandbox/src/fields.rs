@@ -60,7 +60,6 @@ impl Manager<'_> {
     }
 }
 
-/// What is written to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     /// The kind, such as `Deployment`.
@@ -145,7 +144,6 @@ fn update(
     Ok(())
 }
 
-/// The fields nobody owns.
 fn unowned() -> FieldSet {
     FieldSet::of_fields(&[
         &["apiVersion"],

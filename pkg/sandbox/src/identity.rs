@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 /// The one user there is, as objects and reviews name it.
 pub(crate) const USER: &str = "admin";
-/// The groups of that user.
 pub(crate) const USER_GROUPS: [&str; 2] = ["system:masters", "system:authenticated"];
 
 /// The secrets of one listening sandbox. Kept, they let a sandbox come back under the kubeconfigs that are out already.

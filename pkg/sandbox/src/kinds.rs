@@ -153,7 +153,6 @@ impl ResourceType {
         }
     }
 
-    /// The subresource of this name.
     pub(crate) fn subresource(&self, name: &str) -> Option<&Subresource> {
         self.subresources.iter().find(|subresource| &*subresource.name == name)
     }

@@ -25,7 +25,7 @@ use tower_service::Service;
 
 use crate::{
     identity::{Identity, IdentityError},
-    respond::{self, Accepted, Body},
+    respond::{self, Accepted, Body, Cut},
     server::{forbidden, logged},
     status::Status,
 };
@@ -45,10 +45,6 @@ struct ClientLimits {
 const CLIENT_LIMITS: ClientLimits = ClientLimits { connections: 500, headers: Duration::from_mins(2) };
 /// How long requests under way may take once the listener is told to stop.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
-
-/// The connection is to be cut without an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut;
 
 /// A sandbox that listens; dropped, it stops.
 #[derive(Debug)]
@@ -240,7 +236,6 @@ struct Guarded<S> {
 /// Who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Caller {
-    /// The one user there is.
     User,
     /// Somebody with a token nobody gave out.
     Stranger,

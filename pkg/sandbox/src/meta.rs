@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 pub(crate) use names::{
-    dns_label_problems, dns_subdomain_problems, label_key_problems, label_value_problems,
+    dns_label_problems, dns_subdomain_problems, is_dns_label, label_key_problems, label_value_problems,
 };
 pub(crate) use validate::{
     finalizer_warnings, manager_errors, short_finalizer_errors, validate, validate_update,
@@ -57,7 +57,6 @@ pub(crate) fn text<'a>(object: &'a Value, name: &str) -> &'a str {
     field(object, name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The object's name.
 pub(crate) fn name(object: &Value) -> &str {
     text(object, "name")
 }
@@ -67,7 +66,6 @@ pub(crate) fn namespace(object: &Value) -> &str {
     text(object, "namespace")
 }
 
-/// The object's uid.
 pub(crate) fn uid(object: &Value) -> &str {
     text(object, "uid")
 }

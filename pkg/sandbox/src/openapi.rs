@@ -1,19 +1,19 @@
-//! The shapes of what is served, told to clients: `/openapi/v2` and `/openapi/v3`.
+//! The shapes of what is served, told to clients: `/openapi/v3`.
 //!
 //! ```text
 //! builtin::shapes ──► definitions ──┐
 //! schemas of CRDs ──► custom ───────┼──► a document, made when it is asked for and not kept
-//! verbs of resources ──► paths ─────┘         └──► protobuf (version 2 alone)
+//! verbs of resources ──► paths ─────┘
 //! ```
 //!
 //! The documents have what clients decide by: types, defaults, list types and merge keys, group-version-kinds, and which
 //! operation takes which parameter. Descriptions of built-in fields are left out, and so are the deprecated watch paths.
-//! Source: kube-apiserver 1.36; what kubectl 1.36 reads (explain, apply, `--validate`, `--dry-run=server`).
+//! Source: kube-apiserver 1.36; what kubectl 1.36 reads (explain, apply, `--validate`, `--dry-run=server`). Absent on
+//! purpose: `/openapi/v2`, which kubectl no longer reads since 1.27.
 
 mod custom;
 mod definitions;
 mod paths;
-mod protobuf;
 
 use std::sync::Arc;
 
@@ -21,43 +21,14 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
+    builtin,
     kinds::{Kinds, ResourceType},
     openapi::{definitions::Definitions, paths::Paths},
 };
 
-/// The two forms of OpenAPI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dialect {
-    /// OpenAPI 2.0, Swagger.
-    V2,
-    /// OpenAPI 3.0.
-    V3,
-}
-
-impl Dialect {
-    /// A reference to a definition.
-    fn reference(self, name: &str) -> Value {
-        match self {
-            Self::V2 => json!({"$ref": format!("#/definitions/{name}")}),
-            Self::V3 => json!({"$ref": format!("#/components/schemas/{name}")}),
-        }
-    }
-}
-
-/// `/openapi/v2`: definitions and paths, enough for kubectl.
-pub(crate) fn v2(kinds: &Kinds) -> Value {
-    let (paths, definitions) = document(Dialect::V2, kinds.resources());
-    json!({
-        "swagger": "2.0",
-        "info": {"title": "Kubernetes", "version": "1.36"},
-        "paths": paths,
-        "definitions": definitions,
-    })
-}
-
-/// `/openapi/v2` in protobuf (`gnostic.openapi.v2.Document`): kubectl asks for nothing else.
-pub(crate) fn v2_protobuf(kinds: &Kinds) -> Vec<u8> {
-    protobuf::document(&v2(kinds))
+/// A reference to a definition.
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
 /// `/openapi/v3`: where the document of each group and version is. The hash in the address changes with the document:
@@ -80,28 +51,22 @@ pub(crate) fn v3(kinds: &Kinds, group: &str, version: &str) -> Option<Value> {
     let is_it =
         |resources: &&[Arc<ResourceType>]| &*resources[0].group == group && &*resources[0].version == version;
     let resources = of_versions(kinds).find(is_it)?;
-    let (paths, schemas) = document(Dialect::V3, resources);
+    let (mut paths, mut definitions) = (Paths::default(), Definitions::new());
+    for resource in resources {
+        paths.add(resource);
+        definitions.add(resource);
+    }
     let info = match resources[0].custom {
         Some(_) => json!({"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}),
-        None => json!({"title": "Kubernetes", "version": "1.36"}),
+        None => json!({"title": "Kubernetes", "version": format!("1.{}", builtin::RELEASE.1)}),
     };
-    Some(json!({"openapi": "3.0.0", "info": info, "paths": paths, "components": {"schemas": schemas}}))
+    let schemas = definitions.into_value();
+    Some(json!({"openapi": "3.0.0", "info": info, "paths": paths.0, "components": {"schemas": schemas}}))
 }
 
 /// The resources of each version of each group; those stand together.
 fn of_versions(kinds: &Kinds) -> impl Iterator<Item = &[Arc<ResourceType>]> {
     kinds.resources().chunk_by(|a, b| (&a.group, &a.version) == (&b.group, &b.version))
-}
-
-/// Paths and definitions of these resources.
-fn document(dialect: Dialect, resources: &[Arc<ResourceType>]) -> (Value, Value) {
-    let mut paths = Paths::new(dialect);
-    let mut definitions = Definitions::new(dialect);
-    for resource in resources {
-        paths.add(resource);
-        definitions.add(resource);
-    }
-    (paths.into_value(), definitions.into_value())
 }
 
 /// Changes with everything the document of these resources is made of.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{admission::ServiceWebhooks, controllers::Switches, faults::Fault, store::DEFAULT_HISTORY};
+use crate::{admission::ServiceWebhooks, faults::Fault, store::DEFAULT_HISTORY};
 
 /// What a sandbox is started with.
 #[derive(Clone, Debug)]
@@ -34,5 +34,40 @@ impl Default for Options {
             service_webhooks: ServiceWebhooks::default(),
             faults: Vec::new(),
         }
+    }
+}
+
+/// Which controllers run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Switches {
+    /// Owner garbage collection and namespace deletion: a cluster is no cluster without them.
+    pub garbage: bool,
+    /// Deployments, ReplicaSets, DaemonSets, StatefulSets, Jobs, their pods on one node, endpoints, what namespaces are
+    /// given, and aggregated roles.
+    pub workloads: bool,
+    /// APIServices become available.
+    pub api_services: bool,
+    /// cert-manager: Issuers, Certificates, CA injection.
+    pub cert_manager: bool,
+    /// Cluster API: core, kubeadm bootstrap and control plane, infrastructure.
+    pub cluster_api: bool,
+}
+
+impl Switches {
+    /// No controllers at all.
+    pub fn none() -> Self {
+        Self {
+            garbage: false,
+            workloads: false,
+            api_services: false,
+            cert_manager: false,
+            cluster_api: false,
+        }
+    }
+}
+
+impl Default for Switches {
+    fn default() -> Self {
+        Self { garbage: true, workloads: true, api_services: true, cert_manager: true, cluster_api: true }
     }
 }

@@ -178,7 +178,7 @@ fn add_field(
         }
         kind => {
             let found = value(kind, content, depth)?;
-            if let Some(value) = found.filter(|value| field.kept || !is_empty(kind, value)) {
+            if let Some(value) = found.filter(|value| field.is_kept() || !is_empty(kind, value)) {
                 object.insert(field.name.to_owned(), value);
             }
         }

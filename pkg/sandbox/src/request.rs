@@ -24,13 +24,11 @@ pub(crate) use route::{Unroutable, route};
 /// What may be done with resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
-    /// One object.
     Get,
     /// All objects of a scope.
     List,
     /// Changes in a scope.
     Watch,
-    /// A new object.
     Create,
     /// Another state of an object, whole.
     Update,
@@ -94,11 +92,9 @@ impl Verb {
 pub(crate) struct RequestInfo {
     /// What is to be done.
     pub(crate) verb: Verb,
-    /// With what.
     pub(crate) resource: Arc<ResourceType>,
     /// Where, as the client said it.
     pub(crate) path: ResourcePath,
-    /// How.
     pub(crate) query: Query,
     /// Which form the body has and which the answer may have, and who asks.
     pub(crate) headers: HeaderMap,

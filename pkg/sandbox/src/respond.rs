@@ -11,7 +11,7 @@ mod body;
 mod present;
 
 pub(crate) use accept::{Accepted, Form, unknown_media_types};
-pub use body::Body;
+pub use body::{Body, Cut};
 pub(crate) use present::{Presenter, list_metadata};
 
 use bytes::Bytes;

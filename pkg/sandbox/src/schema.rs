@@ -64,15 +64,11 @@ pub(crate) enum Type {
     /// Anything at all: no type was given.
     #[default]
     Any,
-    /// A JSON object.
     Object,
-    /// A JSON list.
     Array,
     /// Text.
     String,
-    /// A whole number.
     Integer,
-    /// A number.
     Number,
     /// True or false.
     Boolean,
@@ -83,7 +79,6 @@ pub(crate) enum Type {
 /// How lists are merged (`x-kubernetes-list-type`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ListType {
-    /// As a whole.
     #[default]
     Atomic,
     /// Each value on its own; values are scalars.
@@ -108,10 +103,8 @@ pub(crate) struct PatchStrategy {
 /// What may stand under names that are no [`Node::properties`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Additional {
-    /// Nothing.
     #[default]
     None,
-    /// Anything.
     Any,
     /// Values of this shape.
     Of(NodeId),
@@ -209,7 +202,6 @@ impl<'a> Schema<'a> {
     }
 
     #[cfg(test)]
-    /// Its number.
     pub(crate) fn id(self) -> NodeId {
         self.id
     }

@@ -10,11 +10,9 @@ use crate::go;
 /// An answer that is not success: the `Status` object of a Kubernetes API server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Status {
-    /// The HTTP status code.
     pub(crate) code: u16,
     /// One word for programs, such as `NotFound`; empty when there is none.
     pub(crate) reason: &'static str,
-    /// One sentence for people.
     pub(crate) message: String,
     /// What it is about; boxed to keep results small.
     pub(crate) details: Option<Box<Details>>,
@@ -23,13 +21,11 @@ pub(crate) struct Status {
 /// What a [`Status`] is about.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Details {
-    /// The object's name.
     pub(crate) name: String,
     /// The API group of the resource.
     pub(crate) group: String,
     /// The plural of the resource; for `Invalid`, the kind.
     pub(crate) kind: String,
-    /// The object's uid.
     pub(crate) uid: String,
     /// The single reasons, for `Invalid` one per field.
     pub(crate) causes: Vec<Cause>,
@@ -42,7 +38,6 @@ pub(crate) struct Details {
 pub(crate) struct Cause {
     /// One word for programs, such as `FieldValueRequired`.
     pub(crate) reason: &'static str,
-    /// One phrase for people.
     pub(crate) message: String,
     /// The path of the field, such as `spec.containers[0].name`.
     pub(crate) field: String,
@@ -51,7 +46,6 @@ pub(crate) struct Cause {
 /// One thing that is wrong with a field. Printed as Go's `field.Error` is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FieldError {
-    /// The sort of fault.
     pub(crate) kind: FieldErrorKind,
     /// Where, such as `spec.containers[0].name`.
     pub(crate) path: String,
@@ -328,7 +322,6 @@ impl Status {
         self.about(Details { name, group, kind, ..Details::default() })
     }
 
-    /// The object that travels.
     pub(crate) fn to_value(&self) -> Value {
         let mut value = json!({
             "kind": "Status",

@@ -4,17 +4,16 @@
 //! without columns of their own), apiextensions-apiserver `customresource/tableconvertor` (custom resources). Tables are
 //! always wide: clients leave out columns whose priority is above 0.
 
-mod access;
 mod age;
-mod cluster;
+mod cells;
 mod custom;
-mod network;
 mod pods;
-mod storage;
 mod view;
-mod workloads;
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::LazyLock,
+};
 
 use serde_json::{Map, Value, json};
 
@@ -27,52 +26,51 @@ pub(crate) enum IncludeObject {
     /// `PartialObjectMetadata`.
     #[default]
     Metadata,
-    /// The object itself.
     Object,
-    /// Nothing.
     None,
 }
 
-/// A column of a built-in kind.
-#[derive(Clone, Copy, Debug)]
+/// A column of a built-in kind: a line of `columns.txt`.
+#[derive(Clone, Debug)]
 struct Column {
     name: &'static str,
     kind: &'static str,
-    format: &'static str,
     priority: i32,
+    cell: Vec<&'static str>,
 }
 
-/// How objects of one built-in kind are printed. There are as many cells as columns, but where noted.
-struct Printer {
-    group: &'static str,
-    plural: &'static str,
-    columns: &'static [Column],
-    cells: fn(View<'_>) -> Vec<Value>,
-}
-
-const NAME: Column = Column { name: "Name", kind: "string", format: "name", priority: 0 };
-const AGE: Column = text("Age");
-
-const fn text(name: &'static str) -> Column {
-    Column { name, kind: "string", format: "", priority: 0 }
-}
-
-const fn integer(name: &'static str) -> Column {
-    Column { name, kind: "integer", format: "", priority: 0 }
-}
-
-const fn boolean(name: &'static str) -> Column {
-    Column { name, kind: "boolean", format: "", priority: 0 }
-}
+/// The columns of built-in kinds by `plural.group`; those of `*` are for every other kind.
+static COLUMNS: LazyLock<HashMap<&str, Vec<Column>>> = LazyLock::new(|| {
+    let blocks = include_str!("table/columns.txt").split("\n\n").filter(|block| !block.starts_with('#'));
+    let kinds = blocks.flat_map(|block| {
+        let (kinds, columns) = block.trim().split_once('\n').unwrap_or_default();
+        let columns: Vec<_> = columns.lines().map(Column::read).collect();
+        kinds.split(' ').map(move |kind| (kind, columns.clone()))
+    });
+    kinds.collect()
+});
 
 impl Column {
-    /// The column is for wide tables alone.
-    const fn wide(self) -> Self {
-        Self { priority: 1, ..self }
+    fn read(line: &'static str) -> Self {
+        let line = match line {
+            "Name" => "Name | name | text /metadata/name",
+            "Age" => "Age | string | since /metadata/creationTimestamp <unknown>",
+            line => line,
+        };
+        let mut parts = line.split(" | ");
+        let name = parts.next().unwrap_or_default();
+        let wide = name.strip_prefix('+');
+        Self {
+            name: wide.unwrap_or(name),
+            kind: parts.next().unwrap_or_default(),
+            priority: wide.is_some().into(),
+            cell: parts.next().unwrap_or_default().split(' ').collect(),
+        }
     }
 
     fn definition(&self) -> Value {
-        definition(self.name, self.kind, self.format, "", self.priority)
+        let (kind, format) = if self.kind == "name" { ("string", "name") } else { (self.kind, "") };
+        definition(self.name, kind, format, "", self.priority)
     }
 }
 
@@ -80,37 +78,13 @@ fn definition(name: &str, kind: &str, format: &str, description: &str, priority:
     json!({"name": name, "type": kind, "format": format, "description": description, "priority": priority})
 }
 
-/// What every kind without a printer shows.
-const DEFAULT: Printer = Printer {
-    group: "",
-    plural: "",
-    columns: &[NAME, Column { name: "Created At", kind: "date", format: "", priority: 0 }],
-    cells: |object| {
-        let created = object.str("/metadata/creationTimestamp");
-        vec![object.name(), if created.is_empty() { "0001-01-01T00:00:00Z".into() } else { created.into() }]
-    },
-};
-
-/// What the scale subresource of any kind shows.
-const SCALE: Printer = Printer {
-    group: "autoscaling",
-    plural: "scales",
-    columns: &[text("Name"), integer("Desired"), integer("Available"), AGE],
-    cells: |object| {
-        vec![object.name(), object.int("/spec/replicas"), object.int("/status/replicas"), object.age()]
-    },
-};
-
-fn printer(resource: &ResourceType, objects: &[Value]) -> &'static Printer {
-    if *resource.kind != *"Scale" && objects.first().is_some_and(|object| object["kind"] == "Scale") {
-        return &SCALE;
-    }
-    let all =
-        [workloads::PRINTERS, network::PRINTERS, cluster::PRINTERS, storage::PRINTERS, access::PRINTERS];
-    let found = all.into_iter().flatten();
-    let mut found =
-        found.filter(|printer| *printer.plural == *resource.plural && *printer.group == *resource.group);
-    found.next().unwrap_or(&DEFAULT)
+fn columns(resource: &ResourceType, scale: bool) -> &'static [Column] {
+    let kind = match &*resource.group {
+        _ if scale => "scales.autoscaling".to_owned(),
+        "" => resource.plural.to_string(),
+        group => format!("{}.{group}", resource.plural),
+    };
+    COLUMNS.get(&*kind).unwrap_or_else(|| &COLUMNS["*"])
 }
 
 /// A `meta.k8s.io/v1 Table` of these objects (whole, with `apiVersion` and `kind`). `list_metadata` is the metadata of
@@ -130,8 +104,9 @@ pub(crate) fn table(
             (table.definitions(), views.map(|view| table.cells(view)).collect())
         }
         _ => {
-            let printer = printer(resource, objects);
-            (printer.columns.iter().map(Column::definition).collect(), views.map(printer.cells).collect())
+            let columns = columns(resource, scale);
+            let cells = |view| columns.iter().map(|column| cells::cell(view, &column.cell)).collect();
+            (columns.iter().map(Column::definition).collect(), views.map(cells).collect())
         }
     };
     let rows = objects.iter().zip(cells).map(|(object, cells)| row(resource, object, cells, include));

@@ -11,10 +11,11 @@ use std::{
     io::{self, BufRead as _, BufReader},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
-    time::Duration,
 };
 
 use tempfile::TempDir;
+
+use crate::skip::Need;
 
 /// Names the server's binary; without it, the one that `cargo xtask apiserver` builds is looked for.
 pub const SERVER_VARIABLE: &str = "CAPSTAN_TEST_APISERVER";
@@ -48,11 +49,20 @@ pub struct ApiServer {
 #[derive(Debug)]
 struct Process {
     child: Child,
-    /// The bundle ends by itself once this is closed.
-    stdin: Option<ChildStdin>,
+    /// The bundle ends by itself once this is closed, should the test be killed.
+    _stdin: Option<ChildStdin>,
 }
 
 impl Source {
+    /// As [`Source::find`], but where there is no server, the running test is skipped.
+    pub fn of_this_machine() -> Option<Self> {
+        let source = Self::find();
+        if source.is_none() {
+            Need::ApiServer.skip();
+        }
+        source
+    }
+
     /// Looks in the environment and in the build folder; none where this machine has no server.
     #[expect(clippy::disallowed_methods, reason = "a test finds its server through the environment")]
     pub fn find() -> Option<Self> {
@@ -70,6 +80,15 @@ impl Source {
 }
 
 impl ApiServer {
+    /// Starts the server of this machine; where there is none, the running test is skipped.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn of_this_machine() -> Option<Self> {
+        let source = Source::of_this_machine()?;
+        Some(Self::start(&source).unwrap_or_else(|error| panic!("{source}: {error}")))
+    }
+
     /// Starts a server that soon forgets, and waits until it is ready.
     ///
     /// # Errors
@@ -112,7 +131,7 @@ impl ApiServer {
             .spawn()?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().map(BufReader::new);
-        let process = Process { child, stdin };
+        let process = Process { child, _stdin: stdin };
         let mut line = String::new();
         // The server gives up by itself when it does not become ready, and the line ends.
         stdout.ok_or_else(|| io::Error::other("stdout is not piped"))?.read_line(&mut line)?;
@@ -126,17 +145,7 @@ impl ApiServer {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if self.stdin.take().is_none() {
-            let _ = self.child.kill();
-        }
-        let patience = Duration::from_secs(20);
-        let step = Duration::from_millis(20);
-        for _ in 0..patience.as_millis() / step.as_millis() {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            std::thread::sleep(step);
-        }
+        // Nobody reads what it would still write.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

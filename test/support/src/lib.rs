@@ -33,6 +33,11 @@ pub mod kind;
 mod listener;
 pub mod proxy;
 pub mod registry;
+pub mod skip;
+#[cfg(feature = "sandbox")]
+pub mod small_providers;
 pub mod tar;
 #[cfg(unix)]
 pub mod terminal;
+#[cfg(feature = "sandbox")]
+pub mod wire;

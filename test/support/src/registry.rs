@@ -9,7 +9,10 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::host::tls::{self, Identity, Manner};
+use crate::{
+    host::tls::{self, Identity, Manner},
+    skip::Need,
+};
 
 /// How the registry is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +54,7 @@ impl Registry {
     /// The password of that user.
     pub const PASSWORD: &str = "hunter2";
 
-    /// Starts a registry and waits until it listens; none where the program is not installed.
+    /// Starts a registry and waits until it listens; where the program is not installed, the running test is skipped.
     ///
     /// # Panics
     /// When the program is there and does not come up.
@@ -99,7 +102,10 @@ http:
         command.args(["serve", &file("config.yml", &config)]).stdin(Stdio::null()).stdout(Stdio::null());
         let mut process = match command.stderr(Stdio::piped()).spawn() {
             Ok(process) => process,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Need::Program(PROGRAM).skip();
+                return None;
+            }
             Err(error) => panic!("{PROGRAM} does not start: {error}"),
         };
         let mut log = BufReader::new(process.stderr.take().expect("its standard error is a pipe"));

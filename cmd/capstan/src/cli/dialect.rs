@@ -56,7 +56,6 @@ fn adapt_arg(arg: Arg) -> Arg {
     }
 }
 
-/// The words Go takes for true and false.
 pub(crate) fn switch(text: &str) -> Result<bool, String> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),

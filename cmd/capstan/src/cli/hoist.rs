@@ -17,9 +17,7 @@ pub(super) fn verbs_first(tree: &Command, argv: &[OsString]) -> Vec<OsString> {
 pub(super) struct VerbPath<'a> {
     /// The command they name; the root if there are none.
     pub(super) command: &'a Command,
-    /// The verbs as typed.
     pub(super) verbs: Vec<OsString>,
-    /// All other words, in their order.
     rest: Vec<OsString>,
     /// The first word behind the verbs that is neither a flag nor the value of one.
     pub(super) next_word: Option<String>,
@@ -66,7 +64,6 @@ fn with_colour_joined(words: Vec<OsString>) -> Vec<OsString> {
     joined
 }
 
-/// Where the first word stands that is neither a flag nor the value of one.
 fn first_word(path: &[&Command], words: &[OsString]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at) {

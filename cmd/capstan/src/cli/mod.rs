@@ -5,8 +5,6 @@
 //! ```
 
 mod dialect;
-mod globals;
-mod help;
 mod hoist;
 mod parse;
 mod tree;
@@ -14,11 +12,8 @@ mod typed;
 mod usage_error;
 
 pub(crate) use dialect::switch;
-pub(crate) use globals::Globals;
-pub(crate) use globals::verbosity;
-pub(crate) use help::render as render_help;
 pub(crate) use parse::{Invocation, Parsed, parse};
 pub use tree::command;
-pub(crate) use tree::named as tree_of;
+pub(crate) use tree::{Globals, named as tree_of, render_help, verbosity};
 pub(crate) use typed::{error_format, typed};
 pub(crate) use usage_error::unknown_command;

@@ -4,9 +4,8 @@ use clap::{ArgMatches, Command, FromArgMatches as _};
 
 use super::{
     dialect::{SURPLUS, adapt},
-    help,
     hoist::{VerbPath, verbs_first},
-    tree::{Root, named},
+    tree::{Root, named, usage},
     usage_error,
 };
 use crate::{
@@ -14,18 +13,13 @@ use crate::{
     suggested_commands::SuggestedCommands, verbs::Verb,
 };
 
-/// What was asked for.
 pub(crate) enum Invocation {
-    /// A verb, to be run.
     Verb(Box<Verb>),
-    /// The help of the command at this path.
     Help(Vec<String>),
-    /// The version of this binary.
     Version,
 }
 
 impl Invocation {
-    /// Whether nothing but help is to be shown, by whatever way it was asked for.
     pub(crate) fn asks_for_help(&self) -> bool {
         match self {
             Self::Help(_) => true,
@@ -35,15 +29,10 @@ impl Invocation {
     }
 }
 
-/// A command line that was read.
 pub(crate) struct Parsed {
-    /// The flags that every verb takes.
     pub(crate) globals: Globals,
-    /// The management cluster that is named.
     source: KubeFlags,
-    /// The cluster to move to.
     target: KubeFlags,
-    /// The request.
     pub(crate) invocation: Invocation,
 }
 
@@ -70,9 +59,6 @@ impl Parsed {
 }
 
 /// Reads a command line; the first word is the program's name.
-/// # Errors
-/// A usage failure, with the usage of the verb where the number of arguments is wrong. A wrong verb is reported before
-/// wrong flags: the flags may be right for the verb that was meant.
 pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<Parsed, Failure> {
     let tree = named(program);
     // Behind these the peer sees no command at all, and what it sees none of it answers with its help.
@@ -138,7 +124,7 @@ impl<'a> Named<'a> {
             (None, Some(word)) => usage_error::surplus_argument(&self.path, self.command, word),
             (None, None) => return Ok(()),
         };
-        Err(failure.with_usage(help::usage(program, &self.path)))
+        Err(failure.with_usage(usage(program, &self.path)))
     }
 
     /// The cluster that its flags choose, or those that begin with `prefix`.
@@ -156,7 +142,6 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// The first word it has no place for.
     fn surplus(&self) -> Option<&str> {
         let mut words = self.matches.try_get_many::<String>(SURPLUS).ok().flatten()?;
         words.next().map(String::as_str)

@@ -9,7 +9,6 @@ use clap::{
 use super::tree::named;
 use crate::{Failure, program::Program};
 
-/// Says in our words what clap found wrong.
 pub(super) fn explain(error: &clap::Error, tree: &Command) -> Failure {
     let text = |kind| context(error, kind);
     let flag = text(ContextKind::InvalidArg).map(|arg| bare(&arg)).unwrap_or_default();

@@ -1,4 +1,9 @@
-use std::{ffi::OsString, io, path::Path, sync::Arc};
+use std::{
+    ffi::{OsStr, OsString},
+    io,
+    path::Path,
+    sync::Arc,
+};
 
 use api::{Contract, ProviderId, ProviderType};
 use clap::{Arg, Command};
@@ -14,7 +19,7 @@ pub(crate) fn answer(
     tree: Command,
     words: Vec<OsString>,
     current_dir: &Path,
-    candidates: &Arc<dyn Candidates>,
+    candidates: &Arc<Candidates>,
 ) -> io::Result<Vec<u8>> {
     let words: Arc<[OsString]> = words.into();
     let is_flag = words.last().is_some_and(|word| word.to_string_lossy().starts_with('-'));
@@ -28,14 +33,11 @@ pub(crate) fn answer(
     Ok(answer)
 }
 
-fn with_candidates(command: Command, words: &Arc<[OsString]>, candidates: &Arc<dyn Candidates>) -> Command {
+fn with_candidates(command: Command, words: &Arc<[OsString]>, candidates: &Arc<Candidates>) -> Command {
     command
-        .mut_args(|arg| {
-            let completer = completer(&arg, words, candidates);
-            match completer {
-                Some(completer) => arg.add(completer),
-                None => arg,
-            }
+        .mut_args(|arg| match completer(&arg, words, candidates) {
+            Some(completer) => arg.add(completer),
+            None => arg,
         })
         .mut_subcommands(|subcommand| with_candidates(subcommand, words, candidates))
 }
@@ -48,50 +50,42 @@ fn without_flags(command: Command) -> Command {
 }
 
 /// A flag means the same in every verb, so its name tells what it takes; of arguments their id does.
-fn completer(
-    arg: &Arg,
-    words: &Arc<[OsString]>,
-    candidates: &Arc<dyn Candidates>,
-) -> Option<ArgValueCompleter> {
-    let candidates = Arc::clone(candidates);
-    let Some(long) = arg.get_long() else { return argument(arg.get_id().as_str(), candidates) };
+fn completer(arg: &Arg, words: &Arc<[OsString]>, candidates: &Arc<Candidates>) -> Option<ArgValueCompleter> {
+    let (words, candidates) = (Arc::clone(words), Arc::clone(candidates));
+    let Some(long) = arg.get_long() else {
+        return Some(match arg.get_id().as_str() {
+            "workload_cluster" => completing(move |_| candidates.clusters()),
+            "rollouts" => completing(move |typed| rollouts(&candidates, typed)),
+            _ => return None,
+        });
+    };
     if let Some(provider_type) = ProviderType::ALL.into_iter().find(|known| known.flag() == long) {
-        let complete =
-            move |typed: &std::ffi::OsStr| providers(&*candidates, provider_type, &typed.to_string_lossy());
-        return Some(ArgValueCompleter::new(complete));
+        return Some(completing(move |typed| providers(&candidates, provider_type, typed)));
     }
-    let words = Arc::clone(words);
-    match long {
-        "flavor" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
-            starting_with(&current.to_string_lossy(), flavors(&*candidates, &words))
-        })),
-        "kubeconfig-context" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
-            starting_with(&current.to_string_lossy(), candidates.contexts())
-        })),
-        "to-kubeconfig-context" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
-            starting_with(&current.to_string_lossy(), candidates.target_contexts())
-        })),
-        "sandbox" | "to-sandbox" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
-            starting_with(&current.to_string_lossy(), candidates.sandboxes())
-        })),
-        "namespace" | "target-namespace" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
-            starting_with(&current.to_string_lossy(), candidates.namespaces())
-        })),
-        "output" => output_formats(arg),
-        "contract" => Some(ArgValueCompleter::new(|current: &std::ffi::OsStr| {
-            starting_with(&current.to_string_lossy(), [Contract::CURRENT.to_owned()])
-        })),
-        "output-dir" | "to-directory" | "from-directory" => {
-            Some(ArgValueCompleter::new(PathCompleter::dir()))
-        }
+    Some(match long {
+        "flavor" => completing(move |_| flavors(&candidates, &words)),
+        "kubeconfig-context" => completing(move |_| candidates.contexts()),
+        "to-kubeconfig-context" => completing(move |_| candidates.target_contexts()),
+        "sandbox" | "to-sandbox" => completing(move |_| candidates.sandboxes()),
+        "namespace" | "target-namespace" => completing(move |_| candidates.namespaces()),
+        "output" => return output_formats(arg),
+        "contract" => completing(|_| vec![Contract::CURRENT.to_owned()]),
+        "output-dir" | "to-directory" | "from-directory" => ArgValueCompleter::new(PathCompleter::dir()),
         "config" | "kubeconfig" | "to-kubeconfig" | "from" | "write-to" | "plan" | "out" => {
-            Some(ArgValueCompleter::new(PathCompleter::file()))
+            ArgValueCompleter::new(PathCompleter::file())
         }
-        "type" => Some(ArgValueCompleter::new(|current: &std::ffi::OsStr| {
-            starting_with(&current.to_string_lossy(), ProviderType::ALL.map(|known| known.flag().to_owned()))
-        })),
-        _ => None,
-    }
+        "type" => completing(|_| ProviderType::ALL.map(|known| known.flag().to_owned()).into()),
+        _ => return None,
+    })
+}
+
+/// Offers those of the names that begin with what is typed, which the names may depend on.
+fn completing(names: impl Fn(&str) -> Vec<String> + Send + Sync + 'static) -> ArgValueCompleter {
+    ArgValueCompleter::new(move |typed: &OsStr| {
+        let typed = typed.to_string_lossy();
+        let names = names(&typed).into_iter().filter(|name| name.starts_with(&*typed));
+        names.map(CompletionCandidate::new).collect::<Vec<_>>()
+    })
 }
 
 /// The formats of a result. Files and values that clap knows are completed without it.
@@ -103,59 +97,34 @@ fn output_formats(arg: &Arg) -> Option<ArgValueCompleter> {
     let for_people = arg.get_default_values().first().and_then(|value| value.to_str()).unwrap_or_default();
     // `version` prints all fields unless a format is named.
     let for_people = if for_people.is_empty() { "short" } else { for_people };
-    let formats = [for_people.to_owned(), "json".to_owned(), "yaml".to_owned()];
-    Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
-        starting_with(&current.to_string_lossy(), formats.clone())
-    }))
-}
-
-fn argument(id: &str, candidates: Arc<dyn Candidates>) -> Option<ArgValueCompleter> {
-    match id {
-        "workload_cluster" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
-            starting_with(&current.to_string_lossy(), candidates.clusters())
-        })),
-        "rollouts" => Some(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
-            rollouts(&*candidates, &current.to_string_lossy())
-        })),
-        _ => None,
-    }
+    let formats = [for_people, "json", "yaml"].map(str::to_owned).to_vec();
+    Some(completing(move |_| formats.clone()))
 }
 
 /// Types first; behind `type/` the names.
-fn rollouts(candidates: &dyn Candidates, typed: &str) -> Vec<CompletionCandidate> {
-    let names: Vec<String> = match typed.split_once('/') {
+fn rollouts(candidates: &Candidates, typed: &str) -> Vec<String> {
+    match typed.split_once('/') {
         Some((resource, _)) => {
             candidates.rollouts(resource).into_iter().map(|name| format!("{resource}/{name}")).collect()
         }
         None => ["kubeadmcontrolplane/", "machinedeployment/", "machinepool/"].map(str::to_owned).into(),
-    };
-    starting_with(typed, names)
+    }
 }
 
 /// Names first; behind `name:` the versions; a comma begins the next one.
-fn providers(
-    candidates: &dyn Candidates,
-    provider_type: ProviderType,
-    typed: &str,
-) -> Vec<CompletionCandidate> {
+fn providers(candidates: &Candidates, provider_type: ProviderType, typed: &str) -> Vec<String> {
     let (done, current) = typed.split_at(typed.rfind(',').map_or(0, |comma| comma + 1));
-    let names = match current.split_once(':') {
-        Some((name, _)) => candidates
-            .versions(&ProviderId::new(provider_type, name))
-            .into_iter()
-            .map(|version| format!("{done}{name}:{version}"))
-            .collect(),
-        None => candidates
-            .providers(provider_type)
-            .into_iter()
-            .map(|name| format!("{done}{name}"))
-            .collect::<Vec<_>>(),
-    };
-    starting_with(typed, names)
+    match current.split_once(':') {
+        Some((name, _)) => {
+            let versions = candidates.versions(&ProviderId::new(provider_type, name)).into_iter();
+            versions.map(|version| format!("{done}{name}:{version}")).collect()
+        }
+        None => candidates.providers(provider_type).into_iter().map(|name| format!("{done}{name}")).collect(),
+    }
 }
 
 /// The flavors of the infrastructure provider that has been typed.
-fn flavors(candidates: &dyn Candidates, words: &[OsString]) -> Vec<String> {
+fn flavors(candidates: &Candidates, words: &[OsString]) -> Vec<String> {
     let Some(reference) = typed(words, ProviderType::Infrastructure.flag(), Some('i')) else {
         return Vec::new();
     };
@@ -164,8 +133,4 @@ fn flavors(candidates: &dyn Candidates, words: &[OsString]) -> Vec<String> {
         None => (reference, None),
     };
     candidates.flavors(&ProviderId::new(ProviderType::Infrastructure, name), version)
-}
-
-fn starting_with(typed: &str, names: impl IntoIterator<Item = String>) -> Vec<CompletionCandidate> {
-    names.into_iter().filter(|name| name.starts_with(typed)).map(CompletionCandidate::new).collect()
 }

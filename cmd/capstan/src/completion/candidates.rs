@@ -1,9 +1,10 @@
 use std::{collections::BTreeSet, ffi::OsString, fs, path::PathBuf, time::Duration};
 
 use api::{ProviderId, ProviderType};
-use management::ManagementCluster;
+use inventory::ManagementCluster;
 use provider::config::Config;
 use repository::Location;
+use workload::namespace_names;
 
 use crate::{
     Environment,
@@ -12,32 +13,10 @@ use crate::{
     settings::{self, KubeFlags, Source},
 };
 
-/// What can stand in a place that only the configuration and the repositories know.
-pub(crate) trait Candidates: Send + Sync {
-    /// Names of the providers of a type.
-    fn providers(&self, provider_type: ProviderType) -> Vec<String>;
-    /// Versions of a provider.
-    fn versions(&self, provider: &ProviderId) -> Vec<String>;
-    /// Flavors of the cluster templates of a provider, in one version or in any.
-    fn flavors(&self, provider: &ProviderId, version: Option<&str>) -> Vec<String>;
-    /// Contexts of the kubeconfig.
-    fn contexts(&self) -> Vec<String>;
-    /// Contexts of the kubeconfig of a target.
-    fn target_contexts(&self) -> Vec<String>;
-    /// Names of the sandboxes of this machine.
-    fn sandboxes(&self) -> Vec<String>;
-    /// Namespaces of the management cluster.
-    fn namespaces(&self) -> Vec<String>;
-    /// Names of the workload clusters of the namespace that has been typed, or of the context's.
-    fn clusters(&self) -> Vec<String>;
-    /// Names of the objects of a type that can be rolled out, there.
-    fn rollouts(&self, resource: &str) -> Vec<String>;
-}
-
 /// What this machine knows: the configuration, and the repositories that are local folders; and names of objects on the
 /// management cluster, when it answers at once.
 /// Anything that cannot be read gives no candidates: completion is no place for errors.
-pub(crate) struct LocalCandidates {
+pub(crate) struct Candidates {
     environment: Environment,
     config: Option<String>,
     kube: KubeFlags,
@@ -45,7 +24,7 @@ pub(crate) struct LocalCandidates {
     target_kubeconfig: Option<PathBuf>,
 }
 
-impl LocalCandidates {
+impl Candidates {
     /// Takes note of the flags among the words that say where to look.
     pub(crate) fn new(environment: Environment, words: &[OsString]) -> Self {
         let config = typed(words, "config", None).map(str::to_owned);
@@ -96,16 +75,14 @@ impl LocalCandidates {
         names.sort_unstable();
         names
     }
-}
 
-impl Candidates for LocalCandidates {
-    fn providers(&self, provider_type: ProviderType) -> Vec<String> {
+    pub(super) fn providers(&self, provider_type: ProviderType) -> Vec<String> {
         let providers = self.config().and_then(|config| config.providers().ok()).unwrap_or_default();
         let of_type = providers.into_iter().filter(|provider| provider.id.provider_type == provider_type);
         of_type.map(|provider| provider.id.name).collect()
     }
 
-    fn versions(&self, provider: &ProviderId) -> Vec<String> {
+    pub(super) fn versions(&self, provider: &ProviderId) -> Vec<String> {
         let names = self.releases(provider).map(|folder| names_in(&folder)).unwrap_or_default();
         let mut versions: Vec<api::Version> =
             names.iter().filter_map(|name| api::Version::parse(name).ok()).collect();
@@ -113,7 +90,7 @@ impl Candidates for LocalCandidates {
         versions.iter().map(ToString::to_string).collect()
     }
 
-    fn flavors(&self, provider: &ProviderId, version: Option<&str>) -> Vec<String> {
+    pub(super) fn flavors(&self, provider: &ProviderId, version: Option<&str>) -> Vec<String> {
         let Some(folder) = self.releases(provider) else { return Vec::new() };
         let versions = match version {
             Some(version) => vec![version.to_owned()],
@@ -124,31 +101,29 @@ impl Candidates for LocalCandidates {
         flavors.filter(|flavor| !flavor.is_empty()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    fn contexts(&self) -> Vec<String> {
+    pub(super) fn contexts(&self) -> Vec<String> {
         KubeFlags { kubeconfig_context: None, ..self.kube.clone() }.contexts(&self.environment)
     }
 
-    fn target_contexts(&self) -> Vec<String> {
+    pub(super) fn target_contexts(&self) -> Vec<String> {
         let kubeconfig = self.target_kubeconfig.clone();
         KubeFlags { kubeconfig, ..KubeFlags::default() }.contexts(&self.environment)
     }
 
-    fn sandboxes(&self) -> Vec<String> {
+    pub(super) fn sandboxes(&self) -> Vec<String> {
         Home::of(&self.environment).and_then(|home| home.names()).unwrap_or_default()
     }
 
-    fn namespaces(&self) -> Vec<String> {
-        self.ask(async |cluster, _| cluster.namespace_names().await.ok())
+    pub(super) fn namespaces(&self) -> Vec<String> {
+        self.ask(async |cluster, _| namespace_names(cluster).await.ok())
     }
 
-    fn clusters(&self) -> Vec<String> {
-        self.ask(async |cluster, namespace| management::cluster_names(cluster, namespace).await.ok())
+    pub(super) fn clusters(&self) -> Vec<String> {
+        self.ask(async |cluster, namespace| workload::cluster_names(cluster, namespace).await.ok())
     }
 
-    fn rollouts(&self, resource: &str) -> Vec<String> {
-        self.ask(async |cluster, namespace| {
-            management::rollout_names(cluster, namespace, resource).await.ok()
-        })
+    pub(super) fn rollouts(&self, resource: &str) -> Vec<String> {
+        self.ask(async |cluster, namespace| workload::rollout_names(cluster, namespace, resource).await.ok())
     }
 }
 

@@ -12,5 +12,5 @@ mod candidates;
 mod shell;
 
 pub(crate) use answer::answer;
-pub(crate) use candidates::{Candidates, LocalCandidates};
+pub(crate) use candidates::Candidates;
 pub(crate) use shell::{Shell, VARIABLE, script};

@@ -8,7 +8,6 @@ pub(crate) const VARIABLE: &str = "CAPSTAN_COMPLETE";
 /// The script of bash. That of clap asks about the words as bash splits them, so `aws:` has no candidates.
 const BASH: &str = include_str!("bash.sh");
 
-/// The shells that can be served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shell {
     Bash,
@@ -20,7 +19,6 @@ pub(crate) enum Shell {
 impl Shell {
     pub(crate) const ALL: [Self; 4] = [Self::Bash, Self::Zsh, Self::Fish, Self::Powershell];
 
-    /// The shell of this name.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|shell| shell.name() == name)
     }

@@ -3,15 +3,12 @@
 pub(crate) enum ApiWarnings {
     /// Deprecations, and finalizers of Cluster API that have no domain of their own.
     Known,
-    /// All of them.
     All,
-    /// None of them.
     #[default]
     None,
 }
 
 impl ApiWarnings {
-    /// Reads the value of the flag.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         match text {
             "default" => Some(Self::Known),

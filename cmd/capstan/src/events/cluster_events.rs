@@ -3,13 +3,13 @@ use std::{
     time::Duration,
 };
 
-use api::output::ProgressLine;
+use api::output::{ProgressEvent, ProgressStep};
 use apply::Blocker;
 
 use super::{
     ApiWarnings, Writes, json,
-    patient::{PATIENCE, Patient},
-    tree, words,
+    waiting::{PATIENCE, Patient, lines},
+    words,
 };
 use crate::ui::{Messages, closing_line};
 
@@ -36,7 +36,6 @@ pub(crate) struct ClusterEvents {
     step: Arc<Mutex<CountedStep>>,
 }
 
-/// The step whose objects are counted.
 #[derive(Default)]
 struct CountedStep {
     /// Its live line; empty for a step without a count.
@@ -62,7 +61,6 @@ impl ClusterEvents {
         Self { hidden, ..self }
     }
 
-    /// The place for events of a server.
     pub(crate) fn of_server(&self) -> apply::EventSink<apply::Event> {
         let this = self.clone();
         apply::EventSink::new(move |event| this.server_event(event))
@@ -79,14 +77,13 @@ impl ClusterEvents {
     }
 
     /// The place for events of a management cluster.
-    pub(crate) fn of_cluster(&self) -> apply::EventSink<management::Event> {
+    pub(crate) fn of_cluster(&self) -> apply::EventSink<ProgressEvent> {
         let this = self.clone();
         apply::EventSink::new(move |event| this.cluster_event(event))
     }
 
-    /// What the user should know, said by the verb itself.
     pub(crate) fn warning(&self, text: impl Into<String>) {
-        self.cluster_event(&management::Event::Warning { text: text.into() });
+        self.cluster_event(&ProgressEvent::Warning { text: text.into() });
     }
 
     /// How it ended. Whoever reads one object a line has the exit status.
@@ -144,31 +141,34 @@ impl ClusterEvents {
         }
     }
 
-    fn cluster_event(&self, event: &management::Event) {
+    fn cluster_event(&self, event: &ProgressEvent) {
         self.patient.forget();
         self.begin_step(event);
         if self.format == ProgressFormat::Json {
-            return self.line(&json::of_cluster(event));
+            return self.line(event);
         }
         match words::of_cluster(event) {
-            words::Said::Status(text) => {
+            Some(words::Said::Status(text)) => {
                 match words::live(event) {
                     Some(live) => self.messages.progress().begin(&live),
                     None => self.messages.progress().begin_named_above(),
                 }
                 self.messages.status(text);
             }
-            words::Said::Part(text) => {
+            Some(words::Said::Part(text)) => {
                 self.messages.progress().begin(&text);
                 self.messages.log(1, text);
             }
-            words::Said::Warning(text) => self.messages.warning(text),
+            Some(words::Said::Warning(text)) => self.messages.warning(text),
+            None => {}
         }
     }
 
-    fn begin_step(&self, event: &management::Event) {
+    fn begin_step(&self, event: &ProgressEvent) {
         let of = match event {
-            management::Event::Installing { objects, .. } => Some(*objects),
+            ProgressEvent::Step { step: ProgressStep::Installing, counts, .. } => {
+                counts.map(|counts| counts.objects)
+            }
             _ => None,
         };
         let text = words::live(event).unwrap_or_default();
@@ -186,17 +186,17 @@ impl ClusterEvents {
     fn waiting(&self, blockers: &[Blocker]) {
         let progress = self.messages.progress();
         if self.format == ProgressFormat::Auto && progress.is_live() {
-            progress.wait_for(tree::lines(blockers));
+            progress.wait_for(lines(blockers));
         } else if let Some(runtime) = self.patient.show(blockers) {
             let (patient, messages) = (self.patient.clone(), self.messages.clone());
             runtime.spawn(async move { patient.tell(|line| messages.status(line)).await });
         }
     }
 
-    fn line(&self, line: &ProgressLine) {
+    fn line(&self, line: &ProgressEvent) {
         let completed = match line {
-            ProgressLine::Warning { text } => {
-                Some(ProgressLine::Warning { text: self.messages.completed(text) })
+            ProgressEvent::Warning { text } => {
+                Some(ProgressEvent::Warning { text: self.messages.completed(text) })
             }
             _ => None,
         };
@@ -210,7 +210,7 @@ impl ClusterEvents {
 mod tests {
     use std::io;
 
-    use api::{ProviderId, ProviderType};
+    use api::output::StepCounts;
     use apply::ObjectKey;
 
     use super::*;
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    fn told(format: ProgressFormat, event: &management::Event) -> String {
+    fn told(format: ProgressFormat, event: &ProgressEvent) -> String {
         let written = Written::default();
         let messages = Messages::new(Box::new(written.clone()), false);
         ClusterEvents::new(messages, format, Writes::default()).cluster_event(event);
@@ -238,14 +238,9 @@ mod tests {
 
     #[test]
     fn a_step_is_told_in_the_words_scripts_know_or_as_json() {
-        let event = management::Event::Installing {
-            provider: ProviderId::new(ProviderType::Infrastructure, "aws"),
-            version: "v2.11.1".to_owned(),
-            namespace: "capa-system".to_owned(),
-            number: 2,
-            of: 4,
-            objects: 28,
-        };
+        let label = "infrastructure-aws".to_owned();
+        let event = ProgressEvent::provider(ProgressStep::Installing, label, "v2.11.1", "capa-system")
+            .counted(StepCounts { number: 2, of: 4, objects: 28 }, Duration::ZERO);
         assert_eq!(
             told(ProgressFormat::Auto, &event),
             "Installing provider=\"infrastructure-aws\" version=\"v2.11.1\" targetNamespace=\"capa-system\"\n"
@@ -259,16 +254,16 @@ mod tests {
 
     #[test]
     fn the_live_line_counts_providers_and_objects() {
-        let provider = ProviderId::new(ProviderType::Core, "cluster-api");
-        let (version, namespace) = ("v1.14.0".to_owned(), "capi-system".to_owned());
-        let event =
-            management::Event::Installing { provider, version, namespace, number: 1, of: 4, objects: 28 };
+        let label = "cluster-api".to_owned();
+        let event = ProgressEvent::provider(ProgressStep::Installing, label, "v1.14.0", "capi-system")
+            .counted(StepCounts { number: 1, of: 4, objects: 28 }, Duration::ZERO);
         let live = words::live(&event).unwrap();
         assert_eq!(
             words::counted(&live, 12, Some(28)),
             "applying cluster-api v1.14.0 (provider 1 of 4): object 12 of 28"
         );
-        let cert_manager = management::Event::InstallingCertManager { version: "v1.21.1".to_owned() };
+        let step = ProgressStep::InstallingCertManager;
+        let cert_manager = ProgressEvent::cert_manager(step, None, "v1.21.1");
         let live = words::live(&cert_manager).unwrap();
         assert_eq!(words::counted(&live, 3, None), "applying cert-manager v1.21.1: 3 objects");
     }

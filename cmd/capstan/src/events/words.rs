@@ -1,7 +1,7 @@
 use std::time::Duration;
 
+use api::output::{MovePhase, ObjectName, ProgressEvent, ProgressStep, StepCounts};
 use apply::{ObjectKey, Written};
-use management::{Event, MovePhase};
 
 use crate::ui::{count_of, in_seconds};
 
@@ -15,66 +15,80 @@ pub(super) enum Said {
 
 /// The line of an event, the peer's where it has one: scripts may look for it.
 /// Source: clusterctl v1.14, run: message, then `key=<json>` in the order of the call.
-pub(super) fn of_cluster(event: &Event) -> Said {
-    Said::Status(match event {
-        Event::FetchingProviders => "Fetching providers".to_owned(),
-        Event::CertManagerFound => "Skipping installing cert-manager as it is already installed".to_owned(),
-        Event::InstallingCertManager { version } => {
-            format!("Installing cert-manager version={}", quoted(version))
+pub(super) fn of_cluster(event: &ProgressEvent) -> Option<Said> {
+    Some(Said::Status(match event {
+        ProgressEvent::Step { .. } => step(event)?,
+        ProgressEvent::Resuming { what } => format!("going on with {what}"),
+        ProgressEvent::Moving { phase, done, of } if done < of || *of == 0 => {
+            return Some(Said::Part(moving(*phase, *done, *of)));
         }
-        Event::WaitingForCertManager => "Waiting for cert-manager to be available...".to_owned(),
-        Event::CheckingCertManager => "Checking if cert-manager needs upgrade...".to_owned(),
-        Event::CertManagerUpToDate => "Cert-manager is already up to date".to_owned(),
-        Event::PerformingUpgrade => "Performing upgrade...".to_owned(),
-        Event::CheckingReleases => "Checking new release availability...".to_owned(),
-        Event::UpgradingCertManager { from, to } => {
-            format!("Upgrading cert-manager from={} to={}", quoted(from), quoted(to))
+        ProgressEvent::Moving { phase, done, of } => moving(*phase, *done, *of),
+        ProgressEvent::Saving { done, of } => {
+            return Some(Said::Part(format!("read {done} of {of} objects")));
         }
-        Event::Installing { provider, version, namespace, .. } => format!(
-            "Installing provider={} version={} targetNamespace={}",
-            quoted(&provider.label()),
-            quoted(version),
-            quoted(namespace)
-        ),
-        Event::Applied { installed, number, of, objects, took } => format!(
-            "applied {} {} ({number} of {of}): {} in {}",
-            installed.id.label(),
-            installed.version,
-            count_of(*objects, "object"),
-            in_seconds(*took)
-        ),
-        Event::Deleting { provider, version, namespace } => {
-            format!("Deleting {}", reference(&provider.label(), version, namespace))
+        ProgressEvent::MoveBlocked { objects } => {
+            format!("waiting until providers let go of {}", some(objects))
         }
-        Event::CheckingForObjects { provider, version, namespace } => {
-            format!("Checking for CRs {}", reference(&provider.label(), version, namespace))
-        }
-        Event::WaitingForProviders => "Waiting for providers to be available...".to_owned(),
-        Event::Resuming { what } => format!("going on with {what}"),
-        Event::Moving { phase, done, of } if done < of || *of == 0 => {
-            return Said::Part(moving(*phase, *done, *of));
-        }
-        Event::Moving { phase, done, of } => moving(*phase, *done, *of),
-        Event::Saving { done, of } => return Said::Part(format!("read {done} of {of} objects")),
-        Event::MoveBlocked { objects } => format!("waiting until providers let go of {}", some(objects)),
-        Event::MoveResting { objects } => {
+        ProgressEvent::MoveResting { objects } => {
             format!("waiting until controllers say that they let rest {}", some(objects))
         }
-        Event::Warning { text } => return Said::Warning(text.clone()),
+        ProgressEvent::Warning { text } => return Some(Said::Warning(text.clone())),
+        _ => return None,
+    }))
+}
+
+fn step(event: &ProgressEvent) -> Option<String> {
+    let ProgressEvent::Step { step, provider, from, version, namespace, counts, took } = event else {
+        return None;
+    };
+    let text = |field: &Option<String>| quoted(field.as_deref().unwrap_or_default());
+    let (from, to) = (text(from), text(version));
+    let reference = || {
+        let (name, namespace) = (text(provider), text(namespace));
+        format!("Provider={{\"name\":{name},\"namespace\":{namespace}}} providerVersion={to}")
+    };
+    Some(match step {
+        ProgressStep::FetchingProviders => "Fetching providers".to_owned(),
+        ProgressStep::CertManagerFound => {
+            "Skipping installing cert-manager as it is already installed".to_owned()
+        }
+        ProgressStep::InstallingCertManager => format!("Installing cert-manager version={to}"),
+        ProgressStep::WaitingForCertManager => "Waiting for cert-manager to be available...".to_owned(),
+        ProgressStep::CheckingCertManager => "Checking if cert-manager needs upgrade...".to_owned(),
+        ProgressStep::CertManagerUpToDate => "Cert-manager is already up to date".to_owned(),
+        ProgressStep::PerformingUpgrade => "Performing upgrade...".to_owned(),
+        ProgressStep::CheckingReleases => "Checking new release availability...".to_owned(),
+        ProgressStep::UpgradingCertManager => format!("Upgrading cert-manager from={from} to={to}"),
+        ProgressStep::Installing => {
+            let (provider, namespace) = (text(provider), text(namespace));
+            format!("Installing provider={provider} version={to} targetNamespace={namespace}")
+        }
+        ProgressStep::Applied => {
+            let StepCounts { number, of, objects } = (*counts)?;
+            let (provider, version) = (provider.as_deref()?, version.as_deref()?);
+            let (objects, took) = (count_of(objects, "object"), in_seconds(*took));
+            format!("applied {provider} {version} ({number} of {of}): {objects} in {took}")
+        }
+        ProgressStep::Deleting => format!("Deleting {}", reference()),
+        ProgressStep::CheckingForObjects => format!("Checking for CRs {}", reference()),
+        ProgressStep::WaitingForProviders => "Waiting for providers to be available...".to_owned(),
     })
 }
 
 /// The live line of a step that has a count or repeats the line above it otherwise; none for all others.
-pub(super) fn live(event: &Event) -> Option<String> {
-    Some(match event {
-        Event::InstallingCertManager { version } | Event::UpgradingCertManager { to: version, .. } => {
-            format!("applying cert-manager {version}")
+pub(super) fn live(event: &ProgressEvent) -> Option<String> {
+    let ProgressEvent::Step { step, provider, version, counts, .. } = event else { return None };
+    let version = version.as_deref();
+    match step {
+        ProgressStep::InstallingCertManager | ProgressStep::UpgradingCertManager => {
+            Some(format!("applying cert-manager {}", version?))
         }
-        Event::Installing { provider, version, number, of, .. } => {
-            format!("applying {} {version} (provider {number} of {of})", provider.label())
+        ProgressStep::Installing => {
+            let StepCounts { number, of, .. } = (*counts)?;
+            Some(format!("applying {} {} (provider {number} of {of})", provider.as_deref()?, version?))
         }
-        _ => return None,
-    })
+        _ => None,
+    }
 }
 
 /// The live line of a step whose objects are counted.
@@ -101,7 +115,7 @@ fn moving(phase: MovePhase, done: usize, of: usize) -> String {
     }
 }
 
-fn some(objects: &[ObjectKey]) -> String {
+fn some(objects: &[ObjectName]) -> String {
     /// So many are named; the rest is counted.
     const NAMED: usize = 5;
     let named: Vec<String> = objects.iter().take(NAMED).map(ToString::to_string).collect();
@@ -110,15 +124,6 @@ fn some(objects: &[ObjectKey]) -> String {
         more => format!(" and {more} more"),
     };
     named.join(", ") + &more
-}
-
-fn reference(label: &str, version: &str, namespace: &str) -> String {
-    format!(
-        "Provider={{\"name\":{},\"namespace\":{}}} providerVersion={}",
-        quoted(label),
-        quoted(namespace),
-        quoted(version)
-    )
 }
 
 fn quoted(text: &str) -> String {
@@ -168,18 +173,13 @@ pub(super) fn migrating(definition: &str, done: usize, of: Option<usize>) -> Str
 
 #[cfg(test)]
 mod tests {
-    use api::{ProviderId, ProviderType};
-
     use super::*;
 
     #[test]
     fn a_deletion_names_the_inventory_entry_as_the_peer_does() {
-        let event = Event::Deleting {
-            provider: ProviderId::new(ProviderType::Core, "cluster-api"),
-            version: "v1.14.0".to_owned(),
-            namespace: "capi-system".to_owned(),
-        };
-        let Said::Status(text) = of_cluster(&event) else { panic!("a deletion is no warning") };
+        let label = "cluster-api".to_owned();
+        let event = ProgressEvent::provider(ProgressStep::Deleting, label, "v1.14.0", "capi-system");
+        let Some(Said::Status(text)) = of_cluster(&event) else { panic!("a deletion is no warning") };
         assert_eq!(
             text,
             r#"Deleting Provider={"name":"cluster-api","namespace":"capi-system"} providerVersion="v1.14.0""#
@@ -188,24 +188,27 @@ mod tests {
 
     #[test]
     fn a_move_tells_how_far_it_is_and_at_the_end_of_a_phase_what_was_done() {
-        let said = |phase, done, of| of_cluster(&Event::Moving { phase, done, of });
+        let said = |phase, done, of| of_cluster(&ProgressEvent::Moving { phase, done, of });
         assert!(matches!(
             said(MovePhase::Creating, 3, 12),
-            Said::Part(text) if text == "created 3 of 12 objects on the target"
+            Some(Said::Part(text)) if text == "created 3 of 12 objects on the target"
         ));
         assert!(matches!(
             said(MovePhase::Deleting, 1, 1),
-            Said::Status(text) if text == "deleted 1 object on the source"
+            Some(Said::Status(text)) if text == "deleted 1 object on the source"
         ));
-        let key = |name: String| ObjectKey { kind: "Host".to_owned(), name, ..ObjectKey::default() };
-        let objects: Vec<_> = (0..7).map(|number| key(number.to_string())).collect();
+        let name = |name: String| {
+            let (group, kind, namespace) = (String::new(), "Host".to_owned(), String::new());
+            ObjectName { group, kind, namespace, name }
+        };
+        let objects: Vec<_> = (0..7).map(|number| name(number.to_string())).collect();
         assert!(matches!(
-            of_cluster(&Event::MoveResting { objects: objects[..1].to_vec() }),
-            Said::Status(text) if text == "waiting until controllers say that they let rest Host 0"
+            of_cluster(&ProgressEvent::MoveResting { objects: objects[..1].to_vec() }),
+            Some(Said::Status(text)) if text == "waiting until controllers say that they let rest Host 0"
         ));
         assert!(matches!(
-            of_cluster(&Event::MoveBlocked { objects }),
-            Said::Status(text) if text == "waiting until providers let go of Host 0, Host 1, Host 2, Host 3, Host 4 and 2 more"
+            of_cluster(&ProgressEvent::MoveBlocked { objects }),
+            Some(Said::Status(text)) if text == "waiting until providers let go of Host 0, Host 1, Host 2, Host 3, Host 4 and 2 more"
         ));
     }
 

@@ -7,7 +7,6 @@ use apply::{Effect, Event, Written};
 
 use crate::ui::count_of;
 
-/// How many objects a run has changed so far. Clones count together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Writes(Arc<Counted>);
 
@@ -20,13 +19,11 @@ struct Counted {
 }
 
 impl Writes {
-    /// How many the server has answered.
     pub(crate) fn count(&self) -> usize {
         let Counted { created, changed, deleted, .. } = &*self.0;
         [created, changed, deleted].map(|count| count.load(Ordering::Relaxed)).iter().sum()
     }
 
-    /// Whether any was sent, answered or not.
     pub(crate) fn any_sent(&self) -> bool {
         self.0.any_sent.load(Ordering::Relaxed)
     }
@@ -56,7 +53,6 @@ impl Writes {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// As many, all of them sent.
     #[cfg(test)]
     pub(crate) fn of(created: usize) -> Self {
         let (created, any_sent) = (created.into(), true.into());

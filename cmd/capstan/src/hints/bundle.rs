@@ -2,7 +2,7 @@
 
 use std::{error::Error, io::ErrorKind};
 
-use repository::{BundleError, BundleFlaw};
+use bundle::{BundleError, BundleFlaw};
 
 use super::rules::as_error;
 
@@ -11,6 +11,9 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
     let hint = match error {
         BundleError::Exists { .. } => {
             "look at what is there; `--force` puts the content of the bundle in its place"
+        }
+        BundleError::TagTaken { .. } => {
+            "publish it under a new version, or let the tag stand for it with `--force`"
         }
         BundleError::Unsent { .. } => {
             "what has arrived stays there, and is not sent again when you run it again"

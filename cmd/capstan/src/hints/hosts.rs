@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use repository::{CertificateFacts, CertificateProblem, Failure, Quota, RequestError, UntrustedCertificate};
+use transport::{CertificateFacts, CertificateProblem, Failure, Quota, RequestError, UntrustedCertificate};
 
 /// What to do about a request that failed.
 pub(super) fn hints(error: &RequestError) -> Vec<String> {
@@ -150,7 +150,7 @@ fn in_words(wait: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use repository::{CaBundle, Credential, Secret};
+    use transport::{CaBundle, Credential, Secret};
 
     use super::*;
 

@@ -1,11 +1,10 @@
 use std::error::Error;
 
 use apply::{EngineError, LeaseError, WriteError};
-use management::{
-    DiscoverError, LifecycleError, MoveError, RenderError, ResolveError, RolloutError, StatusError,
-    WorkloadKubeconfigError,
-};
-use repository::BundleError;
+use bundle::BundleError;
+use management::{LifecycleError, RenderError, ResolveError, StatusError};
+use mover::MoveError;
+use workload::{DiscoverError, RolloutError, WorkloadKubeconfigError};
 
 use super::rules::as_error;
 
@@ -27,6 +26,11 @@ fn passed_on<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 's
         .or_else(|| as_error::<RolloutError>(error).and_then(of_rollout))
         .or_else(|| match as_error(error) {
             Some(BundleError::Repository(inner)) => Some(inner),
+            Some(BundleError::Transport(inner)) => Some(inner),
+            _ => None,
+        })
+        .or_else(|| match as_error(error) {
+            Some(repository::Error::Transport(inner)) => Some(inner),
             _ => None,
         })
         .or_else(|| match as_error(error) {
@@ -116,7 +120,7 @@ fn of_rollout(error: &RolloutError) -> Option<&(dyn Error + 'static)> {
 
 #[cfg(test)]
 mod tests {
-    use management::{ContractError, Problem, Problems};
+    use inventory::{ContractError, Problem, Problems};
 
     use crate::hints::{for_error, members};
 

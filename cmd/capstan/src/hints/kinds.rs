@@ -1,12 +1,14 @@
 use std::error::Error;
 
 use apply::{ApiError, InUse, LeaseError};
-use management::{DescribeError, InvalidResource, JournalError, MoveError, RolloutError, UnfinishedRun};
+use management::UnfinishedRun;
+use mover::{JournalError, MoveError};
 use provider::{
     MissingValues, ReleaseError,
     config::{ConfigError, UnknownProvider},
 };
 use repository::NotAsLocked;
+use workload::{DescribeError, InvalidResource, RolloutError};
 
 use super::{inner::innermost, rules::as_error};
 use crate::{
@@ -68,6 +70,6 @@ mod tests {
         let taken_over = || JournalError::TakenOver;
         assert_eq!(kind_of(&taken_over()), Kind::Conflict);
         assert_eq!(kind_of(&MoveError::Journal(taken_over())), Kind::Conflict);
-        assert_eq!(kind_of(&LifecycleError::Contract(management::ContractError::Absent)), Kind::Environment);
+        assert_eq!(kind_of(&LifecycleError::Contract(inventory::ContractError::Absent)), Kind::Environment);
     }
 }

@@ -1,11 +1,11 @@
 use std::error::Error;
 
-use api::{Contract, ProviderId};
+use api::{Contract, ProviderId, output::MovePhase};
 use apply::{Blocker, GroupKind, Health, ObjectKey};
-use management::{
-    ArchiveError, CertManagerError, ContractError, DeleteError, DescribeError, JournalError, KeyError,
-    MoveError, MovePhase, MoveSide, NotReady, Problems, UnfinishedRun, UpgradeError,
-};
+use inventory::{ContractError, Problems};
+use management::{CertManagerError, DeleteError, NotReady, UnfinishedRun, UpgradeError};
+use mover::{ArchiveError, JournalError, KeyError, MoveError, MoveSide};
+use workload::DescribeError;
 
 use super::rules::{as_error, one_of};
 use crate::verbs::r#move::command;

@@ -1,7 +1,9 @@
 use std::error::Error;
 
 use apply::EngineError;
-use management::{DeleteError, LifecycleError, MoveError, NotReady, Problems, RenderError, UpgradeError};
+use inventory::Problems;
+use management::{DeleteError, LifecycleError, NotReady, RenderError, UpgradeError};
+use mover::MoveError;
 
 use super::{inner::innermost, rules::as_error};
 use crate::{events::in_one_line, failure::chain};
@@ -122,7 +124,8 @@ fn each<E: Error + 'static>(errors: &[E]) -> Vec<Member<'_>> {
 #[cfg(test)]
 mod tests {
     use apply::{Impossible, ObjectKey, WriteError};
-    use management::{NotChosen, Problem};
+    use inventory::Problem;
+    use management::NotChosen;
 
     use super::*;
 

@@ -6,17 +6,10 @@ use super::rules::one_of;
 
 pub(super) fn hint(error: &OciError) -> Option<String> {
     Some(match error {
-        OciError::Size { .. } => {
-            "the registry, or something on the way to it, changed the content; nothing of it was used"
-                .to_owned()
-        }
         OciError::NotInIndex { titles, .. } if !titles.is_empty() => {
             format!("it has {}", one_of(titles))
         }
         OciError::Pinned { .. } => "change the tag and the digest in the provider url together".to_owned(),
-        OciError::TagTaken { .. } => {
-            "publish it under a new version, or let the tag stand for it with `--force`".to_owned()
-        }
         OciError::Unsigned { .. } | OciError::SignedByOthers { .. } | OciError::SignatureOfOther { .. } => {
             "nothing of it was used; it is checked because its entry in clusterctl.yaml says `verify`"
                 .to_owned()

@@ -1,6 +1,7 @@
 use std::error::Error;
 
 use repository::Error as RepositoryError;
+use transport::Error as TransportError;
 
 use super::{
     hosts,
@@ -11,9 +12,11 @@ use super::{
 const SHOWN: usize = 5;
 
 pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
+    if let Some(error) = as_error::<TransportError>(error) {
+        return of_transport(error);
+    }
     let Some(error) = as_error::<RepositoryError>(error) else { return Vec::new() };
     match error {
-        RepositoryError::Request(request) => hosts::hints(request),
         RepositoryError::NoRelease { version, available, .. } => {
             let same = available
                 .iter()
@@ -33,27 +36,37 @@ pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
         RepositoryError::EmptySeries { listed_by, .. } => {
             vec![format!("name a version behind a colon, such as `{listed_by}`")]
         }
-        RepositoryError::Offline { .. } | RepositoryError::DamagedOffline { .. } => vec![
+        RepositoryError::NotAsLocked(refused) => super::lock::hints(refused),
+        RepositoryError::Oci(error) => super::registry::hint(error).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn of_transport(error: &TransportError) -> Vec<String> {
+    match error {
+        TransportError::Request(request) => hosts::hints(request),
+        TransportError::Offline { .. } | TransportError::DamagedOffline { .. } => vec![
             "run the same once with a connection and without `--offline` or `CAPSTAN_OFFLINE`, or name a local \
              repository in clusterctl.yaml"
                 .to_owned(),
         ],
-        RepositoryError::NewerStore { .. } | RepositoryError::ForeignStore { .. } => {
+        TransportError::NewerStore { .. } | TransportError::ForeignStore { .. } => {
             vec!["name a folder of its own with `CAPSTAN_CACHE_DIR`, or under `cache` in clusterctl.yaml".to_owned()]
         }
-        RepositoryError::NotAsLocked(refused) => super::lock::hints(refused),
-        RepositoryError::Oci(error) => super::registry::hint(error).into_iter().collect(),
-        RepositoryError::CaFile { named_by, .. } => {
+        TransportError::Size { .. } => vec![
+            "the registry, or something on the way to it, changed the content; nothing of it was used".to_owned(),
+        ],
+        TransportError::CaFile { named_by, .. } => {
             vec![format!("{named_by} takes a file of PEM certificates")]
         }
-        RepositoryError::CredentialHelper { named_by, .. } => vec![format!(
+        TransportError::CredentialHelper { named_by, .. } => vec![format!(
             "`{}` names the program; log in again, or set `username` and `password` under `hosts` in clusterctl.yaml",
             named_by.display()
         )],
-        RepositoryError::CredentialFile { .. } => {
+        TransportError::CredentialFile { .. } => {
             vec!["log in again with `docker login` or `podman login`, which write it anew".to_owned()]
         }
-        RepositoryError::Digest { .. } => {
+        TransportError::Digest { .. } => {
             vec!["nothing of it was used; find out whether the host, or something on the way to it, changed it".to_owned()]
         }
         _ => Vec::new(),

@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use apply::ObjectKey;
-use management::{InvalidResource, RolloutError};
+use workload::{InvalidResource, RolloutError};
 
 use super::rules::{as_error, one_of};
 

@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use management::{KubeconfigOf, WorkloadKubeconfigError};
+use workload::{KubeconfigOf, WorkloadKubeconfigError};
 
 use super::rules::{as_error, one_of};
 use crate::settings::{EntryConflict, WorkloadContextError};

@@ -1,12 +1,14 @@
 use std::{
     cell::RefCell,
-    collections::HashMap,
+    collections::{BTreeMap, BTreeSet, HashMap},
     fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use kustomize::{Resolved, Tree, TreeError, TreePath};
+use kustomize::{Answers, Build, MemoryTree, Resolved, Tree, TreeError, TreePath};
+
+use super::layer::OPTIONS;
 
 /// The disk as a build sees it: absolute paths, links followed, each file read once.
 pub(super) struct DiskTree {
@@ -16,7 +18,6 @@ pub(super) struct DiskTree {
 }
 
 impl DiskTree {
-    /// Takes the largest file that is read.
     pub(super) fn new(max_file_bytes: u64) -> Self {
         Self { max_file_bytes, places: RefCell::default(), files: RefCell::default() }
     }
@@ -83,7 +84,6 @@ pub(super) fn tree_path(path: &Path) -> Option<TreePath> {
     Some(TreePath::new(text))
 }
 
-/// Where a path of the tree is on the disk.
 pub(super) fn disk_path(path: &TreePath) -> PathBuf {
     let text = path.as_str();
     PathBuf::from(if cfg!(windows) { text.trim_start_matches('/') } else { text })
@@ -127,4 +127,41 @@ mod tests {
         let told = DiskTree::new(LIMIT).read(&path).unwrap_err().to_string();
         assert!(told.ends_with("it is larger than 10 bytes"), "{told}");
     }
+}
+
+pub(super) struct Recorded<T> {
+    tree: T,
+    read: RefCell<BTreeMap<TreePath, Arc<[u8]>>>,
+}
+
+impl<T> Recorded<T> {
+    pub(super) fn new(tree: T) -> Self {
+        Self { tree, read: RefCell::default() }
+    }
+
+    /// All files that were read, by their canonical paths.
+    pub(super) fn into_read(self) -> BTreeMap<TreePath, Arc<[u8]>> {
+        self.read.into_inner()
+    }
+}
+
+impl<T: Tree> Tree for Recorded<T> {
+    fn resolve(&self, path: &TreePath) -> Result<Resolved, TreeError> {
+        self.tree.resolve(path)
+    }
+
+    fn read(&self, path: &TreePath) -> Result<Arc<[u8]>, TreeError> {
+        let bytes = self.tree.read(path)?;
+        self.read.borrow_mut().insert(path.clone(), Arc::clone(&bytes));
+        Ok(bytes)
+    }
+}
+
+/// The files of a tree that the layer in this folder finds.
+pub(crate) fn found_by_layer(tree: MemoryTree, folder: &TreePath) -> BTreeSet<TreePath> {
+    let tree = Recorded::new(tree);
+    let build = Build { tree: &tree, answers: &Answers::new(), options: OPTIONS };
+    // Without what it is laid over there is much that does not fit; each file is looked for all the same.
+    let _ = build.run(folder);
+    tree.into_read().into_keys().collect()
 }

@@ -3,11 +3,12 @@ use std::{collections::BTreeSet, path::Path};
 use futures::{StreamExt as _, stream};
 use kustomize::{Answer, Answers, Checkout, Remote, Request, TreePath, Way};
 use repository::{
-    Context, NamedBy,
+    Context,
     git::{Clones, LocalChanges, Remote as GitRemote, RemoteUrl},
 };
 
 use tempfile::TempDir;
+use transport::NamedBy;
 
 use super::{
     disk::tree_path,
@@ -16,12 +17,10 @@ use super::{
 };
 use crate::{Environment, Failure, Within as _, failure::Kind, session::Session, ui::Messages};
 
-/// So many requests are answered side by side.
 const MOST_AT_ONCE: usize = 8;
 /// Files of commits, in the folder of the clone they come from: they go when it goes.
 const TREES: &str = "trees";
 
-/// What was fetched so far.
 #[derive(Default)]
 pub(super) struct Fetched {
     pub(super) answers: Answers,
@@ -32,8 +31,6 @@ pub(super) struct Fetched {
 
 impl Fetched {
     /// Answers all requests; what cannot be fetched is an answer too.
-    /// # Errors
-    /// When no temporary folder can be made for charts.
     pub(super) async fn add(
         &mut self,
         wanted: BTreeSet<Request>,
@@ -67,7 +64,6 @@ impl Fetched {
     }
 }
 
-/// What it takes to fetch.
 pub(super) struct Fetcher {
     context: Context,
     messages: Messages,
@@ -76,7 +72,6 @@ pub(super) struct Fetcher {
 }
 
 impl Fetcher {
-    /// Renders no charts.
     pub(super) fn new(context: Context, session: &Session) -> Self {
         let (messages, environment) = (session.messages().clone(), session.environment().clone());
         Self { context, messages, environment, helm: None }
@@ -87,9 +82,6 @@ impl Fetcher {
         Self { helm, ..self }
     }
 
-    /// Fetches the folder where a build begins.
-    /// # Errors
-    /// When it cannot be fetched, or is a file.
     pub(super) async fn start(&self, remote: &Remote) -> Result<Start, Failure> {
         let shown = remote.shown();
         let answer = self.remote(remote, NamedBy::User).await;
@@ -116,7 +108,6 @@ impl Fetcher {
         (request, answer)
     }
 
-    /// Tries all that the entry may mean.
     async fn remote(&self, remote: &Remote, named_by: NamedBy) -> Result<Answer, Failure> {
         let mut failures = Vec::new();
         for way in &remote.ways {
@@ -130,7 +121,7 @@ impl Fetcher {
                 Ok(answer) => return Ok(answer),
                 // Whoever asks says of what.
                 Err(failure) => {
-                    failures.push((name, failure.without_naming(&repository::shown_text(url))));
+                    failures.push((name, failure.without_naming(&transport::address::shown_text(url))));
                 }
             }
         }
@@ -161,7 +152,7 @@ impl Fetcher {
     }
 
     async fn check_out(&self, checkout: &Checkout, named_by: NamedBy) -> Result<Answer, Failure> {
-        let shown = repository::shown_text(&checkout.url);
+        let shown = transport::address::shown_text(&checkout.url);
         let url = RemoteUrl::parse(&checkout.url).within(|| format!("`{shown}` is no repository"))?;
         let remote = GitRemote::new(url, named_by, Clones::Kept, &self.context)?;
         let commit = remote.resolve(checkout.reference.as_deref().unwrap_or("HEAD")).await?;

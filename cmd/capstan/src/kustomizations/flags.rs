@@ -19,16 +19,12 @@ pub(crate) struct KustomizationFlags {
     kustomization: Vec<String>,
 }
 
-/// What stands around the flags.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around<'a> {
-    /// The providers the command line names.
     pub(crate) named: &'a [ProviderId],
-    /// What the plan that is carried out was made with.
     pub(crate) planned: &'a [SavedKustomization],
 }
 
-/// What is laid over the providers of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunLayers {
     layers: Layers,
@@ -39,8 +35,6 @@ pub(crate) struct RunLayers {
 impl RunLayers {
     /// The kustomizations of the configuration, those a plan was made with over them, and over these the ones of the command
     /// line. Each is looked at, and what it names elsewhere fetched, when its provider is rendered.
-    /// # Errors
-    /// When the configuration or the lock cannot be read, or a flag names no provider.
     pub(crate) fn of(
         flags: &KustomizationFlags,
         around: Around<'_>,
@@ -48,7 +42,7 @@ impl RunLayers {
     ) -> Result<Self, Failure> {
         let config = session.config()?;
         let context = session.repositories()?;
-        let lock = context.settings().lock.clone();
+        let lock = context.releases().lock.clone();
         let fetcher = Arc::new(Fetcher::new(context, session));
         let mut all = Self { layers: lazily(&config, lock.as_ref(), &fetcher)?, flagged: Vec::new() };
         for (id, place) in chosen(flags, around, &config)? {
@@ -62,7 +56,6 @@ impl RunLayers {
         Ok(all)
     }
 
-    /// For the libraries.
     pub(crate) fn get(&self) -> &Layers {
         &self.layers
     }
@@ -86,8 +79,6 @@ impl RunLayers {
 }
 
 /// The kustomizations of the configuration, for whoever reads as if there were no lock.
-/// # Errors
-/// When the configuration cannot be read.
 pub(crate) fn configured(config: &Config, context: Context, session: &Session) -> Result<Layers, Failure> {
     lazily(config, None, &Arc::new(Fetcher::new(context, session)))
 }
@@ -142,7 +133,6 @@ fn chosen(
     Ok(all)
 }
 
-/// Which provider a value of the flag is for, and the folder.
 fn resolve<'f>(
     flag: &'f str,
     named: &[ProviderId],

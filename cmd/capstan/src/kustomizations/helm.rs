@@ -6,25 +6,21 @@ use std::{
 };
 
 use kustomize::{Answer, ChartPull, ChartTemplate, ChartValues};
-use repository::{Context, Digest, Network};
+use repository::Context;
 use tokio::process::Command;
+use transport::{Digest, Digester, Network};
 
-use super::{
-    chart_cache,
-    disk::{disk_path, tree_path},
-};
+use super::disk::{disk_path, tree_path};
 use crate::{Environment, Failure, failure::Kind};
 
 /// The `helm` program, and what it is told beside what kustomizations say.
 #[derive(Clone, Debug)]
 pub(crate) struct HelmProgram {
-    /// Name or path.
     pub(crate) command: String,
     /// `--api-versions`, where a chart names none.
     pub(crate) api_versions: Vec<String>,
     /// `--kube-version`, where a chart names none.
     pub(crate) kube_version: Option<String>,
-    /// Whether it tells what it does.
     pub(crate) debug: bool,
 }
 
@@ -48,12 +44,10 @@ impl<'a> Helm<'a> {
     }
 
     /// Fetches a chart: one of a version once, into the cache.
-    /// # Errors
-    /// When it is not there and no connection may be made; what `helm` says.
     pub(super) async fn pull(&self, pull: &ChartPull) -> Result<Answer, Failure> {
         refuse_flag(&pull.name)?;
         let kept = self.kept(pull)?;
-        if let Some(kept) = kept.as_deref().filter(|kept| chart_cache::is_whole(kept, &pull.name)) {
+        if let Some(kept) = kept.as_deref().filter(|kept| is_whole(kept, &pull.name)) {
             return folder(kept, &pull.name);
         }
         if self.context.settings().network == Network::Forbidden {
@@ -82,21 +76,18 @@ impl<'a> Helm<'a> {
         }
         self.run(arguments, &pull.config_home).await?;
         let Some(kept) = kept else { return folder(&fresh.keep(), &pull.name) };
-        chart_cache::seal(fresh.path(), &pull.name)?;
-        if !chart_cache::is_whole(&kept, &pull.name) {
+        seal(fresh.path(), &pull.name)?;
+        if !is_whole(&kept, &pull.name) {
             // Where it cannot be removed, the rename says so.
             let _ = fs::remove_dir_all(&kept);
         }
         match fs::rename(fresh.path(), &kept) {
-            Err(error) if !chart_cache::is_whole(&kept, &pull.name) => Err(error.into()),
+            Err(error) if !is_whole(&kept, &pull.name) => Err(error.into()),
             // Another run has just put it there.
             _ => folder(&kept, &pull.name),
         }
     }
 
-    /// Renders a chart.
-    /// # Errors
-    /// What `helm` says.
     pub(super) async fn template(&self, chart: &ChartTemplate) -> Result<Answer, Failure> {
         refuse_flag(&chart.release)?;
         let release = if chart.release.is_empty() { "--generate-name" } else { &chart.release };
@@ -194,4 +185,39 @@ fn folder(home: &Path, name: &str) -> Result<Answer, Failure> {
         (Some(top), Some(root)) => Ok(Answer::Folder { top, root }),
         _ => Err(Failure::new(Kind::Environment, format!("what was fetched holds no chart `{name}`"))),
     }
+}
+
+/// The file with the digest, in the folder that holds the chart.
+const DIGEST_FILE: &str = ".digest";
+
+/// Writes the digest of a chart that was fetched.
+fn seal(home: &Path, name: &str) -> io::Result<()> {
+    fs::write(home.join(DIGEST_FILE), digest_of(&home.join(name))?.to_string())
+}
+
+/// True if the chart is there and has the digest that was written when it was fetched.
+fn is_whole(home: &Path, name: &str) -> bool {
+    let sealed = fs::read_to_string(home.join(DIGEST_FILE)).ok().and_then(|text| text.parse::<Digest>().ok());
+    sealed.is_some_and(|sealed| digest_of(&home.join(name)).is_ok_and(|found| found == sealed))
+}
+
+/// The digest of the paths and the contents of all files of a folder.
+fn digest_of(folder: &Path) -> io::Result<Digest> {
+    let mut files = Vec::new();
+    add_files(folder, &mut files)?;
+    files.sort_unstable();
+    let mut all = Digester::default();
+    for file in files {
+        let name = file.strip_prefix(folder).unwrap_or(&file).to_string_lossy();
+        all.update(format!("{} {name}\0", Digest::of(&fs::read(&file)?)).as_bytes());
+    }
+    Ok(all.finish())
+}
+
+fn add_files(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() { add_files(&entry.path(), files)? } else { files.push(entry.path()) }
+    }
+    Ok(())
 }

@@ -9,22 +9,18 @@ use std::{
 
 use bytes::Bytes;
 use futures::future::{LocalBoxFuture, ready};
-use kustomize::{
-    Answer, Answers, Beneath, Build, BuildErrors, Options, Outcome, PatchProblem, Problem, ProblemKind,
-    Reorder, Request, TreePath,
-};
+use kustomize::{Answer, Answers, BaseObjects, Build, Options, Problem, Reorder, Report, Request, TreePath};
 use manifest::{Object, provenance::Trace};
 use provider::{Layer, LayerError, Layered, LazyLayer};
 use repository::LockSettings;
 use tokio::sync::OnceCell;
 
 use super::{
-    disk::DiskTree,
+    disk::{DiskTree, Recorded},
     distinct,
     fetch::{Fetched, Fetcher},
     place::FileNames,
-    recorded::Recorded,
-    run::{Building, Pass, Place, Start},
+    run::{Building, Place, Start},
     shown_place,
 };
 use crate::{Failure, session::Session};
@@ -35,7 +31,6 @@ pub(crate) struct KustomizationLayer {
     place: String,
     start: Result<Start, LayerFault>,
     answers: Answers,
-    /// What to do about that which could not be fetched.
     hints: Vec<String>,
     reviewed: Option<Reviewed>,
     names: FileNames,
@@ -43,14 +38,12 @@ pub(crate) struct KustomizationLayer {
     is_used: AtomicBool,
 }
 
-/// Why there is nothing to build.
 #[derive(Clone, Debug)]
 struct LayerFault {
     problem: String,
     hints: Vec<String>,
 }
 
-/// What a layer must be.
 #[derive(Clone, Debug)]
 pub(super) struct Reviewed {
     pub(super) lock: Arc<LockSettings>,
@@ -85,8 +78,6 @@ impl KustomizationLayer {
     }
 
     /// One for a cluster template. Templates of one's own are in no lock, and neither is this.
-    /// # Errors
-    /// When the configuration cannot be read; `interrupted`.
     pub(crate) fn of_template(place: &str, session: &Session) -> Result<Self, Failure> {
         let fetcher = Fetcher::new(session.repositories()?, session);
         session.block_on(async { Ok::<_, Failure>(Self::prepare(place, None, &fetcher).await) })
@@ -102,7 +93,7 @@ impl KustomizationLayer {
 
     fn check(&self, errors: &[Problem], warnings: &[Problem]) -> Result<(), LayerError> {
         let problems = distinct(errors).into_iter();
-        let unmatched = distinct(warnings).into_iter().filter(|it| is_unmatched(it));
+        let unmatched = distinct(warnings).into_iter().filter(|it| it.is_unmatched_target());
         let problems: Vec<String> = problems.chain(unmatched).map(|it| self.text(it)).collect();
         if problems.is_empty() { Ok(()) } else { Err(self.unfit(problems, self.hints.clone())) }
     }
@@ -120,7 +111,6 @@ impl KustomizationLayer {
     }
 }
 
-/// Where the build begins, with all it names elsewhere fetched.
 async fn start(
     place: &str,
     max_file_bytes: u64,
@@ -133,7 +123,9 @@ async fn start(
         Place::Elsewhere(remote) => fetcher.start(&remote).await?,
     };
     let building = Building { tree: &tree, start: &start, options: OPTIONS };
-    if let Pass::Wants(wanted) = building.pass(&fetched.answers) {
+    if let Err(Report { wanted, .. }) = building.pass(&fetched.answers)
+        && !wanted.is_empty()
+    {
         // What is wrong is found again when it is built onto objects.
         let _ = building.fetch(wanted, fetched, fetcher).await?;
     }
@@ -169,7 +161,6 @@ impl LazyKustomization {
         if path.is_dir() { path.display().to_string() } else { self.place.clone() }
     }
 
-    /// Whether it was applied to anything.
     pub(super) fn is_used(&self) -> bool {
         self.layer.get().is_some_and(|layer| layer.is_used.load(Ordering::Relaxed))
     }
@@ -211,15 +202,15 @@ impl Layer for KustomizationLayer {
         let tree = Recorded::new(DiskTree::new(self.max_file_bytes));
         let options = Options { trace: Trace::of(&objects), ..OPTIONS };
         let build = Build { tree: &tree, answers: &self.answers, options };
-        let beneath = Beneath { objects, name: file.to_owned() };
-        let mut output = match build.run_onto(&start.folder, start.top.as_ref(), beneath) {
-            Ok(Outcome::Built(output)) => output,
-            Ok(Outcome::Wants(_)) => {
+        let base = BaseObjects { objects, name: file.to_owned() };
+        let mut output = match build.run_onto(&start.folder, start.top.as_ref(), base) {
+            Ok(output) => output,
+            Err(report) if !report.wanted.is_empty() => {
                 let problem = "it changed while it was read".to_owned();
                 return Err(self.unfit(vec![problem], Vec::new()));
             }
-            Err(BuildErrors { problems, warnings }) => {
-                self.check(&problems, &warnings)?;
+            Err(report) => {
+                self.check(&report.errors, &report.warnings)?;
                 return Err(self.unfit(Vec::new(), Vec::new()));
             }
         };
@@ -236,10 +227,6 @@ impl Layer for KustomizationLayer {
 
 fn not_as_locked(place: &str, source: repository::Error) -> LayerError {
     LayerError::NotAsLocked { place: place.to_owned(), source: Box::new(source) }
-}
-
-fn is_unmatched(problem: &Problem) -> bool {
-    matches!(problem.kind, ProblemKind::Patch(PatchProblem::Unmatched))
 }
 
 /// Stands where the lock has a kustomization and the run has none.

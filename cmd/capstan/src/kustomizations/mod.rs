@@ -6,19 +6,17 @@
 //!                  └───────────────────────────── answers ◄────────────────────────────────┘
 //! ```
 
-mod chart_cache;
 mod disk;
 mod fetch;
 mod flags;
 mod helm;
 mod layer;
 mod place;
-mod recorded;
 mod run;
 
+pub(crate) use disk::found_by_layer;
 pub(crate) use flags::{Around, KustomizationFlags, RunLayers, configured};
 pub(crate) use helm::HelmProgram;
 pub(crate) use layer::KustomizationLayer;
 pub(crate) use place::{FileNames, distinct, shown_place};
-pub(crate) use recorded::found_by_layer;
 pub(crate) use run::{Built, How, build};

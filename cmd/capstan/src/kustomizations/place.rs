@@ -13,7 +13,7 @@ pub(crate) fn shown_place(place: &str) -> String {
 /// Each problem of a place once, by the first of the ways to it: several overlays may share a base.
 pub(crate) fn distinct(problems: &[Problem]) -> Vec<&Problem> {
     let mut seen = HashSet::new();
-    let key = |it: &Problem| (it.place.files.last().cloned(), it.place.field.clone(), it.kind.to_string());
+    let key = |it: &Problem| (it.place.files.last().cloned(), it.place.field.clone(), it.error.to_string());
     problems.iter().filter(|it| seen.insert(key(it))).collect()
 }
 
@@ -22,12 +22,10 @@ pub(crate) fn distinct(problems: &[Problem]) -> Vec<&Problem> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileNames {
     current: Option<TreePath>,
-    /// By address.
     copies: Vec<(String, TreePath)>,
 }
 
 impl FileNames {
-    /// With no copies.
     pub(crate) fn seen_from(current: &Path) -> Self {
         let current = current.canonicalize().ok().as_deref().and_then(tree_path);
         Self { current, copies: Vec::new() }
@@ -39,7 +37,6 @@ impl FileNames {
         self
     }
 
-    /// The same with what a build was given.
     pub(super) fn with_answers(mut self, answers: &Answers) -> Self {
         let given = answers.iter().filter_map(|(request, answer)| match (request, answer) {
             (Request::Remote(remote), Ok(answer)) => Some((remote.shown(), answer)),

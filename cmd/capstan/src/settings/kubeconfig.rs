@@ -36,62 +36,36 @@ const POD_VARIABLE: &str = "KUBERNETES_SERVICE_HOST";
 /// The context a management cluster is reached by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KubeContext {
-    /// Its name.
     pub(crate) name: String,
     /// The namespace it starts in, when it names one.
     pub(crate) namespace: Option<String>,
 }
 
-/// Why there is no context to use.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KubeconfigError {
-    /// No file in any place that was looked at.
     #[error("there is no kubeconfig")]
-    NotFound {
-        /// The places.
-        looked_at: Vec<PathBuf>,
-    },
-    /// A file that cannot be read, or is no kubeconfig.
+    NotFound { looked_at: Vec<PathBuf> },
     #[error("cannot read the kubeconfig `{}`", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// Files that contradict each other in what they are.
     #[error("cannot merge the kubeconfig `{}` with those before it", path.display())]
     Unmergeable {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: Box<kube::config::KubeconfigError>,
     },
-    /// No current context, and none named.
     #[error("the kubeconfig has no current context")]
-    NoCurrentContext {
-        /// The contexts it has.
-        known: Vec<String>,
-    },
-    /// A context that is not in the files.
+    NoCurrentContext { known: Vec<String> },
     #[error("the kubeconfig has no context `{name}`")]
-    NoSuchContext {
-        /// The name asked for.
-        name: String,
-        /// Names written almost like it.
-        near: Vec<String>,
-        /// All it has.
-        known: Vec<String>,
-    },
-    /// A sandbox that is not there, or does not run.
+    NoSuchContext { name: String, near: Vec<String>, known: Vec<String> },
     #[error("{}", .0.in_one_line())]
     Sandbox(Box<Failure>),
 }
 
 impl KubeFlags {
-    /// Whether a file, a context or a sandbox is named on the command line.
     pub(crate) fn is_given(&self) -> bool {
         self.sandbox.is_some()
             || self.kubeconfig.as_deref().is_some_and(|path| !path.as_os_str().is_empty())
@@ -100,8 +74,6 @@ impl KubeFlags {
 
     /// The context that counts: the one named, else the current one of the merged files. The cluster is not asked,
     /// and the service account of a pod is never taken instead.
-    /// # Errors
-    /// Says which file or context is wrong.
     pub(crate) fn context(&self, environment: &Environment) -> Result<KubeContext, KubeconfigError> {
         self.chosen(&self.read(environment)?)
     }
@@ -109,8 +81,6 @@ impl KubeFlags {
     /// Where the management cluster is reached, and as whom: the context that counts. The service account of a pod is
     /// taken only where nothing is named and there is no kubeconfig at all: a slip must not lead to another cluster.
     /// Source: clusterctl v1.14 client/cluster/proxy.go; differs: there, any fault of the kubeconfig leads to the pod.
-    /// # Errors
-    /// As for the context.
     pub(crate) fn credentials(&self, environment: &Environment) -> Result<Credentials, KubeconfigError> {
         let config = match self.read(environment) {
             Err(error) if self.leads_to_pod(&error, environment) => return Ok(Credentials::InCluster),
@@ -121,8 +91,6 @@ impl KubeFlags {
     }
 
     /// The namespace a verb works in: the one that is given, else that of the context, else `default`.
-    /// # Errors
-    /// As for the context, where no namespace is given.
     pub(crate) fn namespace(
         &self,
         given: Option<&str>,
@@ -193,7 +161,6 @@ impl KubeFlags {
     }
 }
 
-/// The kubeconfig of a sandbox that runs.
 fn of_sandbox(name: &str, environment: &Environment) -> Result<PathBuf, Failure> {
     let make = || format!("make it with `capstan sandbox start {name}`");
     let folder = Home::of(environment)?.existing(name).map_err(|failure| failure.hint(make()))?;

@@ -1,12 +1,14 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
 
 use manifest::yaml::{self, Limits};
 use serde_json::{Map, Value, json};
 
-use super::{kubeconfig::own_file, kubeconfig_lock::KubeconfigLock};
+use super::kubeconfig::own_file;
 use crate::{Environment, Failure, failure::Kind, ui::write_private_file};
 
 /// The lists of a kubeconfig whose entries have names.
@@ -15,8 +17,6 @@ const LISTS: [&str; 3] = ["clusters", "users", "contexts"];
 /// Adds the entries of a kubeconfig of ours to that of the user, in place of entries of the same names, and makes its
 /// context the current one. Everything else in the file is kept as data; comments are not.
 /// Returns the file.
-/// # Errors
-/// Names the file that cannot be read or written; it is as it was then.
 pub(crate) fn merge_kubeconfig(ours: &Path, environment: &Environment) -> Result<PathBuf, Failure> {
     let theirs = own_file(environment).ok_or_else(|| {
         Failure::new(Kind::Environment, "there is no kubeconfig to add to")
@@ -44,8 +44,6 @@ pub(crate) fn merge_kubeconfig(ours: &Path, environment: &Environment) -> Result
 /// Takes the entries out again, when the user in them still is the one that was added. The address may be of another
 /// start by now, and the context may have got a namespace: they go all the same.
 /// Returns the file when something was taken out.
-/// # Errors
-/// As for merging.
 pub(crate) fn unmerge_kubeconfig(ours: &Path, environment: &Environment) -> Result<Option<PathBuf>, Failure> {
     let Some(theirs) = own_file(environment).filter(|theirs| theirs != ours) else { return Ok(None) };
     let (Some(added), true) = (read(ours)?, theirs.exists()) else { return Ok(None) };
@@ -67,27 +65,20 @@ pub(crate) fn unmerge_kubeconfig(ours: &Path, environment: &Environment) -> Resu
     Ok((change == Change::Made).then_some(theirs))
 }
 
-/// The result of editing a kubeconfig.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// The document differs and is written.
     Made,
-    /// The document is not written.
     None,
 }
 
 /// Reads a kubeconfig, edits it and writes it back under the lock that kubectl takes, so that parallel edits of one file
 /// all arrive. A missing file starts empty.
-/// # Errors
-/// As for reading, locking, editing and writing; the file keeps its old content then.
 pub(super) fn update(
     path: &Path,
     edit: impl FnOnce(&mut Map<String, Value>) -> Result<Change, Failure>,
 ) -> Result<Change, Failure> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|error| {
-            Failure::new(Kind::Environment, format!("cannot make `{}`", folder.display())).because(&error)
-        })?;
+        fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, &error))?;
     }
     let _lock = KubeconfigLock::take(path)?;
     let mut document = read(path)?.unwrap_or_else(empty);
@@ -99,7 +90,6 @@ pub(super) fn update(
     Ok(change)
 }
 
-/// A kubeconfig with nothing in it.
 fn empty() -> Map<String, Value> {
     let document = json!({"apiVersion": "v1", "kind": "Config", "preferences": {}});
     document.as_object().cloned().unwrap_or_default()
@@ -139,14 +129,71 @@ pub(super) fn entries_mut<'a>(
     })
 }
 
+/// An edit takes milliseconds, so a lock that stays this long was left behind.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The lock that kubectl takes while it edits a kubeconfig: `FILE.lock` exists as long as the lock is held.
+/// Source: client-go 0.36 tools/clientcmd/config.go `lockFile`; differs: there, a held lock is an error at once.
+#[derive(Debug)]
+struct KubeconfigLock {
+    path: PathBuf,
+}
+
+/// The reason why a kubeconfig could not be locked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KubeconfigLockError {
+    #[error("cannot lock the kubeconfig `{}`: `{}` exists", kubeconfig.display(), lock.display())]
+    Held { kubeconfig: PathBuf, lock: PathBuf },
+    #[error("cannot create the lock file `{}`", lock.display())]
+    NotCreated {
+        lock: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl KubeconfigLock {
+    /// Takes the lock of a kubeconfig; waits while another program holds it.
+    fn take(kubeconfig: &Path) -> Result<Self, KubeconfigLockError> {
+        Self::take_within(kubeconfig, PATIENCE)
+    }
+
+    fn take_within(kubeconfig: &Path, patience: Duration) -> Result<Self, KubeconfigLockError> {
+        let mut lock = kubeconfig.as_os_str().to_owned();
+        lock.push(".lock");
+        let lock = PathBuf::from(lock);
+        let started = Instant::now();
+        loop {
+            match fs::OpenOptions::new().write(true).create_new(true).open(&lock) {
+                Ok(_) => return Ok(Self { path: lock }),
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(KubeconfigLockError::NotCreated { lock, source: error });
+                }
+                Err(_) if started.elapsed() >= patience => {
+                    return Err(KubeconfigLockError::Held { kubeconfig: kubeconfig.to_owned(), lock });
+                }
+                Err(_) => thread::sleep(PAUSE),
+            }
+        }
+    }
+}
+
+impl Drop for KubeconfigLock {
+    fn drop(&mut self) {
+        // A lock that somebody removed is free already.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const OURS: &str = r#"{"apiVersion":"v1","kind":"Config","current-context":"lab",
-        "clusters":[{"name":"lab","cluster":{"server":"https://127.0.0.1:1"}}],
-        "users":[{"name":"lab","user":{"token":"t"}}],
-        "contexts":[{"name":"lab","context":{"cluster":"lab","user":"lab"}}]}"#;
+    "clusters":[{"name":"lab","cluster":{"server":"https://127.0.0.1:1"}}],
+    "users":[{"name":"lab","user":{"token":"t"}}],
+    "contexts":[{"name":"lab","context":{"cluster":"lab","user":"lab"}}]}"#;
     const THEIRS: &str = "apiVersion: v1
 clusters:
 - cluster:
@@ -208,5 +255,18 @@ kind: Config
         let (_folder, ours, environment) = world("clusters: text\n");
         assert!(merge_kubeconfig(&ours, &environment).is_err());
         assert_eq!(fs::read_to_string(own_file(&environment).unwrap()).unwrap(), "clusters: text\n");
+    }
+
+    #[test]
+    fn a_lock_left_behind_is_named_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (kubeconfig, lock) = (folder.path().join("config"), folder.path().join("config.lock"));
+        fs::write(&lock, "").unwrap();
+        let error = KubeconfigLock::take_within(&kubeconfig, Duration::ZERO).unwrap_err();
+        assert!(matches!(error, KubeconfigLockError::Held { lock: named, .. } if named == lock));
+        assert!(lock.exists());
+        fs::remove_file(&lock).unwrap();
+        drop(KubeconfigLock::take_within(&kubeconfig, Duration::ZERO).unwrap());
+        assert!(!lock.exists());
     }
 }

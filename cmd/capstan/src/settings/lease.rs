@@ -4,7 +4,9 @@ use std::{sync::Arc, time::SystemTime};
 
 use apply::{ApiError, Lease, LeaseError, LeaseHolder, LeaseRequest, WhenHeld};
 use futures::future::join_all;
-use management::{ManagementCluster, MoveError, OnUnfinished};
+use inventory::ManagementCluster;
+use management::OnUnfinished;
+use mover::MoveError;
 
 use crate::{Failure, failure::Kind, process, session::Session, ui::confirm};
 
@@ -43,9 +45,6 @@ impl UnfinishedFlags {
 impl LeaseFlags {
     /// Runs work on clusters under the leases of all of them, acquired in an order that does not depend on the roles of the
     /// clusters. The work gets handles of the clusters in the order they were given.
-    /// # Errors
-    /// That a lease is held, that two of the clusters are one, or the failure of the work; if a lease was lost on the way,
-    /// the failure says so.
     pub(crate) fn hold<T>(
         &self,
         verb: &str,
@@ -57,8 +56,6 @@ impl LeaseFlags {
     }
 
     /// The same for work that is refused while some other run is unfinished: that is looked at before this run waits.
-    /// # Errors
-    /// As for the other, and the refusal.
     pub(crate) fn hold_unless<T>(
         &self,
         verb: &str,

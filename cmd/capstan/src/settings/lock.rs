@@ -8,7 +8,6 @@ use repository::{Lock, LockError, LockSettings, Unlocked};
 use super::{Source, source};
 use crate::{Environment, Failure, Within as _, cli::Globals, failure::Kind};
 
-/// What is written in place of a path to go without a lock.
 const OFF: &str = "off";
 
 /// The file of the lock, whether it is there or not: the one that is named, else the one beside the configuration file,
@@ -28,8 +27,6 @@ pub(crate) fn lock_file(globals: &Globals, environment: &Environment) -> Option<
 }
 
 /// Reads a lock; none when there is no such file.
-/// # Errors
-/// Names the file that cannot be read or used.
 pub(crate) fn read_lock(path: &Path) -> Result<Option<Lock>, Failure> {
     let unusable = || format!("cannot use the lock `{}`", path.display());
     let text = match fs::read_to_string(path) {
@@ -50,9 +47,6 @@ pub(crate) fn read_lock(path: &Path) -> Result<Option<Lock>, Failure> {
     Ok(Some(lock))
 }
 
-/// The lock that holds for this run.
-/// # Errors
-/// As for reading it; and when it must be there and is not.
 pub(crate) fn lock_settings(
     globals: &Globals,
     environment: &Environment,

@@ -1,13 +1,13 @@
 use std::time::Duration;
 
 use apply::{Connection, EventSink, Server, ServerSettings};
-use management::ManagementCluster;
+use inventory::ManagementCluster;
 
 use super::{KubeFlags, KubeconfigError, kubeconfig::CLUSTER_HEADING};
 use crate::{
     Environment, Failure,
     events::{ApiWarnings, ClusterEvents, ProgressFormat},
-    platform,
+    program,
     session::Session,
 };
 
@@ -37,8 +37,6 @@ pub(crate) struct PaceFlags {
 const MOST_IN_FLIGHT: usize = 256;
 
 impl PaceFlags {
-    /// # Errors
-    /// Names the flag that cannot be used.
     fn settings(&self) -> Result<ServerSettings, Failure> {
         let max_in_flight = match self.max_in_flight {
             None => ServerSettings::default().max_in_flight,
@@ -55,8 +53,6 @@ impl PaceFlags {
 }
 
 /// The management cluster of the kubeconfig, connected. Nothing is asked of it yet.
-/// # Errors
-/// Says which flag, file, context or credential plugin is wrong.
 pub(crate) fn management_cluster(
     kube: &KubeFlags,
     pace: &PaceFlags,
@@ -66,8 +62,6 @@ pub(crate) fn management_cluster(
 }
 
 /// The same without some of the warnings of its server.
-/// # Errors
-/// As for the other.
 pub(crate) fn management_cluster_hiding(
     kube: &KubeFlags,
     pace: &PaceFlags,
@@ -81,8 +75,6 @@ pub(crate) fn management_cluster_hiding(
 
 /// The same for a verb that shows by itself whether its server answers: nothing is tried again, and one answer takes no
 /// longer than `patience`.
-/// # Errors
-/// As for the others.
 pub(crate) fn management_cluster_to_watch(
     kube: &KubeFlags,
     pace: &PaceFlags,
@@ -100,8 +92,6 @@ pub(crate) fn management_cluster_to_watch(
 }
 
 /// The same for a verb that can do without: it is not waited for long.
-/// # Errors
-/// As for the other.
 pub(crate) fn management_cluster_if_near(
     kube: &KubeFlags,
     session: &Session,
@@ -131,8 +121,6 @@ fn connect(
 }
 
 /// The same for completion, which says nothing and waits for nobody.
-/// # Errors
-/// As for the others.
 pub(crate) async fn silent_cluster(
     kube: &KubeFlags,
     environment: &Environment,
@@ -151,8 +139,8 @@ fn connection(kube: &KubeFlags, environment: &Environment) -> Result<Connection,
         user_agent: format!(
             "capstan/{} ({}/{})",
             env!("CARGO_PKG_VERSION"),
-            platform::operating_system(),
-            platform::architecture()
+            program::operating_system(),
+            program::architecture()
         ),
     })
 }

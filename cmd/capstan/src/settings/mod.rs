@@ -9,41 +9,31 @@
 //!
 //! No folder is made and nothing is left behind by looking.
 
-mod config_file;
-mod discovery;
-mod error;
+mod configuration;
 mod kubeconfig;
-mod kubeconfig_lock;
 mod kubeconfig_merge;
 mod lease;
-mod load;
 mod lock;
 mod management_cluster;
 mod output_format;
-mod releases;
 mod repositories;
-mod verbosity;
 mod workload_context;
 mod workload_merge;
 mod xdg;
 
-pub(crate) use config_file::{Source, from_path, source};
-pub(crate) use discovery::{Candidate, candidates};
-pub(crate) use error::SettingsError;
+pub(crate) use configuration::{
+    Candidate, SettingsError, Source, candidates, from_path, load, source, verbosity,
+};
 pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError};
-pub(crate) use kubeconfig_lock::KubeconfigLockError;
-pub(crate) use kubeconfig_merge::{merge_kubeconfig, unmerge_kubeconfig};
+pub(crate) use kubeconfig_merge::{KubeconfigLockError, merge_kubeconfig, unmerge_kubeconfig};
 pub(crate) use lease::{LeaseFlags, UnfinishedFlags};
-pub(crate) use load::load;
 pub(crate) use lock::{lock_file, lock_settings, read_lock};
 pub(crate) use management_cluster::{
     PaceFlags, ServerFlags, management_cluster, management_cluster_hiding, management_cluster_if_near,
     management_cluster_to_watch, silent_cluster,
 };
-pub(crate) use output_format::{OutputFormat, to_json, to_yaml};
-pub(crate) use releases::provider_releases;
-pub(crate) use repositories::{overrides, repositories};
-pub(crate) use verbosity::verbosity;
+pub(crate) use output_format::{OutputFlag, OutputFormat, to_json, to_yaml};
+pub(crate) use repositories::{overrides, provider_releases, repositories};
 pub(crate) use workload_context::{UnsafeFields, WorkloadContext, WorkloadContextError};
 pub(crate) use workload_merge::{EntryConflict, merge_workload};
 pub(crate) use xdg::{config_home, state_home};

@@ -2,21 +2,16 @@ use serde::Serialize;
 
 use crate::{Failure, ui::clean};
 
-/// The forms a result can be printed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
     /// For people; the peer's text where the peer prints.
     Text,
-    /// For scripts.
     Yaml,
-    /// For scripts.
     Json,
 }
 
 impl OutputFormat {
     /// Reads the value of `--output`.
-    /// # Errors
-    /// Names the forms there are.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         match text {
             "text" => Ok(Self::Text),
@@ -42,12 +37,24 @@ impl OutputFormat {
     }
 }
 
-/// Prints a result as json, indented by two.
+/// The flag of verbs that print a result for people or for scripts.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct OutputFlag {
+    /// Output format: text, json or yaml
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+}
+
+impl OutputFlag {
+    pub(crate) fn format(&self) -> Result<OutputFormat, Failure> {
+        OutputFormat::parse(&self.output)
+    }
+}
+
 pub(crate) fn to_json(result: &impl Serialize) -> Result<String, Failure> {
     Ok(format!("{}\n", serde_json::to_string_pretty(result)?))
 }
 
-/// Prints a result as yaml, keys in order.
 pub(crate) fn to_yaml(result: &impl Serialize) -> Result<String, Failure> {
     Ok(manifest::yaml::write(&serde_json::to_value(result)?))
 }

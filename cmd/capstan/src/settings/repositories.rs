@@ -1,15 +1,20 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use provider::config::{CacheFolder, Config, ConfigError};
-use repository::{
-    CaBundle, Context, CredentialSources, Event, LockSettings, Network, Overrides, ProxySettings, Refresh,
-    Secret, Settings, StoreSettings, git::GitSettings,
+use api::ProviderId;
+use provider::{
+    ProviderReleases,
+    config::{CacheFolder, Config, ConfigError},
+};
+use repository::{Context, LockSettings, Overrides, ReleaseSettings, git::GitSettings};
+use transport::{
+    CaBundle, CredentialSources, Event, Network, ProxySettings, Refresh, Secret, Settings, StoreSettings,
 };
 
 use super::xdg::{cache_home, config_home};
 use crate::{
-    Environment,
+    Environment, Failure,
     cli::Globals,
+    session::Session,
     ui::{Messages, in_days},
 };
 
@@ -18,9 +23,6 @@ const HELPER_LIMIT: Duration = Duration::from_mins(1);
 
 /// How provider repositories are reached: credentials, proxies and certificates as configured, events shown on stderr.
 /// `lock` is what every file is checked against. Making it costs nothing; the first request does.
-/// # Errors
-/// When a section of tokens or of hosts cannot be understood, that of the cache holds something else than it must, or
-/// `verify` of a provider something else than a key.
 pub(crate) fn repositories(
     config: &Config,
     globals: &Globals,
@@ -32,17 +34,21 @@ pub(crate) fn repositories(
     let by_host = |section, tokens: BTreeMap<String, String>| {
         tokens.into_iter().filter_map(|(host, text)| Some((host, Secret::new(section, text)?))).collect()
     };
-    Ok(Context::new(Settings {
+    let releases = ReleaseSettings {
+        lock: lock.map(Arc::new),
+        verify_keys: config.signature_keys()?,
+        ..releases_without_config(environment)
+    };
+    let transport = Settings {
         github_token: token("github-token", "GITHUB_TOKEN"),
         gitlab_token: token("gitlab-access-token", "GITLAB_ACCESS_TOKEN"),
         github_enterprise_tokens: by_host("github-enterprise-tokens", config.github_enterprise_tokens()?),
         gitlab_tokens: by_host("gitlab-tokens", config.gitlab_tokens()?),
         hosts: config.hosts()?,
         store: store(config, environment)?,
-        lock: lock.map(Arc::new),
-        verify_keys: config.signature_keys()?,
         ..without_config(globals, environment, messages)
-    }))
+    };
+    Ok(Context::with(transport, releases))
 }
 
 /// The same for the configuration file itself, before anything is configured; it is not kept.
@@ -51,7 +57,8 @@ pub(super) fn for_configuration(
     environment: &Environment,
     messages: &Messages,
 ) -> Context {
-    Context::new(without_config(globals, environment, messages))
+    let transport = without_config(globals, environment, messages);
+    Context::with(transport, releases_without_config(environment))
 }
 
 /// Where files are kept between runs: the variable, else the configuration, else the folder of the platform; nowhere
@@ -77,15 +84,21 @@ fn network(globals: &Globals, environment: &Environment) -> Network {
 fn without_config(globals: &Globals, environment: &Environment, messages: &Messages) -> Settings {
     let messages = messages.clone();
     Settings {
-        goproxy: environment.text("GOPROXY").map(str::to_owned),
         proxy: ProxySettings::from_variables(|name| environment.text(name).map(str::to_owned)),
         network: network(globals, environment),
         refresh: if globals.refresh { Refresh::Everything } else { Refresh::Changing },
         ca_bundles: ca_bundles(globals, environment),
         credentials: credential_sources(environment),
-        git: GitSettings { variables: environment.all(), ..GitSettings::default() },
         events: Some(Arc::new(move |event| show(event, &messages))),
         ..Settings::default()
+    }
+}
+
+fn releases_without_config(environment: &Environment) -> ReleaseSettings {
+    ReleaseSettings {
+        goproxy: environment.text("GOPROXY").map(str::to_owned),
+        git: GitSettings { variables: environment.all(), ..GitSettings::default() },
+        ..ReleaseSettings::default()
     }
 }
 
@@ -120,9 +133,6 @@ fn credential_sources(environment: &Environment) -> CredentialSources {
     }
 }
 
-/// Where files are looked for before the repository.
-/// # Errors
-/// When `overridesFolder` cannot be substituted.
 pub(crate) fn overrides(config: &Config, environment: &Environment) -> Result<Overrides, ConfigError> {
     let configured = config.overrides_folder()?.map(|path| environment.resolve(path));
     let xdg = config_home(environment).map(|folder| folder.join("cluster-api"));
@@ -169,4 +179,12 @@ fn show(event: &Event, messages: &Messages) {
             "going on without the cache: {why}; `CAPSTAN_CACHE_DIR` names another folder, or is `off`"
         )),
     }
+}
+
+/// The releases of a configured provider, overrides in front. Nothing is read yet.
+pub(crate) fn provider_releases(id: &ProviderId, session: &Session) -> Result<ProviderReleases, Failure> {
+    let config = session.config()?;
+    let provider = config.provider(id)??;
+    let overrides = overrides(&config, session.environment())?;
+    Ok(ProviderReleases::open(provider, overrides, &session.repositories()?)?)
 }

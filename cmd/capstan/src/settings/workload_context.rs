@@ -19,9 +19,7 @@ pub(super) struct Entry {
 /// The treatment of fields that make kubectl run commands, read files, use a proxy or trust another certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnsafeFields {
-    /// A kubeconfig with such a field is refused.
     Refused,
-    /// The fields are copied like all others.
     Allowed,
 }
 
@@ -58,34 +56,21 @@ const CONTEXT: Fields = Fields { list: "contexts", safe: &["cluster", "user", "n
 /// The reason why no context can be taken from a text. Holds no values of the text.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WorkloadContextError {
-    /// Bytes that are no text.
     #[error("it is not valid UTF-8")]
     NotText,
-    /// Text that is no YAML.
     #[error("it is not YAML, see line {line}")]
-    NotYaml {
-        /// The line, from 1.
-        line: usize,
-    },
-    /// A part that belongs there.
+    NotYaml { line: usize },
     #[error("it has no {0}")]
     Lacks(&'static str),
-    /// A name that a shell splits or a terminal interprets.
     #[error("the name of its context is empty, starts with `-`, or has blanks or control characters")]
     UnsafeName,
-    /// Fields that the user has not allowed.
     #[error("it has unsafe fields: {}", fields.join(", "))]
-    UnsafeFields {
-        /// Their paths, such as `users[demo].user.exec`.
-        fields: Vec<String>,
-    },
+    UnsafeFields { fields: Vec<String> },
 }
 
 impl WorkloadContext {
     /// Takes the current context of a kubeconfig, or its only one, and the fields that kubectl defines. With another
     /// name, cluster and user are called so too.
-    /// # Errors
-    /// Names the missing part or the unsafe fields; values are secret and stay out of it.
     pub(crate) fn parse(
         content: &[u8],
         name: Option<&str>,
@@ -122,7 +107,6 @@ impl WorkloadContext {
         Ok(workload)
     }
 
-    /// The name of the context.
     pub(crate) fn name(&self) -> &str {
         &self.context.name
     }

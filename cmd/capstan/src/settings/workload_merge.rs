@@ -14,18 +14,13 @@ use crate::{Environment, Failure, Within as _, failure::Kind};
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("another context uses the entry `{list}[{name}]`, or the entry leads to another cluster")]
 pub(crate) struct EntryConflict {
-    /// `clusters`, `users` or `contexts`.
     pub(crate) list: &'static str,
-    /// The name of the entry.
     pub(crate) name: String,
 }
 
 /// Adds a context to a kubeconfig, or renews the credentials of a context that an earlier merge added. The file may be
 /// missing, and is that of the user when none is named. Fields that a user added to the context stay, such as a
 /// namespace; the current context stays, or becomes this one where there is none. Returns the file.
-/// # Errors
-/// When an entry of the same name belongs to another context or cluster, or the file cannot be read or written; the file
-/// keeps its old content then.
 pub(crate) fn merge_workload(
     workload: &WorkloadContext,
     file: &Path,
@@ -76,9 +71,6 @@ struct Joined<'a> {
 }
 
 impl<'a> Joined<'a> {
-    /// The entries to write for a workload cluster.
-    /// # Errors
-    /// Names the first entry that must stay as it is.
     fn entries<'w>(
         &self,
         workload: &'w WorkloadContext,
@@ -121,7 +113,6 @@ impl<'a> Joined<'a> {
         merged
     }
 
-    /// The names of the contexts that use an entry.
     fn contexts_with(&self, list: &'static str, name: &str) -> impl Iterator<Item = &'a str> {
         let documents = std::iter::once(self.document).chain(self.others);
         let contexts = documents.flat_map(|document| items(document, "contexts"));

@@ -7,42 +7,28 @@ use crate::Environment;
 /// folder of the platform. Nothing is created.
 /// Source: clusterctl v1.14 through adrg/xdg 0.5, run; differs: there the folder is created by every command.
 pub(crate) fn config_home(environment: &Environment) -> Option<PathBuf> {
-    let home = environment.home();
-    let set = environment.text("XDG_CONFIG_HOME").map(|text| expand_home(text, home));
-    set.filter(|path| path.is_absolute()).or_else(|| platform_default(environment, home))
+    folder("XDG_CONFIG_HOME", ".config", "Library/Application Support", environment)
 }
 
-/// The folder for what a program keeps between its runs; nothing when neither it nor a home folder is known.
-/// Shape: `XDG_STATE_HOME` counts when it is absolute once `~` and `$HOME` at its start are replaced; else
-/// `~/.local/state`, or where the platform keeps such things. Nothing is created.
+/// The same for files that a program keeps between its runs.
 pub(crate) fn state_home(environment: &Environment) -> Option<PathBuf> {
-    let home = environment.home();
-    let set = environment.text("XDG_STATE_HOME").map(|text| expand_home(text, home));
-    let default = || {
-        if cfg!(any(windows, target_os = "macos")) {
-            platform_default(environment, home)
-        } else {
-            home.map(|home| home.join(".local").join("state"))
-        }
-    };
-    set.filter(|path| path.is_absolute()).or_else(default)
+    folder("XDG_STATE_HOME", ".local/state", "Library/Application Support", environment)
 }
 
-/// The folder for what can be fetched again; nothing when neither it nor a home folder is known.
-/// Shape: `XDG_CACHE_HOME` counts when it is absolute once `~` and `$HOME` at its start are replaced; else `~/.cache`,
-/// or where the platform keeps such things. Nothing is created.
+/// The same for files that can be fetched again.
 pub(crate) fn cache_home(environment: &Environment) -> Option<PathBuf> {
+    folder("XDG_CACHE_HOME", ".cache", "Library/Caches", environment)
+}
+
+fn folder(variable: &str, on_linux: &str, on_macos: &str, environment: &Environment) -> Option<PathBuf> {
     let home = environment.home();
-    let set = environment.text("XDG_CACHE_HOME").map(|text| expand_home(text, home));
-    let default = || {
+    let set = environment.text(variable).map(|text| expand_home(text, home));
+    set.filter(|path| path.is_absolute()).or_else(|| {
         if cfg!(windows) {
-            platform_default(environment, home)
-        } else {
-            let caches = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
-            home.map(|home| home.join(caches))
+            return environment.text("LOCALAPPDATA").map(PathBuf::from);
         }
-    };
-    set.filter(|path| path.is_absolute()).or_else(default)
+        home.map(|home| home.join(if cfg!(target_os = "macos") { on_macos } else { on_linux }))
+    })
 }
 
 fn expand_home(text: &str, home: Option<&Path>) -> PathBuf {
@@ -52,16 +38,6 @@ fn expand_home(text: &str, home: Option<&Path>) -> PathBuf {
             home.join(rest.trim_start_matches('/'))
         }
         _ => PathBuf::from(text),
-    }
-}
-
-fn platform_default(environment: &Environment, home: Option<&Path>) -> Option<PathBuf> {
-    if cfg!(windows) {
-        environment.text("LOCALAPPDATA").map(PathBuf::from)
-    } else if cfg!(target_os = "macos") {
-        home.map(|home| home.join("Library").join("Application Support"))
-    } else {
-        home.map(|home| home.join(".config"))
     }
 }
 

@@ -43,9 +43,7 @@ pub(crate) enum Label {
     Cause,
     /// `usage:`
     Usage,
-    /// A line of the log.
     Log,
-    /// A command as it is typed.
     Command,
 }
 

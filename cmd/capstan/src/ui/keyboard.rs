@@ -1,6 +1,5 @@
 //! Keys that are pressed while something is watched.
 
-/// The reason to look up from a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interruption {
     /// `q` was pressed, or the process was told to end.
@@ -33,7 +32,6 @@ mod on_unix {
 
     use super::Interruption;
 
-    /// The time between two looks at the keys.
     const LOOK: Duration = Duration::from_millis(100);
 
     /// The modes of the terminal before keys were read one by one.
@@ -62,7 +60,6 @@ mod on_unix {
             Some(keyboard)
         }
 
-        /// Returns when there is a reason to look up.
         pub(crate) async fn interruption(&mut self) -> Interruption {
             loop {
                 tokio::select! {

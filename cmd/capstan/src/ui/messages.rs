@@ -7,21 +7,17 @@ use std::{
     },
 };
 
-use api::output::ProgressLine;
+use api::output::ProgressEvent;
 
 use super::{Label, Progress, clean};
 use crate::{failure::Failure, suggested_commands::SuggestedCommands};
 
-/// The form of the error that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorFormat {
-    /// Labelled lines for people.
     Text,
-    /// One JSON object in one line.
     Json,
     /// The same as the last line of `--progress json`.
     ProgressLine,
-    /// A YAML document.
     Yaml,
 }
 
@@ -65,12 +61,10 @@ impl Messages {
         std::mem::replace(&mut current, commands)
     }
 
-    /// Completes the commands that a text suggests.
     pub(crate) fn completed(&self, text: &str) -> String {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner).complete(text).into_owned()
     }
 
-    /// The way commands are suggested in this run.
     pub(crate) fn commands(&self) -> SuggestedCommands {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -80,7 +74,6 @@ impl Messages {
         self.verbosity.fetch_max(level, Ordering::Relaxed);
     }
 
-    /// What has been done, for people; `--quiet` silences it.
     pub(crate) fn status(&self, text: impl AsRef<str>) {
         if !self.quiet {
             self.write(&format!("{}\n", clean(&self.completed(text.as_ref()))));
@@ -106,12 +99,10 @@ impl Messages {
         }
     }
 
-    /// Whether lines of this level are shown; spares making a text nobody sees.
     pub(crate) fn logs(&self, level: u8) -> bool {
         level <= self.verbosity.load(Ordering::Relaxed)
     }
 
-    /// The live line.
     pub(crate) fn progress(&self) -> &Progress {
         &self.progress
     }
@@ -121,14 +112,13 @@ impl Messages {
         self.write(text);
     }
 
-    /// Reports the error that ends the run.
     pub(crate) fn failure(&self, failure: &Failure, format: ErrorFormat) {
         let report = || failure.report(|text| self.completed(text));
         let text = match format {
             ErrorFormat::Text => return self.failure_text(failure),
             ErrorFormat::Json => serde_json::to_string(&report()).map(|line| line + "\n"),
             ErrorFormat::ProgressLine => {
-                serde_json::to_string(&ProgressLine::Error(report())).map(|line| line + "\n")
+                serde_json::to_string(&ProgressEvent::Error(report())).map(|line| line + "\n")
             }
             ErrorFormat::Yaml => serde_json::to_value(report()).map(|value| manifest::yaml::write(&value)),
         };

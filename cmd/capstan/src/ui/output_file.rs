@@ -8,9 +8,7 @@ use std::{
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write `{}`", path.display())]
 pub(crate) struct OutputError {
-    /// The file as it was asked for.
     pub path: PathBuf,
-    /// Why.
     #[source]
     pub source: io::Error,
 }
@@ -19,16 +17,12 @@ pub(crate) struct OutputError {
 /// Shape: a new file gets `mode` (Unix), an existing one keeps its own; a symbolic link stays and what it points to
 /// is replaced; devices and pipes such as `/dev/stdout` are written through. An existing file in a folder that takes no
 /// other file is written in place: there alone a full disk can leave half of it.
-/// # Errors
-/// Names the path; no temporary file stays behind.
 pub(crate) fn write_file_atomically(path: &Path, content: &[u8], mode: u32) -> Result<(), OutputError> {
     write(path, content, Mode::OfNew(mode)).map_err(|source| OutputError { path: path.to_owned(), source })
 }
 
 /// Writes a file that holds secrets as [`write_file_atomically`] does. An existing file also becomes readable by its owner
 /// alone.
-/// # Errors
-/// As for [`write_file_atomically`].
 pub(crate) fn write_private_file(path: &Path, content: &[u8]) -> Result<(), OutputError> {
     write(path, content, Mode::Private).map_err(|source| OutputError { path: path.to_owned(), source })
 }
@@ -38,7 +32,6 @@ pub(crate) fn write_private_file(path: &Path, content: &[u8]) -> Result<(), Outp
 enum Mode {
     /// This mode if the file is new; an existing file keeps its mode.
     OfNew(u32),
-    /// For the owner alone.
     Private,
 }
 

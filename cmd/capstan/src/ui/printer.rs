@@ -37,7 +37,6 @@ impl Printer {
         configure(&mut self.messages);
     }
 
-    /// What goes to stderr.
     pub(crate) fn messages(&self) -> &Messages {
         &self.messages
     }
@@ -47,7 +46,6 @@ impl Printer {
         self.colour
     }
 
-    /// Whether stdout is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
@@ -64,8 +62,6 @@ impl Printer {
 
     /// Writes data.
     /// A reader that has seen enough (`| head`) is no failure: the rest goes nowhere.
-    /// # Errors
-    /// When stdout cannot take it, such as a full disk.
     pub(crate) fn data(&mut self, data: impl AsRef<[u8]>) -> Result<(), Failure> {
         if self.reader_left {
             return Ok(());
@@ -76,8 +72,6 @@ impl Printer {
     }
 
     /// Passes on what was printed so far: somebody waits for it while this run goes on.
-    /// # Errors
-    /// As for `data`.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         if self.reader_left {
             return Ok(());
@@ -86,9 +80,6 @@ impl Printer {
         self.settle(flushed)
     }
 
-    /// Hands the rest of the data over.
-    /// # Errors
-    /// As for `data`.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         self.messages.progress().end();
         self.flush()

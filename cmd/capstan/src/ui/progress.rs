@@ -10,7 +10,6 @@ use super::{clean, in_bytes, in_seconds};
 /// A step that ends sooner than this is never drawn: a flash tells nobody anything.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// How often the live line moves while something is waited for.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
 /// The live line that says what is being waited for; nothing unless stderr is a terminal.
@@ -20,18 +19,14 @@ pub(crate) struct Progress(Option<Arc<Mutex<Step>>>);
 /// Something that is waited for, below the live line.
 #[derive(Clone, Debug)]
 pub(crate) struct WaitLine {
-    /// What, and why it takes so long.
     pub(crate) text: String,
-    /// Since when.
     pub(crate) since: Option<Instant>,
 }
 
 #[derive(Default)]
 struct Step {
     what: String,
-    /// The start of the wait, whatever its steps.
     since: Option<Instant>,
-    /// The start of this step.
     begun: Option<Instant>,
     bytes: u64,
     total: Option<u64>,
@@ -49,7 +44,6 @@ impl Progress {
         self.0.is_some()
     }
 
-    /// Says what is waited for from now on.
     pub(crate) fn begin(&self, what: &str) {
         self.with(|step| {
             let since = step.since.or_else(|| Some(Instant::now()));
@@ -72,7 +66,6 @@ impl Progress {
         });
     }
 
-    /// Says how far a download is.
     pub(crate) fn advance(&self, bytes: u64, total: Option<u64>) {
         self.with(|step| {
             step.bytes = bytes;
@@ -80,7 +73,6 @@ impl Progress {
         });
     }
 
-    /// The wait is over.
     pub(crate) fn end(&self) {
         self.with(|step| {
             if let Some(bar) = step.drawn.take() {

@@ -5,8 +5,6 @@ use futures::channel::oneshot;
 
 /// Asks for a text that is not shown while it is typed. When it is dropped before the answer, as by Ctrl-C, the terminal
 /// shows again what is typed, and the thread that reads is left behind for the end of the process.
-/// # Errors
-/// When there is no terminal, or it cannot be read.
 pub(crate) async fn ask_secret(what: &str) -> io::Result<String> {
     let terminal = Term::stderr();
     if !terminal.is_term() {
@@ -18,8 +16,6 @@ pub(crate) async fn ask_secret(what: &str) -> io::Result<String> {
 }
 
 /// Asks a question that is answered with yes or no. Anything but `y` or `yes` is no.
-/// # Errors
-/// When there is no terminal, or it cannot be read.
 pub(crate) async fn confirm(question: &str) -> io::Result<bool> {
     let terminal = Term::stderr();
     if !terminal.is_term() {
@@ -46,7 +42,6 @@ mod echo {
 
     use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
-    /// How the terminal was, for when this is dropped.
     pub(super) struct Restored(Option<Termios>);
 
     impl Restored {

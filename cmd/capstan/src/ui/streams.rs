@@ -1,5 +1,7 @@
 use std::io::{self, IsTerminal as _, Read, Write};
 
+use super::Messages;
+
 /// The three streams of a run, and whether a person sits at the other end.
 pub struct Streams {
     /// Where `-` is read from.
@@ -28,5 +30,56 @@ impl Streams {
             stdout_is_terminal: io::stdout().is_terminal(),
             stderr_is_terminal: io::stderr().is_terminal(),
         }
+    }
+}
+
+pub(crate) struct Input {
+    stream: Box<dyn Read + Send>,
+    is_terminal: bool,
+}
+
+impl Input {
+    pub(crate) fn new(stream: Box<dyn Read + Send>, is_terminal: bool) -> Self {
+        Self { stream, is_terminal }
+    }
+
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// The stream itself, for what may be larger than the memory.
+    pub(crate) fn stream(&mut self) -> &mut dyn Read {
+        &mut self.stream
+    }
+
+    /// Reads to the end; at a terminal it says so first, or the program would seem to hang.
+    pub(crate) fn read_to_end(&mut self, messages: &Messages, limit_bytes: u64) -> io::Result<Vec<u8>> {
+        if self.is_terminal {
+            let end = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
+            messages.status(format!("reading standard input; end it with {end}"));
+        }
+        let mut bytes = Vec::new();
+        (&mut self.stream).take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit_bytes {
+            let text = format!("it is larger than the limit of {limit_bytes} bytes");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+        }
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_without_an_end_is_left_at_the_limit() {
+        let messages = Messages::new(Box::new(io::sink()), false);
+        let input =
+            |text: &'static str| Input::new(Box::new(text.as_bytes()), false).read_to_end(&messages, 4);
+        assert_eq!(input("four").unwrap(), b"four");
+        assert_eq!(input("five!").unwrap_err().to_string(), "it is larger than the limit of 4 bytes");
+        let mut endless = Input::new(Box::new(io::repeat(b'x')), false);
+        assert!(endless.read_to_end(&messages, 1000).is_err());
     }
 }

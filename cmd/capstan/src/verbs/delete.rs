@@ -1,5 +1,6 @@
 use api::plan::{SavedPlan, SavedRequest};
-use management::{DeleteRequest, LifecyclePlan, ManagementCluster, ProvidersRequest, Unfinished};
+use inventory::ManagementCluster;
+use management::{DeleteRequest, LifecyclePlan, ProvidersRequest, Unfinished, refuse_unfinished};
 
 use crate::{
     Failure,
@@ -67,7 +68,6 @@ struct Scope {
 }
 
 impl Delete {
-    /// The same without the write.
     pub(crate) fn without_writing(mut self) -> Self {
         self.plan = self.plan.without_writing();
         self
@@ -146,7 +146,7 @@ impl Change for Deletion {
     }
 
     async fn check_before_waiting(&self, cluster: &ManagementCluster) -> Result<(), Failure> {
-        Ok(cluster.refuse_unfinished(Unfinished::All, self.0.unfinished).await?)
+        Ok(refuse_unfinished(cluster, Unfinished::All, self.0.unfinished).await?)
     }
 
     fn request(&self, _plan: &LifecyclePlan) -> SavedRequest {

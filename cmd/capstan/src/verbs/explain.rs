@@ -6,7 +6,7 @@ use provider::{explain_file, explain_variable};
 use crate::{
     Failure, Within as _,
     session::Session,
-    settings::{self, OutputFormat, Source},
+    settings::{self, OutputFlag, Source},
     verbs::provider_flags::OneProvider,
 };
 
@@ -32,7 +32,7 @@ pub(crate) struct ExplainVariable {
     name: String,
 
     #[command(flatten)]
-    output: Output,
+    output: OutputFlag,
 }
 
 /// Say where a file of a provider's release is read from
@@ -46,21 +46,14 @@ pub(crate) struct ExplainFile {
     provider: OneProvider,
 
     #[command(flatten)]
-    output: Output,
+    output: OutputFlag,
 }
 
 /// Say which configuration file is used
 #[derive(clap::Args)]
 pub(crate) struct ExplainConfig {
     #[command(flatten)]
-    output: Output,
-}
-
-#[derive(clap::Args)]
-struct Output {
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    output: OutputFlag,
 }
 
 impl Explain {
@@ -87,7 +80,7 @@ fn explain_config(session: &Session) -> Explanation {
         vec![ExplainedPlace { place, state, note }]
     };
     let places = match settings::source(flag, session.environment()) {
-        Source::Url(url) => named(repository::shown_text(&url), PlaceState::Taken),
+        Source::Url(url) => named(transport::address::shown_text(&url), PlaceState::Taken),
         Source::File(path) if flag.is_some() => named(path.display().to_string(), state_of(&path)),
         Source::File(_) | Source::None => {
             let place = |candidate: settings::Candidate| ExplainedPlace {
@@ -119,8 +112,8 @@ fn explain_release_file(args: &ExplainFile, session: &Session) -> Result<Explana
     })
 }
 
-fn print(explanation: &Explanation, output: &Output, session: &mut Session) -> Result<(), Failure> {
-    session.print(OutputFormat::parse(&output.output)?, explanation, |result, _| text(result))
+fn print(explanation: &Explanation, output: &OutputFlag, session: &mut Session) -> Result<(), Failure> {
+    session.print(output.format()?, explanation, |result, _| text(result))
 }
 
 fn text(explanation: &Explanation) -> String {

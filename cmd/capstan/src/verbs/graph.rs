@@ -1,5 +1,6 @@
+use inventory::ManagementCluster;
 use jiff::Timestamp;
-use management::{Drawing, Fates, ManagementCluster, NoSuchCluster, PageOrigin, Scope};
+use workload::{Drawing, Fates, NoSuchCluster, PageOrigin, Scope, discover};
 
 use crate::{
     Failure,
@@ -64,15 +65,15 @@ const MODE: u32 = 0o600;
 pub(crate) fn run(args: &Graph, session: &mut Session) -> Result<(), Failure> {
     let scope = args.scope(session)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    let found = session.block_on(cluster.discover(&scope))?;
-    let graph = management::owner_graph(&found.graph, &scope, args.cluster.as_deref())
+    let found = session.block_on(discover(&cluster, &scope))?;
+    let graph = workload::owner_graph(&found.graph, &scope, args.cluster.as_deref())
         .map_err(|error| no_such_cluster(&error))?;
     let fates = if args.fates { Fates::Told } else { Fates::Untold };
     let text = match args.output {
-        Form::Text => clean(&management::draw(&graph, Drawing::Text(fates))).into_owned(),
-        Form::Dot => clean(&management::draw(&graph, Drawing::Dot)).into_owned(),
-        Form::Mermaid => clean(&management::draw(&graph, Drawing::Mermaid)).into_owned(),
-        Form::Html => management::draw_page(&graph, &args.origin(&cluster, session)),
+        Form::Text => clean(&workload::draw(&graph, Drawing::Text(fates))).into_owned(),
+        Form::Dot => clean(&workload::draw(&graph, Drawing::Dot)).into_owned(),
+        Form::Mermaid => clean(&workload::draw(&graph, Drawing::Mermaid)).into_owned(),
+        Form::Html => workload::draw_page(&graph, &args.origin(&cluster, session)),
         Form::Json => to_json(&graph)?,
         Form::Yaml => to_yaml(&graph)?,
     };

@@ -24,7 +24,6 @@ pub(crate) fn run(args: &Help, session: &mut Session) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints the help of the command at this path.
 pub(crate) fn show(path: &[String], session: &mut Session) -> Result<(), Failure> {
     let colour = session.printer().colours_stdout();
     let help = cli::render_help(session.program(), path, colour);

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use repository::{Context, Digest};
+use repository::Context;
+use transport::Digest;
 
 use crate::Failure;
 
-/// What came of asking.
 #[derive(Default)]
 pub(super) struct ImageDigests {
-    /// By reference.
     pub(super) known: BTreeMap<String, Digest>,
     /// A line for each image that is without one, and why.
     pub(super) unknown: Vec<String>,
@@ -20,7 +19,7 @@ impl ImageDigests {
     pub(super) async fn ask(context: &Context, references: BTreeSet<&str>) -> Self {
         let references: Vec<&str> = references.into_iter().collect();
         let mut asked = Self::default();
-        let answers = repository::image_digests(context, &references).await;
+        let answers = bundle::image_digests(context, &references).await;
         for (reference, answer) in references.into_iter().zip(answers) {
             match answer {
                 Ok(digest) => {

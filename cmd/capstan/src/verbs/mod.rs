@@ -1,4 +1,4 @@
-//! One verb, one file: its flags with their help, and the call that does it. This file is the list.
+//! One family of verbs, one file: flags with their help, and the call that does the work. This file is the list.
 
 mod alpha;
 mod backup;

@@ -4,12 +4,10 @@ use std::{
     process::Command,
 };
 
-use crate::{Environment, Failure, cli, failure::Kind, program::Program, session::Session};
+use crate::{Environment, Failure, cli, program::Program, session::Session};
 
 /// Hands the command line over to a plugin: an executable on the PATH named after the first words.
 /// Source: clusterctl v1.14, run.
-/// # Errors
-/// An unknown command when there is no such executable.
 pub(crate) fn run(words: &[OsString], session: &mut Session) -> Result<(), Failure> {
     let program = session.program();
     let Some((path, rest)) = find(words, program, session.environment()) else {
@@ -87,5 +85,5 @@ fn hand_over(path: &Path, arguments: &[OsString]) -> Result<(), Failure> {
 }
 
 fn cannot_run(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Kind::Environment, format!("cannot run plugin `{}`", path.display())).because(error)
+    Failure::io("run plugin", path, error)
 }

@@ -19,20 +19,15 @@ pub(crate) struct ProvenanceFlag {
     provenance: Option<String>,
 }
 
-/// How it is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Provenance {
     Untold,
-    /// Behind the fields.
     Comments,
-    /// In place of the objects.
     Json,
 }
 
 impl ProvenanceFlag {
     /// Reads the flag, beside the form of the objects.
-    /// # Errors
-    /// Names the values there are; objects in json have no comments.
     pub(crate) fn of(&self, format: OutputFormat) -> Result<Provenance, Failure> {
         match (self.provenance.as_deref(), format) {
             (None, _) => Ok(Provenance::Untold),
@@ -47,7 +42,6 @@ impl ProvenanceFlag {
 }
 
 impl Provenance {
-    /// Whether it must be kept what sets the fields.
     pub(crate) fn trace(self) -> Trace {
         match self {
             Self::Untold => Trace::Off,
@@ -56,9 +50,6 @@ impl Provenance {
     }
 }
 
-/// The list of fields in place of the objects.
-/// # Errors
-/// When it cannot be written as json.
 pub(crate) fn report(objects: &[Object]) -> Result<String, Failure> {
     to_json(&ProvenanceReport { objects: objects.iter().map(provenance_of).collect() })
 }

@@ -1,82 +1,117 @@
 //! The flags that name providers, shared by the verbs that take them.
 
-mod installed;
-
 use std::collections::BTreeSet;
 
 use api::{ProviderId, ProviderRef, ProviderType};
-use management::ProvidersRequest;
+use management::{ProvidersRequest, UpgradeItem};
 
-use crate::{Failure, Within as _};
+use crate::{Failure, Within as _, session::Session};
 
-pub(crate) use installed::NamedProviders;
+/// Declares a flag for each type of provider.
+macro_rules! provider_flags {
+    (
+        $(#[$attribute:meta])* $name:ident: $values:ty, $value_name:literal, $delimiter:expr,
+        global = $global:literal, core: $core:literal, bootstrap: $bootstrap:literal, control_plane: $control_plane:literal
+    ) => {
+        #[derive(Clone, Debug, Default, clap::Args)]
+        $(#[$attribute])*
+        pub(crate) struct $name {
+            #[arg(long, global = $global, help = $core, value_name = "NAME[:VERSION]")]
+            core: Option<String>,
 
-/// Flags of which exactly one is given.
-#[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Provider, one of")]
-pub(crate) struct OneProvider {
-    /// Core provider, as cluster-api:v1.14.0
-    #[arg(long, value_name = "NAME[:VERSION]")]
-    core: Option<String>,
+            #[arg(short, long, global = $global, help = $bootstrap, value_name = $value_name, value_delimiter = $delimiter)]
+            bootstrap: $values,
 
-    /// Bootstrap provider, as kubeadm:v1.14.0
-    #[arg(short, long, value_name = "NAME[:VERSION]")]
-    bootstrap: Option<String>,
+            #[arg(short, long, global = $global, help = $control_plane, value_name = $value_name, value_delimiter = $delimiter)]
+            control_plane: $values,
 
-    /// Control plane provider, as kubeadm:v1.14.0
-    #[arg(short, long, value_name = "NAME[:VERSION]")]
-    control_plane: Option<String>,
+            /// Infrastructure provider, as aws:v2.11.1
+            #[arg(short, long, global = $global, value_name = $value_name, value_delimiter = $delimiter)]
+            infrastructure: $values,
 
-    /// Infrastructure provider, as aws:v2.11.1
-    #[arg(short, long, value_name = "NAME[:VERSION]")]
-    infrastructure: Option<String>,
+            /// IPAM provider, as in-cluster:v1.0.0
+            #[arg(long, global = $global, value_name = $value_name, value_delimiter = $delimiter)]
+            ipam: $values,
 
-    /// IPAM provider, as in-cluster:v1.0.0
-    #[arg(long, value_name = "NAME[:VERSION]")]
-    ipam: Option<String>,
+            /// Runtime extension provider, as nutanix:v0.30.0
+            #[arg(long, global = $global, value_name = $value_name, value_delimiter = $delimiter)]
+            runtime_extension: $values,
 
-    /// Runtime extension provider, as nutanix:v0.30.0
-    #[arg(long, value_name = "NAME[:VERSION]")]
-    runtime_extension: Option<String>,
+            /// Add-on provider, as helm:v0.3.0
+            #[arg(long, global = $global, value_name = $value_name, value_delimiter = $delimiter)]
+            addon: $values,
+        }
 
-    /// Add-on provider, as helm:v0.3.0
-    #[arg(long, value_name = "NAME[:VERSION]")]
-    addon: Option<String>,
+        impl $name {
+            /// The values of each flag, by type.
+            fn lists(&self) -> [(ProviderType, Vec<&str>); 7] {
+                [
+                    // An empty value is none.
+                    (ProviderType::Core, self.core.iter().map(String::as_str).filter(|core| !core.is_empty()).collect()),
+                    (ProviderType::Bootstrap, self.bootstrap.iter().map(String::as_str).collect()),
+                    (ProviderType::ControlPlane, self.control_plane.iter().map(String::as_str).collect()),
+                    (ProviderType::Infrastructure, self.infrastructure.iter().map(String::as_str).collect()),
+                    (ProviderType::Ipam, self.ipam.iter().map(String::as_str).collect()),
+                    (ProviderType::RuntimeExtension, self.runtime_extension.iter().map(String::as_str).collect()),
+                    (ProviderType::Addon, self.addon.iter().map(String::as_str).collect()),
+                ]
+            }
+
+            /// Every value that is not empty, by type, in the order they are named.
+            #[allow(dead_code, reason = "not every set of flags has a verb that needs it")]
+            fn values(&self) -> impl Iterator<Item = (ProviderType, &str)> {
+                let lists = self.lists().into_iter();
+                let values = lists.flat_map(|(of, values)| values.into_iter().map(move |value| (of, value)));
+                values.filter(|(_, value)| !value.is_empty())
+            }
+        }
+    };
 }
 
+provider_flags! {
+    /// Flags of which exactly one is given.
+    #[command(next_help_heading = "Provider, one of")]
+    OneProvider: Option<String>, "NAME[:VERSION]", None::<char>, global = false,
+    core: "Core provider, as cluster-api:v1.14.0",
+    bootstrap: "Bootstrap provider, as kubeadm:v1.14.0",
+    control_plane: "Control plane provider, as kubeadm:v1.14.0"
+}
+
+provider_flags! {
+    /// Flags that name installed providers.
+    #[command(next_help_heading = "Providers")]
+    NamedProviders: Vec<String>, "NAME[:VERSION],…", ',', global = false,
+    core: "Core provider, as cluster-api:v1.14.0",
+    bootstrap: "Bootstrap providers, as kubeadm:v1.14.0",
+    control_plane: "Control plane providers, as kubeadm:v1.14.0"
+}
+
+provider_flags! {
+    /// Flags that name the providers of an installation.
+    #[command(next_help_heading = "Providers")]
+    SeveralProviders: Vec<String>, "NAME[:VERSION],…", ',', global = true,
+    core: "Core provider, as cluster-api:v1.14.0 [default: the newest release]",
+    bootstrap: "Bootstrap providers, as kubeadm:v1.14.0; `-` for none [default: the newest kubeadm]",
+    control_plane: "Control plane providers, as kubeadm:v1.14.0; `-` for none [default: the newest kubeadm]"
+}
+
+/// Declines a bootstrap or control plane provider.
+const NONE: &str = "-";
+
 impl OneProvider {
-    /// Whether any is named.
     pub(crate) fn is_given(&self) -> bool {
-        self.flags().iter().any(|(_, value)| value.as_deref().is_some_and(|value| !value.is_empty()))
+        self.values().next().is_some()
     }
 
-    fn flags(&self) -> [(ProviderType, &Option<String>); 7] {
-        [
-            (ProviderType::Core, &self.core),
-            (ProviderType::Bootstrap, &self.bootstrap),
-            (ProviderType::ControlPlane, &self.control_plane),
-            (ProviderType::Infrastructure, &self.infrastructure),
-            (ProviderType::Ipam, &self.ipam),
-            (ProviderType::RuntimeExtension, &self.runtime_extension),
-            (ProviderType::Addon, &self.addon),
-        ]
-    }
-
-    /// The provider that was named, with the version that was written.
-    /// # Errors
-    /// When none or several flags are given, or the value is no provider reference.
+    /// The named provider, with the version that was written.
     pub(crate) fn chosen(&self) -> Result<(ProviderId, Option<String>), Failure> {
-        let given: Vec<(ProviderType, &str)> = self
-            .flags()
-            .into_iter()
-            .filter_map(|(provider_type, value)| value.as_deref().map(|value| (provider_type, value)))
-            .filter(|(_, value)| !value.is_empty())
-            .collect();
-        let all =
-            || ProviderType::ALL.map(|provider_type| format!("`--{}`", provider_type.flag())).join(", ");
+        let given: Vec<(ProviderType, &str)> = self.values().collect();
         match given.as_slice() {
             [(provider_type, value)] => resolve(*provider_type, value),
-            [] => Err(Failure::user("no provider is named").hint(format!("give one of {}", all()))),
+            [] => {
+                let all = ProviderType::ALL.map(|of| format!("`--{}`", of.flag())).join(", ");
+                Err(Failure::user("no provider is named").hint(format!("give one of {all}")))
+            }
             [(first, _), (second, _), ..] => Err(Failure::user(format!(
                 "`--{}` and `--{}` name two providers, only one can be given",
                 first.flag(),
@@ -86,88 +121,46 @@ impl OneProvider {
     }
 }
 
-/// Reads the value of a provider flag.
-pub(crate) fn resolve(
-    provider_type: ProviderType,
-    value: &str,
-) -> Result<(ProviderId, Option<String>), Failure> {
-    let reference = ProviderRef::parse(value)
-        .within(|| format!("invalid value `{value}` of `--{}`", provider_type.flag()))?;
-    Ok((ProviderId::new(provider_type, reference.name), reference.version))
+impl NamedProviders {
+    pub(crate) fn requested(&self) -> Result<ProvidersRequest, Failure> {
+        let providers = self.values().map(|(of, value)| resolve(of, value)).collect::<Result<_, _>>()?;
+        Ok(ProvidersRequest { providers })
+    }
+
+    /// The named providers with the version each is to get.
+    pub(crate) fn upgrade_items(&self, session: &Session) -> Result<Vec<UpgradeItem>, Failure> {
+        self.values().map(|(of, value)| upgrade_item(of, value, session)).collect()
+    }
 }
-
-/// Flags that may each name several providers, as for installing them.
-#[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Providers")]
-pub(crate) struct SeveralProviders {
-    /// Core provider, as cluster-api:v1.14.0 [default: the newest release]
-    #[arg(long, global = true, value_name = "NAME[:VERSION]")]
-    core: Option<String>,
-
-    /// Bootstrap providers, as kubeadm:v1.14.0; `-` for none [default: the newest kubeadm]
-    #[arg(short, long, global = true, value_name = "NAME[:VERSION],…", value_delimiter = ',')]
-    bootstrap: Vec<String>,
-
-    /// Control plane providers, as kubeadm:v1.14.0; `-` for none [default: the newest kubeadm]
-    #[arg(short, long, global = true, value_name = "NAME[:VERSION],…", value_delimiter = ',')]
-    control_plane: Vec<String>,
-
-    /// Infrastructure providers, as aws:v2.11.1
-    #[arg(short, long, global = true, value_name = "NAME[:VERSION],…", value_delimiter = ',')]
-    infrastructure: Vec<String>,
-
-    /// IPAM providers, as in-cluster:v1.0.0
-    #[arg(long, global = true, value_name = "NAME[:VERSION],…", value_delimiter = ',')]
-    ipam: Vec<String>,
-
-    /// Runtime extension providers; none is built in but nutanix, others need an entry in the configuration
-    #[arg(long, global = true, value_name = "NAME[:VERSION],…", value_delimiter = ',')]
-    runtime_extension: Vec<String>,
-
-    /// Add-on providers, as helm:v0.3.0
-    #[arg(long, global = true, value_name = "NAME[:VERSION],…", value_delimiter = ',')]
-    addon: Vec<String>,
-}
-
-/// What is written to get no bootstrap or control plane provider at all.
-const NONE: &str = "-";
 
 impl SeveralProviders {
-    /// Whether any is named, or declined.
+    /// True if any provider is named or declined.
     pub(crate) fn is_given(&self) -> bool {
         self.lists().iter().any(|(_, values)| !values.is_empty())
     }
 
-    /// The providers that are named, and no others.
-    /// Shape: by type, in the order they are named.
+    /// The named providers alone, by type, in the order they are named.
     pub(crate) fn requested(&self) -> Result<ProvidersRequest, Failure> {
-        refuse_no_core(self.core.as_deref())?;
-        resolve_all(self.lists())
+        self.resolved(&self.lists())
     }
 
-    /// The types of which none is wanted, as a `-` says.
+    /// The types that a `-` declines.
     pub(crate) fn declined(&self) -> Vec<ProviderType> {
-        let declines = |values: &[String]| values.iter().any(|value| value == NONE);
-        self.lists().into_iter().filter(|(_, values)| declines(values)).map(|(of, _)| of).collect()
+        self.lists().into_iter().filter(|(_, values)| values.contains(&NONE)).map(|(of, _)| of).collect()
     }
 
-    /// The providers of a first installation: those named, with Cluster API and kubeadm for what is not.
-    /// Shape: by type, in the order they are named.
+    /// The providers of a first installation: the named ones, with Cluster API and kubeadm for what is not named.
     /// Source: clusterctl v1.14 client/init.go (addDefaultProviders).
     pub(crate) fn of_first_installation(&self) -> Result<ProvidersRequest, Failure> {
-        refuse_no_core(self.core.as_deref())?;
         let mut lists = self.lists();
-        for (provider_type, values) in &mut lists {
-            let default = match provider_type {
-                ProviderType::Core => "cluster-api",
-                ProviderType::Bootstrap | ProviderType::ControlPlane => "kubeadm",
-                _ => continue,
-            };
-            if values.is_empty() {
-                values.push(default.to_owned());
+        for (provider_type, values) in lists.iter_mut().filter(|(_, values)| values.is_empty()) {
+            match provider_type {
+                ProviderType::Core => values.push("cluster-api"),
+                ProviderType::Bootstrap | ProviderType::ControlPlane => values.push("kubeadm"),
+                _ => {}
             }
         }
-        resolve_all(lists)
+        self.resolved(&lists)
     }
 
     /// The flags as they are typed, each with all its values.
@@ -176,40 +169,56 @@ impl SeveralProviders {
         given.flat_map(|(of, values)| [format!("--{}", of.flag()), values.join(",")]).collect()
     }
 
-    fn lists(&self) -> [(ProviderType, Vec<String>); 7] {
-        let core = self.core.iter().filter(|core| !core.is_empty()).cloned().collect();
-        [
-            (ProviderType::Core, core),
-            (ProviderType::Bootstrap, self.bootstrap.clone()),
-            (ProviderType::ControlPlane, self.control_plane.clone()),
-            (ProviderType::Infrastructure, self.infrastructure.clone()),
-            (ProviderType::Ipam, self.ipam.clone()),
-            (ProviderType::RuntimeExtension, self.runtime_extension.clone()),
-            (ProviderType::Addon, self.addon.clone()),
-        ]
-    }
-}
-
-fn refuse_no_core(core: Option<&str>) -> Result<(), Failure> {
-    match core {
-        Some(NONE) => {
-            Err(Failure::user("the core provider cannot be left out")
-                .hint("give `--core cluster-api:VERSION`"))
+    fn resolved(&self, lists: &[(ProviderType, Vec<&str>); 7]) -> Result<ProvidersRequest, Failure> {
+        if self.core.as_deref() == Some(NONE) {
+            return Err(Failure::user("the core provider cannot be left out")
+                .hint("give `--core cluster-api:VERSION`"));
         }
-        _ => Ok(()),
+        let values = lists.iter().flat_map(|(of, values)| values.iter().map(|value| (*of, *value)));
+        let named = values.filter(|(_, value)| *value != NONE);
+        let providers: Vec<(ProviderId, Option<String>)> =
+            named.map(|(of, value)| resolve(of, value)).collect::<Result<_, _>>()?;
+        let mut seen = BTreeSet::new();
+        if let Some((twice, _)) = providers.iter().find(|(id, _)| !seen.insert(id)) {
+            return Err(Failure::user(format!("`{twice}` is named twice")));
+        }
+        Ok(ProvidersRequest { providers })
     }
 }
 
-fn resolve_all(lists: [(ProviderType, Vec<String>); 7]) -> Result<ProvidersRequest, Failure> {
-    let named = lists
-        .into_iter()
-        .flat_map(|(provider_type, values)| values.into_iter().map(move |value| (provider_type, value)))
-        .filter(|(_, value)| value != NONE);
-    let providers: Vec<(ProviderId, Option<String>)> =
-        named.map(|(provider_type, value)| resolve(provider_type, &value)).collect::<Result<_, _>>()?;
-    let mut seen = BTreeSet::new();
-    if let Some((twice, _)) = providers.iter().find(|(id, _)| !seen.insert(id)) {
-        return Err(Failure::user(format!("`{twice}` is named twice")));
+/// Reads the value of a provider flag.
+pub(crate) fn resolve(of: ProviderType, value: &str) -> Result<(ProviderId, Option<String>), Failure> {
+    let reference =
+        ProviderRef::parse(value).within(|| format!("invalid value `{value}` of `--{}`", of.flag()))?;
+    Ok((ProviderId::new(of, reference.name), reference.version))
+}
+
+/// Reads a provider with its version. A name that is known nowhere is reported before a missing version.
+fn upgrade_item(of: ProviderType, value: &str, session: &Session) -> Result<UpgradeItem, Failure> {
+    UpgradeItem::parse(of, value).or_else(|error| {
+        let failure = Failure::user(format!("invalid value `{value}` of `--{}`", of.flag()));
+        let is_name = !value.contains([':', '/']);
+        Err(match session.config()?.provider(&ProviderId::new(of, value))? {
+            Err(unknown) if is_name && !unknown.near.is_empty() => failure.because(&unknown),
+            _ => failure.because(&error).hint("name the version to go to, as `NAME:VERSION`"),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn providers_are_listed_by_type_and_empty_values_are_none() {
+        let flags = NamedProviders {
+            core: Some(String::new()),
+            infrastructure: vec!["aws".to_owned(), "docker:v1.0.0".to_owned()],
+            bootstrap: vec!["kubeadm".to_owned()],
+            ..NamedProviders::default()
+        };
+        let names: Vec<String> =
+            flags.requested().unwrap().providers.iter().map(|(id, _)| id.to_string()).collect();
+        assert_eq!(names, ["bootstrap-kubeadm", "infrastructure-aws", "infrastructure-docker"]);
     }
-    Ok(ProvidersRequest { providers })
 }

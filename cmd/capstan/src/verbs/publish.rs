@@ -1,14 +1,13 @@
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
 use api::output::{Publication, PublicationOutcome, PublishedFile};
+use bundle::{ExistingTag, Package, PackageContent, PackageFile, PackageTarget, TagState};
 use provider::{ReleaseError, supply::release_files};
-use repository::{ExistingTag, Package, PackageContent, PackageFile, PackageTarget, TagState};
 
 use crate::{
     Failure, Within as _,
-    failure::Kind,
     session::Session,
-    settings::{self, OutputFormat},
+    settings::{self, OutputFlag},
     ui::count_of,
     verbs::provider_flags::OneProvider,
 };
@@ -51,13 +50,12 @@ pub(crate) struct Publish {
     #[arg(long = "annotation", value_name = "KEY=VALUE")]
     annotations: Vec<String>,
 
-    /// Output format: text, yaml or json
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    #[command(flatten)]
+    output: OutputFlag,
 }
 
 pub(crate) fn run(args: &Publish, session: &mut Session) -> Result<(), Failure> {
-    let format = OutputFormat::parse(&args.output)?;
+    let format = args.output.format()?;
     let annotations = annotations(&args.annotations)?;
     let (files, version, target) = match args.words.as_slice() {
         [target] => {
@@ -106,12 +104,8 @@ fn annotations(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     given.iter().map(split).collect()
 }
 
-/// The plain files of a folder.
 fn of_folder(folder: &Path) -> Result<Vec<PackageFile>, Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::new(Kind::Environment, format!("cannot read the folder `{}`", folder.display()))
-            .because(&error)
-    };
+    let failed = |error: std::io::Error| Failure::io("read the folder", folder, &error);
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;

@@ -1,11 +1,12 @@
 use std::path::PathBuf;
 
 use api::output::{ObjectName, RestoreReport};
-use apply::ObjectKey;
-use management::{Backup, ManagementCluster, MoveRequest, RestoreOptions, object_name};
+use apply::{ObjectKey, object_name};
+use inventory::ManagementCluster;
+use mover::{Backup, MoveRequest, RestoreOptions};
 
 use super::{
-    backup::{report::summarize, sealing::OpenFlags},
+    backup::{inspect::summarize, sealing::OpenFlags},
     r#move::{
         flags::{choice, filled, namespace_map, saving_request, timeout},
         restoring::{self, Done, How, Source},
@@ -15,7 +16,7 @@ use crate::{
     Failure,
     events::ApiWarnings,
     session::Session,
-    settings::{self, KubeFlags, LeaseFlags, OutputFormat, ServerFlags},
+    settings::{self, KubeFlags, LeaseFlags, OutputFlag, ServerFlags},
 };
 
 /// Restore Clusters from a backup
@@ -66,9 +67,8 @@ pub(crate) struct Restore {
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
 
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    #[command(flatten)]
+    output: OutputFlag,
 
     #[command(flatten)]
     opening: OpenFlags,
@@ -122,7 +122,7 @@ impl SourceFlags {
 }
 
 pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> {
-    let format = OutputFormat::parse(&args.output)?;
+    let format = args.output.format()?;
     let request = MoveRequest {
         namespace_map: namespace_map(&args.map_namespace)?,
         include_status: filled(&args.include_status).iter().map(|kind| kind.to_lowercase()).collect(),

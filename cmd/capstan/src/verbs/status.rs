@@ -10,7 +10,7 @@ use crate::{
     Failure,
     failure::Kind,
     session::Session,
-    settings::{self, OutputFormat, ServerFlags},
+    settings::{self, OutputFlag, ServerFlags},
     suggested_commands::SuggestedCommands,
     ui::{Narrow, first_chars, table},
     verbs::{lifecycle, r#move::unfinished_move},
@@ -28,9 +28,8 @@ use crate::{
   # As a check: status 3 if anything needs attention
   {bin} status --exit-status -o json")]
 pub(crate) struct Status {
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    #[command(flatten)]
+    output: OutputFlag,
 
     /// Show which fields have drifted, their values now, and who set them; of Secrets the sizes of values
     #[arg(long)]
@@ -48,7 +47,7 @@ pub(crate) struct Status {
 const MOST_OF_A_VALUE: usize = 60;
 
 pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
-    let format = OutputFormat::parse(&args.output)?;
+    let format = args.output.format()?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let status = session.block_on(management::status(&cluster))?;
     let commands = session.messages().commands();
@@ -102,7 +101,7 @@ fn printed(status: ClusterStatus, with_fields: bool, commands: &SuggestedCommand
 fn printed_provider(status: ProviderStatus, with_fields: bool) -> ProviderHealth {
     let not_ready = match &status.health {
         InstalledHealth::Ready => Vec::new(),
-        InstalledHealth::NotReady(blockers) => management::waiting_for(blockers),
+        InstalledHealth::NotReady(blockers) => apply::waiting_for(blockers),
     };
     ProviderHealth {
         provider: status.installed.id.label(),
@@ -112,7 +111,7 @@ fn printed_provider(status: ProviderStatus, with_fields: bool) -> ProviderHealth
         ready: status.health == InstalledHealth::Ready,
         not_ready,
         recorded: status.recorded,
-        drift: status.drift.iter().map(|drift| management::object_name(&drift.object)).collect(),
+        drift: status.drift.iter().map(|drift| apply::object_name(&drift.object)).collect(),
         drifted_fields: with_fields.then(|| {
             status.drift.into_iter().filter(|drift| !drift.fields.is_empty()).map(drifted).collect()
         }),
@@ -121,7 +120,7 @@ fn printed_provider(status: ProviderStatus, with_fields: bool) -> ProviderHealth
 
 fn drifted(drift: ObjectDrift) -> DriftedObject {
     DriftedObject {
-        object: management::object_name(&drift.object),
+        object: apply::object_name(&drift.object),
         fields: drift.fields.into_iter().map(drifted_field).collect(),
     }
 }

@@ -1,7 +1,7 @@
 use api::output::{BuildInfo, VersionReport};
 
 use crate::{
-    Failure, platform,
+    Failure, program,
     session::Session,
     settings::{to_json, to_yaml},
 };
@@ -17,7 +17,6 @@ pub(crate) struct Version {
     output: String,
 }
 
-/// The release whose behaviour is matched.
 const MATCHED: (&str, &str, &str) = ("1", "14", "v1.14.0");
 
 /// Prints in the form asked for; scripts read `.clusterctl.gitVersion`, or the quoted text behind `GitVersion:`.
@@ -50,7 +49,7 @@ fn build_info() -> BuildInfo {
         git_tree_state: "clean".to_owned(),
         capstan: concat!("v", env!("CARGO_PKG_VERSION")).to_owned(),
         compiler: "rustc".to_owned(),
-        platform: format!("{}/{}", platform::operating_system(), platform::architecture()),
+        platform: format!("{}/{}", program::operating_system(), program::architecture()),
     }
 }
 

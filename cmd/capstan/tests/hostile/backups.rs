@@ -2,8 +2,8 @@
 
 use std::{fmt::Write as _, fs, io::Write as _};
 
-use ::repository::Digest;
-use management::{ArchiveOutput, Seal};
+use ::transport::Digest;
+use mover::{ArchiveOutput, Seal};
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::{

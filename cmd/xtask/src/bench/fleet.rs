@@ -5,13 +5,13 @@ use std::path::Path;
 use anyhow::{Result, bail};
 
 use super::{
-    Programs,
     figures::Figures,
     judge::Target,
     moves::{QUIET, Sides},
     population::{self, Populated, Population},
     real::Real,
     route::{Route, Side, Verb},
+    sample::Programs,
     table::{self, Row},
 };
 

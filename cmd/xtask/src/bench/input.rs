@@ -2,7 +2,7 @@ use std::{fs, path::Path};
 
 use anyhow::{Context as _, Result};
 
-use crate::beside;
+use crate::workspace::beside;
 
 /// How many times the CRDs of the core provider stand in the large file.
 const COPIES: usize = 10;

@@ -6,17 +6,16 @@ use anyhow::{Context as _, Result};
 use tokio::runtime::Runtime;
 
 use super::{
-    Programs,
     figures::Figures,
     judge::Target,
     providers,
     route::Side as _,
-    sample,
+    sample::{self, Programs},
     sandbox::{Running, Setup},
     table::{self, Row},
     unrelated,
 };
-use crate::beside;
+use crate::workspace::beside;
 
 /// What the verbs are run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use super::{
-    Programs,
     figures::Figures,
     judge::Target,
     population::{Populated, Population},
     route::{Route, Verb},
+    sample::Programs,
     sandbox::{Running, Setup},
     table::{self, Row},
 };

@@ -7,7 +7,11 @@ use std::{
 
 use anyhow::{Result, bail};
 
-use super::{figures::Figures, population::Population, sample, scrubbed};
+use super::{
+    figures::Figures,
+    population::Population,
+    sample::{self, scrubbed},
+};
 
 /// An API server in processes of its own.
 pub(super) trait Side {

@@ -1,14 +1,20 @@
 use std::{
     ffi::OsString,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{figures::Figures, scrubbed};
+use super::figures::Figures;
 use crate::say::say;
+
+/// The measured programs.
+pub(super) struct Programs {
+    pub(super) ours: PathBuf,
+    pub(super) theirs: Option<PathBuf>,
+}
 
 /// Used by `bench`: run a command and print what it took.
 ///
@@ -81,6 +87,14 @@ fn parse(line: &str) -> Option<Figures> {
         memory,
         requests: None,
     })
+}
+
+/// A command in a world of its own: no home to read settings from, no network asked.
+pub(super) fn scrubbed(program: &Path, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().env("HOME", folder).env("PATH", "/usr/bin:/bin").current_dir(folder);
+    command.env("CLUSTERCTL_DISABLE_VERSIONCHECK", "true").env("KUBECONFIG", folder.join("none"));
+    command
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, bail};
 use super::{
     figures::median,
     route::{Side, is_program},
-    scrubbed,
+    sample::scrubbed,
 };
 
 /// How long what was installed may take to become ready, and how often that is looked at.

@@ -11,14 +11,14 @@ use anyhow::{Context as _, Result};
 use support::registry::{Guests, Registry, Transport};
 
 use super::{
-    Programs,
     figures::Figures,
     judge::Target,
-    providers, sample,
+    providers,
+    sample::{self, Programs},
     table::{self, Row},
     web::Web,
 };
-use crate::{beside, say::say};
+use crate::workspace::beside;
 
 /// All providers of the corpus.
 const PROVIDERS: usize = 5;
@@ -52,9 +52,6 @@ pub(super) fn run(programs: &Programs, folder: &Path, runs: usize) -> Result<Opt
     let folders = providers::configuration(corpus.display(), &folder.join("folders.yaml"))?;
     let bench = Bench { program: &programs.ours, folder, folders, runs: runs.max(1) };
     let registry = Registry::start(Transport::Plain, Guests::Anybody);
-    if registry.is_none() {
-        say("`docker-registry` is not installed; nothing is loaded to a registry");
-    }
     let mut rows = bench.reading(&Web::of_releases(&corpus)?)?;
     rows.extend(bench.bundle(registry.as_ref())?);
     let images = bench.images(registry.as_ref())?;

@@ -1,5 +1,5 @@
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -10,17 +10,24 @@ use anyhow::{Context as _, Result};
 #[derive(Default)]
 pub(super) struct Protos {
     messages: BTreeMap<String, Vec<Field>>,
-    /// `package.Type/field` of each field that Go leaves out of JSON when it is empty.
-    omitted: BTreeSet<String>,
+    /// By `package.Type/field`: the tags of fields in Go.
+    tags: BTreeMap<String, Tag>,
 }
 
-/// Where a field is in protobuf.
+/// A field in protobuf and Go.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// Its number, or the numbers on the way to it, `2.1`, when JSON shows the fields of a message one level up.
     pub(super) numbers: String,
-    /// JSON has it though it is empty: it is a pointer in Go, or has no `omitempty`.
-    pub(super) is_kept: bool,
+    pub(super) tag: Tag,
+}
+
+/// The facts about a field that only its Go struct tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tag {
+    pub(super) is_pointer: bool,
+    pub(super) omits_empty: bool,
+    pub(super) omits_zero: bool,
 }
 
 struct Field {
@@ -53,23 +60,29 @@ impl Protos {
             } else if let Some(package) =
                 package.as_ref().filter(|_| path.extension().is_some_and(|e| e == "go"))
             {
-                self.add_omitted(package, &fs::read_to_string(&path).with_context(context)?);
+                self.add_tags(package, &fs::read_to_string(&path).with_context(context)?);
             }
         }
         Ok(())
     }
 
-    /// Notes the fields of the structs of a Go file that JSON leaves out when they are empty.
-    fn add_omitted(&mut self, package: &str, file: &str) {
+    /// Notes the tags of the structs of a Go file.
+    fn add_tags(&mut self, package: &str, file: &str) {
         let mut owner = "";
         for line in file.lines() {
             let words: Vec<_> = line.split_whitespace().collect();
             match words[..] {
                 ["type", name, "struct", "{"] => owner = name,
-                [_, kind, ..] if !kind.starts_with('*') => {
+                [_, kind, ..] => {
                     let tag = line.split_once("json:\"").and_then(|(_, tag)| tag.split('"').next());
-                    let name = tag.and_then(|tag| tag.strip_suffix(",omitempty"));
-                    self.omitted.extend(name.map(|name| format!("{package}.{owner}/{name}")));
+                    let Some((name, options)) = tag.map(|tag| tag.split_once(',').unwrap_or((tag, "")))
+                    else {
+                        continue;
+                    };
+                    let has = |option: &str| options.split(',').any(|it| it == option);
+                    let (omits_empty, omits_zero) = (has("omitempty"), has("omitzero"));
+                    let tag = Tag { is_pointer: kind.starts_with('*'), omits_empty, omits_zero };
+                    self.tags.insert(format!("{package}.{owner}/{name}"), tag);
                 }
                 _ => {}
             }
@@ -117,8 +130,8 @@ impl Protos {
         let fields = self.messages.get(message)?;
         let wanted = proto_name(name);
         if let Some(field) = fields.iter().find(|field| field.name.eq_ignore_ascii_case(&wanted)) {
-            let is_kept = !self.omitted.contains(&format!("{message}/{name}"));
-            return Some(Place { numbers: field.number.to_string(), is_kept });
+            let tag = self.tags.get(&format!("{message}/{name}")).copied().unwrap_or_default();
+            return Some(Place { numbers: field.number.to_string(), tag });
         }
         fields.iter().filter(|field| is_inlined(field)).find_map(|field| {
             let rest = self.place_in(&field.kind, name)?;
@@ -163,16 +176,17 @@ mod tests {
     fn a_field_has_its_number_and_one_of_an_inlined_message_the_way_to_it() {
         let mut protos = Protos::default();
         protos.add(FILE);
-        protos.add_omitted(
+        protos.add_tags(
             "k8s.io.api.x.v1",
             "type Reference struct {\n\tName *string `json:\"name,omitempty\"`\n}\n\
              type Key struct {\n\tKey string `json:\"key,omitempty\"`\n}\n",
         );
         let place = |field| protos.place("io.k8s.api.x.v1.Key", field);
-        let at = |numbers: &str, is_kept| Some(Place { numbers: numbers.to_owned(), is_kept });
-        assert_eq!(place("key"), at("2", false));
-        assert_eq!(place("limits"), at("3", true));
-        assert_eq!(place("name"), at("1.4", true));
+        let omitted = Tag { omits_empty: true, ..Tag::default() };
+        let at = |numbers: &str, tag| Some(Place { numbers: numbers.to_owned(), tag });
+        assert_eq!(place("key"), at("2", omitted));
+        assert_eq!(place("limits"), at("3", Tag::default()));
+        assert_eq!(place("name"), at("1.4", Tag { is_pointer: true, ..omitted }));
         assert_eq!(place("no"), None);
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     documents::{Documents, array, text},
-    protos::Protos,
+    protos::{Protos, Tag},
 };
 
 const HEADING: &str = "\
@@ -20,8 +20,8 @@ const HEADING: &str = "\
 # Types: bool, int32, int64, double, string, bytes (base64), object, a definition, [items], {values}.
 # Words: required; zero (the empty value stands in for a missing one), default(JSON); enum(a,b) of text or the texts within (_ is a space);
 # lists: set, map(keys), atomic (none of them means atomic too); objects: atomic, granular (whatever their definition says);
-# kept: JSON has it though it is empty; strategic merge patch: merge, merge(key),
-# retain, replace. Items and values are `zero` unless marked *.
+# Go: pointer, always (JSON has it though it is empty); strategic merge patch: merge, merge(key), retain, replace.
+# Items and values are `zero` unless marked *.
 ";
 
 /// Shapes that travel in requests though no resource has them.
@@ -138,8 +138,13 @@ impl Writer<'_> {
             let words = self.words(schema, required.iter().any(|name| name == field.as_str()))?;
             let _ = write!(table, "  {field} {words}");
             if let Some(place) = self.protos.place(name, field) {
-                let kept = if place.is_kept && is_scalar(&words) { " kept" } else { "" };
-                let _ = write!(table, "{kept} ={}", place.numbers);
+                let Tag { is_pointer, omits_empty, omits_zero } = place.tag;
+                // Go never takes a struct for empty.
+                let is_struct = reference(schema).is_some();
+                let is_always = !omits_zero && (!omits_empty || (is_struct && !is_pointer));
+                let pointer = if is_pointer { " pointer" } else { "" };
+                let always = if is_always { " always" } else { "" };
+                let _ = write!(table, "{pointer}{always} ={}", place.numbers);
             }
             table.push('\n');
         }
@@ -197,8 +202,7 @@ impl Writer<'_> {
     }
 
     fn type_of(&self, schema: &Value) -> Result<String> {
-        let reference = schema["$ref"].as_str().or_else(|| schema["allOf"][0]["$ref"].as_str());
-        if let Some(name) = reference.and_then(|reference| reference.strip_prefix(REFERENCE)) {
+        if let Some(name) = reference(schema) {
             return self.name(name);
         }
         Ok(match (text(schema, "type"), text(schema, "format")) {
@@ -233,10 +237,10 @@ impl Writer<'_> {
     }
 }
 
-/// Whether protobuf may hold an empty value of a field that nobody has set.
-fn is_scalar(words: &str) -> bool {
-    let kind = words.split(' ').next().unwrap_or(words);
-    ["bool", "int32", "int64", "double", "string"].contains(&kind)
+/// The definition that a schema refers to.
+fn reference(schema: &Value) -> Option<&str> {
+    let reference = schema["$ref"].as_str().or_else(|| schema["allOf"][0]["$ref"].as_str());
+    reference?.strip_prefix(REFERENCE)
 }
 
 /// The values a text may have, or the texts in a list or an object.

@@ -55,7 +55,8 @@ fn write_arguments(text: &mut String, command: &Command, is_root: bool) {
 }
 
 fn is_global(argument: &Arg) -> bool {
-    argument.is_global_set() || matches!(argument.get_id().as_str(), "help" | "version")
+    argument.get_help_heading() == Some("Global options")
+        || matches!(argument.get_id().as_str(), "help" | "version")
 }
 
 fn heading_of(argument: &Arg) -> &str {

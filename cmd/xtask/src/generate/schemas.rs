@@ -69,7 +69,7 @@ fn forms() -> Vec<Form> {
             "rollout-change",
             "`alpha rollout restart`, `alpha rollout pause`, `alpha rollout resume`",
         ),
-        form::<output::ProgressLine>("progress-line", "`--progress json`, a line each, on standard error"),
+        form::<output::ProgressEvent>("progress-line", "`--progress json`, a line each, on standard error"),
         form::<output::ErrorReport>("error-report", "every command that fails, on standard error"),
         form::<output::CacheReport>("cache-report", "`cache info`"),
         form::<output::CachePruning>("cache-pruning", "`cache prune`"),

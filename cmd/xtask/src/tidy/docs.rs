@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use super::Finding;
-use crate::{golden::DEPARTURES, workspace::Workspace};
+use super::finding::Finding;
+use crate::{golden::DEPARTURES, rows, workspace::Workspace};
 
 const COMPATIBILITY: &str = "docs/compatibility.md";
 const SUMMARY: &str = "docs/SUMMARY.md";
@@ -42,6 +42,25 @@ pub(super) fn every_page_is_in_the_summary(workspace: &Workspace) -> Vec<Finding
     let is_page = |path: &str| path.starts_with("docs/") && path != SUMMARY && !listed.contains(path);
     let pages = workspace.files().iter().filter(|file| file.is("md") && is_page(&file.path));
     pages.map(|file| Finding::fault(&file.path, None, format!("this page is not in `{SUMMARY}`"))).collect()
+}
+
+/// Every row of the contract has a test, and the contract has every row that a test names.
+pub(super) fn the_contract_and_its_tests_agree(workspace: &Workspace) -> Vec<Finding> {
+    let (rows, rust) = (rows::rows(workspace), workspace.rust());
+    let marks = rows::marks(&rust);
+    let mut findings = Vec::new();
+    for rows::Mark { row, path, line, test } in &marks {
+        if test.is_none() {
+            findings.push(Finding::fault(path, *line, format!("`Row: {row}` is not directly above a test")));
+        }
+        if !rows.contains_key(row) {
+            findings.push(Finding::fault(path, *line, format!("`{}` has no row `{row}`", rows::PAGE)));
+        }
+    }
+    for (id, row) in rows.iter().filter(|(id, _)| !marks.iter().any(|mark| mark.row == **id)) {
+        findings.push(Finding::fault(rows::PAGE, row.line, format!("no test holds the row `{id}`")));
+    }
+    findings
 }
 
 /// Every departure from the peer is a row, every row names its tests, and every golden case left out has a row.
@@ -202,6 +221,21 @@ mod tests {
 
     fn texts(findings: &[Finding]) -> Vec<String> {
         findings.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn contract_row_without_test_and_test_without_row_are_faults() {
+        let code = "// Row: PRV-01\nfn helper() {}\n\n// Row: PRV-99\n#[test]\nfn shown() {}\n";
+        let page = "| PRV-01 | One. |\n| PRV-02 | Two. |\n";
+        let workspace = Workspace::of([("pkg/a/src/lib.rs", code), (rows::PAGE, page)]);
+        assert_eq!(
+            texts(&the_contract_and_its_tests_agree(&workspace)),
+            [
+                "pkg/a/src/lib.rs:1: `Row: PRV-01` is not directly above a test",
+                "pkg/a/src/lib.rs:4: `docs/contract.md` has no row `PRV-99`",
+                "docs/contract.md:2: no test holds the row `PRV-02`",
+            ]
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::Finding;
+use super::finding::Finding;
 use crate::workspace::Workspace;
 
 /// Every folder of `cmd`, `pkg` and `test` is a crate of the workspace, under its lints and its licence.

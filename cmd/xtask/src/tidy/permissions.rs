@@ -1,4 +1,4 @@
-use super::Finding;
+use super::{finding::Finding, map::PURE};
 use crate::workspace::Workspace;
 
 /// What every library leaves to the program: its words, its environment, its end.
@@ -6,16 +6,13 @@ const PROGRAM_ONLY: [(&str, &str, &str); 2] = [
     ("std", "env", "a library is handed the environment as a value"),
     ("std", "process", "a library starts no program and ends none"),
 ];
-/// Git, and what keeps the passwords of registries, are programs; talking to them is what this crate is for (ADR 0012).
-const STARTS_PROGRAMS: &str = "pkg/repository/";
 const PROGRAM_WORDS: [&str; 8] =
     ["println!", "print!", "eprintln!", "eprint!", "dbg!", "stdin()", "stdout()", "stderr()"];
 
-/// The files that start a program all the same: Git, as docs/adr/0012 has it.
-const STARTS_A_PROGRAM: [&str; 1] = ["pkg/repository/src/git/program.rs"];
+/// The files that start a program all the same: Git, as docs/adr/0012 has it, and the keepers of registry passwords.
+const STARTS_A_PROGRAM: [&str; 2] =
+    ["pkg/repository/src/git/program.rs", "pkg/transport/src/credential/helper.rs"];
 
-/// Crates that turn values into values.
-const PURE: [&str; 3] = ["pkg/api/", "pkg/manifest/", "pkg/kustomize/"];
 const OUTSIDE: [(&str, &str, &str); 3] = [
     ("std", "fs", "a pure crate reads no disk"),
     ("std", "net", "a pure crate opens no connection"),
@@ -29,16 +26,13 @@ pub(super) fn libraries_keep_to_their_permissions(workspace: &Workspace) -> Vec<
     for source in
         workspace.rust().iter().filter(|source| source.path.starts_with("pkg/") && !source.product.is_empty())
     {
-        let is_pure = PURE.iter().any(|folder| source.path.starts_with(folder));
+        let is_pure = PURE.iter().any(|folder| source.path.starts_with(&format!("{folder}/")));
         let (modules, words): (&[_], &[_]) = if is_pure { (&OUTSIDE, &OUTSIDE_WORDS) } else { (&[], &[]) };
         // A fuzz target is a program of its own.
         if source.path.contains("/fuzz/") {
             continue;
         }
         for (root, module, reason) in PROGRAM_ONLY.iter().chain(modules) {
-            if *module == "process" && source.path.starts_with(STARTS_PROGRAMS) {
-                continue;
-            }
             if *module == "process" && STARTS_A_PROGRAM.contains(&source.path) {
                 continue;
             }

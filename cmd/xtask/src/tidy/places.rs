@@ -1,4 +1,4 @@
-use super::Finding;
+use super::finding::Finding;
 use crate::{rust_source::RustSource, workspace::Workspace};
 
 const VERBS: &str = "cmd/capstan/src/verbs/";

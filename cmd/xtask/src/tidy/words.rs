@@ -1,4 +1,4 @@
-use super::Finding;
+use super::finding::Finding;
 use crate::workspace::Workspace;
 
 /// This file, which has to name what it looks for.

@@ -31,6 +31,18 @@ pub struct LifecycleReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CertManagerReport {
+    /// The plan.
+    #[serde(flatten)]
+    pub plan: CertManagerPlan,
+    /// Its objects, in the order they are worked on, where they were looked at: plans and dry runs look at them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepReport>,
+}
+
+/// The plan for cert-manager.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CertManagerPlan {
     /// What is done.
     pub action: CertManagerAction,
     /// The version that is there, as far as it is known.
@@ -42,16 +54,14 @@ pub struct CertManagerReport {
     /// Why, where it is not plain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Its objects, in the order they are worked on, where they were looked at: plans and dry runs look at them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<StepReport>,
 }
 
 /// What is done with cert-manager.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CertManagerAction {
     /// It is not looked at.
+    #[default]
     None,
     /// Somebody else takes care of it.
     External,
@@ -61,6 +71,50 @@ pub enum CertManagerAction {
     Install,
     /// It is replaced.
     Upgrade,
+}
+
+impl CertManagerPlan {
+    /// Somebody else takes care of it.
+    pub fn external() -> Self {
+        Self { action: CertManagerAction::External, ..Self::default() }
+    }
+
+    /// It stays; the version is empty if somebody else's does not say it.
+    pub fn keep(version: &str) -> Self {
+        let known = (!version.is_empty()).then(|| version.to_owned());
+        Self { action: CertManagerAction::Keep, from: known.clone(), to: known, why: None }
+    }
+
+    /// It comes; says why if it is there in part.
+    pub fn install(version: &str, why: Option<String>) -> Self {
+        Self { action: CertManagerAction::Install, from: None, to: Some(version.to_owned()), why }
+    }
+
+    /// It is replaced.
+    pub fn upgrade(from: &str, to: &str) -> Self {
+        let (from, to) = (Some(from.to_owned()), Some(to.to_owned()));
+        Self { action: CertManagerAction::Upgrade, from, to, why: None }
+    }
+
+    /// True if nothing would change.
+    pub fn is_empty(&self) -> bool {
+        !matches!(self.action, CertManagerAction::Install | CertManagerAction::Upgrade)
+    }
+}
+
+impl fmt::Display for CertManagerPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, to) = (self.from.as_deref().unwrap_or("nothing"), self.to.as_deref().unwrap_or("nothing"));
+        match (self.action, &self.why) {
+            (CertManagerAction::None, _) => f.write_str("not looked at"),
+            (CertManagerAction::External, _) => f.write_str("taken care of by somebody else"),
+            (CertManagerAction::Keep, _) if self.from.is_none() => f.write_str("stays"),
+            (CertManagerAction::Keep, _) => write!(f, "stays at {from}"),
+            (CertManagerAction::Install, None) => write!(f, "install {to}"),
+            (CertManagerAction::Install, Some(why)) => write!(f, "install {to} ({why})"),
+            (CertManagerAction::Upgrade, _) => write!(f, "upgrade from {from} to {to}"),
+        }
+    }
 }
 
 /// What is done with one provider.

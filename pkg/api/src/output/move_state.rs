@@ -1,5 +1,5 @@
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{MoveState, ObjectName};
 
@@ -77,4 +77,42 @@ pub struct MoveAborted {
     pub overwritten: Vec<ObjectName>,
     /// Namespaces that were made on the target and hold other things by now.
     pub namespaces_left: Vec<String>,
+}
+
+/// How far a move is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum MovePhase {
+    /// Clusters are paused.
+    Pausing,
+    /// Objects are created on the target.
+    Creating,
+    /// The target is compared with what was sent.
+    Verifying,
+    /// Objects are deleted on the source: there is no way back.
+    Deleting,
+    /// Clusters are resumed.
+    Resuming,
+    /// Done.
+    Finished,
+    /// It is undone.
+    Aborting,
+    /// It was undone.
+    Aborted,
+}
+
+impl MovePhase {
+    /// The word for people and scripts.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pausing => "pausing",
+            Self::Creating => "creating",
+            Self::Verifying => "verifying",
+            Self::Deleting => "deleting",
+            Self::Resuming => "resuming",
+            Self::Finished => "finished",
+            Self::Aborting => "aborting",
+            Self::Aborted => "aborted",
+        }
+    }
 }

@@ -1,7 +1,7 @@
 #![no_main]
 //! Whatever a kustomization, its component, its objects and its patch hold: they build or are refused, the same way twice.
 
-use kustomize::{Answers, Build, Conflicts, MemoryTree, Options, Outcome, TreePath};
+use kustomize::{Answers, Build, Conflicts, MemoryTree, Options, TreePath};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|texts: (&str, &str, &str, &str)| {
@@ -21,9 +21,8 @@ fuzz_target!(|texts: (&str, &str, &str, &str)| {
     .collect();
     let options = Options { conflicts: Conflicts::Told, ..Options::default() };
     let build = || match (Build { tree: &tree, answers: &Answers::new(), options }).run(&TreePath::new("/")) {
-        Ok(Outcome::Built(output)) => output.text(),
-        Ok(Outcome::Wants(wanted)) => format!("{wanted:?}"),
-        Err(errors) => errors.to_string(),
+        Ok(output) => output.text(),
+        Err(report) => report.to_string(),
     };
     assert_eq!(build(), build());
 });

@@ -12,13 +12,13 @@ use crate::fields::configurations;
 use crate::kustomization::Kustomization;
 use crate::output::metadata;
 use crate::resource::{Origin, Plugin, Resource};
-use crate::transform::{annotations, images, labels, name, namespace, replacements, replicas};
-use crate::{Resolved, TreePath};
-use crate::{generators, hash, helm, order, output, patches, plugins, references, schema, vars};
+use crate::schema::openapi;
+use crate::scope::{Root, Scope, Session, Step};
+use crate::transform::{images, labels, name, namespace, replacements, replicas};
+use crate::{BaseObjects, Resolved, TreePath};
+use crate::{generators, hash, helm, order, output, patches, plugins, references, vars};
 
-use super::root::Root;
-use super::scope::Step;
-use super::{Beneath, Scope, Session, components, resources};
+use super::entries;
 
 /// A step, the field it is for, and what it is.
 struct Stage {
@@ -51,15 +51,15 @@ const fn transformer(field: &'static str, step: Step, kind: &'static str, times:
 
 /// What every kustomization and every component does, to the objects gathered so far.
 const STEPS: [Stage; 24] = [
-    plain("openapi", schema::run),
-    plain("resources", resources::run),
+    plain("openapi", openapi::run),
+    plain("resources", entries::run_resources),
     plain("configurations", configurations::run),
     plain("crds", configurations::run_crds),
     generator("configMapGenerator", generators::run_config_maps),
     generator("secretGenerator", generators::run_secrets),
     generator("helmCharts", helm::run),
     generator("generators", plugins::run_generators),
-    plain("components", components::run),
+    plain("components", entries::run_components),
     transformer(
         "patchesStrategicMerge",
         patches::run_strategic_merge,
@@ -81,7 +81,7 @@ const STEPS: [Stage; 24] = [
     transformer("commonLabels", labels::run_common, "LabelTransformer", |k| {
         usize::from(!k.labels.is_empty() || !k.common_labels.is_empty())
     }),
-    transformer("commonAnnotations", annotations::run, "AnnotationsTransformer", |k| {
+    transformer("commonAnnotations", labels::run_annotations, "AnnotationsTransformer", |k| {
         usize::from(!k.common_annotations.is_empty())
     }),
     transformer("patchesJson6902", patches::run_json6902, "PatchJson6902Transformer", |k| {
@@ -113,24 +113,23 @@ pub(super) fn build_top(
     session: &mut Session<'_>,
     folder: &TreePath,
     top: Option<&TreePath>,
-    beneath: Beneath,
+    base: BaseObjects,
 ) -> Vec<Object> {
     let folder = match session.tree.resolve(folder) {
         Ok(Resolved::Folder(folder)) => folder,
         // The search for a kustomization in it tells what is wrong.
         _ => folder.clone(),
     };
-    let Some((root, kustomization)) = Root::first(folder, top.cloned()).open(session) else {
+    let Some((root, kustomization)) = session.open(Root::first(folder, top.cloned())) else {
         return Vec::new();
     };
     let mut scope = Scope { session, root: &root, kustomization: &kustomization };
     scope.session.metadata = metadata::wanted(&mut scope);
     let mut objects = Accumulator::default();
-    let origin = Arc::new(Origin::Given(beneath.name));
-    for object in beneath.objects {
-        if let Err(clash) = objects.append(Resource::new(object, Arc::clone(&origin))) {
-            scope.problem("", clash);
-        }
+    let origin = Arc::new(Origin::Given(base.name));
+    for object in base.objects {
+        let added = objects.append(Resource::new(object, Arc::clone(&origin)));
+        scope.ok("", added);
     }
     build(&mut scope, &mut objects);
     for step in FINISH {
@@ -142,14 +141,14 @@ pub(super) fn build_top(
 }
 
 /// Builds one kustomization onto objects: none for one of its own, those of the parent for a component.
-pub(super) fn build(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+pub(crate) fn build(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for Stage { field, step, role } in STEPS {
-        let told = scope.session.problems.errors.len();
+        let told = scope.session.report.errors.len();
         step(scope, objects);
         scope.account(field, objects);
         match role {
             Role::Plain => {}
-            Role::Generator => objects.is_partial |= scope.session.problems.errors.len() > told,
+            Role::Generator => objects.is_partial |= scope.session.report.errors.len() > told,
             Role::Transformer(kind, times) => {
                 for _ in 0..times(scope.kustomization) {
                     metadata::note(scope, &scope.root.file, &Plugin::of_field(kind), objects);

@@ -7,12 +7,11 @@ use std::sync::Arc;
 use manifest::Value;
 use manifest::yaml::{self, Limits, YamlError};
 
-use crate::TreePath;
 use crate::accumulator::Accumulator;
-use crate::build::Scope;
-use crate::kustomization::decode::{Fields, FromFields, decode};
+use crate::kustomization::decode::{decode, mappings};
 use crate::kustomization::entries::FieldSpecEntry;
-use crate::problems::ProblemKind;
+use crate::problems::StepError;
+use crate::scope::Scope;
 
 use super::{FieldProblem, FieldSpec, FieldTables, KindPattern};
 
@@ -24,13 +23,9 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let files = &scope.kustomization.configurations;
     if !files.is_empty() {
         let configured = read_files("configurations", files, yaml::read_value_strict, configured, scope);
-        for problem in Arc::make_mut(&mut own).merge(&configured) {
-            scope.problem("configurations", problem);
-        }
+        scope.problems("configurations", Arc::make_mut(&mut own).merge(&configured));
     }
-    for problem in objects.add_tables(&own) {
-        scope.problem("configurations", problem);
-    }
+    scope.problems("configurations", objects.add_tables(&own));
 }
 
 /// Adds what the definitions under `crds` say about references and labels.
@@ -40,13 +35,11 @@ pub(crate) fn run_crds(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
         return;
     }
     let tables = read_files("crds", files, yaml::read_value, definitions::tables, scope);
-    for problem in objects.add_tables(&Arc::new(tables)) {
-        scope.problem("crds", problem);
-    }
+    scope.problems("crds", objects.add_tables(&Arc::new(tables)));
 }
 
 type Read = fn(&str, &Limits) -> Result<Value, YamlError>;
-type Tables = fn(&Value) -> (FieldTables, Vec<ProblemKind>);
+type Tables = fn(&Value) -> (FieldTables, Vec<StepError>);
 
 /// Makes tables of files, one after the other.
 fn read_files(
@@ -59,30 +52,16 @@ fn read_files(
     let mut all = FieldTables::default();
     for (index, entry) in files.iter().enumerate() {
         let field = format!("{list}[{index}]");
-        let Some((file, bytes)) = scope.load(&field, entry) else { continue };
-        let problems = match parse(&file, &bytes, read) {
-            Ok(value) => {
-                let (tables, mut problems) = tables(&value);
-                problems.extend(all.merge(&tables).into_iter().map(Into::into));
-                problems
-            }
-            Err(problem) => vec![problem],
-        };
-        for problem in problems {
-            scope.problem(&field, problem);
-        }
+        let Some((_, value)) = scope.load_yaml_with(&field, entry, read) else { continue };
+        let (tables, problems) = tables(&value);
+        scope.problems(&field, problems);
+        scope.problems(&field, all.merge(&tables));
     }
     all
 }
 
-fn parse(file: &TreePath, bytes: &[u8], read: Read) -> Result<Value, ProblemKind> {
-    let unreadable = |reason: String| ProblemKind::Yaml { file: file.clone(), reason };
-    let text = str::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
-    read(text, &Limits::default()).map_err(|error| unreadable(error.to_string()))
-}
-
 /// Reads the tables of a file, whose keys are those of a kustomization where they name the same.
-fn configured(value: &Value) -> (FieldTables, Vec<ProblemKind>) {
+fn configured(value: &Value) -> (FieldTables, Vec<StepError>) {
     let mut faults = Vec::new();
     let file: Configuration = decode(value, "", &mut faults);
     let (tables, problems) = file.tables();
@@ -90,29 +69,28 @@ fn configured(value: &Value) -> (FieldTables, Vec<ProblemKind>) {
     (tables, faults.chain(problems.into_iter().map(Into::into)).collect())
 }
 
-/// A file under `configurations`.
-#[derive(Debug, Default)]
-struct Configuration {
-    name_prefix: Vec<FieldSpecEntry>,
-    name_suffix: Vec<FieldSpecEntry>,
-    namespace: Vec<FieldSpecEntry>,
-    common_labels: Vec<FieldSpecEntry>,
-    labels: Vec<FieldSpecEntry>,
-    template_labels: Vec<FieldSpecEntry>,
-    common_annotations: Vec<FieldSpecEntry>,
-    images: Vec<FieldSpecEntry>,
-    replicas: Vec<FieldSpecEntry>,
-    var_references: Vec<FieldSpecEntry>,
-    name_references: Vec<ReferenceEntry>,
-}
-
-/// The fields that refer to objects of a kind.
-#[derive(Debug, Default)]
-struct ReferenceEntry {
-    group: String,
-    version: String,
-    kind: String,
-    fields: Vec<FieldSpecEntry>,
+mappings! {
+    /// A file under `configurations`.
+    Configuration {
+        name_prefix: Vec<FieldSpecEntry> = "namePrefix",
+        name_suffix: Vec<FieldSpecEntry> = "nameSuffix",
+        namespace: Vec<FieldSpecEntry> = "namespace",
+        common_labels: Vec<FieldSpecEntry> = "commonLabels",
+        labels: Vec<FieldSpecEntry> = "labels",
+        template_labels: Vec<FieldSpecEntry> = "templateLabels",
+        common_annotations: Vec<FieldSpecEntry> = "commonAnnotations",
+        images: Vec<FieldSpecEntry> = "images",
+        replicas: Vec<FieldSpecEntry> = "replicas",
+        var_references: Vec<FieldSpecEntry> = "varReference",
+        name_references: Vec<ReferenceEntry> = "nameReference",
+    }
+    /// The fields that refer to objects of a kind.
+    ReferenceEntry {
+        group: String = "group",
+        version: String = "version",
+        kind: String = "kind",
+        fields: Vec<FieldSpecEntry> = "fieldSpecs",
+    }
 }
 
 impl Configuration {
@@ -137,35 +115,6 @@ impl Configuration {
             problems.extend(tables.add_references(&referent, fields.into_iter().map(FieldSpec::from)));
         }
         (tables.sorted(), problems)
-    }
-}
-
-impl FromFields for Configuration {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self {
-            name_prefix: fields.take("namePrefix"),
-            name_suffix: fields.take("nameSuffix"),
-            namespace: fields.take("namespace"),
-            common_labels: fields.take("commonLabels"),
-            labels: fields.take("labels"),
-            template_labels: fields.take("templateLabels"),
-            common_annotations: fields.take("commonAnnotations"),
-            images: fields.take("images"),
-            replicas: fields.take("replicas"),
-            var_references: fields.take("varReference"),
-            name_references: fields.take("nameReference"),
-        }
-    }
-}
-
-impl FromFields for ReferenceEntry {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self {
-            group: fields.take("group"),
-            version: fields.take("version"),
-            kind: fields.take("kind"),
-            fields: fields.take("fieldSpecs"),
-        }
     }
 }
 

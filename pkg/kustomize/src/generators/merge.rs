@@ -3,7 +3,7 @@
 use manifest::{Map, Object, Value};
 
 use crate::accumulator::Accumulator;
-use crate::problems::ProblemKind;
+use crate::problems::StepError;
 use crate::resource::Resource;
 
 use super::GeneratorProblem;
@@ -39,11 +39,13 @@ impl Behavior {
 /// Adds an object, or merges it into the one that has or had its id. That one keeps its name, namespace and past.
 /// # Errors
 /// Nothing to merge into, an object where none may be, several that could be meant.
-pub(super) fn add(behavior: Behavior, new: Resource, objects: &mut Accumulator) -> Result<(), ProblemKind> {
+pub(super) fn add(behavior: Behavior, new: Resource, objects: &mut Accumulator) -> Result<(), StepError> {
     let found: Vec<_> = objects.known_as(new.id()).collect();
     let id = Box::new(new.id().clone());
     match (found.as_slice(), behavior) {
-        ([], Behavior::Create) => objects.append(new).map(drop),
+        ([], Behavior::Create) => Ok(objects.append(new).map(drop)?),
+        // It may be among the objects that could not be loaded.
+        ([], _) if objects.is_partial => Ok(()),
         ([], _) => Err(GeneratorProblem::NothingThere { id, behavior: behavior.name() }.into()),
         ([position], Behavior::Create) => {
             let first = objects.get(*position).map(|old| old.origin.to_string()).unwrap_or_default();

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::build::Scope;
 use crate::kustomization::generators::Generator;
+use crate::scope::Scope;
 
 use super::GeneratorProblem;
 

@@ -1,19 +1,6 @@
 use super::*;
-use crate::{Answers, Build, MemoryTree, Options, Outcome, Reorder, TreePath};
-
-/// Builds `/top`; the objects, and the warnings, as text.
-fn build(files: &[(&str, &str)]) -> Result<(String, Vec<String>), String> {
-    let tree: MemoryTree = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
-    let options = Options { reorder: Reorder::None, ..Options::default() };
-    let answers = Answers::new();
-    let built = Build { tree: &tree, answers: &answers, options }.run(&TreePath::new("/top"));
-    match built.map_err(|errors| errors.to_string())? {
-        Outcome::Built(output) => {
-            Ok((output.text(), output.warnings.iter().map(ToString::to_string).collect()))
-        }
-        Outcome::Wants(wanted) => Err(format!("wants {wanted:?}")),
-    }
-}
+use crate::tests::build_top as build;
+use crate::{Answers, Build, MemoryTree, Options, TreePath};
 
 const NO_HASH: &str = "generatorOptions: {disableNameSuffixHash: true}\n";
 
@@ -68,7 +55,7 @@ fn bytes_that_are_no_text_are_binary_data() {
     let tree: MemoryTree = files.into_iter().collect();
     let answers = Answers::new();
     let build = Build { tree: &tree, answers: &answers, options: Options::default() };
-    let Ok(Outcome::Built(output)) = build.run(&TreePath::new("/top")) else { panic!("not built") };
+    let output = build.run(&TreePath::new("/top")).unwrap();
     let expected = "apiVersion: v1\nbinaryData:\n  b: //4=\nkind: ConfigMap\nmetadata:\n  name: a\n";
     assert_eq!(output.text(), expected);
 }

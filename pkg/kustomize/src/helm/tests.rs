@@ -1,18 +1,15 @@
-use crate::{Answers, Build, MemoryTree, Options, Outcome, TreePath};
+use crate::{Answers, Build, MemoryTree, Options, Output, Report, TreePath};
 
 use super::*;
 
-fn run(files: &[(&str, &str)], answers: &Answers, helm: Helm) -> Result<Outcome, String> {
+fn run(files: &[(&str, &str)], answers: &Answers, helm: Helm) -> Result<Output, Report> {
     let tree: MemoryTree = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
     let options = Options { helm, ..Options::default() };
-    Build { tree: &tree, answers, options }.run(&TreePath::new("/top")).map_err(|errors| errors.to_string())
+    Build { tree: &tree, answers, options }.run(&TreePath::new("/top"))
 }
 
 fn wanted(files: &[(&str, &str)], answers: &Answers) -> Request {
-    match run(files, answers, Helm::On).unwrap() {
-        Outcome::Wants(wanted) => wanted.into_iter().next().unwrap(),
-        Outcome::Built(output) => panic!("built {}", output.text()),
-    }
+    run(files, answers, Helm::On).unwrap_err().wanted.into_iter().next().unwrap()
 }
 
 const KUSTOMIZATION: &str = "namespace: ns\nhelmCharts: [{name: c, repo: 'https://r', version: '1', releaseName: r, \
@@ -36,7 +33,7 @@ fn a_chart_is_pulled_then_rendered_and_its_objects_are_added() {
     assert_eq!(asked.values, [ChartValues::Text("a: 2\nb: 1\n".to_owned()), more]);
     let printed = "walk.go: a message: of helm\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
     answers.insert(template, Ok(Answer::Bytes(printed.as_bytes().into())));
-    let Ok(Outcome::Built(output)) = run(&files, &answers, Helm::On) else { panic!("not built") };
+    let output = run(&files, &answers, Helm::On).unwrap();
     assert_eq!(output.objects.iter().map(manifest::Object::name).collect::<Vec<_>>(), ["a"]);
 }
 
@@ -102,7 +99,7 @@ fn a_chart_that_helm_does_not_render_is_told_as_such() {
     let template = wanted(&files, &Answers::new());
     let told = run(&files, &Answers::from([(template, Err("no such function".to_owned()))]), Helm::On);
     let expected = "/top/kustomization.yaml: helmCharts[0]: `c` cannot be rendered: no such function";
-    assert_eq!(told.unwrap_err(), expected);
+    assert_eq!(told.unwrap_err().to_string(), expected);
 }
 
 #[test]
@@ -124,6 +121,6 @@ fn what_stands_in_the_way_of_a_chart_is_told() {
     for (helm, chart, expected) in cases {
         let text = format!("helmCharts: [{chart}]");
         let told = run(&[("/top/kustomization.yaml", &text)], &Answers::new(), helm).unwrap_err();
-        assert_eq!(told, format!("/top/kustomization.yaml: helmCharts[0]: {expected}"));
+        assert_eq!(told.to_string(), format!("/top/kustomization.yaml: helmCharts[0]: {expected}"));
     }
 }

@@ -6,39 +6,15 @@ use manifest::{Map, Value, type_name};
 
 use crate::problems::meant;
 
-use super::Kind;
-
-/// A file that does not have the form it should.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DecodeProblem {
-    /// A field that means nothing.
-    #[error("{}", unknown_text(field, near))]
-    UnknownField {
-        /// The field, with the way to it.
-        field: String,
-        /// Names it may have meant, nearest first.
-        near: Vec<&'static str>,
-    },
-    /// A value of the wrong type.
+/// A file that does not have the form it should. An empty field is the file as a whole.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum DecodeProblem {
+    #[error("there is no field `{field}`{}", meant(near))]
+    UnknownField { field: String, near: Vec<&'static str> },
     #[error("{} must be {expected}, this is {found}", place_text(field))]
-    WrongType {
-        /// The field, with the way to it; empty for the file.
-        field: String,
-        /// The type with its article, or what else is expected.
-        expected: &'static str,
-        /// What is there.
-        found: String,
-    },
-    /// A version that does not go with the kind.
-    #[error("`apiVersion` of a {kind:?} must be `{expected}`, this is `{found}`")]
-    WrongVersion {
-        /// The kind of the file.
-        kind: Kind,
-        /// The version it has.
-        expected: &'static str,
-        /// The version that is written.
-        found: String,
-    },
+    WrongType { field: String, expected: &'static str, found: String },
+    #[error("`apiVersion` of a {kind} must be `{expected}`, this is `{found}`")]
+    WrongVersion { kind: &'static str, expected: &'static str, found: String },
 }
 
 /// The mapping that is being read, and the faults found so far.
@@ -183,10 +159,29 @@ impl<T: FromValue> FromValue for BTreeMap<String, T> {
     }
 }
 
+/// Defines mappings: for each field its name in Rust, its type, and its name in YAML; those after `ignored` are known and
+/// without effect in the peer as well.
+macro_rules! mappings {
+    ($($(#[$doc:meta])* $name:ident {
+        $($(#[$field_doc:meta])* $field:ident: $type:ty = $key:literal),* $(,)?
+        $(; ignored $($ignored:literal: $ignored_type:ty),*)?
+    })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct $name {
+            $($(#[$field_doc])* pub(crate) $field: $type,)*
+        }
+
+        impl $crate::kustomization::decode::FromFields for $name {
+            fn from_fields(fields: &mut $crate::kustomization::decode::Fields<'_>) -> Self {
+                $($(let _: $ignored_type = fields.take($ignored);)*)?
+                Self { $($field: fields.take($key)),* }
+            }
+        }
+    )*};
+}
+pub(crate) use mappings;
+
 fn place_text(field: &str) -> String {
     if field.is_empty() { "the file".to_owned() } else { format!("`{field}`") }
-}
-
-fn unknown_text(field: &str, near: &[&str]) -> String {
-    format!("there is no field `{field}`{}", meant(near))
 }

@@ -2,219 +2,88 @@
 
 use std::collections::BTreeMap;
 
-use super::decode::{Fields, FromFields};
+use super::decode::mappings;
 
-/// Which objects are meant; what is empty holds for all. Texts are regular expressions where `patches` use it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Selector {
-    pub(crate) group: String,
-    pub(crate) version: String,
-    pub(crate) kind: String,
-    pub(crate) name: String,
-    pub(crate) namespace: String,
-    pub(crate) annotations: String,
-    pub(crate) labels: String,
-}
+impl Copy for PatchOptions {}
 
-/// An entry of `patches` or `patchesJson6902`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Patch {
-    pub(crate) path: String,
-    pub(crate) text: String,
-    pub(crate) target: Option<Selector>,
-    pub(crate) options: PatchOptions,
-}
-
-/// What a patch may change beside the content.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PatchOptions {
-    pub(crate) allow_name_change: bool,
-    pub(crate) allow_kind_change: bool,
-}
-
-/// An entry of `labels`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Label {
-    pub(crate) pairs: BTreeMap<String, String>,
-    pub(crate) include_selectors: bool,
-    pub(crate) include_templates: bool,
-    pub(crate) fields: Vec<FieldSpecEntry>,
-}
-
-/// A field of a kind, as `configurations`, `labels` and plugins write it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct FieldSpecEntry {
-    pub(crate) group: String,
-    pub(crate) version: String,
-    pub(crate) kind: String,
-    pub(crate) path: String,
-    pub(crate) create: bool,
-}
-
-/// An entry of `images`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Image {
-    pub(crate) name: String,
-    pub(crate) new_name: String,
-    pub(crate) tag_suffix: String,
-    pub(crate) new_tag: String,
-    pub(crate) digest: String,
-}
-
-/// An entry of `replicas`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Replica {
-    pub(crate) name: String,
-    pub(crate) count: i64,
-}
-
-/// An entry of `vars`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Var {
-    pub(crate) name: String,
-    pub(crate) object: VarObject,
-    pub(crate) field: VarField,
-}
-
-/// The object a variable takes its value from.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct VarObject {
-    pub(crate) api_version: String,
-    pub(crate) group: String,
-    pub(crate) version: String,
-    pub(crate) kind: String,
-    pub(crate) name: String,
-    pub(crate) namespace: String,
-}
-
-/// The field a variable takes its value from; empty for `metadata.name`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct VarField {
-    pub(crate) path: String,
-}
-
-/// The order objects are printed in.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SortOptions {
-    pub(crate) order: String,
-    pub(crate) legacy: Option<LegacyOrder>,
-}
-
-/// Kinds that come first and last in the legacy order.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LegacyOrder {
-    pub(crate) first: Vec<String>,
-    pub(crate) last: Vec<String>,
-}
-
-impl FromFields for Selector {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self {
-            group: fields.take("group"),
-            version: fields.take("version"),
-            kind: fields.take("kind"),
-            name: fields.take("name"),
-            namespace: fields.take("namespace"),
-            annotations: fields.take("annotationSelector"),
-            labels: fields.take("labelSelector"),
-        }
+mappings! {
+    /// Which objects are meant; what is empty holds for all. Texts are regular expressions where `patches` use it.
+    Selector {
+        group: String = "group",
+        version: String = "version",
+        kind: String = "kind",
+        name: String = "name",
+        namespace: String = "namespace",
+        annotations: String = "annotationSelector",
+        labels: String = "labelSelector",
     }
-}
-
-impl FromFields for Patch {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self {
-            path: fields.take("path"),
-            text: fields.take("patch"),
-            target: fields.take("target"),
-            options: fields.take("options"),
-        }
+    /// An entry of `patches` or `patchesJson6902`.
+    Patch {
+        path: String = "path",
+        text: String = "patch",
+        target: Option<Selector> = "target",
+        options: PatchOptions = "options",
     }
-}
-
-impl FromFields for PatchOptions {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self {
-            allow_name_change: fields.take("allowNameChange"),
-            allow_kind_change: fields.take("allowKindChange"),
-        }
+    /// What a patch may change beside the content.
+    PatchOptions {
+        allow_name_change: bool = "allowNameChange",
+        allow_kind_change: bool = "allowKindChange",
     }
-}
-
-impl FromFields for Label {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self {
-            pairs: fields.take("pairs"),
-            include_selectors: fields.take("includeSelectors"),
-            include_templates: fields.take("includeTemplates"),
-            fields: fields.take("fields"),
-        }
+    /// An entry of `labels`.
+    Label {
+        pairs: BTreeMap<String, String> = "pairs",
+        include_selectors: bool = "includeSelectors",
+        include_templates: bool = "includeTemplates",
+        fields: Vec<FieldSpecEntry> = "fields",
     }
-}
-
-impl FromFields for FieldSpecEntry {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self {
-            group: fields.take("group"),
-            version: fields.take("version"),
-            kind: fields.take("kind"),
-            path: fields.take("path"),
-            create: fields.take("create"),
-        }
+    /// A field of a kind, as `configurations`, `labels` and plugins write it.
+    FieldSpecEntry {
+        group: String = "group",
+        version: String = "version",
+        kind: String = "kind",
+        path: String = "path",
+        create: bool = "create",
     }
-}
-
-impl FromFields for Image {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self {
-            name: fields.take("name"),
-            new_name: fields.take("newName"),
-            tag_suffix: fields.take("tagSuffix"),
-            new_tag: fields.take("newTag"),
-            digest: fields.take("digest"),
-        }
+    /// An entry of `images`.
+    Image {
+        name: String = "name",
+        new_name: String = "newName",
+        tag_suffix: String = "tagSuffix",
+        new_tag: String = "newTag",
+        digest: String = "digest",
     }
-}
-
-impl FromFields for Replica {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self { name: fields.take("name"), count: fields.take("count") }
+    /// An entry of `replicas`.
+    Replica {
+        name: String = "name",
+        count: i64 = "count",
     }
-}
-
-impl FromFields for Var {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self { name: fields.take("name"), object: fields.take("objref"), field: fields.take("fieldref") }
+    /// An entry of `vars`.
+    Var {
+        name: String = "name",
+        object: VarObject = "objref",
+        field: VarField = "fieldref",
     }
-}
-
-impl FromFields for VarObject {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self {
-            api_version: fields.take("apiVersion"),
-            group: fields.take("group"),
-            version: fields.take("version"),
-            kind: fields.take("kind"),
-            name: fields.take("name"),
-            namespace: fields.take("namespace"),
-        }
+    /// The object a variable takes its value from.
+    VarObject {
+        api_version: String = "apiVersion",
+        group: String = "group",
+        version: String = "version",
+        kind: String = "kind",
+        name: String = "name",
+        namespace: String = "namespace",
     }
-}
-
-impl FromFields for VarField {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self { path: fields.take("fieldPath") }
+    /// The field a variable takes its value from; empty for `metadata.name`.
+    VarField {
+        path: String = "fieldPath",
     }
-}
-
-impl FromFields for SortOptions {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self { order: fields.take("order"), legacy: fields.take("legacySortOptions") }
+    /// The order objects are printed in.
+    SortOptions {
+        order: String = "order",
+        legacy: Option<LegacyOrder> = "legacySortOptions",
     }
-}
-
-impl FromFields for LegacyOrder {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self { first: fields.take("orderFirst"), last: fields.take("orderLast") }
+    /// Kinds that come first and last in the legacy order.
+    LegacyOrder {
+        first: Vec<String> = "orderFirst",
+        last: Vec<String> = "orderLast",
     }
 }

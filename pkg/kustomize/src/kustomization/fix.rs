@@ -6,7 +6,7 @@ use super::decode::{DecodeProblem, Fields, FromFields};
 use super::entries::Image;
 use super::generators::{ConfigMapGenerator, OldHelmChart, SecretGenerator};
 use super::{Kind, Kustomization};
-use crate::problems::ProblemKind;
+use crate::problems::StepError;
 
 /// What a file says, with the fields that have a successor set apart.
 #[derive(Default)]
@@ -17,6 +17,14 @@ pub(super) struct Written {
     image_tags: Vec<Image>,
     old_helm_charts: Vec<OldHelmChart>,
     new: Kustomization,
+}
+
+/// A warning.
+#[derive(Debug, thiserror::Error)]
+#[error("`{field}` is deprecated: use `{instead}`")]
+struct DeprecatedField {
+    field: &'static str,
+    instead: &'static str,
 }
 
 /// Whether a field is used in a file.
@@ -34,11 +42,10 @@ const DEPRECATED: [(&str, &str, IsUsed); 6] = [
 
 impl Written {
     /// Checks kind and version, and moves what has a successor there.
-    pub(super) fn fixed(self, faults: &mut Vec<DecodeProblem>) -> (Kustomization, Vec<ProblemKind>) {
+    pub(super) fn fixed(self, faults: &mut Vec<DecodeProblem>) -> (Kustomization, Vec<StepError>) {
         let kind = self.checked_kind(faults);
         let warned = DEPRECATED.iter().filter(|(_, _, is_used)| is_used(&self));
-        let warnings =
-            warned.map(|&(field, instead, _)| ProblemKind::Deprecated { field, instead }).collect();
+        let warnings = warned.map(|&(field, instead, _)| DeprecatedField { field, instead }.into()).collect();
         let mut new = Kustomization { kind, ..self.new };
         new.resources.extend(self.bases);
         new.images.extend(self.image_tags);
@@ -50,9 +57,9 @@ impl Written {
     }
 
     fn checked_kind(&self, faults: &mut Vec<DecodeProblem>) -> Kind {
-        let (kind, version) = match self.kind.as_str() {
-            "" | "Kustomization" => (Kind::Kustomization, "kustomize.config.k8s.io/v1beta1"),
-            "Component" => (Kind::Component, "kustomize.config.k8s.io/v1alpha1"),
+        let (kind, name, version) = match self.kind.as_str() {
+            "" | "Kustomization" => (Kind::Kustomization, "Kustomization", "kustomize.config.k8s.io/v1beta1"),
+            "Component" => (Kind::Component, "Component", "kustomize.config.k8s.io/v1alpha1"),
             other => {
                 faults.push(DecodeProblem::WrongType {
                     field: "kind".to_owned(),
@@ -63,11 +70,8 @@ impl Written {
             }
         };
         if !self.api_version.is_empty() && self.api_version != version {
-            faults.push(DecodeProblem::WrongVersion {
-                kind,
-                expected: version,
-                found: self.api_version.clone(),
-            });
+            let found = self.api_version.clone();
+            faults.push(DecodeProblem::WrongVersion { kind: name, expected: version, found });
         }
         kind
     }

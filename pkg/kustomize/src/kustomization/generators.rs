@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use manifest::{Map, Value};
 
-use super::decode::{Fields, FromFields};
+use super::decode::{Fields, FromFields, mappings};
 
 /// An entry of `configMapGenerator` or `secretGenerator`.
 #[derive(Clone, Debug, Default)]
@@ -19,44 +19,6 @@ pub(crate) struct Generator {
     pub(crate) options: GeneratorOptions,
     /// The type of a Secret.
     pub(crate) secret_type: String,
-}
-
-/// What holds for the generated objects.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct GeneratorOptions {
-    pub(crate) labels: BTreeMap<String, String>,
-    pub(crate) annotations: BTreeMap<String, String>,
-    pub(crate) disable_name_suffix_hash: bool,
-    pub(crate) immutable: bool,
-}
-
-/// Where Helm finds things.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct HelmGlobals {
-    pub(crate) chart_home: String,
-    pub(crate) config_home: String,
-}
-
-/// An entry of `helmCharts`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct HelmChart {
-    pub(crate) name: String,
-    pub(crate) version: String,
-    pub(crate) repo: String,
-    pub(crate) release_name: String,
-    pub(crate) namespace: String,
-    pub(crate) name_template: String,
-    pub(crate) values_file: String,
-    pub(crate) additional_values_files: Vec<String>,
-    pub(crate) values_inline: Map<String, Value>,
-    pub(crate) values_merge: String,
-    pub(crate) api_versions: Vec<String>,
-    pub(crate) kube_version: String,
-    pub(crate) include_crds: bool,
-    pub(crate) skip_hooks: bool,
-    pub(crate) skip_tests: bool,
-    pub(crate) debug: bool,
-    pub(crate) devel: bool,
 }
 
 /// An entry of the old `helmChartInflationGenerator`.
@@ -104,47 +66,6 @@ impl FromFields for SecretGenerator {
     }
 }
 
-impl FromFields for GeneratorOptions {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self {
-            labels: fields.take("labels"),
-            annotations: fields.take("annotations"),
-            disable_name_suffix_hash: fields.take("disableNameSuffixHash"),
-            immutable: fields.take("immutable"),
-        }
-    }
-}
-
-impl FromFields for HelmGlobals {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self { chart_home: fields.take("chartHome"), config_home: fields.take("configHome") }
-    }
-}
-
-impl FromFields for HelmChart {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self {
-            name: fields.take("name"),
-            version: fields.take("version"),
-            repo: fields.take("repo"),
-            release_name: fields.take("releaseName"),
-            namespace: fields.take("namespace"),
-            name_template: fields.take("nameTemplate"),
-            values_file: fields.take("valuesFile"),
-            additional_values_files: fields.take("additionalValuesFiles"),
-            values_inline: fields.take("valuesInline"),
-            values_merge: fields.take("valuesMerge"),
-            api_versions: fields.take("apiVersions"),
-            kube_version: fields.take("kubeVersion"),
-            include_crds: fields.take("includeCRDs"),
-            skip_hooks: fields.take("skipHooks"),
-            skip_tests: fields.take("skipTests"),
-            debug: fields.take("debug"),
-            devel: fields.take("devel"),
-        }
-    }
-}
-
 impl FromFields for OldHelmChart {
     fn from_fields(fields: &mut Fields<'_>) -> Self {
         let globals =
@@ -165,5 +86,40 @@ impl FromFields for OldHelmChart {
         }
         let _: Vec<String> = fields.take("extraArgs");
         Self { chart, globals }
+    }
+}
+
+mappings! {
+    /// What holds for the generated objects.
+    GeneratorOptions {
+        labels: BTreeMap<String, String> = "labels",
+        annotations: BTreeMap<String, String> = "annotations",
+        disable_name_suffix_hash: bool = "disableNameSuffixHash",
+        immutable: bool = "immutable",
+    }
+    /// Where Helm finds things.
+    HelmGlobals {
+        chart_home: String = "chartHome",
+        config_home: String = "configHome",
+    }
+    /// An entry of `helmCharts`.
+    HelmChart {
+        name: String = "name",
+        version: String = "version",
+        repo: String = "repo",
+        release_name: String = "releaseName",
+        namespace: String = "namespace",
+        name_template: String = "nameTemplate",
+        values_file: String = "valuesFile",
+        additional_values_files: Vec<String> = "additionalValuesFiles",
+        values_inline: Map<String, Value> = "valuesInline",
+        values_merge: String = "valuesMerge",
+        api_versions: Vec<String> = "apiVersions",
+        kube_version: String = "kubeVersion",
+        include_crds: bool = "includeCRDs",
+        skip_hooks: bool = "skipHooks",
+        skip_tests: bool = "skipTests",
+        debug: bool = "debug",
+        devel: bool = "devel",
     }
 }

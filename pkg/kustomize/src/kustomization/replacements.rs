@@ -1,6 +1,6 @@
 //! Replacements: a value from one field into others.
 
-use super::decode::{Fields, FromFields};
+use super::decode::{Fields, FromFields, mappings};
 use super::entries::Selector;
 
 /// An entry of `replacements`: one written out, or a file with one or several.
@@ -8,14 +8,6 @@ use super::entries::Selector;
 pub(crate) struct ReplacementEntry {
     pub(crate) path: String,
     pub(crate) replacement: Replacement,
-}
-
-/// One replacement.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Replacement {
-    pub(crate) source: Option<Source>,
-    pub(crate) source_value: Option<String>,
-    pub(crate) targets: Vec<Target>,
 }
 
 /// The field a value is taken from.
@@ -26,42 +18,9 @@ pub(crate) struct Source {
     pub(crate) options: FieldOptions,
 }
 
-/// The fields a value is put into.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Target {
-    pub(crate) select: Option<Selector>,
-    pub(crate) reject: Vec<Selector>,
-    pub(crate) field_paths: Vec<String>,
-    pub(crate) options: FieldOptions,
-}
-
-/// Which part of a field is meant.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FieldOptions {
-    pub(crate) delimiter: String,
-    pub(crate) index: i64,
-    pub(crate) create: bool,
-}
-
-impl Replacement {
-    fn take(fields: &mut Fields<'_>) -> Self {
-        Self {
-            source: fields.take("source"),
-            source_value: fields.take("sourceValue"),
-            targets: fields.take("targets"),
-        }
-    }
-}
-
-impl FromFields for Replacement {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self::take(fields)
-    }
-}
-
 impl FromFields for ReplacementEntry {
     fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self { path: fields.take("path"), replacement: Replacement::take(fields) }
+        Self { path: fields.take("path"), replacement: Replacement::from_fields(fields) }
     }
 }
 
@@ -82,25 +41,25 @@ impl FromFields for Source {
     }
 }
 
-impl FromFields for Target {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        Self {
-            select: fields.take("select"),
-            reject: fields.take("reject"),
-            field_paths: fields.take("fieldPaths"),
-            options: fields.take("options"),
-        }
+mappings! {
+    /// One replacement.
+    Replacement {
+        source: Option<Source> = "source",
+        source_value: Option<String> = "sourceValue",
+        targets: Vec<Target> = "targets",
     }
-}
-
-impl FromFields for FieldOptions {
-    fn from_fields(fields: &mut Fields<'_>) -> Self {
-        // Known, and without effect in the peer as well.
-        let _: String = fields.take("encoding");
-        Self {
-            delimiter: fields.take("delimiter"),
-            index: fields.take("index"),
-            create: fields.take("create"),
-        }
+    /// The fields a value is put into.
+    Target {
+        select: Option<Selector> = "select",
+        reject: Vec<Selector> = "reject",
+        field_paths: Vec<String> = "fieldPaths",
+        options: FieldOptions = "options",
+    }
+    /// Which part of a field is meant.
+    FieldOptions {
+        delimiter: String = "delimiter",
+        index: i64 = "index",
+        create: bool = "create",
+        ; ignored "encoding": String
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 fn read(text: &str) -> Result<(Kustomization, Vec<String>), Vec<String>> {
-    let texts = |kinds: Vec<ProblemKind>| kinds.iter().map(ToString::to_string).collect();
+    let texts = |kinds: Vec<StepError>| kinds.iter().map(ToString::to_string).collect();
     match Kustomization::read(&TreePath::new("/k"), text.as_bytes()) {
         Ok((kustomization, warnings)) => Ok((kustomization, texts(warnings))),
         Err(kinds) => Err(texts(kinds)),

@@ -8,9 +8,9 @@ use manifest::{Object, Value, yaml};
 
 use crate::TreePath;
 use crate::accumulator::Accumulator;
-use crate::build::Scope;
 use crate::helm;
-use crate::resource::{Origin, Plugin, Resource, Transformation};
+use crate::resource::{BuildMetadata, Origin, Plugin, Resource, Transformation};
+use crate::scope::Scope;
 
 const ORIGIN: &str = "config.kubernetes.io/origin";
 const TRANSFORMATIONS: &str = "alpha.config.kubernetes.io/transformations";
@@ -44,21 +44,10 @@ const FOR_THE_BUILD: [&str; 19] = [
 
 const OPTIONS: [&str; 3] = ["managedByLabel", "originAnnotations", "transformerAnnotations"];
 
-/// An entry of `buildMetadata` that means nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MetadataProblem {
-    /// An option of another name.
-    #[error("`{0}` means nothing here: write some of {list}", list = OPTIONS.join(", "))]
-    Unknown(String),
-}
-
-/// What the objects shall tell of the build: the kustomization at the top decides for all.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct BuildMetadata {
-    managed_by: bool,
-    origins: bool,
-    transformations: bool,
-}
+/// A warning.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` means nothing here: write some of {list}", list = OPTIONS.join(", "))]
+struct UnknownOption(String);
 
 /// Reads what the kustomization at the top asks for; options that mean nothing are warned of.
 pub(crate) fn wanted(scope: &mut Scope<'_, '_>) -> BuildMetadata {
@@ -69,10 +58,7 @@ pub(crate) fn wanted(scope: &mut Scope<'_, '_>) -> BuildMetadata {
             "managedByLabel" => wanted.managed_by = true,
             "originAnnotations" => wanted.origins = true,
             "transformerAnnotations" => wanted.transformations = true,
-            other => {
-                let problem = MetadataProblem::Unknown(other.to_owned());
-                scope.warn(&format!("buildMetadata[{index}]"), problem);
-            }
+            other => scope.warn(&format!("buildMetadata[{index}]"), UnknownOption(other.to_owned())),
         }
     }
     wanted
@@ -153,7 +139,7 @@ fn line(name: &str, value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Answers, Build, MemoryTree, Options, Outcome, Reorder};
+    use crate::{Answers, Build, MemoryTree, Options, Reorder};
 
     use super::*;
 
@@ -161,7 +147,7 @@ mod tests {
         let tree: MemoryTree = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
         let options = Options { reorder: Reorder::None, ..Options::default() };
         let build = Build { tree: &tree, answers: &Answers::new(), options };
-        let Outcome::Built(output) = build.run(&TreePath::new("/top")).unwrap() else { panic!("wants more") };
+        let output = build.run(&TreePath::new("/top")).unwrap();
         (output.text(), output.warnings.iter().map(ToString::to_string).collect())
     }
 

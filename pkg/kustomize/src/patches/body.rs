@@ -2,11 +2,11 @@
 
 use manifest::{Limits, Object, Value, type_name, yaml};
 
-use crate::build::Scope;
 use crate::kustomization::entries::Patch;
+use crate::scope::Scope;
 
 use super::operations::{self, Operations};
-use super::{PatchProblem, source};
+use super::problem::PatchProblem;
 
 /// What a patch is.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ fn read(scope: &mut Scope<'_, '_>, place: &str, bytes: &[u8], file: Option<crate
         }
         // What cannot be read is told by the reader of objects, which knows of documents.
         Ok(Value::Object(_) | Value::Null) | Err(_) => {
-            let file = source(scope, file);
+            let file = file.unwrap_or_else(|| scope.root.file.clone());
             let read = scope.parse_objects(place, &file, bytes)?;
             let mappings: Vec<Object> = read.into_iter().map(|read| read.object).collect();
             Some(if mappings.is_empty() { Body::Nothing } else { Body::Mappings(mappings) })
@@ -81,13 +81,5 @@ fn read_operations(scope: &mut Scope<'_, '_>, place: &str, mut operations: Vec<V
     for (path, meant) in operations::cut_paths(&mut operations) {
         scope.warn(place, PatchProblem::CutPath { path, meant });
     }
-    match Operations::read(operations) {
-        Ok(operations) => Some(Body::Operations(operations)),
-        Err(problems) => {
-            for problem in problems {
-                scope.problem(place, PatchProblem::from(problem));
-            }
-            None
-        }
-    }
+    scope.all_ok(place, Operations::read(operations)).map(Body::Operations)
 }

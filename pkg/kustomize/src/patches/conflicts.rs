@@ -6,12 +6,13 @@ use std::collections::HashMap;
 
 use manifest::{Map, Value};
 
+use crate::Conflicts;
 use crate::accumulator::{Accumulator, Position};
-use crate::build::{Conflicts, Scope};
 use crate::schema::{Schema, TypeId};
+use crate::scope::Scope;
 
-use super::PatchProblem;
 use super::operations::Operations;
+use super::problem::PatchProblem;
 
 /// What the entries of a list have set so far.
 #[derive(Debug, Default)]

@@ -10,27 +10,23 @@ use crate::problems::meant;
 /// An element of a list that is no operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("operation {number} is none: {reason}")]
-pub struct BadOperation {
-    /// Its place in the list, from 1.
-    pub number: usize,
-    /// What is wrong with it.
-    pub reason: String,
+pub(crate) struct BadOperation {
+    /// From 1.
+    number: usize,
+    reason: String,
 }
 
 /// An operation that cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("operation {number} ({word} `{path}`): {reason}{}", meant(near))]
-pub struct FailedOperation {
-    /// Its place in the list, from 1.
-    pub number: usize,
+pub(crate) struct FailedOperation {
+    /// From 1.
+    number: usize,
     /// `add`, `remove` and so on.
-    pub word: &'static str,
-    /// The path it is about.
-    pub path: String,
-    /// Why.
-    pub reason: &'static str,
-    /// Names of fields that may be meant, nearest first.
-    pub near: Vec<String>,
+    word: &'static str,
+    path: String,
+    reason: &'static str,
+    near: Vec<String>,
 }
 
 /// Makes paths begin with their first slash; gives those that did not, with what is left.

@@ -1,8 +1,8 @@
 use manifest::Value;
 use serde_json::json;
 
-use crate::build::testing;
-use crate::{Answers, Build, Conflicts, MemoryTree, Options, Outcome, Output, Reorder, TreePath};
+use crate::tests as testing;
+use crate::{Answers, Build, Conflicts, MemoryTree, Options, Output, Reorder, TreePath};
 
 const OBJECTS: &str = "
 apiVersion: apps/v1
@@ -26,10 +26,7 @@ fn build(kustomization: &str, files: &[(&str, &str)]) -> Result<Output, String> 
     tree.insert(TreePath::new("/r.yaml"), OBJECTS.as_bytes());
     let options = Options { reorder: Reorder::None, conflicts: Conflicts::Told, ..Options::default() };
     let build = Build { tree: &tree, answers: &Answers::new(), options };
-    match build.run(&TreePath::new("/")).map_err(|errors| errors.to_string())? {
-        Outcome::Built(output) => Ok(output),
-        Outcome::Wants(wanted) => Err(format!("wants {wanted:?}")),
-    }
+    build.run(&TreePath::new("/")).map_err(|report| report.to_string())
 }
 
 /// The objects with one patch, given as an entry without its dash.

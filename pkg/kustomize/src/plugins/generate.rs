@@ -6,14 +6,14 @@ use manifest::Object;
 use serde_json::json;
 
 use crate::accumulator::Accumulator;
-use crate::build::Scope;
 use crate::generators::{self, Generated};
 use crate::helm;
 use crate::kustomization::generators::Generator;
 use crate::resource::{Origin, Resource};
+use crate::scope::Scope;
 
+use super::config::{Config, PluginProblem};
 use super::settings::{ConfigMaps, Helm, IamPolicy, Secrets};
-use super::{Config, PluginProblem};
 
 /// Runs a generator that is known to be one.
 pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
@@ -73,7 +73,6 @@ fn add_account(scope: &mut Scope<'_, '_>, config: &Config, policy: &IamPolicy, o
     }
     let account = format!("{}@{}.iam.gserviceaccount.com", policy.account.name, policy.account.project);
     object.set_annotation("iam.gke.io/gcp-service-account", &account);
-    if let Err(kind) = objects.append(Resource::new(object, Arc::new(origin(config)))) {
-        scope.problem(&config.field, kind);
-    }
+    let added = objects.append(Resource::new(object, Arc::new(origin(config))));
+    scope.ok(&config.field, added);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use manifest::{Map, Value};
 
 use crate::fields::FieldTable;
-use crate::kustomization::decode::{DecodeProblem, Fields, FromFields, FromValue};
+use crate::kustomization::decode::{DecodeProblem, Fields, FromFields, FromValue, mappings};
 use crate::kustomization::entries::{FieldSpecEntry, Image, Replica, Selector};
 use crate::kustomization::generators::{
     ConfigMapGenerator, Generator, HelmChart, HelmGlobals, SecretGenerator,
@@ -18,24 +18,7 @@ pub(super) struct Settings<T> {
     pub(super) of: T,
 }
 
-/// Makes a mapping of settings: for each field its name in Rust, in YAML, and its type.
-macro_rules! settings {
-    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty = $key:literal),* })*) => {$(
-        $(#[$doc])*
-        #[derive(Default)]
-        pub(super) struct $name {
-            $(pub(super) $field: $type,)*
-        }
-
-        impl FromFields for $name {
-            fn from_fields(fields: &mut Fields<'_>) -> Self {
-                Self { $($field: fields.take($key)),* }
-            }
-        }
-    )*};
-}
-
-settings! {
+mappings! {
     /// `PrefixTransformer`, `SuffixTransformer`, and the older plugin that was both.
     Ends { prefix: String = "prefix", suffix: String = "suffix", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
     /// `ImageTagTransformer`.
@@ -82,8 +65,8 @@ settings! {
 
 /// A text, also one that is written like a number, or like true and false.
 /// Source: sigs.k8s.io/yaml, which kustomize v5.8.1 reads the settings of plugins with, but not kustomizations.
-#[derive(Default)]
-pub(super) struct Text(pub(super) String);
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Text(pub(super) String);
 
 impl FromValue for Text {
     const EXPECTED: &'static str = "a string";

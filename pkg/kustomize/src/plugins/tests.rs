@@ -1,18 +1,4 @@
-use super::*;
-use crate::{Answers, Build, MemoryTree, Options, Outcome, Reorder};
-
-/// Builds `/top`; the objects, and the warnings, as text.
-fn build(files: &[(&str, &str)]) -> Result<(String, Vec<String>), String> {
-    let tree: MemoryTree = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
-    let options = Options { reorder: Reorder::None, ..Options::default() };
-    let built = Build { tree: &tree, answers: &Answers::new(), options }.run(&TreePath::new("/top"));
-    match built.map_err(|errors| errors.to_string())? {
-        Outcome::Built(output) => {
-            Ok((output.text(), output.warnings.iter().map(ToString::to_string).collect()))
-        }
-        Outcome::Wants(wanted) => Err(format!("wants {wanted:?}")),
-    }
-}
+use crate::tests::build_top as build;
 
 const CONFIG_MAP: &str = "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: x}\nliterals: [a=b]\n\
                           options: {disableNameSuffixHash: true}\n";

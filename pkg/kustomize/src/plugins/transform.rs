@@ -5,19 +5,19 @@ mod value_add;
 use std::collections::BTreeMap;
 
 use crate::accumulator::Accumulator;
-use crate::build::Scope;
 use crate::hash;
 use crate::kustomization::entries::{FieldSpecEntry, Patch};
 use crate::patches::{self, Found, PatchProblem, Writes};
+use crate::scope::Scope;
 use crate::transform::name::{self, End};
 use crate::transform::namespace::{self, Overwrite, Subjects};
-use crate::transform::{images, pairs, replacements, replicas};
+use crate::transform::{images, labels, replacements, replicas};
 
+use super::config::{Config, PluginProblem};
 use super::settings::{
     Annotations, Ends, Images, JsonPatch, Labels, MergePatches, Namespace, Replacements, Replicas, Text,
     table,
 };
-use super::{Config, PluginProblem};
 
 /// Runs a transformer that is known to be one.
 pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
@@ -27,16 +27,13 @@ pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accu
         "PrefixSuffixTransformer" => extend(scope, config, &[End::Prefix, End::Suffix], objects),
         "ImageTagTransformer" => {
             let Some(Images { image, fields }) = config.read(scope) else { return };
-            match images::Rule::new(&image) {
-                Ok(rule) => images::set(&[rule], &table(fields), objects),
-                Err(problem) => scope.problem(&config.field, problem),
+            if let Some(rule) = scope.ok(&config.field, images::Rule::new(&image)) {
+                images::set(&[rule], &table(fields), objects);
             }
         }
         "ReplicaCountTransformer" => {
             let Some(Replicas { replica, fields }) = config.read(scope) else { return };
-            if let Err(problem) = replicas::set(&replica, &table(fields), objects) {
-                scope.problem_among(objects, &config.field, problem);
-            }
+            replicas::set(scope, &config.field, &replica, &table(fields), objects);
         }
         "LabelTransformer" => {
             let Some(Labels { labels, fields }) = config.read(scope) else { return };
@@ -90,9 +87,7 @@ fn set_pairs(
     objects: &mut Accumulator,
 ) {
     let pairs = pairs.into_iter().map(|(key, text)| (key, text.0)).collect();
-    for problem in pairs::set(&pairs, &table(fields), objects) {
-        scope.problem(&config.field, problem);
-    }
+    scope.problems(&config.field, labels::set(&pairs, &table(fields), objects));
 }
 
 fn set_namespace(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
@@ -116,9 +111,8 @@ fn set_namespace(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accum
         subjects,
         schema: &scope.session.schema,
     };
-    for problem in namespace::apply(&settings, objects) {
-        scope.problem(&config.field, problem);
-    }
+    let problems = namespace::apply(&settings, objects);
+    scope.problems(&config.field, problems);
 }
 
 fn merge_patches(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
@@ -133,6 +127,6 @@ fn merge_patches(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accum
         found = found.max(patches::apply_strategic(scope, &config.field, entry, objects, &mut writes));
     }
     if found == Found::Nothing && !paths.is_empty() {
-        scope.problem_among(objects, &config.field, PatchProblem::Empty);
+        scope.problem(&config.field, PatchProblem::Empty);
     }
 }

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::build::testing::{build, built, told};
+use crate::tests::{build, built, told};
 
 fn object(version: &str, kind: &str, metadata: &str, rest: &str) -> String {
     format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{{metadata}}}\n{rest}\n---\n")

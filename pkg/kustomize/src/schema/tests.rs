@@ -1,6 +1,6 @@
 use manifest::{Value, yaml};
 
-use crate::build::testing::build_with;
+use crate::tests::build_with;
 use crate::{LoadRestrictor, Options, Reorder};
 
 use super::*;
@@ -80,7 +80,9 @@ com.example.Spec:
     ring: {$ref: '#/definitions/ring'}
 ring: {$ref: '#/definitions/ring'}
 ";
-    let Value::Object(definitions) = yaml::read_value(text, &Limits::default()).unwrap() else { panic!() };
+    let Value::Object(definitions) = yaml::read_value(text, &manifest::Limits::default()).unwrap() else {
+        panic!()
+    };
     let mut schema = Schema::default();
     schema.choose(read::graph(&definitions, BuiltIn::Absent));
     for (path, expected) in [

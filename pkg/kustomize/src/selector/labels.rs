@@ -1,15 +1,12 @@
 //! Label selectors: `app in (a, b), tier != web, !canary`.
 
 /// A text that is no label selector.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LabelSelectorProblem {
-    /// A requirement without a key.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LabelSelectorProblem {
     #[error("a requirement has no key")]
     NoKey,
-    /// Text that goes on where a requirement should end.
     #[error("`{0}` is none of `KEY`, `!KEY`, `KEY=VALUE`, `KEY!=VALUE`, `KEY in (…)`, `KEY notin (…)`")]
     Form(String),
-    /// A list of values without parentheses around it.
     #[error("the values in `{0}` need parentheses around them")]
     Values(String),
 }

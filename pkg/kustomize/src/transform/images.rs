@@ -9,22 +9,17 @@ use manifest::Value;
 use regex::Regex;
 
 use crate::accumulator::Accumulator;
-use crate::build::Scope;
 use crate::expression;
 use crate::fields::{FieldPath, FieldTable};
 use crate::kustomization::entries::Image;
+use crate::scope::Scope;
 
 /// An entry of `images` that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ImageProblem {
-    /// A name that is no regular expression.
-    #[error("`{name}` is read as a regular expression, and is none: {reason}")]
-    NotAnExpression {
-        /// The name.
-        name: String,
-        /// Why.
-        reason: String,
-    },
+#[derive(Debug, thiserror::Error)]
+#[error("`{name}` is read as a regular expression, and is none: {reason}")]
+pub(crate) struct ImageProblem {
+    name: String,
+    reason: String,
 }
 
 /// One entry, ready to be compared with many images.
@@ -37,10 +32,8 @@ pub(crate) struct Rule<'a> {
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let mut rules = Vec::new();
     for (index, image) in scope.kustomization.images.iter().enumerate() {
-        match Rule::new(image) {
-            Ok(rule) => rules.push((index, rule)),
-            Err(problem) => scope.problem(&format!("images[{index}].name"), problem),
-        }
+        let rule = scope.ok(&format!("images[{index}].name"), Rule::new(image));
+        rules.extend(rule.map(|rule| (index, rule)));
     }
     let tables = objects.tables.clone();
     if !scope.is_traced() {
@@ -154,7 +147,7 @@ impl<'a> Rule<'a> {
     pub(crate) fn new(image: &'a Image) -> Result<Self, ImageProblem> {
         let end = "(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?$";
         let pattern = expression::read(&format!("^{}{end}", image.name))
-            .map_err(|reason| ImageProblem::NotAnExpression { name: image.name.clone(), reason })?;
+            .map_err(|reason| ImageProblem { name: image.name.clone(), reason })?;
         Ok(Self { image, pattern })
     }
 

@@ -1,22 +1,22 @@
-//! `labels` and `commonLabels`.
+//! `labels`, `commonLabels` and `commonAnnotations`: pairs of keys and values in the mappings a field table leads to.
+
+use std::collections::BTreeMap;
+
+use manifest::{Map, Value, type_name};
 
 use crate::accumulator::Accumulator;
-use crate::build::Scope;
 use crate::fields::{FieldProblem, FieldSpec, FieldTable, FieldTables};
 use crate::kustomization::entries::{FieldSpecEntry, Label};
-
-use super::pairs;
+use crate::scope::Scope;
 
 /// Sets the entries of `labels`.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let tables = objects.tables.clone();
     for (index, label) in scope.kustomization.labels.iter().enumerate() {
         let (fields, mut problems) = fields_of(label, &tables);
-        problems.extend(pairs::set(&label.pairs, &fields, objects));
+        problems.extend(set(&label.pairs, &fields, objects));
         let place = format!("labels[{index}]");
-        for problem in problems {
-            scope.problem(&place, problem);
-        }
+        scope.problems(&place, problems);
         scope.account(&place, objects);
     }
 }
@@ -24,9 +24,15 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
 /// Sets `commonLabels`, selectors included.
 pub(crate) fn run_common(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let tables = objects.tables.clone();
-    for problem in pairs::set(&scope.kustomization.common_labels, &tables.common_labels, objects) {
-        scope.problem("commonLabels", problem);
-    }
+    let problems = set(&scope.kustomization.common_labels, &tables.common_labels, objects);
+    scope.problems("commonLabels", problems);
+}
+
+/// Sets `commonAnnotations`, on objects and on the pods they make.
+pub(crate) fn run_annotations(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+    let tables = objects.tables.clone();
+    let problems = set(&scope.kustomization.common_annotations, &tables.common_annotations, objects);
+    scope.problems("commonAnnotations", problems);
 }
 
 /// The fields an entry writes: its own, those configured for `labels`, and those it includes.
@@ -51,26 +57,54 @@ fn fields_of(label: &Label, tables: &FieldTables) -> (FieldTable, Vec<FieldProbl
     (fields, problems)
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use crate::build::testing::built;
-
-    #[test]
-    fn labels_without_selectors_leave_the_selectors_of_a_base_alone() {
-        let service = built(&[
-            ("/kustomization.yaml", "resources: [base]\nlabels: [{pairs: {team: a}}]"),
-            (
-                "/base/kustomization.yaml",
-                "resources: [s.yaml]\nlabels: [{pairs: {team: b}, includeSelectors: true}]",
-            ),
-            (
-                "/base/s.yaml",
-                "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {selector: {app: x}}}",
-            ),
-        ]);
-        assert_eq!(service["metadata"]["labels"], json!({"team": "a"}));
-        assert_eq!(service["spec"]["selector"], json!({"app": "x", "team": "b"}));
+/// Sets pairs in every field of a table; gives the fields that are no mappings, which stay as they are.
+///
+/// A null is taken for an empty mapping where the field may be created, and is left alone elsewhere.
+/// Source: kustomize v5.8.1 LabelTransformer and AnnotationsTransformer; differs: a path that is blocked by a scalar on its way
+/// is passed over.
+pub(crate) fn set(
+    pairs: &BTreeMap<String, String>,
+    fields: &FieldTable,
+    objects: &mut Accumulator,
+) -> Vec<FieldProblem> {
+    let mut problems = Vec::new();
+    if pairs.is_empty() {
+        return problems;
     }
+    objects.edit_all(|resource| {
+        let specs: Vec<_> = fields.of(&resource.object).collect();
+        for spec in specs {
+            let mut wrong = None;
+            spec.edit(&mut resource.object, |value| {
+                if !set_in(value, pairs, spec.create) {
+                    wrong = Some(type_name(value));
+                }
+            });
+            problems.extend(wrong.map(|found| FieldProblem::WrongType {
+                id: Box::new(resource.id().clone()),
+                path: spec.path.to_string(),
+                expected: "a mapping",
+                found,
+            }));
+        }
+    });
+    problems
 }
+
+/// Tells whether the value is such that pairs can be set.
+fn set_in(value: &mut Value, pairs: &BTreeMap<String, String>, create: bool) -> bool {
+    if value.is_null() {
+        if !create {
+            return true;
+        }
+        *value = Value::Object(Map::new());
+    }
+    let Value::Object(fields) = value else { return false };
+    for (key, text) in pairs {
+        fields.insert(key.clone(), text.as_str().into());
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests;

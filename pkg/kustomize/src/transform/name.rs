@@ -6,8 +6,8 @@ use manifest::Value;
 
 use crate::Gvk;
 use crate::accumulator::Accumulator;
-use crate::build::Scope;
 use crate::fields::FieldTable;
+use crate::scope::Scope;
 
 /// Which end of a name is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use manifest::{Object, Value, type_name};
 
 use crate::ResId;
 use crate::accumulator::Accumulator;
-use crate::build::Scope;
 use crate::fields::{FieldProblem, FieldSpec, FieldTable};
 use crate::helm;
-use crate::problems::ProblemKind;
+use crate::problems::StepError;
 use crate::schema::Schema;
+use crate::scope::Scope;
 
 /// How objects are moved into a namespace.
 #[derive(Clone, Copy, Debug)]
@@ -44,19 +44,13 @@ pub(crate) enum Subjects {
     None,
 }
 
-/// Objects that cannot be in one namespace.
+/// Two objects that become one in a namespace.
 #[derive(Debug, thiserror::Error)]
-pub enum NamespaceProblem {
-    /// Two objects that become one.
-    #[error("in one namespace two objects are `{id}`: one from {first} and one from {second}")]
-    Conflict {
-        /// The id both have then.
-        id: Box<ResId>,
-        /// Where the first comes from.
-        first: String,
-        /// Where the other comes from.
-        second: String,
-    },
+#[error("in one namespace two objects are `{id}`: one from {first} and one from {second}")]
+struct NamespaceConflict {
+    id: Box<ResId>,
+    first: String,
+    second: String,
 }
 
 /// Moves all objects that have a namespace into one, and renames Namespaces.
@@ -69,18 +63,17 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
         subjects: Subjects::default(),
         schema: &scope.session.schema,
     };
-    for problem in apply(&settings, objects) {
-        scope.problem("namespace", problem);
-    }
+    let problems = apply(&settings, objects);
+    scope.problems("namespace", problems);
 }
 
 /// Moves objects into a namespace; gives what cannot be moved.
 /// Source: kustomize v5.8.1 NamespaceTransformer; differs: every conflict is told.
-pub(crate) fn apply(settings: &Settings<'_>, objects: &mut Accumulator) -> Vec<ProblemKind> {
+pub(crate) fn apply(settings: &Settings<'_>, objects: &mut Accumulator) -> Vec<StepError> {
     if settings.namespace.is_empty() {
         return Vec::new();
     }
-    let mut problems: Vec<ProblemKind> = Vec::new();
+    let mut problems: Vec<StepError> = Vec::new();
     objects.edit_all(|resource| {
         if resource.object.annotation(helm::MADE) == Some("true") {
             return;
@@ -163,14 +156,14 @@ fn is_role_binding(kind: &str) -> bool {
 }
 
 /// Finds the objects that are called like one before them.
-fn conflicts(objects: &Accumulator) -> Vec<NamespaceProblem> {
+fn conflicts(objects: &Accumulator) -> Vec<NamespaceConflict> {
     let mut problems = Vec::new();
     for (position, resource) in objects.iter() {
         let id = resource.id();
         let first = objects.current(id).filter(|first| *first != position);
         if let Some(first) = first.and_then(|first| objects.get(first)) {
             let (first, second) = (first.origin.to_string(), resource.origin.to_string());
-            problems.push(NamespaceProblem::Conflict { id: Box::new(id.clone()), first, second });
+            problems.push(NamespaceConflict { id: Box::new(id.clone()), first, second });
         }
     }
     problems

@@ -4,20 +4,18 @@ mod path;
 mod problem;
 mod value;
 
-use manifest::{Limits, Value, yaml};
+use manifest::Value;
 
 use crate::ResId;
 use crate::accumulator::{Accumulator, Position};
-use crate::build::Scope;
 use crate::kustomization::decode::decode;
 use crate::kustomization::entries::Selector;
 use crate::kustomization::replacements::{Replacement, ReplacementEntry, Source, Target};
-use crate::problems::ProblemKind;
+use crate::scope::Scope;
 use crate::selector::Matcher;
 
 pub(crate) use path::ValuePath;
-pub use path::{PathFault, PathProblem};
-pub use problem::ReplacementProblem;
+use problem::ReplacementProblem;
 
 /// What a source and a target are about where they name no field.
 const DEFAULT_PATH: &str = "metadata.name";
@@ -52,29 +50,15 @@ pub(crate) fn run_entries(
 
 /// Reads a file with one replacement or a list of them; what is wrong with it is reported.
 fn load(scope: &mut Scope<'_, '_>, place: &str, path: &str) -> Vec<Replacement> {
-    let Some((file, bytes)) = scope.load(place, path) else { return Vec::new() };
-    let text = str::from_utf8(&bytes).map_err(|error| error.to_string());
-    let read =
-        text.and_then(|text| yaml::read_value(text, &Limits::default()).map_err(|error| error.to_string()));
-    let value = match read {
-        Ok(value) => value,
-        Err(reason) => {
-            scope.problem(place, ProblemKind::Yaml { file, reason });
-            return Vec::new();
-        }
-    };
+    let Some((_, value)) = scope.load_yaml(place, path) else { return Vec::new() };
     let mut faults = Vec::new();
     let replacements = match &value {
         Value::Object(_) => vec![decode(&value, path, &mut faults)],
         list => decode(list, path, &mut faults),
     };
-    if faults.is_empty() {
-        return replacements;
-    }
-    for fault in faults {
-        scope.problem(place, fault);
-    }
-    Vec::new()
+    let is_sound = faults.is_empty();
+    scope.problems(place, faults);
+    if is_sound { replacements } else { Vec::new() }
 }
 
 /// Carries one value over.
@@ -91,7 +75,9 @@ fn replace(scope: &mut Scope<'_, '_>, place: &str, replacement: &Replacement, ob
     };
     let value = match value {
         Ok(value) => value,
-        Err(problem) => return scope.problem_among(objects, &format!("{place}.source"), problem),
+        // It may be among the objects that could not be loaded.
+        Err(ReplacementProblem::NotFound { .. }) if objects.is_partial => return,
+        Err(problem) => return scope.problem(&format!("{place}.source"), problem),
     };
     for (index, target) in replacement.targets.iter().enumerate() {
         put(scope, &format!("{place}.targets[{index}]"), target, &value, objects);
@@ -154,15 +140,7 @@ fn put(scope: &mut Scope<'_, '_>, place: &str, target: &Target, value: &Value, o
     let Some(select) = &target.select else {
         return scope.problem(place, ReplacementProblem::NoSelect);
     };
-    let mut read = |selector| match Matcher::read(selector) {
-        Ok(matcher) => Some(matcher),
-        Err(problems) => {
-            for problem in problems {
-                scope.problem(place, problem);
-            }
-            None
-        }
-    };
+    let mut read = |selector| scope.all_ok(place, Matcher::read(selector));
     let selected = read(select);
     let rejected: Vec<Option<Matcher>> = target.reject.iter().map(read).collect();
     let (Some(selected), Some(rejected)) = (selected, rejected.into_iter().collect::<Option<Vec<_>>>())

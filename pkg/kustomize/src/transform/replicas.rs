@@ -3,23 +3,18 @@
 use manifest::Value;
 
 use crate::accumulator::Accumulator;
-use crate::build::Scope;
 use crate::fields::FieldTable;
 use crate::kustomization::entries::Replica;
 use crate::problems::meant;
 use crate::resource::Resource;
+use crate::scope::Scope;
 
 /// A count for nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReplicaProblem {
-    /// No object of that name has a count.
-    #[error("{}", nothing_named(name, near))]
-    NothingNamed {
-        /// The name.
-        name: String,
-        /// Workloads it may have meant.
-        near: Vec<String>,
-    },
+#[derive(Debug, thiserror::Error)]
+#[error("no workload with a replica count is named `{name}`{}", meant(near))]
+pub(crate) struct NothingNamed {
+    name: String,
+    near: Vec<String>,
 }
 
 /// Sets the counts.
@@ -27,22 +22,28 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let tables = objects.tables.clone();
     for (index, replica) in scope.kustomization.replicas.iter().enumerate() {
         let place = format!("replicas[{index}]");
-        if let Err(problem) = set(replica, &tables.replicas, objects) {
-            scope.problem_among(objects, &place, problem);
-        }
+        set(scope, &place, replica, &tables.replicas, objects);
         scope.account(&place, objects);
     }
 }
 
-/// Sets the count on the workloads that have or had a name.
+/// Sets the count on the workloads that have or had a name; if there are none, that is reported.
 /// Source: kustomize v5.8.1 ReplicaCountTransformer.
-/// # Errors
-/// When there are none.
 pub(crate) fn set(
+    scope: &mut Scope<'_, '_>,
+    place: &str,
     replica: &Replica,
     fields: &FieldTable,
     objects: &mut Accumulator,
-) -> Result<(), ReplicaProblem> {
+) {
+    let result = set_in(replica, fields, objects);
+    // It may be among the objects that could not be loaded.
+    if !objects.is_partial {
+        scope.ok(place, result);
+    }
+}
+
+fn set_in(replica: &Replica, fields: &FieldTable, objects: &mut Accumulator) -> Result<(), NothingNamed> {
     let mut positions = objects.named(&replica.name);
     positions.retain(|position| objects.get(*position).is_some_and(|resource| has_count(fields, resource)));
     if positions.is_empty() {
@@ -63,18 +64,11 @@ fn has_count(fields: &FieldTable, resource: &Resource) -> bool {
     fields.of(&resource.object).next().is_some()
 }
 
-fn nothing_found(name: &str, fields: &FieldTable, objects: &Accumulator) -> ReplicaProblem {
-    let workloads =
-        objects.iter().map(|(_, resource)| resource).filter(|resource| has_count(fields, resource));
+fn nothing_found(name: &str, fields: &FieldTable, objects: &Accumulator) -> NothingNamed {
+    let resources = objects.iter().map(|(_, resource)| resource);
+    let workloads = resources.filter(|resource| has_count(fields, resource));
     let near = api::near_names(name, workloads.map(|resource| resource.object.name()));
-    ReplicaProblem::NothingNamed {
-        name: name.to_owned(),
-        near: near.into_iter().map(str::to_owned).collect(),
-    }
-}
-
-fn nothing_named(name: &str, near: &[String]) -> String {
-    format!("no workload with a replica count is named `{name}`{}", meant(near))
+    NothingNamed { name: name.to_owned(), near: near.into_iter().map(str::to_owned).collect() }
 }
 
 #[cfg(test)]
@@ -107,7 +101,7 @@ mod tests {
         objects.edit_all(|resource| resource.object.set_name("x-web"));
         let replica = |name: &str, count| Replica { name: name.to_owned(), count };
         let replicas = [replica("web", 3), replica("x-webb", 1), replica("other", 1)];
-        let missed = replicas.map(|replica| set(&replica, &fields, &mut objects));
+        let missed = replicas.map(|replica| set_in(&replica, &fields, &mut objects));
         let counts: Vec<_> =
             objects.iter().map(|(_, resource)| resource.object.get(&["spec", "replicas"]).cloned()).collect();
         assert_eq!(counts, [Some(json!(3)), None]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use manifest::Value;
+use manifest::{Value, type_name};
 
 /// The values of variables, and how often each was put somewhere.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Values {
 
     /// The type of a value that cannot stand in a text.
     pub(super) fn refused(&self, name: &str) -> Option<&'static str> {
-        super::refused_type(&self.0.get(name)?.value)
+        refused_type(&self.0.get(name)?.value)
     }
 
     /// Whether a variable that has a value was put nowhere.
@@ -73,10 +73,16 @@ impl Values {
     }
 
     fn take(&mut self, name: &str) -> Option<&Value> {
-        let entry = self.0.get_mut(name).filter(|entry| super::refused_type(&entry.value).is_none())?;
+        let entry = self.0.get_mut(name).filter(|entry| refused_type(&entry.value).is_none())?;
         entry.uses += 1;
         Some(&entry.value)
     }
+}
+
+/// The type of a value that cannot stand in a text, with its article.
+fn refused_type(value: &Value) -> Option<&'static str> {
+    let is_single = value.is_string() || value.is_number() || value.is_boolean();
+    (!is_single).then(|| type_name(value))
 }
 
 /// Splits a text: `$$` is `$`, `$(NAME)` a variable, any other `$` itself.

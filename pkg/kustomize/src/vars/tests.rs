@@ -2,21 +2,18 @@ use serde_json::json;
 
 use super::*;
 use crate::kustomization::entries::{FieldSpecEntry, VarField};
-use crate::problems::ProblemKind;
 use crate::resource::Origin;
-use crate::{Answers, Build, MemoryTree, Options, Outcome, TreePath};
+use crate::tests::build_in;
+use crate::{Options, TreePath};
 
 /// Builds `/top`; what is wrong, or else what is warned of.
 fn told(files: &[(&str, &str)]) -> String {
-    let tree: MemoryTree = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
-    let build = Build { tree: &tree, answers: &Answers::new(), options: Options::default() };
-    match build.run(&TreePath::new("/top")) {
-        Ok(Outcome::Built(output)) => {
-            let is_var = |problem: &&Problem| matches!(problem.kind, ProblemKind::Var(_));
-            output.warnings.iter().filter(is_var).map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    match build_in("/top", files, Options::default()) {
+        Ok(output) => {
+            let warnings = output.warnings.iter().filter(|problem| problem.error.is::<VarProblem>());
+            warnings.map(ToString::to_string).collect::<Vec<_>>().join("; ")
         }
-        Ok(Outcome::Wants(wanted)) => format!("wants {wanted:?}"),
-        Err(errors) => errors.to_string(),
+        Err(report) => report.to_string(),
     }
 }
 

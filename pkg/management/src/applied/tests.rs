@@ -3,7 +3,7 @@ use apply::{ApiKind, Kinds};
 use serde_json::json;
 
 use super::*;
-use crate::testing::{core, installed};
+use crate::tests::{core, installed};
 
 fn kind(group: &str, kind: &str, plural: &str, verbs: &[&str]) -> ApiKind {
     ApiKind {

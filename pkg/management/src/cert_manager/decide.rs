@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use api::Version;
+use api::{Version, output::CertManagerPlan};
 use apply::{ApplySet, ObjectKey};
 use manifest::{Object, images::images_of};
 
 use super::{
-    CertManagerError, CertManagerManifest, CertManagerPlan, VERSION_ANNOTATION,
+    CertManagerError, CertManagerManifest, VERSION_ANNOTATION,
     version::{Comparison, compare},
 };
 
@@ -36,33 +36,31 @@ pub(super) fn for_init(
     wanted: &str,
     manifest: Option<&CertManagerManifest>,
 ) -> Result<CertManagerPlan, CertManagerError> {
-    let install = |why| CertManagerPlan::Install { version: wanted.to_owned(), why };
+    let install = |why| CertManagerPlan::install(wanted, why);
     if !found.is_served {
         return Ok(install((!found.live.is_empty()).then(|| "its definitions are missing".to_owned())));
     }
     let Some((there, comparison)) = oldest(&found.live, wanted)? else {
         // Somebody else's: it is never written to.
         return Ok(match found.silence {
-            None => CertManagerPlan::Keep { version: found.foreign_version.clone() },
-            Some(_) => CertManagerPlan::External,
+            None => CertManagerPlan::keep(&found.foreign_version),
+            Some(_) => CertManagerPlan::external(),
         });
     };
     let expected = expected(found, manifest.filter(|_| comparison == Comparison::Same));
     let missing = missing(&found.live, &expected);
     let why = match (&*missing, &found.silence) {
-        ([], None) => return Ok(CertManagerPlan::Keep { version: there }),
+        ([], None) => return Ok(CertManagerPlan::keep(&there)),
         ([], Some(silence)) => format!("it does not answer: {silence}"),
         ([only], _) => format!("{only} is missing"),
         ([first, others @ ..], _) => format!("{first} and {} more are missing", others.len()),
     };
     Ok(match comparison {
         Comparison::Same => install(Some(why)),
-        Comparison::Older | Comparison::OtherBuild => {
-            CertManagerPlan::Upgrade { from: there, to: wanted.to_owned() }
-        }
+        Comparison::Older | Comparison::OtherBuild => CertManagerPlan::upgrade(&there, wanted),
         // What is wanted would be a step back.
-        Comparison::Newer if found.silence.is_none() => CertManagerPlan::Keep { version: there },
-        Comparison::Newer => CertManagerPlan::External,
+        Comparison::Newer if found.silence.is_none() => CertManagerPlan::keep(&there),
+        Comparison::Newer => CertManagerPlan::external(),
     })
 }
 
@@ -86,12 +84,11 @@ pub(super) fn for_upgrade(
             Comparison::Same | Comparison::Newer => kept = kept.or(Some(there)),
         }
     }
-    Ok(kept
-        .map_or(CertManagerPlan::External, |version| CertManagerPlan::Keep { version: version.to_owned() }))
+    Ok(kept.map_or_else(CertManagerPlan::external, CertManagerPlan::keep))
 }
 
 fn upgrade(from: &str, manifest: &CertManagerManifest) -> CertManagerPlan {
-    CertManagerPlan::Upgrade { from: from.to_owned(), to: manifest.version.clone() }
+    CertManagerPlan::upgrade(from, &manifest.version)
 }
 
 fn objects_differ(found: &Found, manifest: &CertManagerManifest) -> bool {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use apply::{ApiError, ApplySet, Blocker, Detail, GroupKind, Hints, List, ObjectKey, status_of};
 use futures::future::try_join_all;
+use inventory::{ManagementCluster, definition_kind, served};
 use manifest::Object;
 
 use super::{
@@ -11,11 +12,7 @@ use super::{
     decide::Found,
     probe::{GROUP, Probe, probe},
 };
-use crate::{
-    ManagementCluster,
-    applied::is_made_by_a_controller,
-    cluster::{definition_kind, served},
-};
+use crate::{applied::is_made_by_a_controller, cert_manager::record::cert_manager_set};
 
 /// Namespaces that releases of cert-manager put objects into.
 /// Source: clusterctl v1.14 client/cluster/cert_manager.go (certManagerNamespaces).
@@ -46,91 +43,89 @@ const KINDS: [(&str, &str); 16] = [
 const DEPLOYMENT_LABELS: &str = "app.kubernetes.io/name in (cert-manager,cainjector,webhook),\
     app.kubernetes.io/component in (controller,cainjector,webhook)";
 
-impl ManagementCluster {
-    /// Looks at what an installation has to know: a request or two where there is nothing, or somebody else's.
-    pub(super) async fn find_cert_manager(&self) -> Result<Found, ApiError> {
-        let probed = probe(&self.server).await?;
-        let mut found = Found { is_served: probed != Probe::Absent, ..Found::default() };
-        if !found.is_served {
-            return Ok(found);
-        }
-        found.silence = probed.silence();
-        if self.has_own_cert_manager().await? {
-            found.set = self.cert_manager_set().await?;
-            found.live = self.labelled_cert_manager(None, found.set.as_ref()).await?;
-        } else {
-            found.foreign_version = self.foreign_version().await?;
-        }
-        Ok(found)
+/// Looks at what an installation has to know: a request or two where there is nothing, or somebody else's.
+pub(super) async fn find_cert_manager(cluster: &ManagementCluster) -> Result<Found, ApiError> {
+    let probed = probe(&cluster.server).await?;
+    let mut found = Found { is_served: probed != Probe::Absent, ..Found::default() };
+    if !found.is_served {
+        return Ok(found);
     }
+    found.silence = probed.silence();
+    if has_own_cert_manager(cluster).await? {
+        found.set = cert_manager_set(cluster).await?;
+        found.live = labelled_cert_manager(cluster, None, found.set.as_ref()).await?;
+    } else {
+        found.foreign_version = foreign_version(cluster).await?;
+    }
+    Ok(found)
+}
 
-    /// Whether definitions carry our label: they are the last to go of an installation of ours.
-    pub(super) async fn has_own_cert_manager(&self) -> Result<bool, ApiError> {
-        let list = List { metadata_only: true, at_most: Some(1), ..labelled() };
-        Ok(!self.server.list(&definition_kind(), &list).await?.is_empty())
-    }
+/// Whether definitions carry our label: they are the last to go of an installation of ours.
+pub(super) async fn has_own_cert_manager(cluster: &ManagementCluster) -> Result<bool, ApiError> {
+    let list = List { metadata_only: true, at_most: Some(1), ..labelled() };
+    Ok(!cluster.server.list(&definition_kind(), &list).await?.is_empty())
+}
 
-    /// Objects with our label, kind by kind; in full where images are in them.
-    pub(super) async fn labelled_cert_manager(
-        &self,
-        manifest: Option<&CertManagerManifest>,
-        set: Option<&ApplySet>,
-    ) -> Result<Vec<Object>, ApiError> {
-        let kinds = self.server.kinds().await?;
-        let objects = manifest.iter().flat_map(|manifest| &manifest.objects).map(ObjectKey::of);
-        let keys: Vec<_> =
-            objects.chain(set.iter().flat_map(|set| &set.items).map(|item| item.key.clone())).collect();
-        let known = KINDS.iter().map(|(group, kind)| GroupKind::new(*group, *kind));
-        let wanted: BTreeSet<_> = keys.iter().map(ObjectKey::group_kind).chain(known).collect();
-        let lists = wanted.iter().filter_map(|kind| kinds.preferred(kind)).map(|kind| async move {
-            let list = List { metadata_only: kind.group != "apps", ..labelled() };
-            self.server.list(kind, &list).await
-        });
-        let namespaces: BTreeSet<_> =
-            keys.iter().map(|key| &*key.namespace).chain(NAMESPACES).chain([""]).collect();
-        let is_ours =
-            |object: &Object| namespaces.contains(object.namespace()) && !is_made_by_a_controller(object);
-        Ok(try_join_all(lists).await?.into_iter().flatten().filter(is_ours).collect())
-    }
+/// Objects with our label, kind by kind; in full where images are in them.
+pub(super) async fn labelled_cert_manager(
+    cluster: &ManagementCluster,
+    manifest: Option<&CertManagerManifest>,
+    set: Option<&ApplySet>,
+) -> Result<Vec<Object>, ApiError> {
+    let kinds = cluster.server.kinds().await?;
+    let objects = manifest.iter().flat_map(|manifest| &manifest.objects).map(ObjectKey::of);
+    let keys: Vec<_> =
+        objects.chain(set.iter().flat_map(|set| &set.items).map(|item| item.key.clone())).collect();
+    let known = KINDS.iter().map(|(group, kind)| GroupKind::new(*group, *kind));
+    let wanted: BTreeSet<_> = keys.iter().map(ObjectKey::group_kind).chain(known).collect();
+    let lists = wanted.iter().filter_map(|kind| kinds.preferred(kind)).map(|kind| async move {
+        let list = List { metadata_only: kind.group != "apps", ..labelled() };
+        cluster.server.list(kind, &list).await
+    });
+    let namespaces: BTreeSet<_> =
+        keys.iter().map(|key| &*key.namespace).chain(NAMESPACES).chain([""]).collect();
+    let is_ours =
+        |object: &Object| namespaces.contains(object.namespace()) && !is_made_by_a_controller(object);
+    Ok(try_join_all(lists).await?.into_iter().flatten().filter(is_ours).collect())
+}
 
-    /// The Deployments of a cert-manager that somebody else installed, as far as they are not ready.
-    pub(super) async fn foreign_blockers(&self) -> Result<Vec<Blocker>, ApiError> {
-        let deployments = self.foreign_deployments(Detail::Full).await?;
-        let statuses =
-            deployments.iter().map(|object| (ObjectKey::of(object), status_of(object, &Hints::default())));
-        let waiting = statuses.filter(|(_, status)| !status.is_ready());
-        Ok(waiting.map(|(object, status)| Blocker::new(object, status)).collect())
-    }
+/// The Deployments of a cert-manager that somebody else installed, as far as they are not ready.
+pub(super) async fn foreign_blockers(cluster: &ManagementCluster) -> Result<Vec<Blocker>, ApiError> {
+    let deployments = foreign_deployments(cluster, Detail::Full).await?;
+    let statuses =
+        deployments.iter().map(|object| (ObjectKey::of(object), status_of(object, &Hints::default())));
+    let waiting = statuses.filter(|(_, status)| !status.is_ready());
+    Ok(waiting.map(|(object, status)| Blocker::new(object, status)).collect())
+}
 
-    /// Definitions that somebody left behind look like a cert-manager that answers: nothing refuses an Issuer.
-    pub(super) async fn warn_of_remains(&self, found: &Found) -> Result<(), ApiError> {
-        if found.live.is_empty() && self.foreign_deployments(Detail::Metadata).await?.is_empty() {
-            self.warn(
-                "the kinds of cert-manager are served, and no Deployment looks like a cert-manager that serves them: \
-                 if it was uninstalled, delete its CustomResourceDefinitions"
-                    .to_owned(),
-            );
-        }
-        Ok(())
+/// Definitions that somebody left behind look like a cert-manager that answers: nothing refuses an Issuer.
+pub(super) async fn warn_of_remains(cluster: &ManagementCluster, found: &Found) -> Result<(), ApiError> {
+    if found.live.is_empty() && foreign_deployments(cluster, Detail::Metadata).await?.is_empty() {
+        cluster.warn(
+            "the kinds of cert-manager are served, and no Deployment looks like a cert-manager that serves them: \
+             if it was uninstalled, delete its CustomResourceDefinitions"
+                .to_owned(),
+        );
     }
+    Ok(())
+}
 
-    async fn foreign_deployments(&self, detail: Detail) -> Result<Vec<Object>, ApiError> {
-        let deployment = served("apps", "v1", "Deployment", "deployments", true);
-        let list = List {
-            labels: DEPLOYMENT_LABELS.to_owned(),
-            metadata_only: detail == Detail::Metadata,
-            ..List::default()
-        };
-        self.server.list(&deployment, &list).await
-    }
+async fn foreign_deployments(cluster: &ManagementCluster, detail: Detail) -> Result<Vec<Object>, ApiError> {
+    let deployment = served("apps", "v1", "Deployment", "deployments", true);
+    let list = List {
+        labels: DEPLOYMENT_LABELS.to_owned(),
+        metadata_only: detail == Detail::Metadata,
+        ..List::default()
+    };
+    cluster.server.list(&deployment, &list).await
+}
 
-    async fn foreign_version(&self) -> Result<String, ApiError> {
-        let name = format!("certificates.{GROUP}");
-        let list = List { fields: format!("metadata.name={name}"), metadata_only: true, ..List::default() };
-        let found = self.server.list(&definition_kind(), &list).await?;
-        let version = found.first().and_then(|object| object.label("app.kubernetes.io/version"));
-        Ok(version.unwrap_or_default().to_owned())
-    }
+async fn foreign_version(cluster: &ManagementCluster) -> Result<String, ApiError> {
+    let name = format!("certificates.{GROUP}");
+    let list = List { fields: format!("metadata.name={name}"), metadata_only: true, ..List::default() };
+    let found = cluster.server.list(&definition_kind(), &list).await?;
+    let version = found.first().and_then(|object| object.label("app.kubernetes.io/version"));
+    Ok(version.unwrap_or_default().to_owned())
 }
 
 fn labelled() -> List {

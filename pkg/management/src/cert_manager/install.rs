@@ -2,121 +2,131 @@
 
 use std::time::Instant;
 
+use api::output::ProgressStep;
 use apply::{
     ApiError, ApplySet, ByName, DesiredSet, Engine, Guard, Hints, Outcome, PlannedSet, Prune, RecordAt, Run,
     Waiting,
 };
 use futures::future::{Either, select};
+use inventory::ManagementCluster;
 
 use super::{
     CertManagerError, CertManagerManifest, SELECTOR,
     probe::{is_defined, probe_until},
     record::{CertManagerRecord, marks},
 };
-use crate::{Event, ManagementCluster, applied::items_of, provider_set::options};
+use crate::{
+    applied::items_of,
+    cert_manager::{
+        find::{foreign_blockers, labelled_cert_manager},
+        planning::plan_manifest_of_cert_manager,
+        record::cert_manager_set,
+    },
+    provider_set::options,
+};
 
-impl ManagementCluster {
-    /// Brings stored objects of cert-manager to the version their definitions store, before new definitions come.
-    pub(super) async fn migrate_cert_manager(
-        &self,
-        manifest: &CertManagerManifest,
-    ) -> Result<(), CertManagerError> {
-        let definitions =
-            manifest.objects.iter().filter(|object| object.kind() == "CustomResourceDefinition");
-        for definition in definitions {
-            let migrated = self.server.migrate(definition).await;
-            migrated.map_err(|error| CertManagerError::Migrate(Box::new(error)))?;
+/// Brings stored objects of cert-manager to the version their definitions store, before new definitions come.
+pub(super) async fn migrate_cert_manager(
+    cluster: &ManagementCluster,
+    manifest: &CertManagerManifest,
+) -> Result<(), CertManagerError> {
+    let definitions = manifest.objects.iter().filter(|object| object.kind() == "CustomResourceDefinition");
+    for definition in definitions {
+        let migrated = cluster.server.migrate(definition).await;
+        migrated.map_err(|error| CertManagerError::Migrate(Box::new(error)))?;
+    }
+    Ok(())
+}
+
+/// Writes everything in place, prunes what an older release left, and waits until it answers. What was not planned yet is
+/// planned now.
+pub(super) async fn apply_cert_manager(
+    cluster: &ManagementCluster,
+    manifest: &CertManagerManifest,
+    planned: &mut Option<PlannedSet>,
+    until: Instant,
+) -> Result<(), CertManagerError> {
+    let failed = |error| CertManagerError::Apply(Box::new(error));
+    let planned = match planned {
+        Some(planned) => planned,
+        None => planned.insert(plan_manifest_of_cert_manager(cluster, manifest, ByName::Applied).await?),
+    };
+    let CertManagerManifest { namespace, version, .. } = manifest;
+    let (marks, options) = (marks(), options(namespace));
+    let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
+    let record = CertManagerRecord { cluster, namespace, version };
+    let run = Run {
+        record: &record,
+        record_at: RecordAt::AfterNamespaces,
+        guard: Guard::Check,
+        until: Some(until),
+        wait_for_last: false,
+        prune: Prune::AtOnce,
+    };
+    let outcome = engine.apply(planned, run).await.map_err(failed)?;
+    cluster.step(ProgressStep::WaitingForCertManager);
+    match outcome {
+        Outcome::Done => wait_for_own_cert_manager(cluster, &planned.desired, until).await,
+        Outcome::Waiting(blockers) => {
+            let last = "its objects could not all be written in time".to_owned();
+            Err(CertManagerError::Silent { last, blockers })
         }
-        Ok(())
     }
+}
 
-    /// Writes everything in place, prunes what an older release left, and waits until it answers. What was not planned yet is
-    /// planned now.
-    pub(super) async fn apply_cert_manager(
-        &self,
-        manifest: &CertManagerManifest,
-        planned: &mut Option<PlannedSet>,
-        until: Instant,
-    ) -> Result<(), CertManagerError> {
-        let failed = |error| CertManagerError::Apply(Box::new(error));
-        let planned = match planned {
-            Some(planned) => planned,
-            None => planned.insert(self.plan_manifest_of_cert_manager(manifest, ByName::Applied).await?),
-        };
-        let CertManagerManifest { namespace, version, .. } = manifest;
-        let (marks, options) = (marks(), options(namespace));
-        let engine = Engine { server: &self.server, marks: &marks, options: &options };
-        let record = CertManagerRecord { cluster: self, namespace, version };
-        let run = Run {
-            record: &record,
-            record_at: RecordAt::AfterNamespaces,
-            guard: Guard::Check,
-            until: Some(until),
-            wait_for_last: false,
-            prune: Prune::AtOnce,
-        };
-        let outcome = engine.apply(planned, run).await.map_err(failed)?;
-        self.events.send(&Event::WaitingForCertManager);
-        match outcome {
-            Outcome::Done => self.wait_for_own_cert_manager(&planned.desired, until).await,
-            Outcome::Waiting(blockers) => {
-                let last = "its objects could not all be written in time".to_owned();
-                Err(CertManagerError::Silent { last, blockers })
-            }
-        }
+/// What is there already: as recorded, else what carries the label. Definitions that no release brings any more
+/// stay, with what is stored of them.
+pub(super) async fn set_of_cert_manager(
+    cluster: &ManagementCluster,
+    manifest: &CertManagerManifest,
+) -> Result<ApplySet, ApiError> {
+    if let Some(set) = cert_manager_set(cluster).await? {
+        return Ok(set);
     }
+    let kinds = cluster.server.kinds().await?;
+    if !is_defined(&kinds) {
+        // Its definitions are the last to go: without them there is nothing to look for.
+        return Ok(ApplySet::default());
+    }
+    let live = labelled_cert_manager(cluster, Some(manifest), None).await?;
+    let stays = |kind: &str| matches!(kind, "CustomResourceDefinition" | "Namespace");
+    Ok(ApplySet { items: items_of(live.iter().filter(|object| !stays(object.kind())), &kinds) })
+}
 
-    /// What is there already: as recorded, else what carries the label. Definitions that no release brings any more
-    /// stay, with what is stored of them.
-    pub(super) async fn set_of_cert_manager(
-        &self,
-        manifest: &CertManagerManifest,
-    ) -> Result<ApplySet, ApiError> {
-        if let Some(set) = self.cert_manager_set().await? {
-            return Ok(set);
-        }
-        let kinds = self.server.kinds().await?;
-        if !is_defined(&kinds) {
-            // Its definitions are the last to go: without them there is nothing to look for.
-            return Ok(ApplySet::default());
-        }
-        let live = self.labelled_cert_manager(Some(manifest), None).await?;
-        let stays = |kind: &str| matches!(kind, "CustomResourceDefinition" | "Namespace");
-        Ok(ApplySet { items: items_of(live.iter().filter(|object| !stays(object.kind())), &kinds) })
-    }
+async fn wait_for_own_cert_manager(
+    cluster: &ManagementCluster,
+    desired: &DesiredSet,
+    until: Instant,
+) -> Result<(), CertManagerError> {
+    let keys = desired.objects.iter().map(|object| &object.key);
+    let deployments = keys.filter(|key| key.is("apps", "Deployment"));
+    let waiting = Waiting {
+        objects: deployments.map(|key| (key.clone(), Hints::default())).collect(),
+        labels: SELECTOR.to_owned(),
+        until: Some(until),
+    };
+    // An answer is enough, as for the peer: the Deployments tell what it is waited for, and are left waiting then.
+    let told = Box::pin(cluster.server.wait(&waiting));
+    let answers = Box::pin(probe_until(&cluster.server, until));
+    let (silence, blockers) = match select(answers, told).await {
+        Either::Left((silence, told)) => match silence? {
+            None => return Ok(()),
+            Some(last) => (last, told.await?),
+        },
+        Either::Right((blockers, answers)) => match answers.await? {
+            None => return Ok(()),
+            Some(last) => (last, blockers?),
+        },
+    };
+    Err(CertManagerError::Silent { last: silence, blockers })
+}
 
-    async fn wait_for_own_cert_manager(
-        &self,
-        desired: &DesiredSet,
-        until: Instant,
-    ) -> Result<(), CertManagerError> {
-        let keys = desired.objects.iter().map(|object| &object.key);
-        let deployments = keys.filter(|key| key.is("apps", "Deployment"));
-        let waiting = Waiting {
-            objects: deployments.map(|key| (key.clone(), Hints::default())).collect(),
-            labels: SELECTOR.to_owned(),
-            until: Some(until),
-        };
-        // An answer is enough, as for the peer: the Deployments tell what it is waited for, and are left waiting then.
-        let told = Box::pin(self.server.wait(&waiting));
-        let answers = Box::pin(probe_until(&self.server, until));
-        let (silence, blockers) = match select(answers, told).await {
-            Either::Left((silence, told)) => match silence? {
-                None => return Ok(()),
-                Some(last) => (last, told.await?),
-            },
-            Either::Right((blockers, answers)) => match answers.await? {
-                None => return Ok(()),
-                Some(last) => (last, blockers?),
-            },
-        };
-        Err(CertManagerError::Silent { last: silence, blockers })
-    }
-
-    /// Waits for a cert-manager that is somebody else's.
-    pub(super) async fn wait_for_foreign_cert_manager(&self, until: Instant) -> Result<(), CertManagerError> {
-        self.events.send(&Event::WaitingForCertManager);
-        let Some(last) = probe_until(&self.server, until).await? else { return Ok(()) };
-        Err(CertManagerError::Silent { last, blockers: self.foreign_blockers().await? })
-    }
+/// Waits for a cert-manager that is somebody else's.
+pub(super) async fn wait_for_foreign_cert_manager(
+    cluster: &ManagementCluster,
+    until: Instant,
+) -> Result<(), CertManagerError> {
+    cluster.step(ProgressStep::WaitingForCertManager);
+    let Some(last) = probe_until(&cluster.server, until).await? else { return Ok(()) };
+    Err(CertManagerError::Silent { last, blockers: foreign_blockers(cluster).await? })
 }

@@ -1,46 +1,46 @@
 //! The plan of each object of cert-manager.
 
+use api::output::CertManagerPlan;
 use apply::{ByName, Engine, EngineError, PlannedSet, desire};
+use inventory::ManagementCluster;
 
-use super::{CertManagerError, CertManagerManifest, CertManagerPlan, cert_manager_manifest, record::marks};
-use crate::{ManagementCluster, Sources, provider_set::options};
+use super::{CertManagerError, CertManagerManifest, cert_manager_manifest, record::marks};
+use crate::{Sources, cert_manager::install::set_of_cert_manager, provider_set::options};
 
-impl ManagementCluster {
-    /// Plans every object of cert-manager and tries it as a dry run; none where nothing changes. Writes nothing.
-    /// # Errors
-    /// When the release or the server cannot be read, or the server would refuse an object.
-    pub(crate) async fn plan_cert_manager_objects(
-        &self,
-        cert_manager: &CertManagerPlan,
-        sources: &Sources<'_>,
-    ) -> Result<Option<PlannedSet>, CertManagerError> {
-        if cert_manager.is_empty() {
-            return Ok(None);
-        }
-        let manifest = cert_manager_manifest(sources).await?;
-        let mut planned = self.plan_manifest_of_cert_manager(&manifest, ByName::All).await?;
-        let (marks, options) = (marks(), options(&manifest.namespace));
-        let engine = Engine { server: &self.server, marks: &marks, options: &options };
-        let tried = engine.dry_run(&mut planned, |_| true).await;
-        tried.map_err(|error| CertManagerError::Apply(Box::new(error)))?;
-        Ok(Some(planned))
+/// Plans every object of cert-manager and tries it as a dry run; none where nothing changes. Writes nothing.
+/// # Errors
+/// When the release or the server cannot be read, or the server would refuse an object.
+pub(crate) async fn plan_cert_manager_objects(
+    cluster: &ManagementCluster,
+    cert_manager: &CertManagerPlan,
+    sources: &Sources<'_>,
+) -> Result<Option<PlannedSet>, CertManagerError> {
+    if cert_manager.is_empty() {
+        return Ok(None);
     }
+    let manifest = cert_manager_manifest(sources).await?;
+    let mut planned = plan_manifest_of_cert_manager(cluster, &manifest, ByName::All).await?;
+    let (marks, options) = (marks(), options(&manifest.namespace));
+    let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
+    let tried = engine.dry_run(&mut planned, |_| true).await;
+    tried.map_err(|error| CertManagerError::Apply(Box::new(error)))?;
+    Ok(Some(planned))
+}
 
-    /// Plans every object of a release.
-    pub(super) async fn plan_manifest_of_cert_manager(
-        &self,
-        manifest: &CertManagerManifest,
-        by_name: ByName,
-    ) -> Result<PlannedSet, CertManagerError> {
-        let failed = |error| CertManagerError::Apply(Box::new(error));
-        let set = self.set_of_cert_manager(manifest).await?;
-        let (marks, options) = (marks(), options(&manifest.namespace));
-        let kinds = self.server.kinds().await?;
-        let desired = desire(manifest.objects.clone(), &kinds, &marks, &options)
-            .map_err(|objects| failed(EngineError::Bad { objects }))?;
-        let engine = Engine { server: &self.server, marks: &marks, options: &options };
-        let live = engine.observe(&set, &desired, by_name).await?;
-        let planned = engine.plan(set, desired, live);
-        planned.map_err(|objects| failed(EngineError::Impossible { objects }))
-    }
+/// Plans every object of a release.
+pub(super) async fn plan_manifest_of_cert_manager(
+    cluster: &ManagementCluster,
+    manifest: &CertManagerManifest,
+    by_name: ByName,
+) -> Result<PlannedSet, CertManagerError> {
+    let failed = |error| CertManagerError::Apply(Box::new(error));
+    let set = set_of_cert_manager(cluster, manifest).await?;
+    let (marks, options) = (marks(), options(&manifest.namespace));
+    let kinds = cluster.server.kinds().await?;
+    let desired = desire(manifest.objects.clone(), &kinds, &marks, &options)
+        .map_err(|objects| failed(EngineError::Bad { objects }))?;
+    let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
+    let live = engine.observe(&set, &desired, by_name).await?;
+    let planned = engine.plan(set, desired, live);
+    planned.map_err(|objects| failed(EngineError::Impossible { objects }))
 }

@@ -3,10 +3,9 @@
 use std::time::{Duration, Instant};
 
 use apply::{ApiError, ApiKind, GroupKind, Kinds, Server, WriteMode};
+use inventory::FIELD_MANAGER;
 use manifest::Object;
 use serde_json::json;
-
-use crate::inventory::FIELD_MANAGER;
 
 pub(super) const GROUP: &str = "cert-manager.io";
 const VERSION: &str = "v1";

@@ -3,11 +3,11 @@
 use api::labels;
 use apply::{ApiError, ApplySet, List, Marks, Record};
 use futures::{FutureExt as _, future::BoxFuture};
+use inventory::{ManagementCluster, config_map_kind};
 use manifest::{Object, Value};
 use serde_json::json;
 
 use super::{CORE_LABEL, CORE_VALUE};
-use crate::{ManagementCluster, cluster::config_map_kind};
 
 /// The ConfigMap in cert-manager's namespace. It has not the label of cert-manager's objects: clusterctl counts what
 /// has it.
@@ -52,21 +52,19 @@ pub(super) fn marks() -> Marks {
     }
 }
 
-impl ManagementCluster {
-    /// What was recorded, in whatever namespace cert-manager is. What cannot be read counts as not recorded.
-    pub(super) async fn cert_manager_set(&self) -> Result<Option<ApplySet>, ApiError> {
-        let list = List { fields: format!("metadata.name={NAME}"), ..List::default() };
-        let records = self.server.list(&config_map_kind(), &list).await?;
-        let Some(record) = records.first() else { return Ok(None) };
-        self.revisions.note(record);
-        let text = record.get(&["data", SET_KEY]).and_then(Value::as_str).unwrap_or_default();
-        match serde_json::from_str(text) {
-            Ok(set) => Ok(Some(set)),
-            Err(error) => {
-                let place = format!("{}/{NAME}", record.namespace());
-                self.warn(format!("key `{SET_KEY}` of ConfigMap {place} is not used: {error}"));
-                Ok(None)
-            }
+/// What was recorded, in whatever namespace cert-manager is. What cannot be read counts as not recorded.
+pub(super) async fn cert_manager_set(cluster: &ManagementCluster) -> Result<Option<ApplySet>, ApiError> {
+    let list = List { fields: format!("metadata.name={NAME}"), ..List::default() };
+    let records = cluster.server.list(&config_map_kind(), &list).await?;
+    let Some(record) = records.first() else { return Ok(None) };
+    cluster.revisions.note(record);
+    let text = record.get(&["data", SET_KEY]).and_then(Value::as_str).unwrap_or_default();
+    match serde_json::from_str(text) {
+        Ok(set) => Ok(Some(set)),
+        Err(error) => {
+            let place = format!("{}/{NAME}", record.namespace());
+            cluster.warn(format!("key `{SET_KEY}` of ConfigMap {place} is not used: {error}"));
+            Ok(None)
         }
     }
 }

@@ -3,6 +3,7 @@ use std::{
     time::Duration,
 };
 
+use api::output::{CertManagerPlan, ProgressEvent};
 use apply::EventSink;
 use provider::config::{Config, ConfigFile, ConfigFormat, Environment};
 use repository::{Context, Overrides};
@@ -16,7 +17,13 @@ use support::{
 use tempfile::TempDir;
 
 use super::*;
-use crate::testing;
+use crate::{
+    cert_manager::{
+        carry_out_cert_manager, install::wait_for_foreign_cert_manager, plan_cert_manager_for_init,
+        plan_cert_manager_for_upgrade,
+    },
+    tests as testing,
+};
 
 const ISSUER: Kind = Kind::new("cert-manager.io", "v1", "Issuer", "issuers");
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
@@ -101,8 +108,8 @@ type Told = Arc<Mutex<Vec<String>>>;
 async fn cluster(fixture: &Fixture) -> (ManagementCluster, Told) {
     let told = Told::default();
     let sink = told.clone();
-    let events = EventSink::new(move |event: &Event| sink.lock().unwrap().push(format!("{event:?}")));
-    (ManagementCluster { events, ..testing::cluster(fixture).await }, told)
+    let events = EventSink::new(move |event: &ProgressEvent| sink.lock().unwrap().push(format!("{event:?}")));
+    (ManagementCluster::new(testing::cluster(fixture).await.server, events), told)
 }
 
 fn told(told: &Told, word: &str) -> bool {
@@ -124,8 +131,8 @@ async fn lab(webhooks: ServiceWebhooks) -> Fixture {
 }
 
 async fn install(cluster: &ManagementCluster, release: &Release) -> CertManagerPlan {
-    let plan = cluster.plan_cert_manager_for_init(&release.sources()).await.unwrap();
-    cluster.carry_out_cert_manager(&plan, &mut None, &release.sources(), soon()).await.unwrap();
+    let plan = plan_cert_manager_for_init(cluster, &release.sources()).await.unwrap();
+    carry_out_cert_manager(cluster, &plan, &mut None, &release.sources(), soon()).await.unwrap();
     plan
 }
 
@@ -135,9 +142,9 @@ async fn nobody_is_asked_when_it_is_switched_off() {
     let counter = Counter::start(fixture.sandbox());
     let (cluster, _) = cluster(&fixture).await;
     let release = Release::of(NEW, "  mode: none\n");
-    assert_eq!(install(&cluster, &release).await, CertManagerPlan::None);
-    let upgrade = cluster.plan_cert_manager_for_upgrade(&release.sources()).await.unwrap();
-    assert_eq!((upgrade, counter.all().total()), (CertManagerPlan::None, 0));
+    assert_eq!(install(&cluster, &release).await, CertManagerPlan::default());
+    let upgrade = plan_cert_manager_for_upgrade(&cluster, &release.sources()).await.unwrap();
+    assert_eq!((upgrade, counter.all().total()), (CertManagerPlan::default(), 0));
 }
 
 #[tokio::test]
@@ -148,7 +155,7 @@ async fn somebody_elses_is_found_by_a_probe_that_leaves_nothing_behind_however_o
     let counter = Counter::start(fixture.sandbox());
     for _ in 0..2 {
         let plan = install(&cluster, &Release::of(OLD, "")).await;
-        assert_eq!(plan, CertManagerPlan::Keep { version: String::new() });
+        assert_eq!(plan, CertManagerPlan::keep(""));
     }
     assert_eq!(fixture.list(ISSUER).await, Vec::<Value>::new());
     let writes: Vec<_> =
@@ -173,9 +180,9 @@ async fn somebody_elses_that_does_not_answer_is_waited_for_and_never_written_to(
     fixture.merge(DEPLOYMENT, "cert-manager/cert-manager-webhook", &json!({"spec": {"paused": true}})).await;
     let (cluster, _) = cluster(&fixture).await;
     let release = Release::of(NEW, "");
-    let plan = cluster.plan_cert_manager_for_init(&release.sources()).await.unwrap();
-    assert_eq!(plan, CertManagerPlan::External);
-    let waited = cluster.carry_out_cert_manager(&plan, &mut None, &release.sources(), Instant::now()).await;
+    let plan = plan_cert_manager_for_init(&cluster, &release.sources()).await.unwrap();
+    assert_eq!(plan, CertManagerPlan::external());
+    let waited = carry_out_cert_manager(&cluster, &plan, &mut None, &release.sources(), Instant::now()).await;
     let Err(CertManagerError::Silent { last, .. }) = waited else { panic!("{waited:?}") };
     assert!(last.contains("failed calling webhook \"webhook.cert-manager.io\""), "{last}");
     let touched = fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await.unwrap();
@@ -184,7 +191,7 @@ async fn somebody_elses_that_does_not_answer_is_waited_for_and_never_written_to(
     let sources = release.sources();
     let mut objects = None;
     let (waited, ()) = futures::join!(
-        cluster.carry_out_cert_manager(&plan, &mut objects, &sources, soon()),
+        carry_out_cert_manager(&cluster, &plan, &mut objects, &sources, soon()),
         fixture.delete(WEBHOOKS, "cert-manager-webhook"),
     );
     waited.unwrap();
@@ -198,7 +205,7 @@ async fn it_tells_what_is_not_ready_of_somebody_elses() {
         .await;
     fixture.apply(&foreign()).await;
     let (cluster, _) = cluster(&fixture).await;
-    let waited = cluster.wait_for_foreign_cert_manager(Instant::now()).await;
+    let waited = wait_for_foreign_cert_manager(&cluster, Instant::now()).await;
     let Err(CertManagerError::Silent { blockers, .. }) = waited else { panic!("{waited:?}") };
     let objects: Vec<_> = blockers.iter().map(|blocker| blocker.object.to_string()).collect();
     assert_eq!(objects, ["Deployment cert-manager/cert-manager-webhook"]);
@@ -209,9 +216,9 @@ async fn what_is_to_be_there_and_is_not_served_is_waited_for_when_somebody_else_
     let fixture = Fixture::start().await;
     let (cluster, _) = cluster(&fixture).await;
     let release = Release::of(NEW, "  mode: external\n");
-    let plan = cluster.plan_cert_manager_for_init(&release.sources()).await.unwrap();
-    assert_eq!(plan, CertManagerPlan::External);
-    let waited = cluster.carry_out_cert_manager(&plan, &mut None, &release.sources(), Instant::now()).await;
+    let plan = plan_cert_manager_for_init(&cluster, &release.sources()).await.unwrap();
+    assert_eq!(plan, CertManagerPlan::external());
+    let waited = carry_out_cert_manager(&cluster, &plan, &mut None, &release.sources(), Instant::now()).await;
     assert_eq!(
         waited.unwrap_err().to_string(),
         "cert-manager does not answer: the server has no kind `Issuer.cert-manager.io` in v1"
@@ -224,7 +231,7 @@ async fn it_is_installed_with_labels_and_a_record_and_then_left_alone() {
     let (cluster, _) = cluster(&fixture).await;
     let release = Release::of(NEW, "");
     let plan = install(&cluster, &release).await;
-    assert_eq!(plan, CertManagerPlan::Install { version: NEW.to_owned(), why: None });
+    assert_eq!(plan, CertManagerPlan::install(NEW, None));
     let webhook = fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await.unwrap();
     assert_eq!(
         webhook["metadata"]["labels"],
@@ -235,9 +242,9 @@ async fn it_is_installed_with_labels_and_a_record_and_then_left_alone() {
     assert_eq!(record["metadata"]["labels"].get(CORE_LABEL), None, "clusterctl counts what has it");
 
     let again = install(&cluster, &release).await;
-    assert_eq!(again, CertManagerPlan::Keep { version: NEW.to_owned() });
-    let upgrade = cluster.plan_cert_manager_for_upgrade(&release.sources()).await.unwrap();
-    assert_eq!(upgrade, CertManagerPlan::Keep { version: NEW.to_owned() });
+    assert_eq!(again, CertManagerPlan::keep(NEW));
+    let upgrade = plan_cert_manager_for_upgrade(&cluster, &release.sources()).await.unwrap();
+    assert_eq!(upgrade, CertManagerPlan::keep(NEW));
 }
 
 #[tokio::test]
@@ -248,7 +255,7 @@ async fn what_was_deleted_of_it_comes_back() {
     install(&cluster, &release).await;
     fixture.delete(DEPLOYMENT, "cert-manager/cert-manager-cainjector").await;
     let why = Some("Deployment cert-manager/cert-manager-cainjector is missing".to_owned());
-    assert_eq!(install(&cluster, &release).await, CertManagerPlan::Install { version: NEW.to_owned(), why });
+    assert_eq!(install(&cluster, &release).await, CertManagerPlan::install(NEW, why));
     assert!(fixture.get(DEPLOYMENT, "cert-manager/cert-manager-cainjector").await.is_some());
 }
 
@@ -258,11 +265,11 @@ async fn it_is_replaced_in_place_and_what_the_release_dropped_goes() {
     let (cluster, events) = cluster(&fixture).await;
     install(&cluster, &Release::of(OLD, "")).await;
     let release = Release::of(NEW, "");
-    let plan = cluster.plan_cert_manager_for_upgrade(&release.sources()).await.unwrap();
-    assert_eq!(plan, CertManagerPlan::Upgrade { from: OLD.to_owned(), to: NEW.to_owned() });
+    let plan = plan_cert_manager_for_upgrade(&cluster, &release.sources()).await.unwrap();
+    assert_eq!(plan, CertManagerPlan::upgrade(OLD, NEW));
     let uid = |webhook: Option<Value>| webhook.unwrap()["metadata"]["uid"].clone();
     let before = uid(fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await);
-    cluster.carry_out_cert_manager(&plan, &mut None, &release.sources(), soon()).await.unwrap();
+    carry_out_cert_manager(&cluster, &plan, &mut None, &release.sources(), soon()).await.unwrap();
     let webhook = fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await;
     assert_eq!(webhook.as_ref().unwrap()["metadata"]["annotations"][VERSION_ANNOTATION], NEW);
     assert_eq!(uid(webhook), before, "it was never away");
@@ -278,9 +285,9 @@ async fn one_of_ours_that_does_not_answer_in_time_is_told_with_what_is_not_ready
         .await;
     let (cluster, _) = cluster(&fixture).await;
     let release = Release::of(NEW, "");
-    let plan = CertManagerPlan::Install { version: NEW.to_owned(), why: None };
+    let plan = CertManagerPlan::install(NEW, None);
     let until = Instant::now() + Duration::from_secs(2);
-    let waited = cluster.carry_out_cert_manager(&plan, &mut None, &release.sources(), until).await;
+    let waited = carry_out_cert_manager(&cluster, &plan, &mut None, &release.sources(), until).await;
     let Err(CertManagerError::Silent { last, blockers }) = waited else { panic!("{waited:?}") };
     assert!(last.contains("failed calling webhook"), "{last}");
     assert_eq!(blockers.len(), 3, "{blockers:?}");

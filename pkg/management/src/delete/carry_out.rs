@@ -1,20 +1,21 @@
 use std::{mem, time::Duration};
 
-use api::{ProviderId, ProviderType, labels};
+use api::{ProviderId, ProviderType, labels, output::ProgressStep};
 use apply::{
     ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Engine, Guard, Item, List, Live, Marks,
     ObjectKey, Outcome, Phase, Plan, PlannedSet, Record, RecordAt, Revision, Run, Sought, Step,
 };
 use futures::{FutureExt as _, future::BoxFuture, future::try_join_all};
+use inventory::{ManagementCluster, PREFIX, config_map_kind, secret_kind, served};
+use mover::JOURNAL_NAME;
 use provider::InstalledProvider;
 use tokio::time::Instant;
 
 use super::{DeleteRequest, namespace};
 use crate::{
-    Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady, ProviderPlan, Verb,
-    cluster::{config_map_kind, secret_kind, served},
-    mover::JOURNAL_NAME,
-    provider_set::{PREFIX, ProviderRecord, marks, options},
+    LifecycleError, LifecyclePlan, NotReady, ProviderPlan, Verb,
+    carry_out::of_provider,
+    provider_set::{ProviderRecord, marks, options},
 };
 
 /// How long objects may take that others have to go before.
@@ -33,13 +34,14 @@ pub async fn delete_providers(
     let begun = Instant::now();
     let mut leaving = Vec::new();
     for provider in &mut plan.providers {
-        leaving.extend(cluster.delete_provider(provider).await?);
+        leaving.extend(delete_provider(cluster, provider).await?);
     }
     if plan.unfinished_init {
-        cluster.forget_unfinished_init().await?;
+        forget_unfinished_init(cluster).await?;
     }
     let Some(timeout) = request.wait.timeout else { return Ok(None) };
-    let ends = leaving.into_iter().map(|batch| cluster.run(batch, &Unrecorded, Some(begun + timeout), None));
+    let ends =
+        leaving.into_iter().map(|batch| run_batch(cluster, batch, &Unrecorded, Some(begun + timeout), None));
     let blockers: Vec<_> = try_join_all(ends).await?.into_iter().flat_map(|(blockers, _)| blockers).collect();
     if blockers.is_empty() {
         return Ok(None);
@@ -82,150 +84,151 @@ impl Record for Unrecorded {
     }
 }
 
-impl ManagementCluster {
-    /// What is there of all providers, in their order.
-    pub(super) async fn look_at_all(
-        &self,
-        providers: &[InstalledProvider],
-        going: &[ApplySet],
-        detail: Detail,
-    ) -> Result<Vec<Live>, ApiError> {
-        let (marks, nothing): (Vec<_>, _) =
-            (providers.iter().map(|one| marks(&one.id)).collect(), DesiredSet::default());
-        let sought = marks.iter().zip(going).map(|(marks, set)| Sought { marks, set, desired: &nothing });
-        self.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, detail).await
-    }
+/// What is there of all providers, in their order.
+pub(super) async fn look_at_all(
+    cluster: &ManagementCluster,
+    providers: &[InstalledProvider],
+    going: &[ApplySet],
+    detail: Detail,
+) -> Result<Vec<Live>, ApiError> {
+    let (marks, nothing): (Vec<_>, _) =
+        (providers.iter().map(|one| marks(&one.id)).collect(), DesiredSet::default());
+    let sought = marks.iter().zip(going).map(|(marks, set)| Sought { marks, set, desired: &nothing });
+    cluster.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, detail).await
+}
 
-    /// Tells all objects of a provider to go, then its namespace, and forgets it; gives what is not gone yet.
-    async fn delete_provider(&self, provider: &mut ProviderPlan) -> Result<Vec<Batch>, LifecycleError> {
-        let InstalledProvider { id, version, namespace } = provider.as_it_is();
-        let PlannedSet { set, live, plan, .. } = &mut provider.objects;
-        let event = (id.clone(), version.clone(), namespace.clone());
-        self.events.send(&Event::Deleting { provider: event.0, version: event.1, namespace: event.2 });
-        let goes = |item: &Item| plan.steps.iter().any(|step| step.key == item.key);
-        let (going, mut staying): (Vec<_>, Vec<_>) = mem::take(&mut set.items).into_iter().partition(goes);
-        let (own_namespace, items): (Vec<_>, Vec<_>) =
-            going.into_iter().partition(|item| item.key == namespace::key_of(&namespace));
-        // It is told to go when all else has been, and until then a run that is cut off must find it.
-        staying.extend(own_namespace.iter().cloned());
+/// Tells all objects of a provider to go, then its namespace, and forgets it; gives what is not gone yet.
+async fn delete_provider(
+    cluster: &ManagementCluster,
+    provider: &mut ProviderPlan,
+) -> Result<Vec<Batch>, LifecycleError> {
+    let installed = provider.as_it_is();
+    cluster.events.send(&of_provider(ProgressStep::Deleting, &installed));
+    let InstalledProvider { id, version, namespace } = installed.clone();
+    let PlannedSet { set, live, plan, .. } = &mut provider.objects;
+    let goes = |item: &Item| plan.steps.iter().any(|step| step.key == item.key);
+    let (going, mut staying): (Vec<_>, Vec<_>) = mem::take(&mut set.items).into_iter().partition(goes);
+    let (own_namespace, items): (Vec<_>, Vec<_>) =
+        going.into_iter().partition(|item| item.key == namespace::key_of(&namespace));
+    // It is told to go when all else has been, and until then a run that is cut off must find it.
+    staying.extend(own_namespace.iter().cloned());
 
-        let installed =
-            InstalledProvider { id: id.clone(), version: version.clone(), namespace: namespace.clone() };
-        let record =
-            ProviderRecord { cluster: self.clone(), id: id.clone(), version, namespace: namespace.clone() };
-        let batch = Batch { marks: marks(&id), provider: id.clone(), namespace: namespace.clone(), items };
-        let remaining = Remaining { record: &record, staying: &staying };
-        let of_batch = |step: &&Step| batch.items.iter().any(|item| item.key == step.key);
-        let steps = plan.steps.iter().filter(of_batch).cloned().collect();
-        let seen = Some((Plan { steps }, mem::take(live)));
-        let mut leaving = vec![self.tell_to_go(batch, &remaining, seen).await?];
-        if !own_namespace.is_empty() {
-            let marks = self.marks_of_namespace(&id, &namespace).await?;
-            let batch =
-                Batch { marks, provider: id.clone(), namespace: namespace.clone(), items: own_namespace };
-            leaving.push(self.tell_to_go(batch, &Unrecorded, None).await?);
-        }
-        if id.provider_type == ProviderType::Core {
-            self.delete_journals(&namespace).await?;
-        }
-        record.store(&ApplySet::default()).await?;
-        self.forget_provider(&installed).await?;
-        leaving.retain(|batch| !batch.items.is_empty());
-        Ok(leaving)
+    let record =
+        ProviderRecord { cluster: cluster.clone(), id: id.clone(), version, namespace: namespace.clone() };
+    let batch = Batch { marks: marks(&id), provider: id.clone(), namespace: namespace.clone(), items };
+    let remaining = Remaining { record: &record, staying: &staying };
+    let of_batch = |step: &&Step| batch.items.iter().any(|item| item.key == step.key);
+    let steps = plan.steps.iter().filter(of_batch).cloned().collect();
+    let seen = Some((Plan { steps }, mem::take(live)));
+    let mut leaving = vec![tell_to_go(cluster, batch, &remaining, seen).await?];
+    if !own_namespace.is_empty() {
+        let marks = marks_of_namespace(cluster, &id, &namespace).await?;
+        let batch = Batch { marks, provider: id.clone(), namespace: namespace.clone(), items: own_namespace };
+        leaving.push(tell_to_go(cluster, batch, &Unrecorded, None).await?);
     }
+    if id.provider_type == ProviderType::Core {
+        delete_journals(cluster, &namespace).await?;
+    }
+    record.store(&ApplySet::default()).await?;
+    cluster.forget_provider(&installed).await?;
+    leaving.retain(|batch| !batch.items.is_empty());
+    Ok(leaving)
+}
 
-    /// Tells everything to go and waits only for what must be gone before others can be told.
-    async fn tell_to_go(
-        &self,
-        batch: Batch,
-        record: &dyn Record,
-        seen: Option<(Plan, Live)>,
-    ) -> Result<Batch, LifecycleError> {
-        let (_, batch) = self.run(batch, record, None, seen).await?;
-        if batch.items.iter().all(is_told_to_go) {
-            return Ok(batch);
-        }
-        let begun = Instant::now();
-        let (blockers, batch) = self.run(batch, record, Some(begun + BETWEEN_WAVES), None).await?;
-        if batch.items.iter().all(is_told_to_go) {
-            return Ok(batch);
-        }
-        Err(NotReady { after: begun.elapsed(), blockers }.into())
+/// Tells everything to go and waits only for what must be gone before others can be told.
+async fn tell_to_go(
+    cluster: &ManagementCluster,
+    batch: Batch,
+    record: &dyn Record,
+    seen: Option<(Plan, Live)>,
+) -> Result<Batch, LifecycleError> {
+    let (_, batch) = run_batch(cluster, batch, record, None, seen).await?;
+    if batch.items.iter().all(is_told_to_go) {
+        return Ok(batch);
     }
+    let begun = Instant::now();
+    let (blockers, batch) = run_batch(cluster, batch, record, Some(begun + BETWEEN_WAVES), None).await?;
+    if batch.items.iter().all(is_told_to_go) {
+        return Ok(batch);
+    }
+    Err(NotReady { after: begun.elapsed(), blockers }.into())
+}
 
-    /// Carries out a plan, or makes one. Gives what is left, and what holds it.
-    async fn run(
-        &self,
-        batch: Batch,
-        record: &dyn Record,
-        until: Option<Instant>,
-        seen: Option<(Plan, Live)>,
-    ) -> Result<(Vec<Blocker>, Batch), LifecycleError> {
-        let Batch { provider, namespace, marks, items } = batch;
-        if items.is_empty() {
-            return Ok((Vec::new(), Batch { provider, namespace, marks, items }));
-        }
-        let options = options(&namespace);
-        let engine = Engine { server: &self.server, marks: &marks, options: &options };
-        let until = until.map(Instant::into_std);
-        // The plan has looked at the definitions of all providers.
-        let run = Run { record_at: RecordAt::Start, guard: Guard::Checked, until, ..Run::new(record) };
-        let set = ApplySet { items };
-        let mut planned = match seen {
-            Some((plan, live)) => PlannedSet { set, live, plan, ..PlannedSet::default() },
-            None => engine.plan_deletion(set).await?,
-        };
-        let blockers = match Box::pin(engine.delete(&mut planned, run)).await {
-            Ok(Outcome::Done) => Vec::new(),
-            Ok(Outcome::Waiting(blockers)) => blockers,
-            Err(source) => return Err(LifecycleError::objects(Verb::Delete, provider, source)),
-        };
-        Ok((blockers, Batch { provider, namespace, marks, items: planned.set.items }))
+/// Carries out a plan, or makes one. Gives what is left, and what holds it.
+async fn run_batch(
+    cluster: &ManagementCluster,
+    batch: Batch,
+    record: &dyn Record,
+    until: Option<Instant>,
+    seen: Option<(Plan, Live)>,
+) -> Result<(Vec<Blocker>, Batch), LifecycleError> {
+    let Batch { provider, namespace, marks, items } = batch;
+    if items.is_empty() {
+        return Ok((Vec::new(), Batch { provider, namespace, marks, items }));
     }
+    let options = options(&namespace);
+    let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
+    let until = until.map(Instant::into_std);
+    // The plan has looked at the definitions of all providers.
+    let run = Run { record_at: RecordAt::Start, guard: Guard::Checked, until, ..Run::new(record) };
+    let set = ApplySet { items };
+    let mut planned = match seen {
+        Some((plan, live)) => PlannedSet { set, live, plan, ..PlannedSet::default() },
+        None => engine.plan_deletion(set).await?,
+    };
+    let blockers = match Box::pin(engine.delete(&mut planned, run)).await {
+        Ok(Outcome::Done) => Vec::new(),
+        Ok(Outcome::Waiting(blockers)) => blockers,
+        Err(source) => return Err(LifecycleError::objects(Verb::Delete, provider, source)),
+    };
+    Ok((blockers, Batch { provider, namespace, marks, items: planned.set.items }))
+}
 
-    /// A namespace that several providers were put into carries the label of one of them.
-    async fn marks_of_namespace(&self, id: &ProviderId, namespace: &str) -> Result<Marks, ApiError> {
-        let mut marks = marks(id);
-        let live =
-            self.server.get(&served("", "v1", "Namespace", "namespaces", false), "", namespace).await?;
-        if let Some(label) = live.as_ref().and_then(|live| live.label(labels::PROVIDER)) {
-            label.clone_into(&mut marks.label.1);
-        }
-        Ok(marks)
+/// A namespace that several providers were put into carries the label of one of them.
+async fn marks_of_namespace(
+    cluster: &ManagementCluster,
+    id: &ProviderId,
+    namespace: &str,
+) -> Result<Marks, ApiError> {
+    let mut marks = marks(id);
+    let live = cluster.server.get(&served("", "v1", "Namespace", "namespaces", false), "", namespace).await?;
+    if let Some(label) = live.as_ref().and_then(|live| live.label(labels::PROVIDER)) {
+        label.clone_into(&mut marks.label.1);
     }
+    Ok(marks)
+}
 
-    /// An upgrade of Cluster API cannot be gone back from when it is gone, nor a move gone on with.
-    async fn delete_journals(&self, namespace: &str) -> Result<(), ApiError> {
-        // The plan has looked for it.
-        let of_move = ObjectKey {
-            kind: "ConfigMap".to_owned(),
-            namespace: namespace.to_owned(),
-            name: JOURNAL_NAME.to_owned(),
-            ..ObjectKey::default()
-        };
-        if self.revisions.of(&of_move).is_some() {
-            self.drop_kept(&config_map_kind(), &of_move).await?;
-        }
-        let list = List {
-            namespace: Some(namespace.to_owned()),
-            labels: format!("{PREFIX}/journal"),
-            metadata_only: true,
-            ..List::default()
-        };
-        let kind = secret_kind();
-        for found in self.server.list(&kind, &list).await? {
-            self.server.delete(&kind, namespace, found.name(), Some(&Revision::of(&found))).await?;
-        }
-        Ok(())
+/// An upgrade of Cluster API cannot be gone back from when it is gone, nor a move gone on with.
+async fn delete_journals(cluster: &ManagementCluster, namespace: &str) -> Result<(), ApiError> {
+    // The plan has looked for it.
+    let of_move = ObjectKey {
+        kind: "ConfigMap".to_owned(),
+        namespace: namespace.to_owned(),
+        name: JOURNAL_NAME.to_owned(),
+        ..ObjectKey::default()
+    };
+    if cluster.revisions.of(&of_move).is_some() {
+        cluster.drop_kept(&config_map_kind(), &of_move).await?;
     }
+    let list = List {
+        namespace: Some(namespace.to_owned()),
+        labels: format!("{PREFIX}/journal"),
+        metadata_only: true,
+        ..List::default()
+    };
+    let kind = secret_kind();
+    for found in cluster.server.list(&kind, &list).await? {
+        cluster.server.delete(&kind, namespace, found.name(), Some(&Revision::of(&found))).await?;
+    }
+    Ok(())
+}
 
-    /// A first installation that was cut off is not to be completed when all that was there of it was deleted.
-    async fn forget_unfinished_init(&self) -> Result<(), LifecycleError> {
-        if self.inventory().await?.providers.is_empty() {
-            self.finish_first_installation().await?;
-        }
-        Ok(())
+/// A first installation that was cut off is not to be completed when all that was there of it was deleted.
+async fn forget_unfinished_init(cluster: &ManagementCluster) -> Result<(), LifecycleError> {
+    if cluster.inventory().await?.providers.is_empty() {
+        cluster.finish_first_installation().await?;
     }
+    Ok(())
 }
 
 fn is_told_to_go(item: &Item) -> bool {

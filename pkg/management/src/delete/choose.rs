@@ -1,9 +1,10 @@
 use std::cmp::Reverse;
 
+use inventory::ProviderInventory;
 use provider::InstalledProvider;
 
 use super::DeleteError;
-use crate::{ProviderInventory, ProvidersRequest};
+use crate::ProvidersRequest;
 
 /// A provider that was named and cannot be meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,9 +1,9 @@
 use apply::{ApiError, InUse};
 use futures::future::join_all;
+use inventory::ManagementCluster;
 use provider::InstalledProvider;
 
 use crate::{
-    ManagementCluster,
     applied::Applied,
     provider_set::{marks, options},
 };
@@ -11,20 +11,18 @@ use crate::{
 /// So many objects are named.
 const NAMED: usize = 3;
 
-impl ManagementCluster {
-    /// Tells of objects that stay without the controllers that look after them, such as clusters that still run. What
-    /// cannot be asked stops nothing: nothing of it is to be deleted.
-    pub(super) async fn objects_left_by(
-        &self,
-        chosen: &[InstalledProvider],
-        applied: &[Applied],
-    ) -> Vec<String> {
-        let each = chosen.iter().zip(applied).map(|(one, applied)| async move {
-            let (marks, options) = (marks(&one.id), options(&one.namespace));
-            words(one, self.server.in_use(&applied.set, &marks, &options).await)
-        });
-        join_all(each).await.into_iter().flatten().collect()
-    }
+/// Tells of objects that stay without the controllers that look after them, such as clusters that still run. What
+/// cannot be asked stops nothing: nothing of it is to be deleted.
+pub(super) async fn objects_left_by(
+    cluster: &ManagementCluster,
+    chosen: &[InstalledProvider],
+    applied: &[Applied],
+) -> Vec<String> {
+    let each = chosen.iter().zip(applied).map(|(one, applied)| async move {
+        let (marks, options) = (marks(&one.id), options(&one.namespace));
+        words(one, cluster.server.in_use(&applied.set, &marks, &options).await)
+    });
+    join_all(each).await.into_iter().flatten().collect()
 }
 
 fn words(installed: &InstalledProvider, in_use: Result<Vec<InUse>, ApiError>) -> Option<String> {

@@ -3,15 +3,11 @@ use std::collections::BTreeSet;
 use api::labels;
 use apply::{ApiError, ApiKind, List, ObjectKey};
 use futures::future::try_join_all;
+use inventory::{ManagementCluster, PREFIX, config_map_kind, served};
 use manifest::Object;
 use provider::InstalledProvider;
 
-use crate::{
-    ManagementCluster,
-    applied::{Applied, is_made_by_a_controller},
-    cluster::{config_map_kind, served},
-    provider_set::PREFIX,
-};
+use crate::applied::{Applied, is_made_by_a_controller};
 
 /// More than so many objects are not looked at: one that is foreign is enough for a warning.
 const LOOKED_AT: usize = 50;
@@ -51,44 +47,42 @@ pub(super) fn key_of(namespace: &str) -> ObjectKey {
     ObjectKey { kind: "Namespace".to_owned(), name: namespace.to_owned(), ..ObjectKey::default() }
 }
 
-impl ManagementCluster {
-    /// Tells of objects in a namespace that no provider brought and that go with it.
-    pub(super) async fn foreign_objects_of(
-        &self,
-        installed: &InstalledProvider,
-        applied: &[Applied],
-    ) -> Result<Option<String>, ApiError> {
-        let namespace = &installed.namespace;
-        let kinds = [
-            served("apps", "v1", "Deployment", "deployments", true),
-            served("", "v1", "Service", "services", true),
-            config_map_kind(),
-            served("", "v1", "Secret", "secrets", true),
-        ];
-        let list = List {
-            namespace: Some(namespace.clone()),
-            labels: format!("!{}", labels::PROVIDER),
-            metadata_only: true,
-            at_most: Some(LOOKED_AT),
-            ..List::default()
-        };
-        let lists = kinds.iter().map(|kind: &ApiKind| self.server.list(kind, &list));
-        let objects = try_join_all(lists).await?.into_iter().flatten();
-        let is_known = |key: &ObjectKey| applied.iter().any(|applied| applied.set.item(key).is_some());
-        let foreign: Vec<_> = objects
-            .filter(|object| !comes_by_itself(object) && !is_known(&ObjectKey::of(object)))
-            .map(|object| format!("{} `{}`", object.kind(), object.name()))
-            .collect();
-        let Some((named, others)) = foreign.split_at_checked(NAMED.min(foreign.len())) else {
-            return Ok(None);
-        };
-        let others = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
-        let text = format!(
-            "namespace `{namespace}` goes with objects that no provider brought: {}{others}",
-            named.join(", ")
-        );
-        Ok((!named.is_empty()).then_some(text))
-    }
+/// Tells of objects in a namespace that no provider brought and that go with it.
+pub(super) async fn foreign_objects_of(
+    cluster: &ManagementCluster,
+    installed: &InstalledProvider,
+    applied: &[Applied],
+) -> Result<Option<String>, ApiError> {
+    let namespace = &installed.namespace;
+    let kinds = [
+        served("apps", "v1", "Deployment", "deployments", true),
+        served("", "v1", "Service", "services", true),
+        config_map_kind(),
+        served("", "v1", "Secret", "secrets", true),
+    ];
+    let list = List {
+        namespace: Some(namespace.clone()),
+        labels: format!("!{}", labels::PROVIDER),
+        metadata_only: true,
+        at_most: Some(LOOKED_AT),
+        ..List::default()
+    };
+    let lists = kinds.iter().map(|kind: &ApiKind| cluster.server.list(kind, &list));
+    let objects = try_join_all(lists).await?.into_iter().flatten();
+    let is_known = |key: &ObjectKey| applied.iter().any(|applied| applied.set.item(key).is_some());
+    let foreign: Vec<_> = objects
+        .filter(|object| !comes_by_itself(object) && !is_known(&ObjectKey::of(object)))
+        .map(|object| format!("{} `{}`", object.kind(), object.name()))
+        .collect();
+    let Some((named, others)) = foreign.split_at_checked(NAMED.min(foreign.len())) else {
+        return Ok(None);
+    };
+    let others = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+    let text = format!(
+        "namespace `{namespace}` goes with objects that no provider brought: {}{others}",
+        named.join(", ")
+    );
+    Ok((!named.is_empty()).then_some(text))
 }
 
 /// Whether it is there because a namespace is, a certificate, or an upgrade.

@@ -2,14 +2,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use api::ProviderType;
 use apply::{ApiKind, ApplySet, GroupKind, Kinds, ObjectKey, Permission};
+use inventory::{ManagementCluster, Problems, config_map_kind, entry_kind, lease_permissions, served};
 use provider::InstalledProvider;
 
 use super::DeleteRequest;
-use crate::{
-    LifecycleError, ManagementCluster, Problems,
-    cluster::{config_map_kind, lease_permissions, served},
-    inventory::entry_kind,
-};
+use crate::{LifecycleError, preflight::check_permissions};
 
 /// What a user must be allowed.
 struct Rights<'k> {
@@ -20,24 +17,22 @@ struct Rights<'k> {
     looked_at: BTreeMap<GroupKind, BTreeSet<String>>,
 }
 
-impl ManagementCluster {
-    /// Checks that the user may do everything that is planned, before anything of it is done.
-    /// # Errors
-    /// `Problems` with every right that is missing.
-    pub(super) async fn check_rights(
-        &self,
-        request: &DeleteRequest,
-        chosen: &[InstalledProvider],
-        going: &[ApplySet],
-    ) -> Result<(), LifecycleError> {
-        if chosen.is_empty() {
-            return Ok(());
-        }
-        let kinds = self.server.kinds().await?;
-        let wanted = wanted(request, chosen, going, &kinds);
-        let (_, problems) = self.check_permissions(&wanted).await?;
-        if problems.is_empty() { Ok(()) } else { Err(Problems { problems }.into()) }
+/// Checks that the user may do everything that is planned, before anything of it is done.
+/// # Errors
+/// `Problems` with every right that is missing.
+pub(super) async fn check_rights(
+    cluster: &ManagementCluster,
+    request: &DeleteRequest,
+    chosen: &[InstalledProvider],
+    going: &[ApplySet],
+) -> Result<(), LifecycleError> {
+    if chosen.is_empty() {
+        return Ok(());
     }
+    let kinds = cluster.server.kinds().await?;
+    let wanted = wanted(request, chosen, going, &kinds);
+    let (_, problems) = check_permissions(cluster, &wanted).await?;
+    if problems.is_empty() { Ok(()) } else { Err(Problems { problems }.into()) }
 }
 
 fn wanted(
@@ -108,7 +103,7 @@ mod tests {
     use crate::{
         OnUnfinished, WaitFor,
         delete::going::Going,
-        testing::{core, docker, installed},
+        tests::{core, docker, installed},
     };
     use apply::Item;
 

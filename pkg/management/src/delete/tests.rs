@@ -1,10 +1,10 @@
+mod server;
+
+use inventory::ProviderInventory;
 use provider::InstalledProvider;
 
 use super::*;
-use crate::{
-    ProviderInventory,
-    testing::{asked, bootstrap, control_plane, core, docker, installed},
-};
+use crate::tests::{asked, bootstrap, control_plane, core, docker, installed};
 
 fn inventory(providers: Vec<InstalledProvider>) -> ProviderInventory {
     ProviderInventory { providers, is_defined: true, unfinished: None }

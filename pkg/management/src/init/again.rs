@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use api::ProviderId;
 use apply::{ApiError, ApplySet, ByName, DesiredSet, Engine, Phase};
 use futures::future::try_join_all;
+use inventory::{ManagementCluster, ProviderInventory};
 use provider::InstalledProvider;
 
 use super::queue::as_installed;
 use crate::{
-    InstalledHealth, ManagementCluster, ProviderInventory, RenderedProvider,
+    InstalledHealth, RenderedProvider,
     applied::Applied,
-    provider_set::{marks, options},
+    provider_set::{marks, options, recorded_set},
     status::status_of_one,
 };
 
@@ -27,52 +28,50 @@ enum Left {
     },
 }
 
-impl ManagementCluster {
-    /// Those providers of a request that are installed in this version and are not whole, with a word about those that
-    /// an upgrade left half-way. What another tool installed keeps no record, and is left alone as that tool leaves it.
-    pub(super) async fn not_whole(
-        &self,
-        inventory: &ProviderInventory,
-        rendered: &[RenderedProvider],
-    ) -> Result<(BTreeSet<ProviderId>, Vec<String>), ApiError> {
-        let installed = rendered.iter().map(as_installed).filter(|one| inventory.providers.contains(one));
-        let looked_at = installed.map(async |one| {
-            let left = self.left_to_do(&one).await?;
-            Ok::<_, ApiError>((one, left))
-        });
-        let (mut ids, mut words) = (BTreeSet::new(), Vec::new());
-        for (InstalledProvider { id, version, .. }, left) in try_join_all(looked_at).await? {
-            match left {
-                Left::Nothing => {}
-                Left::Something => drop(ids.insert(id)),
-                Left::Upgrade { recorded } => words.push(format!(
-                    "`{id}` was left half-way between {version} and {recorded}: complete it with `capstan upgrade resume` or \
-                     `capstan upgrade apply`"
-                )),
-            }
+/// Those providers of a request that are installed in this version and are not whole, with a word about those that
+/// an upgrade left half-way. What another tool installed keeps no record, and is left alone as that tool leaves it.
+pub(super) async fn not_whole(
+    cluster: &ManagementCluster,
+    inventory: &ProviderInventory,
+    rendered: &[RenderedProvider],
+) -> Result<(BTreeSet<ProviderId>, Vec<String>), ApiError> {
+    let installed = rendered.iter().map(as_installed).filter(|one| inventory.providers.contains(one));
+    let looked_at = installed.map(async |one| {
+        let left = left_to_do(cluster, &one).await?;
+        Ok::<_, ApiError>((one, left))
+    });
+    let (mut ids, mut words) = (BTreeSet::new(), Vec::new());
+    for (InstalledProvider { id, version, .. }, left) in try_join_all(looked_at).await? {
+        match left {
+            Left::Nothing => {}
+            Left::Something => drop(ids.insert(id)),
+            Left::Upgrade { recorded } => words.push(format!(
+                "`{id}` was left half-way between {version} and {recorded}: complete it with `capstan upgrade resume` or \
+                 `capstan upgrade apply`"
+            )),
         }
-        Ok((ids, words))
     }
+    Ok((ids, words))
+}
 
-    async fn left_to_do(&self, installed: &InstalledProvider) -> Result<Left, ApiError> {
-        let (id, namespace) = (&installed.id, &installed.namespace);
-        let recorded = match self.recorded(id, namespace).await {
-            // A record that cannot be read is written anew.
-            Err(ApiError::Answer { .. }) => return Ok(Left::Something),
-            recorded => recorded?,
-        };
-        let Some((set, recorded)) = recorded else { return Ok(Left::Nothing) };
-        if recorded != installed.version {
-            return Ok(Left::Upgrade { recorded });
-        }
-        let is_complete = is_complete(&set);
-        let (marks, options) = (marks(id), options(namespace));
-        let engine = Engine { server: &self.server, marks: &marks, options: &options };
-        let live = engine.observe(&set, &DesiredSet::default(), ByName::Applied).await?;
-        let status = status_of_one(installed.clone(), &Applied { set, is_recorded: true }, &live);
-        let is_whole = is_complete && status.drift.is_empty() && status.health == InstalledHealth::Ready;
-        Ok(if is_whole { Left::Nothing } else { Left::Something })
+async fn left_to_do(cluster: &ManagementCluster, installed: &InstalledProvider) -> Result<Left, ApiError> {
+    let (id, namespace) = (&installed.id, &installed.namespace);
+    let recorded = match recorded_set(cluster, id, namespace).await {
+        // A record that cannot be read is written anew.
+        Err(ApiError::Answer { .. }) => return Ok(Left::Something),
+        recorded => recorded?,
+    };
+    let Some((set, recorded)) = recorded else { return Ok(Left::Nothing) };
+    if recorded != installed.version {
+        return Ok(Left::Upgrade { recorded });
     }
+    let is_complete = is_complete(&set);
+    let (marks, options) = (marks(id), options(namespace));
+    let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
+    let live = engine.observe(&set, &DesiredSet::default(), ByName::Applied).await?;
+    let status = status_of_one(installed.clone(), &Applied { set, is_recorded: true }, &live);
+    let is_whole = is_complete && status.drift.is_empty() && status.health == InstalledHealth::Ready;
+    Ok(if is_whole { Left::Nothing } else { Left::Something })
 }
 
 /// Whether everything that was to be done was begun, and the server answered.

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use api::output::{CertManagerAction, CertManagerPlan};
 use apply::{
     ApiError, ApiKind, ApplySet, ByName, DesiredSet, Engine, EngineError, Kinds, Live, ObjectKey, Step,
     StepAction, defined_kinds, desire,
 };
 use futures::future::try_join_all;
+use inventory::{ManagementCluster, Problem, ProviderInventory, served};
 use manifest::Object;
 use provider::InstalledProvider;
 
 use crate::{
-    CertManagerError, CertManagerPlan, LifecycleError, ManagementCluster, Problem, ProviderInventory,
-    ProviderPlan, RenderedProvider, Sources,
+    CertManagerError, LifecycleError, ProviderPlan, RenderedProvider, Sources,
+    applied::applied_for,
     cert_manager::cert_manager_manifest,
-    cluster::served,
-    provider_set::{marks, options, settle_policies},
+    provider_set::{marks, options, recorded_set, settle_policies},
     status::{explain_drifted, forget_drifted},
     upgrade::{Keep, with_kept_fields},
 };
@@ -75,13 +76,13 @@ impl Planning<'_> {
         cert_manager: &CertManagerPlan,
     ) -> Result<Kinds, LifecycleError> {
         let mut kinds = Kinds::clone(&*self.cluster.server.kinds().await?);
-        match cert_manager {
-            CertManagerPlan::Install { .. } | CertManagerPlan::Upgrade { .. } => {
+        match cert_manager.action {
+            CertManagerAction::Install | CertManagerAction::Upgrade => {
                 let manifest = cert_manager_manifest(sources).await.map_err(CertManagerError::from)?;
                 add_defined(&mut kinds, &manifest.objects);
             }
-            CertManagerPlan::External => kinds_of_cert_manager().for_each(|kind| kinds.add(kind)),
-            CertManagerPlan::None | CertManagerPlan::Keep { .. } => {}
+            CertManagerAction::External => kinds_of_cert_manager().for_each(|kind| kinds.add(kind)),
+            CertManagerAction::None | CertManagerAction::Keep => {}
         }
         Ok(kinds)
     }
@@ -148,13 +149,13 @@ impl Planning<'_> {
         there: Option<&InstalledProvider>,
     ) -> Result<ApplySet, ApiError> {
         if let Some(installed) = there {
-            let mut applied = self.cluster.applied_for(std::slice::from_ref(installed)).await?;
+            let mut applied = applied_for(self.cluster, std::slice::from_ref(installed)).await?;
             return Ok(applied.pop().map(|applied| applied.set).unwrap_or_default());
         }
         if self.is_fresh {
             return Ok(ApplySet::default());
         }
-        let recorded = self.cluster.recorded(&provider.id, &provider.namespace).await?;
+        let recorded = recorded_set(self.cluster, &provider.id, &provider.namespace).await?;
         Ok(recorded.map(|(set, _)| set).unwrap_or_default())
     }
 

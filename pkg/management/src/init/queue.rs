@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use api::{ProviderId, ProviderType};
+use inventory::ProviderInventory;
 use provider::InstalledProvider;
 
 use super::InitRequest;
-use crate::{ProviderInventory, RenderedProvider, sources::Wanted};
+use crate::{RenderedProvider, sources::Wanted};
 
 /// What a first installation adds by itself, unless another provider of the type is named or the type is declined.
 /// Source: clusterctl v1.14 client/init.go (addDefaultProviders).

@@ -14,7 +14,7 @@ use support::{
 };
 
 use super::*;
-use crate::testing::{
+use crate::tests::{
     CERT_MANAGER, NEW, OLD, Releases, bootstrap, cert_manager, cluster, components, control_plane, core,
     docker, init_of, installed, namespace_of, small_init,
 };

@@ -1,15 +1,9 @@
 //! Plans as verbs print them: the types of `api::output`.
 
-use std::fmt;
-
-use api::output::{
-    CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction,
-    StepReport, WaitingFor,
-};
-use apply::{Blocker, Change, ObjectKey, PlannedSet, Step, Summary};
+use api::output::{CertManagerReport, LifecycleReport, ProviderReport, StepAction, StepReport};
+use apply::{Change, PlannedSet, Step, Summary, object_name};
 
 use super::{LifecyclePlan, ProviderPlan, Verb};
-use crate::CertManagerPlan;
 
 /// The detail in which a report shows the change of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,11 +24,11 @@ impl LifecyclePlan {
             carried_out: false,
             changes: !self.is_empty(),
             cert_manager: CertManagerReport {
+                plan: self.cert_manager.clone(),
                 steps: self
                     .cert_manager_objects
                     .as_ref()
                     .map_or_else(Vec::new, |its| report_steps(its, diffs)),
-                ..self.cert_manager.report()
             },
             providers: self.providers.iter().map(|provider| report_provider(provider, diffs)).collect(),
             warnings: self.warnings(),
@@ -95,46 +89,6 @@ fn change_of(step: &Step, objects: &PlannedSet) -> Option<Change> {
     Some(Change { before, after })
 }
 
-impl CertManagerPlan {
-    /// What becomes of it, as it is printed.
-    pub fn report(&self) -> CertManagerReport {
-        let report =
-            |action, from: Option<&String>, to: Option<&String>, why: Option<&String>| CertManagerReport {
-                action,
-                from: from.cloned(),
-                to: to.cloned(),
-                why: why.cloned(),
-                steps: Vec::new(),
-            };
-        match self {
-            Self::None => report(CertManagerAction::None, None, None, None),
-            Self::External => report(CertManagerAction::External, None, None, None),
-            Self::Keep { version } => {
-                let known = Some(version).filter(|version| !version.is_empty());
-                report(CertManagerAction::Keep, known, known, None)
-            }
-            Self::Install { version, why } => {
-                report(CertManagerAction::Install, None, Some(version), why.as_ref())
-            }
-            Self::Upgrade { from, to } => report(CertManagerAction::Upgrade, Some(from), Some(to), None),
-        }
-    }
-}
-
-impl fmt::Display for CertManagerPlan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => f.write_str("not looked at"),
-            Self::External => f.write_str("taken care of by somebody else"),
-            Self::Keep { version } if version.is_empty() => f.write_str("stays"),
-            Self::Keep { version } => write!(f, "stays at {version}"),
-            Self::Install { version, why: None } => write!(f, "install {version}"),
-            Self::Install { version, why: Some(why) } => write!(f, "install {version} ({why})"),
-            Self::Upgrade { from, to } => write!(f, "upgrade from {from} to {to}"),
-        }
-    }
-}
-
 impl Verb {
     /// The words it is called by.
     pub fn command(self) -> &'static str {
@@ -143,39 +97,5 @@ impl Verb {
             Self::Upgrade => "upgrade apply",
             Self::Delete => "delete",
         }
-    }
-}
-
-/// An object's name as it is printed.
-pub fn object_name(key: &ObjectKey) -> ObjectName {
-    ObjectName {
-        group: key.group.clone(),
-        kind: key.kind.clone(),
-        namespace: key.namespace.clone(),
-        name: key.name.clone(),
-    }
-}
-
-/// What is waited for, as it is printed.
-pub fn waiting_for(blockers: &[Blocker]) -> Vec<WaitingFor> {
-    let one = |blocker: &Blocker| WaitingFor {
-        object: object_name(&blocker.object),
-        health: blocker.status.health.as_str().to_owned(),
-        message: blocker.status.message.clone(),
-        for_seconds: blocker.since.as_secs(),
-        below: waiting_for(&blocker.below),
-    };
-    blockers.iter().map(one).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_that_is_not_known_is_absent() {
-        let kept = |version: &str| CertManagerPlan::Keep { version: version.to_owned() }.report();
-        assert_eq!((kept("").from, kept("").to), (None, None));
-        assert_eq!(kept("v1.21.1").from.as_deref(), Some("v1.21.1"));
     }
 }

@@ -5,8 +5,12 @@ use std::{
     fmt::{self, Write as _},
 };
 
-use api::plan::{Observed, SavedObject, SavedPlan, SavedProvider, SavedRequest};
+use api::{
+    output::CertManagerPlan,
+    plan::{Observed, SavedObject, SavedPlan, SavedProvider, SavedRequest},
+};
 use apply::{ApiError, Desired, Live, ObjectKey, Observation, Revision, Step, StepAction};
+use inventory::ManagementCluster;
 use manifest::{Map, Object, Value};
 use ring::{
     hmac,
@@ -15,7 +19,6 @@ use ring::{
 use sha2::{Digest as _, Sha256};
 
 use super::{LifecyclePlan, ProviderPlan};
-use crate::ManagementCluster;
 
 /// What servers write into an object by themselves, or write anew without anybody changing it.
 const VOLATILE: [&str; 3] = ["managedFields", "resourceVersion", "generation"];
@@ -38,9 +41,9 @@ pub enum Difference {
     /// Something else would be done about cert-manager.
     CertManager {
         /// What the plan says.
-        saved: String,
+        saved: CertManagerPlan,
         /// What would be done now.
-        now: String,
+        now: CertManagerPlan,
     },
     /// A provider is planned in other versions, elsewhere, or only on one side.
     Provider {
@@ -132,11 +135,9 @@ pub struct PlanOrigin {
     pub user: Option<String>,
 }
 
-impl ManagementCluster {
-    /// Asks the server which cluster it is of, and who asks.
-    pub async fn plan_origin(&self) -> Result<PlanOrigin, ApiError> {
-        Ok(PlanOrigin { cluster: self.identity().await?.uid, user: self.server.user().await? })
-    }
+/// Asks the server which cluster it is of, and who asks.
+pub async fn plan_origin(cluster: &ManagementCluster) -> Result<PlanOrigin, ApiError> {
+    Ok(PlanOrigin { cluster: cluster.identity().await?.uid, user: cluster.server.user().await? })
 }
 
 impl LifecyclePlan {
@@ -161,7 +162,7 @@ impl LifecyclePlan {
             request,
             cluster: origin.cluster,
             user: origin.user,
-            cert_manager: self.cert_manager.to_string(),
+            cert_manager: self.cert_manager.clone(),
             providers: self.providers.iter().map(save).collect(),
             salt,
         }

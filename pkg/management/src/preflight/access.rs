@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use api::Version;
 use apply::{ApiError, Denied, Kinds, ObjectKey, Permission};
+use inventory::{ManagementCluster, lease_permissions};
 use manifest::Object;
 use provider::config::Environment;
 
 use super::Problem;
-use crate::{ManagementCluster, RenderedProvider, Sources, cluster::lease_permissions};
+use crate::{RenderedProvider, Sources};
 
 /// The oldest Kubernetes a management cluster may run, and the oldest with managed topologies switched on.
 /// Source: clusterctl v1.14 (MinimumKubernetesVersion, MinimumKubernetesVersionClusterTopology).
@@ -36,35 +37,33 @@ impl Need {
     }
 }
 
-impl ManagementCluster {
-    /// Checks the version of Kubernetes and the rights to do what is needed with all objects of the queue and with those of
-    /// cert-manager, in their namespaces. Gives whether the user may do everything.
-    pub(crate) async fn check_access(
-        &self,
-        sources: &Sources<'_>,
-        queue: &[RenderedProvider],
-        cert_manager: &[Object],
-        need: Need,
-        problems: &mut Vec<Problem>,
-    ) -> Result<bool, ApiError> {
-        let (version, kinds) = futures::try_join!(self.server.version(), self.server.kinds())?;
-        problems.extend(check_kubernetes(&version.git_version, sources.config.environment()));
-        let objects = queue.iter().flat_map(|provider| &provider.objects).chain(cert_manager);
-        let mut wanted = permissions(objects, need, &kinds);
-        wanted.extend(lease_permissions());
-        let (is_admin, missing) = self.check_permissions(&wanted).await?;
-        problems.extend(missing);
-        Ok(is_admin)
-    }
+/// Checks the version of Kubernetes and the rights to do what is needed with all objects of the queue and with those of
+/// cert-manager, in their namespaces. Gives whether the user may do everything.
+pub(crate) async fn check_access(
+    cluster: &ManagementCluster,
+    sources: &Sources<'_>,
+    queue: &[RenderedProvider],
+    cert_manager: &[Object],
+    need: Need,
+    problems: &mut Vec<Problem>,
+) -> Result<bool, ApiError> {
+    let (version, kinds) = futures::try_join!(cluster.server.version(), cluster.server.kinds())?;
+    problems.extend(check_kubernetes(&version.git_version, sources.config.environment()));
+    let objects = queue.iter().flat_map(|provider| &provider.objects).chain(cert_manager);
+    let mut wanted = permissions(objects, need, &kinds);
+    wanted.extend(lease_permissions());
+    let (is_admin, missing) = check_permissions(cluster, &wanted).await?;
+    problems.extend(missing);
+    Ok(is_admin)
+}
 
-    /// Gives whether the user may do everything, and a problem for each permission that is missing.
-    pub(crate) async fn check_permissions(
-        &self,
-        wanted: &[Permission],
-    ) -> Result<(bool, Vec<Problem>), ApiError> {
-        let access = self.server.access(wanted).await?;
-        Ok((access.is_admin, access.denied.iter().map(denied).collect()))
-    }
+/// Gives whether the user may do everything, and a problem for each permission that is missing.
+pub(crate) async fn check_permissions(
+    cluster: &ManagementCluster,
+    wanted: &[Permission],
+) -> Result<(bool, Vec<Problem>), ApiError> {
+    let access = cluster.server.access(wanted).await?;
+    Ok((access.is_admin, access.denied.iter().map(denied).collect()))
 }
 
 fn check_kubernetes(found: &str, environment: &Environment) -> Option<Problem> {
@@ -124,7 +123,7 @@ mod tests {
     use apply::ApiKind;
 
     use super::*;
-    use crate::testing::{NEW, Releases, asked, docker};
+    use crate::tests::{NEW, Releases, asked, docker};
 
     #[test]
     fn an_old_kubernetes_is_refused_and_an_older_one_with_topologies() {

@@ -1,7 +1,9 @@
 use api::{Metadata, ReleaseSeries};
 
+use inventory::Problems;
+
 use super::*;
-use crate::testing::{
+use crate::tests::{
     NEW, OLD, bootstrap, components, control_plane, core, docker, installed, namespace_of, objects,
 };
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{NEW, OLD, Releases, asked, bootstrap, components, core, docker};
+use crate::tests::{NEW, OLD, Releases, asked, bootstrap, components, core, docker};
 
 #[tokio::test]
 async fn providers_come_rendered_in_the_order_they_were_asked_for() {
@@ -67,7 +67,7 @@ async fn everything_that_is_wrong_with_any_provider_is_told_at_once() {
 
 #[tokio::test]
 async fn a_series_that_is_not_listed_leaves_the_contract_empty_for_the_checks_to_say() {
-    let listed_later = crate::testing::metadata("v2.0.0", "v1beta2");
+    let listed_later = crate::tests::metadata("v2.0.0", "v1beta2");
     let releases = Releases::small().with_file(&docker(), NEW, "metadata.yaml", &listed_later);
     let rendered = releases.sources().render(&asked(&[(docker(), NEW)]), None).await.unwrap();
     assert_eq!(rendered[0].contract.as_str(), "");

@@ -12,7 +12,7 @@ use support::{
 use super::*;
 use crate::{
     InitRequest, OnUnfinished, UpgradeRequest, UpgradeTarget, WaitFor, init, plan_init, plan_upgrade,
-    testing::{NEW, OLD, Releases, asked, cert_manager, cluster, core, docker, installed},
+    tests::{NEW, OLD, Releases, asked, cert_manager, cluster, core, docker, installed},
     upgrade,
 };
 

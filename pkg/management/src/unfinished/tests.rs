@@ -12,7 +12,8 @@ use super::*;
 use crate::{
     DeleteRequest, InitRequest, LifecycleError, UpgradeRequest, WaitFor, plan_delete, plan_init,
     plan_upgrade,
-    testing::{OLD, Releases, cluster, core, docker, small_init, upgrade_to_contract},
+    tests::{OLD, Releases, cluster, core, docker, small_init, upgrade_to_contract},
+    unfinished::refuse_unfinished,
 };
 
 const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
@@ -109,7 +110,7 @@ async fn an_unfinished_upgrade_stops_init_and_delete() {
         assert!(is_refused, "{refused:?}");
     }
     assert!(!matches!(upgrade, Err(LifecycleError::Unfinished(_))), "{upgrade:?}");
-    let refused = cluster(&fixture).await.refuse_unfinished(Unfinished::All, OnUnfinished::Refuse).await;
+    let refused = refuse_unfinished(&cluster(&fixture).await, Unfinished::All, OnUnfinished::Refuse).await;
     assert!(matches!(refused, Err(LifecycleError::Unfinished(UnfinishedRun::Upgrade(_)))), "{refused:?}");
     assert_eq!(fixture.sandbox().revision(), before);
 }
@@ -119,10 +120,10 @@ async fn a_journal_that_the_server_fails_to_return_stops_a_change() {
     for resource in ["configmaps", "secrets"] {
         for (code, is_refused) in [(403, false), (500, true)] {
             let fixture = moving("finished").await;
-            crate::faults::strike(&fixture, &format!("{code},verb=get,resource={resource}"));
+            support::wire::strike(&fixture, &format!("{code},verb=get,resource={resource}"));
             let server = cluster(&fixture).await.server().retrying_for(Duration::ZERO);
             let cluster = ManagementCluster::new(server, EventSink::none());
-            let result = cluster.refuse_unfinished(Unfinished::All, OnUnfinished::Refuse).await;
+            let result = refuse_unfinished(&cluster, Unfinished::All, OnUnfinished::Refuse).await;
             assert_eq!(result.is_err(), is_refused, "{resource} {code}: {result:?}");
         }
     }

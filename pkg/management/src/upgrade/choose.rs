@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use api::{Contract, Metadata, ProviderType, Version};
+use inventory::{Problem, ProviderInventory};
 use provider::InstalledProvider;
 
-use crate::{
-    Problem, ProviderInventory, UpgradeItem, UpgradeRequest, UpgradeTarget, preflight::compatible_with,
-};
+use crate::{UpgradeItem, UpgradeRequest, UpgradeTarget, preflight::compatible_with};
 
 /// The next version of an installed provider.
 #[derive(Clone, Debug, PartialEq, Eq)]

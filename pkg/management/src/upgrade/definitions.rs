@@ -2,12 +2,10 @@
 
 use api::ProviderId;
 use apply::{ApiError, ApplySet, DesiredSet, Item};
+use inventory::ManagementCluster;
 use manifest::{Object, Value};
 
-use crate::{
-    ManagementCluster,
-    provider_set::{marks, options},
-};
+use crate::provider_set::{marks, options};
 
 /// Whether an object is the definition of a kind.
 pub(crate) fn is_definition(object: &Object) -> bool {
@@ -42,27 +40,25 @@ pub(crate) fn is_served(definition: &Object, version: &str) -> Option<bool> {
     Some(found.get("served").and_then(Value::as_bool).unwrap_or_default())
 }
 
-impl ManagementCluster {
-    /// Takes what must stay out of a set, before what is no longer desired is deleted: definitions with objects of their
-    /// kinds, and namespaces. Gives a word about each definition.
-    pub(crate) async fn keep_used(
-        &self,
-        set: &mut ApplySet,
-        desired: &DesiredSet,
-        id: &ProviderId,
-    ) -> Result<Vec<String>, ApiError> {
-        let is_dropped = |item: &&Item| !desired.objects.iter().any(|object| object.key == item.key);
-        let dropped = ApplySet { items: set.items.iter().filter(is_dropped).cloned().collect() };
-        for item in dropped.items.iter().filter(|item| item.key.is("", "Namespace")) {
-            set.forget(&item.key);
-        }
-        let mut words = Vec::new();
-        for used in self.server.in_use(&dropped, &marks(id), &options("")).await? {
-            set.forget(&used.definition);
-            words.push(format!("`{id}` no longer brings {}; it is kept: {used}", used.definition));
-        }
-        Ok(words)
+/// Takes what must stay out of a set, before what is no longer desired is deleted: definitions with objects of their
+/// kinds, and namespaces. Gives a word about each definition.
+pub(crate) async fn keep_used(
+    cluster: &ManagementCluster,
+    set: &mut ApplySet,
+    desired: &DesiredSet,
+    id: &ProviderId,
+) -> Result<Vec<String>, ApiError> {
+    let is_dropped = |item: &&Item| !desired.objects.iter().any(|object| object.key == item.key);
+    let dropped = ApplySet { items: set.items.iter().filter(is_dropped).cloned().collect() };
+    for item in dropped.items.iter().filter(|item| item.key.is("", "Namespace")) {
+        set.forget(&item.key);
     }
+    let mut words = Vec::new();
+    for used in cluster.server.in_use(&dropped, &marks(id), &options("")).await? {
+        set.forget(&used.definition);
+        words.push(format!("`{id}` no longer brings {}; it is kept: {used}", used.definition));
+    }
+    Ok(words)
 }
 
 #[cfg(test)]

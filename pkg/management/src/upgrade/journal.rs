@@ -14,16 +14,14 @@ mod manifests;
 use api::ProviderId;
 use apply::{ApiError, Apply, List, Onto, Revision, WriteMode};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use inventory::{FIELD_MANAGER, ManagementCluster, PREFIX, ProviderInventory, secret_kind};
 use jiff::Timestamp;
 use manifest::{Object, Value};
 use provider::InstalledProvider;
 use serde_json::json;
 
 use super::UpgradeError;
-use crate::{
-    LifecycleError, ManagementCluster, ProviderInventory, cluster::secret_kind, inventory::FIELD_MANAGER,
-    provider_set::PREFIX,
-};
+use crate::LifecycleError;
 
 use manifests::{digest, pack, unpack};
 
@@ -64,56 +62,58 @@ fn unusable(problem: impl Into<String>) -> UpgradeError {
     UpgradeError::Journal { problem: problem.into() }
 }
 
-impl ManagementCluster {
-    /// The journal of the last upgrade, finished or not. One request.
-    pub(crate) async fn upgrade_journal(
-        &self,
-        inventory: &ProviderInventory,
-    ) -> Result<Option<Journal>, LifecycleError> {
-        let Some(namespace) = namespace_of(inventory) else { return Ok(None) };
-        let found = self.server.get(&secret_kind(), &namespace, NAME).await?;
-        let Some(secret) = found else { return Ok(None) };
-        let index = Index::read(&data(&secret, INDEX_KEY)?)?;
-        let revision = Some(Revision::of(&secret));
-        Ok(Some(Journal { cluster: self.clone(), namespace, index, revision }))
-    }
+/// The journal of the last upgrade, finished or not. One request.
+pub(crate) async fn upgrade_journal(
+    cluster: &ManagementCluster,
+    inventory: &ProviderInventory,
+) -> Result<Option<Journal>, LifecycleError> {
+    let Some(namespace) = namespace_of(inventory) else { return Ok(None) };
+    let found = cluster.server.get(&secret_kind(), &namespace, NAME).await?;
+    let Some(secret) = found else { return Ok(None) };
+    let index = Index::read(&data(&secret, INDEX_KEY)?)?;
+    let revision = Some(Revision::of(&secret));
+    Ok(Some(Journal { cluster: cluster.clone(), namespace, index, revision }))
+}
 
-    /// The same, when there is something to go on with.
-    pub(crate) async fn unfinished_upgrade(
-        &self,
-        inventory: &ProviderInventory,
-    ) -> Result<Option<Journal>, LifecycleError> {
-        Ok(self.upgrade_journal(inventory).await?.filter(Journal::is_unfinished))
-    }
+/// The same, when there is something to go on with.
+pub(crate) async fn unfinished_upgrade(
+    cluster: &ManagementCluster,
+    inventory: &ProviderInventory,
+) -> Result<Option<Journal>, LifecycleError> {
+    Ok(upgrade_journal(cluster, inventory).await?.filter(Journal::is_unfinished))
+}
 
-    /// Deletes manifests without an index: a run that was cut off as it began, or as it ended, leaves them behind.
-    pub(crate) async fn clear_remains_of_journal(
-        &self,
-        inventory: &ProviderInventory,
-    ) -> Result<(), ApiError> {
-        match namespace_of(inventory) {
-            Some(namespace) => self.delete_journal_parts(&namespace, &[]).await,
-            None => Ok(()),
+/// Deletes manifests without an index: a run that was cut off as it began, or as it ended, leaves them behind.
+pub(crate) async fn clear_remains_of_journal(
+    cluster: &ManagementCluster,
+    inventory: &ProviderInventory,
+) -> Result<(), ApiError> {
+    match namespace_of(inventory) {
+        Some(namespace) => delete_journal_parts(cluster, &namespace, &[]).await,
+        None => Ok(()),
+    }
+}
+
+/// Deletes manifests but for those of these names.
+async fn delete_journal_parts(
+    cluster: &ManagementCluster,
+    namespace: &str,
+    keep: &[String],
+) -> Result<(), ApiError> {
+    let kind = secret_kind();
+    let list = List {
+        namespace: Some(namespace.to_owned()),
+        labels: selector(),
+        metadata_only: true,
+        ..List::default()
+    };
+    for secret in cluster.server.list(&kind, &list).await? {
+        let name = secret.name();
+        if name != NAME && !keep.iter().any(|kept| kept == name) {
+            cluster.server.delete(&kind, namespace, name, Some(&Revision::of(&secret))).await?;
         }
     }
-
-    /// Deletes manifests but for those of these names.
-    async fn delete_journal_parts(&self, namespace: &str, keep: &[String]) -> Result<(), ApiError> {
-        let kind = secret_kind();
-        let list = List {
-            namespace: Some(namespace.to_owned()),
-            labels: selector(),
-            metadata_only: true,
-            ..List::default()
-        };
-        for secret in self.server.list(&kind, &list).await? {
-            let name = secret.name();
-            if name != NAME && !keep.iter().any(|kept| kept == name) {
-                self.server.delete(&kind, namespace, name, Some(&Revision::of(&secret))).await?;
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Beside the core provider.
@@ -172,7 +172,7 @@ impl Journal {
         let mut journal = Self { cluster: cluster.clone(), namespace, index, revision };
         journal.manifests().await?;
         journal.save().await.map_err(not_kept)?;
-        cluster.delete_journal_parts(&journal.namespace, &kept).await?;
+        delete_journal_parts(cluster, &journal.namespace, &kept).await?;
         Ok(journal)
     }
 
@@ -242,7 +242,7 @@ impl Journal {
     pub(crate) async fn forget(&self) -> Result<(), ApiError> {
         let kind = secret_kind();
         self.cluster.server.delete(&kind, &self.namespace, NAME, self.revision.as_ref()).await?;
-        self.cluster.delete_journal_parts(&self.namespace, &[]).await
+        delete_journal_parts(&self.cluster, &self.namespace, &[]).await
     }
 }
 

@@ -1,8 +1,7 @@
 //! What users set on the Deployments of providers, and is kept through an upgrade. Pure.
 
+use inventory::PREFIX;
 use manifest::{Map, Object, Value};
-
-use crate::provider_set::PREFIX;
 
 /// What is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

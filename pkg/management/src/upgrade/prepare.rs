@@ -6,6 +6,7 @@ use apply::{
     defined_kinds, desire,
 };
 use futures::future::join_all;
+use inventory::{ManagementCluster, Problem, Problems};
 use manifest::Object;
 use provider::InstalledProvider;
 
@@ -14,9 +15,11 @@ use super::{
     keep::{Keep, keep_user_fields},
 };
 use crate::{
-    LifecycleError, ManagementCluster, Problem, Problems, ProviderPlan, Verb,
+    LifecycleError, ProviderPlan, Verb,
+    applied::applied_for,
     provider_set::{marks, options, settle_policies},
     status::{explain_drifted, forget_drifted},
+    upgrade::definitions::keep_used,
 };
 
 /// A provider and what it is to become.
@@ -54,72 +57,70 @@ fn problems(id: &ProviderId, texts: impl IntoIterator<Item = String>) -> Lifecyc
     LifecycleError::Problems(Problems { problems })
 }
 
-impl ManagementCluster {
-    /// Plans providers, in their order. Writes nothing.
-    /// # Errors
-    /// `Problems` with everything that stands in the way of any of them, what can be applied nowhere first.
-    pub(crate) async fn prepare(
-        &self,
-        nexts: Vec<Next>,
-        look: Look,
-    ) -> Result<Vec<Prepared>, LifecycleError> {
-        let installed: Vec<_> = nexts.iter().map(|next| next.installed.clone()).collect();
-        let sets = self.applied_for(&installed).await?;
-        let mut kinds = Kinds::clone(&*self.server.kinds().await?);
-        // A provider may bring objects of kinds that another one defines.
-        nexts.iter().flat_map(|next| &next.objects).flat_map(defined_kinds).for_each(|kind| kinds.add(kind));
-        let desired = all_or_problems(nexts.iter().map(|next| next.desire(next.objects.clone(), &kinds)))?;
-        let marks: Vec<_> = installed.iter().map(|one| marks(&one.id)).collect();
-        let sought = marks.iter().zip(&sets).zip(&desired);
-        let sought = sought.map(|((marks, applied), desired)| Sought { marks, set: &applied.set, desired });
-        let sought: Vec<_> = sought.collect();
-        let lives = self.server.observe_all(&sought, look.by_name(), Detail::Full).await?;
-        let seen = desired.into_iter().zip(lives);
-        let each = nexts.into_iter().zip(sets).zip(seen);
-        let each =
-            each.map(|((next, applied), seen)| self.prepare_one(next, applied.set, seen, &kinds, look));
-        all_or_problems(join_all(each).await)
-    }
+/// Plans providers, in their order. Writes nothing.
+/// # Errors
+/// `Problems` with everything that stands in the way of any of them, what can be applied nowhere first.
+pub(crate) async fn prepare(
+    cluster: &ManagementCluster,
+    nexts: Vec<Next>,
+    look: Look,
+) -> Result<Vec<Prepared>, LifecycleError> {
+    let installed: Vec<_> = nexts.iter().map(|next| next.installed.clone()).collect();
+    let sets = applied_for(cluster, &installed).await?;
+    let mut kinds = Kinds::clone(&*cluster.server.kinds().await?);
+    // A provider may bring objects of kinds that another one defines.
+    nexts.iter().flat_map(|next| &next.objects).flat_map(defined_kinds).for_each(|kind| kinds.add(kind));
+    let desired = all_or_problems(nexts.iter().map(|next| next.desire(next.objects.clone(), &kinds)))?;
+    let marks: Vec<_> = installed.iter().map(|one| marks(&one.id)).collect();
+    let sought = marks.iter().zip(&sets).zip(&desired);
+    let sought = sought.map(|((marks, applied), desired)| Sought { marks, set: &applied.set, desired });
+    let sought: Vec<_> = sought.collect();
+    let lives = cluster.server.observe_all(&sought, look.by_name(), Detail::Full).await?;
+    let seen = desired.into_iter().zip(lives);
+    let each = nexts.into_iter().zip(sets).zip(seen);
+    let each =
+        each.map(|((next, applied), seen)| prepare_one(cluster, next, applied.set, seen, &kinds, look));
+    all_or_problems(join_all(each).await)
+}
 
-    async fn prepare_one(
-        &self,
-        next: Next,
-        mut set: ApplySet,
-        (mut desired, live): (DesiredSet, Live),
-        kinds: &Kinds,
-        look: Look,
-    ) -> Result<Prepared, LifecycleError> {
-        let id = next.installed.id.clone();
-        let (marks, options) = (marks(&id), options(&next.installed.namespace));
-        let engine = Engine { server: &self.server, marks: &marks, options: &options };
-        let mut drifted = Vec::new();
-        if let Look::Tried { keep, .. } = look {
-            if let Some(objects) = with_kept_fields(&next.objects, &desired, &live, keep) {
-                desired = next.desire(objects, kinds)?;
-            }
-            drifted = forget_drifted(&mut set, &live, &options.field_manager);
+async fn prepare_one(
+    cluster: &ManagementCluster,
+    next: Next,
+    mut set: ApplySet,
+    (mut desired, live): (DesiredSet, Live),
+    kinds: &Kinds,
+    look: Look,
+) -> Result<Prepared, LifecycleError> {
+    let id = next.installed.id.clone();
+    let (marks, options) = (marks(&id), options(&next.installed.namespace));
+    let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
+    let mut drifted = Vec::new();
+    if let Look::Tried { keep, .. } = look {
+        if let Some(objects) = with_kept_fields(&next.objects, &desired, &live, keep) {
+            desired = next.desire(objects, kinds)?;
         }
-        let warnings = self.keep_used(&mut set, &desired, &id).await?;
-        let mut objects = engine
-            .plan(set, desired, live)
-            .map_err(|impossible| problems(&id, impossible.iter().map(ToString::to_string)))?;
-        explain_drifted(&mut objects.plan, &drifted);
-        if let Look::Tried { .. } = look {
-            try_out(&engine, &id, &mut objects).await?;
-        }
-        if next.installed.version == next.to {
-            objects.keep_unchanged();
-        }
-        let plan = ProviderPlan {
-            namespace: next.installed.namespace,
-            from: Some(next.installed.version),
-            to: Some(next.to),
-            kustomization: next.kustomization,
-            id,
-            objects,
-        };
-        Ok((plan, warnings))
+        drifted = forget_drifted(&mut set, &live, &options.field_manager);
     }
+    let warnings = keep_used(cluster, &mut set, &desired, &id).await?;
+    let mut objects = engine
+        .plan(set, desired, live)
+        .map_err(|impossible| problems(&id, impossible.iter().map(ToString::to_string)))?;
+    explain_drifted(&mut objects.plan, &drifted);
+    if let Look::Tried { .. } = look {
+        try_out(&engine, &id, &mut objects).await?;
+    }
+    if next.installed.version == next.to {
+        objects.keep_unchanged();
+    }
+    let plan = ProviderPlan {
+        namespace: next.installed.namespace,
+        from: Some(next.installed.version),
+        to: Some(next.to),
+        kustomization: next.kustomization,
+        id,
+        objects,
+    };
+    Ok((plan, warnings))
 }
 
 /// Gives all results, or everything that stands in the way of any of them.

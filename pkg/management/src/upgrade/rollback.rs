@@ -1,5 +1,7 @@
 //! Going back to what was there before an upgrade.
 
+use api::output::{CertManagerPlan, ProgressEvent};
+use inventory::{ManagementCluster, ProviderInventory};
 use provider::InstalledProvider;
 
 use super::{
@@ -9,8 +11,15 @@ use super::{
     storage::StorageBack,
 };
 use crate::{
-    CertManagerPlan, Event, LifecycleError, LifecyclePlan, ManagementCluster, NotReady, OnUnfinished,
-    ProviderInventory, Verb, WaitFor, carry_out::Position, unfinished::Unfinished,
+    LifecycleError, LifecyclePlan, NotReady, OnUnfinished, Verb, WaitFor,
+    carry_out::{Position, carry_out_provider},
+    readiness::wait_as_asked,
+    unfinished::{Unfinished, check_unfinished},
+    upgrade::{
+        journal::{clear_remains_of_journal, upgrade_journal},
+        prepare::prepare,
+        storage::{forget_stored_versions, storage_back},
+    },
 };
 
 /// What every provider was before, the last one first, and what definitions of each have to forget for that.
@@ -33,16 +42,16 @@ pub async fn plan_rollback(
     unfinished: OnUnfinished,
 ) -> Result<RollbackPlan, LifecycleError> {
     let inventory = cluster.inventory().await?;
-    let mut warnings = cluster.check_unfinished(&inventory, Unfinished::Moves, unfinished).await?;
-    let journal = cluster.upgrade_journal(&inventory).await?;
+    let mut warnings = check_unfinished(cluster, &inventory, Unfinished::Moves, unfinished).await?;
+    let journal = upgrade_journal(cluster, &inventory).await?;
     let journal = journal.ok_or(UpgradeError::NoJournal { verb: "roll back" })?;
-    let (steps, storage) = cluster.steps_back(&journal, &inventory).await?;
-    let prepared = cluster.prepare(steps, Look::Plain).await?;
+    let (steps, storage) = steps_back(cluster, &journal, &inventory).await?;
+    let prepared = prepare(cluster, steps, Look::Plain).await?;
     let (providers, words): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
     warnings.extend(words.into_iter().flatten());
     let cert_manager = match &journal.index.cert_manager.to {
-        Some(version) => CertManagerPlan::Keep { version: version.clone() },
-        None => CertManagerPlan::None,
+        Some(version) => CertManagerPlan::keep(version),
+        None => CertManagerPlan::default(),
     };
     let plan = LifecyclePlan {
         verb: Verb::Upgrade,
@@ -66,7 +75,7 @@ pub async fn begin_rollback(
 ) -> Result<RollbackPlan, LifecycleError> {
     let plan = plan_rollback(cluster, unfinished).await;
     if matches!(plan, Err(LifecycleError::Upgrade(UpgradeError::NoJournal { .. }))) {
-        cluster.clear_remains_of_journal(&cluster.inventory().await?).await?;
+        clear_remains_of_journal(cluster, &cluster.inventory().await?).await?;
     }
     plan
 }
@@ -82,7 +91,7 @@ pub async fn rollback_upgrade(
 ) -> Result<Option<NotReady>, LifecycleError> {
     let RollbackPlan { plan, journal, storage } = plan;
     if journal.index.phase == Phase::RollingBack {
-        cluster.events.send(&Event::Resuming {
+        cluster.events.send(&ProgressEvent::Resuming {
             what: format!("going back from the upgrade begun at {}", journal.index.begun),
         });
     }
@@ -90,12 +99,12 @@ pub async fn rollback_upgrade(
     let of = plan.providers.len();
     for ((provider, storage), number) in plan.providers.iter_mut().zip(storage).zip(1..) {
         for back in storage {
-            cluster.forget_stored_versions(back).await?;
+            forget_stored_versions(cluster, back).await?;
         }
-        cluster.carry_out_provider(plan.verb, provider, Position { number, of }, wait).await?;
+        carry_out_provider(cluster, plan.verb, provider, Position { number, of }, wait).await?;
         journal.arrived(&provider.id).await?;
     }
-    let late = cluster.wait_as_asked(&plan.providers, wait).await?;
+    let late = wait_as_asked(cluster, &plan.providers, wait).await?;
     if let Some(version) = &journal.index.cert_manager.to {
         cluster.warn(format!("cert-manager stays at {version}"));
     }
@@ -103,36 +112,30 @@ pub async fn rollback_upgrade(
     Ok(late)
 }
 
-impl ManagementCluster {
-    /// # Errors
-    /// `NoWayBack` with every reason, before anything is changed.
-    async fn steps_back(
-        &self,
-        journal: &Journal,
-        inventory: &ProviderInventory,
-    ) -> Result<StepsBack, LifecycleError> {
-        let manifests = journal.manifests().await?;
-        let mut reasons = Vec::new();
-        let (mut steps, mut storage) = (Vec::new(), Vec::new());
-        for (entry, objects) in journal.index.providers.iter().zip(manifests).rev() {
-            match now_installed(entry, inventory) {
-                Ok(installed) => {
-                    let labels = format!("{}={}", api::labels::PROVIDER, installed.id.label());
-                    let (back, lost): (Vec<_>, Vec<_>) =
-                        self.storage_back(labels, &objects).await?.into_iter().partition(Result::is_ok);
-                    reasons.extend(lost.into_iter().filter_map(Result::err));
-                    storage.push(back.into_iter().flatten().collect());
-                    steps.push(Next { installed, to: entry.from.clone(), kustomization: None, objects });
-                }
-                Err(reason) => reasons.push(reason),
+/// # Errors
+/// `NoWayBack` with every reason, before anything is changed.
+async fn steps_back(
+    cluster: &ManagementCluster,
+    journal: &Journal,
+    inventory: &ProviderInventory,
+) -> Result<StepsBack, LifecycleError> {
+    let manifests = journal.manifests().await?;
+    let mut reasons = Vec::new();
+    let (mut steps, mut storage) = (Vec::new(), Vec::new());
+    for (entry, objects) in journal.index.providers.iter().zip(manifests).rev() {
+        match now_installed(entry, inventory) {
+            Ok(installed) => {
+                let labels = format!("{}={}", api::labels::PROVIDER, installed.id.label());
+                let (back, lost): (Vec<_>, Vec<_>) =
+                    storage_back(cluster, labels, &objects).await?.into_iter().partition(Result::is_ok);
+                reasons.extend(lost.into_iter().filter_map(Result::err));
+                storage.push(back.into_iter().flatten().collect());
+                steps.push(Next { installed, to: entry.from.clone(), kustomization: None, objects });
             }
-        }
-        if reasons.is_empty() {
-            Ok((steps, storage))
-        } else {
-            Err(UpgradeError::NoWayBack { reasons }.into())
+            Err(reason) => reasons.push(reason),
         }
     }
+    if reasons.is_empty() { Ok((steps, storage)) } else { Err(UpgradeError::NoWayBack { reasons }.into()) }
 }
 
 /// The provider as it is now; it must be where the journal left it, or where it was before.

@@ -4,6 +4,7 @@
 //! when it is not the one it stores in, so the new definition first stores in the old version, and is then asked again.
 
 use apply::{ApiError, List, ObjectKey, PatchOf, defined_kinds};
+use inventory::{FIELD_MANAGER, ManagementCluster, definition_kind, storage_version};
 use manifest::{Object, Value};
 use serde_json::json;
 
@@ -11,10 +12,7 @@ use super::{
     UpgradeError,
     definitions::{is_definition, is_served, stored, versions_missing},
 };
-use crate::{
-    LifecycleError, ManagementCluster, cluster::definition_kind, contract::storage_version,
-    inventory::FIELD_MANAGER,
-};
+use crate::LifecycleError;
 
 /// How often a definition may be changed by others just before it is written.
 const MAX_CONFLICTS: usize = 5;
@@ -34,105 +32,109 @@ pub(crate) struct StorageBack {
     conversion: String,
 }
 
-impl ManagementCluster {
-    /// What has to be done about stored versions before old definitions are applied. Writes nothing.
-    /// # Errors
-    /// Inside, the reason why a definition cannot be gone back to; one for each.
-    pub(crate) async fn storage_back(
-        &self,
-        labels: String,
-        old: &[Object],
-    ) -> Result<Vec<Result<StorageBack, String>>, ApiError> {
-        let live = self.server.list(&definition_kind(), &List { labels, ..List::default() }).await?;
-        let mut found = Vec::new();
-        for old in old.iter().filter(|old| is_definition(old)) {
-            let Some(live) = live.iter().find(|live| live.name() == old.name()) else { continue };
-            let forgotten = versions_missing(live, old);
-            if !forgotten.is_empty() {
-                found.push(self.way_back(live, old, forgotten).await?);
-            }
-        }
-        Ok(found)
-    }
-
-    async fn way_back(
-        &self,
-        live: &Object,
-        old: &Object,
-        forgotten: Vec<String>,
-    ) -> Result<Result<StorageBack, String>, ApiError> {
-        let (definition, lacks) = (live.name().to_owned(), forgotten.join(", "));
-        if let Some(example) = self.any_object_of(live).await? {
-            return Ok(Err(format!(
-                "objects of `{definition}` may be stored as {lacks}, which the old definition lacks; {example} is one"
-            )));
-        }
-        let storage = storage_version(old).unwrap_or_default().to_owned();
-        if is_served(live, &storage).is_none() {
-            return Ok(Err(format!(
-                "`{definition}` has no version {storage} any more, in which the old definition stores objects"
-            )));
-        }
-        let conversion = old.get(&["spec", "conversion", "strategy"]).and_then(Value::as_str);
-        let conversion = conversion.unwrap_or(NO_CONVERSION).to_owned();
-        Ok(Ok(StorageBack { definition, storage, forgotten, conversion }))
-    }
-
-    /// Takes versions out of those a definition is said to store, right before the old definition comes.
-    /// # Errors
-    /// `NoWayBack` when there are objects by now; what was changed so far loses nothing.
-    pub(crate) async fn forget_stored_versions(&self, back: &StorageBack) -> Result<(), LifecycleError> {
-        let mut conflicts = 0;
-        loop {
-            match self.try_to_forget(back).await {
-                Err(LifecycleError::Api(error)) if error.is_conflict() && conflicts < MAX_CONFLICTS => {
-                    conflicts += 1;
-                }
-                ended => return ended,
-            }
+/// What has to be done about stored versions before old definitions are applied. Writes nothing.
+/// # Errors
+/// Inside, the reason why a definition cannot be gone back to; one for each.
+pub(crate) async fn storage_back(
+    cluster: &ManagementCluster,
+    labels: String,
+    old: &[Object],
+) -> Result<Vec<Result<StorageBack, String>>, ApiError> {
+    let live = cluster.server.list(&definition_kind(), &List { labels, ..List::default() }).await?;
+    let mut found = Vec::new();
+    for old in old.iter().filter(|old| is_definition(old)) {
+        let Some(live) = live.iter().find(|live| live.name() == old.name()) else { continue };
+        let forgotten = versions_missing(live, old);
+        if !forgotten.is_empty() {
+            found.push(way_back(cluster, live, old, forgotten).await?);
         }
     }
+    Ok(found)
+}
 
-    async fn try_to_forget(&self, back: &StorageBack) -> Result<(), LifecycleError> {
-        let StorageBack { definition, storage, forgotten, conversion } = back;
-        let kind = definition_kind();
-        let Some(mut live) = self.server.get(&kind, "", definition).await? else { return Ok(()) };
-        if storage_version(&live) != Some(storage) {
-            let mut patch = json!({
-                "metadata": {"resourceVersion": live.get(&["metadata", "resourceVersion"])},
-                "spec": {"versions": storing_in(&live, storage)},
-            });
-            if conversion == NO_CONVERSION {
-                // The certificate that was injected is another manager's: the old definition could not take it out.
-                patch["spec"]["conversion"] = json!({"strategy": NO_CONVERSION, "webhook": null});
+async fn way_back(
+    cluster: &ManagementCluster,
+    live: &Object,
+    old: &Object,
+    forgotten: Vec<String>,
+) -> Result<Result<StorageBack, String>, ApiError> {
+    let (definition, lacks) = (live.name().to_owned(), forgotten.join(", "));
+    if let Some(example) = any_object_of(cluster, live).await? {
+        return Ok(Err(format!(
+            "objects of `{definition}` may be stored as {lacks}, which the old definition lacks; {example} is one"
+        )));
+    }
+    let storage = storage_version(old).unwrap_or_default().to_owned();
+    if is_served(live, &storage).is_none() {
+        return Ok(Err(format!(
+            "`{definition}` has no version {storage} any more, in which the old definition stores objects"
+        )));
+    }
+    let conversion = old.get(&["spec", "conversion", "strategy"]).and_then(Value::as_str);
+    let conversion = conversion.unwrap_or(NO_CONVERSION).to_owned();
+    Ok(Ok(StorageBack { definition, storage, forgotten, conversion }))
+}
+
+/// Takes versions out of those a definition is said to store, right before the old definition comes.
+/// # Errors
+/// `NoWayBack` when there are objects by now; what was changed so far loses nothing.
+pub(crate) async fn forget_stored_versions(
+    cluster: &ManagementCluster,
+    back: &StorageBack,
+) -> Result<(), LifecycleError> {
+    let mut conflicts = 0;
+    loop {
+        match try_to_forget(cluster, back).await {
+            Err(LifecycleError::Api(error)) if error.is_conflict() && conflicts < MAX_CONFLICTS => {
+                conflicts += 1;
             }
-            live = self.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchOf::Object).await?;
+            ended => return ended,
         }
-        if let Some(example) = self.any_object_of(&live).await? {
-            let reasons = vec![format!("{example} of `{definition}` was made meanwhile")];
-            return Err(UpgradeError::NoWayBack { reasons }.into());
-        }
-        let left: Vec<_> =
-            stored(&live).filter(|version| !forgotten.iter().any(|gone| gone == version)).collect();
-        let patch = json!({
+    }
+}
+
+async fn try_to_forget(cluster: &ManagementCluster, back: &StorageBack) -> Result<(), LifecycleError> {
+    let StorageBack { definition, storage, forgotten, conversion } = back;
+    let kind = definition_kind();
+    let Some(mut live) = cluster.server.get(&kind, "", definition).await? else { return Ok(()) };
+    if storage_version(&live) != Some(storage) {
+        let mut patch = json!({
             "metadata": {"resourceVersion": live.get(&["metadata", "resourceVersion"])},
-            "status": {"storedVersions": left},
+            "spec": {"versions": storing_in(&live, storage)},
         });
-        self.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchOf::Status).await?;
-        Ok(())
-    }
-
-    /// One object of a definition, if there is any, whoever's it is.
-    async fn any_object_of(&self, definition: &Object) -> Result<Option<ObjectKey>, ApiError> {
-        let kinds = defined_kinds(definition);
-        // In the version they are stored in, nothing has to be converted.
-        let in_storage = kinds.iter().find(|kind| storage_version(definition) == Some(&kind.version));
-        let Some(kind) = in_storage.or(kinds.first()) else { return Ok(None) };
-        let list = List { metadata_only: true, at_most: Some(1), ..List::default() };
-        match self.server.list(kind, &list).await {
-            Err(error) if error.is_not_found() => Ok(None),
-            found => Ok(found?.first().map(ObjectKey::of)),
+        if conversion == NO_CONVERSION {
+            // The certificate that was injected is another manager's: the old definition could not take it out.
+            patch["spec"]["conversion"] = json!({"strategy": NO_CONVERSION, "webhook": null});
         }
+        live = cluster.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchOf::Object).await?;
+    }
+    if let Some(example) = any_object_of(cluster, &live).await? {
+        let reasons = vec![format!("{example} of `{definition}` was made meanwhile")];
+        return Err(UpgradeError::NoWayBack { reasons }.into());
+    }
+    let left: Vec<_> =
+        stored(&live).filter(|version| !forgotten.iter().any(|gone| gone == version)).collect();
+    let patch = json!({
+        "metadata": {"resourceVersion": live.get(&["metadata", "resourceVersion"])},
+        "status": {"storedVersions": left},
+    });
+    cluster.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchOf::Status).await?;
+    Ok(())
+}
+
+/// One object of a definition, if there is any, whoever's it is.
+async fn any_object_of(
+    cluster: &ManagementCluster,
+    definition: &Object,
+) -> Result<Option<ObjectKey>, ApiError> {
+    let kinds = defined_kinds(definition);
+    // In the version they are stored in, nothing has to be converted.
+    let in_storage = kinds.iter().find(|kind| storage_version(definition) == Some(&kind.version));
+    let Some(kind) = in_storage.or(kinds.first()) else { return Ok(None) };
+    let list = List { metadata_only: true, at_most: Some(1), ..List::default() };
+    match cluster.server.list(kind, &list).await {
+        Err(error) if error.is_not_found() => Ok(None),
+        found => Ok(found?.first().map(ObjectKey::of)),
     }
 }
 

@@ -19,7 +19,7 @@ use support::{
 use super::*;
 use crate::{
     init, plan_init,
-    testing::{
+    tests::{
         NEW, OLD, Releases, cluster, components, core, docker, namespace_of, small_init, upgrade_to_contract,
     },
 };

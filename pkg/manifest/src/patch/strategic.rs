@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::keys::{ListMerge, list_merge};
+use crate::builtin::{Field, Merge, Type};
 use crate::type_name;
 
 const DIRECTIVE: &str = "$patch";
@@ -46,11 +46,12 @@ pub enum StrategicError {
     },
 }
 
-/// Where in the patch something is, for errors; and which field the mapping at hand stands in.
+/// The path of a value in the patch, for errors, and the type of the mapping there or of the elements.
 #[derive(Clone, Copy)]
 struct At<'a> {
     parent: Option<&'a At<'a>>,
     field: &'a str,
+    of: Option<&'static Type>,
 }
 
 impl At<'_> {
@@ -67,9 +68,14 @@ pub(super) fn deletes(patch: &Value) -> bool {
     patch.get(DIRECTIVE).and_then(Value::as_str) == Some("delete")
 }
 
-/// Merges a patch into an object of a kind.
-pub(super) fn merge(target: &mut Value, patch: &Value, kind: &str) -> Result<(), StrategicError> {
-    merge_value(target, patch, At { parent: None, field: kind })
+/// Merges a patch into an object of a kind; without a type, lists are replaced.
+pub(super) fn merge(
+    target: &mut Value,
+    patch: &Value,
+    kind: &str,
+    of: Option<&'static Type>,
+) -> Result<(), StrategicError> {
+    merge_value(target, patch, At { parent: None, field: kind, of })
 }
 
 fn merge_value(target: &mut Value, patch: &Value, at: At<'_>) -> Result<(), StrategicError> {
@@ -113,12 +119,15 @@ fn merge_field(
     change: &Value,
     parent: At<'_>,
 ) -> Result<(), StrategicError> {
-    let at = At { parent: Some(&parent), field: key };
+    let field = parent.of.and_then(|of| of.field(key));
+    let at = At { parent: Some(&parent), field: key, of: field.and_then(Field::inner) };
     match change {
         Value::Null => {
             fields.remove(key);
         }
-        Value::Array(elements) => merge_list(fields, elements, at, list_merge(parent.field, key))?,
+        Value::Array(elements) => {
+            merge_list(fields, elements, at, field.map_or(Merge::Replace, |field| field.merge))?;
+        }
         change => {
             let value = fields.entry(key).or_insert(Value::Null);
             merge_value(value, change, at)?;
@@ -134,25 +143,23 @@ fn merge_list(
     fields: &mut Map<String, Value>,
     changes: &[Value],
     at: At<'_>,
-    how: ListMerge,
+    how: Merge,
 ) -> Result<(), StrategicError> {
     let is_replaced = changes.iter().any(|change| is_directive(change, "replace"));
     let old = match fields.get_mut(at.field) {
-        Some(Value::Array(old)) if how != ListMerge::Replace && !is_replaced => std::mem::take(old),
+        Some(Value::Array(old)) if how != Merge::Replace && !is_replaced => std::mem::take(old),
         _ => Vec::new(),
     };
     let merged = match how {
-        ListMerge::By(key) => merge_by_key(old, changes, key, at)?,
-        ListMerge::Set => {
+        Merge::By(key) => merge_by_key(old, changes, key, at)?,
+        Merge::Set => {
             let mut merged = old;
             merged.extend(
                 changes.iter().filter(|change| !merged.contains(change)).cloned().collect::<Vec<_>>(),
             );
             merged
         }
-        ListMerge::Replace => {
-            changes.iter().filter(|change| !is_directive(change, "replace")).cloned().collect()
-        }
+        Merge::Replace => changes.iter().filter(|change| !is_directive(change, "replace")).cloned().collect(),
     };
     fields.insert(at.field.to_owned(), Value::Array(merged));
     Ok(())

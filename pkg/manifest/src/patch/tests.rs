@@ -99,6 +99,32 @@ fn what_strategic_merge_cannot_read_is_named_with_its_path() {
 }
 
 #[test]
+fn lists_are_merged_by_the_schema_of_the_kind_and_an_old_version_as_its_successor() {
+    let merged = |api_version: &str, kind: &str, fields: Value, patch: Value| {
+        let mut value = json!({"apiVersion": api_version, "kind": kind});
+        value.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let mut object = object(value);
+        Patch::Strategic(patch.clone()).apply(&mut object).unwrap();
+        patch.as_object().unwrap().keys().map(|field| object.get(&[field.as_str()]).cloned()).next().unwrap()
+    };
+    let named = |name: &str| json!([{"name": name}]);
+    for (api_version, kind, field, is_merged) in [
+        ("v1", "ServiceAccount", "secrets", true),
+        ("v1", "ServiceAccount", "imagePullSecrets", false),
+        ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "webhooks", true),
+        ("admissionregistration.k8s.io/v1beta9", "MutatingWebhookConfiguration", "webhooks", true),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding", "subjects", false),
+    ] {
+        let found = merged(api_version, kind, json!({field: named("a")}), json!({field: named("b")}));
+        let expected = if is_merged { json!([{"name": "a"}, {"name": "b"}]) } else { named("b") };
+        assert_eq!(found, Some(expected), "{api_version} {kind} {field}");
+    }
+    let ports = |port: u16, target: u16| json!({"ports": [{"port": port, "targetPort": target}]});
+    let spec = merged("v1", "Service", json!({"spec": ports(80, 1)}), json!({"spec": ports(80, 2)}));
+    assert_eq!(spec, Some(ports(80, 2)));
+}
+
+#[test]
 fn kinds_that_are_not_built_in_are_merged_field_by_field() {
     let mut custom = object(json!({"apiVersion": "example.org/v1", "kind": "X",
         "spec": {"containers": [{"name": "a"}], "b": 1}}));

@@ -3,8 +3,8 @@ use std::fmt::Write as _;
 use base64::{DecodeError, Engine as _};
 use serde_json::{Map, Number, Value};
 
-use super::kind::{Fields, Kind};
-use super::{quantity, table, time};
+use super::{quantity, time};
+use crate::builtin::{Field, Kind, NoSchema, Type};
 use crate::duration::nanoseconds;
 use crate::go_base64::BASE64;
 use crate::object::type_name;
@@ -23,8 +23,6 @@ const DEPTH_LIMIT: usize = 1_000;
 
 const DURATION: &str = "a span of time such as `10m`";
 
-static SCHEMA: Kind = Kind::Struct(&table::JSON_SCHEMA_PROPS);
-
 /// Where a value is; the way back is on the stack, as only errors need it.
 #[derive(Clone, Copy)]
 struct Place<'a> {
@@ -41,9 +39,9 @@ enum Step<'a> {
 }
 
 /// Rewrites the fields of an object to what decoding into a struct and encoding again gives.
-pub(super) fn walk(fields: &'static Fields, object: &mut Map<String, Value>) -> Vec<Mismatch> {
+pub(super) fn walk(of: &'static Type, object: &mut Map<String, Value>) -> Vec<Mismatch> {
     let mut walker = Walker { mismatches: Vec::new() };
-    walker.fields(fields, object, &Place { parent: None, step: Step::Root, depth: 0 });
+    walker.fields(of, object, &Place { parent: None, step: Step::Root, depth: 0 });
     walker.mismatches
 }
 
@@ -52,17 +50,25 @@ struct Walker {
 }
 
 impl Walker {
-    fn fields(&mut self, fields: &'static Fields, object: &mut Map<String, Value>, place: &Place<'_>) {
+    fn fields(&mut self, of: &'static Type, object: &mut Map<String, Value>, place: &Place<'_>) {
         object.retain(|name, value| {
-            let Some(field) = fields.get(name) else { return false };
-            let something = self.value(&field.kind, value, &place.key(name));
-            something || field.required
+            let Some(field) = of.field(name) else { return false };
+            let something = self.field(field, value, &place.key(name));
+            something || field.is_always
         });
-        for field in fields.required() {
+        for field in of.always() {
             if !object.contains_key(field.name) {
-                object.insert(field.name.to_owned(), zero(&field.kind));
+                object.insert(field.name.to_owned(), zero_of(field));
             }
         }
+    }
+
+    fn field(&mut self, field: &'static Field, value: &mut Value, place: &Place<'_>) -> bool {
+        let is_pointer = field.is_pointer && !value.is_null();
+        if field.is_pointer && value.is_null() {
+            return false;
+        }
+        self.value(&field.kind, value, place) || is_pointer
     }
 
     /// Rewrites one value; tells whether it holds something, so that an optional field is worth keeping.
@@ -75,20 +81,16 @@ impl Walker {
             return false;
         }
         match kind {
-            Kind::Ptr(inner) => {
-                self.value(inner, value, place);
-                true
-            }
-            Kind::Struct(fields) => match value {
+            Kind::Struct(of) => match value {
                 Value::Object(object) => {
-                    self.fields(fields, object, place);
+                    self.fields(of, object, place);
                     true
                 }
                 _ => self.mismatch(place, "a mapping", value),
             },
             Kind::List(item) => self.list(item, value, place),
             Kind::Map(item) => self.map(item, value, place),
-            Kind::SchemaOrBool | Kind::SchemaOrList | Kind::SchemaOrTexts => self.schema(kind, value, place),
+            Kind::SchemaOr(other, schema) => self.schema(*other, schema, value, place),
             _ => self.scalar(kind, value, place),
         }
     }
@@ -109,16 +111,22 @@ impl Walker {
         !entries.is_empty()
     }
 
-    /// The three unions around a JSON schema. What is neither side of the latter two silently reads as nothing.
-    fn schema(&mut self, kind: &'static Kind, value: &mut Value, place: &Place<'_>) -> bool {
-        match (kind, &mut *value) {
-            (_, Value::Object(schema)) => self.fields(&table::JSON_SCHEMA_PROPS, schema, place),
-            (Kind::SchemaOrBool, Value::Bool(_)) => {}
-            (Kind::SchemaOrBool, _) => return self.mismatch(place, "a boolean or a JSON schema", value),
-            (Kind::SchemaOrList, Value::Array(items)) if !items.is_empty() => {
-                return self.list(&SCHEMA, value, place);
+    /// The three unions around a JSON schema.
+    fn schema(
+        &mut self,
+        other: NoSchema,
+        schema: &'static Kind,
+        value: &mut Value,
+        place: &Place<'_>,
+    ) -> bool {
+        match (other, &*value) {
+            (_, Value::Object(_)) => return self.value(schema, value, place),
+            (NoSchema::Bool, Value::Bool(_)) => {}
+            (NoSchema::Bool, _) => return self.mismatch(place, "a boolean or a JSON schema", value),
+            (NoSchema::Schemas, Value::Array(items)) if !items.is_empty() => {
+                return self.list(schema, value, place);
             }
-            (Kind::SchemaOrTexts, Value::Array(items)) if !items.is_empty() => {
+            (NoSchema::Texts, Value::Array(items)) if !items.is_empty() => {
                 return self.list(&Kind::Text, value, place);
             }
             _ => *value = Value::Null,
@@ -240,19 +248,15 @@ fn zero(kind: &'static Kind) -> Value {
         Kind::Int32 | Kind::Int64 | Kind::Float | Kind::IntOrText => Value::from(0),
         Kind::Quantity => Value::from("0"),
         Kind::Duration => Value::from("0s"),
-        Kind::Struct(fields) => {
-            fields.required().map(|field| (field.name.to_owned(), zero(&field.kind))).collect()
+        Kind::Struct(of) => of.always().map(|field| (field.name.to_owned(), zero_of(field))).collect(),
+        Kind::Bytes | Kind::Time | Kind::Raw | Kind::SchemaOr(..) | Kind::List(_) | Kind::Map(_) => {
+            Value::Null
         }
-        Kind::Bytes
-        | Kind::Time
-        | Kind::Raw
-        | Kind::SchemaOrBool
-        | Kind::SchemaOrList
-        | Kind::SchemaOrTexts
-        | Kind::Ptr(_)
-        | Kind::List(_)
-        | Kind::Map(_) => Value::Null,
     }
+}
+
+fn zero_of(field: &'static Field) -> Value {
+    if field.is_pointer { Value::Null } else { zero(&field.kind) }
 }
 
 /// Quotes the start of a text, on one line.

@@ -1,6 +1,7 @@
 use api::{ProviderId, ProviderType, output::ProviderSource};
 use manifest::{Object, provenance::Trace};
-use repository::{Context, Overrides, Settings, WithOverrides, memory::MemoryRepository};
+use repository::{Context, Overrides, WithOverrides, memory::MemoryRepository};
+use transport::Settings;
 
 use super::{ClusterTemplate, ClusterTemplateError, ClusterTemplateInput, render_cluster_template};
 use crate::{

@@ -1,5 +1,5 @@
 use api::{ProviderType, UnknownProviderType};
-use repository::UnknownHostKind;
+use transport::UnknownHostKind;
 
 use super::UndecodableConfig;
 

@@ -1,7 +1,8 @@
 use std::path::PathBuf;
 
 use manifest::{Map, Value};
-use repository::{
+
+use transport::{
     CaBundle, ClientCertificate, Credential, HostProxy, HostSettings, Hosts, ProxyAddress, RegistryScheme,
     Secret,
 };
@@ -110,7 +111,7 @@ impl Entry<'_> {
         }
     }
 
-    fn kind(&self) -> Result<Option<repository::HostKind>, ConfigError> {
+    fn kind(&self) -> Result<Option<transport::HostKind>, ConfigError> {
         let Some(text) = self.text("kind")? else { return Ok(None) };
         let unknown = |_| self.refuse_field("kind", "another word", "`github`, `gitlab` or `folder`");
         text.parse().map(Some).map_err(unknown)
@@ -203,7 +204,7 @@ mod tests {
             ("/etc/lab/ca/lab.pem".into(), "`hosts.git.lab.caBundle`")
         );
         let ours = ClientCertificate { certificate: "/etc/me.pem".into(), key: "/etc/lab/me.key".into() };
-        assert_eq!((git.client_certificate, git.kind), (Some(ours), Some(repository::HostKind::GitLab)));
+        assert_eq!((git.client_certificate, git.kind), (Some(ours), Some(transport::HostKind::GitLab)));
         assert!(matches!(git.proxy, HostProxy::Through(_)));
         let registry = settings(&hosts, "https://registry.lab:5000/");
         assert_eq!(

@@ -1,6 +1,6 @@
 use api::{ProviderId, ProviderType, check_dns_subdomain, near_names, output::ProviderSource};
 use manifest::{Map, Value};
-use repository::HostKind;
+use transport::HostKind;
 
 use super::{
     Config, ConfigError, ProviderProblem,

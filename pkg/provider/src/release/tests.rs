@@ -1,5 +1,6 @@
 use api::{ProviderType, VersionOrLatest, output::ProviderSource};
-use repository::{Settings, memory::MemoryRepository};
+use repository::memory::MemoryRepository;
+use transport::Settings;
 
 use super::*;
 use crate::testing::block_on;

@@ -1,5 +1,6 @@
 use api::{ProviderId, output::ProviderSource};
-use repository::{FileOrigin, Lock, LockSettings, Settings, Unlocked, memory::MemoryRepository};
+use repository::{FileOrigin, Lock, LockSettings, ReleaseSettings, Unlocked, memory::MemoryRepository};
+use transport::Settings;
 
 use super::*;
 use crate::{
@@ -45,7 +46,8 @@ fn releases(
     lock: Option<LockSettings>,
 ) -> ProviderReleases {
     let id = ProviderId::new(provider_type, "own");
-    let context = Context::new(Settings { lock: lock.map(Into::into), ..Settings::default() });
+    let releases = ReleaseSettings { lock: lock.map(Into::into), ..ReleaseSettings::default() };
+    let context = Context::with(Settings::default(), releases);
     let files = WithOverrides::new(Box::new(repository()), overrides, id.label(), context);
     let config = ProviderConfig { id, url: "memory".to_owned(), kind: None, source: ProviderSource::Config };
     ProviderReleases::over(config, files)

@@ -1,10 +1,8 @@
 use support::host::{FakeHost, GitHubRelease, Reply};
+use transport::Settings;
 
 use super::*;
-use crate::{
-    Settings,
-    testing::{context, github_token, settings, text},
-};
+use crate::tests::lab::{context, github_token, settings, text};
 
 fn with_token(host: &FakeHost) -> Context {
     Context::new(Settings { github_token: github_token(), ..settings(host) })
@@ -76,9 +74,12 @@ async fn an_address_of_another_form_is_refused_before_any_request() {
         "https://github.com/o/r/tree/main/x",
     ] {
         let error = fetch_template(&context, url).await.unwrap_err();
-        assert!(matches!(error, Error::FetchUrl { .. }), "{url}: {error}");
+        assert!(matches!(error, Error::Transport(transport::Error::FetchUrl { .. })), "{url}: {error}");
     }
-    assert!(matches!(fetch_url(&context, "file:///etc/passwd").await, Err(Error::FetchUrl { .. })));
+    assert!(matches!(
+        fetch_url(&context, "file:///etc/passwd").await,
+        Err(Error::Transport(transport::Error::FetchUrl { .. }))
+    ));
     assert!(!context.used_network());
 }
 

@@ -2,8 +2,7 @@ use std::collections::BTreeMap;
 
 use api::Version;
 use serde::{Deserialize, Serialize};
-
-use crate::Digest;
+use transport::Digest;
 
 /// The versions of a web folder, with the files of each where they are listed.
 ///
@@ -18,20 +17,14 @@ pub struct FolderIndex {
 
 /// A text that is no index of a web folder.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum InvalidFolderIndex {
-    /// It does not have the form.
     #[error(
         "it must be {{\"versions\": {{\"v1.2.3\": {{\"files\": {{\"metadata.yaml\": \"sha256:...\"}}}}}}}}"
     )]
     Form(#[source] serde_json::Error),
-    /// What should be a digest is none.
     #[error("`{file}` of `{version}` has no digest of the form sha256:...")]
-    Digest {
-        /// The version.
-        version: String,
-        /// The file.
-        file: String,
-    },
+    Digest { version: String, file: String },
 }
 
 #[derive(Serialize, Deserialize)]

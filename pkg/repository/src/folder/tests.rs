@@ -1,10 +1,11 @@
 use api::Version;
 use support::host::{FakeHost, Reply};
+use transport::{Digest, Failure, HostKind, HostSettings, Hosts, Settings, StoreSettings};
 
+use crate::tests::lab;
 use crate::{
-    Context, Digest, Error, Failure, FolderIndex, HostKind, HostSettings, Hosts, Repository, Settings,
-    StoreSettings, latest, open,
-    testing::{settings, text},
+    Context, Error, FolderIndex, Repository, latest, open,
+    tests::lab::{settings, text},
 };
 
 const BASE: &str = "files.example.org/capi/infrastructure-aws";
@@ -51,7 +52,7 @@ async fn an_index_lists_versions_and_files_and_holds_files_to_their_digests() {
     assert_eq!(folder.files("v1.10.0").await.unwrap(), ["metadata.yaml"]);
     assert_eq!(text(&folder.read("v1.9.0", "metadata.yaml").await.unwrap()), "good");
     let error = folder.read("1.10.0", "metadata.yaml").await.unwrap_err();
-    let Error::Digest { expected, found, .. } = error else { panic!("{error}") };
+    let Error::Transport(transport::Error::Digest { expected, found, .. }) = error else { panic!("{error}") };
     assert_eq!((expected, found), (Digest::of(b"good"), Digest::of(b"evil")));
     let missing = folder.read("v2.0.0", "metadata.yaml").await;
     assert!(matches!(missing, Err(Error::NoRelease { available, .. }) if available == ["1.9.0", "1.10.0"]));
@@ -76,7 +77,7 @@ async fn an_index_that_cannot_be_had_or_read_stops_what_depends_on_it() {
         host.on(format!("{BASE}/v1.0.0/metadata.yaml"), Reply::file("good"));
         host.on(format!("{BASE}/index.json"), reply);
         let error = folder(&host, "v1.0.0").read("v1.0.0", "metadata.yaml").await.unwrap_err();
-        assert_eq!(error.status(), status, "{error:?}");
+        assert_eq!(lab::status(&error), status, "{error:?}");
         let unreadable = matches!(error.request().unwrap().failure, Failure::Unreadable { .. });
         assert_eq!(unreadable, status.is_none());
     }
@@ -112,6 +113,6 @@ async fn a_file_with_another_digest_does_not_stay_in_the_cache() {
         let url = format!("https://{BASE}/v1.0.0/infrastructure-components.yaml");
         open(&url, "infrastructure-aws", None, &context).unwrap().read("v1.0.0", "metadata.yaml").await
     };
-    assert!(matches!(read().await, Err(Error::Digest { .. })));
+    assert!(matches!(read().await, Err(Error::Transport(transport::Error::Digest { .. }))));
     assert_eq!(text(&read().await.unwrap()), "good");
 }

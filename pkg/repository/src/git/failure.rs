@@ -1,6 +1,6 @@
 use std::{io, path::PathBuf, time::Duration};
 
-use crate::Credential;
+use transport::Credential;
 
 /// A remote that did not give what was wanted, with everything known about it.
 #[derive(Debug, thiserror::Error)]
@@ -23,164 +23,63 @@ pub struct GitError {
 
 /// What went wrong with Git. `said` is the one line of its complaint that says most.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum GitFailure {
-    /// The program cannot be started.
     #[error("cannot start the program `{program}`")]
     Program {
-        /// Its name or path.
         program: String,
-        /// What the system said.
         #[source]
         source: io::Error,
     },
-    /// The program is older than what is needed of it.
     #[error("git {version} is too old; {needed} is the oldest that serves")]
-    TooOld {
-        /// The version it names.
-        version: String,
-        /// The oldest one.
-        needed: &'static str,
-    },
-    /// A pipe to the program broke.
+    TooOld { version: String, needed: &'static str },
     #[error("cannot hear what git says")]
     Pipe {
-        /// What the system said.
         #[source]
         source: io::Error,
     },
-    /// A file or folder beside the clone cannot be made, moved or removed.
     #[error("cannot use `{}`", path.display())]
     Disk {
-        /// The file or folder.
         path: PathBuf,
-        /// What the system said.
         #[source]
         source: io::Error,
     },
-    /// There is no such repository, or it is shown to nobody who may not read it.
     #[error("there is no such repository: {said}")]
-    NotFound {
-        /// What Git said.
-        said: String,
-    },
-    /// The host wants a credential, or refuses the one it was given.
+    NotFound { said: String },
     #[error("the host refused access: {said}")]
-    Refused {
-        /// What Git said.
-        said: String,
-    },
-    /// The key of an ssh host is not known, or another one than before.
+    Refused { said: String },
     #[error("the key of the host is not trusted: {said}")]
-    HostKey {
-        /// What ssh said.
-        said: String,
-    },
-    /// The certificate of the host is not trusted.
+    HostKey { said: String },
     #[error("no trusted TLS connection: {said}")]
-    Tls {
-        /// What Git said.
-        said: String,
-    },
-    /// The host could not be reached.
+    Tls { said: String },
     #[error("cannot connect: {said}")]
-    Connect {
-        /// What Git said.
-        said: String,
-    },
-    /// Nothing came for too long.
+    Connect { said: String },
     #[error("nothing came for {waited:?}")]
-    TimedOut {
-        /// The limit that was reached.
-        waited: Duration,
-    },
-    /// The disk is full.
+    TimedOut { waited: Duration },
     #[error("the disk is full: {said}")]
-    DiskFull {
-        /// What Git said.
-        said: String,
-    },
-    /// No branch, tag or commit is named so.
+    DiskFull { said: String },
     #[error("there is no branch, tag or commit `{tree_ish}`")]
-    NoTreeIsh {
-        /// What was asked for.
-        tree_ish: String,
-        /// Names of branches and tags that come near.
-        near: Vec<String>,
-    },
-    /// A hash was cut so short that several objects begin with it.
+    NoTreeIsh { tree_ish: String, near: Vec<String> },
     #[error("`{tree_ish}` is the beginning of several hashes")]
-    Ambiguous {
-        /// What was asked for.
-        tree_ish: String,
-    },
-    /// What was asked for is no name that Git can know.
+    Ambiguous { tree_ish: String },
     #[error("`{tree_ish}` names no branch, tag or commit")]
-    BadTreeIsh {
-        /// What was asked for.
-        tree_ish: String,
-    },
-    /// The commit has no such file.
+    BadTreeIsh { tree_ish: String },
     #[error("there is no file `{path}` in commit {commit}")]
-    NoPath {
-        /// Path from the root of the repository.
-        path: String,
-        /// The commit.
-        commit: String,
-        /// Names beside it.
-        near: Vec<String>,
-    },
-    /// What stands there is no file of this repository.
+    NoPath { path: String, commit: String, near: Vec<String> },
     #[error("`{path}` in commit {commit} is {what}")]
-    NoFile {
-        /// Path from the root of the repository.
-        path: String,
-        /// The commit.
-        commit: String,
-        /// What it is instead.
-        what: &'static str,
-    },
-    /// A link leads out of the repository.
+    NoFile { path: String, commit: String, what: &'static str },
     #[error("the link `{path}` in commit {commit} leads out of the repository, to `{target}`")]
-    LinkLeadsOut {
-        /// Path of the link from the root of the repository.
-        path: String,
-        /// The commit.
-        commit: String,
-        /// Where it leads.
-        target: String,
-    },
-    /// More came than is taken.
+    LinkLeadsOut { path: String, commit: String, target: String },
     #[error("it is larger than the limit of {limit_bytes} bytes")]
-    TooMuch {
-        /// The limit.
-        limit_bytes: u64,
-    },
-    /// The folder for a worktree holds something else.
+    TooMuch { limit_bytes: u64 },
     #[error("`{}` is no worktree of this repository", folder.display())]
-    ForeignFolder {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// A worktree has changes that are committed nowhere.
+    ForeignFolder { folder: PathBuf },
     #[error("`{}` has changes that are not committed", folder.display())]
-    LocalChanges {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// Git answered in a way it should not.
+    LocalChanges { folder: PathBuf },
     #[error("the answer of git cannot be read as {what}")]
-    Unreadable {
-        /// What was expected.
-        what: &'static str,
-    },
-    /// Anything else.
+    Unreadable { what: &'static str },
     #[error("git {}: {said}", ended(*status))]
-    Other {
-        /// What Git said.
-        said: String,
-        /// How it ended; none when it was killed.
-        status: Option<i32>,
-    },
+    Other { said: String, status: Option<i32> },
 }
 
 impl GitFailure {

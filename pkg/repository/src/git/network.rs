@@ -2,10 +2,11 @@
 
 use std::{ffi::OsString, path::Path};
 
+use transport::{CaBundle, ClientCertificate, Credential, HostProxy, Purpose};
 use url::Url;
 
 use super::{Remote, Transport, program::Run};
-use crate::{CaBundle, ClientCertificate, Credential, Error, HostProxy, credential::Purpose};
+use crate::Error;
 
 /// Asks this process for the credential; the program gets it by its environment, so that no list of processes shows it.
 /// The host that is asked for is checked by Git, after redirects too: another one does not get it.
@@ -58,8 +59,8 @@ pub(super) async fn run(
     let mut all = credential_options(remote, access);
     all.extend_from_slice(arguments);
     let run = match clone {
-        Some(clone) => Run::on(&settings.git, clone, all),
-        None => Run::new(&settings.git, all),
+        Some(clone) => Run::on(&remote.context.releases().git, clone, all),
+        None => Run::new(&remote.context.releases().git, all),
     };
     let allowed = match remote.url.transport() {
         Transport::File => "file",
@@ -96,7 +97,7 @@ async fn configured(remote: &Remote) -> Result<Option<Credential>, Error> {
         return Ok(Some(credential.clone()));
     }
     match remote.url.http().filter(|url| url.scheme() == "https") {
-        Some(url) => remote.context.credential_for(&url, Purpose::File(remote.named_by)).await,
+        Some(url) => Ok(remote.context.credential_for(&url, Purpose::File(remote.named_by)).await?),
         None => Ok(None),
     }
 }
@@ -129,12 +130,12 @@ fn credential_options(remote: &Remote, access: &Access) -> Vec<OsString> {
 async fn chose_ssh(remote: &Remote) -> bool {
     has_variable(remote, "GIT_SSH_COMMAND")
         || has_variable(remote, "GIT_SSH")
-        || Run::new(&remote.context.settings().git, ["config", "--get", "core.sshCommand"])
+        || Run::new(&remote.context.releases().git, ["config", "--get", "core.sshCommand"])
             .output()
             .await
             .is_ok()
 }
 
 fn has_variable(remote: &Remote, name: &str) -> bool {
-    remote.context.settings().git.variables.iter().any(|(known, _)| known == name)
+    remote.context.releases().git.variables.iter().any(|(known, _)| known == name)
 }

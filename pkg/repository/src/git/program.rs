@@ -3,24 +3,22 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    path::Path,
+    fmt,
+    path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
 };
 
 use bytes::Bytes;
-use futures::FutureExt as _;
+use futures::{FutureExt as _, future::BoxFuture};
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
     process::{Child, Command},
     time::timeout,
 };
+use transport::Secret;
 
-use super::{
-    GitSettings,
-    failure::{GitFailure, classify},
-};
-use crate::{BoxFuture, Secret};
+use super::failure::{GitFailure, classify};
 
 /// Set for every run: no hook and no monitor of the user runs for a repository of somebody else, no module is fetched
 /// unasked, nothing goes on in the background, and names that other systems read differently are refused.
@@ -57,6 +55,31 @@ const KEPT: [&str; 14] = [
 
 /// The most that is kept of what Git complains about.
 const MOST_COMPLAINTS: usize = 64 << 10;
+
+/// The `git` program and what it is told of the world. Nothing is read from the environment of this process.
+#[derive(Clone)]
+pub struct GitSettings {
+    /// Name or path of the program; a name is looked up in `PATH` of the variables.
+    pub program: PathBuf,
+    /// The variables of the user: where Git, ssh and their helpers find programs, keys and configuration.
+    ///
+    /// Shape: those of Git that say how to reach a host go on (`GIT_SSH_COMMAND`, `GIT_CONFIG_GLOBAL`, …), those that
+    /// say what to work on (`GIT_DIR`, …) do not; proxies are chosen by [`transport::ProxySettings`] alone.
+    pub variables: Vec<(OsString, OsString)>,
+}
+
+impl Default for GitSettings {
+    fn default() -> Self {
+        Self { program: PathBuf::from("git"), variables: Vec::new() }
+    }
+}
+
+impl fmt::Debug for GitSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The variables may hold passwords.
+        f.debug_struct("GitSettings").field("program", &self.program).finish_non_exhaustive()
+    }
+}
 
 /// One run of Git.
 pub(super) struct Run {

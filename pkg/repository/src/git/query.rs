@@ -1,6 +1,7 @@
 //! What is asked of a clone: names, files, tags. No connection is made, and nothing is checked out.
 
 use bytes::Bytes;
+use transport::names::check_file;
 
 use super::{
     Commit, Remote,
@@ -8,7 +9,7 @@ use super::{
     program::Run,
     remote::{Found, KEPT},
 };
-use crate::{Error, names::check_file};
+use crate::Error;
 
 /// What the first line of a file says whose content is kept elsewhere.
 /// Source: git-lfs docs/spec.md.
@@ -155,12 +156,12 @@ impl Remote {
 
     fn too_large(&self, commit: &Commit, path: &str) -> Error {
         let place = format!("{}//{path}@{commit}", self.shown());
-        Error::TooLarge { place, limit_bytes: self.context.max_file_bytes() }
+        transport::Error::TooLarge { place, limit_bytes: self.context.max_file_bytes() }.into()
     }
 
     /// A run on the clone.
     pub(super) fn run(&self, arguments: &[&str]) -> Run {
-        Run::on(&self.context.settings().git, &self.clone, arguments)
+        Run::on(&self.context.releases().git, &self.clone, arguments)
     }
 }
 

@@ -1,12 +1,12 @@
 use api::{Version, VersionOrLatest};
-use futures::FutureExt as _;
+use futures::{FutureExt as _, future::BoxFuture};
+use transport::{
+    NamedBy,
+    names::{check_file, check_version},
+};
 
 use super::{Clones, Commit, Remote, RemoteUrl, RemoteUrlError, failure::GitFailure};
-use crate::{
-    BoxFuture, Context, Error, File, GitLocation, GitReference, NamedBy, Origin, Repository,
-    names::{check_file, check_version},
-    reader,
-};
+use crate::{Context, Error, File, GitLocation, GitReference, Origin, Repository, reader};
 
 /// Releases in a Git repository: each tag that is a semantic version is one, with the files of one folder.
 #[derive(Debug)]
@@ -138,9 +138,9 @@ impl Repository for GitRepository {
         async move {
             let key = format!(
                 "{}@{version}",
-                crate::http::shown_text(&format!("{}//{}", self.url.address(), self.path(file)))
+                transport::address::shown_text(&format!("{}//{}", self.url.address(), self.path(file)))
             );
-            self.context.files().get(&key, self.read_now(version, file)).await
+            self.context.answers().get(&key, self.read_now(version, file)).await
         }
         .boxed()
     }
@@ -159,7 +159,7 @@ impl Repository for GitRepository {
     }
 
     fn place(&self) -> String {
-        let remote = crate::http::shown_text(self.url.address());
+        let remote = transport::address::shown_text(self.url.address());
         match self.location.folder.as_str() {
             "" => remote,
             folder => format!("{remote}//{folder}"),

@@ -5,20 +5,20 @@ use std::{
     sync::Arc,
 };
 
+use transport::{
+    Event, NamedBy, Network, Refresh, RetryReason, disk,
+    store::{KeyLock, is_clone, lock_file, note_use},
+};
+
 use super::{
     Commit, RemoteUrl,
     failure::{GitError, GitFailure},
     network::{self, Access},
     program::Run,
     query::split_suffix,
-    session::{self, Known},
+    session::{self, Known, Session},
 };
-use crate::{
-    Context, Error, Event, Network, Refresh, RetryReason,
-    credential::NamedBy,
-    durable,
-    store::{KeyLock, note_use},
-};
+use crate::{Context, Error};
 
 /// What is kept that no branch and no tag leads to.
 pub(super) const KEPT: &str = "refs/capstan/";
@@ -73,7 +73,7 @@ impl Remote {
             Clones::Below(folder) => folder.to_owned(),
         };
         let clone = clones.join(url.key());
-        let known = context.git().known(&clone);
+        let known = context.session::<Session>().known(&clone);
         Ok(Self { known, context: context.clone(), url, clone, named_by })
     }
 
@@ -171,7 +171,8 @@ impl Remote {
 
     /// Makes the clone where there is none. One that another process has just made counts as fetched.
     async fn make_clone(&self, fetched: &mut bool) -> Result<(), Error> {
-        self.context.git().check_program(&self.context.settings().git).await.map_err(Error::GitProgram)?;
+        let session = self.context.session::<Session>();
+        session.check_program(&self.context.releases().git).await.map_err(Error::GitProgram)?;
         if is_clone(&self.clone) {
             note_use(&self.clone.join("HEAD"));
             return Ok(());
@@ -184,7 +185,7 @@ impl Remote {
             self.remove(&temporary)?;
             self.make_clone_in(&temporary).await?;
             let made = temporary.join(".git");
-            durable::rename(&made, &self.clone).map_err(|error| self.disk("clone", &self.clone, error))?;
+            disk::rename(&made, &self.clone).map_err(|error| self.disk("clone", &self.clone, error))?;
             self.remove(&temporary)?;
         }
         *fetched = true;
@@ -199,7 +200,7 @@ impl Remote {
         arguments.extend([self.url.address().into(), temporary.into()]);
         self.on_network("clone", &arguments, None).await?;
         let made = temporary.join(".git");
-        let local = |arguments: &[&str]| Run::on(&self.context.settings().git, &made, arguments).output();
+        let local = |arguments: &[&str]| Run::on(&self.context.releases().git, &made, arguments).output();
         let failed = |failure| self.error("clone", failure);
         local(&["config", "core.bare", "true"]).await.map_err(failed)?;
         local(&["config", "remote.origin.pushurl", self.url.push()]).await.map_err(failed)?;
@@ -274,7 +275,8 @@ impl Remote {
         let path = lock_file(&self.clone);
         let folder = path.parent().unwrap_or(&path);
         fs::create_dir_all(folder).map_err(|error| self.disk("clone", folder, error))?;
-        KeyLock::of_file(&path, || self.context.emit(&Event::WaitingForOther { wanted: self.shown() })).await
+        let told = || self.context.emit(&Event::WaitingForOther { wanted: self.shown() });
+        Ok(KeyLock::of_file(&path, told).await?)
     }
 
     /// Lets a folder of this machine pass, and all else where connections may be made.
@@ -283,7 +285,7 @@ impl Remote {
             return Ok(());
         }
         let at = if wanted.is_empty() { String::new() } else { format!("@{wanted}") };
-        Err(Error::Offline { wanted: format!("{}{at}", self.shown()) })
+        Err(transport::Error::Offline { wanted: format!("{}{at}", self.shown()) }.into())
     }
 
     fn remove(&self, folder: &Path) -> Result<(), Error> {
@@ -297,7 +299,7 @@ impl Remote {
 
     /// Its address as it may be shown.
     pub(super) fn shown(&self) -> String {
-        crate::http::shown_text(self.url.address())
+        transport::address::shown_text(self.url.address())
     }
 
     pub(super) fn disk(&self, action: &'static str, path: &Path, source: std::io::Error) -> Error {
@@ -314,7 +316,7 @@ impl Remote {
             remote: self.shown(),
             failure,
             credential: access.credential,
-            proxy: access.proxy.map(|proxy| crate::http::shown(&proxy)),
+            proxy: access.proxy.map(|proxy| transport::address::shown(&proxy)),
             clone: self.clone.clone(),
         }))
     }
@@ -341,16 +343,6 @@ impl<'t> Other<'t> {
     fn kept(&self) -> String {
         format!("{KEPT}{}{}", self.name, self.suffix)
     }
-}
-
-/// A folder is a clone when it came to be there whole, which is when it has its name.
-pub(crate) fn is_clone(folder: &Path) -> bool {
-    folder.join("HEAD").is_file()
-}
-
-/// Held while a clone is changed.
-pub(crate) fn lock_file(clone: &Path) -> PathBuf {
-    beside(clone, ".", ".lock")
 }
 
 /// A path in the same folder: prefix, name, suffix.

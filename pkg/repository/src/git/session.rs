@@ -1,52 +1,30 @@
 use std::{
     collections::HashMap,
-    ffi::OsString,
-    fmt,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
+use transport::store::store_error;
 
-use super::{Commit, failure::GitFailure, program::Run};
-use crate::{Context, Error, store::store_error};
+use super::{
+    Commit,
+    failure::GitFailure,
+    program::{GitSettings, Run},
+};
+use crate::Context;
 
 /// The oldest Git that serves; that of Ubuntu 20.04.
 const OLDEST: (u32, u32) = (2, 25);
 const OLDEST_TEXT: &str = "2.25";
 
-/// The `git` program and what it is told of the world. Nothing is read from the environment of this process.
-#[derive(Clone)]
-pub struct GitSettings {
-    /// Name or path of the program; a name is looked up in `PATH` of the variables.
-    pub program: PathBuf,
-    /// The variables of the user: where Git, ssh and their helpers find programs, keys and configuration.
-    ///
-    /// Shape: those of Git that say how to reach a host go on (`GIT_SSH_COMMAND`, `GIT_CONFIG_GLOBAL`, …), those that
-    /// say what to work on (`GIT_DIR`, …) do not; proxies are chosen by [`crate::ProxySettings`] alone.
-    pub variables: Vec<(OsString, OsString)>,
-}
-
-impl Default for GitSettings {
-    fn default() -> Self {
-        Self { program: PathBuf::from("git"), variables: Vec::new() }
-    }
-}
-
-impl fmt::Debug for GitSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The variables may hold passwords.
-        f.debug_struct("GitSettings").field("program", &self.program).finish_non_exhaustive()
-    }
-}
-
 /// What all remotes of one process share.
 #[derive(Default)]
-pub(crate) struct Session {
+pub(super) struct Session {
     program: OnceCell<Result<(), Arc<GitFailure>>>,
     remotes: Mutex<HashMap<PathBuf, Arc<Known>>>,
-    temporary: OnceLock<Result<TempDir, Error>>,
+    temporary: OnceLock<Result<TempDir, transport::Error>>,
 }
 
 /// What this process knows of a clone.
@@ -95,7 +73,7 @@ impl Session {
 /// The folder that clones are kept in: of the store, or, where nothing is kept, one that goes with the process.
 /// # Errors
 /// When it cannot be made.
-pub(super) fn clones(context: &Context) -> Result<PathBuf, Error> {
+pub(super) fn clones(context: &Context) -> Result<PathBuf, transport::Error> {
     if let Some(store) = context.store() {
         match store.folder("git") {
             Ok(folder) => return Ok(folder),
@@ -106,7 +84,8 @@ pub(super) fn clones(context: &Context) -> Result<PathBuf, Error> {
         let folder = tempfile::Builder::new().prefix("capstan-git-").tempdir();
         folder.map_err(|error| store_error(&tempfile::env::temp_dir(), error))
     };
-    let temporary = context.git().temporary.get_or_init(make);
+    let session = context.session::<Session>();
+    let temporary = session.temporary.get_or_init(make);
     temporary.as_ref().map(|folder| folder.path().to_owned()).map_err(Clone::clone)
 }
 

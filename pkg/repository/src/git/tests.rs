@@ -11,11 +11,10 @@ use std::path::{Path, PathBuf};
 
 use support::git::{GitForge, GitHost};
 use tempfile::TempDir;
+use transport::{CaBundle, Event, NamedBy, Network, RetryPolicy, Settings, StoreSettings};
 
 use super::{Clones, GitFailure, GitSettings, Remote, RemoteUrl};
-use crate::{
-    CaBundle, Context, Error, Event, NamedBy, Network, RetryPolicy, Settings, StoreSettings, testing::Heard,
-};
+use crate::{Context, Error, ReleaseSettings, tests::lab::Heard};
 
 /// A forge, and a folder that things are kept in from run to run.
 struct Lab {
@@ -37,7 +36,6 @@ impl Lab {
     fn settings(&self) -> Settings {
         let mut settings = Settings {
             store: Some(StoreSettings { folder: self.kept.path().join("cache"), max_bytes: u64::MAX }),
-            git: GitSettings { variables: self.forge.variables(), ..GitSettings::default() },
             retry: RetryPolicy { waits: Vec::new(), ..Settings::default().retry },
             ..Settings::default()
         };
@@ -45,13 +43,23 @@ impl Lab {
         settings
     }
 
+    /// The variables of the user.
+    fn git(&self) -> GitSettings {
+        GitSettings { variables: self.forge.variables(), ..GitSettings::default() }
+    }
+
+    /// A new run with these settings.
+    fn context(&self, settings: Settings) -> Context {
+        with_git(settings, self.git())
+    }
+
     /// A new run.
     fn run(&self) -> Context {
-        Context::new(self.settings())
+        self.context(self.settings())
     }
 
     fn offline(&self) -> Context {
-        Context::new(Settings { network: Network::Forbidden, ..self.settings() })
+        self.context(Settings { network: Network::Forbidden, ..self.settings() })
     }
 
     /// A new run that trusts a host.
@@ -62,6 +70,10 @@ impl Lab {
     fn clones(&self) -> PathBuf {
         self.kept.path().join("cache/git")
     }
+}
+
+fn with_git(settings: Settings, git: GitSettings) -> Context {
+    Context::with(settings, ReleaseSettings { git, ..ReleaseSettings::default() })
 }
 
 fn remote(address: impl AsRef<Path>, context: &Context) -> Remote {

@@ -1,8 +1,7 @@
 use std::path::{Component, Path, PathBuf};
 
+use transport::{Credential, Secret};
 use url::Url;
-
-use crate::{Credential, Secret};
 
 /// Where a Git repository is fetched from, known by one key however its address is spelled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,25 +29,14 @@ pub enum Transport {
 
 /// What makes an address no remote.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum RemoteUrlError {
-    /// It begins with a scheme that is not spoken.
     #[error("`{scheme}` is none of https, http, ssh and file")]
-    Scheme {
-        /// The scheme.
-        scheme: String,
-    },
-    /// It has a scheme and is no url.
+    Scheme { scheme: String },
     #[error("it is no url: {reason}")]
-    NotAUrl {
-        /// Where it departs.
-        reason: String,
-    },
-    /// A part is missing, or leads elsewhere.
+    NotAUrl { reason: String },
     #[error("{problem}")]
-    Form {
-        /// What is wrong.
-        problem: &'static str,
-    },
+    Form { problem: &'static str },
 }
 
 impl RemoteUrl {
@@ -166,8 +154,8 @@ fn of_url(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
 }
 
 fn user_info(url: &Url) -> Result<(Option<Credential>, Option<String>), RemoteUrlError> {
-    let user = crate::names::percent_decode(url.username());
-    let password = url.password().map(crate::names::percent_decode).unwrap_or_default();
+    let user = transport::address::percent_decode(url.username());
+    let password = url.password().map(transport::address::percent_decode).unwrap_or_default();
     if [&user, &password].iter().any(|text| text.contains(char::is_control)) {
         return Err(form("user or password have a control character"));
     }

@@ -82,7 +82,7 @@ impl Remote {
         let mut arguments =
             ["worktree", "add", "--force", "--force", "--detach", "--"].map(Into::into).to_vec();
         arguments.extend([folder.into(), commit.as_str().into()]);
-        let run = Run::on::<std::ffi::OsString>(&self.context.settings().git, &self.clone, arguments);
+        let run = Run::on::<std::ffi::OsString>(&self.context.releases().git, &self.clone, arguments);
         run.output().await.map(|_| ()).map_err(|failure| self.error("check out", failure))
     }
 
@@ -91,7 +91,7 @@ impl Remote {
         let run = |arguments: &[&str]| {
             let arguments =
                 ["-C".as_ref(), folder.as_os_str()].into_iter().chain(arguments.iter().map(AsRef::as_ref));
-            Run::new(&self.context.settings().git, arguments)
+            Run::new(&self.context.releases().git, arguments)
         };
         if changes == LocalChanges::Refuse {
             let changed =

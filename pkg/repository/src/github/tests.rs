@@ -1,9 +1,10 @@
 use api::VersionOrLatest;
 use support::host::{FakeHost, GitHubRelease, Reply, github_releases_page};
+use transport::{Credential, Event, Failure, Secret, Settings};
 
 use crate::{
-    Context, Credential, Error, Event, Failure, Repository, Secret, Settings, open,
-    testing::{Heard, context, github_token, settings, text},
+    Context, Error, Repository, open,
+    tests::lab::{Heard, context, github_token, settings, text, with_go_proxy, without_go_proxy},
 };
 
 const URL: &str = "https://github.com/o/r/releases/latest/c.yaml";
@@ -18,7 +19,7 @@ fn with_token(host: &FakeHost) -> Context {
 }
 
 fn goproxy(host: &FakeHost, goproxy: &str) -> Context {
-    Context::new(Settings { goproxy: Some(goproxy.to_owned()), ..settings(host) })
+    with_go_proxy(settings(host), goproxy)
 }
 
 async fn versions(context: &Context) -> Result<Vec<String>, Error> {
@@ -67,7 +68,7 @@ async fn a_version_that_climbs_is_refused_before_the_api_sees_it() {
     let host = FakeHost::internet();
     for version in ["../../user", "v1/../x", ""] {
         let error = repository(&with_token(&host)).files(version).await.unwrap_err();
-        assert!(matches!(error, Error::UnsafeName { .. }), "{version}: {error}");
+        assert!(matches!(error, Error::Transport(transport::Error::UnsafeName { .. })), "{version}: {error}");
     }
     assert!(host.received().is_empty());
 }
@@ -184,11 +185,7 @@ async fn without_go_proxy_all_pages_of_the_api_are_read_and_odd_tags_left_out() 
     let old = GitHubRelease::new("o/r", "1.0.0").json();
     host.on(&second["https://".len()..], Reply::json(200, format!("[{old},{draft}]")));
     for off in ["off", "direct", "https://gitlab.com/none,direct"] {
-        let context = Context::new(Settings {
-            github_token: github_token(),
-            goproxy: Some(off.to_owned()),
-            ..settings(&host)
-        });
+        let context = with_go_proxy(Settings { github_token: github_token(), ..settings(&host) }, off);
         assert_eq!(versions(&context).await.unwrap(), ["1.0.0", "v1.1.0"], "{off}");
     }
     let api: Vec<_> =
@@ -211,11 +208,7 @@ async fn a_page_link_to_another_host_is_not_followed() {
     let host = FakeHost::internet();
     let elsewhere = "https://files.example.org/repos/o/r/releases?page=2";
     host.on(RELEASES, github_releases_page("o/r", &["v1.0.0"], Some(elsewhere)));
-    let context = Context::new(Settings {
-        github_token: github_token(),
-        goproxy: Some("off".to_owned()),
-        ..settings(&host)
-    });
+    let context = without_go_proxy(Settings { github_token: github_token(), ..settings(&host) });
     assert_eq!(versions(&context).await.unwrap(), ["v1.0.0"]);
     assert_eq!(host.addresses(), [RELEASES]);
 }
@@ -309,8 +302,7 @@ async fn a_tag_that_is_no_version_stops_only_who_asks_for_the_default() {
 async fn a_token_with_a_line_end_inside_is_named_and_not_sent() {
     let host = FakeHost::internet();
     let token = Secret::new("GITHUB_TOKEN", "one\r\nx-injected: two");
-    let context =
-        Context::new(Settings { github_token: token, goproxy: Some("off".to_owned()), ..settings(&host) });
-    assert!(matches!(versions(&context).await, Err(Error::Credential { .. })));
+    let context = without_go_proxy(Settings { github_token: token, ..settings(&host) });
+    assert!(matches!(versions(&context).await, Err(Error::Transport(transport::Error::Credential { .. }))));
     assert!(host.received().is_empty());
 }

@@ -1,9 +1,10 @@
 use api::with_causes;
 use support::host::{FakeHost, Reply};
+use transport::{Credential, Failure, Secret, Settings};
 
 use crate::{
-    Context, Credential, Error, Failure, Repository, Secret, Settings, open,
-    testing::{context, github_token, gitlab_token, settings, text},
+    Context, Error, Repository, open,
+    tests::lab::{context, github_token, gitlab_token, settings, text},
 };
 
 const PACKAGE: &str = "gitlab.example.org/api/v4/projects/myorg%2Fmyrepo/packages/generic/capi";

@@ -1,5 +1,7 @@
+use transport::Settings;
+
 use super::*;
-use crate::{Context, Settings, open, testing::text};
+use crate::{Context, open, tests::lab::text};
 use api::with_causes;
 
 struct Tree(tempfile::TempDir);
@@ -85,7 +87,10 @@ async fn a_name_that_climbs_out_is_refused_before_anything_is_read() {
         [("v1.0.0", "../../secret"), ("..", "secret"), ("v1.0.0", "/etc/passwd"), ("../..", "x")]
     {
         let error = repository.read(version, file).await.unwrap_err();
-        assert!(matches!(error, Error::UnsafeName { .. }), "{version} {file}: {error}");
+        assert!(
+            matches!(error, Error::Transport(transport::Error::UnsafeName { .. })),
+            "{version} {file}: {error}"
+        );
     }
 }
 
@@ -94,7 +99,7 @@ async fn a_folder_in_place_of_a_file_is_named() {
     let tree = Tree::new(&["v1.0.0/metadata.yaml/x"]);
     let error = tree.open("v1.0.0").read("v1.0.0", "metadata.yaml").await.unwrap_err();
     assert!(
-        matches!(&error, Error::IsFolder { path } if *path == tree.path("v1.0.0/metadata.yaml")),
+        matches!(&error, Error::Transport(transport::Error::IsFolder { path }) if *path == tree.path("v1.0.0/metadata.yaml")),
         "{error}"
     );
 }
@@ -115,7 +120,7 @@ async fn a_repository_folder_that_is_not_there_is_named() {
     let tree = Tree::new(&[]);
     let repository = tree.open("latest");
     let error = repository.versions().await.unwrap_err();
-    let Error::Read { path, .. } = &error else { panic!("{error}") };
+    let Error::Transport(transport::Error::Read { path, .. }) = &error else { panic!("{error}") };
     assert_eq!(path, &tree.0.path().join("infrastructure-aws"));
     assert!(repository.read("v1.0.0", "x").await.unwrap_err().is_not_found());
 }
@@ -131,5 +136,5 @@ async fn a_folder_without_any_version_lists_what_was_passed_over() {
 #[test]
 fn a_file_without_an_end_is_read_up_to_the_limit() {
     let read = read_limited(Path::new("/dev/zero"), 10);
-    assert!(matches!(read, Err(Error::TooLarge { limit_bytes: 10, .. })), "{read:?}");
+    assert!(matches!(read, Err(transport::Error::TooLarge { limit_bytes: 10, .. })), "{read:?}");
 }

@@ -1,9 +1,9 @@
 use std::borrow::Cow;
 
+use transport::{address::percent_decode, names::check_file};
 use url::Url;
 
 use super::{GitLocation, GitReference, LocationError};
-use crate::names::{check_file, percent_decode};
 
 /// Reads `git+…://{remote}//{folder/}{file}?ref=…`. A remote of ssh may name its user, as `git@` is no secret.
 pub(super) fn parse(url: &Url) -> Result<GitLocation, LocationError> {

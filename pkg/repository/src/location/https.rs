@@ -1,7 +1,11 @@
+use transport::{
+    HostKind,
+    address::percent_decode,
+    names::{check_file, check_version},
+};
 use url::{Host, Url};
 
-use super::{FolderLocation, GitHubLocation, GitLabLocation, HostKind, Location, LocationError};
-use crate::names::{check_file, check_version, percent_decode};
+use super::{FolderLocation, GitHubLocation, GitLabLocation, Location, LocationError};
 
 /// Reads `https://…`. Without a kind the form of the path decides.
 pub(super) fn parse(url: &Url, label: &str, kind: Option<HostKind>) -> Result<Location, LocationError> {

@@ -1,7 +1,8 @@
 use std::net::Ipv6Addr;
 
+use transport::names::check_version;
+
 use super::{LocationError, OciLocation};
-use crate::names::check_version;
 
 /// Reads what stands behind `oci://`: `{registry}/{repository}[:{tag}][@{digest}]`.
 /// Source: OCI distribution specification 1.1, "Pull" (names and tags); a tag writes `+` as `_`, as Helm does.
@@ -17,7 +18,7 @@ pub(super) fn parse(text: &str, label: &str) -> Result<OciLocation, LocationErro
     }
     let (rest, digest) = match rest.split_once('@') {
         Some((rest, digest)) => {
-            (rest, Some(digest.parse().map_err(|error: crate::InvalidDigest| refuse(error.to_string()))?))
+            (rest, Some(digest.parse().map_err(|error: transport::InvalidDigest| refuse(error.to_string()))?))
         }
         None => (rest, None),
     };

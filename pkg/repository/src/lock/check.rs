@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 
 use api::{Version, near_names, output::LockChange};
 use bytes::Bytes;
+use transport::Digest;
 
 use super::{FileOrigin, Lock, LockedFile, LockedProvider};
-use crate::{Digest, Error, File, Origin};
+use crate::{Error, File, Origin};
 
 /// A lock that holds for every file that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,72 +29,28 @@ pub enum Unlocked {
 
 /// Something that is asked for and is not what is locked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum NotAsLocked {
-    /// A provider that is not locked, where only locked ones are read.
     #[error("`{provider}` is not in `{lock}`, and only what is locked may be used")]
-    Provider {
-        /// Its label.
-        provider: String,
-        /// Where the lock is.
-        lock: String,
-    },
-    /// Another version than the one that is locked.
+    Provider { provider: String, lock: String },
     #[error("`{provider}` is locked at {locked} in `{lock}`, not at {version}")]
-    Version {
-        /// Its label.
-        provider: String,
-        /// The version that is asked for.
-        version: String,
-        /// The version that is locked.
-        locked: String,
-        /// Where the lock is.
-        lock: String,
-    },
-    /// A file nobody reviewed.
+    Version { provider: String, version: String, locked: String, lock: String },
     #[error("`{file}` of `{provider}` {version} is not in `{lock}`")]
-    File {
-        /// Its name.
-        file: String,
-        /// Label of the provider.
-        provider: String,
-        /// Version of the release.
-        version: String,
-        /// Where the lock is.
-        lock: String,
-        /// Locked files that have almost this name.
-        near: Vec<String>,
-    },
-    /// Another kustomization over its components, or one where none is locked.
+    File { file: String, provider: String, version: String, lock: String, near: Vec<String> },
     #[error("the kustomization of `{provider}` is not what was locked in `{lock}`: {}", told(differences))]
-    Kustomization {
-        /// Its label.
-        provider: String,
-        /// Where the lock is.
-        lock: String,
-        /// Each is about a file of it; none where it is not in the lock at all.
-        differences: Vec<LockChange>,
-    },
-    /// A file with another content.
+    Kustomization { provider: String, lock: String, differences: Vec<LockChange> },
     #[error(
         "`{file}` of `{provider}` {version} is not the file that was locked: {found} is in `{found_in}`, `{lock}` has \
          {locked} from the {locked_from}"
     )]
     Content {
-        /// Its name.
         file: String,
-        /// Label of the provider.
         provider: String,
-        /// Version of the release.
         version: String,
-        /// Where the lock is.
         lock: String,
-        /// Of the content that is there.
         found: Digest,
-        /// Where that content is.
         found_in: Origin,
-        /// Of the content that was locked.
         locked: Digest,
-        /// Where that content was.
         locked_from: FileOrigin,
     },
 }

@@ -1,8 +1,9 @@
 use api::{output::LockChange, with_causes};
 use bytes::Bytes;
+use transport::Settings;
 
 use super::*;
-use crate::{Context, Error, Origin, Overrides, Settings, WithOverrides, memory::MemoryRepository};
+use crate::{Context, Error, Origin, Overrides, ReleaseSettings, WithOverrides, memory::MemoryRepository};
 
 const LABEL: &str = "infrastructure-aws";
 
@@ -36,7 +37,8 @@ fn repository() -> MemoryRepository {
 /// The provider of a label, read under the lock.
 fn reader(label: &str, unlocked: Unlocked, overrides: Overrides) -> WithOverrides {
     let locked = LockSettings { lock: lock(), place: "capstan.lock".to_owned(), unlocked };
-    let context = Context::new(Settings { lock: Some(locked.into()), ..Settings::default() });
+    let releases = ReleaseSettings { lock: Some(locked.into()), ..ReleaseSettings::default() };
+    let context = Context::with(Settings::default(), releases);
     WithOverrides::new(Box::new(repository()), overrides, label, context)
 }
 

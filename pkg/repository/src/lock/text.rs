@@ -1,9 +1,9 @@
 use std::{collections::BTreeMap, fmt};
 
 use serde::Deserialize;
+use transport::Digest;
 
 use super::{FileOrigin, Lock, LockedFile, LockedProvider};
-use crate::Digest;
 
 /// The form that is written, and the only one that is read.
 const VERSION: i64 = 1;
@@ -12,27 +12,14 @@ const HEAD: &str = "# Written by `capstan lock`. Keep it beside the configuratio
 
 /// A lock that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum LockError {
-    /// Made by a program that knows more than this one.
     #[error("it has version {version}, and this program knows version {VERSION}")]
-    Version {
-        /// The version it has.
-        version: i64,
-    },
-    /// No TOML, or not in the form of a lock.
+    Version { version: i64 },
     #[error("line {line}: {message}")]
-    Form {
-        /// From 1.
-        line: usize,
-        /// What is wrong there.
-        message: String,
-    },
-    /// Two entries of one name; either could be meant.
+    Form { line: usize, message: String },
     #[error("{what} is in it twice")]
-    Twice {
-        /// Which entry.
-        what: String,
-    },
+    Twice { what: String },
 }
 
 #[derive(Deserialize)]

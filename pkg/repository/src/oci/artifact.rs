@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-
-use super::{
-    OciError, Reference, Registry, archive,
-    file_names::type_and_name,
-    manifest::{Descriptor, Document, Fetched, Index, Manifest, TITLE},
+use transport::{
+    Digest,
+    names::check_file,
+    registry::{Descriptor, Document, Fetched, Index, Manifest, Reference, Registry, TITLE},
 };
-use crate::{Digest, Error, names::check_file};
+
+use super::{OciError, archive, file_names::type_and_name};
+use crate::Error;
 
 /// Type and name of the provider, as the peer's proposal has artifacts say them.
 /// Source: cluster-api proposal 20260804-provider-manifests-as-oci-artifacts.
@@ -84,7 +85,7 @@ impl Artifact {
     ) -> Result<Bytes, Error> {
         match self.files.get(title) {
             Some(Content::Unpacked(bytes)) => Ok(bytes.clone()),
-            Some(Content::Layer(layer)) => registry.small_blob(repository, layer).await,
+            Some(Content::Layer(layer)) => Ok(registry.small_blob(repository, layer).await?),
             None => Err(Error::NoFile {
                 file: title.to_owned(),
                 version: self.digest.to_string(),
@@ -114,10 +115,10 @@ async fn inner(
     };
     let actual_bytes = found.bytes.len() as u64;
     if actual_bytes != said.size {
-        return Err(OciError::Size { address, expected_bytes: said.size, actual_bytes }.into());
+        return Err(transport::Error::Size { address, expected_bytes: said.size, actual_bytes }.into());
     }
     if found.media_type != said.media_type {
-        return Err(OciError::MediaType { address, media_type: found.media_type }.into());
+        return Err(transport::Error::MediaType { address, media_type: found.media_type }.into());
     }
     Ok(*manifest)
 }
@@ -129,7 +130,7 @@ async fn files(
     layers: Vec<Descriptor>,
 ) -> Result<BTreeMap<String, Content>, Error> {
     let mut files = BTreeMap::new();
-    let mut left_bytes = registry.context.max_file_bytes();
+    let mut left_bytes = registry.context().max_file_bytes();
     for layer in layers {
         let new = match layer.title().map(str::to_owned) {
             Some(title) => vec![(title, Content::Layer(layer))],

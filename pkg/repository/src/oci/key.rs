@@ -7,10 +7,11 @@ use ring::signature::{
     VerificationAlgorithm,
 };
 use rustls::pki_types::{SubjectPublicKeyInfoDer, pem::PemObject as _};
+use transport::disk::read_limited;
 use x509_parser::{prelude::FromDer as _, x509::SubjectPublicKeyInfo};
 
 use super::OciError;
-use crate::{Error, local::read_limited};
+use crate::Error;
 
 /// Object identifiers of what keys can be, as RFC 5480, RFC 8410 and RFC 8017 give them.
 const EC: &str = "1.2.840.10045.2.1";

@@ -7,13 +7,14 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Deserialize;
-
-use super::{
-    OciError, Reference, Registry,
-    key::PublicKey,
-    manifest::{Descriptor, Document},
+use transport::{
+    Digest,
+    http::Request,
+    registry::{Descriptor, Document, Reference, Registry, parse_manifest},
 };
-use crate::{Digest, Error, Failure, http::Request};
+
+use super::{OciError, key::PublicKey};
+use crate::Error;
 
 const SIMPLE_SIGNING: &str = "application/vnd.dev.cosign.simplesigning.v1+json";
 const SIGNATURE: &str = "dev.cosignproject.cosign/signature";
@@ -129,14 +130,9 @@ fn judge(found: &[Signed], address: &str, digest: &Digest, key: &PublicKey) -> R
     }
 }
 
-/// The tag that signatures of a manifest are kept under, beside it.
-pub(crate) fn signature_tag(digest: &Digest) -> Reference {
-    Reference::Tag(format!("sha256-{}.sig", digest.hex()))
-}
-
 /// The signatures under the tag that is made of the digest.
 async fn in_tag(registry: &Registry, repository: &str, digest: &Digest) -> Result<Vec<Signed>, Error> {
-    let tag = signature_tag(digest);
+    let tag = Reference::of_signature(digest);
     let Some(found) = registry.manifest(repository, &tag).await? else { return Ok(Vec::new()) };
     let Document::Manifest(manifest) = found.document else { return Ok(Vec::new()) };
     let mut signatures = Vec::new();
@@ -160,10 +156,9 @@ async fn in_referrers(registry: &Registry, repository: &str, digest: &Digest) ->
     let request = Request::file(url);
     let listed = if let Some(answer) = registry.get(repository, &request).await? {
         let address = registry.address(repository, Some(&Reference::Digest(*digest)));
-        let parsed = super::manifest::parse(&address, &answer.bytes, answer.media_type.as_deref())?;
-        let (_, document) = parsed.map_err(|error| {
-            request.failed(Failure::Unreadable { what: "a list of referrers", source: Box::new(error) })
-        })?;
+        let parsed = parse_manifest(&answer.bytes, answer.media_type.as_deref());
+        let (_, document) =
+            parsed.map_err(|error| error.in_answer(&address, &request, "a list of referrers"))?;
         Some(document)
     } else {
         let tag = Reference::Tag(format!("sha256-{}", digest.hex()));

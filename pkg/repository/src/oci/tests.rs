@@ -1,13 +1,15 @@
 use api::with_causes;
 use serde_json::{Value, json};
 use support::host::{FakeHost, Reply};
+use transport::{
+    Credential, Digest, Failure, HostSettings, Hosts, Network, RegistryScheme, Secret, Settings,
+    registry::{INDEX, MANIFEST, TITLE},
+};
 
 use super::*;
 use crate::{
-    Credential, Digest, Failure, HostSettings, Hosts, Network, RegistryScheme, Secret, Settings,
-    oci::manifest::{INDEX, MANIFEST, TITLE},
     open,
-    testing::{settings, text},
+    tests::lab::{settings, text},
 };
 
 pub(super) const HOST: &str = "ghe.example.org";
@@ -149,9 +151,12 @@ async fn content_with_another_digest_or_size_than_said_is_refused() {
             errors.push(lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err());
         }
     }
-    assert!(errors[..2].iter().all(|error| matches!(error, Error::Digest { .. })), "{errors:?}");
+    assert!(
+        errors[..2].iter().all(|error| matches!(error, Error::Transport(transport::Error::Digest { .. }))),
+        "{errors:?}"
+    );
     for error in errors.drain(2..) {
-        assert!(matches!(oci_error(error), OciError::Size { expected_bytes: 15, .. }));
+        assert!(matches!(error, Error::Transport(transport::Error::Size { expected_bytes: 15, .. })));
     }
 }
 
@@ -163,12 +168,16 @@ async fn a_registry_that_calls_a_manifest_by_another_digest_is_refused() {
     let reply = Reply::status(200).header("docker-content-digest", &other.to_string()).body(document.clone());
     host.on(at("manifests/v2.9.0"), reply);
     let error = lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err();
-    assert!(matches!(error, Error::Digest { expected, .. } if expected == other));
+    assert!(
+        matches!(error, Error::Transport(transport::Error::Digest { expected, .. }) if expected == other)
+    );
 
     host.on(at(&format!("manifests/{other}")), Reply::status(200).body(document));
     let pinned = repository(&format!("oci://{HOST}/{REPOSITORY}:v2.9.0@{other}"), settings(&host));
     let error = pinned.read("v2.9.0", "metadata.yaml").await.unwrap_err();
-    assert!(matches!(error, Error::Digest { expected, .. } if expected == other));
+    assert!(
+        matches!(error, Error::Transport(transport::Error::Digest { expected, .. }) if expected == other)
+    );
 }
 
 #[tokio::test]
@@ -226,8 +235,8 @@ async fn a_manifest_of_another_size_than_its_index_says_is_refused() {
     let mut document = index(&host, &[(aws, json!({}))]);
     document["manifests"][0]["size"] = json!(7);
     put(&host, "v2.9.0", &document);
-    let error = oci_error(lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err());
-    assert!(matches!(error, OciError::Size { expected_bytes: 7, .. }));
+    let error = lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err();
+    assert!(matches!(error, Error::Transport(transport::Error::Size { expected_bytes: 7, .. })));
 }
 
 #[tokio::test]
@@ -256,9 +265,15 @@ async fn an_image_a_foreign_artifact_and_hostile_names_are_refused() {
     let twice = read(&[metadata.clone(), metadata], json!({})).await;
     assert!(matches!(oci_error(twice), OciError::DuplicateFile { .. }));
     let climbing = file(&host, "../metadata.yaml", METADATA);
-    assert!(matches!(read(&[climbing], json!({})).await, Error::UnsafeName { .. }));
+    assert!(matches!(
+        read(&[climbing], json!({})).await,
+        Error::Transport(transport::Error::UnsafeName { .. })
+    ));
     let climbing = packed(&host, "../metadata.yaml", METADATA.as_bytes());
-    assert!(matches!(read(&[climbing], json!({})).await, Error::UnsafeName { .. }));
+    assert!(matches!(
+        read(&[climbing], json!({})).await,
+        Error::Transport(transport::Error::UnsafeName { .. })
+    ));
 }
 
 /// A layer with one packed file.
@@ -282,7 +297,7 @@ async fn a_file_over_the_limit_is_not_asked_for() {
     let limited = Settings { max_file_bytes: METADATA.len() as u64 - 1, ..settings(&host) };
     let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), limited);
     let error = lab.read("v2.9.0", "metadata.yaml").await.unwrap_err();
-    assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");
+    assert!(matches!(error, Error::Transport(transport::Error::TooLarge { .. })), "{error:?}");
     assert!(host.addresses().iter().all(|address| !address.contains("/blobs/")));
 }
 
@@ -487,6 +502,6 @@ async fn offline_no_registry_is_asked() {
     let settings = Settings { network: Network::Forbidden, ..settings(&host) };
     let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), settings);
     let error = lab.read("v2.9.0", "metadata.yaml").await.unwrap_err();
-    assert!(matches!(error, Error::Offline { .. }));
+    assert!(matches!(error, Error::Transport(transport::Error::Offline { .. })));
     assert!(host.received().is_empty());
 }

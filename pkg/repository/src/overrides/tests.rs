@@ -1,10 +1,11 @@
 use std::fs;
 
+use transport::Settings;
+
 use super::*;
 use crate::{
-    Settings,
     memory::MemoryRepository,
-    testing::{Heard, text},
+    tests::lab::{Heard, text},
 };
 
 fn with_file(folder: &Path, file: &str) {
@@ -41,9 +42,9 @@ fn an_override_that_cannot_be_read_stops_instead_of_being_passed_over() {
     with_file(folder.path(), "metadata.yaml/inside");
     let overrides = Overrides::in_folder(folder.path());
     let error = overrides.read("infrastructure-aws", "v1.0.0", "metadata.yaml", 100).unwrap_err();
-    assert!(matches!(error, Error::IsFolder { .. }));
+    assert!(matches!(error, Error::Transport(transport::Error::IsFolder { .. })));
     let error = overrides.read("infrastructure-aws", "v1.0.0", "../x", 100).unwrap_err();
-    assert!(matches!(error, Error::UnsafeName { .. }));
+    assert!(matches!(error, Error::Transport(transport::Error::UnsafeName { .. })));
 }
 
 #[test]
@@ -66,6 +67,9 @@ fn overrides_of_a_version_that_climbs_are_not_listed() {
     let overrides = Overrides::in_folder(folder.path());
     assert_eq!(overrides.files("infrastructure-aws", "v1.0.0").unwrap(), ["metadata.yaml"]);
     for (label, version) in [("infrastructure-aws", ".."), ("..", "v1.0.0")] {
-        assert!(matches!(overrides.files(label, version), Err(Error::UnsafeName { .. })));
+        assert!(matches!(
+            overrides.files(label, version),
+            Err(Error::Transport(transport::Error::UnsafeName { .. }))
+        ));
     }
 }

@@ -18,7 +18,6 @@ pub(super) struct Review {
     body: Vec<u8>,
 }
 
-/// What a webhook answered.
 #[derive(Debug)]
 pub(super) struct Verdict {
     pub(super) allowed: bool,
@@ -71,7 +70,6 @@ impl Review {
         Some(Self { uid, version, body: body.to_string().into_bytes() })
     }
 
-    /// The text of it.
     pub(super) fn body(&self) -> Vec<u8> {
         self.body.clone()
     }

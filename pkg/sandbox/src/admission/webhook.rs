@@ -15,7 +15,6 @@ pub(crate) struct Webhooks {
     validating: Vec<Webhook>,
 }
 
-/// One webhook.
 #[derive(Debug)]
 pub(crate) struct Webhook {
     pub(super) name: String,
@@ -38,7 +37,6 @@ pub(crate) struct Webhook {
     pub(super) review_versions: Vec<String>,
 }
 
-/// Where it is.
 #[derive(Debug)]
 enum Target {
     Url(String),

@@ -26,6 +26,9 @@ pub(crate) use self::{
     addresses::assign_addresses,
     formats::NameRule,
     names::{allows_create_on_update, allows_unconditional_update, name_rule},
+    strategy::prepare_for_update,
+    validation::{client_config_faults, review_version_faults},
+    warnings::{deprecation, warnings},
 };
 use crate::{kinds::ResourceType, status::FieldError};
 
@@ -54,18 +57,6 @@ pub(crate) fn prepare_for_create(resource: &ResourceType, object: &mut Value) {
     }
 }
 
-/// What the server itself decides at an update: fields the subresource may not write are taken from `old`, the
-/// generation grows when the spec changes. `subresource` is empty, `status`, `finalize`, `approval`…
-pub(crate) fn prepare_for_update(
-    resource: &ResourceType,
-    subresource: &str,
-    old: &Value,
-    object: &mut Value,
-    now: &str,
-) {
-    strategy::prepare_for_update(resource, subresource, old, object, now);
-}
-
 /// Everything that is wrong with a new object, but its metadata.
 pub(crate) fn validate(resource: &ResourceType, object: &Value) -> Vec<FieldError> {
     validation::validate(resource, object, None)
@@ -83,16 +74,6 @@ pub(crate) fn validate_update(
         "" => validation::validate(resource, object, Some(old)),
         other => status::validate(resource, other, object, old),
     }
-}
-
-/// What the server warns of in every request for a kind.
-pub(crate) fn deprecation(resource: &ResourceType) -> Option<&'static str> {
-    warnings::of_kind(resource)
-}
-
-/// What the server warns of when such an object is written.
-pub(crate) fn warnings(resource: &ResourceType, object: &Value) -> Vec<String> {
-    warnings::of(resource, object)
 }
 
 /// What keeps an object from being decoded, as the real server tells it with 400: `… in version "v1" cannot be handled as

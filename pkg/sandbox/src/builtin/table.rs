@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! resources.txt ─► Resource (a line) ───────────────┐
-//! shapes.txt ─► Shapes (all definitions) ─► Schemas ─┴─► ResourceType
+//! manifest::builtin::SHAPES ─► Shapes (all definitions) ─► Schemas ─┴─► ResourceType
 //!                    └─► protobuf bodies, OpenAPI documents
 //! ```
 //!
@@ -21,10 +21,12 @@ use crate::{
     schema::SchemaRoot,
 };
 
+/// The release of Kubernetes that the tables are of: version, minor number, and time of its build.
+pub(crate) const RELEASE: (&str, u32, &str) = ("v1.36.3", 36, "2026-07-22T18:07:38Z");
+
 const INVARIANT: &str = "the tables in this crate are well-formed: a test reads them";
 
-static SHAPES: LazyLock<Shapes> =
-    LazyLock::new(|| Shapes::read(include_str!("shapes.txt")).expect(INVARIANT));
+static SHAPES: LazyLock<Shapes> = LazyLock::new(|| Shapes::read(manifest::builtin::SHAPES).expect(INVARIANT));
 
 static RESOURCES: LazyLock<Resources> = LazyLock::new(|| {
     let lines = resources::read(include_str!("resources.txt")).expect(INVARIANT);

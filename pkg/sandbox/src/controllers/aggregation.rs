@@ -7,12 +7,11 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use futures::future::BoxFuture;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
-use super::{Controller, Next, ObjectRef};
-use crate::{client::Client, meta, selector::LabelSelector, status::Status, store::Change};
+use super::{Controller, Look, Next, ObjectRef};
+use crate::{client::Client, meta, selector::LabelSelector, store::Change};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 const KIND: &str = "ClusterRole";
@@ -52,11 +51,7 @@ impl Controller for RoleAggregation {
         aggregated.iter().map(|name| ObjectRef::new(GROUP, KIND, "", name)).collect()
     }
 
-    fn reconcile<'a>(
-        &'a self,
-        client: &'a Client,
-        object: &'a ObjectRef,
-    ) -> BoxFuture<'a, Result<Next, Status>> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
         Box::pin(async move {
             let live = client.get(object).filter(|role| role["aggregationRule"].is_object());
             let Some(role) = live else { return Ok(Next::Wait) };

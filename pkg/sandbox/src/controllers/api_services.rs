@@ -9,16 +9,14 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Controller, Next, ObjectRef, conditions};
+use super::{Controller, Look, Next, ObjectRef, conditions};
 use crate::{
     client::{Client, Propagation},
     meta,
     server::api_service,
-    status::Status,
     store::Change,
 };
 
@@ -27,7 +25,6 @@ const DEFINITIONS: &str = "apiextensions.k8s.io";
 /// Tells who keeps an APIService: `true` stands for this controller.
 const MANAGED: &str = "kube-aggregator.kubernetes.io/automanaged";
 
-/// The controllers of APIServices.
 pub(crate) fn controllers() -> Vec<Arc<dyn Controller>> {
     vec![Arc::new(ApiServices::default())]
 }
@@ -78,11 +75,7 @@ impl Controller for ApiServices {
         }
     }
 
-    fn reconcile<'a>(
-        &'a self,
-        client: &'a Client,
-        object: &'a ObjectRef,
-    ) -> BoxFuture<'a, Result<Next, Status>> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
         Box::pin(async move {
             let wanted = self.is_wanted(client, &object.name);
             let Some(mut live) = client.get(object) else {

@@ -13,7 +13,8 @@
 //! Both contracts are spoken: an object of `v1beta1` has its fields written in the older form (see [`contract`]).
 //!
 //! Deliberately absent: workload clusters, and with them nodes, health and what is applied to them; patches and
-//! variables of ClusterClasses; remediation; runtime extensions; machines of control planes other than kubeadm's.
+//! variables of ClusterClasses; ClusterResourceSets; remediation; runtime extensions; machines of control planes other
+//! than kubeadm's.
 
 mod bootstrap;
 mod cluster;
@@ -32,10 +33,8 @@ mod machine_set;
 mod object;
 mod paused;
 mod plan;
-mod resource_set;
 mod rollout;
 mod secrets;
-mod selector;
 mod template;
 mod topology;
 mod world;
@@ -43,28 +42,21 @@ mod world;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-};
+use std::sync::PoisonError;
 
-use futures::future::BoxFuture;
 use serde_json::Value;
 
 use self::{
-    contract::Contract,
     infrastructure::Role,
     object::{
-        ADDONS, BOOTSTRAP, CLUSTER_NAME, CONTROL_PLANE, CORE, INFRASTRUCTURE, group, kind, label, namespace,
-        owner_of_kind, text,
+        BOOTSTRAP, CONTROL_PLANE, CORE, INFRASTRUCTURE, cluster_name, group, kind, namespace, owner_of_kind,
     },
     plan::Plan,
-    world::World,
+    world::{Contracts, World},
 };
-use super::{Controller, Next, ObjectRef};
+use super::{Controller, Look, ObjectRef};
 use crate::{
     client::Client,
-    status::Status,
     store::{Change, Stored},
 };
 
@@ -72,42 +64,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct ClusterApi {
     /// Contracts by group and kind: definitions are large, and asked for at every look.
-    contracts: Mutex<HashMap<(String, String), Contract>>,
-}
-
-/// The server as it is now, with the contracts remembered.
-struct Now<'a> {
-    client: &'a Client,
-    contracts: &'a Mutex<HashMap<(String, String), Contract>>,
-}
-
-impl World for Now<'_> {
-    fn get(&self, object: &ObjectRef) -> Option<Value> {
-        self.client.get(object)
-    }
-
-    fn list(&self, group: &str, kind: &str, namespace: Option<&str>) -> Vec<Value> {
-        self.client.list(group, kind, namespace)
-    }
-
-    fn api_version(&self, group: &str, kind: &str) -> Option<String> {
-        self.client.api_version(group, kind)
-    }
-
-    fn contract(&self, group: &str, kind: &str) -> Contract {
-        let mut contracts = self.contracts.lock().unwrap_or_else(PoisonError::into_inner);
-        *contracts.entry((group.to_owned(), kind.to_owned())).or_insert_with(|| {
-            let definition = self.client.resource_name(&ObjectRef::new(group, kind, "", ""));
-            let definition =
-                ObjectRef::new("apiextensions.k8s.io", "CustomResourceDefinition", "", &definition);
-            let definition = self.client.get(&definition);
-            definition.map_or(Contract::V1Beta2, |definition| Contract::of_definition(&definition))
-        })
-    }
-
-    fn now(&self) -> String {
-        self.client.now()
-    }
+    contracts: Contracts,
 }
 
 impl Controller for ClusterApi {
@@ -122,26 +79,19 @@ impl Controller for ClusterApi {
             self.contracts.lock().unwrap_or_else(PoisonError::into_inner).clear();
             return Vec::new();
         }
-        if !group.is_empty() && !group.ends_with(CORE) {
+        if !group.ends_with(CORE) {
             return Vec::new();
         }
         let Some(object) = client.object_ref(&change.after.key) else { return Vec::new() };
-        if group.is_empty() && !["Secret", "ConfigMap"].contains(&object.kind.as_str()) {
-            return Vec::new();
-        }
         let before = change.before.as_deref().map(|stored| whole(stored, &object));
         let after = whole(&change.after, &object);
-        let world = Now { client, contracts: &self.contracts };
+        let world = World { client, contracts: &self.contracts };
         concerns::of(&world, &object, before.as_ref(), &after, change.deleted)
     }
 
-    fn reconcile<'a>(
-        &'a self,
-        client: &'a Client,
-        object: &'a ObjectRef,
-    ) -> BoxFuture<'a, Result<Next, Status>> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
         Box::pin(async move {
-            let plan = decide(&Now { client, contracts: &self.contracts }, object);
+            let plan = decide(&World { client, contracts: &self.contracts }, object);
             plan::carry_out(client, plan).await
         })
     }
@@ -157,16 +107,13 @@ fn whole(stored: &Stored, object: &ObjectRef) -> Value {
 }
 
 /// What a look at an object decides; nothing for kinds that are not played.
-fn decide(world: &dyn World, object: &ObjectRef) -> Plan {
+fn decide(world: &World<'_>, object: &ObjectRef) -> Plan {
     let Some(live) = world.get(object) else { return Plan::default() };
-    let of_class = |plan: fn(&dyn World, &Value) -> Plan| match paused::reason(&Value::Null, Some(&live)) {
-        Some(reason) => paused::plan(world, &live, reason),
-        None => plan(world, &live),
-    };
-    match (object.group.as_str(), object.kind.as_str()) {
-        (CORE, "ClusterClass") => return of_class(cluster_class::plan),
-        (ADDONS, "ClusterResourceSet") => return of_class(resource_set::plan),
-        _ => {}
+    if (&*object.group, &*object.kind) == (CORE, "ClusterClass") {
+        return match paused::reason(&Value::Null, Some(&live)) {
+            Some(reason) => paused::plan(world, &live, reason),
+            None => cluster_class::plan(world, &live),
+        };
     }
     let Some(part) = Part::of(object) else { return Plan::default() };
     let Some(cluster) = cluster_of(world, &live) else { return Plan::default() };
@@ -225,14 +172,8 @@ impl Part {
     }
 }
 
-/// The name of the Cluster an object belongs to.
-fn cluster_name(object: &Value) -> Option<&str> {
-    let spec = || Some(text(object, "/spec/clusterName")).filter(|name| !name.is_empty());
-    label(object, CLUSTER_NAME).or_else(spec)
-}
-
 /// The Cluster an object belongs to, or the object itself when it is one.
-fn cluster_of(world: &dyn World, object: &Value) -> Option<Value> {
+fn cluster_of(world: &World<'_>, object: &Value) -> Option<Value> {
     if kind(object) == "Cluster" && group(object) == CORE {
         return Some(object.clone());
     }

@@ -9,11 +9,10 @@ use std::{
     time::Duration,
 };
 
-use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Controller, Next, ObjectRef};
+use super::{Controller, Look, Next, ObjectRef};
 use crate::{
     client::{Client, Propagation},
     meta,
@@ -31,7 +30,6 @@ pub(crate) struct GarbageCollector {
     index: Mutex<Index>,
 }
 
-/// Who has which owners.
 #[derive(Debug, Default)]
 struct Index {
     /// Dependents by the uid of their owners.
@@ -70,7 +68,6 @@ struct Body {
 /// How things stand with one owner of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// It is there.
     Solid,
     /// It is not there, or another object has its name now.
     Absent,
@@ -106,11 +103,7 @@ impl Controller for GarbageCollector {
         concerned
     }
 
-    fn reconcile<'a>(
-        &'a self,
-        client: &'a Client,
-        object: &'a ObjectRef,
-    ) -> BoxFuture<'a, Result<Next, Status>> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
         Box::pin(async move {
             let Some(live) = client.get(object) else { return Ok(Next::Wait) };
             let metadata = Metadata::deserialize(&live["metadata"]).unwrap_or_default();

@@ -4,10 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::{Controller, Next, ObjectRef};
+use super::{Controller, Look, Next, ObjectRef};
 use crate::{
     client::{Client, Propagation},
     status::Status,
@@ -45,11 +44,7 @@ impl Controller for Namespaces {
         if concerned { vec![object] } else { Vec::new() }
     }
 
-    fn reconcile<'a>(
-        &'a self,
-        client: &'a Client,
-        object: &'a ObjectRef,
-    ) -> BoxFuture<'a, Result<Next, Status>> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
         Box::pin(async move {
             let Some(mut live) = client.get(object).filter(is_terminating) else { return Ok(Next::Wait) };
             let held =

@@ -112,7 +112,6 @@ struct Work {
     retries: HashMap<Item, Retry>,
 }
 
-/// A look that failed.
 struct Retry {
     at: Instant,
     pause: Duration,

@@ -18,7 +18,6 @@
 
 mod children;
 mod claims;
-mod daemon_set;
 mod deployment;
 mod endpoints;
 mod hash;
@@ -26,35 +25,21 @@ mod job;
 mod kubelet;
 mod namespace;
 mod replica_set;
-mod revisions;
-mod stateful_set;
+mod sets;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
-
 use self::kubelet::Kubelet;
-use super::{Controller, Next, ObjectRef, aggregation::RoleAggregation};
+use super::{Controller, Look, Next, ObjectRef, aggregation::RoleAggregation};
 use crate::{
     client::Client,
     meta,
     selector::LabelSelector,
-    status::Status,
     store::{Change, Stored},
 };
 
-/// Keeps pods from becoming ready.
-const NEVER_READY: &str = "sandbox.capstan.dev/never-ready";
-
-/// How many pods are made or deleted in one look, so that what is asked for may change meanwhile: an owner that is not
-/// through is looked at again, as its pods have changed.
-/// Tests get by with fewer.
-/// Source: kube-controller-manager 1.36 `BurstReplicas`, `MaxPodCreateDeletePerSync`.
-const BURST: usize = if cfg!(test) { 10 } else { 500 };
-
-/// The controllers of workloads.
 pub(crate) fn controllers() -> Vec<Arc<dyn Controller>> {
     vec![Arc::new(ControllerManager), Arc::new(Kubelet), Arc::new(RoleAggregation::default())]
 }
@@ -86,19 +71,13 @@ impl Controller for ControllerManager {
             ("apps", "replicasets") | ("batch", "jobs") => {
                 with_owners(client, change, client.object_ref(key).into_iter().collect())
             }
-            ("apps", "controllerrevisions") | ("discovery.k8s.io", "endpointslices") => {
-                with_owners(client, change, Vec::new())
-            }
+            ("discovery.k8s.io", "endpointslices") => with_owners(client, change, Vec::new()),
             ("", "endpoints") => vec![ObjectRef::new("", "Service", &key.namespace, &key.name)],
             _ => Vec::new(),
         }
     }
 
-    fn reconcile<'a>(
-        &'a self,
-        client: &'a Client,
-        object: &'a ObjectRef,
-    ) -> BoxFuture<'a, Result<Next, Status>> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
         Box::pin(async move {
             if object.kind == "PersistentVolumeClaim" {
                 return match client.get(object) {
@@ -118,8 +97,8 @@ impl Controller for ControllerManager {
                 "Service" => endpoints::reconcile(client, &live).await,
                 "Deployment" => deployment::reconcile(client, live).await,
                 "ReplicaSet" => replica_set::reconcile(client, live).await,
-                "DaemonSet" => daemon_set::reconcile(client, live).await,
-                "StatefulSet" => stateful_set::reconcile(client, live).await,
+                "DaemonSet" => sets::reconcile_daemon_set(client, live).await,
+                "StatefulSet" => sets::reconcile_stateful_set(client, live).await,
                 "Job" => job::reconcile(client, live).await,
                 _ => Ok(Next::Wait),
             }

@@ -8,7 +8,8 @@ use std::{net::IpAddr, sync::LazyLock};
 use jiff::civil::Date;
 use regex::Regex;
 
-/// Whether a text is of a format; formats nobody knows are those of every text.
+/// Whether a text is of a format. Formats that no provider uses (ISBNs, colors, versions of UUIDs and the like) are not
+/// checked; nor are those nobody knows.
 pub(super) fn matches(format: &str, text: &str) -> bool {
     match format.replace('-', "").as_str() {
         "datetime" => is_date_time(text),
@@ -23,29 +24,12 @@ pub(super) fn matches(format: &str, text: &str) -> bool {
         "hostname" => {
             text.len() <= 255 && HOSTNAME.is_match(text) && text.split('.').all(|label| label.len() <= 63)
         }
-        "isbn10" => is_isbn10(text),
-        "isbn13" => is_isbn13(text),
-        "isbn" => is_isbn10(text) || is_isbn13(text),
-        "creditcard" => is_credit_card(text),
-        "ssn" => text.len() == 11 && SSN.is_match(text),
-        "bsonobjectid" => text.len() == 24 && text.bytes().all(|c| c.is_ascii_hexdigit()),
         "k8sshortname" => text.len() <= 63 && is_name(text),
         "k8slongname" => text.len() <= 253 && text.split('.').all(is_name),
-        other => expression(other).is_none_or(|regex| regex.is_match(text)),
+        "uuid" => UUID.is_match(text),
+        "byte" => BASE64.is_match(text),
+        _ => true,
     }
-}
-
-fn expression(format: &str) -> Option<&'static Regex> {
-    Some(match format {
-        "uuid" => &UUID,
-        "uuid3" => &UUID3,
-        "uuid4" => &UUID4,
-        "uuid5" => &UUID5,
-        "hexcolor" => &HEX_COLOR,
-        "rgbcolor" => &RGB_COLOR,
-        "byte" => &BASE64,
-        _ => return None,
-    })
 }
 
 macro_rules! expressions {
@@ -57,15 +41,8 @@ macro_rules! expressions {
 expressions! {
     HOSTNAME = r"^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.))+([a-zA-Z\p{L}]){2,63})$";
     UUID = "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$";
-    UUID3 = "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$";
-    UUID4 = "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$";
-    UUID5 = "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$";
-    HEX_COLOR = "^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$";
-    RGB_COLOR = r"^rgb\(\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\s*,\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\s*,\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\s*\)$";
     BASE64 = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$";
-    SSN = "^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$";
     TIME = "^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$";
-    CREDIT_CARD = "^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35[0-9]{3})[0-9]{11})$";
     DURATION = r"^[-+]?(0|(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$";
     LONG_DURATION = r"([0-9]+)\s*([A-Za-zµ]+)";
     EMAIL = r"^[^\s@<>(),:;\\\x22\[\]]+@[^\s@<>(),:;\\\x22]+$";
@@ -165,40 +142,6 @@ fn is_email(text: &str) -> bool {
     EMAIL.is_match(address)
 }
 
-fn isbn_digits(text: &str) -> Vec<u32> {
-    let kept = text.chars().filter(|c| !c.is_whitespace() && *c != '-');
-    kept.map(|c| if c == 'X' { 10 } else { c.to_digit(10).unwrap_or(99) }).collect()
-}
-
-fn is_isbn10(text: &str) -> bool {
-    let digits = isbn_digits(text);
-    let fits = digits.len() == 10 && digits[..9].iter().all(|d| *d < 10) && digits[9] <= 10;
-    fits && digits.iter().zip(1..).map(|(digit, weight)| digit * weight).sum::<u32>() % 11 == 0
-}
-
-fn is_isbn13(text: &str) -> bool {
-    let digits = isbn_digits(text);
-    let fits = digits.len() == 13 && digits.iter().all(|d| *d < 10);
-    fits && digits.iter().zip([1, 3].into_iter().cycle()).map(|(digit, weight)| digit * weight).sum::<u32>()
-        % 10
-        == 0
-}
-
-/// A number of a known issuer whose check digit is right (Luhn).
-fn is_credit_card(text: &str) -> bool {
-    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-    let sum: u32 = digits
-        .bytes()
-        .rev()
-        .zip([1, 2].into_iter().cycle())
-        .map(|(digit, weight)| {
-            let value = u32::from(digit - b'0') * weight;
-            if value > 9 { value - 9 } else { value }
-        })
-        .sum();
-    CREDIT_CARD.is_match(&digits) && sum.is_multiple_of(10)
-}
-
 #[cfg(test)]
 mod tests {
     use super::matches;
@@ -222,15 +165,7 @@ mod tests {
             ("email", "a@b.c", "a.b"),
             ("hostname", "a-b.example.com", "a_b"),
             ("uuid", "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "1"),
-            ("uuid4", "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"),
-            ("isbn10", "0321751043", "0321751044"),
-            ("isbn13", "978-0321751041", "978-0321751042"),
-            ("creditcard", "4220 8554 2622 2389", "4220855426213389"),
-            ("ssn", "123-45-6789", "123456789"),
-            ("hexcolor", "#f00", "#ff"),
-            ("rgbcolor", "rgb(0,31,255)", "rgb(1,349,275)"),
             ("byte", "aGVsbG8=", "???"),
-            ("bsonobjectid", "507f1f77bcf86cd799439011", "507f"),
             ("k8s-short-name", "a-b", "a.b"),
             ("k8s-long-name", "a.b-c", "A"),
         ] {

@@ -112,7 +112,6 @@ enum Shape<'a> {
     /// It may be there. Without a schema (`additionalProperties: true`) values stay, but objects among them lose
     /// their fields; so does the real server.
     Known(Option<Schema<'a>>),
-    /// It goes.
     Unknown,
 }
 

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 use super::set::FieldSet;
 
-/// How a manager wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Operation {
     Apply,
@@ -19,7 +18,6 @@ pub(super) enum Operation {
 pub(super) struct ManagerId {
     /// The name of the manager.
     pub(super) name: Box<str>,
-    /// How it wrote.
     pub(super) operation: Operation,
     /// The version it wrote in; empty for appliers, who have one entry whatever the version.
     pub(super) api_version: Box<str>,
@@ -27,10 +25,8 @@ pub(super) struct ManagerId {
     pub(super) subresource: Box<str>,
 }
 
-/// What is owned.
 #[derive(Clone, Debug)]
 pub(super) struct Owned {
-    /// The fields.
     pub(super) fields: FieldSet,
     /// The version the fields are of.
     pub(super) api_version: Box<str>,

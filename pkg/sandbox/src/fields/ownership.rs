@@ -140,7 +140,6 @@ struct Loss {
     id: ManagerId,
     /// What it owns and now has another value.
     changed: FieldSet,
-    /// What it keeps.
     kept: FieldSet,
 }
 

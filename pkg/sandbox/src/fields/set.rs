@@ -20,7 +20,6 @@ pub(super) struct FieldSet {
 pub(super) struct Entry {
     /// The path that ends here is in the set.
     pub(super) member: bool,
-    /// What is in the set below.
     pub(super) below: FieldSet,
 }
 
@@ -85,7 +84,6 @@ impl FieldSet {
             .is_some_and(|entry| if rest.is_empty() { entry.member } else { entry.below.contains(rest) })
     }
 
-    /// What is in either.
     pub(super) fn union(&self, other: &Self) -> Self {
         let mut out = self.clone();
         out.extend(other);
@@ -104,7 +102,6 @@ impl FieldSet {
         }
     }
 
-    /// What is in both.
     pub(super) fn intersection(&self, other: &Self) -> Self {
         let mut out = Self::default();
         for (element, entry) in &self.entries {

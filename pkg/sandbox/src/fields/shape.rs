@@ -13,7 +13,6 @@ use crate::schema::{Additional, ListType, Node, NodeId, Schema, Schemas, Type};
 pub(super) enum Shape<'a> {
     /// As a schema describes it.
     Described {
-        /// The schema.
         schema: Schema<'a>,
         /// A node around it keeps unknown fields; that goes on as long as nodes are described in place.
         preserve: bool,
@@ -44,7 +43,6 @@ pub(super) enum Choice {
     Map,
 }
 
-/// Which scalars fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scalar {
     Numeric,
@@ -74,7 +72,6 @@ pub(super) enum Relation<'a> {
 /// How an object is merged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Map<'a> {
-    /// As a whole.
     pub(super) atomic: bool,
     node: Option<&'a Node>,
     schema: Option<Schema<'a>>,

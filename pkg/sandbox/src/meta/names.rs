@@ -14,7 +14,7 @@ fn too_long(limit: usize, unit: &str) -> String {
     format!("must be no more than {limit} {unit}")
 }
 
-fn is_dns_label(text: &str) -> bool {
+pub(crate) fn is_dns_label(text: &str) -> bool {
     let inner = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
     !text.is_empty() && text.bytes().all(inner) && !text.starts_with('-') && !text.ends_with('-')
 }

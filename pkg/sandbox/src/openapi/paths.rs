@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Dialect,
     definitions::{GVK, gvk, name_of},
+    reference,
 };
 use crate::{
     builtin,
@@ -40,110 +40,47 @@ const LIST: &[Parameter] = &[
     ("watch", "boolean"),
 ];
 
-/// One verb on an address.
-struct Operation {
-    /// The verb in discovery.
-    verb: &'static str,
-    method: &'static str,
-    /// `x-kubernetes-action`.
-    action: &'static str,
-    /// The first word of the operation's id.
-    word: &'static str,
-    parameters: &'static [Parameter],
-    takes: Takes,
-    gives: Gives,
-}
+/// One verb on an address: the verb in discovery, the method, `x-kubernetes-action`, the first word of its id, its
+/// parameters, the body of the request and that of the answer.
+struct Operation(&'static str, &'static str, &'static str, &'static str, &'static [Parameter], Body, Body);
 
 impl Operation {
     /// `deleteAppsV1CollectionNamespacedDeployment`.
     fn id(&self, target: &Target<'_>) -> String {
-        let collection = if self.verb == "deletecollection" { "Collection" } else { "" };
-        format!("{}{}{collection}{}", self.word, id_of_version(target.resource), target.id)
+        let collection = if self.0 == "deletecollection" { "Collection" } else { "" };
+        format!("{}{}{collection}{}", self.3, id_of_version(target.resource), target.id)
     }
 }
 
-/// The body of a request.
-enum Takes {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Body {
     Nothing,
     Object,
+    List,
     Patch,
     DeleteOptions,
-}
-
-/// The body of an answer.
-enum Gives {
-    Object,
-    List,
     Status,
 }
 
 const COLLECTION: [Operation; 3] = [
-    Operation {
-        verb: "list",
-        method: "get",
-        action: "list",
-        word: "list",
-        parameters: LIST,
-        takes: Takes::Nothing,
-        gives: Gives::List,
-    },
-    Operation {
-        verb: "create",
-        method: "post",
-        action: "post",
-        word: "create",
-        parameters: WRITE,
-        takes: Takes::Object,
-        gives: Gives::Object,
-    },
-    Operation {
-        verb: "deletecollection",
-        method: "delete",
-        action: "deletecollection",
-        word: "delete",
-        parameters: DELETE,
-        takes: Takes::DeleteOptions,
-        gives: Gives::Status,
-    },
+    Operation("list", "get", "list", "list", LIST, Body::Nothing, Body::List),
+    Operation("create", "post", "post", "create", WRITE, Body::Object, Body::Object),
+    Operation(
+        "deletecollection",
+        "delete",
+        "deletecollection",
+        "delete",
+        DELETE,
+        Body::DeleteOptions,
+        Body::Status,
+    ),
 ];
 
 const ITEM: [Operation; 4] = [
-    Operation {
-        verb: "get",
-        method: "get",
-        action: "get",
-        word: "read",
-        parameters: &[],
-        takes: Takes::Nothing,
-        gives: Gives::Object,
-    },
-    Operation {
-        verb: "update",
-        method: "put",
-        action: "put",
-        word: "replace",
-        parameters: WRITE,
-        takes: Takes::Object,
-        gives: Gives::Object,
-    },
-    Operation {
-        verb: "delete",
-        method: "delete",
-        action: "delete",
-        word: "delete",
-        parameters: DELETE,
-        takes: Takes::DeleteOptions,
-        gives: Gives::Status,
-    },
-    Operation {
-        verb: "patch",
-        method: "patch",
-        action: "patch",
-        word: "patch",
-        parameters: PATCH,
-        takes: Takes::Patch,
-        gives: Gives::Object,
-    },
+    Operation("get", "get", "get", "read", &[], Body::Nothing, Body::Object),
+    Operation("update", "put", "put", "replace", WRITE, Body::Object, Body::Object),
+    Operation("delete", "delete", "delete", "delete", DELETE, Body::DeleteOptions, Body::Status),
+    Operation("patch", "patch", "patch", "patch", PATCH, Body::Patch, Body::Object),
 ];
 
 /// What an address is about.
@@ -158,23 +95,11 @@ struct Target<'a> {
     strategic: bool,
 }
 
-/// The paths of a document.
-pub(super) struct Paths {
-    dialect: Dialect,
-    values: Map<String, Value>,
-}
+/// The paths of a document by address.
+#[derive(Default)]
+pub(super) struct Paths(pub(super) Map<String, Value>);
 
 impl Paths {
-    /// None yet.
-    pub(super) fn new(dialect: Dialect) -> Self {
-        Self { dialect, values: Map::new() }
-    }
-
-    /// The paths by address.
-    pub(super) fn into_value(self) -> Value {
-        Value::Object(self.values)
-    }
-
     /// Adds the addresses of a resource.
     pub(super) fn add(&mut self, resource: &ResourceType) {
         let prefix = if resource.group.is_empty() { "api" } else { "apis" };
@@ -240,70 +165,51 @@ impl Paths {
         verbs: &[std::sync::Arc<str>],
         places: &[&str],
     ) {
-        let present =
-            operations.iter().filter(|operation| verbs.iter().any(|verb| &**verb == operation.verb));
-        let made: Vec<_> =
-            present.map(|operation| (operation.method, self.operation(operation, target))).collect();
+        let present = operations.iter().filter(|operation| verbs.iter().any(|verb| &**verb == operation.0));
+        let made: Vec<_> = present.map(|operation| (operation.1, described(operation, target))).collect();
         if made.is_empty() {
             return;
         }
-        let entry = self.values.entry(path).or_insert_with(|| json!({}));
+        let entry = self.0.entry(path).or_insert_with(|| json!({}));
         for (method, operation) in made {
             entry[method] = operation;
         }
-        let places = places.iter().map(|name| self.dialect.parameter(name, "string", "path"));
-        entry["parameters"] = places.chain([self.dialect.parameter("pretty", "string", "query")]).collect();
+        let places = places.iter().map(|name| parameter(name, "string", "path"));
+        entry["parameters"] = places.chain([parameter("pretty", "string", "query")]).collect();
     }
+}
 
-    fn operation(&self, operation: &Operation, target: &Target<'_>) -> Value {
-        let options = format!("{META}.DeleteOptions");
-        let patch = format!("{META}.Patch");
-        let (body, media): (Option<&str>, &[&str]) = match operation.takes {
-            Takes::Nothing => (None, &[]),
-            Takes::Object => (Some(&target.definition), &["*/*"]),
-            Takes::DeleteOptions => (Some(&options), &["*/*"]),
-            Takes::Patch if target.strategic => (Some(&patch), &PATCHES),
-            Takes::Patch => (Some(&patch), &PATCHES[..3]),
-        };
-        let answer = match operation.gives {
-            Gives::Object => target.definition.clone(),
-            Gives::List => format!("{}List", target.definition),
-            Gives::Status => format!("{META}.Status"),
-        };
-        let query = operation.parameters.iter();
-        let mut parameters: Vec<_> =
-            query.map(|(name, kind)| self.dialect.parameter(name, kind, "query")).collect();
-        let mut value = json!({
-            "operationId": operation.id(target),
-            "x-kubernetes-action": operation.action,
-            GVK: target.gvk,
-        });
-        let is_required = matches!(operation.takes, Takes::Object | Takes::Patch);
-        if self.dialect == Dialect::V2 {
-            if let Some(body) = body {
-                let schema = self.dialect.reference(body);
-                parameters
-                    .push(json!({"name": "body", "in": "body", "required": is_required, "schema": schema}));
-                value["consumes"] = media.into();
-            }
-            value["produces"] = json!(["application/json"]);
-            value["responses"] =
-                json!({"200": {"description": "OK", "schema": self.dialect.reference(&answer)}});
-        } else {
-            if let Some(body) = body {
-                let schema = json!({"schema": self.dialect.reference(body)});
-                let content: Map<_, _> =
-                    media.iter().map(|media| ((*media).to_owned(), schema.clone())).collect();
-                value["requestBody"] = json!({"content": content, "required": is_required});
-            }
-            let content = json!({"application/json": {"schema": self.dialect.reference(&answer)}});
-            value["responses"] = json!({"200": {"description": "OK", "content": content}});
-        }
-        if !parameters.is_empty() {
-            value["parameters"] = parameters.into();
-        }
-        value
+fn described(operation: &Operation, target: &Target<'_>) -> Value {
+    let Operation(_, _, action, _, query, takes, gives) = operation;
+    let name = |body: Body| match body {
+        Body::Nothing | Body::Object => target.definition.clone(),
+        Body::List => format!("{}List", target.definition),
+        Body::Patch => format!("{META}.Patch"),
+        Body::DeleteOptions => format!("{META}.DeleteOptions"),
+        Body::Status => format!("{META}.Status"),
+    };
+    let media: &[&str] = match takes {
+        Body::Nothing => &[],
+        Body::Patch if target.strategic => &PATCHES,
+        Body::Patch => &PATCHES[..3],
+        _ => &["*/*"],
+    };
+    let content = json!({"application/json": {"schema": reference(&name(*gives))}});
+    let mut value = json!({
+        "operationId": operation.id(target),
+        "x-kubernetes-action": action,
+        GVK: target.gvk,
+        "responses": {"200": {"description": "OK", "content": content}},
+    });
+    if !media.is_empty() {
+        let schema = json!({"schema": reference(&name(*takes))});
+        let content: Map<_, _> = media.iter().map(|media| ((*media).to_owned(), schema.clone())).collect();
+        value["requestBody"] = json!({"content": content, "required": *takes != Body::DeleteOptions});
     }
+    if !query.is_empty() {
+        value["parameters"] = query.iter().map(|(name, kind)| parameter(name, kind, "query")).collect();
+    }
+    value
 }
 
 /// The forms of a patch; the last is understood for built-in kinds alone.
@@ -314,17 +220,12 @@ const PATCHES: [&str; 4] = [
     "application/strategic-merge-patch+json",
 ];
 
-impl Dialect {
-    fn parameter(self, name: &str, kind: &str, place: &str) -> Value {
-        let mut value = match self {
-            Self::V2 => json!({"name": name, "in": place, "type": kind, "uniqueItems": true}),
-            Self::V3 => json!({"name": name, "in": place, "schema": {"type": kind, "uniqueItems": true}}),
-        };
-        if place == "path" {
-            value["required"] = true.into();
-        }
-        value
+fn parameter(name: &str, kind: &str, place: &str) -> Value {
+    let mut value = json!({"name": name, "in": place, "schema": {"type": kind, "uniqueItems": true}});
+    if place == "path" {
+        value["required"] = true.into();
     }
+    value
 }
 
 /// `AppsV1`, `RbacAuthorizationV1`, `ShopExampleComV1`.

@@ -58,8 +58,6 @@ fn every_document_is_whole_by_itself() {
         let document = v3(&kinds, group, version).unwrap();
         assert_eq!(dangling(&document, &document), Vec::<String>::new(), "{path}");
     }
-    let document = v2(&kinds);
-    assert_eq!(dangling(&document, &document), Vec::<String>::new());
     assert_eq!(v3(&kinds, "apps", "v7"), None);
 }
 
@@ -100,7 +98,7 @@ fn a_patch_takes_field_validation_and_dry_run_and_says_what_it_is_about() {
 }
 
 #[test]
-fn a_custom_kind_is_told_whole_in_version_3_and_without_types_where_they_do_not_fit_in_version_2() {
+fn a_custom_kind_is_described_with_its_whole_schema() {
     let kinds = widgets();
     let document = v3(&kinds, "shop.example.com", "v1").unwrap();
     let widget = &document["components"]["schemas"]["com.example.shop.v1.Widget"];
@@ -109,18 +107,6 @@ fn a_custom_kind_is_told_whole_in_version_3_and_without_types_where_they_do_not_
     assert_eq!(spec["port"]["anyOf"], json!([{"type": "integer"}, {"type": "string"}]));
     assert_eq!(spec["child"]["required"], json!(["kind", "apiVersion"]));
     assert!(widget["properties"]["metadata"]["allOf"][0]["$ref"].is_string());
-    let document = v2(&kinds);
-    let spec = &document["definitions"]["com.example.shop.v1.Widget"]["properties"]["spec"]["properties"];
-    assert_eq!(spec["size"], json!({"type": "integer", "minimum": 1}));
-    assert_eq!(spec["color"], json!({"enum": ["red"]}));
-    assert_eq!(spec["port"], json!({"x-kubernetes-int-or-string": true}));
-}
-
-#[test]
-fn a_custom_kind_of_free_fields_is_just_an_object_in_version_2() {
-    let kinds = kinds(&json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}));
-    let widget = &v2(&kinds)["definitions"]["com.example.shop.v1.Widget"];
-    assert_eq!(widget.as_object().unwrap().keys().collect::<Vec<_>>(), ["type", definitions::GVK]);
 }
 
 #[test]
@@ -131,19 +117,4 @@ fn the_address_of_a_document_changes_with_the_schema_and_with_nothing_else() {
     assert_ne!(url(&before, path), url(&after, path));
     assert_eq!(url(&before, "api/v1"), url(&after, "api/v1"));
     assert_eq!(url(&before, path), url(&widgets(), path));
-}
-
-#[test]
-fn the_protobuf_form_has_definitions_paths_and_extensions() {
-    let bytes = v2_protobuf(&widgets());
-    assert!(bytes.starts_with(b"\x0a\x032.0\x12"));
-    for part in [
-        // NamedSchema: a name, then the schema.
-        &b"\x0a\x1acom.example.shop.v1.Widget\x12"[..],
-        b"/apis/shop.example.com/v1/namespaces/{namespace}/widgets/{name}",
-        // NamedAny: a name, then the value as YAML.
-        b"\x0a\x1cx-kubernetes-patch-merge-key\x12\x08\x12\x06\"name\"",
-    ] {
-        assert!(bytes.windows(part.len()).any(|window| window == part), "{}", part.escape_ascii());
-    }
 }

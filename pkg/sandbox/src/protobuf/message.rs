@@ -41,7 +41,6 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content<'a> {
     /// A whole number of variable length.
@@ -53,7 +52,6 @@ pub(super) enum Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// As bytes.
     pub(super) fn bytes(self) -> Result<&'a [u8], Fault> {
         match self {
             Self::Bytes(bytes) => Ok(bytes),
@@ -61,12 +59,10 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// As text.
     pub(super) fn text(self) -> Result<String, Fault> {
         std::str::from_utf8(self.bytes()?).map(str::to_owned).map_err(|_| Fault::NotText)
     }
 
-    /// As a whole number.
     pub(super) fn integer(self) -> Result<i64, Fault> {
         match self {
             Self::Varint(value) => Ok(value.cast_signed()),
@@ -74,7 +70,6 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// As a number.
     pub(super) fn double(self) -> Result<f64, Fault> {
         match self {
             Self::Fixed(bits) => Ok(f64::from_bits(bits)),

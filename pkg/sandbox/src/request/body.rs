@@ -18,7 +18,6 @@ const LIMIT_BYTES: usize = 3 * 1024 * 1024;
 /// How deep the values of a body may be nested; what serde_json's own reader allows.
 const DEPTH: usize = 128;
 
-/// A decoded body.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     /// What it says; of a key that is there twice, the last.

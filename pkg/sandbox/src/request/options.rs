@@ -61,9 +61,7 @@ pub(crate) struct ListOptions {
     pub(crate) limit: usize,
     /// Where the page before ended.
     pub(crate) continue_token: String,
-    /// Which labels.
     pub(crate) label_selector: String,
-    /// Which fields.
     pub(crate) field_selector: String,
     /// As of which revision; empty is the newest.
     pub(crate) resource_version: String,

@@ -7,7 +7,6 @@ use percent_encoding::percent_decode_str;
 pub(crate) struct ResourcePath {
     /// The API group; empty for core.
     pub(crate) group: String,
-    /// The version.
     pub(crate) version: String,
     /// The namespace; empty for objects of the cluster and for all namespaces.
     pub(crate) namespace: String,
@@ -17,7 +16,6 @@ pub(crate) struct ResourcePath {
     pub(crate) name: String,
     /// Such as `status`; empty for the object itself.
     pub(crate) subresource: String,
-    /// What follows the subresource.
     pub(crate) rest: Vec<String>,
     /// The old form of a watch, with `watch/` before the resource.
     pub(crate) legacy_watch: bool,

@@ -11,7 +11,6 @@ use crate::status::{Details, Status};
 /// What a whole object or list becomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Itself.
     #[default]
     Whole,
     /// A `Table` of this version of `meta.k8s.io`.

@@ -14,10 +14,12 @@ use futures::{
 };
 use http_body::{Frame, SizeHint};
 
-use crate::listener::Cut;
-
 /// Pieces are put together until they are this long: small frames cost more than a copy.
 const FRAME_BYTES: usize = 64 * 1024;
+
+/// The connection is to be cut without an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut;
 
 /// The body of an answer: one text, the pieces of a long list, or a watch that goes on.
 pub struct Body(Content);

@@ -162,9 +162,6 @@ impl Presenter {
     }
 
     /// The text of one stored object, as events of a watch carry it.
-    ///
-    /// # Errors
-    /// As [`Presenter::shaped`].
     pub(crate) fn append(&self, out: &mut Vec<u8>, stored: &Stored) -> Result<(), Status> {
         if self.accepted.form == Form::Whole && object::is_current(&self.resource, stored) {
             out.extend_from_slice(&self.opening);
@@ -249,7 +246,6 @@ fn partial(version: &str, mut object: Value) -> Value {
     })
 }
 
-/// The metadata of a list.
 pub(crate) fn list_metadata(
     revision: Revision,
     continue_token: Option<String>,

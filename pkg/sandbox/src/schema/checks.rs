@@ -78,7 +78,6 @@ impl Checks {
         }
     }
 
-    /// Whether it says nothing.
     pub(super) fn is_empty(&self) -> bool {
         let Self { allowed, all_of, any_of, one_of, rules, .. } = self;
         let lists = allowed.is_empty() && all_of.is_empty() && any_of.is_empty() && one_of.is_empty();

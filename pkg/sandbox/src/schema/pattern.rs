@@ -25,7 +25,6 @@ impl Pattern {
         Self { text: text.into(), compiled: OnceLock::new() }
     }
 
-    /// As it was written.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

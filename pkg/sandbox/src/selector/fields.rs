@@ -25,108 +25,49 @@ struct Term {
 enum Field {
     Name,
     Namespace,
-    /// The first of these JSON pointers that leads to something other than empty text, or else this text.
-    BuiltIn(&'static [&'static str], &'static str),
+    /// A JSON pointer, and the text a missing value counts as.
+    BuiltIn(&'static str, &'static str),
     /// A path in a custom resource.
     Custom(JsonPath),
 }
 
-/// What a kind offers beside its name.
-struct Offer {
-    group: &'static str,
-    plural: &'static str,
-    /// Its namespace, too.
-    namespace: bool,
-    /// The field, where it is read, and what a missing value counts as.
-    fields: &'static [(&'static str, &'static [&'static str], &'static str)],
-}
+/// Fields with the place of their value and the text a missing value counts as.
+type Fields = &'static [(&'static str, &'static str, &'static str)];
 
-const EVENT: &[(&str, &[&str], &str)] = &[
-    ("involvedObject.kind", &["/involvedObject/kind", "/regarding/kind"], ""),
-    ("involvedObject.namespace", &["/involvedObject/namespace", "/regarding/namespace"], ""),
-    ("involvedObject.name", &["/involvedObject/name", "/regarding/name"], ""),
-    ("involvedObject.uid", &["/involvedObject/uid", "/regarding/uid"], ""),
-    ("involvedObject.apiVersion", &["/involvedObject/apiVersion", "/regarding/apiVersion"], ""),
+/// Kinds with a list of their own, as `kind.group`: the field, the place of its value (an empty one is always empty), and
+/// the text a missing value counts as. Source: `AddFieldLabelConversionFunc` in kubernetes 1.36 `pkg/apis/*/v1`, and the
+/// selectable fields of the strategies in `pkg/registry`; Events offer what they share with `events.k8s.io`.
+const KINDS: &[(&str, Fields)] = &[
     (
-        "involvedObject.resourceVersion",
-        &["/involvedObject/resourceVersion", "/regarding/resourceVersion"],
-        "",
+        "pods",
+        &[
+            ("spec.nodeName", "/spec/nodeName", ""),
+            ("spec.host", "/spec/nodeName", ""),
+            ("spec.restartPolicy", "/spec/restartPolicy", ""),
+            ("spec.schedulerName", "/spec/schedulerName", ""),
+            ("spec.serviceAccountName", "/spec/serviceAccountName", ""),
+            ("spec.hostNetwork", "/spec/hostNetwork", "false"),
+            ("status.phase", "/status/phase", ""),
+            ("status.podIP", "/status/podIPs/0/ip", ""),
+            ("status.podIPs", "", ""),
+            ("status.nominatedNodeName", "/status/nominatedNodeName", ""),
+        ],
     ),
-    ("involvedObject.fieldPath", &["/involvedObject/fieldPath", "/regarding/fieldPath"], ""),
-    ("reason", &["/reason"], ""),
-    ("reportingComponent", &["/reportingComponent", "/reportingController"], ""),
-    (
-        "source",
-        &["/source/component", "/deprecatedSource/component", "/reportingComponent", "/reportingController"],
-        "",
-    ),
-    ("type", &["/type"], ""),
+    ("nodes", &[("spec.unschedulable", "/spec/unschedulable", "false")]),
+    ("events", EVENT),
+    ("namespaces", &[("status.phase", "/status/phase", "")]),
+    ("secrets", &[("type", "/type", "")]),
+    ("services", &[("spec.clusterIP", "/spec/clusterIP", ""), ("spec.type", "/spec/type", "")]),
+    ("jobs.batch", &[("status.successful", "/status/succeeded", "0")]),
 ];
 
-/// What `events.k8s.io` calls the fields of [`EVENT`].
-const NEW_EVENT_NAMES: [(&str, &str); 2] =
-    [("regarding.", "involvedObject."), ("reportingController", "reportingComponent")];
-
-/// The kinds with a list of their own. Source: `AddFieldLabelConversionFunc` in kubernetes 1.36 `pkg/apis/*/v1`, and
-/// the selectable fields of the strategies in `pkg/registry`.
-const KINDS: &[Offer] = &[
-    Offer {
-        group: "",
-        plural: "pods",
-        namespace: true,
-        fields: &[
-            ("spec.nodeName", &["/spec/nodeName"], ""),
-            ("spec.host", &["/spec/nodeName"], ""),
-            ("spec.restartPolicy", &["/spec/restartPolicy"], ""),
-            ("spec.schedulerName", &["/spec/schedulerName"], ""),
-            ("spec.serviceAccountName", &["/spec/serviceAccountName"], ""),
-            ("spec.hostNetwork", &["/spec/hostNetwork"], "false"),
-            ("status.phase", &["/status/phase"], ""),
-            ("status.podIP", &["/status/podIPs/0/ip", "/status/podIP"], ""),
-            // Accepted, but always empty in the real server.
-            ("status.podIPs", &[], ""),
-            ("status.nominatedNodeName", &["/status/nominatedNodeName"], ""),
-        ],
-    },
-    Offer {
-        group: "",
-        plural: "nodes",
-        namespace: false,
-        fields: &[("spec.unschedulable", &["/spec/unschedulable"], "false")],
-    },
-    Offer {
-        group: "",
-        plural: "replicationcontrollers",
-        namespace: true,
-        fields: &[("status.replicas", &["/status/replicas"], "0")],
-    },
-    Offer { group: "", plural: "events", namespace: true, fields: EVENT },
-    Offer { group: "events.k8s.io", plural: "events", namespace: true, fields: EVENT },
-    Offer {
-        group: "",
-        plural: "namespaces",
-        namespace: false,
-        fields: &[("status.phase", &["/status/phase"], "")],
-    },
-    Offer { group: "", plural: "secrets", namespace: true, fields: &[("type", &["/type"], "")] },
-    Offer {
-        group: "",
-        plural: "services",
-        namespace: true,
-        fields: &[("spec.clusterIP", &["/spec/clusterIP"], ""), ("spec.type", &["/spec/type"], "")],
-    },
-    Offer {
-        group: "batch",
-        plural: "jobs",
-        namespace: true,
-        fields: &[("status.successful", &["/status/succeeded"], "0")],
-    },
-    Offer {
-        group: "certificates.k8s.io",
-        plural: "certificatesigningrequests",
-        namespace: false,
-        fields: &[("spec.signerName", &["/spec/signerName"], "")],
-    },
+const EVENT: Fields = &[
+    ("involvedObject.kind", "/involvedObject/kind", ""),
+    ("involvedObject.namespace", "/involvedObject/namespace", ""),
+    ("involvedObject.name", "/involvedObject/name", ""),
+    ("involvedObject.uid", "/involvedObject/uid", ""),
+    ("reason", "/reason", ""),
+    ("type", "/type", ""),
 ];
 
 impl FieldSelector {
@@ -154,7 +95,6 @@ impl FieldSelector {
         Ok(Self { terms })
     }
 
-    /// Whether it takes everything.
     pub(crate) fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
@@ -180,9 +120,9 @@ impl FieldSelector {
 impl Field {
     fn is(&self, body: &Value, wanted: &str) -> bool {
         match self {
-            Self::BuiltIn(pointers, missing) => {
-                let found = pointers.iter().filter_map(|pointer| body.pointer(pointer).and_then(scalar));
-                found.into_iter().find(|text| !text.is_empty()).as_deref().unwrap_or(missing) == wanted
+            Self::BuiltIn(pointer, missing) => {
+                let found = body.pointer(pointer).and_then(scalar).filter(|text| !text.is_empty());
+                found.as_deref().unwrap_or(missing) == wanted
             }
             Self::Custom(path) => {
                 let found = path.find(body).and_then(|found| found.first().copied().and_then(scalar));
@@ -273,48 +213,31 @@ fn field(resource: &ResourceType, name: &str) -> Result<Field, String> {
         }
         let offered =
             custom.selectable_fields.iter().find(|path| path.strip_prefix('.').unwrap_or(path) == name);
-        let path = offered.and_then(|path| JsonPath::parse(path).ok());
+        let path = offered.and_then(|path| JsonPath::parse(path));
         return path.map(Field::Custom).ok_or_else(|| format!("field label not supported: {name}"));
     }
-    let offer =
-        KINDS.iter().find(|offer| *offer.group == *resource.group && *offer.plural == *resource.plural);
-    let Some(offer) = offer else {
-        return if name == "metadata.namespace" {
-            Ok(Field::Namespace)
-        } else {
-            Err(format!(
-                "\"{name}\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
-            ))
-        };
+    let kind = if resource.group.is_empty() {
+        resource.plural.to_string()
+    } else {
+        format!("{}.{}", resource.plural, resource.group)
     };
-    if offer.namespace && name == "metadata.namespace" {
+    let offer = KINDS.iter().find(|(name, _)| *name == kind);
+    if name == "metadata.namespace" && !matches!(&*kind, "nodes" | "namespaces") {
         return Ok(Field::Namespace);
     }
-    let found = if offer.group == "events.k8s.io" { new_event_field(name) } else { listed(offer, name) };
-    found.ok_or_else(|| {
-        if offer.plural == "jobs" {
+    let Some((_, fields)) = offer else {
+        return Err(format!(
+            "\"{name}\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+        ));
+    };
+    let found = fields.iter().find(|(field, ..)| *field == name);
+    found.map(|(_, pointer, missing)| Field::BuiltIn(pointer, missing)).ok_or_else(|| {
+        if kind == "jobs.batch" {
             format!("field label \"{name}\" not supported for Job")
         } else {
             format!("field label not supported: {name}")
         }
     })
-}
-
-fn listed(offer: &Offer, name: &str) -> Option<Field> {
-    let (_, pointers, missing) = offer.fields.iter().find(|(field, ..)| *field == name)?;
-    Some(Field::BuiltIn(pointers, missing))
-}
-
-/// `events.k8s.io` offers the same values under its own names, and no `source`.
-fn new_event_field(name: &str) -> Option<Field> {
-    let old = NEW_EVENT_NAMES.iter().find_map(|(new, old)| Some(format!("{old}{}", name.strip_prefix(new)?)));
-    let old = match old {
-        Some(old) => old,
-        None if matches!(name, "reason" | "type") => name.to_owned(),
-        None => return None,
-    };
-    let (_, pointers, missing) = EVENT.iter().find(|(field, ..)| *field == old)?;
-    Some(Field::BuiltIn(pointers, missing))
 }
 
 #[cfg(test)]
@@ -362,8 +285,7 @@ mod tests {
             ("", "nodes", "spec.unschedulable=true", &json!({}), false),
             ("batch", "jobs", "status.successful=0", &json!({}), true),
             ("", "secrets", "type=Opaque", &json!({"type": "Opaque"}), true),
-            ("", "events", "involvedObject.kind=Pod,source=me", &event, true),
-            ("events.k8s.io", "events", "regarding.kind=Pod,reportingController=me", &event, true),
+            ("", "events", "involvedObject.kind=Pod,reason=", &event, true),
         ] {
             assert_eq!(
                 takes(selector, &resource(group, plural, None), body),
@@ -422,8 +344,5 @@ mod tests {
         }
         let status = FieldSelector::parse("zzz=1", &resource("batch", "jobs", None)).unwrap_err();
         assert_eq!(status.message, "field label \"zzz\" not supported for Job");
-        let status =
-            FieldSelector::parse("source=1", &resource("events.k8s.io", "events", None)).unwrap_err();
-        assert_eq!(status.message, "field label not supported: source");
     }
 }

@@ -75,12 +75,10 @@ impl LabelSelector {
         Self { requirements: equalities(labels), nothing: false }
     }
 
-    /// Whether it takes everything.
     pub(crate) fn is_empty(&self) -> bool {
         self.requirements.is_empty() && !self.nothing
     }
 
-    /// Whether these labels match.
     pub(crate) fn matches(&self, labels: &[(Box<str>, Box<str>)]) -> bool {
         self.matches_with(|key| labels.iter().find(|(name, _)| **name == *key).map(|(_, value)| &**value))
     }

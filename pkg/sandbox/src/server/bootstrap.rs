@@ -7,9 +7,6 @@ use crate::{client::Client, controllers::ObjectRef, discovery, meta, status::Sta
 const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
 /// Makes what is not there yet: namespaces, the Service of the server, roles, priority classes.
-///
-/// # Errors
-/// When the store takes no writes.
 pub(super) async fn bootstrap(client: &Client) -> Result<(), Status> {
     for object in objects() {
         let text = |name: &str| object[name].as_str().unwrap_or_default().to_owned();

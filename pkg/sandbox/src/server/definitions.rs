@@ -1,7 +1,4 @@
-//! Custom resource definitions at work: they are accepted, served, and cleaned up when they go.
-//!
-//! In the real server controllers do this some milliseconds after a definition was written; here it is done before the
-//! write is answered, in writes of their own, so that the history is the same.
+//! The definitions of custom resources that are served.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,19 +7,8 @@ use std::{
 
 use serde_json::Value;
 
-use super::Server;
-use crate::{
-    crd,
-    kinds::ResourceType,
-    meta,
-    request::options::DeleteOptions,
-    status::Status,
-    store::{CommitError, Expected, Key, ListOptions, ResourceName, Scope, Stored},
-    verbs::{Call, delete, managed, object},
-};
+use crate::kinds::ResourceType;
 
-const GROUP: &str = "apiextensions.k8s.io";
-const PLURAL: &str = "customresourcedefinitions";
 /// Holds a definition until its objects are gone.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
@@ -31,23 +17,22 @@ pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 pub(crate) struct Definitions {
     /// Held while a definition settles. Nothing waits under it: whoever wrote a definition sees it settled, or is gone
     /// before it began.
-    settling: Mutex<()>,
+    pub(crate) settling: Mutex<()>,
     /// By the names of definitions.
-    served: Mutex<BTreeMap<String, Served>>,
+    pub(crate) served: Mutex<BTreeMap<String, Served>>,
     /// Those that wait for their objects to go.
     going: Mutex<BTreeSet<String>>,
 }
 
-/// What a definition serves.
 #[derive(Debug)]
-struct Served {
+pub(crate) struct Served {
     /// What that was made from.
-    origin: Origin,
-    resources: Vec<Arc<ResourceType>>,
+    pub(crate) origin: Origin,
+    pub(crate) resources: Vec<Arc<ResourceType>>,
 }
 
 impl Definitions {
-    fn set_going(&self, name: &str, going: bool) {
+    pub(crate) fn set_going(&self, name: &str, going: bool) {
         let mut names = self.going.lock().unwrap_or_else(PoisonError::into_inner);
         if going {
             names.insert(name.to_owned());
@@ -64,212 +49,9 @@ impl Definitions {
 
 /// What of a definition decides what it serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Origin {
-    uid: String,
-    generation: i64,
+pub(crate) struct Origin {
+    pub(crate) uid: String,
+    pub(crate) generation: i64,
     /// Accepted names can be another than those the spec asks for.
-    accepted: Value,
-}
-
-fn resource_name() -> ResourceName {
-    ResourceName { group: GROUP.into(), plural: PLURAL.into() }
-}
-
-fn key(name: &str) -> Key {
-    Key { resource: resource_name(), namespace: "".into(), name: name.into() }
-}
-
-fn resource(server: &Server) -> Option<Arc<ResourceType>> {
-    server.kinds().find(GROUP, "v1", PLURAL).cloned()
-}
-
-fn all(server: &Server) -> Vec<Arc<Stored>> {
-    let scope = Scope { resource: resource_name(), namespace: None };
-    server.store.list(&scope, ListOptions::default()).map(|page| page.items).unwrap_or_default()
-}
-
-/// Serves what the store has definitions for, and goes on with what a process that was killed left half done.
-///
-/// # Errors
-/// When the store takes no writes.
-pub(super) fn load(server: &Server) -> Result<(), Status> {
-    let Some(resource) = resource(server) else { return Ok(()) };
-    let definitions: Vec<Value> = all(server).iter().map(|stored| object::read(&resource, stored)).collect();
-    for definition in definitions.iter().filter(|definition| meta::is_deleting(definition)) {
-        server.definitions.set_going(meta::name(definition), true);
-    }
-    serve(server, &definitions, &[]);
-    definitions.iter().try_for_each(|definition| settle(server, meta::name(definition)))
-}
-
-/// Serves these definitions, and no more the ones of these names. Definitions that did not change are left as they are.
-fn serve(server: &Server, definitions: &[Value], gone: &[&str]) {
-    let custom = {
-        let mut served = server.definitions.served.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut changed = false;
-        for name in gone {
-            changed |= served.remove(*name).is_some();
-        }
-        for definition in definitions {
-            let origin = Origin {
-                uid: meta::uid(definition).to_owned(),
-                generation: meta::generation(definition),
-                accepted: definition["status"]["acceptedNames"].clone(),
-            };
-            let name = meta::name(definition);
-            let established =
-                has_condition(definition, "Established") || has_condition(definition, "NamesAccepted");
-            if !established {
-                changed |= served.remove(name).is_some();
-            } else if served.get(name).is_none_or(|known| known.origin != origin) {
-                served.insert(name.to_owned(), Served { origin, resources: crd::resources(definition) });
-                changed = true;
-            }
-        }
-        if !changed {
-            return;
-        }
-        served.values().flat_map(|served| served.resources.iter().cloned()).collect()
-    };
-    server.serve(custom);
-}
-
-fn has_condition(definition: &Value, kind: &str) -> bool {
-    let conditions = definition["status"]["conditions"].as_array().into_iter().flatten();
-    conditions.into_iter().any(|condition| condition["type"] == kind && condition["status"] == "True")
-}
-
-/// Brings a definition that was just written, or whose last object may be gone, to where it belongs.
-///
-/// # Errors
-/// When the store takes no writes.
-pub(crate) fn settle(server: &Server, name: &str) -> Result<(), Status> {
-    let Some(resource) = resource(server) else { return Ok(()) };
-    let _turn = server.definitions.settling.lock().unwrap_or_else(PoisonError::into_inner);
-    loop {
-        let Some(stored) = server.store.get(&key(name)) else {
-            server.definitions.set_going(name, false);
-            serve(server, &[], &[name]);
-            return Ok(());
-        };
-        let definition = object::read(&resource, &stored);
-        let settled = if meta::is_deleting(&definition) {
-            server.definitions.set_going(name, true);
-            clean_up(server, &resource, &stored, definition)?
-        } else {
-            accept(server, &resource, &stored, definition)?
-        };
-        if settled {
-            return Ok(());
-        }
-    }
-}
-
-/// Writes the status of a definition and serves it. Returns whether nobody else wrote meanwhile.
-fn accept(
-    server: &Server,
-    resource: &Arc<ResourceType>,
-    stored: &Stored,
-    definition: Value,
-) -> Result<bool, Status> {
-    // The names of definitions end with their group.
-    let group = definition["spec"]["group"].as_str().unwrap_or_default();
-    let end = format!(".{group}");
-    let mut others: Vec<Arc<Stored>> = all(server);
-    others.retain(|other| other.key != stored.key && other.key.name.ends_with(&end));
-    others.sort_by_key(|other| other.revision);
-    // Definitions are large, and only the names they have count here.
-    let others: Vec<Value> = others.iter().map(|other| object::read_status(other)).collect();
-    let status = crd::status(&definition, &others, &server.clock.now());
-    if definition["status"] == status {
-        serve(server, &[definition], &[]);
-        return Ok(true);
-    }
-    let mut new = definition.clone();
-    new["status"] = status;
-    let call = status_call(server, resource, stored);
-    managed::track(&call, Some(&definition), &mut new);
-    if !commit(server, resource, stored, &new)? {
-        return Ok(false);
-    }
-    serve(server, &[new], &[]);
-    Ok(true)
-}
-
-fn status_call<'a>(server: &'a Server, resource: &Arc<ResourceType>, stored: &'a Stored) -> Call<'a> {
-    let mut call = Call::new(server, server.kinds(), Arc::clone(resource));
-    call.name = &stored.key.name;
-    call.subresource = "status";
-    call.manager = "apiserver";
-    call
-}
-
-fn commit(server: &Server, resource: &ResourceType, stored: &Stored, new: &Value) -> Result<bool, Status> {
-    let pending = object::Pending::new(resource, new)?;
-    took_place(server.store.commit_with(&stored.key, Expected::At(stored.revision), |at| pending.at(at)))
-}
-
-/// Whether a commit took place; not when somebody else was faster.
-fn took_place(commit: Result<Arc<Stored>, CommitError>) -> Result<bool, Status> {
-    match commit {
-        Ok(_) => Ok(true),
-        Err(CommitError::Changed(_) | CommitError::Gone | CommitError::Exists(_)) => Ok(false),
-        Err(CommitError::Journal(error)) => {
-            Err(Status::internal(&format!("the data directory did not take the change: {error}")))
-        }
-    }
-}
-
-/// Deletes the objects of a definition on its way out, and lets it go when none is left. Returns whether nobody else
-/// wrote meanwhile.
-fn clean_up(
-    server: &Server,
-    resource: &Arc<ResourceType>,
-    stored: &Stored,
-    definition: Value,
-) -> Result<bool, Status> {
-    if !meta::finalizers(&definition).any(|finalizer| finalizer == CLEANUP) {
-        return Ok(true);
-    }
-    if delete_objects(server, &definition)? > 0 {
-        return Ok(true);
-    }
-    let mut last = definition;
-    let finalizers: Vec<String> =
-        meta::finalizers(&last).filter(|finalizer| *finalizer != CLEANUP).map(str::to_owned).collect();
-    let held = !finalizers.is_empty();
-    meta::set_finalizers(&mut last, finalizers);
-    if held {
-        return commit(server, resource, stored, &last);
-    }
-    let pending = object::Pending::new(resource, &last)?;
-    if !took_place(server.store.delete(&stored.key, stored.revision, |at| pending.at(at)))? {
-        return Ok(false);
-    }
-    server.definitions.set_going(&stored.key.name, false);
-    serve(server, &[], &[&*stored.key.name]);
-    Ok(true)
-}
-
-/// Returns how many objects stay for their finalizers.
-fn delete_objects(server: &Server, definition: &Value) -> Result<usize, Status> {
-    let text = |name: &str| definition["spec"][name].as_str().unwrap_or_default();
-    let plural = definition["spec"]["names"]["plural"].as_str().unwrap_or_default();
-    let kinds = server.kinds();
-    let served = kinds.resources().iter().find(|r| &*r.group == text("group") && &*r.plural == plural);
-    let Some(instances) = served.filter(|r| r.custom.is_some()) else { return Ok(0) };
-    let scope = Scope { resource: crate::verbs::resource_name(instances), namespace: None };
-    let page = server.store.list(&scope, ListOptions::default());
-    let mut left = 0;
-    for item in page.map(|page| page.items).unwrap_or_default() {
-        let mut call = Call::new(server, Arc::clone(&kinds), Arc::clone(instances));
-        (call.namespace, call.name) = (&item.key.namespace, &item.key.name);
-        match delete::quietly(&call, &DeleteOptions::default()) {
-            Ok(delete::Deleted::Gone(_)) => {}
-            Ok(delete::Deleted::Pending(_)) => left += 1,
-            Err(status) if status.code == 404 => {}
-            Err(status) => return Err(status),
-        }
-    }
-    Ok(left)
+    pub(crate) accepted: Value,
 }

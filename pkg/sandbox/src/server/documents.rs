@@ -5,17 +5,11 @@ use serde_json::{Value, json};
 
 use super::Server;
 use crate::{
-    discovery, openapi,
+    builtin, discovery, openapi,
     request::Query,
     respond::{self, Accepted, Body},
     status::Status,
 };
-
-/// What kubectl asks of `/openapi/v2`: the older name, which is no media type, is answered under the newer one.
-const OPENAPI_V2_PROTOBUF: [&str; 2] = [
-    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
-    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
-];
 
 /// Answers at an address that is no resource.
 pub(super) fn answer(server: &Server, parts: &Parts, query: &Query) -> Response<Body> {
@@ -34,10 +28,6 @@ pub(super) fn answer(server: &Server, parts: &Parts, query: &Query) -> Response<
             respond::text(200, "ok")
         }
         ["metrics"] => respond::text(200, metrics(server)),
-        ["openapi", "v2"] if wants_protobuf(accept) => {
-            let document = openapi::v2_protobuf(&server.kinds());
-            respond::response(200, OPENAPI_V2_PROTOBUF[0], Body::from(bytes::Bytes::from(document)))
-        }
         _ => match Accepted::read(accept, query.flag("pretty"), false) {
             Ok(accepted) => document(server, &segments, &accepted, parts),
             // What is no resource is JSON for everybody.
@@ -57,10 +47,6 @@ fn takes_get_alone(server: &Server, segments: &[&str]) -> bool {
     let kinds = server.kinds();
     let mut of_group = kinds.resources().iter().filter(|r| &*r.group == group && r.custom.is_none());
     of_group.any(|resource| &*resource.version == *version)
-}
-
-fn wants_protobuf(accept: &str) -> bool {
-    OPENAPI_V2_PROTOBUF.iter().any(|name| accept.contains(name))
 }
 
 fn document(server: &Server, segments: &[&str], accepted: &Accepted, parts: &Parts) -> Response<Body> {
@@ -89,7 +75,6 @@ fn document(server: &Server, segments: &[&str], accepted: &Accepted, parts: &Par
             }
             None => None,
         },
-        ["openapi", "v2"] => Some(openapi::v2(&kinds)),
         ["openapi", "v3"] => Some(openapi::v3_index(&kinds)),
         ["openapi", "v3", "api", version] => openapi::v3(&kinds, "", version),
         ["openapi", "v3", "apis", group, version] => openapi::v3(&kinds, group, version),
@@ -122,17 +107,18 @@ fn is_built_in(server: &Server, group: &str) -> bool {
 
 /// The release whose behaviour this server has.
 fn version() -> Value {
+    let (version, minor, build_date) = builtin::RELEASE;
     json!({
         "major": "1",
-        "minor": "36",
+        "minor": minor.to_string(),
         "emulationMajor": "1",
-        "emulationMinor": "36",
+        "emulationMinor": minor.to_string(),
         "minCompatibilityMajor": "1",
-        "minCompatibilityMinor": "35",
-        "gitVersion": "v1.36.3",
+        "minCompatibilityMinor": (minor - 1).to_string(),
+        "gitVersion": version,
         "gitCommit": "0000000000000000000000000000000000000000",
         "gitTreeState": "clean",
-        "buildDate": "2026-07-22T18:07:38Z",
+        "buildDate": build_date,
         "goVersion": "go1.26.8",
         "compiler": "gc",
         "platform": "linux/amd64",
@@ -140,12 +126,11 @@ fn version() -> Value {
 }
 
 fn addresses(server: &Server) -> Value {
-    let mut paths: Vec<String> =
-        ["/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3"]
-            .into_iter()
-            .chain(["/readyz", "/version"])
-            .map(str::to_owned)
-            .collect();
+    let mut paths: Vec<String> = ["/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v3"]
+        .into_iter()
+        .chain(["/readyz", "/version"])
+        .map(str::to_owned)
+        .collect();
     for resource in server.kinds().resources() {
         if resource.group.is_empty() {
             paths.push(format!("/api/{}", resource.version));
@@ -169,20 +154,4 @@ fn metrics(server: &Server) -> String {
         let _ = writeln!(text, "apiserver_storage_objects{{resource=\"{name}\"}} {count}");
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kubectl_gets_protobuf_under_either_name() {
-        for name in ["spec.v2@v1.0", "spec.v2.v1.0"] {
-            assert!(
-                wants_protobuf(&format!("application/com.github.proto-openapi.{name}+protobuf")),
-                "{name}"
-            );
-        }
-        assert!(!wants_protobuf("application/json"));
-    }
 }

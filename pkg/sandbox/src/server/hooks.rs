@@ -23,7 +23,6 @@ pub(super) enum Verdict {
 /// What follows a request that took effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// Its answer.
     Answer,
     /// A watch breaks off after its first event; everything else is answered.
     BreakOff,

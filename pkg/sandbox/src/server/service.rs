@@ -17,9 +17,8 @@ use super::{
 };
 use crate::{
     audit,
-    listener::Cut,
     request::{Query, RequestInfo, ResourcePath, Unroutable, Verb, body, route},
-    respond::{self, Accepted, Body, Presenter},
+    respond::{self, Accepted, Body, Cut, Presenter},
     status::Status,
     verbs::{
         answer::Answer,

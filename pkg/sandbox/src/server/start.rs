@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use tokio::runtime::{Handle, TryCurrentError};
 
-use super::{Sandbox, Server};
+use super::{Server, bootstrap};
 use crate::{
+    audit::Audit,
+    client::Client,
     clock::Clock,
-    controllers::runner::Running,
+    controllers::{self, runner::Running},
+    faults::Faults,
     options::Options,
     status::Status,
     store::{DirectoryOptions, JournalReport, OpenError, Revision, Store},
+    verbs::{definitions, webhooks},
 };
 
 /// Why a sandbox did not start.
@@ -25,6 +29,40 @@ pub enum StartError {
     /// There is no Tokio runtime for its controllers.
     #[error("cannot run controllers")]
     Runtime(#[from] TryCurrentError),
+}
+
+/// A Kubernetes API server in memory, with the controllers a cluster cannot do without. Clones are the same server; it
+/// ends with the last of them, and its data directory is free for the next one.
+///
+/// It is a `tower` service: `kube::Client::new(sandbox, "default")` talks to it without a wire.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    pub(super) server: Arc<Server>,
+    controllers: Arc<Running>,
+}
+
+impl Sandbox {
+    /// The log of requests.
+    pub fn audit(&self) -> &Audit {
+        &self.server.audit
+    }
+
+    /// The trouble there is; it may be changed at any time.
+    pub fn faults(&self) -> &Faults {
+        &self.server.faults
+    }
+
+    #[cfg(test)]
+    /// A client without a wire that writes under this name.
+    pub(crate) fn client(&self, manager: &str) -> Client {
+        Client::new(Arc::clone(&self.server), manager)
+    }
+
+    /// What is stored, for tests that look at how it came to be.
+    #[cfg(test)]
+    pub(crate) fn store(&self) -> &Store {
+        &self.server.store
+    }
 }
 
 impl Sandbox {
@@ -46,14 +84,17 @@ impl Sandbox {
         let store = match &options.data_dir {
             None => Store::in_memory(options.history),
             Some(directory) => {
-                let how = DirectoryOptions { history: options.history, sync: false, owner: options.process };
+                let how = DirectoryOptions { history: options.history, owner: options.process };
                 Store::open(directory, &how)?
             }
         };
-        let server = Arc::new(Server::new(store, clock, &options));
-        server.begin().await.map_err(|status: Status| StartError::Bootstrap(status.message))?;
-        let client = crate::client::Client::new(Arc::clone(&server), "sandbox");
-        let running = Running::start(client, Arc::clone(&server.store), options.controllers.controllers());
+        let audit = Audit::keeping(options.audited);
+        let faults = Faults::new(options.faults.clone());
+        let server = Arc::new(Server::new(store, clock, audit, faults, options.service_webhooks));
+        begin(&server).await.map_err(|status: Status| StartError::Bootstrap(status.message))?;
+        let client = Client::new(Arc::clone(&server), "sandbox");
+        let running =
+            Running::start(client, Arc::clone(&server.store), controllers::controllers(&options.controllers));
         Ok(Self { server, controllers: Arc::new(running) })
     }
 
@@ -101,4 +142,13 @@ impl Sandbox {
     pub fn journal_report(&self) -> Option<JournalReport> {
         self.server.store.journal_report()
     }
+}
+
+/// Takes up what is stored, and makes what every cluster has when it is not there.
+async fn begin(server: &Arc<Server>) -> Result<(), Status> {
+    definitions::load(server)?;
+    bootstrap::bootstrap(&Client::new(Arc::clone(server), "apiserver")).await?;
+    // A webhook that does not answer must not keep the server from starting.
+    webhooks::load(server);
+    Ok(())
 }

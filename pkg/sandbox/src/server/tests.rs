@@ -3,6 +3,7 @@
 mod controllers;
 mod custom;
 mod faults;
+mod fidelity;
 mod limits;
 mod restart;
 mod tls;
@@ -14,7 +15,10 @@ use serde_json::{Value, json};
 use tower_service::Service as _;
 
 use super::Sandbox;
-use crate::{Fault, Options, Switches, listener::Cut, respond::Body};
+use crate::{
+    Fault, Options, Switches,
+    respond::{Body, Cut},
+};
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

@@ -6,14 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// A history that lets clients miss some minutes of a busy server.
+pub(crate) const DEFAULT_HISTORY: usize = 10_000;
+
 /// How a data directory is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DirectoryOptions {
     /// How many changes are kept in memory, see [`Store::in_memory`](super::Store::in_memory).
     pub history: usize,
-    /// Waits after each change until the disk has it. Without it, changes survive the end of the process however it
-    /// ends, but the latest may be lost with the machine.
-    pub sync: bool,
     /// The number of this process, told to others that want the directory.
     pub owner: Option<u32>,
 }
@@ -75,7 +75,7 @@ pub(super) struct Directory {
 
 impl Default for DirectoryOptions {
     fn default() -> Self {
-        Self { history: super::DEFAULT_HISTORY, sync: false, owner: None }
+        Self { history: DEFAULT_HISTORY, owner: None }
     }
 }
 
@@ -151,15 +151,6 @@ impl Directory {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Waits until the disk knows the names of the files.
-    ///
-    /// # Errors
-    /// When the disk fails.
-    pub(super) fn sync(&self) -> io::Result<()> {
-        // Elsewhere a directory is no file to be opened.
-        if cfg!(unix) { File::open(&self.path)?.sync_all() } else { Ok(()) }
     }
 
     fn new_journal(&self) -> PathBuf {

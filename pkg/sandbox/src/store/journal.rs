@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A change is one write at the end of the file, done before anybody can see the change. What was written is safe when
-//! the process is killed; against a power cut there is [`DirectoryOptions::sync`]. When a write fails, the file is cut
-//! back to the last record. When the journal is much longer than what lives, it is replaced by one that starts from
+//! the process is killed; a power cut may take the latest changes. When a write fails, the file is cut back to the last
+//! record. When the journal is much longer than what lives, it is replaced by one that starts from
 //! the state of now; the history before that is known in memory only.
 
 use std::{
@@ -39,13 +39,10 @@ const KEPT_BUFFER: usize = 64 << 10;
 pub(super) struct Journal {
     directory: Directory,
     medium: Box<dyn Medium>,
-    sync: bool,
     /// Where the last sound record ends.
     end: u64,
     /// Something may stand behind the end: a write failed, and so did the cut.
     is_ragged: bool,
-    /// The disk may not know that this file is the journal now.
-    is_unnamed: bool,
     /// The records of the live objects, in bytes.
     live: u64,
     /// No replacement before the journal is this long: the last one failed.
@@ -79,10 +76,7 @@ pub struct CutOff {
 pub(super) trait Medium: fmt::Debug + Send {
     /// Writes at the end.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Cuts to a size.
     fn cut(&mut self, size: u64) -> io::Result<()>;
-    /// Waits for the disk.
-    fn sync(&mut self) -> io::Result<()>;
 }
 
 impl Medium for File {
@@ -93,10 +87,6 @@ impl Medium for File {
     fn cut(&mut self, size: u64) -> io::Result<()> {
         self.set_len(size)?;
         self.seek(SeekFrom::Start(size)).map(drop)
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        self.sync_data()
     }
 }
 
@@ -121,17 +111,12 @@ impl Journal {
             Err(error) => return Err(OpenError::io("open", &journal)(error)),
         };
         directory.clean()?;
-        if options.sync {
-            directory.sync().map_err(OpenError::io("write", path))?;
-        }
         let live = live_bytes(&state.snapshot().1);
         let journal = Self {
             directory,
             medium: Box::new(file),
-            sync: options.sync,
             end,
             is_ragged: false,
-            is_unnamed: false,
             live,
             not_before: 0,
             buffer: Vec::new(),
@@ -155,14 +140,7 @@ impl Journal {
             self.medium.cut(self.end)?;
             self.is_ragged = false;
         }
-        if self.sync && self.is_unnamed {
-            // With the name the old file would come back, without this change.
-            self.directory.sync()?;
-            self.is_unnamed = false;
-        }
-        let written = self.medium.append(&self.buffer);
-        let written = if self.sync { written.and_then(|()| self.medium.sync()) } else { written };
-        if let Err(error) = written {
+        if let Err(error) = self.medium.append(&self.buffer) {
             self.is_ragged = self.medium.cut(self.end).is_err();
             return Err(error);
         }
@@ -189,15 +167,8 @@ impl Journal {
             end = file.stream_position()?;
             Ok(())
         });
-        let replaced = replaced.and_then(|file| {
-            (self.medium, self.end, self.is_ragged) = (Box::new(file), end, false);
-            self.is_unnamed = self.sync;
-            if self.sync {
-                self.directory.sync()?;
-                self.is_unnamed = false;
-            }
-            Ok(())
-        });
+        let replaced =
+            replaced.map(|file| (self.medium, self.end, self.is_ragged) = (Box::new(file), end, false));
         self.report.failed_replacement = replaced.as_ref().err().map(ToString::to_string);
         self.not_before = if replaced.is_ok() { 0 } else { self.end * 2 };
     }

@@ -38,23 +38,19 @@ const OBJECT: u8 = 2;
 const PUT: u8 = 3;
 const DELETE: u8 = 4;
 
-/// One record, read.
 #[derive(Debug)]
 pub(super) enum Record {
     /// The revision and the number of objects the journal starts from.
     Start(Revision, u64),
-    /// One of these objects.
     Object(Stored),
     /// An object was created or replaced.
     Put(Stored),
-    /// An object was deleted.
     Delete(Stored),
 }
 
 /// What comes next in a journal.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// A sound record.
     Record(Record),
     /// Nothing: the last record was whole.
     End,
@@ -76,9 +72,6 @@ pub(super) struct Records<R> {
 }
 
 /// Appends a start to a buffer.
-///
-/// # Errors
-/// As [`change`].
 pub(super) fn start(buffer: &mut Vec<u8>, revision: Revision, objects: u64) -> io::Result<()> {
     frame(buffer, |payload| {
         payload.push(START);
@@ -89,9 +82,6 @@ pub(super) fn start(buffer: &mut Vec<u8>, revision: Revision, objects: u64) -> i
 }
 
 /// Appends an object of the start to a buffer.
-///
-/// # Errors
-/// As [`change`].
 pub(super) fn object(buffer: &mut Vec<u8>, object: &Stored) -> io::Result<()> {
     frame(buffer, |payload| write_object(payload, OBJECT, object))
 }

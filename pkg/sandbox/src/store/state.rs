@@ -54,7 +54,6 @@ struct Resource {
 /// The objects of a resource at one revision, apart from what happens to them now.
 #[derive(Debug)]
 pub(super) struct View {
-    /// As they are now.
     objects: Objects,
     /// What happened since, to be undone.
     later: Vec<Change>,

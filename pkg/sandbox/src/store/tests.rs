@@ -6,6 +6,8 @@ mod watching;
 
 use std::{sync::atomic::AtomicU64, thread};
 
+use std::num::NonZeroUsize;
+
 use super::*;
 
 impl Key {

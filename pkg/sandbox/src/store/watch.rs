@@ -23,7 +23,6 @@ pub(crate) enum WatchEnd {
     /// It was too slow: changes it has not read are no longer kept.
     #[error(transparent)]
     Expired(#[from] Expired),
-    /// The store was closed.
     #[error("the store was closed")]
     Closed,
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{NAME, age, definition, view::View};
+use super::{age, definition, view::View};
 use crate::{
     jsonpath::JsonPath,
     kinds::{CustomResource, PrinterColumn},
@@ -24,7 +24,7 @@ impl<'a> Columns<'a> {
             asked.push(Cow::Owned(age_column()));
         }
         let readable = asked.into_iter().map_while(|column| {
-            let path = JsonPath::parse(&column.json_path).ok()?;
+            let path = JsonPath::parse(&column.json_path)?;
             Some((column, path))
         });
         Self { columns: readable.collect() }
@@ -42,7 +42,7 @@ impl<'a> Columns<'a> {
             };
             definition(&column.name, &column.kind, &column.format, description, column.priority)
         });
-        [NAME.definition()].into_iter().chain(others).collect()
+        [definition("Name", "string", "name", "", 0)].into_iter().chain(others).collect()
     }
 
     pub(super) fn cells(&self, view: View<'_>) -> Vec<Value> {
@@ -50,7 +50,7 @@ impl<'a> Columns<'a> {
             let found = path.find(view.object).and_then(|found| found.first().copied());
             found.map_or(Value::Null, |value| cell(&column.kind, value, view.now))
         });
-        [view.name()].into_iter().chain(others).collect()
+        [view.str("/metadata/name").into()].into_iter().chain(others).collect()
     }
 }
 

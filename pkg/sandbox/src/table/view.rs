@@ -82,26 +82,6 @@ impl<'a> View<'a> {
         age::since(self.str(path), self.now)
     }
 
-    /// The cell of its name.
-    pub(super) fn name(self) -> Value {
-        self.str("/metadata/name").into()
-    }
-
-    /// The cell of its age.
-    pub(super) fn age(self) -> Value {
-        self.since("/metadata/creationTimestamp").into()
-    }
-
-    /// A cell of text.
-    pub(super) fn text(self, path: &str) -> Value {
-        self.str(path).into()
-    }
-
-    /// A cell of a number.
-    pub(super) fn int(self, path: &str) -> Value {
-        self.number(path).into()
-    }
-
     /// A scalar as text: for what may be a number or text.
     pub(super) fn scalar(self, path: &str) -> Option<String> {
         match self.get(path)? {
@@ -110,13 +90,4 @@ impl<'a> View<'a> {
             _ => None,
         }
     }
-}
-
-/// The first `limit` texts with commas, and how many more there are; `<unset>` when there are none.
-pub(super) fn first(texts: &[String], limit: usize) -> String {
-    if texts.len() > limit {
-        return format!("{} + {} more...", texts[..limit].join(","), texts.len() - limit);
-    }
-    let all = texts.join(",");
-    if all.is_empty() { UNSET.to_owned() } else { all }
 }

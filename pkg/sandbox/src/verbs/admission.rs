@@ -20,9 +20,6 @@ pub(crate) use crate::admission::Operation;
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 /// The first round: an object may be changed before it is checked. `old` is what is stored, absent at a creation.
-///
-/// # Errors
-/// When somebody refuses.
 pub(crate) async fn mutate(
     call: &Call<'_>,
     operation: Operation,
@@ -33,7 +30,7 @@ pub(crate) async fn mutate(
         definition_takes_objects(call, meta::name(&object))?;
         namespace_takes_objects(call, meta::name(&object))?;
     }
-    let webhooks = call.server.webhooks.current();
+    let webhooks = call.server.webhooks();
     if webhooks.mutating().is_empty() {
         return Ok(object);
     }
@@ -42,16 +39,13 @@ pub(crate) async fn mutate(
 }
 
 /// The second round: an object as it would be stored may be refused.
-///
-/// # Errors
-/// When somebody refuses.
 pub(crate) async fn validate(
     call: &Call<'_>,
     operation: Operation,
     old: Option<&Value>,
     object: &Value,
 ) -> Result<(), Status> {
-    let webhooks = call.server.webhooks.current();
+    let webhooks = call.server.webhooks();
     if webhooks.validating().is_empty() {
         return Ok(());
     }
@@ -59,12 +53,9 @@ pub(crate) async fn validate(
 }
 
 /// Both rounds before a deletion.
-///
-/// # Errors
-/// When somebody refuses.
 pub(crate) async fn delete(call: &Call<'_>) -> Result<(), Status> {
     namespace_may_go(call, call.name)?;
-    let webhooks = call.server.webhooks.current();
+    let webhooks = call.server.webhooks();
     if webhooks.is_empty() {
         return Ok(());
     }

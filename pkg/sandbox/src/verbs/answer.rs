@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
-use super::{create::Written, watch::Watching};
+use super::{watch::Watching, written::Written};
 use crate::store::Stored;
 
 /// What a verb came to.

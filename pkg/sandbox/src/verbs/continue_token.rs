@@ -14,12 +14,10 @@ use crate::{
 
 const VERSION: &str = "meta.k8s.io/v1";
 
-/// Where to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContinueToken {
     /// As of which revision; `None` is as it is now: pages that do not fit together.
     pub(crate) revision: Option<Revision>,
-    /// After this key.
     pub(crate) after: Key,
 }
 

@@ -1,14 +1,12 @@
 //! Create.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
-use super::{Call, admission, decode, kind, managed, object};
+use super::{Call, admission, decode, kind, managed, object, written::Written};
 use crate::{
     builtin, meta,
     status::Status,
-    store::{CommitError, Expected, Stored},
+    store::{CommitError, Expected},
     verbs::admission::Operation,
 };
 
@@ -17,29 +15,6 @@ const NAME_ATTEMPTS: usize = 8;
 /// The longest start of a generated name.
 const NAME_PREFIX_LIMIT: usize = 63 - 5;
 
-/// What a write came to.
-#[derive(Clone, Debug)]
-pub(crate) enum Written {
-    /// It is stored so.
-    Stored(Arc<Stored>),
-    /// It would be so.
-    Dry(Value),
-}
-
-impl Written {
-    /// The object as the resource serves it.
-    pub(crate) fn into_value(self, call: &Call<'_>) -> Value {
-        match self {
-            Self::Stored(stored) => object::read(&call.resource, &stored),
-            Self::Dry(object) => object,
-        }
-    }
-}
-
-/// Creates a decoded object.
-///
-/// # Errors
-/// As the real server answers.
 pub(crate) async fn create(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
     for fixed in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
         meta::remove(&mut object, fixed);
@@ -52,9 +27,6 @@ pub(crate) async fn create(call: &Call<'_>, mut object: Value) -> Result<Written
 }
 
 /// The part of a creation that follows managed fields; creations through an apply come here as well.
-///
-/// # Errors
-/// As the real server answers.
 pub(crate) async fn finish(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
     object = admission::mutate(call, Operation::Create, None, object).await?;
     admission::remove_duplicate_owners(call, &mut object);
@@ -76,7 +48,7 @@ pub(crate) async fn finish(call: &Call<'_>, mut object: Value) -> Result<Written
             result => {
                 let written = result?;
                 if let Written::Stored(stored) = &written {
-                    super::settle(call, &stored.key.name, false)?;
+                    super::definitions::after_write(call, &stored.key.name, false)?;
                 }
                 return Ok(written);
             }

@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 
 use super::{
     Call, admission,
-    create::Written,
+    grace::{self, Grace},
     kind, object,
-    pods::{self, Grace},
+    written::Written,
 };
 use crate::{
     clock::Clock,
     meta,
     request::options::{DeleteOptions, Dependents},
-    server::definitions::CLEANUP,
+    server::CLEANUP,
     status::Status,
     store::{CommitError, Expected, Stored},
 };
@@ -28,9 +28,6 @@ pub(crate) enum Deleted {
 }
 
 /// Deletes the object a call names.
-///
-/// # Errors
-/// As the real server answers.
 pub(crate) async fn delete(call: &Call<'_>, options: &DeleteOptions) -> Result<Deleted, Status> {
     admission::delete(call).await?;
     if &*call.resource.group == "batch" && &*call.resource.plural == "jobs" && options.dependents.is_none() {
@@ -40,14 +37,11 @@ pub(crate) async fn delete(call: &Call<'_>, options: &DeleteOptions) -> Result<D
         );
     }
     let deleted = quietly(call, options)?;
-    super::settle(call, call.name, matches!(deleted, Deleted::Gone(_)))?;
+    super::definitions::after_write(call, call.name, matches!(deleted, Deleted::Gone(_)))?;
     Ok(deleted)
 }
 
 /// A deletion nobody is asked about, and nothing follows from.
-///
-/// # Errors
-/// As the real server answers.
 pub(crate) fn quietly(call: &Call<'_>, options: &DeleteOptions) -> Result<Deleted, Status> {
     loop {
         let Some(stored) = call.server.store.get(&call.own_key()) else { return Err(call.not_found()) };
@@ -75,7 +69,7 @@ fn step(
         return definition(call, stored, &live, last);
     }
     let grace = if kind::is_core(&call.resource, "pods") {
-        pods::grace(&live, options.grace_period_seconds, call.server.clock.timestamp())
+        grace::grace(&live, options.grace_period_seconds, call.server.clock.timestamp())
     } else {
         Grace::None
     };

@@ -15,7 +15,6 @@ pub(crate) fn is_definition(resource: &ResourceType) -> bool {
     &*resource.group == "apiextensions.k8s.io" && &*resource.plural == "customresourcedefinitions"
 }
 
-/// Whether the resource is one of core with this plural.
 pub(crate) fn is_core(resource: &ResourceType, plural: &str) -> bool {
     resource.group.is_empty() && &*resource.plural == plural
 }
@@ -82,10 +81,9 @@ pub(crate) fn prepare_for_update(
     subresource: &str,
     old: &Value,
     object: &mut Value,
-    now: &str,
 ) {
     let Some(custom) = &resource.custom else {
-        builtin::prepare_for_update(resource, subresource, old, object, now);
+        builtin::prepare_for_update(resource, subresource, old, object);
         if is_definition(resource) {
             crd::prepare(object);
         }

@@ -15,9 +15,6 @@ pub(crate) fn track(call: &Call<'_>, live: Option<&Value>, new: &mut Value) {
 }
 
 /// Merges an applied configuration into the live object.
-///
-/// # Errors
-/// As [`fields::apply`].
 pub(crate) fn apply(
     call: &Call<'_>,
     live: Option<&Value>,

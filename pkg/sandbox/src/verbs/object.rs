@@ -60,7 +60,6 @@ pub(crate) fn is_stored(resource: &ResourceType, stored: &Stored, live: &Value, 
         && fields.filter(|(name, _)| content(name)).eq(there.iter().filter(|(name, _)| content(name)))
 }
 
-/// The metadata alone.
 pub(crate) fn read_metadata(stored: &Stored) -> Value {
     #[derive(serde::Deserialize)]
     struct Partial {
@@ -145,7 +144,6 @@ impl Pending {
         })
     }
 
-    /// The draft of this revision.
     pub(crate) fn at(mut self, revision: Revision) -> Draft {
         let mut body = self.before;
         // Writing to a vector cannot fail.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Call, admission, create::Written, decode, kind, managed, update};
+use super::{Call, admission, decode, kind, managed, update, written::Written};
 use crate::{
     meta, patch,
     request::{
@@ -93,9 +93,6 @@ impl Patch {
     }
 
     /// What it makes of a value that has no schema of its own, such as a scale.
-    ///
-    /// # Errors
-    /// As the functions of [`patch`].
     pub(crate) fn on(&self, value: &Value) -> Result<Value, Status> {
         match self.sort {
             PatchType::Json => patch::json(value, &self.content),
@@ -105,9 +102,6 @@ impl Patch {
 }
 
 /// Patches the object a call names. Returns whether an apply made it.
-///
-/// # Errors
-/// As the real server answers.
 pub(crate) async fn patch(call: &Call<'_>, patch: &Patch) -> Result<(Written, bool), Status> {
     if patch.sort == PatchType::Apply {
         return apply(call, patch).await;

@@ -19,13 +19,10 @@ const TOO_OLD: &str = "The provided continue parameter is too old to display a c
 /// What a list came to.
 #[derive(Debug)]
 pub(crate) enum Listing {
-    /// A page of it.
     Page(Page),
     /// 410, with a token that goes on where the old one ended, as things are now.
     Expired {
-        /// The answer.
         status: Status,
-        /// The token.
         continue_token: String,
     },
 }
@@ -54,7 +51,6 @@ impl Selectors {
         Ok(Self { labels, fields })
     }
 
-    /// Whether they take everything.
     pub(crate) fn is_empty(&self) -> bool {
         self.labels.is_none() && self.fields.is_none()
     }

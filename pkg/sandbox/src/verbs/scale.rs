@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Call, create::Written, managed, update};
+use super::{Call, managed, update, written::Written};
 use crate::{
     kinds::{ResourceType, ScalePaths},
     meta,
@@ -50,9 +50,6 @@ pub(crate) fn of(resource: &ResourceType, object: &Value) -> Result<Value, Statu
 }
 
 /// Writes the number of replicas of a scale into the object a call names. `make` gets the scale as it is.
-///
-/// # Errors
-/// As the real server answers.
 pub(crate) async fn update<F>(call: &Call<'_>, mut make: F) -> Result<Value, Status>
 where
     F: FnMut(&Value) -> Result<Value, Status> + Send,

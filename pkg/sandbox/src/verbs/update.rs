@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Call, admission, admission::Operation, create, create::Written, decode, kind, managed, object};
+use super::{Call, admission, admission::Operation, create, decode, kind, managed, object, written::Written};
 use crate::{
     fields, meta,
     status::{FieldError, Status},
@@ -10,9 +10,6 @@ use crate::{
 };
 
 /// Replaces the object a call names by a decoded one.
-///
-/// # Errors
-/// As the real server answers.
 pub(crate) async fn update(call: &Call<'_>, mut sent: Value) -> Result<(Written, bool), Status> {
     decode::match_namespace(call, &mut sent)?;
     decode::match_name(call, &sent)?;
@@ -53,9 +50,6 @@ fn same_uid(call: &Call<'_>, live: &Value, new: &Value) -> Result<(), Status> {
 /// Changes the object a call names: `make` gets what is stored and gives what is to be stored, before admission. Begins
 /// again when somebody else was faster. With `may_create`, `make` is asked for a new object when there is none. Returns
 /// whether the object was made.
-///
-/// # Errors
-/// As the real server answers.
 pub(crate) async fn change<F>(
     call: &Call<'_>,
     may_create: bool,
@@ -86,7 +80,7 @@ where
         match commit(call, &stored, &live, new).await? {
             Outcome::Written(written) => {
                 let removed = matches!(written, Written::Dry(_)) && meta::is_deleting(&live);
-                super::settle(call, call.name, removed)?;
+                super::definitions::after_write(call, call.name, removed)?;
                 return Ok((written, false));
             }
             Outcome::Overtaken => {}
@@ -107,7 +101,7 @@ async fn commit(call: &Call<'_>, stored: &Stored, live: &Value, mut new: Value) 
     check_revision(call, stored, &mut new)?;
     let _addresses = create::assign_addresses(call, &mut new, Some(live)).await?;
     meta::copy(&mut new, live, "generation");
-    kind::prepare_for_update(resource, call.subresource, live, &mut new, &call.server.clock.now());
+    kind::prepare_for_update(resource, call.subresource, live, &mut new);
     keep_identity(&mut new, live);
     let errors = kind::validate_update(resource, call.subresource, live, &new);
     if !errors.is_empty() {

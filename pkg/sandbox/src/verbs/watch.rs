@@ -20,9 +20,8 @@ use crate::{
     clock::Clock,
     fields,
     kinds::{Kinds, ResourceType},
-    listener::Cut,
     request::options::ListOptions,
-    respond::Presenter,
+    respond::{Cut, Presenter},
     status::Status,
     store::{self, Change, Expired, Revision, Stored, Watch, WatchEnd},
 };

@@ -14,7 +14,7 @@ use std::{
 
 use conformance::api::{self, Case, Difference, Https, InProcess, Page, Report, departures};
 use sandbox::{Clock, Identity, Listener, Options, Sandbox, Switches};
-use support::api_server::{ASSETS_VARIABLE, ApiServer, SERVER_VARIABLE, Source};
+use support::api_server::ApiServer;
 
 /// The cases are the contract of the sandbox: they do not become fewer.
 const FEWEST_CASES: usize = 600;
@@ -51,13 +51,7 @@ fn real_server() -> Option<(Https, bool, Option<ApiServer>)> {
     if let Some(kubeconfig) = variable("CONFORMANCE_KUBECONFIG") {
         return Some((Https::from_kubeconfig(Path::new(&kubeconfig)).unwrap(), true, None));
     }
-    let Some(source) = Source::find() else {
-        println!(
-            "skipped: no API server; run `cargo xtask apiserver`, or set {SERVER_VARIABLE} or {ASSETS_VARIABLE}"
-        );
-        return None;
-    };
-    let server = ApiServer::start(&source).unwrap_or_else(|error| panic!("{source}: {error}"));
+    let server = ApiServer::of_this_machine()?;
     let client = Https::from_kubeconfig(server.kubeconfig()).unwrap();
     Some((client, server.has_controllers(), Some(server)))
 }

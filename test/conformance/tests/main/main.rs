@@ -3,7 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a test ends where its data is broken, and says so where it is skipped"
+    reason = "a test ends where its data is broken, and says what it compared"
 )]
 
 mod api;

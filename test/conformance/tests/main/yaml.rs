@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use manifest::{Limits, Value, read_stream, yaml};
 use serde::Deserialize;
+use support::skip::golden;
 
 /// One input and what Go gave for it.
 #[derive(Deserialize)]
@@ -109,15 +110,6 @@ fn whole_numbers(value: Value) -> Value {
     }
 }
 
-fn golden_file(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/yaml").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("skipped: no golden data at {}", path.display());
-    None
-}
-
 fn cases<T: for<'de> Deserialize<'de>>(path: &Path) -> Vec<T> {
     let text = fs::read_to_string(path).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -138,7 +130,7 @@ fn departures() -> BTreeMap<String, String> {
 
 #[test]
 fn yaml_reads_as_in_go_but_for_the_listed_departures() {
-    let Some(path) = golden_file("read.jsonl") else { return };
+    let Some(path) = golden().map(|folder| folder.join("yaml/read.jsonl")) else { return };
     // The deepest case is dropped and printed by functions that call themselves.
     let run = thread::Builder::new().stack_size(256 << 20).spawn(move || compare_reading(&path)).unwrap();
     let problems = run.join().unwrap();
@@ -168,7 +160,7 @@ fn compare_reading(path: &Path) -> String {
 
 #[test]
 fn values_are_printed_as_go_prints_them() {
-    let Some(path) = golden_file("emit.jsonl") else { return };
+    let Some(path) = golden().map(|folder| folder.join("yaml/emit.jsonl")) else { return };
     let mut problems = String::new();
     for (index, case) in cases::<WriteCase>(&path).into_iter().enumerate() {
         let printed = yaml::write(&case.value);

@@ -70,7 +70,7 @@ pub(super) fn start(assets: &Path, flags: &[String]) -> io::Result<ApiServer> {
 
 fn spawn(command: &mut Command) -> io::Result<Process> {
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    Ok(Process { child, stdin: None })
+    Ok(Process { child, _stdin: None })
 }
 
 /// A port that was free a moment ago; both binaries want to be told one.

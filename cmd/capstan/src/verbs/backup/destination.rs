@@ -5,17 +5,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use inventory::ClusterIdentity;
 use jiff::{Timestamp, ToSpan as _};
-use management::ClusterIdentity;
 use tempfile::NamedTempFile;
 
 use crate::{Failure, failure::Kind};
 
-/// The form of times in names.
 const STAMP: &str = "%Y%m%dT%H%M%SZ";
 /// The endings of backups: in clear text and encrypted.
 const ENDINGS: [&str; 2] = [".tar.gz", ".tar.gz.age"];
-/// The most characters of a context in a name.
 const LONGEST_CONTEXT: usize = 60;
 /// The most seconds that a name is ahead of its time because others have taken the names before.
 const MOST_AHEAD: i64 = 60;
@@ -23,13 +21,10 @@ const MOST_AHEAD: i64 = 60;
 /// The place of a backup, as it is named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Destination {
-    /// This file.
     File {
         path: PathBuf,
-        /// Replaces an existing file.
         force: bool,
     },
-    /// A dated file in this folder.
     Folder {
         path: PathBuf,
         /// The number of backups of the cluster to keep; none to keep all.
@@ -43,8 +38,6 @@ pub(super) struct Stem(String);
 
 impl Destination {
     /// Reads the argument: a folder exists, or ends in a slash.
-    /// # Errors
-    /// Names a file that exists, unless it is to be replaced, and flags that do not apply.
     pub(super) fn new(path: &Path, force: bool, keep: Option<usize>) -> Result<Self, Failure> {
         let ends_in_slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         let there = fs::metadata(path);
@@ -72,15 +65,11 @@ impl Destination {
     }
 
     /// A private file in the same folder, which disappears unless it gets its name.
-    /// # Errors
-    /// If it cannot be created.
     pub(super) fn begin(&self) -> io::Result<NamedTempFile> {
         NamedTempFile::with_prefix_in(".capstan-backup-", self.folder()?)
     }
 
     /// Gives a complete file its name, and gives that name.
-    /// # Errors
-    /// If the name is taken, or cannot be given.
     pub(super) fn publish(
         &self,
         file: NamedTempFile,
@@ -90,33 +79,29 @@ impl Destination {
     ) -> Result<PathBuf, Failure> {
         let path = match self {
             Self::File { path, force: true } => {
-                file.persist(path).map_err(|error| cannot_write(path, &error.error))?;
+                file.persist(path).map_err(|error| Failure::io("write", path, &error.error))?;
                 path.clone()
             }
             Self::File { path, force: false } => match file.persist_noclobber(path) {
                 Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(path)),
-                Err(error) => return Err(cannot_write(path, &error.error)),
+                Err(error) => return Err(Failure::io("write", path, &error.error)),
                 Ok(_) => path.clone(),
             },
             Self::Folder { path, .. } => take_dated_name(file, path, stem, created, is_sealed)
-                .map_err(|error| cannot_write(path, &*error))?,
+                .map_err(|error| Failure::io("write", path, &*error))?,
         };
-        sync(&self.folder().map_err(|error| cannot_write(&path, &error))?);
+        sync(&self.folder().map_err(|error| Failure::io("write", &path, &error))?);
         Ok(path)
     }
 
     /// Removes older backups of the cluster, and gives their paths. Only names that this program gives count.
-    /// # Errors
-    /// If one cannot be removed.
     pub(super) fn prune(&self, newest: &Path, stem: &Stem) -> Result<Vec<PathBuf>, Failure> {
         let Self::Folder { path: folder, keep: Some(keep) } = self else { return Ok(Vec::new()) };
         let failed = |path: &Path, error: &io::Error| {
-            Failure::new(Kind::Environment, format!("cannot remove the older backup `{}`", path.display()))
-                .because(error)
-                .hint(format!(
-                    "the new backup `{}` is complete; remove older ones yourself",
-                    newest.display()
-                ))
+            Failure::io("remove the older backup", path, error).hint(format!(
+                "the new backup `{}` is complete; remove older ones yourself",
+                newest.display()
+            ))
         };
         let own = newest.file_name().and_then(|name| stem.stamp_of(name.to_str()?)).unwrap_or_default();
         let mut older = Vec::new();
@@ -141,7 +126,6 @@ impl Destination {
         Ok(removed)
     }
 
-    /// The path as it is named on the command line.
     pub(super) fn path(&self) -> &Path {
         match self {
             Self::File { path, .. } | Self::Folder { path, .. } => path,
@@ -220,10 +204,6 @@ fn sync(folder: &Path) {
     if let Ok(folder) = fs::File::open(folder) {
         drop(folder.sync_all());
     }
-}
-
-pub(super) fn cannot_write(path: &Path, error: &(dyn std::error::Error + 'static)) -> Failure {
-    Failure::new(Kind::Environment, format!("cannot write `{}`", path.display())).because(error)
 }
 
 fn exists(path: &Path) -> Failure {

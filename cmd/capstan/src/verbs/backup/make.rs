@@ -4,26 +4,27 @@ use std::{
 };
 
 use api::output::BackupReport;
-use management::{
-    ArchiveLock, ArchiveOutput, ArchiveWriter, BackupAbout, ClusterChoice, ManagementCluster, MovePlan,
-    SaveInto, SaveRest, SavedObject, Seal,
+use inventory::ManagementCluster;
+use mover::{
+    ArchiveLock, ArchiveOutput, ArchiveWriter, BackupAbout, ClusterChoice, MovePlan, SaveInto, SaveRest,
+    SavedObject, Seal,
 };
 
 use super::{
-    destination::{Destination, Stem, cannot_write},
-    read, report,
+    destination::{Destination, Stem},
+    inspect,
     sealing::SealFlags,
-};
-use crate::verbs::r#move::{
-    carry_out::warn,
-    flags::{choice, filled, saving_request, timeout},
-    saving::Saving,
 };
 use crate::{
     Failure,
     events::ApiWarnings,
     session::Session,
-    settings::{self, LeaseFlags, OutputFormat, ServerFlags},
+    settings::{self, LeaseFlags, OutputFlag, ServerFlags},
+    verbs::r#move::{
+        carry_out::warn,
+        flags::{choice, filled, saving_request, timeout},
+        saving::Saving,
+    },
 };
 
 /// Back up Clusters and everything that belongs to them into one file
@@ -57,8 +58,8 @@ pub(crate) struct Backup {
 
 #[derive(clap::Subcommand)]
 enum BackupVerb {
-    Inspect(read::Inspect),
-    Verify(read::Verify),
+    Inspect(inspect::Inspect),
+    Verify(inspect::Verify),
 }
 
 /// The flags of a backup itself.
@@ -104,9 +105,8 @@ struct BackupFlags {
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
 
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    #[command(flatten)]
+    output: OutputFlag,
 
     #[command(flatten)]
     sealing: SealFlags,
@@ -118,7 +118,6 @@ struct BackupFlags {
     lease: LeaseFlags,
 }
 
-/// Destination and form of a backup.
 struct Writing<'a> {
     destination: &'a Destination,
     seal: Option<&'a Seal>,
@@ -127,14 +126,14 @@ struct Writing<'a> {
 
 pub(crate) fn run(args: &Backup, session: &mut Session) -> Result<(), Failure> {
     match &args.verb {
-        Some(BackupVerb::Inspect(args)) => read::inspect(args, session),
-        Some(BackupVerb::Verify(args)) => read::verify(args, session),
+        Some(BackupVerb::Inspect(args)) => inspect::inspect(args, session),
+        Some(BackupVerb::Verify(args)) => inspect::verify(args, session),
         None => back_up(&args.flags, session),
     }
 }
 
 fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
-    let format = OutputFormat::parse(&args.output)?;
+    let format = args.output.format()?;
     let how = if args.pause { SaveRest::Paused } else { SaveRest::AsItIs };
     let clusters: ClusterChoice = choice(&filled(&args.cluster), args.selector.as_deref());
     let request = saving_request(filled(&args.namespace), clusters, timeout(args.timeout.as_deref())?);
@@ -182,7 +181,7 @@ fn result(backup: &BackupReport, seal: Option<&Seal>) -> String {
         1 => "; removed 1 older backup".to_owned(),
         several => format!("; removed {several} older backups"),
     };
-    format!("saved {} to `{}`{sealed}{removed}", report::amount(backup), backup.file)
+    format!("saved {} to `{}`{sealed}{removed}", inspect::amount(backup), backup.file)
 }
 
 fn stem(source: &ManagementCluster, args: &BackupFlags, session: &Session) -> Result<Stem, Failure> {
@@ -207,7 +206,7 @@ fn write(
     session: &Session,
 ) -> Result<BackupReport, Failure> {
     let destination = writing.destination;
-    let failed = |error: &(dyn std::error::Error + 'static)| cannot_write(destination.path(), error);
+    let failed = |error: &(dyn std::error::Error + 'static)| Failure::io("write", destination.path(), error);
     let about = BackupAbout::of(saving.source, &plan, saving.how, env!("CARGO_PKG_VERSION"));
     let about = session.block_on(about)?;
     // Ctrl-C must not leave the temporary file.

@@ -1,12 +1,11 @@
 //! The flags that say who can read a backup, and those that open it.
 
 use std::{
-    fs,
-    fs::File,
+    fs::{self, File},
     path::{Path, PathBuf},
 };
 
-use management::{
+use mover::{
     ArchiveError, ArchiveInput, ArchiveKeys, ArchiveLock, Backup, BackupIndex, Identity, KeyFileError,
     Passphrase, Recipient, Seal,
 };
@@ -52,8 +51,6 @@ pub(in crate::verbs) struct OpenFlags {
 
 impl SealFlags {
     /// What is sealed with; none for clear text.
-    /// # Errors
-    /// Names the key or the file that is none, and says when nobody can be asked.
     pub(super) fn seal(&self, session: &Session) -> Result<Option<Seal>, Failure> {
         if let Some(file) = &self.passphrase_file {
             return passphrase_in(file).map(Seal::Passphrase).map(Some);
@@ -63,7 +60,7 @@ impl SealFlags {
         }
         let mut recipients = Vec::new();
         for text in &self.encrypt_to {
-            recipients.push(text.parse().map_err(|error: management::KeyError| {
+            recipients.push(text.parse().map_err(|error: mover::KeyError| {
                 Failure::user("a value of `--encrypt-to` is no recipient").because(&error)
             })?);
         }
@@ -76,8 +73,6 @@ impl SealFlags {
 
 impl OpenFlags {
     /// Reads and verifies all of a backup. `otherwise` is the way out if the file is no backup.
-    /// # Errors
-    /// Says what opens it, or what is wrong with it.
     pub(in crate::verbs) fn read(
         &self,
         file: &Path,
@@ -88,8 +83,6 @@ impl OpenFlags {
     }
 
     /// Verifies all of a backup without holding its objects.
-    /// # Errors
-    /// Says what opens it, or what is wrong with it.
     pub(super) fn verify(
         &self,
         file: &Path,
@@ -109,7 +102,7 @@ impl OpenFlags {
         read: impl FnOnce(ArchiveInput<File>, &ArchiveKeys) -> Result<T, ArchiveError>,
     ) -> Result<T, Failure> {
         let shown = file.display();
-        let opened = File::open(file).map_err(|error| unreadable(file, &error))?;
+        let opened = File::open(file).map_err(|error| Failure::io("read", file, &error))?;
         let of = |error: ArchiveError| match error {
             ArchiveError::Locked { .. }
             | ArchiveError::NoIdentity
@@ -147,14 +140,16 @@ impl OpenFlags {
 }
 
 fn keys_in<K>(file: &Path, read: fn(&str) -> Result<Vec<K>, KeyFileError>) -> Result<Vec<K>, Failure> {
-    let text = fs::read_to_string(file).map(Passphrase::new).map_err(|error| unreadable(file, &error))?;
+    let text =
+        fs::read_to_string(file).map(Passphrase::new).map_err(|error| Failure::io("read", file, &error))?;
     let unusable =
         |error: KeyFileError| Failure::user(format!("`{}` holds no keys", file.display())).because(&error);
     read(text.as_str()).map_err(unusable)
 }
 
 fn passphrase_in(file: &Path) -> Result<Passphrase, Failure> {
-    let text = fs::read_to_string(file).map(Passphrase::new).map_err(|error| unreadable(file, &error))?;
+    let text =
+        fs::read_to_string(file).map(Passphrase::new).map_err(|error| Failure::io("read", file, &error))?;
     let passphrase = Passphrase::new(text.as_str().trim_end_matches(['\r', '\n']).to_owned());
     if passphrase.is_empty() {
         return Err(Failure::user(format!("`{}` holds no passphrase", file.display())));
@@ -189,8 +184,4 @@ fn asked(what: &str, session: &Session) -> Result<Passphrase, Failure> {
         })
     };
     session.block_on(answer)
-}
-
-fn unreadable(file: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Kind::Environment, format!("cannot read `{}`", file.display())).because(error)
 }

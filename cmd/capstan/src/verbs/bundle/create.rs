@@ -1,19 +1,26 @@
 use std::{collections::BTreeMap, fs::File, io::Read as _, path::Path};
 
-use api::output::{BundleReport, ImageList, ListedImage, ListedImagePlace};
-use repository::{Bundle as Archive, BundleWriter, Digest, Lock, Platforms, ReleaseForm};
-
-use super::{
-    CONFIG_FILE, IMAGES_FILE,
-    collect::{Collected, collect},
-    kustomization, report, site,
+use api::{
+    ProviderId, ProviderType,
+    output::{BundleReport, ImageList, ListedImage, ListedImagePlace},
 };
+use bundle::{Bundle as Archive, BundleWriter, Platforms, ReleaseForm};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use provider::{
+    ProviderReleases,
+    config::{CertManager, CertManagerMode, Config},
+    supply::{self, Supply},
+};
+use repository::Lock;
+use transport::Digest;
+
+use super::{CONFIG_FILE, IMAGES_FILE, read, site};
 use crate::{
     Failure, Within as _,
     session::Session,
-    settings::{OutputFormat, to_json},
+    settings::{self, OutputFlag, OutputFormat, to_json},
     ui::in_bytes,
-    verbs::provider_flags::SeveralProviders,
+    verbs::{lifecycle::OwnedSources, provider_flags::SeveralProviders},
 };
 
 /// Gather releases, settings and images into one file
@@ -50,17 +57,15 @@ pub(crate) struct Create {
     #[arg(long, value_name = "OS/ARCH", requires = "with_images", help_heading = HEADING)]
     platform: Option<String>,
 
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", help_heading = HEADING)]
-    output: String,
+    #[command(flatten, next_help_heading = HEADING)]
+    output: OutputFlag,
 }
 
 const HEADING: &str = "Bundle";
-/// A FILE of this name is standard output.
 const STDOUT: &str = "-";
 
 pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
-    let format = OutputFormat::parse(&args.output)?;
+    let format = args.output.format()?;
     if args.from_lock && args.providers.is_given() {
         return Err(
             Failure::user("`--from-lock` takes the providers that are locked").hint("name no providers")
@@ -77,13 +82,13 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
         );
     }
     let before =
-        session.repositories()?.settings().lock.as_ref().map(|it| it.lock.clone()).unwrap_or_default();
+        session.repositories()?.releases().lock.as_ref().map(|it| it.lock.clone()).unwrap_or_default();
     let collected = collect(args, &before, session)?;
     for warning in collected.iter().flat_map(|it| &it.supply.warnings) {
         session.messages().warning(warning);
     }
     let config = session.config()?;
-    let carried = |one| kustomization::carried(one, &config, session.environment());
+    let carried = |one| site::carried(one, &config, session.environment());
     let carried = collected.iter().map(carried).collect::<Result<Vec<_>, Failure>>()?;
     // From here on there are temporary files, which only a return takes away.
     session.hold_interrupts()?;
@@ -104,7 +109,8 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     let mut lock = Lock::default();
     for one in &collected {
         add_release(&writer, one, session).within(unwritten)?;
-        let entry = one.supply.lock(repository::shown_text(&one.url), before.providers.get(&one.label));
+        let entry =
+            one.supply.lock(transport::address::shown_text(&one.url), before.providers.get(&one.label));
         lock.providers.insert(one.label.clone(), entry);
     }
     if args.with_images {
@@ -113,7 +119,7 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     let mut settings = BTreeMap::from([
         (CONFIG_FILE.to_owned(), site::describe(collected.iter().zip(&carried), &config).into()),
         (Lock::FILE.to_owned(), lock.to_string().into()),
-        (IMAGES_FILE.to_owned(), to_json(&list(&collected, &lock))?.into()),
+        (IMAGES_FILE.to_owned(), to_json(&image_list(&collected, &lock))?.into()),
     ]);
     settings.extend(carried.into_iter().flat_map(|it| it.files));
     writer.add_configuration(settings).within(unwritten)?;
@@ -125,8 +131,8 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     if is_stdout {
         print(&path, session)?;
     } else {
-        let report: BundleReport = report::of(&args.file, &Archive::open(&path)?);
-        session.print(format, &report, report::text)?;
+        let report: BundleReport = read::report_of(&args.file, &Archive::open(&path)?);
+        session.print(format, &report, read::report_text)?;
     }
     session.done(wrote);
     Ok(())
@@ -152,7 +158,7 @@ fn add_release(writer: &BundleWriter, one: &Collected, session: &Session) -> Res
     let files = one.supply.files.iter().map(|(name, file)| (name.clone(), file.bytes.clone())).collect();
     let (label, version) = (&one.label, &one.supply.version);
     let form = session.block_on(writer.add_release_from(&context, &one.url, label, version, files))?;
-    if form == ReleaseForm::MadeAnew && context.settings().verify_keys.contains_key(label) {
+    if form == ReleaseForm::MadeAnew && context.releases().verify_keys.contains_key(label) {
         session.messages().warning(format!(
             "`{label}` {version} goes without its signature: the artifact that was signed has other files than the bundle, \
              which has overrides in place and none that is never read"
@@ -198,7 +204,7 @@ fn add_images(
     Ok(())
 }
 
-fn list(collected: &[Collected], lock: &Lock) -> ImageList {
+fn image_list(collected: &[Collected], lock: &Lock) -> ImageList {
     let mut images: BTreeMap<&str, ListedImage> = BTreeMap::new();
     for one in collected {
         for found in &one.supply.images {
@@ -222,4 +228,100 @@ fn list(collected: &[Collected], lock: &Lock) -> ImageList {
         }
     }
     ImageList { images: images.into_values().collect() }
+}
+
+const MAX_PROVIDERS_AT_ONCE: usize = 4;
+
+pub(super) struct Collected {
+    pub(super) label: String,
+    /// None for cert-manager.
+    pub(super) id: Option<ProviderId>,
+    pub(super) url: String,
+    pub(super) supply: Supply,
+}
+
+/// Reads all releases that a bundle is to have, by label; under the lock of this run.
+pub(super) fn collect(args: &Create, lock: &Lock, session: &Session) -> Result<Vec<Collected>, Failure> {
+    let config = &*session.config()?;
+    let sources = &OwnedSources::of(session)?;
+    let mut releases = Vec::new();
+    for (id, version) in providers(args, lock, config)? {
+        releases.push((settings::provider_releases(&id, session)?, id, version));
+    }
+    let mut collected: Vec<Collected> = session.block_on(async {
+        let each = releases.iter().map(|(releases, id, version)| async move {
+            let one = one(releases, version.as_deref(), args, lock, sources);
+            Box::pin(one).await.within(|| format!("cannot collect `{id}`"))
+        });
+        stream::iter(each).buffered(MAX_PROVIDERS_AT_ONCE).try_collect().await
+    })?;
+    if config.cert_manager()?.mode == CertManagerMode::Managed {
+        let found = cert_manager(sources, session);
+        collected.push(found.within(|| format!("cannot collect `{}`", CertManager::LABEL))?);
+    }
+    collected.sort_by(|a, b| a.label.cmp(&b.label));
+    Ok(collected)
+}
+
+/// The providers of the lock, else those of a first installation.
+fn providers(
+    args: &Create,
+    lock: &Lock,
+    config: &Config,
+) -> Result<Vec<(ProviderId, Option<String>)>, Failure> {
+    if args.from_lock && lock.providers.is_empty() {
+        return Err(Failure::user("there is nothing locked").hint("lock providers with `capstan lock`"));
+    }
+    if args.providers.is_given() || lock.providers.is_empty() {
+        return Ok(args.providers.of_first_installation()?.providers);
+    }
+    let known = config.providers()?;
+    let labels = lock.providers.keys().filter(|label| *label != CertManager::LABEL);
+    labels
+        .map(|label| {
+            let found = known.iter().find(|provider| provider.id.label() == *label);
+            let found = found.ok_or_else(|| {
+                Failure::user(format!("`{label}` is locked, and there is no such provider"))
+                    .hint("add it to clusterctl.yaml, or take it out of the lock")
+            })?;
+            Ok((found.id.clone(), None))
+        })
+        .collect()
+}
+
+async fn one(
+    releases: &ProviderReleases,
+    version: Option<&str>,
+    args: &Create,
+    lock: &Lock,
+    sources: &OwnedSources,
+) -> Result<Collected, Failure> {
+    let id = &releases.provider().id;
+    let release = releases.choose(version).await?;
+    let label = id.label();
+    let locked = lock.providers.get(&label).filter(|it| it.version == release.version());
+    let mut also: Vec<String> = locked.into_iter().flat_map(|it| it.files.keys().cloned()).collect();
+    if id.provider_type == ProviderType::Infrastructure && locked.is_none() {
+        also.extend(args.with_file.iter().cloned());
+    }
+    let layer = sources.layers().get().get(id).await;
+    let supply = supply::gather(&release, sources.config(), layer, &also).await?;
+    Ok(Collected { label, id: Some(id.clone()), url: release.provider().url.clone(), supply })
+}
+
+fn cert_manager(sources: &OwnedSources, session: &Session) -> Result<Collected, Failure> {
+    let sources = sources.get();
+    let cert_manager = sources.config.cert_manager()?;
+    let (manifest, files) = session.block_on(async {
+        let manifest = management::cert_manager_manifest(&sources).await?;
+        let files =
+            supply::open_cert_manager(&cert_manager, sources.overrides.clone(), sources.repositories)?;
+        let name = files.repository().components_file().to_owned();
+        let files = supply::read_files(&files, &cert_manager.version, [name]).await?;
+        Ok::<_, Failure>((manifest, files))
+    })?;
+    let images = supply::images(&manifest.objects);
+    let (version, kustomization) = (cert_manager.version, BTreeMap::new());
+    let supply = Supply { version, files, images, kustomization, warnings: manifest.warnings };
+    Ok(Collected { label: CertManager::LABEL.to_owned(), id: None, url: cert_manager.url, supply })
 }

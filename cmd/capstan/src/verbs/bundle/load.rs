@@ -1,18 +1,24 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
-use api::output::{BundleLoad, LoadedContent, LoadedContentState};
-use manifest::{Map, Value};
-use repository::{
-    Bundle as Archive, BundleItem, Digest, Existing, ImageAddress, LoadedState, Lock, RegistryTarget,
-    load_into_folder, load_into_registry,
+use api::output::{BundleLoad, LoadedContentState};
+use bundle::{
+    Bundle as Archive, BundleItem, Existing, ImageAddress, RegistryTarget, load_into_folder,
+    load_into_registry,
 };
+use manifest::{Map, Value};
+use repository::Lock;
+use transport::Digest;
 
-use super::{CONFIG_FILE, IMAGES_FILE, kustomization, open, report, site};
+use super::{
+    CONFIG_FILE, IMAGES_FILE,
+    read::{self, open},
+    site,
+};
 use crate::{
     Failure, Within as _,
     failure::Kind,
     session::Session,
-    settings::{self, OutputFormat},
+    settings::{self, OutputFlag},
     ui::{count_of, write_file_atomically},
 };
 
@@ -42,21 +48,19 @@ pub(crate) struct Load {
     #[arg(long)]
     force: bool,
 
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    #[command(flatten)]
+    output: OutputFlag,
 }
 
 /// Goes before a configuration that a bundle brought, with the digest of what follows: who changed it keeps it.
 const STAMP: &str = "# Written by `bundle load`; it is kept once it is changed. ";
 
-/// How a load to a registry goes on that ended half-way.
 const GOES_ON: &str = "run it again: what has arrived stays there, and is not sent again";
 
 pub(super) const FILE_MODE: u32 = 0o644;
 
 pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
-    let format = OutputFormat::parse(&args.output)?;
+    let format = args.output.format()?;
     let bundle = open(&args.file, session)?;
     let existing = if args.force { Existing::Replace } else { Existing::Refuse };
     let within = || format!("cannot load `{}`", args.file);
@@ -76,7 +80,7 @@ pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
         };
         session.messages().status(format!(
             "{what} {} {} ({})",
-            report::word(content.kind),
+            read::word(content.kind),
             content.name,
             content.place
         ));
@@ -110,14 +114,12 @@ fn to_folder(
     let images = bundle.setting(IMAGES_FILE)?;
     // Releases come by way of temporary folders, which only a return takes away.
     session.hold_interrupts()?;
-    let loaded = load_into_folder(bundle, folder, existing)?;
+    let contents = load_into_folder(bundle, folder, existing)?;
     write(&lock_path, lock.to_string().as_bytes())?;
     write(&folder.join(IMAGES_FILE), &images)?;
-    kustomization::write(bundle, folder, existing, session)?;
+    site::write_kustomizations(bundle, folder, existing, session)?;
     write_configuration(&folder.join(CONFIG_FILE), &configuration, existing, session)?;
-    let content = |(item, place, state): (BundleItem, String, LoadedState)| content(&item, place, state);
-    let contents = loaded.into_iter().map(|it| content((it.item, it.path.display().to_string(), it.state)));
-    Ok(BundleLoad { target: folder.display().to_string(), contents: contents.collect(), configuration })
+    Ok(BundleLoad { target: folder.display().to_string(), contents, configuration })
 }
 
 fn to_registry(
@@ -129,7 +131,7 @@ fn to_registry(
     let place = RegistryTarget::parse(target)?;
     let configuration =
         site::configuration(bundle, |it| place.provider_url(it.label), registries(bundle, &place)?)?;
-    if kustomization::is_in(bundle) {
+    if site::has_kustomizations(bundle) {
         session.messages().warning(
             "the kustomizations of the bundle are not in the registry: `capstan bundle load FILE --to-folder DIR` writes \
              them beside clusterctl.yaml",
@@ -137,15 +139,13 @@ fn to_registry(
     }
     let context = session.repositories()?;
     let loaded = session.block_on(load_into_registry(bundle, &context, &place, existing));
-    let loaded = loaded.map_err(|failure| match failure.kind() {
+    let contents = loaded.map_err(|failure| match failure.kind() {
         Kind::Interrupted => failure.half_way("while it was sent", GOES_ON),
         _ => failure,
     })?;
-    let contents = loaded.into_iter().map(|it| content(&it.item, it.address, it.state)).collect();
-    Ok(BundleLoad { target: repository::shown_text(target), contents, configuration })
+    Ok(BundleLoad { target: transport::address::shown_text(target), contents, configuration })
 }
 
-/// What stands in place of the registries of the images in a bundle.
 fn registries(bundle: &Archive, place: &RegistryTarget) -> Result<Map<String, Value>, Failure> {
     let mut names = BTreeSet::new();
     for entry in bundle.entries() {
@@ -158,15 +158,6 @@ fn registries(bundle: &Archive, place: &RegistryTarget) -> Result<Map<String, Va
         .map(|name| (place.image_prefix(&name), name))
         .map(|(to, name)| (name, to.into()))
         .collect())
-}
-
-fn content(item: &BundleItem, place: String, state: LoadedState) -> LoadedContent {
-    let state = match state {
-        LoadedState::New => LoadedContentState::New,
-        LoadedState::Unchanged => LoadedContentState::Unchanged,
-        LoadedState::Replaced => LoadedContentState::Replaced,
-    };
-    LoadedContent { kind: report::kind_of(item), name: item.name(), place, state }
 }
 
 /// Writes the configuration, unless somebody changed the one that is there.

@@ -1,13 +1,25 @@
-//! The configuration of a site: what a bundle says of the one it was made with, and where its releases are afterwards.
+//! What a closed site gets beside releases: its configuration, and the kustomizations over providers, which are carried as
+//! files of the settings in a folder for each provider.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Component, Path},
+};
 
 use api::ProviderId;
+use bundle::{Bundle as Archive, BundleItem, BundledFile, Existing};
+use bytes::Bytes;
+use kustomize::{MemoryTree, Remote, TreePath, Way};
 use manifest::{Map, Value, yaml};
-use provider::config::{CertManager, Config, ConfigFile, ConfigFormat, Environment};
-use repository::{Bundle as Archive, BundleItem};
+use provider::config::{CertManager, Config, ConfigFile, ConfigFormat};
 use serde_json::json;
 
-use super::{CONFIG_FILE, collect::Collected, kustomization::Carried};
-use crate::{Failure, Within as _};
+use super::{CONFIG_FILE, create::Collected};
+use crate::{
+    Environment, Failure, Within as _, kustomizations::found_by_layer, session::Session,
+    ui::write_file_atomically,
+};
 
 const KUSTOMIZATION: &str = "kustomization";
 const PROVIDERS: &str = "providers";
@@ -25,7 +37,7 @@ pub(super) fn describe<'a>(
     let mut tree = Map::new();
     let mut providers = Vec::new();
     for (one, carried) in collected {
-        let url = repository::shown_text(&one.url);
+        let url = transport::address::shown_text(&one.url);
         if let Some(id) = &one.id {
             providers.push(entry(id, &url, carried.place.clone()));
         } else {
@@ -45,7 +57,6 @@ fn entry(id: &ProviderId, url: &str, kustomization: Option<String>) -> Value {
     entry
 }
 
-/// A release as it is named in a configuration.
 pub(super) struct Placed<'a> {
     pub(super) label: &'a str,
     pub(super) version: &'a str,
@@ -59,14 +70,12 @@ impl Placed<'_> {
 }
 
 /// The configuration for the releases of a bundle where `url` says they are, with these registries in place of others.
-/// # Errors
-/// When what the bundle says cannot be read.
 pub(super) fn configuration(
     bundle: &Archive,
     url: impl Fn(&Placed<'_>) -> String,
     registries: Map<String, Value>,
 ) -> Result<String, Failure> {
-    let config = carried(bundle)?;
+    let config = config_of(bundle)?;
     let known = config.providers()?;
     let mut tree = Map::new();
     let mut providers = Vec::new();
@@ -105,7 +114,7 @@ pub(super) fn releases(bundle: &Archive) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// The configuration in a bundle, under an environment with nothing in it.
-fn carried(bundle: &Archive) -> Result<Config, Failure> {
+fn config_of(bundle: &Archive) -> Result<Config, Failure> {
     let bytes = bundle.setting(CONFIG_FILE)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let file = ConfigFile {
@@ -114,5 +123,114 @@ fn carried(bundle: &Archive) -> Result<Config, Failure> {
         format: ConfigFormat::Yaml,
         text,
     };
-    Config::new(Some(file), Environment::default()).within(|| "cannot use the bundle".to_owned())
+    Config::new(Some(file), provider::config::Environment::default())
+        .within(|| "cannot use the bundle".to_owned())
+}
+
+/// The folder of all of them, beside the configuration.
+const KUSTOMIZATIONS: &str = "kustomizations";
+
+#[derive(Default)]
+pub(super) struct Carried {
+    /// Its folder as seen from the configuration; none where there is no kustomization.
+    pub(super) place: Option<String>,
+    /// By path as seen from the configuration.
+    pub(super) files: BTreeMap<String, Bytes>,
+}
+
+/// Where the kustomization of a provider goes, with the folders beside it that it names.
+pub(super) fn carried(
+    one: &Collected,
+    config: &Config,
+    environment: &Environment,
+) -> Result<Carried, Failure> {
+    let place = one.id.as_ref().map(|id| config.kustomization(id)).transpose()?.flatten();
+    let (Some(place), false) = (place, one.supply.kustomization.is_empty()) else {
+        return Ok(Carried::default());
+    };
+    let names = one.supply.kustomization.keys();
+    if let Some(elsewhere) = names.clone().find(|name| name.contains("://")) {
+        let message =
+            format!("the kustomization of `{}` needs `{elsewhere}`, which a site cannot reach", one.label);
+        return Err(Failure::user(message).hint("copy it beside the kustomization, and name the copy there"));
+    }
+    let above = folders(&place, environment);
+    let levels = names.map(|name| name.split('/').take_while(|part| *part == "..").count()).max();
+    let levels = levels.unwrap_or_default()..=above.len();
+    let top = TreePath::new(&format!("{KUSTOMIZATIONS}/{}", one.label));
+    // Folders above keep their names, for entries spell them; one may climb higher than the file it names.
+    let laid_out = levels.map(|levels| {
+        let above = &above[above.len() - levels..];
+        let folder = above.iter().fold(top.clone(), |folder, name| folder.join(name));
+        let files = one.supply.kustomization.iter();
+        let files: BTreeMap<_, _> = files.map(|(name, it)| (folder.join(name), it.clone())).collect();
+        (folder, files)
+    });
+    let is_whole = |(folder, files): &(TreePath, BTreeMap<TreePath, Bytes>)| {
+        let tree: MemoryTree = files.iter().map(|(path, it)| (path.as_str(), it.to_vec())).collect();
+        found_by_layer(tree, folder).iter().eq(files.keys())
+    };
+    let Some((folder, files)) = laid_out.into_iter().find(is_whole) else {
+        let message =
+            format!("the kustomization of `{}` cannot go elsewhere: its files lose each other", one.label);
+        return Err(Failure::user(message)
+            .hint("it must name them by relative paths, and by their own instead of those of links"));
+    };
+    let shown = |path: &TreePath| path.as_str().trim_start_matches('/').to_owned();
+    let files = files.iter().map(|(path, bytes)| (shown(path), bytes.clone())).collect();
+    Ok(Carried { place: Some(shown(&folder)), files })
+}
+
+/// The names of the folders that lead to a kustomization on this machine, or in its repository.
+fn folders(place: &str, environment: &Environment) -> Vec<String> {
+    let names = |path: &str| path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    if let Ok(real) = environment.resolve(place).canonicalize() {
+        let name = |part: Component<'_>| match part {
+            Component::Normal(name) => name.to_str().map(str::to_owned),
+            _ => None,
+        };
+        return real.components().filter_map(name).collect();
+    }
+    let ways = Remote::of_entry(place).map(|remote| remote.ways).unwrap_or_default();
+    let in_repository = ways.iter().find_map(|way| match way {
+        Way::Repository(checkout) => Some(names(&checkout.folder)),
+        Way::File(_) => None,
+    });
+    in_repository.unwrap_or_default()
+}
+
+/// Writes the kustomizations of a bundle beside the configuration; files that somebody changed stay as they are.
+pub(super) fn write_kustomizations(
+    bundle: &Archive,
+    folder: &Path,
+    existing: Existing,
+    session: &Session,
+) -> Result<(), Failure> {
+    for file in kustomization_files(bundle) {
+        let (path, bytes) = (folder.join(&file.name), bundle.setting(&file.name)?);
+        match fs::read(&path) {
+            Ok(there) if there == bytes => continue,
+            Ok(_) if existing == Existing::Refuse => {
+                session.messages().warning(format!(
+                    "`{}` differs from the one in the bundle and stays as it is; `--force` writes it",
+                    path.display()
+                ));
+                continue;
+            }
+            _ => {}
+        }
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).within(|| format!("cannot write `{}`", path.display()))?;
+        write_file_atomically(&path, &bytes, super::load::FILE_MODE)?;
+    }
+    Ok(())
+}
+
+pub(super) fn has_kustomizations(bundle: &Archive) -> bool {
+    kustomization_files(bundle).next().is_some()
+}
+
+fn kustomization_files(bundle: &Archive) -> impl Iterator<Item = &BundledFile> {
+    let is_ours = |name: &str| name.strip_prefix(KUSTOMIZATIONS).is_some_and(|rest| rest.starts_with('/'));
+    bundle.configuration().iter().filter(move |file| is_ours(&file.name))
 }

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use management::{
+use workload::{
     ClusterHealth, ClusterTree, ConditionSet, DescribeRequest, Echo, Grouping, Part, ShownConditions, Subject,
 };
 
@@ -20,7 +20,6 @@ use crate::{
     verbs::lifecycle::span,
 };
 
-/// How long one answer may take while a cluster is watched.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Show a workload cluster as a tree
@@ -178,7 +177,7 @@ pub(crate) fn run(args: &DescribeCluster, session: &mut Session) -> Result<(), F
         );
     }
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    let tree = session.block_on(management::describe_cluster(&cluster, &request))?;
+    let tree = session.block_on(workload::describe_cluster(&cluster, &request))?;
     let (colour, width) = (session.printer().colours_stdout(), session.printer().width());
     let text = match format {
         OutputFormat::Text => draw(&tree.table(&shown, Timestamp::now()), colour, width),

@@ -1,7 +1,8 @@
 use std::fmt::Write as _;
 
+use workload::{Cell, Span, Tone, TreeTable};
+
 use anstyle::{AnsiColor, Style};
-use management::{Cell, Span, Tone, TreeTable};
 
 use crate::ui::{Narrow, clean, fit, lost_middle};
 
@@ -98,7 +99,6 @@ fn shortened(cell: &Cell, width: usize) -> Cell {
     Cell(spans)
 }
 
-/// How many characters of a cell are seen.
 fn length(cell: &Cell) -> usize {
     cell.0.iter().map(|span| clean(&span.text).chars().count()).sum()
 }

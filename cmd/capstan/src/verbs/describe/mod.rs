@@ -3,7 +3,6 @@
 mod cluster;
 mod draw;
 mod report;
-mod screen;
 mod watch;
 
 pub(crate) use report::{condition, replicas};

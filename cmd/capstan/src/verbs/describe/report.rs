@@ -3,11 +3,10 @@ use api::output::{
     ReplicaCounts, UnreadablePart,
 };
 use apply::ObjectKey;
-use management::{
+use workload::{
     ClusterHealth, ClusterTree, Condition, DescribeRequest, MachineCounts, SeenObject, Subject, TreeNode,
 };
 
-/// The tree as scripts get it.
 pub(super) fn report(request: &DescribeRequest, tree: &ClusterTree) -> ClusterDescription {
     ClusterDescription {
         name: request.name.clone(),
@@ -63,7 +62,6 @@ pub(crate) fn replicas(counts: MachineCounts) -> Option<ReplicaCounts> {
     })
 }
 
-/// A condition as it is printed.
 pub(crate) fn condition(condition: &Condition) -> PartCondition {
     PartCondition {
         condition_type: condition.condition_type.to_string(),

@@ -1,7 +1,7 @@
 use std::{borrow::Cow, fmt::Write as _};
 
 use api::{ProviderId, ProviderType, output::Variable};
-use management::ManagementCluster;
+use inventory::ManagementCluster;
 use provider::{
     ClusterRequest, ClusterTemplate, ClusterTemplateInput, ConfigMapSource, Layer, NoDefault,
     ProviderReleases, TemplateText,
@@ -9,7 +9,7 @@ use provider::{
     default_infrastructure, installed_version, render_cluster_template,
 };
 
-use super::{print, source};
+use super::{print, yaml::read_template};
 use crate::{
     Failure, Within as _,
     failure::Kind,
@@ -103,7 +103,6 @@ pub(crate) struct GenerateCluster {
     write_to: Option<String>,
 }
 
-/// Where the template comes from.
 enum Source<'a> {
     Repository,
     Url(&'a str),
@@ -129,7 +128,7 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
 
     let releases;
     let (template, release) = match source {
-        Source::Url(url) => (source::read(url, session)?, None),
+        Source::Url(url) => (read_template(url, session)?, None),
         Source::ConfigMap => (args.read_config_map(context.as_ref().ok(), session)?, None),
         Source::Repository => {
             let (id, version) = args.provider(session)?;

@@ -3,7 +3,6 @@
 mod cluster;
 pub(super) mod print;
 mod provider;
-mod source;
 mod yaml;
 
 use crate::{Failure, session::Session};

@@ -159,7 +159,6 @@ fn list<'a>(text: &mut String, name: &str, items: impl Iterator<Item = &'a str>)
     }
 }
 
-/// The address without version and file.
 fn without_release(url: &str) -> String {
     let mut parts: Vec<&str> = url.rsplitn(3, '/').collect();
     match parts.pop() {

@@ -1,7 +1,7 @@
-use provider::config::Variables;
+use provider::{TemplateText, config::Variables};
 
-use super::{print, source};
-use crate::{Failure, session::Session, settings::OutputFormat, verbs::provenance::Provenance};
+use super::print;
+use crate::{Failure, Within as _, session::Session, settings::OutputFormat, verbs::provenance::Provenance};
 
 /// Put values into a template and print it
 ///
@@ -38,7 +38,7 @@ pub(super) fn run(args: &GenerateYaml, session: &mut Session) -> Result<(), Fail
     }
     let config = session.config()?;
     let variables = Variables::new(&config);
-    let template = source::read(&args.from, session)?;
+    let template = read_template(&args.from, session)?;
     if args.list_variables {
         let listed = template.variables(&variables)?;
         return print::variables(listed, format, session, print::variable_names);
@@ -49,4 +49,30 @@ pub(super) fn run(args: &GenerateYaml, session: &mut Session) -> Result<(), Fail
         session.messages().warning(warning);
     }
     print::objects(stream.objects, format, Provenance::Untold, None, session)
+}
+
+const STDIN: &str = "-";
+
+/// Reads a template from `-`, a path, a `file://` or `https://` url.
+/// Source: clusterctl v1.14 client/cluster/template.go (GetFromURL).
+pub(super) fn read_template(from: &str, session: &mut Session) -> Result<TemplateText, Failure> {
+    if from == STDIN {
+        let bytes = session.read_stdin()?;
+        return Ok(TemplateText::new("<stdin>", &bytes)?);
+    }
+    let context = session.repositories()?;
+    let path = match from.split_once("://") {
+        None => Some(from),
+        Some(("file", path)) => Some(path),
+        Some(_) => None,
+    };
+    let file = match path {
+        Some(path) => {
+            repository::read_file(&context, &session.environment().resolve(path)).map_err(Failure::from)
+        }
+        None => session.block_on(repository::fetch_template(&context, from)),
+    };
+    let file =
+        file.within(|| format!("cannot read the template `{}`", transport::address::shown_text(from)))?;
+    Ok(TemplateText::new(file.origin.to_string(), &file.bytes)?)
 }

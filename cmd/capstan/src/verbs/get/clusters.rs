@@ -1,6 +1,6 @@
 use api::output::{ClusterList, ListedCluster, ReplicaCounts};
 use jiff::Timestamp;
-use management::{ClusterSummary, Fleet, FleetRequest};
+use workload::{ClusterSummary, Fleet, FleetRequest};
 
 use crate::{
     Failure,
@@ -42,7 +42,6 @@ pub(crate) struct Clusters {
 
 const WIDE: &str = "wide";
 
-/// Nothing is told.
 const UNKNOWN: &str = "-";
 
 /// Ways to fit a terminal: name and health are the last to go.
@@ -71,7 +70,7 @@ pub(crate) fn run(args: &Clusters, session: &mut Session) -> Result<(), Failure>
     };
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let request = FleetRequest { namespace, labels: args.selector.clone() };
-    let fleet = session.block_on(management::list_clusters(&cluster, &request))?;
+    let fleet = session.block_on(workload::list_clusters(&cluster, &request))?;
     if fleet.clusters.is_empty() {
         session.messages().status(none_found(&fleet, &request));
     }
@@ -111,14 +110,12 @@ fn listed(cluster: &ClusterSummary) -> ListedCluster {
     }
 }
 
-/// The cells of one line.
 struct Line<'a> {
     cluster: &'a ListedCluster,
     status: String,
     control_plane: String,
     workers: String,
     age: String,
-    /// In one line.
     message: String,
 }
 
@@ -159,7 +156,7 @@ impl<'a> Line<'a> {
                 .map(|health| health.message.replace('\n', " "))
                 .unwrap_or_default(),
             age: match created {
-                Some(created) => management::age(Some(created), now),
+                Some(created) => workload::age(Some(created), now),
                 None => UNKNOWN.to_owned(),
             },
             cluster,
@@ -173,7 +170,6 @@ impl<'a> Line<'a> {
         [namespace, name, &self.status, phase, version, &self.control_plane, &self.workers, &self.age]
     }
 
-    /// The cells of a wide line alone.
     fn more(&self) -> [&str; 3] {
         let health = self.cluster.health.as_ref();
         let class = self.cluster.class.as_deref().unwrap_or(UNKNOWN);

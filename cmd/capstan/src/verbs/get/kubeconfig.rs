@@ -1,6 +1,6 @@
 use std::{ffi::OsString, path::Path, time::Duration};
 
-use management::{KubeconfigOf, KubeconfigRequest};
+use workload::{KubeconfigOf, KubeconfigRequest};
 
 use crate::{
     Failure, Within as _,
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Kubeconfig, session: &mut Session) -> Result<(), Failur
     if wait.is_some() {
         session.messages().progress().begin(&format!("waiting for the kubeconfig of `{}`", args.name));
     }
-    let mut content = session.block_on(management::workload_kubeconfig(&cluster, &request))?;
+    let mut content = session.block_on(workload::workload_kubeconfig(&cluster, &request))?;
     let Some(file) = &args.merge else {
         content.push(b'\n');
         return session.printer().data(content);

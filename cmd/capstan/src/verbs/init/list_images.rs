@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     Failure, Within as _,
     session::Session,
-    settings::{self, KubeFlags, OutputFormat},
+    settings::{self, KubeFlags, OutputFlag, OutputFormat},
     verbs::{image_digests::ImageDigests, lifecycle::OwnedSources, provider_flags::SeveralProviders},
 };
 use api::output::{ImageList, ListedImage, ListedImagePlace};
@@ -34,9 +34,8 @@ use repository::{Context, LockSettings};
   # For scripts: who runs what, and where
   {bin} init list-images --infrastructure aws -o json")]
 pub(crate) struct ListImages {
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    #[command(flatten)]
+    output: OutputFlag,
 
     /// Ask registries for the digests that are neither written nor locked; in the text they stand behind the images
     #[arg(long)]
@@ -47,10 +46,8 @@ pub(crate) struct ListImages {
     kube: KubeFlags,
 }
 
-/// Images by name.
 type Images = BTreeMap<String, Uses>;
 
-/// Where an image is used.
 #[derive(Default)]
 struct Uses {
     places: BTreeSet<ListedImagePlace>,
@@ -63,7 +60,7 @@ pub(super) fn run(
     providers: &SeveralProviders,
     session: &mut Session,
 ) -> Result<(), Failure> {
-    let format = OutputFormat::parse(&args.output)?;
+    let format = args.output.format()?;
     if args.kube.is_given() {
         session.messages().log(1, "the list is that of a first installation; no management cluster is asked");
     }
@@ -88,7 +85,7 @@ pub(super) fn run(
         .within(|| format!("cannot list the images of `{}`", CertManager::LABEL))?;
     warn_of_unlisted(&images, format, session);
     let context = session.repositories()?;
-    let mut list = list(&images, context.settings().lock.as_deref());
+    let mut list = list(&images, context.releases().lock.as_deref());
     if args.digests {
         add_digests(&mut list, &context, session)?;
     }
@@ -172,7 +169,6 @@ fn add(label: &str, objects: &[Object], images: &mut Images) {
     }
 }
 
-/// Returns what the user should know.
 fn add_provider(
     release: &Release<'_>,
     text: &TemplateText,

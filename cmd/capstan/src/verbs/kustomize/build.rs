@@ -1,16 +1,17 @@
-use kustomize::{BuildErrors, Output, Reorder};
+use std::{collections::BTreeMap, path::Path};
 
-use super::{
-    HERE,
-    flags::{FunctionFlags, LoadFlags},
-    write::{write, write_text},
-};
+use kustomize::{Helm, LoadRestrictor, Options, Output, Reorder, Report};
+
+use super::HERE;
 use crate::{
     Failure,
-    kustomizations::{self, Built, FileNames, distinct},
+    kustomizations::{self, Built, FileNames, HelmProgram, How, distinct},
     session::Session,
     settings::OutputFormat,
-    verbs::provenance::{self, Provenance, ProvenanceFlag},
+    verbs::{
+        generate::print::write_objects,
+        provenance::{self, Provenance, ProvenanceFlag},
+    },
 };
 
 /// Print the objects of a kustomization
@@ -68,8 +69,8 @@ pub(super) fn run(args: &Build, session: &mut Session) -> Result<(), Failure> {
                 Provenance::Json => write_text(provenance::report(&output.objects)?, &args.output, session),
             }
         }
-        Err(errors) => {
-            let failure = failure(place, &errors, &names);
+        Err(report) => {
+            let failure = failure(place, &report, &names);
             Err(hints.into_iter().fold(failure, Failure::hint))
         }
     }
@@ -92,12 +93,137 @@ fn warn(output: &Output, names: &FileNames, session: &Session) {
     }
 }
 
-fn failure(place: &str, errors: &BuildErrors, names: &FileNames) -> Failure {
-    let problems = distinct(&errors.problems);
+fn failure(place: &str, report: &Report, names: &FileNames) -> Failure {
+    let problems = distinct(&report.errors);
     let message = match problems.len() {
         1 => format!("cannot build `{place}`"),
         count => format!("cannot build `{place}`, for {count} reasons"),
     };
     let causes = problems.into_iter().map(|it| names.in_short(it));
     causes.fold(Failure::user(message), Failure::cause)
+}
+
+/// Writes what was built: to stdout, to a file, or into a folder that is there, a file for each object.
+pub(super) fn write(output: &Output, to: &str, session: &mut Session) -> Result<(), Failure> {
+    let path = session.environment().resolve(to);
+    if !is_stdout(to) && path.is_dir() {
+        return write_files(output, &path);
+    }
+    write_text(output.text(), to, session)
+}
+
+pub(super) fn write_text(text: String, to: &str, session: &mut Session) -> Result<(), Failure> {
+    if is_stdout(to) {
+        return session.printer().data(text);
+    }
+    write_objects(&session.environment().resolve(to), &text)
+}
+
+fn is_stdout(to: &str) -> bool {
+    to.is_empty() || to == "-"
+}
+
+/// No file is written where a name cannot be that of a file in the folder, or is that of two.
+fn write_files(output: &Output, folder: &Path) -> Result<(), Failure> {
+    let mut files = BTreeMap::new();
+    for (name, text) in output.files() {
+        let is_free = !name.contains(['/', '\\']) && !files.contains_key(&name);
+        if !is_free {
+            let message = format!("`{name}` cannot be the name of one object's file, nothing was written");
+            return Err(Failure::user(message).hint("write to one file instead of a folder"));
+        }
+        files.insert(name, text);
+    }
+    for (name, text) in files {
+        write_objects(&folder.join(name), &text)?;
+    }
+    Ok(())
+}
+
+/// What `build` and `lint` take alike.
+#[derive(clap::Args)]
+pub(super) struct LoadFlags {
+    /// Which files a kustomization may name: those in its folder and below, or all, with LoadRestrictionsNone
+    #[arg(long, value_name = "WHICH", default_value = ROOT_ONLY)]
+    load_restrictor: String,
+
+    /// Render charts with the program helm
+    #[arg(long, help_heading = HELM)]
+    enable_helm: bool,
+
+    /// Name or path of that program
+    #[arg(long, value_name = "PROGRAM", default_value = "helm", help_heading = HELM)]
+    helm_command: String,
+
+    /// Kubernetes API version the charts see, unless their kustomization names some; may be given several times
+    #[arg(long, value_name = "VERSION,…", value_delimiter = ',', help_heading = HELM)]
+    helm_api_versions: Vec<String>,
+
+    /// Kubernetes version the charts see, unless their kustomization names one
+    #[arg(long, value_name = "VERSION", help_heading = HELM)]
+    helm_kube_version: Option<String>,
+
+    /// Let helm tell more of what goes wrong
+    #[arg(long, help_heading = HELM)]
+    helm_debug: bool,
+}
+
+const HELM: &str = "Charts";
+
+const ROOT_ONLY: &str = "LoadRestrictionsRootOnly";
+const NONE: &str = "LoadRestrictionsNone";
+
+impl LoadFlags {
+    pub(super) fn how(&self) -> Result<How, Failure> {
+        let load_restrictor = match self.load_restrictor.as_str() {
+            ROOT_ONLY => LoadRestrictor::RootOnly,
+            NONE => LoadRestrictor::None,
+            other => {
+                return Err(Failure::user(format!("invalid value `{other}` of `--load-restrictor`"))
+                    .hint(format!("take one of {ROOT_ONLY}, {NONE}")));
+            }
+        };
+        let helm = self.enable_helm.then(|| HelmProgram {
+            command: self.helm_command.clone(),
+            api_versions: self.helm_api_versions.clone(),
+            kube_version: self.helm_kube_version.clone(),
+            debug: self.helm_debug,
+        });
+        let options = Options {
+            load_restrictor,
+            helm: if helm.is_some() { Helm::On } else { Helm::Off },
+            ..Options::default()
+        };
+        Ok(How { options, helm })
+    }
+}
+
+/// Flags for functions in containers and for programs, which are not run: scripts may give them all the same, and a
+/// kustomization that needs one is told of in the build.
+#[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of kustomize")]
+pub(super) struct FunctionFlags {
+    #[arg(long, hide = true)]
+    enable_alpha_plugins: bool,
+
+    #[arg(long, hide = true)]
+    enable_exec: bool,
+
+    #[arg(long, hide = true)]
+    enable_star: bool,
+
+    #[arg(long, hide = true)]
+    as_current_user: bool,
+
+    #[arg(long, hide = true)]
+    network: bool,
+
+    #[arg(long, hide = true, value_name = "NAME")]
+    network_name: Option<String>,
+
+    #[arg(long, hide = true, value_name = "OPTIONS")]
+    mount: Vec<String>,
+
+    #[arg(short, long, hide = true, value_name = "NAME=VALUE")]
+    env: Vec<String>,
 }

@@ -1,15 +1,21 @@
-use std::{collections::BTreeSet, fmt::Write as _, fs, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use api::output::{FindingSeverity, KustomizationFinding, KustomizationFindings, KustomizationLint};
 use kustomize::{Conflicts, Problem};
+use manifest::yaml::{self, Limits};
 
-use super::{HERE, flags::LoadFlags, folders::kustomizations_below};
+use super::{HERE, build::LoadFlags};
 use crate::{
-    Failure,
+    Failure, Within as _,
     failure::Kind,
     kustomizations::{self, Built, FileNames, distinct},
     session::Session,
-    settings::OutputFormat,
+    settings::OutputFlag,
 };
 
 /// Find what is wrong with kustomizations, and what may not be meant
@@ -30,9 +36,8 @@ pub(crate) struct Lint {
     #[arg(short, long)]
     recursive: bool,
 
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    #[command(flatten)]
+    output: OutputFlag,
 
     /// End with status 3 when there are warnings
     #[arg(long)]
@@ -43,7 +48,7 @@ pub(crate) struct Lint {
 }
 
 pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
-    let format = OutputFormat::parse(&args.output)?;
+    let format = args.output.format()?;
     let mut how = args.load.how()?;
     how.options.conflicts = Conflicts::Told;
     let here = [HERE.to_owned()];
@@ -56,7 +61,7 @@ pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
     for place in &places {
         let built = kustomizations::build(place, &how, session)?;
         hints.extend(built.hints.iter().cloned());
-        let place = repository::shown_text(place);
+        let place = transport::address::shown_text(place);
         kustomizations.push(KustomizationFindings { place, findings: findings(&built) });
     }
     let report = KustomizationLint { kustomizations };
@@ -67,7 +72,7 @@ pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
 fn findings(built: &Built) -> Vec<KustomizationFinding> {
     let (errors, warnings) = match &built.result {
         Ok(output) => (&[][..], &output.warnings[..]),
-        Err(errors) => (&errors.problems[..], &errors.warnings[..]),
+        Err(report) => (&report.errors[..], &report.warnings[..]),
     };
     let errors = distinct(errors).into_iter().map(|it| finding(it, FindingSeverity::Error, &built.names));
     let warnings =
@@ -91,7 +96,7 @@ fn finding(problem: &Problem, severity: FindingSeverity, names: &FileNames) -> K
 /// The line of a field, where the file is on this machine.
 fn line(problem: &Problem, field: &str) -> Option<usize> {
     let path = PathBuf::from(problem.place.files.last()?.to_string());
-    manifest::yaml::line_of(&fs::read_to_string(path).ok()?, field)
+    yaml::line_of(&fs::read_to_string(path).ok()?, field)
 }
 
 /// The findings, without those of a base that another kustomization over it has told.
@@ -139,4 +144,40 @@ fn counted(count: usize, what: &str) -> String {
         1 => format!("one {what}"),
         count => format!("{count} {what}s"),
     }
+}
+
+/// Returns the folders with a kustomization in a folder and below, as they are named from there and sorted. Components are
+/// left out, as they can only be built as part of another; so are hidden folders.
+pub(super) fn kustomizations_below(place: &str, session: &Session) -> Result<Vec<String>, Failure> {
+    let top = session.environment().resolve(place);
+    let (mut found, mut open) = (Vec::new(), vec![(top, PathBuf::from(place))]);
+    while let Some((path, name)) = open.pop() {
+        if is_buildable(&path) {
+            found.push(name.display().to_string());
+        }
+        let cannot = || format!("cannot read the folder `{}`", name.display());
+        for entry in fs::read_dir(&path).within(cannot)? {
+            let entry = entry.within(cannot)?;
+            let is_folder = entry.file_type().within(cannot)?.is_dir();
+            if is_folder && !entry.file_name().to_string_lossy().starts_with('.') {
+                open.push((entry.path(), name.join(entry.file_name())));
+            }
+        }
+    }
+    if found.is_empty() {
+        return Err(Failure::user(format!("there is no kustomization in `{place}` or below")));
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn is_buildable(folder: &Path) -> bool {
+    let Some(path) = kustomize::FILE_NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file())
+    else {
+        return false;
+    };
+    // A file that cannot be read is told of by its build.
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let value = yaml::read_settings(&text, &Limits::default()).unwrap_or_default();
+    value.get("kind").is_none_or(|kind| kind != "Component")
 }

@@ -1,10 +1,7 @@
 //! `kustomize`: what kustomize builds, and what is wrong with it.
 
 mod build;
-mod flags;
-mod folders;
 mod lint;
-mod write;
 
 use crate::{Failure, session::Session};
 
@@ -24,5 +21,4 @@ impl Kustomize {
     }
 }
 
-/// The folder where none is named.
 const HERE: &str = ".";

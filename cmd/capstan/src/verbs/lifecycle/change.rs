@@ -1,11 +1,15 @@
-use std::future::Future;
+use std::{future::Future, rc::Rc};
 
 use api::{
     ProviderId,
     output::{CertManagerAction, LifecycleReport, ProviderReport},
     plan::{SavedPlan, SavedRequest},
 };
-use management::{Difference, LifecyclePlan, ManagementCluster, NotReady};
+use inventory::ManagementCluster;
+use management::{Difference, LifecyclePlan, NotReady, Sources, plan_origin};
+use manifest::provenance::Trace;
+use provider::config::Config;
+use repository::{Context, Overrides};
 
 use super::{PlanFlags, text};
 use crate::{
@@ -13,6 +17,7 @@ use crate::{
     events::{ClusterEvents, Writes},
     failure::Kind,
     hints,
+    kustomizations::{Around, KustomizationFlags, RunLayers},
     session::Session,
     settings::{self, KubeFlags, LeaseFlags, OutputFormat, PaceFlags},
     ui::count_of,
@@ -23,7 +28,6 @@ pub(crate) trait Change {
     /// Finds out what is to be done. Writes nothing.
     fn plan(&self, cluster: &ManagementCluster) -> impl Future<Output = Result<LifecyclePlan, Failure>>;
 
-    /// Does it.
     fn carry_out(
         &self,
         cluster: &ManagementCluster,
@@ -38,17 +42,13 @@ pub(crate) trait Change {
         Ok(())
     }
 
-    /// What was asked for, with the versions of the plan.
     fn request(&self, plan: &LifecyclePlan) -> SavedRequest;
 
-    /// What to do when it ends half-way.
     fn goes_on(&self) -> String;
 
-    /// The words for its result.
     fn words(&self) -> Words;
 }
 
-/// The words for the result of a change.
 #[derive(Clone, Copy)]
 pub(crate) struct Words {
     /// Such as `upgraded`, before the providers.
@@ -57,7 +57,6 @@ pub(crate) struct Words {
     pub(crate) nothing: &'static str,
 }
 
-/// How a change ended.
 #[derive(Default)]
 pub(crate) struct Done {
     /// What was not ready in time, where that is no failure.
@@ -75,7 +74,7 @@ pub(crate) fn in_words(words: Words, report: &LifecycleReport, writes: &Writes) 
     };
     let providers = report.providers.iter().filter(is_change).count();
     let providers = (providers > 0).then(|| count_of(providers, "provider"));
-    let cert_manager = match (report.cert_manager.action, &report.cert_manager.to) {
+    let cert_manager = match (report.cert_manager.plan.action, &report.cert_manager.plan.to) {
         (CertManagerAction::Install | CertManagerAction::Upgrade, Some(version)) => {
             Some(format!("cert-manager {version}"))
         }
@@ -90,8 +89,6 @@ pub(crate) fn in_words(words: Words, report: &LifecycleReport, writes: &Writes) 
 }
 
 /// Plans a change; shows, saves or carries it out, as the flags say.
-/// # Errors
-/// Whatever stands in the way; nothing was written unless the failure says how much.
 pub(crate) fn run(
     change: &impl Change,
     saved: Option<&SavedPlan>,
@@ -113,7 +110,6 @@ pub(crate) fn run(
     })
 }
 
-/// A change with the flags of its verb.
 struct Run<'a, C> {
     change: &'a C,
     saved: Option<&'a SavedPlan>,
@@ -127,7 +123,7 @@ impl<C: Change> Run<'_, C> {
     fn plan(&self, cluster: &ManagementCluster, session: &Session) -> Result<LifecyclePlan, Failure> {
         let plan = session.block_on(self.change.plan(cluster))?;
         if let Some(saved) = self.saved {
-            let origin = session.block_on(cluster.plan_origin())?;
+            let origin = session.block_on(plan_origin(cluster))?;
             let mut now = plan.save_like(saved, self.change.request(&plan), origin);
             if self.flags.takes_any_user() {
                 now.user.clone_from(&saved.user);
@@ -161,8 +157,6 @@ impl<C: Change> Run<'_, C> {
 }
 
 /// Prints the report of a plan that was carried out, and warns of objects that are not ready.
-/// # Errors
-/// When stdout cannot take it.
 pub(crate) fn carried_out(
     report: &mut LifecycleReport,
     not_ready: Option<&NotReady>,
@@ -171,7 +165,7 @@ pub(crate) fn carried_out(
 ) -> Result<(), Failure> {
     if let Some(not_ready) = not_ready {
         warn(not_ready, &session.cluster_events(pace.progress));
-        report.not_ready = management::waiting_for(&not_ready.blockers);
+        report.not_ready = apply::waiting_for(&not_ready.blockers);
     }
     report.carried_out = true;
     // The peer prints nothing here.
@@ -184,7 +178,7 @@ fn save(
     cluster: &ManagementCluster,
     session: &Session,
 ) -> Result<SavedPlan, Failure> {
-    let origin = session.block_on(cluster.plan_origin())?;
+    let origin = session.block_on(plan_origin(cluster))?;
     Ok(plan.save(change.request(plan), origin)?)
 }
 
@@ -216,4 +210,48 @@ fn still_holds(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
 fn warn(not_ready: &NotReady, events: &ClusterEvents) {
     let lines = [vec![not_ready.to_string()], hints::members(not_ready), hints::for_error(not_ready)];
     events.warning(lines.concat().join("\n"));
+}
+
+/// Configuration, overrides and repositories of a run, held for the libraries to borrow.
+pub(crate) struct OwnedSources {
+    config: Rc<Config>,
+    overrides: Overrides,
+    repositories: Context,
+    layers: RunLayers,
+}
+
+impl OwnedSources {
+    pub(crate) fn of(session: &Session) -> Result<Self, Failure> {
+        Self::with(&KustomizationFlags::default(), Around::default(), session)
+    }
+
+    /// The same with kustomizations of a command line, and of the plan it carries out.
+    pub(crate) fn with(
+        flags: &KustomizationFlags,
+        around: Around<'_>,
+        session: &Session,
+    ) -> Result<Self, Failure> {
+        let config = session.config()?;
+        let overrides = settings::overrides(&config, session.environment())?;
+        let layers = RunLayers::of(flags, around, session)?;
+        Ok(Self { overrides, repositories: session.repositories()?, config, layers })
+    }
+
+    pub(crate) fn layers(&self) -> &RunLayers {
+        &self.layers
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub(crate) fn get(&self) -> Sources<'_> {
+        Sources {
+            config: &self.config,
+            overrides: &self.overrides,
+            repositories: &self.repositories,
+            layers: self.layers.get(),
+            trace: Trace::Off,
+        }
+    }
 }

@@ -3,12 +3,17 @@ use std::{
     time::Duration,
 };
 
-use api::plan::SavedPlan;
-use management::{Diffs, WaitFor};
+use api::{
+    ProviderId,
+    plan::{SavedPlan, SavedReference, SavedRequest},
+};
+use management::{Diffs, LifecyclePlan, ProvidersRequest, WaitFor};
 
-use super::plan_of_another;
 use crate::{
-    Failure, Within as _, session::Session, settings::OutputFormat, suggested_commands::quoted,
+    Failure, Within as _,
+    session::Session,
+    settings::{OutputFlag, OutputFormat},
+    suggested_commands::quoted,
     ui::write_private_file,
 };
 
@@ -38,9 +43,6 @@ pub(crate) struct WaitFlags {
 }
 
 impl WaitFlags {
-    /// What the flags mean.
-    /// # Errors
-    /// When they contradict each other, or hold no span of time.
     pub(crate) fn wait_for(&self) -> Result<WaitFor, Failure> {
         if self.no_wait && self.wait_providers {
             return Err(Failure::user("`--no-wait` cannot be used together with `--wait-providers`"));
@@ -101,9 +103,8 @@ pub(crate) struct ShowFlags {
     )]
     diff: Option<DiffForm>,
 
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    #[command(flatten)]
+    output: OutputFlag,
 }
 
 impl ShowFlags {
@@ -112,11 +113,8 @@ impl ShowFlags {
         Self { dry_run: true, ..self }
     }
 
-    /// The form of the result.
-    /// # Errors
-    /// Names the forms there are.
     pub(crate) fn format(&self) -> Result<OutputFormat, Failure> {
-        OutputFormat::parse(&self.output)
+        self.output.format()
     }
 
     /// True if nothing is to be written to the cluster.
@@ -165,19 +163,14 @@ impl PlanFlags {
         self.show.only_shows() || self.out.is_some()
     }
 
-    /// Whether every object is to be looked at by name and tried as a dry run.
     pub(crate) fn is_thorough(&self) -> bool {
         self.only_plans() || self.plan.is_some()
     }
 
-    /// Whether the user who made a saved plan may be another one.
     pub(super) fn takes_any_user(&self) -> bool {
         self.any_user
     }
 
-    /// The saved plan that is to be carried out.
-    /// # Errors
-    /// When the file cannot be read, or is a plan of another command.
     pub(crate) fn saved(&self, command: &str, session: &Session) -> Result<Option<SavedPlan>, Failure> {
         let Some(path) = &self.plan else { return Ok(None) };
         let cannot = || format!("cannot carry out the plan `{}`", path.display());
@@ -194,7 +187,6 @@ impl PlanFlags {
         Ok(Some(plan))
     }
 
-    /// Saves a plan when that is asked for.
     pub(super) fn save(
         &self,
         plan: impl FnOnce() -> Result<SavedPlan, Failure>,
@@ -210,10 +202,42 @@ impl PlanFlags {
     }
 }
 
-/// Says how a saved plan is carried out.
 fn carry_out(command: &str, plan: &Path, session: &Session) -> String {
     let plan = quoted(&plan.display().to_string(), session.environment().home());
     format!("carry it out with `capstan {command} --plan {plan}`")
+}
+
+pub(crate) fn requested(saved: &[SavedReference]) -> ProvidersRequest {
+    let one = |saved: &SavedReference| (saved.provider.clone(), saved.version.clone());
+    ProvidersRequest { providers: saved.iter().map(one).collect() }
+}
+
+pub(crate) fn references<'a>(
+    providers: impl IntoIterator<Item = (&'a ProviderId, Option<&'a String>)>,
+) -> Vec<SavedReference> {
+    let one = |(provider, version): (&ProviderId, Option<&String>)| SavedReference {
+        provider: provider.clone(),
+        version: version.cloned(),
+    };
+    providers.into_iter().map(one).collect()
+}
+
+/// The providers a plan brings, in the versions it settled on.
+pub(crate) fn settled(plan: &LifecyclePlan) -> Vec<SavedReference> {
+    let comes =
+        plan.providers.iter().filter(|provider| provider.to.is_some() && provider.from != provider.to);
+    references(comes.map(|provider| (&provider.id, provider.to.as_ref())))
+}
+
+pub(crate) fn plan_of_another(request: &SavedRequest) -> Failure {
+    Failure::user(format!("it is a plan of `{}`", request.command()))
+}
+
+pub(crate) fn nothing_beside_a_plan(names_anything: bool, flags: &str) -> Result<(), Failure> {
+    if names_anything {
+        return Err(Failure::user(format!("`--plan` says it all: it cannot be used together with {flags}")));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

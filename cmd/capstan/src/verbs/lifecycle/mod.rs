@@ -8,16 +8,15 @@
 
 mod change;
 mod flags;
-mod saved;
-mod sources;
 mod summary;
 mod text;
 mod unfinished;
 
-pub(crate) use change::{Change, Done, Words, carried_out, in_words, run};
-pub(crate) use flags::{PlanFlags, ShowFlags, WaitFlags, span, wait_until_done};
-pub(crate) use saved::{nothing_beside_a_plan, plan_of_another, references, requested, settled};
-pub(crate) use sources::OwnedSources;
+pub(crate) use change::{Change, Done, OwnedSources, Words, carried_out, in_words, run};
+pub(crate) use flags::{
+    PlanFlags, ShowFlags, WaitFlags, nothing_beside_a_plan, plan_of_another, references, requested, settled,
+    span, wait_until_done,
+};
 pub(crate) use text::plan as plan_text;
 pub(crate) use unfinished::{
     init_text, lease, lease_text, move_text, unfinished_init, unfinished_upgrade, upgrade_text,

@@ -7,14 +7,11 @@ use api::output::{ChangeEffect, ChangedPart, ObjectChange, StepAction, StepRepor
 use super::text::place;
 use crate::ui::first_chars;
 
-/// The last line of a summary.
 pub(super) const LEGEND: &str = "`!` marks stricter validation; `--diff=full` shows every line\n";
 
 /// An object shows so many changes; the rest is counted.
 const SHOWN: usize = 16;
-/// An object that is new shows fewer.
 const SHOWN_OF_NEW: usize = 6;
-/// No value has more characters.
 const WIDTH: usize = 60;
 
 /// Adds every object that changes with its changes, and the labels and annotations that change at the end.

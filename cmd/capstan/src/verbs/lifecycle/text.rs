@@ -3,9 +3,8 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use api::output::{
-    CertManagerAction, CertManagerReport, LifecycleReport, ObjectName, ProviderReport, StepAction, StepReport,
+    CertManagerAction, CertManagerPlan, LifecycleReport, ObjectName, ProviderReport, StepAction, StepReport,
 };
-
 use management::Diffs;
 
 use super::summary;
@@ -14,7 +13,7 @@ use crate::ui::{Narrow, table};
 /// A block for cert-manager and each provider that lists what changes, and a line that counts.
 pub(crate) fn plan(report: &LifecycleReport, diffs: Diffs, width: Option<usize>) -> String {
     let mut text = String::new();
-    if let Some(line) = cert_manager(&report.cert_manager) {
+    if let Some(line) = cert_manager(&report.cert_manager.plan) {
         let _ = writeln!(text, "cert-manager: {line}");
         add_steps(&report.cert_manager.steps, diffs, width, &mut text);
     }
@@ -28,7 +27,7 @@ pub(crate) fn plan(report: &LifecycleReport, diffs: Diffs, width: Option<usize>)
     text
 }
 
-fn cert_manager(report: &CertManagerReport) -> Option<String> {
+fn cert_manager(report: &CertManagerPlan) -> Option<String> {
     let version = |version: &Option<String>| version.clone().unwrap_or_else(|| "unknown".to_owned());
     let line = match report.action {
         CertManagerAction::None => return None,
@@ -115,7 +114,6 @@ pub(super) fn place(object: &ObjectName) -> String {
     }
 }
 
-/// What the objects add up to.
 fn counts(report: &LifecycleReport) -> String {
     let mut counts: BTreeMap<StepAction, usize> = BTreeMap::new();
     let of_providers = report.providers.iter().flat_map(|provider| &provider.steps);
@@ -136,7 +134,7 @@ fn counts(report: &LifecycleReport) -> String {
 
 #[cfg(test)]
 mod tests {
-    use api::{ProviderId, ProviderType};
+    use api::{ProviderId, ProviderType, output::CertManagerReport};
     use snapbox::{assert_data_eq, str};
 
     use super::*;
@@ -166,10 +164,7 @@ mod tests {
             carried_out: false,
             changes: true,
             cert_manager: CertManagerReport {
-                action: CertManagerAction::Install,
-                from: None,
-                to: Some("v1.21.1".to_owned()),
-                why: Some("two objects are missing".to_owned()),
+                plan: CertManagerPlan::install("v1.21.1", Some("two objects are missing".to_owned())),
                 steps: Vec::new(),
             },
             providers: vec![provider],

@@ -21,7 +21,6 @@ pub(crate) fn unfinished_init(begun: &[InstalledProvider]) -> Vec<UnfinishedInst
     begun.iter().map(one).collect()
 }
 
-/// An upgrade that was begun, for scripts.
 pub(crate) fn unfinished_upgrade(journal: &JournalState) -> UnfinishedUpgrade {
     let provider = |(id, from, to, done): &(api::ProviderId, String, String, bool)| UnfinishedProvider {
         provider: id.label(),
@@ -36,7 +35,6 @@ pub(crate) fn unfinished_upgrade(journal: &JournalState) -> UnfinishedUpgrade {
     }
 }
 
-/// The lease of the cluster, for scripts.
 pub(crate) fn lease(lease: &LeaseState) -> LeaseReport {
     LeaseReport { holder: events::lease_holder(&lease.holder), expired: lease.is_expired }
 }
@@ -50,7 +48,6 @@ pub(crate) fn move_text(unfinished: &UnfinishedMove) -> String {
     )
 }
 
-/// The run that writes to the cluster.
 pub(crate) fn lease_text(lease: &LeaseReport) -> String {
     let LeaseHolder { host, process, command, since } = &lease.holder;
     let id = process.split('-').next().unwrap_or_default();
@@ -60,7 +57,6 @@ pub(crate) fn lease_text(lease: &LeaseReport) -> String {
     format!("`{command}` on `{host}` (process {id}{since}) {state}\n")
 }
 
-/// A first installation, and how to go on.
 pub(crate) fn init_text(begun: &[UnfinishedInstallation]) -> String {
     let mut text = "an `init` was begun and is not finished:\n".to_owned();
     for UnfinishedInstallation { provider, version, namespace } in begun {
@@ -81,7 +77,6 @@ pub(crate) fn upgrade_versions(upgrade: &UnfinishedUpgrade) -> String {
     upgrade.providers.iter().map(line).collect()
 }
 
-/// An upgrade, how far it is, and how to go on.
 pub(crate) fn upgrade_text(upgrade: &UnfinishedUpgrade) -> String {
     let (what, goes_on) = if upgrade.rolling_back {
         ("going back from the upgrade begun at", "goes on with that")

@@ -1,25 +1,26 @@
 use std::{collections::BTreeMap, path::Path};
 
-use api::{ProviderType, output::LockChange};
+use api::{
+    ProviderId, ProviderType, near_names,
+    output::{LockChange, ProviderSource},
+};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use management::Sources;
 use manifest::provenance::Trace;
 use provider::{
     Layers, ProviderReleases,
-    config::Config,
+    config::{CertManager, CertManagerMode, Config},
     supply::{self, Supply},
 };
 use repository::{Context, Lock as Locked, LockedProvider, Overrides};
 
-use super::{Lock, targets::Target};
+use super::Lock;
 use crate::{
     Failure, Within as _, kustomizations, session::Session, settings, verbs::image_digests::ImageDigests,
 };
 
-/// So many providers are read side by side.
 const MAX_PROVIDERS_AT_ONCE: usize = 4;
 
-/// What was read of one provider, beside what is locked of it.
 pub(super) struct Found {
     pub(super) label: String,
     pub(super) entry: LockedProvider,
@@ -28,9 +29,7 @@ pub(super) struct Found {
     pub(super) warnings: Vec<String>,
 }
 
-/// What was read of all of them.
 pub(super) struct Gathered {
-    /// In the order they were asked for.
     pub(super) found: Vec<Found>,
     /// A line for each image whose digest was asked for in vain.
     pub(super) unknown: Vec<String>,
@@ -46,8 +45,6 @@ struct Gathering<'a> {
 }
 
 /// Reads all of them as if there were no lock, and asks for the digests of their images where that is wanted.
-/// # Errors
-/// The first that cannot be read.
 pub(super) fn gather_all(
     targets: Vec<Target>,
     lock: &Locked,
@@ -145,7 +142,92 @@ impl Gathering<'_> {
         let below = folder.and_then(|folder| Path::new(url).strip_prefix(folder).ok());
         match below.filter(|_| url.starts_with('/')) {
             Some(below) => below.display().to_string(),
-            None => repository::shown_text(url),
+            None => transport::address::shown_text(url),
         }
     }
+}
+
+pub(super) struct Target {
+    pub(super) label: String,
+    /// None for cert-manager.
+    pub(super) id: Option<ProviderId>,
+    pub(super) version: Option<String>,
+    /// Whether it may take the place of what is locked.
+    pub(super) is_anew: bool,
+}
+
+/// Versions by label, with whether they are locked anew.
+type Wanted = BTreeMap<String, (Option<String>, bool)>;
+
+const ALL: &str = "all";
+
+pub(super) fn targets(args: &Lock, lock: &Locked, config: &Config) -> Result<Vec<Target>, Failure> {
+    if args.check && args.providers.is_given() {
+        return Err(Failure::user("`--check` looks at everything that is locked").hint("name no providers"));
+    }
+    let mut wanted = Wanted::new();
+    let of_lock = || lock.providers.keys().map(|label| (label.clone(), (None, false)));
+    if args.providers.is_given() || (args.update.is_empty() && lock.providers.is_empty()) {
+        wanted.extend(of_installation(args, config)?);
+    } else if args.update.is_empty() {
+        wanted.extend(of_lock());
+    }
+    for update in &args.update {
+        let (label, version) = match update.split_once(':') {
+            Some((label, version)) => (label, Some(version.to_owned())),
+            None => (update.as_str(), None),
+        };
+        if label == ALL {
+            wanted.extend(of_lock().map(|(label, _)| (label, (version.clone(), true))));
+        } else {
+            wanted.insert(label.to_owned(), (version, true));
+        }
+    }
+    wanted.into_iter().map(|(label, wanted)| target(label, wanted, lock, config)).collect()
+}
+
+/// Providers and cert-manager of a first installation; where none are named, with those of the configuration.
+fn of_installation(args: &Lock, config: &Config) -> Result<Wanted, Failure> {
+    let mut wanted = Wanted::new();
+    if !args.providers.is_given() {
+        let configured = config.providers()?.into_iter().filter(|it| it.source != ProviderSource::BuiltIn);
+        wanted.extend(configured.map(|it| (it.id.label(), (None, false))));
+    }
+    for (id, version) in args.providers.of_first_installation()?.providers {
+        wanted.insert(id.label(), (version, false));
+    }
+    if config.cert_manager()?.mode == CertManagerMode::Managed {
+        wanted.insert(CertManager::LABEL.to_owned(), (None, false));
+    }
+    Ok(wanted)
+}
+
+fn target(
+    label: String,
+    (version, is_anew): (Option<String>, bool),
+    lock: &Locked,
+    config: &Config,
+) -> Result<Target, Failure> {
+    if label == CertManager::LABEL {
+        if version.is_some() {
+            return Err(Failure::user("the version of cert-manager is that of the configuration").hint(
+                "set `cert-manager.version` in clusterctl.yaml, then `capstan lock --update cert-manager`",
+            ));
+        }
+        return Ok(Target { label, id: None, version, is_anew });
+    }
+    let providers = config.providers()?;
+    let Some(provider) = providers.iter().find(|provider| provider.id.label() == label) else {
+        let labels: Vec<String> = providers.iter().map(|provider| provider.id.label()).collect();
+        let failure = Failure::user(format!("there is no provider with the label `{label}`"));
+        let near = near_names(&label, labels.iter().map(String::as_str));
+        return Err(match near.first() {
+            Some(near) => failure.hint(format!("did you mean `{near}`?")),
+            None => failure.hint(
+                "a label is written as `infrastructure-aws`; `capstan config repositories` lists the providers",
+            ),
+        });
+    };
+    let locked = lock.providers.get(&label).filter(|_| !is_anew).map(|locked| locked.version.clone());
+    Ok(Target { id: Some(provider.id.clone()), label, version: version.or(locked), is_anew })
 }

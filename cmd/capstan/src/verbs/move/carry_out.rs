@@ -2,13 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use api::output::MoveReport;
-use management::{
-    JournalError, JournalKeeper, ManagementCluster, MoveError, MoveOutcome, MovePhase, MovePlan, MoveRequest,
-    Route,
-};
+use api::output::{MovePhase, MoveReport};
+use inventory::ManagementCluster;
+use mover::{JournalError, JournalKeeper, MoveError, MoveOutcome, MovePlan, MoveRequest, Route};
 
-use super::{MoveFlags, abort, journal_file::keeper, lost, text};
+use super::{MoveFlags, journal_file::keeper, text, undo};
 use crate::{
     Failure, events::ClusterEvents, failure::Kind, session::Session, settings::OutputFormat, ui::count_of,
 };
@@ -16,13 +14,13 @@ use crate::{
 pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
     let (format, request) = (flags.how.format()?, flags.request(session)?);
     if let Some(cluster) = flags.how.lost {
-        return lost::run(cluster, &request, format, flags, session);
+        return undo::end_on_one(cluster, &request, format, flags, session);
     }
     let ends = flags.ends(session)?;
     if flags.how.abort {
         let Route { source, target } = ends.route()?;
         return flags.lease.hold("move --abort", &[source, target], session, |clusters, session| {
-            abort::run(route(clusters), &request, (format, flags.server.pace.progress), session)
+            undo::abort(route(clusters), &request, (format, flags.server.pace.progress), session)
         });
     }
     if flags.how.dry_run {
@@ -51,7 +49,7 @@ fn plan(
     session: &Session,
 ) -> Result<MovePlan, Failure> {
     session.messages().progress().begin("looking at both clusters");
-    let plan = session.block_on(Box::pin(management::plan_move(source, target, request)))?;
+    let plan = session.block_on(Box::pin(mover::plan_move(source, target, request)))?;
     warn(&plan, &session.cluster_events(flags.server.pace.progress));
     if let Some(finished) = &plan.finished {
         session.messages().status(format!(
@@ -75,7 +73,7 @@ fn carry_out(
     let keeper = begun.watching(keeper(session.environment()));
     let events = session.cluster_events(flags.server.pace.progress);
     let moved = async {
-        let outcome = Box::pin(management::carry_out_move(route, request, plan, &keeper)).await;
+        let outcome = Box::pin(mover::carry_out_move(route, request, plan, &keeper)).await;
         outcome.map_err(|error| begun.explain(error))
     };
     let outcome = session.block_on(moved).map_err(|failure| begun.interrupted(failure))?;
@@ -116,10 +114,9 @@ pub(super) fn tell(outcome: &MoveOutcome, events: &ClusterEvents) -> String {
 struct Begun(Arc<Mutex<Option<MovePhase>>>);
 
 impl Begun {
-    /// The keeper that notes it too.
     fn watching(&self, keeper: JournalKeeper) -> JournalKeeper {
         let (this, store) = (self.clone(), keeper.store);
-        let store = Arc::new(move |journal: &management::MoveJournal| {
+        let store = Arc::new(move |journal: &mover::MoveJournal| {
             *this.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(journal.phase);
             store(journal)
         });

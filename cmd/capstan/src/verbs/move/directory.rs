@@ -6,29 +6,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use management::{
-    ManagementCluster, MoveError, MovePlan, RestoreOptions, SaveInto, SaveRest, SavedFile, SavedObjects,
-};
+use inventory::ManagementCluster;
+use mover::{MoveError, MovePlan, RestoreOptions, SaveInto, SaveRest, SavedFile, SavedObjects};
 
 use super::{
     MoveFlags,
     carry_out::warn,
     flags::connect,
     journal_file::keeper_under_lease,
-    restoring,
-    restoring::Source,
-    saving,
-    saving::Saving,
+    restoring::{self, Source},
+    saving::{self, Saving},
     staging::{STAGING, Staging},
 };
-use crate::{Failure, failure::Kind, session::Session, suggested_commands::quoted, ui::count_of};
+use crate::{Failure, session::Session, suggested_commands::quoted, ui::count_of};
 
-/// Endings of files that hold objects.
 const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
 
 /// Writes what a move would take along into files, and leaves it where it is.
-/// # Errors
-/// As for a move; nothing is in the folder then, and the source goes on.
 pub(super) fn save(path: &Path, flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
     let (format, request) = (flags.how.format()?, flags.request(session)?);
     flags.scope.check_saving()?;
@@ -59,7 +53,7 @@ fn resume(
     session: &Session,
 ) -> Result<(), Failure> {
     let keeper = keeper_under_lease(session.environment());
-    let resumed = session.block_on(management::resume_saved(saving.source, saving.request, &keeper))?;
+    let resumed = session.block_on(mover::resume_saved(saving.source, saving.request, &keeper))?;
     staging.discard()?;
     session.done_on_cluster(flags.server.pace.progress, saving::resumed_in_words(resumed.len()));
     Ok(())
@@ -88,7 +82,7 @@ fn save_into(
 ) -> Result<(), Failure> {
     let (plan, names) = plan(saving, staging, flags, session)?;
     staging.begin()?;
-    let mut keep = |object: management::SavedObject| staging.write(&object.file, &object.content);
+    let mut keep = |object: mover::SavedObject| staging.write(&object.file, &object.content);
     let again = {
         let folder = quoted(shown, session.environment().home());
         format!("the same command or `capstan move --abort --to-directory {folder}` resumes them")
@@ -100,9 +94,6 @@ fn save_into(
     saving.report(&saved, session)
 }
 
-/// Creates what a folder holds on a cluster.
-/// # Errors
-/// Names files that cannot be read, and all that stands in the way on the target.
 pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
     if flags.how.abort {
         return Err(Failure::user("what was restored from a folder is not taken away again")
@@ -132,13 +123,10 @@ pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> 
 
 /// The files of a folder. What is hidden or has another ending is left out, with a word.
 fn read(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure> {
-    let unreadable = |path: &Path, error: &std::io::Error| {
-        Failure::new(Kind::Environment, format!("cannot read `{}`", path.display())).because(error)
-    };
-    let entries = fs::read_dir(path).map_err(|error| unreadable(path, &error))?;
+    let entries = fs::read_dir(path).map_err(|error| Failure::io("read", path, &error))?;
     let mut paths: Vec<PathBuf> = Vec::new();
     for entry in entries {
-        paths.push(entry.map_err(|error| unreadable(path, &error))?.path());
+        paths.push(entry.map_err(|error| Failure::io("read", path, &error))?.path());
     }
     paths.sort();
     let mut files = Vec::new();
@@ -152,7 +140,7 @@ fn read(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure> {
             session.messages().warning(format!("`{name}` is left out: it is hidden"));
             continue;
         }
-        let is_file = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?.is_file();
+        let is_file = fs::metadata(&path).map_err(|error| Failure::io("read", &path, &error))?.is_file();
         if !is_file {
             return Err(Failure::user(format!("`{}` is no file", path.display()))
                 .hint("a save has no folders in its folder; name the folder that holds the files"));
@@ -163,7 +151,7 @@ fn read(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure> {
                 .warning(format!("`{name}` is left out: it ends in none of {}", ENDINGS.join(", ")));
             continue;
         }
-        let content = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
+        let content = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;
         files.push(SavedFile { name, content });
     }
     Ok(files)

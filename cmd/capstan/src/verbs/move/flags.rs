@@ -5,14 +5,15 @@ use std::{
 };
 
 use api::check_dns_label;
-use management::{ClusterChoice, ManagementCluster, MoveRequest, OnDifference, Route};
+use inventory::ManagementCluster;
+use mover::{ClusterChoice, MoveRequest, OnDifference, Route};
 
 use super::MoveFlags;
 use crate::{
     Failure,
     events::ApiWarnings,
     session::Session,
-    settings::{self, KubeFlags, OutputFormat, ServerFlags},
+    settings::{self, KubeFlags, OutputFlag, OutputFormat, ServerFlags},
     verbs::lifecycle::span,
 };
 
@@ -107,9 +108,8 @@ pub(super) struct HowFlags {
     #[arg(long, value_name = "SET", default_value = "default")]
     hide_api_warnings: String,
 
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    #[command(flatten)]
+    output: OutputFlag,
 }
 
 /// A cluster of an unfinished move that no longer exists.
@@ -121,7 +121,6 @@ pub(super) enum LostCluster {
     Target,
 }
 
-/// A source, and a target where one is named.
 pub(super) struct Ends {
     pub(super) source: ManagementCluster,
     pub(super) target: Option<ManagementCluster>,
@@ -129,8 +128,6 @@ pub(super) struct Ends {
 
 impl TargetFlags {
     /// The flags as those of any management cluster; none when no target is named.
-    /// # Errors
-    /// When a context is named without a file: it could be meant for either side.
     pub(super) fn kube(&self) -> Result<Option<KubeFlags>, Failure> {
         let kube = KubeFlags {
             kubeconfig: self.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty()),
@@ -147,9 +144,6 @@ impl TargetFlags {
         Ok(Some(kube))
     }
 
-    /// Both ends, connected.
-    /// # Errors
-    /// Says which flag, file, context or credential plugin is wrong.
     pub(super) fn ends(
         &self,
         server: &ServerFlags,
@@ -164,7 +158,6 @@ impl TargetFlags {
     }
 }
 
-/// One of the ends.
 pub(super) fn connect(
     kube: &KubeFlags,
     server: &ServerFlags,
@@ -175,7 +168,6 @@ pub(super) fn connect(
 }
 
 impl Ends {
-    /// Both; a target is needed for what writes.
     pub(super) fn route(&self) -> Result<Route<'_>, Failure> {
         let target = self.target.as_ref().ok_or_else(nowhere)?;
         Ok(Route { source: &self.source, target })
@@ -190,7 +182,7 @@ fn nowhere() -> Failure {
 
 impl HowFlags {
     pub(super) fn format(&self) -> Result<OutputFormat, Failure> {
-        OutputFormat::parse(&self.output)
+        self.output.format()
     }
 
     pub(super) fn hidden(&self) -> Result<ApiWarnings, Failure> {
@@ -233,7 +225,6 @@ fn namespaces(given: &[String], kube: &KubeFlags, session: &Session) -> BTreeSet
     BTreeSet::from([of_context.unwrap_or_else(|| "default".to_owned())])
 }
 
-/// Which Clusters are meant.
 pub(in crate::verbs) fn choice(named: &BTreeSet<String>, selector: Option<&str>) -> ClusterChoice {
     match selector.filter(|selector| !selector.is_empty()) {
         Some(selector) => ClusterChoice::Labelled(selector.to_owned()),
@@ -242,12 +233,10 @@ pub(in crate::verbs) fn choice(named: &BTreeSet<String>, selector: Option<&str>)
     }
 }
 
-/// For how long to wait.
 pub(in crate::verbs) fn timeout(text: Option<&str>) -> Result<Duration, Failure> {
     Ok(text.map(span).transpose()?.unwrap_or(DEFAULT_TIMEOUT))
 }
 
-/// What is saved or restored, as it is.
 pub(in crate::verbs) fn saving_request(
     namespaces: BTreeSet<String>,
     clusters: ClusterChoice,
@@ -267,8 +256,6 @@ pub(in crate::verbs) fn saving_request(
 
 impl MoveFlags {
     /// Both ends, connected; of a dry run the target may be missing.
-    /// # Errors
-    /// Before anything is asked of a cluster when no target is named, or a flag cannot be used.
     pub(super) fn ends(&self, session: &Session) -> Result<Ends, Failure> {
         if !self.how.dry_run && self.target.kube()?.is_none() {
             return Err(nowhere());
@@ -276,9 +263,6 @@ impl MoveFlags {
         self.target.ends(&self.server, self.how.hidden()?, session)
     }
 
-    /// The cluster of a move that is left.
-    /// # Errors
-    /// When no target is named and the target is the one that is left, or a flag cannot be used.
     pub(super) fn remaining(
         &self,
         lost: LostCluster,
@@ -291,9 +275,6 @@ impl MoveFlags {
         connect(&kube, &self.server, self.how.hidden()?, session)
     }
 
-    /// What is asked for.
-    /// # Errors
-    /// Names the flag that cannot be used.
     pub(super) fn request(&self, session: &Session) -> Result<MoveRequest, Failure> {
         let scope = &self.scope;
         Ok(MoveRequest {
@@ -312,8 +293,6 @@ impl MoveFlags {
     }
 
     /// The same of files: all namespaces count when none is given.
-    /// # Errors
-    /// Names the flag that cannot be used.
     pub(super) fn request_of_saved(&self, session: &Session) -> Result<MoveRequest, Failure> {
         Ok(MoveRequest { namespaces: filled(&self.scope.namespace), ..self.request(session)? })
     }

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use management::{Holder, JournalKeeper, MoveJournal, MoveReport};
+use mover::{Holder, JournalKeeper, MoveJournal, MoveReport};
 use serde::Serialize;
 
 use crate::{Environment, process, settings, ui::write_file_atomically};
@@ -58,8 +58,6 @@ pub(super) fn last_report(
 }
 
 /// Forgets the moves that were made between two clusters, in either direction: both are about to be gone for good.
-/// # Errors
-/// When a file cannot be removed. One that cannot be read is of no known move, and stays.
 pub(crate) fn forget_moves_between(addresses: [&str; 2], environment: &Environment) -> io::Result<()> {
     let Some(folder) = folder(environment).filter(|folder| folder.is_dir()) else { return Ok(()) };
     for entry in fs::read_dir(&folder)? {

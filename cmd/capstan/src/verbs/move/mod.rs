@@ -1,17 +1,15 @@
 //! `move`: Clusters from one management cluster to another, and what became of a move.
 
-mod abort;
 pub(super) mod carry_out;
 mod directory;
 pub(super) mod flags;
 mod journal_file;
-mod lost;
-mod report;
 pub(super) mod restoring;
 pub(super) mod saving;
 mod staging;
 mod status;
 mod text;
+mod undo;
 
 use crate::{Failure, session::Session};
 
@@ -77,13 +75,13 @@ struct MoveFlags {
 
 #[derive(clap::Subcommand)]
 enum MoveVerb {
-    Report(report::Report),
+    Report(text::Report),
     Status(status::Status),
 }
 
 pub(crate) fn run(args: Move, session: &mut Session) -> Result<(), Failure> {
     match args.verb {
-        Some(MoveVerb::Report(args)) => report::run(&args, session),
+        Some(MoveVerb::Report(args)) => text::run(&args, session),
         Some(MoveVerb::Status(args)) => status::run(&args, session),
         None => match (&args.flags.scope.to_directory, &args.flags.scope.from_directory) {
             (Some(folder), _) => directory::save(folder, &args.flags, session),

@@ -1,10 +1,9 @@
 //! Creating what was saved: from a folder, or from an archive.
 
 use api::output::{MoveAction, MoveReport, MovedObject};
-use apply::ObjectKey;
-use management::{
-    ManagementCluster, MovePlan, MoveRequest, OnTarget, RestoreOptions, Restored, SavedObjects, object_name,
-};
+use apply::{ObjectKey, object_name};
+use inventory::ManagementCluster;
+use mover::{MovePlan, MoveRequest, OnTarget, RestoreOptions, Restored, SavedObjects};
 
 use super::{carry_out::warn, text};
 use crate::{
@@ -15,14 +14,11 @@ use crate::{
     ui::count_of,
 };
 
-/// What is restored.
 pub(in crate::verbs) struct Source<'a> {
-    /// The folder or the file, for people.
     pub(in crate::verbs) name: String,
     pub(in crate::verbs) objects: &'a SavedObjects,
 }
 
-/// Options of a restore, and of its output.
 pub(in crate::verbs) struct How<'a> {
     pub(in crate::verbs) format: OutputFormat,
     pub(in crate::verbs) dry_run: bool,
@@ -30,16 +26,12 @@ pub(in crate::verbs) struct How<'a> {
     pub(in crate::verbs) options: RestoreOptions<'a>,
 }
 
-/// A restore that was carried out.
 pub(in crate::verbs) struct Done {
     pub(in crate::verbs) restored: Restored,
-    /// Warnings of its plan.
     pub(in crate::verbs) warnings: Vec<String>,
 }
 
 /// Plans a restore, and shows the plan or carries it out; a plan that was shown gives nothing.
-/// # Errors
-/// Everything that stands in the way; after that, what could not be created.
 pub(in crate::verbs) fn run(
     source: &Source<'_>,
     target: &ManagementCluster,
@@ -76,7 +68,7 @@ fn plan(
     session: &Session,
 ) -> Result<MovePlan, Failure> {
     session.messages().progress().begin("looking at the cluster");
-    let plan = management::plan_restore(target, source.objects, request, how.options);
+    let plan = mover::plan_restore(target, source.objects, request, how.options);
     let plan = session.block_on(Box::pin(plan))?;
     warn(&plan, &session.cluster_events(how.progress));
     Ok(plan)
@@ -90,7 +82,7 @@ fn carry_out(
     session: &Session,
 ) -> Result<Done, Failure> {
     let plan = plan(source, target, request, how, session)?;
-    let restore = management::restore_objects(target, request, &plan, source.objects, how.options);
+    let restore = mover::restore_objects(target, request, &plan, source.objects, how.options);
     let resume_hint = "re-run the same command to complete the restore; until then new Clusters stay paused";
     let restored = session.carry_out(Box::pin(restore), resume_hint)?;
     let events = session.cluster_events(how.progress);

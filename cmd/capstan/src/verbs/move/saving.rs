@@ -3,16 +3,13 @@
 use std::{collections::BTreeSet, io};
 
 use api::output::{MoveAction, MoveReport, MovedObject};
-use apply::ObjectKey;
-use management::{
-    KeepSaved, LeftOut, ManagementCluster, MovePlan, MoveRequest, SaveInto, SaveRest, SavedObject,
-    object_name,
-};
+use apply::{ObjectKey, object_name};
+use inventory::ManagementCluster;
+use mover::{KeepSaved, LeftOut, MovePlan, MoveRequest, SaveInto, SaveRest, SavedObject};
 
 use super::{journal_file::keeper_under_lease, text};
 use crate::{Failure, failure::Kind, session::Session, settings::OutputFormat};
 
-/// What is saved, and how.
 #[derive(Clone, Copy)]
 pub(in crate::verbs) struct Saving<'a> {
     pub(in crate::verbs) source: &'a ManagementCluster,
@@ -22,26 +19,20 @@ pub(in crate::verbs) struct Saving<'a> {
     pub(in crate::verbs) format: OutputFormat,
 }
 
-/// What was saved.
 pub(in crate::verbs) struct Done {
     pub(in crate::verbs) objects: Vec<ObjectKey>,
-    /// What belongs to them and is not among them.
     pub(in crate::verbs) left_out: Vec<LeftOut>,
-    /// Those of which the plan did not know.
     lost: Vec<LeftOut>,
 }
 
 impl Saving<'_> {
-    /// # Errors
-    /// Everything that stands in the way.
     pub(in crate::verbs) fn plan(&self, session: &Session) -> Result<MovePlan, Failure> {
         session.messages().progress().begin("looking at the cluster");
         let keeper = keeper_under_lease(session.environment());
-        let plan = management::plan_save(self.source, self.request, self.how, self.into, &keeper);
+        let plan = mover::plan_save(self.source, self.request, self.how, self.into, &keeper);
         session.block_on(Box::pin(plan))
     }
 
-    /// Prints the plan.
     pub(in crate::verbs) fn show(
         &self,
         plan: &MovePlan,
@@ -81,10 +72,10 @@ impl Saving<'_> {
             keep(object)
         };
         let noting: &mut KeepSaved<'_> = &mut noting;
-        let save = management::save_objects(self.source, self.request, plan, self.how, &keeper, noting);
+        let save = mover::save_objects(self.source, self.request, plan, self.how, &keeper, noting);
         let saved = match session.block_on(Box::pin(save)) {
             Err(failure) if failure.kind() == Kind::Interrupted && self.how == SaveRest::Paused => {
-                let resume = management::resume_saved(self.source, self.request, &keeper);
+                let resume = mover::resume_saved(self.source, self.request, &keeper);
                 let goes_on = match session.block_on(Box::pin(resume)) {
                     Ok(resumed) => format!("nothing was saved; {}", resumed_in_words(resumed.len())),
                     Err(_) => format!("Clusters may still be paused; {again}"),

@@ -6,39 +6,30 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Failure, failure::Kind, ui::write_file_atomically};
+use crate::{Failure, ui::write_file_atomically};
 
 /// Inside the folder, so that a folder that is not whole is told by its looks: no reader takes a folder for a file.
 pub(super) const STAGING: &str = ".capstan-save";
 /// Only its user may read Secrets.
 const MODE: u32 = 0o600;
-/// So many files that are in the way are named.
 const NAMED: usize = 5;
 
-/// Files that are written beside their place.
 pub(super) struct Staging {
     folder: PathBuf,
 }
 
 impl Staging {
-    /// # Errors
-    /// When the path is there and is no folder.
     pub(super) fn new(folder: &Path) -> Result<Self, Failure> {
         match fs::metadata(folder) {
             Ok(found) if !found.is_dir() => {
                 Err(Failure::user(format!("`{}` is no folder", folder.display())))
             }
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Failure::new(Kind::Environment, format!("cannot use `{}`", folder.display()))
-                    .because(&error))
-            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::io("use", folder, &error)),
             _ => Ok(Self { folder: folder.to_owned() }),
         }
     }
 
     /// Whether nothing else is in the folder than what is about to be written anew.
-    /// # Errors
-    /// Names what is.
     pub(super) fn check(&self, names: &BTreeSet<String>) -> Result<(), Failure> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -94,7 +85,6 @@ impl Staging {
         publish().map_err(|error| self.failed(&error))
     }
 
-    /// Takes away what is not whole.
     pub(super) fn discard(&self) -> Result<(), Failure> {
         match fs::remove_dir_all(self.staged()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed(&error)),
@@ -115,7 +105,7 @@ impl Staging {
     }
 
     fn failed(&self, error: &io::Error) -> Failure {
-        Failure::new(Kind::Environment, format!("cannot write to `{}`", self.folder.display())).because(error)
+        Failure::io("write to", &self.folder, error)
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use api::output::{MoveProgress, MoveStatus, ObjectName, OpenSave, UnfinishedMove};
-use management::{MoveJournal, MovePhase};
+use api::output::{MovePhase, MoveProgress, MoveStatus, ObjectName, OpenSave, UnfinishedMove};
+use mover::MoveJournal;
 
 use super::{flags::TargetFlags, journal_file::keeper};
 use crate::{
     Failure,
     events::ApiWarnings,
     session::Session,
-    settings::{OutputFormat, ServerFlags},
+    settings::{OutputFlag, ServerFlags},
     suggested_commands::{SuggestedCommands, quoted},
     ui::clean,
 };
@@ -26,9 +26,8 @@ use crate::{
   {bin} move status
   {bin} move status --to-kubeconfig target.yaml -o json")]
 pub(super) struct Status {
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    #[command(flatten)]
+    output: OutputFlag,
 
     #[command(flatten)]
     target: TargetFlags,
@@ -37,15 +36,12 @@ pub(super) struct Status {
     server: ServerFlags,
 }
 
-/// # Errors
-/// When a cluster cannot be asked, or what it keeps cannot be read.
 pub(super) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
-    let format = OutputFormat::parse(&args.output)?;
+    let format = args.output.format()?;
     let ends = args.target.ends(&args.server, ApiWarnings::default(), session)?;
-    let journal = session.block_on(management::move_state(Some(&ends.source), ends.target.as_ref()))?;
+    let journal = session.block_on(mover::move_state(Some(&ends.source), ends.target.as_ref()))?;
     let keeper = keeper(session.environment());
-    let management::OpenSaves { saves, unseen } =
-        session.block_on(management::open_saves(&ends.source, &keeper))?;
+    let mover::OpenSaves { saves, unseen } = session.block_on(mover::open_saves(&ends.source, &keeper))?;
     let commands = session.messages().commands();
     let status = MoveStatus {
         last: journal.map(|journal| progress(&journal, &commands)),
@@ -61,7 +57,6 @@ pub(crate) fn command(journal: &MoveJournal) -> String {
     format!("capstan move{}{abort}", flags(journal))
 }
 
-/// An unfinished move, for scripts.
 pub(crate) fn unfinished_move(journal: &MoveJournal, commands: &SuggestedCommands) -> UnfinishedMove {
     UnfinishedMove {
         begun: journal.begun.clone(),
@@ -81,7 +76,7 @@ fn progress(journal: &MoveJournal, commands: &SuggestedCommands) -> MoveProgress
         namespaces: journal.namespaces.iter().cloned().collect(),
         clusters: journal.clusters.as_ref().map(|clusters| clusters.iter().cloned().collect()),
         objects: journal.objects,
-        paused: paused.map(|paused| management::object_name(&paused.object)).collect(),
+        paused: paused.map(|paused| apply::object_name(&paused.object)).collect(),
         host: journal.holder.host.clone(),
         process: journal.holder.process.clone(),
         next: next(journal.phase).to_owned(),
@@ -89,7 +84,7 @@ fn progress(journal: &MoveJournal, commands: &SuggestedCommands) -> MoveProgress
     }
 }
 
-fn open(save: &management::OpenSave, commands: &SuggestedCommands) -> OpenSave {
+fn open(save: &mover::OpenSave, commands: &SuggestedCommands) -> OpenSave {
     let next = if save.is_over {
         "it was cut off: the same save goes on with it, and the command resumes what it has paused"
     } else {
@@ -102,7 +97,7 @@ fn open(save: &management::OpenSave, commands: &SuggestedCommands) -> OpenSave {
     OpenSave {
         process: save.process.clone(),
         over: save.is_over,
-        paused: save.paused.iter().map(management::object_name).collect(),
+        paused: save.paused.iter().map(apply::object_name).collect(),
         next: next.to_owned(),
         command: save
             .is_over
@@ -110,7 +105,6 @@ fn open(save: &management::OpenSave, commands: &SuggestedCommands) -> OpenSave {
     }
 }
 
-/// What can be done at a phase.
 fn next(phase: MovePhase) -> &'static str {
     match phase {
         MovePhase::Pausing | MovePhase::Creating | MovePhase::Verifying => {
@@ -127,7 +121,6 @@ fn next(phase: MovePhase) -> &'static str {
     }
 }
 
-/// The flags with which it was begun.
 fn flags(journal: &MoveJournal) -> String {
     let mut flags = String::new();
     let mut add = |flag: &str, value: &str| {
@@ -296,7 +289,7 @@ the command goes on with it; nothing was deleted yet, and `--abort` in addition 
             };
             let paused = vec![key("Cluster", "team"), key("ClusterClass", "classes")];
             open(
-                &management::OpenSave { process: process.to_owned(), is_over, paused },
+                &mover::OpenSave { process: process.to_owned(), is_over, paused },
                 &SuggestedCommands::default(),
             )
         };

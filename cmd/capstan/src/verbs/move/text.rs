@@ -1,10 +1,23 @@
-//! Plans and reports of moves for people.
+//! Plans and reports of moves for people, and `move report`.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use api::output::{MoveAction, MovePlan, MoveReport, MovedObject, MovingObject};
+use inventory::ManagementCluster;
+use mover::{MoveError, MoveJournal};
 
-use crate::ui::{Narrow, clean, table};
+use super::{
+    flags::{Ends, TargetFlags},
+    journal_file::last_report,
+};
+use crate::{
+    Failure,
+    events::ApiWarnings,
+    failure::Kind,
+    session::Session,
+    settings::{OutputFlag, ServerFlags},
+    ui::{Narrow, clean, table},
+};
 
 /// So many objects that stay for one reason are named; the rest is counted.
 const NAMED: usize = 5;
@@ -55,7 +68,6 @@ fn add_staying(plan: &MovePlan, text: &mut String) {
     text.push('\n');
 }
 
-/// What the objects add up to.
 fn summary(plan: &MovePlan) -> String {
     let mut counts: BTreeMap<MoveAction, usize> = BTreeMap::new();
     for moving in &plan.moving {
@@ -69,8 +81,7 @@ fn summary(plan: &MovePlan) -> String {
     }
 }
 
-/// What became of every object: those of one outcome together.
-pub(super) fn report(report: &MoveReport, width: Option<usize>) -> String {
+pub(super) fn report_text(report: &MoveReport, width: Option<usize>) -> String {
     let mut text = String::new();
     if let Some(state) = &report.journal {
         let _ = writeln!(
@@ -99,6 +110,67 @@ fn first_few(objects: &[String]) -> String {
         0 => objects.join(", "),
         more => format!("{} and {more} more", objects[..NAMED].join(", ")),
     }
+}
+
+/// Show what became of every object of the last move
+///
+/// The report is read from the cluster that was moved out of, or from the target when one is named. When no cluster has it,
+/// or none answers, that of the last move from this machine is shown.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} move report
+  {bin} move report --to-kubeconfig target.yaml -o json")]
+pub(super) struct Report {
+    #[command(flatten)]
+    output: OutputFlag,
+
+    #[command(flatten)]
+    target: TargetFlags,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+pub(super) fn run(args: &Report, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    let report = match args.target.ends(&args.server, ApiWarnings::default(), session) {
+        Ok(ends) => session
+            .block_on(read(&ends.source, ends.target.as_ref()))
+            .or_else(|failure| of_disk(failure, Some(&ends), session)),
+        Err(failure) => of_disk(failure, None, session),
+    }?;
+    session.print(format, &report, report_text)
+}
+
+/// Reads the last report on disk, of a move between the clusters where these are known.
+fn of_disk(failure: Failure, ends: Option<&Ends>, session: &Session) -> Result<MoveReport, Failure> {
+    let kept =
+        last_report(session.environment(), |journal| ends.is_none_or(|ends| is_between(journal, ends)))
+            .filter(|_| failure.kind() != Kind::Interrupted);
+    let Some((report, journal, path)) = kept else { return Err(failure) };
+    session.messages().status(format!("{}; this is from `{}`", failure.message(), path.display()));
+    Ok(report.report(journal.as_ref()))
+}
+
+/// The clusters may not answer, so they are told by their addresses. Without a target the one that is named may be either
+/// end.
+fn is_between(journal: Option<&MoveJournal>, ends: &Ends) -> bool {
+    let Some(MoveJournal { source, target, .. }) = journal else { return false };
+    let here = ends.source.server().address();
+    match &ends.target {
+        Some(there) => source.address == here && target.address == there.server().address(),
+        None => source.address == here || target.address == here,
+    }
+}
+
+async fn read(
+    source: &ManagementCluster,
+    target: Option<&ManagementCluster>,
+) -> Result<MoveReport, MoveError> {
+    let report = mover::move_report(Some(source), target).await?;
+    let report = report.ok_or(MoveError::NoMove { verb: "report" })?;
+    let journal = mover::move_state(Some(source), target).await?;
+    Ok(report.report(journal.as_ref()))
 }
 
 #[cfg(test)]
@@ -207,7 +279,7 @@ objects: 1 to overwrite, 1 to leave; 8 stay
             differences: vec![one("demo-ca", ".data.extra")],
         };
         assert_data_eq!(
-            report(&of, None),
+            report_text(&of, None),
             str![[r"
 move begun at 2026-01-02T03:04:05Z, creating
 from https://one

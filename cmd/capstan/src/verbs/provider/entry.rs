@@ -1,15 +1,12 @@
-mod removal;
+//! Taking an entry out of the text of a configuration file.
 
 use api::ProviderType;
 use manifest::{
     Map, Value,
     yaml::{self, Limits, YamlError},
 };
-use repository::HostKind;
+use transport::HostKind;
 
-pub(super) use removal::{ListedEntry, listed, without};
-
-/// A provider as it stands in clusterctl.yaml.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) name: String,
@@ -18,30 +15,21 @@ pub(super) struct Entry {
     pub(super) kind: Option<HostKind>,
 }
 
-/// What became of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Edit {
-    /// The very entry is there; the text stays.
     AlreadyThere,
-    /// The text with one entry more.
     Added(String),
-    /// The text with another url in the entry.
     Replaced(String),
 }
 
-/// Why the text was left alone.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
-    /// Not YAML.
     #[error("it is not valid YAML")]
     Invalid(#[source] YamlError),
-    /// An entry of this name and type has another url.
     #[error("it has `{name}` with the url `{url}`")]
     OtherUrl { name: String, url: String },
-    /// An entry of this name and type is for another kind of host.
     #[error("it has `{name}` with {kind}")]
     OtherKind { name: String, kind: String },
-    /// The text is laid out in a way that cannot be edited without touching more than the entry.
     #[error("its `providers` {found}")]
     Layout { found: &'static str },
 }
@@ -71,8 +59,6 @@ impl Entry {
 /// Puts an entry into the text of a configuration file, touching nothing else.
 /// Shape: the list is looked for at the top level under `providers` in any case; it is made when there is none. What
 /// comes out is read again and must hold exactly one thing more, or one url changed.
-/// # Errors
-/// A `Refusal`; the text is then to be left as it is.
 pub(super) fn put(text: &str, entry: &Entry, replace: bool) -> Result<Edit, Refusal> {
     let before = read(text)?;
     let (key, list) = provider_list(&before)?;
@@ -135,10 +121,8 @@ fn field<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).and_then(|(_, value)| value.as_str())
 }
 
-/// The list as lines of the text.
 struct Block<'a> {
     lines: Vec<&'a str>,
-    /// Where the key stands.
     key: usize,
     /// Where each entry begins; the last number is behind the last line of the last one.
     starts: Vec<usize>,
@@ -246,5 +230,87 @@ fn with_other_url(text: &str, at: usize, url: &str) -> Result<String, Refusal> {
     Ok(edited)
 }
 
+/// An entry of the list, by name and type as they are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ListedEntry {
+    pub(super) name: String,
+    pub(super) provider_type: String,
+}
+
+/// Returns the entries in the text of a configuration file, in their order.
+pub(super) fn listed(text: &str) -> Result<Vec<ListedEntry>, Refusal> {
+    let fields = read(text)?;
+    let (_, list) = provider_list(&fields)?;
+    let text = |value: &Value, name: &str| field(value, name).unwrap_or_default().to_owned();
+    let entry = |value| ListedEntry { name: text(value, "name"), provider_type: text(value, "type") };
+    Ok(list.iter().map(entry).collect())
+}
+
+/// Takes all entries of a provider out of the text, and touches nothing else: comments around an entry stay.
+pub(super) fn without(text: &str, name: &str, of: ProviderType) -> Result<String, Refusal> {
+    let before = read(text)?;
+    let (key, list) = provider_list(&before)?;
+    let is_meant =
+        |value: &Value| field(value, "name") == Some(name) && field(value, "type") == Some(of.as_str());
+    let block = Block::find(text).ok_or(Refusal::Layout { found: LAYOUT })?;
+    if block.starts.len() != list.len() + 1 {
+        return Err(Refusal::Layout { found: "is written in one line" });
+    }
+    let mut is_removed = vec![false; block.lines.len()];
+    for (at, _) in list.iter().enumerate().filter(|(_, value)| is_meant(value)) {
+        // Comments and empty lines behind the last line of an entry are about the next one.
+        let lines = &block.lines[block.starts[at]..block.starts[at + 1]];
+        let is_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        let end = lines.iter().rposition(is_content).map_or(0, |last| last + 1);
+        is_removed[block.starts[at]..block.starts[at] + end].fill(true);
+    }
+    let kept: Vec<&Value> = list.iter().filter(|value| !is_meant(value)).collect();
+    let mut edited = String::with_capacity(text.len());
+    for (at, line) in block.lines.iter().enumerate().filter(|(at, _)| !is_removed[*at]) {
+        match line.split_once(':') {
+            Some((key, rest)) if at == block.key && kept.is_empty() => edited.extend([key, ": []", rest]),
+            _ => edited.push_str(line),
+        }
+    }
+    let mut expected = before.clone();
+    let kept = Value::Array(kept.into_iter().cloned().collect());
+    if let Some(list) = key.and_then(|key| expected.get_mut(&key)) {
+        *list = kept;
+    }
+    if read(&edited).ok() == Some(expected) { Ok(edited) } else { Err(Refusal::Layout { found: LAYOUT }) }
+}
+
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod removal_tests {
+    use super::*;
+
+    fn removed(text: &str) -> Result<String, Refusal> {
+        without(text, "mine", ProviderType::Infrastructure)
+    }
+
+    #[test]
+    fn an_entry_goes_and_comments_around_it_stay() {
+        let text = "# tokens\nA: 1\nproviders:\n  # first\n  - name: a\n    url: x\n    type: CoreProvider\n  # mine\n  \
+                - url: y # here\n    name: mine\n    # inside\n    type: InfrastructureProvider\n\n  # last\n  - {name: b, \
+                url: z, type: CoreProvider}\nB: 2 # end\n";
+        let expected = "# tokens\nA: 1\nproviders:\n  # first\n  - name: a\n    url: x\n    type: CoreProvider\n  # mine\n\n  \
+                    # last\n  - {name: b, url: z, type: CoreProvider}\nB: 2 # end\n";
+        assert_eq!(removed(text).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_last_entry_leaves_an_empty_list_and_a_repeated_one_goes_with_it() {
+        let entry = "- name: mine\r\n  type: InfrastructureProvider\r\n  url: y\r\n";
+        let text = format!("Providers: # ours\r\n{entry}{entry}B: 2\r\n");
+        assert_eq!(removed(&text).unwrap(), "Providers: [] # ours\r\nB: 2\r\n");
+    }
+
+    #[test]
+    fn a_list_in_one_line_is_left_alone() {
+        let text = "providers: [{name: mine, type: InfrastructureProvider, url: y}]\n";
+        assert!(matches!(removed(text), Err(Refusal::Layout { .. })));
+    }
+}

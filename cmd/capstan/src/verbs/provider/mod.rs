@@ -1,10 +1,7 @@
 //! `provider`: the list.
 
-mod add;
-mod config_file;
+mod edit;
 mod entry;
-mod list;
-mod remove;
 mod show;
 
 use crate::{Failure, session::Session};
@@ -12,19 +9,19 @@ use crate::{Failure, session::Session};
 /// List and configure providers
 #[derive(clap::Subcommand)]
 pub(crate) enum Provider {
-    List(list::List),
+    List(show::List),
     Show(Box<show::Show>),
-    Add(add::Add),
-    Remove(remove::Remove),
+    Add(edit::Add),
+    Remove(edit::Remove),
 }
 
 impl Provider {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
-            Self::List(args) => list::run(&args, session),
-            Self::Show(args) => show::run(&args, session),
-            Self::Add(args) => add::run(&args, session),
-            Self::Remove(args) => remove::run(&args, session),
+            Self::List(args) => show::list(&args, session),
+            Self::Show(args) => show::show(&args, session),
+            Self::Add(args) => edit::add(&args, session),
+            Self::Remove(args) => edit::remove(&args, session),
         }
     }
 }

@@ -1,13 +1,17 @@
 use std::fmt::Write as _;
 
-use api::{ProviderId, ProviderRef, Version, near_names, output::ProviderRelease};
+use api::{
+    ProviderId, ProviderRef, Version, near_names,
+    output::{ProviderEntry, ProviderList, ProviderRelease, ProviderSource},
+};
 use provider::{ProviderReleases, ReleaseError, cluster_class_of_file, flavor_of_file};
 
 use crate::{
     Failure, Within as _,
     kustomizations::shown_place,
     session::Session,
-    settings::{self, OutputFormat},
+    settings::{self, OutputFlag},
+    ui::{Narrow, table},
     verbs::provider_flags::OneProvider,
 };
 
@@ -27,13 +31,12 @@ pub(crate) struct Show {
     #[command(flatten)]
     provider: OneProvider,
 
-    /// Output format: text, yaml or json
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    #[command(flatten)]
+    output: OutputFlag,
 }
 
-pub(crate) fn run(args: &Show, session: &mut Session) -> Result<(), Failure> {
-    let format = OutputFormat::parse(&args.output)?;
+pub(crate) fn show(args: &Show, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
     let (id, version) = chosen(args, session)?;
     let releases = settings::provider_releases(&id, session)?;
     let (mut shown, lists_files) = session
@@ -150,4 +153,41 @@ fn text(shown: &ProviderRelease) -> String {
     list("Flavors", &shown.flavors);
     list("ClusterClasses", &shown.cluster_classes);
     text
+}
+
+/// List the providers, where their releases are, and who says so
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} provider list
+  {bin} provider list -o json")]
+pub(crate) struct List {
+    #[command(flatten)]
+    output: OutputFlag,
+}
+
+pub(crate) fn list(args: &List, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    let entries = session.config()?.providers()?.into_iter().map(|provider| ProviderEntry {
+        name: provider.id.name,
+        provider_type: provider.id.provider_type,
+        url: shown_place(&provider.url),
+        source: provider.source,
+    });
+    let list = ProviderList { providers: entries.collect() };
+    session.print(format, &list, in_columns)
+}
+
+fn in_columns(list: &ProviderList, width: Option<usize>) -> String {
+    let rows: Vec<_> = list.providers.iter().map(row).collect();
+    let ways = [Narrow::Shorten("URL", 24), Narrow::Drop("SOURCE"), Narrow::Shorten("URL", 8)];
+    table(width, &ways, ["NAME", "TYPE", "SOURCE", "URL"], &rows)
+}
+
+fn row(entry: &ProviderEntry) -> [&str; 4] {
+    let source = match entry.source {
+        ProviderSource::BuiltIn => "built in",
+        ProviderSource::Config => "config",
+        ProviderSource::ConfigOverBuiltIn => "config, in place of the built-in one",
+    };
+    [&entry.name, entry.provider_type.as_str(), source, &entry.url]
 }

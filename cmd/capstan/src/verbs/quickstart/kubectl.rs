@@ -1,8 +1,7 @@
-//! What the tour does in place of kubectl, which a newcomer may not have.
+//! The commands of kubectl that the tour runs by itself: a newcomer may not have kubectl.
 
 use std::{
     fs,
-    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -17,75 +16,36 @@ use crate::{
     settings::{self, KubeFlags, PaceFlags},
 };
 
-/// Who is written down as the one who set the fields.
-const MANAGER: &str = "capstan";
-
-/// How long a workload cluster may take until it is available.
+/// The time that a workload cluster may take until it is available.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// The namespace of the context of every sandbox.
-const NAMESPACE: &str = "default";
-
-/// What kubectl is asked to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kubectl {
-    /// Apply a file.
-    Apply(PathBuf),
-    /// Wait until the Cluster of this name is available.
-    WaitFor(&'static str),
-    /// Show the objects of these kinds.
-    Get(&'static str),
+/// The words that wait for a Cluster.
+pub(super) fn wait_until_available(cluster: &str) -> String {
+    format!("wait --for=condition=Available cluster/{cluster} --timeout={}s", PATIENCE.as_secs())
 }
 
-impl Kubectl {
-    pub(super) fn verb(&self) -> &'static str {
-        match self {
-            Self::Apply(_) => "apply",
-            Self::WaitFor(_) => "wait",
-            Self::Get(_) => "get",
-        }
-    }
-
-    /// The words behind those that say which cluster is meant.
-    pub(super) fn words(&self) -> Vec<String> {
-        let verb = self.verb().to_owned();
-        match self {
-            Self::Apply(file) => vec![verb, "-f".to_owned(), file.display().to_string()],
-            Self::Get(kinds) => vec![verb, (*kinds).to_owned()],
-            Self::WaitFor(cluster) => vec![
-                verb,
-                "--for=condition=Available".to_owned(),
-                format!("cluster/{cluster}"),
-                format!("--timeout={}s", PATIENCE.as_secs()),
-            ],
-        }
-    }
-}
-
-/// Does it on a sandbox.
-/// # Errors
-/// When the server refuses an object, or what is waited for does not come.
-pub(super) fn run(task: &Kubectl, sandbox: &str, session: &Session) -> Result<(), Failure> {
-    let kube = KubeFlags { sandbox: Some(sandbox.to_owned()), ..KubeFlags::default() };
+pub(super) fn run(kubeconfig: &str, task: &[String], session: &Session) -> Result<(), Failure> {
+    let kube = KubeFlags { kubeconfig: Some(kubeconfig.into()), ..KubeFlags::default() };
     let cluster = settings::management_cluster(&kube, &PaceFlags::default(), session)?;
     // As kubectl, which knows of no lease.
     let server = cluster.server().unguarded();
     match task {
-        Kubectl::Apply(file) => apply_file(file, &server, session),
-        Kubectl::WaitFor(name) => wait_for(name, &server, session),
-        Kubectl::Get(_) => Err(Failure::new(Kind::Bug, "the tour shows no objects")),
+        [verb, _, file] if verb == "apply" => apply_file(file, &server, session),
+        [verb, _, cluster, _] if verb == "wait" => {
+            wait_for(cluster.trim_start_matches("cluster/"), &server, session)
+        }
+        _ => Err(Failure::new(Kind::Bug, "the tour shows no objects")),
     }
 }
 
-fn apply_file(file: &Path, server: &Server, session: &Session) -> Result<(), Failure> {
-    let cannot = || format!("cannot apply `{}`", file.display());
+fn apply_file(file: &str, server: &Server, session: &Session) -> Result<(), Failure> {
+    let cannot = || format!("cannot apply `{file}`");
     let bytes = fs::read(file).within(cannot)?;
-    let objects = manifest::read_stream(&bytes, &Limits::default()).within(cannot)?.objects;
-    for object in &objects {
+    for object in &manifest::read_stream(&bytes, &Limits::default()).within(cannot)?.objects {
         let key = ObjectKey::of(object);
         let written = async {
             let kind = server.kind(&key.group_kind()).await?;
-            server.apply(&kind, object, MANAGER, Apply::default()).await
+            server.apply(&kind, object, "capstan", Apply::default()).await
         };
         session.block_on(written).within(|| format!("cannot apply {key}"))?;
         session.messages().status(format!("applied {key}"));
@@ -97,16 +57,13 @@ fn wait_for(name: &str, server: &Server, session: &Session) -> Result<(), Failur
     let key = ObjectKey {
         group: "cluster.x-k8s.io".to_owned(),
         kind: "Cluster".to_owned(),
-        namespace: NAMESPACE.to_owned(),
+        namespace: "default".to_owned(),
         name: name.to_owned(),
     };
     session.messages().progress().begin(&format!("waiting for cluster `{name}`"));
     let available = Hints { conditions: vec!["Available".to_owned()], ..Hints::default() };
-    let waiting = Waiting {
-        objects: vec![(key, available)],
-        labels: String::new(),
-        until: Some(Instant::now() + PATIENCE),
-    };
+    let until = Some(Instant::now() + PATIENCE);
+    let waiting = Waiting { objects: vec![(key, available)], labels: String::new(), until };
     let blockers = session.block_on(server.wait(&waiting))?;
     if blockers.is_empty() {
         session.messages().status(format!("cluster `{name}` is available"));

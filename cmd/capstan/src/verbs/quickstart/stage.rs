@@ -1,4 +1,4 @@
-//! Where the tour keeps what it makes.
+//! The files and sandboxes of the tour.
 //!
 //! ```text
 //! $XDG_STATE_HOME/capstan/
@@ -8,100 +8,113 @@
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
-    io,
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
-use super::carried;
 use crate::{
     Environment, Failure,
     failure::Kind,
     sandboxes::{Folder, Home},
 };
 
-/// The sandbox that a cluster moves from.
+/// The sandbox that a cluster moves from, and the one that it moves to.
 pub(super) const SOURCE: &str = "tour-a";
-
-/// The sandbox that it moves to.
 pub(super) const TARGET: &str = "tour-b";
 
-/// The folder and the sandboxes of the tour.
+/// Among the carried files: the configuration, the infrastructure provider, and its flavor with a managed topology.
+pub(super) const CONFIG: &str = "clusterctl.yaml";
+pub(super) const INFRASTRUCTURE: &str = "sandbox";
+pub(super) const FLAVOR: &str = "development";
+
+/// Names files below the folder they are kept in, each with its text.
+macro_rules! carried {
+    ($($path:literal),+ $(,)?) => {
+        [$(($path, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../e2e/fixtures/", $path)))),+]
+    };
+}
+
+/// The providers that the program carries: the newer of the two releases that ship with the project.
+const CARRIED: [(&str, &str); 13] = carried![
+    "clusterctl.yaml",
+    "repository/cert-manager/v1.0.0/cert-manager.yaml",
+    "repository/cluster-api/v1.1.0/core-components.yaml",
+    "repository/cluster-api/v1.1.0/metadata.yaml",
+    "repository/bootstrap-kubeadm/v1.1.0/bootstrap-components.yaml",
+    "repository/bootstrap-kubeadm/v1.1.0/metadata.yaml",
+    "repository/control-plane-kubeadm/v1.1.0/control-plane-components.yaml",
+    "repository/control-plane-kubeadm/v1.1.0/metadata.yaml",
+    "repository/infrastructure-sandbox/v1.1.0/infrastructure-components.yaml",
+    "repository/infrastructure-sandbox/v1.1.0/metadata.yaml",
+    "repository/infrastructure-sandbox/v1.1.0/cluster-template.yaml",
+    "repository/infrastructure-sandbox/v1.1.0/cluster-template-development.yaml",
+    "repository/infrastructure-sandbox/v1.1.0/clusterclass-quick-start.yaml",
+];
+
 #[derive(Debug)]
 pub(super) struct Stage {
     folder: PathBuf,
-    sandboxes: Home,
+    home: Home,
 }
 
-/// Held while somebody works on the stage.
+/// Held while a tour works on the stage.
 #[derive(Debug)]
 pub(super) struct StageLock {
     _file: File,
 }
 
 impl Stage {
-    /// # Errors
-    /// When neither a state folder nor a home folder is known.
     pub(super) fn of(environment: &Environment) -> Result<Self, Failure> {
-        let sandboxes = Home::of(environment)?;
-        Ok(Self { folder: sandboxes.beside("quickstart"), sandboxes })
+        let home = Home::of(environment)?;
+        Ok(Self { folder: home.beside("quickstart"), home })
     }
 
-    /// The configuration of the carried providers.
-    pub(super) fn config_file(&self) -> PathBuf {
-        self.folder.join(carried::CONFIG)
+    /// A file in the folder, as a word of a command.
+    pub(super) fn path_of(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
     }
 
-    /// Where the workload cluster is rendered to.
-    pub(super) fn cluster_file(&self) -> PathBuf {
-        self.folder.join("demo.yaml")
+    pub(super) fn kubeconfig(&self, sandbox: &str) -> Result<String, Failure> {
+        Ok(self.home.folder(sandbox)?.kubeconfig().display().to_string())
     }
 
-    /// # Errors
-    /// When the name is none.
-    pub(super) fn kubeconfig(&self, sandbox: &str) -> Result<PathBuf, Failure> {
-        Ok(self.sandboxes.folder(sandbox)?.kubeconfig())
-    }
-
-    /// Makes the folder, and writes the carried providers where they are needed.
-    /// # Errors
-    /// When it cannot be written to.
+    /// Makes the folder, and writes the carried providers if they are needed.
     pub(super) fn write(&self, is_carried: bool) -> Result<(), Failure> {
-        let made = fs::create_dir_all(&self.folder);
-        made.and_then(|()| if is_carried { carried::write(&self.folder) } else { Ok(()) })
-            .map_err(|error| cannot("write to", &self.folder, &error))
+        let write = || {
+            fs::create_dir_all(&self.folder)?;
+            for (path, text) in CARRIED.iter().filter(|_| is_carried) {
+                let path = self.folder.join(path);
+                path.parent().map_or(Ok(()), fs::create_dir_all)?;
+                fs::write(path, text)?;
+            }
+            Ok(())
+        };
+        write().map_err(|error: std::io::Error| Failure::io("write to", &self.folder, &error))
     }
 
-    /// Takes the stage for a tour.
-    /// # Errors
-    /// When another tour goes on.
+    /// Takes the stage for a tour; one tour goes on at a time.
     pub(super) fn lock(&self) -> Result<StageLock, Failure> {
         let path = self.folder.join("lock");
         let opened = fs::create_dir_all(&self.folder)
             .and_then(|()| OpenOptions::new().create(true).write(true).truncate(false).open(&path));
-        let file = opened.map_err(|error| cannot("open", &path, &error))?;
+        let file = opened.map_err(|error| Failure::io("open", &path, &error))?;
         match file.try_lock() {
             Ok(()) => Ok(StageLock { _file: file }),
             Err(TryLockError::WouldBlock) => {
                 Err(Failure::new(Kind::Conflict, "another tour is under way").hint("wait until it has ended"))
             }
-            Err(TryLockError::Error(error)) => Err(cannot("lock", &path, &error)),
+            Err(TryLockError::Error(error)) => Err(Failure::io("lock", &path, &error)),
         }
     }
 
-    /// Whether there is nothing to remove.
-    /// # Errors
-    /// As for the sandboxes.
     pub(super) fn is_empty(&self) -> Result<bool, Failure> {
         Ok(!self.folder.exists() && self.sandboxes()?.is_empty())
     }
 
     /// The sandboxes that a tour has made.
-    /// # Errors
-    /// When a name is none.
     pub(super) fn sandboxes(&self) -> Result<Vec<&'static str>, Failure> {
         let mut made = Vec::new();
         for name in [SOURCE, TARGET] {
-            if self.sandboxes.folder(name)?.is_of_tour() {
+            if self.home.folder(name)?.is_of_tour() {
                 made.push(name);
             }
         }
@@ -109,11 +122,9 @@ impl Stage {
     }
 
     /// Refuses to go on beside a sandbox of such a name that no tour has made.
-    /// # Errors
-    /// A conflict, with the way out.
     pub(super) fn check_names(&self) -> Result<(), Failure> {
         for name in [SOURCE, TARGET] {
-            let folder = self.sandboxes.folder(name)?;
+            let folder = self.home.folder(name)?;
             if folder.path().exists() && !folder.is_of_tour() {
                 return Err(taken(&folder));
             }
@@ -122,11 +133,9 @@ impl Stage {
     }
 
     /// Makes the sandboxes; the first command that needs one starts it.
-    /// # Errors
-    /// When one is there already.
     pub(super) fn make_sandboxes(&self) -> Result<(), Failure> {
         for name in [SOURCE, TARGET] {
-            let folder = self.sandboxes.folder(name)?;
+            let folder = self.home.folder(name)?;
             if !folder.create()? {
                 return Err(taken(&folder));
             }
@@ -135,22 +144,17 @@ impl Stage {
         Ok(())
     }
 
-    /// Where the sandboxes of the tour listen, when both were started.
-    /// # Errors
-    /// When their files cannot be read.
+    /// The addresses of the sandboxes, if both were started.
     pub(super) fn servers(&self) -> Result<Option<[String; 2]>, Failure> {
-        let server = |name: &str| self.sandboxes.folder(name)?.last_server();
+        let server = |name: &str| self.home.folder(name)?.last_server();
         Ok(match (server(SOURCE)?, server(TARGET)?) {
             (Some(source), Some(target)) if self.sandboxes()?.len() == 2 => Some([source, target]),
             _ => None,
         })
     }
 
-    /// Removes the folder.
-    /// # Errors
-    /// When something in it cannot be removed.
     pub(super) fn remove(&self, _lock: &StageLock) -> Result<(), Failure> {
-        fs::remove_dir_all(&self.folder).map_err(|error| cannot("remove", &self.folder, &error))
+        fs::remove_dir_all(&self.folder).map_err(|error| Failure::io("remove", &self.folder, &error))
     }
 }
 
@@ -160,13 +164,29 @@ fn taken(folder: &Folder) -> Failure {
         .hint(format!("when it is not needed any more, remove it with `capstan sandbox delete {name}`"))
 }
 
-fn cannot(act: &str, path: &Path, error: &io::Error) -> Failure {
-    Failure::new(Kind::Environment, format!("cannot {act} `{}`", path.display())).because(error)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::{collections::BTreeSet, path::Path};
+
     use super::*;
+
+    fn files(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let below =
+            |path: PathBuf| if path.is_dir() { files(&path) } else { vec![path.display().to_string()] };
+        entries.flat_map(below).collect()
+    }
+
+    #[test]
+    fn every_file_of_the_newer_releases_is_carried() {
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../e2e/fixtures");
+        let prefix = format!("{}/", shipped.display());
+        let of_newer = |path: &String| !path.contains("/v1.0.0/") || path.contains("/cert-manager/");
+        let shipped = files(&shipped.join("repository")).into_iter().filter(of_newer);
+        let mut shipped: BTreeSet<String> = shipped.map(|path| path.replace(&prefix, "")).collect();
+        shipped.insert(CONFIG.to_owned());
+        assert_eq!(CARRIED.map(|(path, _)| path.to_owned()).into_iter().collect::<BTreeSet<_>>(), shipped);
+    }
 
     #[test]
     fn a_sandbox_of_the_user_is_not_taken_for_one_of_the_tour() {
@@ -176,7 +196,7 @@ mod tests {
         stage.make_sandboxes().unwrap();
         stage.check_names().unwrap();
         assert_eq!(stage.sandboxes().unwrap(), [SOURCE, TARGET]);
-        let source = stage.sandboxes.folder(SOURCE).unwrap();
+        let source = stage.home.folder(SOURCE).unwrap();
         fs::remove_dir_all(source.path()).unwrap();
         source.create().unwrap();
         assert_eq!(stage.sandboxes().unwrap(), [TARGET]);

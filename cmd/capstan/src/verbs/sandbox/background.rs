@@ -1,3 +1,5 @@
+//! A sandbox in a process of its own, and what that process wrote to its stderr, as [`Messages`](crate::ui::Messages) writes it.
+
 use std::{
     ffi::OsString,
     fs::{File, OpenOptions},
@@ -7,7 +9,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::{said, start::Start};
+use super::start::Start;
 use crate::{
     Failure,
     failure::Kind,
@@ -17,8 +19,6 @@ use crate::{
 
 /// Starts this binary again, detached, and waits until it says that it serves. What it warns of is shown.
 /// Nothing is returned when another process has started the sandbox meanwhile.
-/// # Errors
-/// What the new process had to say when it ended instead.
 pub(super) fn start(args: &Start, folder: &Folder, session: &Session) -> Result<Option<Process>, Failure> {
     let cannot_start =
         || Failure::new(Kind::Environment, format!("cannot start sandbox `{}`", folder.name()));
@@ -31,7 +31,7 @@ pub(super) fn start(args: &Start, folder: &Folder, session: &Session) -> Result<
     let process = if let Ok(true) = waited { folder.process()? } else { None };
     let said = || read_from(folder, log_before).unwrap_or_default();
     if let Some(process) = process {
-        said::warnings(&said()).for_each(|text| session.messages().warning(text));
+        warnings(&said()).for_each(|text| session.messages().warning(text));
         return Ok(Some(process));
     }
     // Interrupted, what was begun must not go on unseen; else it has ended by itself.
@@ -43,9 +43,8 @@ pub(super) fn start(args: &Start, folder: &Folder, session: &Session) -> Result<
     Err(why_it_ended(cannot_start(), ended, &said()))
 }
 
-/// What it said; on a full disk that is nothing.
 fn why_it_ended(failure: Failure, ended: io::Result<ExitStatus>, said: &str) -> Failure {
-    let failure = said::add_failure(failure, said);
+    let failure = add_failure(failure, said);
     if !failure.causes().is_empty() {
         return failure;
     }
@@ -113,5 +112,75 @@ impl Start {
         }
         words.extend(["--service-webhooks".into(), self.service_webhooks.clone().into()]);
         words
+    }
+}
+
+pub(super) fn warnings(stderr: &str) -> impl Iterator<Item = String> {
+    messages(stderr).into_iter().filter(|(label, _)| *label == "warning").map(|(_, text)| text)
+}
+
+/// Adds the failure it ended with: its message and its causes as causes, its hints as hints.
+pub(super) fn add_failure(mut failure: Failure, stderr: &str) -> Failure {
+    for (label, text) in messages(stderr) {
+        failure = match label {
+            "error" | "cause" => failure.cause(text),
+            "hint" => failure.hint(text),
+            _ => failure,
+        };
+    }
+    failure
+}
+
+/// Each labelled message with its label, in order. Lines that go on with a message are indented; status lines have no
+/// label and are left out.
+fn messages(stderr: &str) -> Vec<(&'static str, String)> {
+    const LABELS: [(&str, &str); 4] =
+        [("error", "error: "), ("cause", "  cause: "), ("hint", "hint: "), ("warning", "warning: ")];
+    let mut messages: Vec<(&str, String)> = Vec::new();
+    let mut goes_on = false;
+    for line in stderr.lines() {
+        let labelled =
+            LABELS.iter().find_map(|(label, prefix)| Some((*label, line.strip_prefix(prefix)?.to_owned())));
+        match (labelled, line.strip_prefix("    "), messages.last_mut()) {
+            (Some(message), ..) => {
+                messages.push(message);
+                goes_on = true;
+            }
+            (None, Some(rest), Some((_, text))) if goes_on => {
+                text.push('\n');
+                text.push_str(rest);
+            }
+            _ => goes_on = false,
+        }
+    }
+    messages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Kind;
+
+    const STDERR: &str = "sandbox `lab` serves at https://127.0.0.1:1
+warning: one
+    goes on
+a status line
+    of two lines
+error: cannot use the data directory
+  cause: it is damaged
+    at byte 3
+hint: put a copy back
+";
+
+    #[test]
+    fn a_failure_of_another_run_becomes_causes_and_hints() {
+        let failure = add_failure(Failure::new(Kind::Environment, "cannot start"), STDERR);
+        assert_eq!(failure.causes(), ["cannot use the data directory", "it is damaged\nat byte 3"]);
+        assert_eq!(failure.distinct_hints().collect::<Vec<_>>(), ["put a copy back"]);
+    }
+
+    #[test]
+    fn warnings_are_passed_on_whole_and_status_lines_are_not() {
+        assert_eq!(warnings(STDERR).collect::<Vec<_>>(), ["one\ngoes on"]);
     }
 }

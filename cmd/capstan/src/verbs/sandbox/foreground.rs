@@ -139,7 +139,6 @@ impl Termination {
         Self {}
     }
 
-    /// Returns when the process is to end.
     #[cfg(unix)]
     async fn requested(self) {
         let Ok([mut interrupt, mut terminate, mut hangup]) = self.signals else {

@@ -14,7 +14,6 @@ use crate::{
     ui::clean,
 };
 
-/// How often a followed log is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Print what a sandbox had to say, or what it was asked
@@ -46,13 +45,13 @@ fn log(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), Failur
     let mut log = match File::open(&path) {
         Ok(log) => log,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(cannot_read(&path, &error)),
+        Err(error) => return Err(Failure::io("read", &path, &error)),
     };
     loop {
         // Asked before the read: what is written between the two is read in the next round.
         let is_running = folder.is_running()?;
         let mut text = Vec::new();
-        log.read_to_end(&mut text).map_err(|error| cannot_read(&path, &error))?;
+        log.read_to_end(&mut text).map_err(|error| Failure::io("read", &path, &error))?;
         session.printer().data(clean(&String::from_utf8_lossy(&text)).as_bytes())?;
         session.printer().flush()?;
         if !args.follow || !is_running || !pause(session)? {
@@ -105,8 +104,4 @@ fn pause(session: &Session) -> Result<bool, Failure> {
         Err(failure) if failure.kind() == Kind::Interrupted => Ok(false),
         waited => waited,
     }
-}
-
-fn cannot_read(path: &std::path::Path, error: &io::Error) -> Failure {
-    Failure::new(Kind::Environment, format!("cannot read `{}`", path.display())).because(error)
 }

@@ -1,14 +1,10 @@
 //! `sandbox`: the list.
 
 mod background;
-mod delete;
 mod foreground;
-mod kubeconfig;
-mod list;
 mod logs;
-mod said;
+mod manage;
 mod start;
-mod stop;
 
 use crate::{Failure, session::Session};
 
@@ -18,10 +14,10 @@ pub(crate) use start::start_unless_running;
 #[derive(clap::Subcommand)]
 pub(crate) enum Sandbox {
     Start(Box<start::Start>),
-    Stop(stop::Stop),
-    List(list::List),
-    Delete(delete::Delete),
-    Kubeconfig(kubeconfig::Kubeconfig),
+    Stop(manage::Stop),
+    List(manage::List),
+    Delete(manage::Delete),
+    Kubeconfig(manage::Kubeconfig),
     Logs(logs::Logs),
 }
 
@@ -29,10 +25,10 @@ impl Sandbox {
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
             Self::Start(args) => start::run(&args, session),
-            Self::Stop(args) => stop::run(&args, session),
-            Self::List(args) => list::run(&args, session),
-            Self::Delete(args) => delete::run(&args, session),
-            Self::Kubeconfig(args) => kubeconfig::run(&args, session),
+            Self::Stop(args) => manage::stop_one(&args, session),
+            Self::List(args) => manage::list(&args, session),
+            Self::Delete(args) => manage::delete(&args, session),
+            Self::Kubeconfig(args) => manage::kubeconfig(&args, session),
             Self::Logs(args) => logs::run(&args, session),
         }
     }

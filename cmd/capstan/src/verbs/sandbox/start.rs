@@ -18,7 +18,6 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// The policy for webhooks when none is named.
 const IGNORE: &str = "ignore";
 
 /// Start a sandbox: an API server on this machine, with controllers that are played
@@ -71,7 +70,6 @@ pub(crate) struct Start {
     pub(super) merge: bool,
 }
 
-/// What the flags mean, once all of them could be read.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) faults: Vec<Fault>,
@@ -111,8 +109,6 @@ fn in_background(args: &Start, folder: &Folder, session: &mut Session) -> Result
 }
 
 /// Starts a sandbox in the background as `sandbox start NAME` does, unless it runs.
-/// # Errors
-/// As for the verb.
 pub(crate) fn start_unless_running(name: &str, session: &Session) -> Result<(), Failure> {
     let folder = Home::of(session.environment())?.folder(name)?;
     if !folder.is_running()? {
@@ -170,7 +166,6 @@ fn already_running(args: &Start, folder: &Folder, session: &mut Session) -> Resu
         .hint(format!("end it first with `capstan sandbox stop {}`", folder.name())))
 }
 
-/// The process that runs it, once it serves.
 async fn ready(folder: &Folder) -> Result<Process, Failure> {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -187,7 +182,6 @@ async fn ready(folder: &Folder) -> Result<Process, Failure> {
 }
 
 impl Start {
-    /// What a name alone asks for.
     fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),

@@ -2,9 +2,8 @@ use api::{
     Contract, ProviderId,
     plan::{SavedPlan, SavedReference, SavedRequest, SavedUpgradeOptions},
 };
-use management::{
-    LifecyclePlan, ManagementCluster, OnUnfinished, UpgradeItem, UpgradeRequest, UpgradeTarget, WaitFor,
-};
+use inventory::ManagementCluster;
+use management::{LifecyclePlan, OnUnfinished, UpgradeItem, UpgradeRequest, UpgradeTarget, WaitFor};
 
 use crate::{
     Failure,
@@ -85,7 +84,6 @@ struct Switches {
 }
 
 impl Apply {
-    /// The same without the write.
     pub(crate) fn without_writing(mut self) -> Self {
         self.plan = self.plan.without_writing();
         self

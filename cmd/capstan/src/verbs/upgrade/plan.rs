@@ -2,7 +2,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 
 use api::{
     Contract,
-    output::{CertManagerAction, ContractUpgrade, ProviderUpgrade, UpgradePlan},
+    output::{CertManagerAction, CertManagerReport, ContractUpgrade, ProviderUpgrade, UpgradePlan},
 };
 use management::{NextVersion, UpgradeOutlook};
 use provider::InstalledProvider;
@@ -12,7 +12,7 @@ use crate::{
     kustomizations::shown_place,
     program::Program,
     session::Session,
-    settings::{self, OutputFormat, ServerFlags},
+    settings::{self, OutputFlag, ServerFlags},
     suggested_commands::SuggestedCommands,
     ui::{Narrow, table},
     verbs::lifecycle::{OwnedSources, unfinished_upgrade},
@@ -26,16 +26,15 @@ use crate::{
   {bin} upgrade plan
   {bin} upgrade plan -o json")]
 pub(crate) struct UpgradePlanFlags {
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    #[command(flatten)]
+    output: OutputFlag,
 
     #[command(flatten)]
     server: ServerFlags,
 }
 
 pub(super) fn run(args: &UpgradePlanFlags, session: &mut Session) -> Result<(), Failure> {
-    let format = OutputFormat::parse(&args.output)?;
+    let format = args.output.format()?;
     let sources = OwnedSources::of(session)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let outlook = session.block_on(management::upgrade_outlook(&cluster, &sources.get()))?;
@@ -72,7 +71,7 @@ fn printed(outlook: &UpgradeOutlook) -> UpgradePlan {
         }
     });
     UpgradePlan {
-        cert_manager: outlook.cert_manager.report(),
+        cert_manager: CertManagerReport { plan: outlook.cert_manager.clone(), steps: Vec::new() },
         contracts: contracts.collect(),
         unfinished: outlook.unfinished.as_ref().map(unfinished_upgrade),
     }
@@ -104,13 +103,13 @@ fn printed_provider(installed: &InstalledProvider, next: &NextVersion) -> Provid
 /// are named in a line below it all.
 fn text(plan: &UpgradePlan, width: Option<usize>, program: Program, commands: &SuggestedCommands) -> String {
     let version = |version: &Option<String>| version.clone().unwrap_or_default();
-    let mut text = match plan.cert_manager.action {
+    let mut text = match plan.cert_manager.plan.action {
         CertManagerAction::None | CertManagerAction::External => String::new(),
         CertManagerAction::Keep => "Cert-Manager is already up to date\n\n".to_owned(),
         CertManagerAction::Install | CertManagerAction::Upgrade => format!(
             "Cert-Manager will be upgraded from \"{}\" to \"{}\"\n\n",
-            version(&plan.cert_manager.from),
-            version(&plan.cert_manager.to)
+            version(&plan.cert_manager.plan.from),
+            version(&plan.cert_manager.plan.to)
         ),
     };
     for contract in &plan.contracts {
@@ -178,11 +177,10 @@ fn next_text(provider: &ProviderUpgrade) -> String {
 
 #[cfg(test)]
 mod tests {
-    use api::{ProviderId, ProviderType};
-    use management::CertManagerPlan;
     use snapbox::{assert_data_eq, str};
 
     use super::*;
+    use api::{ProviderId, ProviderType, output::CertManagerPlan};
 
     fn installed(provider_type: ProviderType, name: &str, namespace: &str) -> InstalledProvider {
         InstalledProvider {
@@ -196,7 +194,7 @@ mod tests {
         let core = installed(ProviderType::Core, "cluster-api", "capi-system");
         let bootstrap = installed(ProviderType::Bootstrap, "kubeadm", "capi-kubeadm-bootstrap-system");
         UpgradeOutlook {
-            cert_manager: CertManagerPlan::Keep { version: "v1.20.3".to_owned() },
+            cert_manager: CertManagerPlan::keep("v1.20.3"),
             contracts: vec![(
                 Contract::new("v1beta2"),
                 vec![(core, next), (bootstrap, NextVersion::UpToDate)],

@@ -1,12 +1,13 @@
 use api::output::{LifecycleReport, UnfinishedUpgrade, UpgradeAborted};
 use apply::WriteMode;
-use management::{LifecyclePlan, ManagementCluster, NotReady};
+use inventory::ManagementCluster;
+use management::{LifecyclePlan, NotReady};
 
 use crate::{
     Failure,
     kustomizations::{Around, KustomizationFlags},
     session::Session,
-    settings::{self, LeaseFlags, OutputFormat, ServerFlags, UnfinishedFlags},
+    settings::{self, LeaseFlags, OutputFlag, OutputFormat, ServerFlags, UnfinishedFlags},
     verbs::lifecycle::{
         self, OwnedSources, ShowFlags, WaitFlags, Words, plan_text, unfinished_upgrade, upgrade_versions,
     },
@@ -55,9 +56,8 @@ pub(crate) struct Abort {
     #[arg(long)]
     dry_run: bool,
 
-    /// Output format: text, json or yaml
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: String,
+    #[command(flatten)]
+    output: OutputFlag,
 
     #[command(flatten)]
     server: ServerFlags,
@@ -112,7 +112,7 @@ pub(super) fn rollback(args: &ToTheEnd, session: &mut Session) -> Result<(), Fai
 }
 
 pub(super) fn abort(args: &Abort, session: &mut Session) -> Result<(), Failure> {
-    let format = OutputFormat::parse(&args.output)?;
+    let format = args.output.format()?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let forget = |cluster: &ManagementCluster, mode, session: &Session| {
         let upgrade = session.block_on(management::abort_upgrade(cluster, mode))?;
@@ -147,7 +147,6 @@ fn would_forget(upgrade: &UnfinishedUpgrade) -> String {
     format!("would forget {what} begun at {}:\n{}", upgrade.begun, upgrade_versions(upgrade))
 }
 
-/// The end of a verb that completes an upgrade.
 struct End<'a> {
     args: &'a ToTheEnd,
     command: &'static str,
@@ -161,7 +160,6 @@ impl End<'_> {
         LifecycleReport { command, ..plan.report(self.args.show.diffs(self.format)) }
     }
 
-    /// Shows the plan instead of carrying it out.
     fn show(&self, plan: &LifecyclePlan, session: &mut Session) -> Result<(), Failure> {
         let report = self.report(plan);
         self.warn(&report.warnings, session);
@@ -169,7 +167,6 @@ impl End<'_> {
         session.print(self.format, &report, |report, width| plan_text(report, diffs, width))
     }
 
-    /// Tells of the plan that was carried out.
     fn tell(
         &self,
         plan: &LifecyclePlan,

@@ -6,8 +6,8 @@
 
 use manifest::{Map, Value, type_name};
 
-use crate::kustomization::DecodeProblem;
-use crate::problems::ProblemKind;
+use crate::kustomization::decode::DecodeProblem;
+use crate::problems::StepError;
 
 use super::super::{FieldPath, FieldProblem, FieldSpec, FieldTables, KindPattern};
 
@@ -15,7 +15,7 @@ type Definitions = Map<String, Value>;
 
 /// Makes the field tables of the kinds among definitions: of the types that have a kind, an apiVersion and metadata.
 /// Source: kustomize v5.8.1 api/internal/accumulator (LoadConfigFromCRDs); differs: types that hold themselves end there.
-pub(super) fn tables(value: &Value) -> (FieldTables, Vec<ProblemKind>) {
+pub(super) fn tables(value: &Value) -> (FieldTables, Vec<StepError>) {
     let mut found = FieldTables::default();
     let definitions = match value {
         Value::Object(definitions) => definitions,

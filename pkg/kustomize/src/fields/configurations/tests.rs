@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::build::testing::{build, built, told};
+use crate::tests::{build, built, told};
 
 const THING: &str = "apiVersion: x.io/v1\nkind: Thing\nmetadata: {name: t, annotations: {p: q}}\nspec: {name: z, refs: [{name: c}], cm: c}";
 const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}";

@@ -3,17 +3,16 @@
 //! Source: kustomize v5.8.1 ValueAddTransformer, api/filters/valueadd; differs: a list on the way is entered, there it is
 //! an error.
 
-use manifest::{Limits, Value, yaml};
+use manifest::Value;
 
 use crate::accumulator::{Accumulator, Position};
-use crate::build::Scope;
 use crate::fields::FieldPath;
 use crate::kustomization::decode::decode;
-use crate::problems::ProblemKind;
+use crate::scope::Scope;
 use crate::selector::Matcher;
 
+use super::super::config::Config;
 use super::super::settings::{ValueAdd, ValueTarget, ValueTargets};
-use super::Config;
 
 const NAMESPACE: &str = "metadata/namespace";
 
@@ -43,19 +42,10 @@ pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accu
 }
 
 fn load(scope: &mut Scope<'_, '_>, config: &Config, file: &str) -> Vec<ValueTarget> {
-    let Some((file, bytes)) = scope.load(&config.field, file) else { return Vec::new() };
-    let text = String::from_utf8_lossy(&bytes);
+    let Some((_, value)) = scope.load_yaml(&config.field, file) else { return Vec::new() };
     let mut faults = Vec::new();
-    let targets: ValueTargets = match yaml::read_value(&text, &Limits::default()) {
-        Ok(value) => decode(&value, "", &mut faults),
-        Err(error) => {
-            scope.problem(&config.field, ProblemKind::Yaml { file, reason: error.to_string() });
-            return Vec::new();
-        }
-    };
-    for fault in faults {
-        scope.problem(&config.field, fault);
-    }
+    let targets: ValueTargets = decode(&value, "", &mut faults);
+    scope.problems(&config.field, faults);
     targets.targets
 }
 
@@ -68,15 +58,8 @@ fn selected(
     let Some(selector) = &target.selector else {
         return objects.iter().map(|(position, _)| position).collect();
     };
-    match Matcher::read(selector) {
-        Ok(matcher) => matcher.targets(objects),
-        Err(problems) => {
-            for problem in problems {
-                scope.problem(&config.field, problem);
-            }
-            Vec::new()
-        }
-    }
+    let matcher = scope.all_ok(&config.field, Matcher::read(selector));
+    matcher.map(|matcher| matcher.targets(objects)).unwrap_or_default()
 }
 
 fn add(value: &str, target: &ValueTarget, position: Position, objects: &mut Accumulator) {

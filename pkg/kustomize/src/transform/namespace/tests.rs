@@ -2,9 +2,9 @@ use manifest::Value;
 use serde_json::json;
 
 use super::*;
-use crate::build::testing::{build, built, told};
 use crate::fields::FieldTables;
 use crate::resource::{Origin, Resource};
+use crate::tests::{build, built, told};
 
 const INTO_NN: &str = "resources: [r.yaml]\nnamespace: nn";
 

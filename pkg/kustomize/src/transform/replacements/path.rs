@@ -7,39 +7,18 @@ use manifest::{Map, Value, type_name};
 
 use crate::problems::meant;
 
-pub use grammar::PathProblem;
-
-pub(crate) use grammar::ValuePath;
 use grammar::{Element, Step};
+pub(crate) use grammar::{PathProblem, ValuePath};
 
 /// A way that leads nowhere, or to something else.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PathFault {
-    /// Nothing is there.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PathFault {
     #[error("there is no `{step}`{}", meant(near))]
-    Missing {
-        /// The step that leads nowhere.
-        step: String,
-        /// Fields that may be meant, nearest first.
-        near: Vec<String>,
-    },
-    /// Something of another type is there.
+    Missing { step: String, near: Vec<String> },
     #[error("it must be {expected}, this is {found}")]
-    Type {
-        /// What is needed, with its article.
-        expected: &'static str,
-        /// What there is.
-        found: &'static str,
-    },
-    /// A text with fewer parts.
+    Type { expected: &'static str, found: &'static str },
     #[error("there is no part {index}, the text has {count}; they are counted from 0")]
-    Part {
-        /// The part that is asked for.
-        index: i64,
-        /// How many there are.
-        count: usize,
-    },
-    /// `*` where a single value is needed.
+    Part { index: i64, count: usize },
     #[error("`*` means several values, one is needed")]
     Several,
 }

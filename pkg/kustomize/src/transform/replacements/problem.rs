@@ -7,68 +7,28 @@ use crate::problems::meant;
 use super::path::{PathFault, PathProblem};
 
 /// A replacement that cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReplacementProblem {
-    /// An entry with a file and a replacement of its own.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReplacementProblem {
     #[error("`path` stands beside `source` or `targets`: keep one of both")]
     PathAndReplacement,
-    /// A replacement without a value.
     #[error("there is no `source` and no `sourceValue`")]
     NoSource,
-    /// A replacement with two values.
     #[error("both `source` and `sourceValue` are given: keep one")]
     TwoSources,
-    /// A replacement that goes nowhere.
     #[error("there are no `targets`")]
     NoTargets,
-    /// A target that says not of what.
     #[error("there is no `select` that says which objects are meant")]
     NoSelect,
-    /// A field path that is none.
     #[error("`{path}` is no path: {problem}")]
-    Path {
-        /// As it is written.
-        path: String,
-        /// Why.
-        problem: PathProblem,
-    },
-    /// No object for the source.
+    Path { path: String, problem: PathProblem },
     #[error("no object is or was {selector}{}", meant(near))]
-    NotFound {
-        /// What is asked for.
-        selector: String,
-        /// Names that may be meant, nearest first.
-        near: Vec<String>,
-    },
-    /// Several objects for the source.
+    NotFound { selector: String, near: Vec<String> },
     #[error("{count} objects are or were {selector}: say more of the one that is meant")]
-    Several {
-        /// What is asked for.
-        selector: String,
-        /// How many there are.
-        count: usize,
-    },
-    /// The field of the source cannot be taken.
+    Several { selector: String, count: usize },
     #[error("cannot take `{path}` of `{id}`: {fault}")]
-    Source {
-        /// The field.
-        path: String,
-        /// The object.
-        id: Box<ResId>,
-        /// Why.
-        fault: Box<PathFault>,
-    },
-    /// The field of a target cannot be set.
+    Source { path: String, id: Box<ResId>, fault: Box<PathFault> },
     #[error("cannot set `{path}` of `{id}`: {fault}")]
-    Target {
-        /// The field.
-        path: String,
-        /// The object.
-        id: Box<ResId>,
-        /// Why.
-        fault: Box<PathFault>,
-    },
+    Target { path: String, id: Box<ResId>, fault: Box<PathFault> },
 }
 
 /// Spells what a selector asks for: `kind Service, name a`.

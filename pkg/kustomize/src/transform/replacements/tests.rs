@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::{Answers, Build, MemoryTree, Options, Outcome, Reorder, TreePath};
+use crate::{Answers, Build, MemoryTree, Options, Reorder, TreePath};
 
 /// The `spec` of `x` after a replacement from `data.a` of the ConfigMap `s`, or what is wrong.
 fn replaced(data: &str, spec: &str, path: &str, options: &str) -> Result<Value, String> {
@@ -26,13 +26,10 @@ fn build(data: &str, spec: &str, kustomization: &str, files: &[(&str, &str)]) ->
     );
     let options = Options { reorder: Reorder::None, ..Options::default() };
     let build = Build { tree: &tree, answers: &Answers::new(), options };
-    match build
+    let output = build
         .run(&TreePath::new("/"))
-        .map_err(|errors| errors.to_string().replace("/kustomization.yaml: ", ""))?
-    {
-        Outcome::Built(output) => Ok(output.objects[1].get(&["spec"]).cloned().unwrap_or_default()),
-        Outcome::Wants(wanted) => Err(format!("wants {wanted:?}")),
-    }
+        .map_err(|report| report.to_string().replace("/kustomization.yaml: ", ""))?;
+    Ok(output.objects[1].get(&["spec"]).cloned().unwrap_or_default())
 }
 
 #[test]

@@ -1,8 +1,9 @@
+use api::output::{CertManagerAction, CertManagerPlan};
 use apply::{ApplySet, Item, ObjectKey};
 use manifest::Object;
 
 use super::{super::VERSION_ANNOTATION, *};
-use crate::testing::objects;
+use crate::tests::objects;
 
 const WANTED: &str = "v1.21.1";
 
@@ -49,15 +50,19 @@ fn extra() -> Object {
 
 /// In a word or two, for tables.
 fn words(plan: Result<CertManagerPlan, CertManagerError>) -> String {
-    match plan {
-        Ok(CertManagerPlan::None) => "none".to_owned(),
-        Ok(CertManagerPlan::External) => "external".to_owned(),
-        Ok(CertManagerPlan::Keep { version }) => format!("keep {version}"),
-        Ok(CertManagerPlan::Install { version, why }) => {
-            format!("install {version}: {}", why.unwrap_or_else(|| "it is not there".to_owned()))
+    let CertManagerPlan { action, from, to, why } = match plan {
+        Ok(plan) => plan,
+        Err(error) => return error.to_string(),
+    };
+    let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
+    match action {
+        CertManagerAction::None => "none".to_owned(),
+        CertManagerAction::External => "external".to_owned(),
+        CertManagerAction::Keep => format!("keep {from}"),
+        CertManagerAction::Install => {
+            format!("install {to}: {}", why.unwrap_or_else(|| "it is not there".to_owned()))
         }
-        Ok(CertManagerPlan::Upgrade { from, to }) => format!("{from} to {to}"),
-        Err(error) => error.to_string(),
+        CertManagerAction::Upgrade => format!("{from} to {to}"),
     }
 }
 

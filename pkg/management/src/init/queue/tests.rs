@@ -3,7 +3,7 @@ use ProviderType::{Bootstrap, ControlPlane};
 use super::*;
 use crate::{
     OnUnfinished, WaitFor,
-    testing::{NEW, OLD, Releases, asked, bootstrap, control_plane, core, docker, installed},
+    tests::{NEW, OLD, Releases, asked, bootstrap, control_plane, core, docker, installed},
 };
 
 fn request(providers: &[(ProviderId, &str)], declined: &[ProviderType]) -> InitRequest {

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 
-use api::{ProviderId, ProviderType, plan::SavedReference};
+use api::{ProviderId, ProviderType, output::CertManagerPlan, plan::SavedReference};
 use apply::{DesiredSet, ObjectPolicies, Plan, PlannedSet, Stage, StepAction};
 use serde_json::json;
 
 use super::*;
-use crate::{CertManagerPlan, Verb};
+use crate::Verb;
 
 fn object(value: Value) -> Object {
     value.try_into().unwrap()
@@ -59,7 +59,7 @@ fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
     };
     LifecyclePlan {
         verb: Verb::Init,
-        cert_manager: CertManagerPlan::Keep { version: "v1.0.0".to_owned() },
+        cert_manager: CertManagerPlan::keep("v1.0.0"),
         cert_manager_objects: None,
         providers: vec![ProviderPlan {
             id: ProviderId::new(ProviderType::Core, "cluster-api"),
@@ -156,7 +156,7 @@ fn a_provider_in_two_namespaces_is_compared_with_itself() {
 fn providers_and_cert_manager_that_are_planned_otherwise_are_named() {
     let before = plan(&config_map("x"), Observation::Absent);
     let mut after = before.clone();
-    after.cert_manager = CertManagerPlan::Install { version: "v1.1.0".to_owned(), why: None };
+    after.cert_manager = CertManagerPlan::install("v1.1.0", None);
     after.providers[0].to = Some("v1.1.0".to_owned());
     assert_eq!(
         told(&before, &after),

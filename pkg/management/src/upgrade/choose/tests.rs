@@ -1,7 +1,7 @@
 use api::{ProviderId, ReleaseSeries};
 
 use super::*;
-use crate::{WaitFor, testing::upgrade_to_contract};
+use crate::{WaitFor, tests::upgrade_to_contract};
 
 /// `core v1.0.0: v1.0.0 v1.1.0-rc.0 | 1.0=v1beta1 1.1=v1beta2`: name, installed version, releases, series.
 /// With `!reason` behind the first colon its releases cannot be told.

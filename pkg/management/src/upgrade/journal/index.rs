@@ -1,14 +1,12 @@
 //! What a journal says: what was asked for, versions, and how far it is.
 
-use api::ProviderId;
+use api::{ProviderId, output::CertManagerPlan};
+use inventory::ProviderInventory;
 use provider::Layers;
 use serde::{Deserialize, Serialize};
 
 use super::unusable;
-use crate::{
-    CertManagerPlan, OnUnfinished, ProviderInventory, UpgradeError, UpgradeRequest, UpgradeTarget, WaitFor,
-    upgrade::choose::Choice,
-};
+use crate::{OnUnfinished, UpgradeError, UpgradeRequest, UpgradeTarget, WaitFor, upgrade::choose::Choice};
 
 /// The layout this binary writes and reads.
 const FORMAT: u32 = 1;
@@ -84,13 +82,10 @@ pub(crate) struct CertManagerStep {
 
 impl From<&CertManagerPlan> for CertManagerStep {
     fn from(plan: &CertManagerPlan) -> Self {
-        match plan {
-            CertManagerPlan::Install { version, .. } => Self { from: None, to: Some(version.clone()) },
-            CertManagerPlan::Upgrade { from, to } => Self { from: Some(from.clone()), to: Some(to.clone()) },
-            CertManagerPlan::None | CertManagerPlan::External | CertManagerPlan::Keep { .. } => {
-                Self::default()
-            }
+        if plan.is_empty() {
+            return Self::default();
         }
+        Self { from: plan.from.clone(), to: plan.to.clone() }
     }
 }
 

@@ -3,7 +3,7 @@ use api::Contract;
 use super::*;
 use crate::{
     UpgradeItem,
-    testing::{NEW, OLD, Releases as Repository, components, docker, installed, metadata},
+    tests::{NEW, OLD, Releases as Repository, components, docker, installed, metadata},
 };
 
 const PRE: &str = "v1.15.0-rc.0";

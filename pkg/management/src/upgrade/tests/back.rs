@@ -1,8 +1,7 @@
+use support::wire::{Asked, Moment, Wire};
+
 use super::*;
-use crate::{
-    OnUnfinished,
-    faults::wire::{Asked, Moment, Wire},
-};
+use crate::OnUnfinished;
 
 #[tokio::test]
 async fn going_back_restores_what_was_there_before() {
@@ -266,7 +265,7 @@ async fn object_created_during_a_rollback_keeps_its_stored_version() {
     let moment = Moment::default();
     let changes_machines = |asked: &Asked<'_>| asked.method == "PATCH" && asked.path.contains(MACHINES);
     let wire = Wire::waiting(&lab.fixture, &moment, changes_machines);
-    let cluster = wire.cluster().await;
+    let cluster = crate::tests::cluster_behind(&wire).await;
     let late = lab.fixture.apply(
         "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta3, kind: DockerMachine, \
          metadata: {name: late, namespace: default}}",

@@ -1,4 +1,5 @@
 use super::*;
+use api::output::CertManagerPlan;
 
 #[tokio::test]
 async fn an_upgrade_changes_every_provider_in_place_and_deletes_what_is_no_longer_part() {
@@ -231,7 +232,7 @@ async fn cert_manager_is_upgraded_along_with_the_providers_and_not_when_that_is_
 
     let plan = plan_upgrade(&lab.cluster, &lab.releases.sources(), &to_contract()).await.unwrap();
     let (from, to) = ("v1.20.3".to_owned(), "v1.21.1".to_owned());
-    assert_eq!(plan.cert_manager, CertManagerPlan::Upgrade { from, to });
+    assert_eq!(plan.cert_manager, CertManagerPlan::upgrade(&from, &to));
     assert_eq!(lab.upgrade(&to_contract()).await.unwrap(), None);
     assert_eq!(image(&lab).await, comes);
     assert_eq!(lab.versions().await, all_at(NEW));

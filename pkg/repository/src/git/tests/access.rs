@@ -4,16 +4,17 @@ use support::{
     host::{FakeHost, Reply},
     proxy::FakeProxy,
 };
+use transport::{ClientCertificate, HostProxy, HostSettings, Hosts, Secret, Timeouts};
 
 use super::*;
-use crate::{ClientCertificate, HostProxy, HostSettings, Hosts, Secret, Timeouts};
 
 /// An ssh that runs what it is asked to on this machine.
 pub(super) const SSH: &str = r#"sh -c 'for last; do :; done; eval "$last"' --"#;
 
-fn with_variable(mut settings: Settings, name: &str, value: &str) -> Context {
-    settings.git.variables.push((name.into(), value.into()));
-    Context::new(settings)
+fn with_variable(lab: &Lab, name: &str, value: &str) -> Context {
+    let mut git = lab.git();
+    git.variables.push((name.into(), value.into()));
+    with_git(lab.settings(), git)
 }
 
 fn with_token(settings: Settings, host: &GitHost, token: &str) -> Settings {
@@ -32,7 +33,7 @@ async fn a_token_is_sent_when_its_host_asks_for_it() {
     let lab = Lab::new();
     lab.forge.commit("r", &[("a", "1")]);
     let host = lab.forge.serve(Some(("oauth2", "s3cret")));
-    let context = Context::new(with_token(lab.trusting(&host), &host, "s3cret"));
+    let context = lab.context(with_token(lab.trusting(&host), &host, "s3cret"));
     assert_eq!(read(&host.url("r"), &context).await.unwrap(), "1");
     assert!(host.requests()[0].authorization.is_none(), "not before it is asked for");
     let config =
@@ -45,7 +46,7 @@ async fn a_password_in_an_address_is_sent_and_never_written() {
     let lab = Lab::new();
     lab.forge.commit("r", &[("a", "1")]);
     let host = lab.forge.serve(Some(("ann", "s3cret")));
-    let context = Context::new(lab.trusting(&host));
+    let context = lab.context(lab.trusting(&host));
     let url = format!("https://ann:s3cret@{}/r", host.authority());
     assert_eq!(read(&url, &context).await.unwrap(), "1");
     let config = std::fs::read_to_string(remote(&url, &context).clone_folder().join("config")).unwrap();
@@ -59,9 +60,9 @@ async fn a_helper_of_the_user_is_asked_where_nothing_is_configured_and_not_other
     let host = lab.forge.serve(Some(("oauth2", "s3cret")));
     let helper = "[credential]\nhelper = \"!f() { echo username=oauth2; echo password=s3cret; }; f\"\n";
     std::fs::write(lab.forge.home().join(".gitconfig"), helper).unwrap();
-    assert_eq!(read(&host.url("r"), &Context::new(lab.trusting(&host))).await.unwrap(), "1");
+    assert_eq!(read(&host.url("r"), &lab.context(lab.trusting(&host))).await.unwrap(), "1");
     let other = Lab { kept: tempfile::tempdir().unwrap(), ..lab };
-    let context = Context::new(with_token(other.trusting(&host), &host, "wrong"));
+    let context = other.context(with_token(other.trusting(&host), &host, "wrong"));
     let error = read(&host.url("r"), &context).await.unwrap_err();
     assert!(matches!(failure(&error), GitFailure::Refused { .. }), "{}", with_causes(&error));
 }
@@ -71,11 +72,11 @@ async fn a_host_that_refuses_is_told_with_the_credential_that_was_at_hand() {
     let lab = Lab::new();
     lab.forge.commit("r", &[("a", "1")]);
     let host = lab.forge.serve(Some(("oauth2", "right")));
-    let error = read(&host.url("r"), &Context::new(lab.trusting(&host))).await.unwrap_err();
+    let error = read(&host.url("r"), &lab.context(lab.trusting(&host))).await.unwrap_err();
     let Error::Git(refused) = &error else { panic!("{}", with_causes(&error)) };
     assert!(matches!(refused.failure, GitFailure::Refused { .. }) && refused.credential.is_none());
     assert!(with_causes(&error).contains("could not read Username"), "{}", with_causes(&error));
-    let wrong = Context::new(with_token(lab.trusting(&host), &host, "wr0ng"));
+    let wrong = lab.context(with_token(lab.trusting(&host), &host, "wr0ng"));
     let error = read(&host.url("r"), &wrong).await.unwrap_err();
     let Error::Git(refused) = &error else { panic!("{}", with_causes(&error)) };
     assert_eq!(refused.credential.as_ref().map(ToString::to_string).as_deref(), Some("gitlab-tokens (***)"));
@@ -88,7 +89,7 @@ async fn a_redirect_takes_no_token_along_to_another_host() {
     let lab = Lab::new();
     lab.forge.commit("r", &[("a", "1")]);
     let (host, other) = (lab.forge.serve(None), lab.forge.serve(Some(("oauth2", "s3cret"))));
-    let context = Context::new(with_token(lab.trusting(&host), &host, "s3cret"));
+    let context = lab.context(with_token(lab.trusting(&host), &host, "s3cret"));
     let url = host.url(&format!("moved/{}/r", other.authority()));
     let error = read(&url, &context).await.unwrap_err();
     assert!(matches!(failure(&error), GitFailure::Refused { .. }), "{}", with_causes(&error));
@@ -108,10 +109,10 @@ async fn a_host_that_wants_to_know_its_clients_is_shown_the_certificate_that_is_
     let [certificate, key] = ["ann.pem", "ann.key"].map(|name| lab.kept.path().join(name));
     std::fs::write(&certificate, &lab.forge.client_identity().certificate_pem).unwrap();
     std::fs::write(&key, &lab.forge.client_identity().key_pem).unwrap();
-    assert!(read(&host.url("r"), &Context::new(lab.trusting(&host))).await.is_err());
+    assert!(read(&host.url("r"), &lab.context(lab.trusting(&host))).await.is_err());
     let client_certificate = Some(ClientCertificate { certificate, key });
     let hosts = of_host(&host, HostSettings { client_certificate, ..HostSettings::default() });
-    let context = Context::new(Settings { hosts, ..lab.trusting(&host) });
+    let context = lab.context(Settings { hosts, ..lab.trusting(&host) });
     assert_eq!(read(&host.url("r"), &context).await.unwrap(), "1");
 }
 
@@ -123,11 +124,11 @@ async fn a_host_without_a_proxy_is_reached_past_the_one_that_git_has() {
     let proxy = FakeProxy::start([]);
     let config = format!("[http]\nproxy = http://{}\n", proxy.address());
     std::fs::write(lab.forge.home().join(".gitconfig"), config).unwrap();
-    assert!(read(&host.url("r"), &Context::new(lab.trusting(&host))).await.is_err());
+    assert!(read(&host.url("r"), &lab.context(lab.trusting(&host))).await.is_err());
     let asked = proxy.asked();
     assert_eq!(asked, [host.authority()]);
     let direct = HostSettings { proxy: HostProxy::Direct, ..HostSettings::default() };
-    let context = Context::new(Settings { hosts: of_host(&host, direct), ..lab.trusting(&host) });
+    let context = lab.context(Settings { hosts: of_host(&host, direct), ..lab.trusting(&host) });
     assert_eq!(read(&host.url("r"), &context).await.unwrap(), "1");
     assert_eq!(proxy.asked(), asked);
 }
@@ -137,7 +138,7 @@ async fn a_repository_or_a_certificate_that_is_not_there_is_told_as_such() {
     let lab = Lab::new();
     lab.forge.commit("r", &[("a", "1")]);
     let host = lab.forge.serve(None);
-    let context = Context::new(lab.trusting(&host));
+    let context = lab.context(lab.trusting(&host));
     for address in [host.url("gone"), lab.kept.path().join("gone").display().to_string()] {
         let error = read(&address, &context).await.unwrap_err();
         assert!(matches!(failure(&error), GitFailure::NotFound { .. }), "{}", with_causes(&error));
@@ -156,7 +157,7 @@ async fn a_host_that_falls_silent_is_given_up() {
     let address = format!("{}/r/info/refs?service=git-upload-pack", host.address().ip());
     host.on(&*address, Reply::text("0".repeat(100)).stall_after(10));
     let timeouts = Timeouts { idle: Duration::from_millis(200), ..Settings::default().timeouts };
-    let context = Context::new(Settings { timeouts, ..lab.settings() });
+    let context = lab.context(Settings { timeouts, ..lab.settings() });
     let error = read(&format!("http://{}/r", host.address()), &context).await.unwrap_err();
     assert!(matches!(failure(&error), GitFailure::TimedOut { .. }), "{}", with_causes(&error));
 }
@@ -166,7 +167,7 @@ async fn ssh_is_called_as_the_user_has_it() {
     let lab = Lab::new();
     lab.forge.commit("r", &[("a", "1")]);
     let url = format!("ssh://git@forge.lab{}", lab.forge.repository("r").display());
-    assert_eq!(read(&url, &with_variable(lab.settings(), "GIT_SSH_COMMAND", SSH)).await.unwrap(), "1");
+    assert_eq!(read(&url, &with_variable(&lab, "GIT_SSH_COMMAND", SSH)).await.unwrap(), "1");
     let scp = format!("git@scp.lab:{}", lab.forge.repository("r").display());
     let config = format!("[core]\nsshCommand = {}\n", SSH.replace('"', "\\\"").replace(';', "\";\""));
     std::fs::write(lab.forge.home().join(".gitconfig"), config).unwrap();
@@ -178,7 +179,7 @@ async fn what_ssh_says_is_told_by_its_kind() {
     let lab = Lab::new();
     let says = async |text: &str| {
         let ssh = format!("sh -c 'echo \"{text}\" >&2; exit 255' --");
-        let context = with_variable(lab.settings(), "GIT_SSH_COMMAND", &ssh);
+        let context = with_variable(&lab, "GIT_SSH_COMMAND", &ssh);
         with_causes(&read("git@forge.lab:r", &context).await.unwrap_err())
     };
     let key = says("Host key verification failed.").await;
@@ -190,11 +191,7 @@ async fn what_ssh_says_is_told_by_its_kind() {
 #[tokio::test]
 async fn a_git_that_is_missing_or_too_old_is_named() {
     let lab = Lab::new();
-    let with = |program: PathBuf| {
-        let mut settings = lab.settings();
-        settings.git.program = program;
-        Context::new(settings)
-    };
+    let with = |program: PathBuf| with_git(lab.settings(), GitSettings { program, ..lab.git() });
     let gone = read("git@forge.lab:r", &with(lab.kept.path().join("no-git"))).await.unwrap_err();
     assert!(matches!(failure(&gone), GitFailure::Program { .. }), "{}", with_causes(&gone));
     let old = lab.kept.path().join("old-git");
@@ -212,20 +209,19 @@ async fn variables_that_say_what_to_work_on_are_not_handed_on() {
     let lab = Lab::new();
     lab.forge.commit("r", &[("a", "1")]);
     lab.forge.commit("other", &[("a", "other")]);
-    let mut settings = lab.settings();
+    let mut git = lab.git();
     let other = lab.forge.repository("other").join(".git");
-    settings.git.variables.extend([
+    git.variables.extend([
         ("GIT_DIR".into(), other.clone().into_os_string()),
         ("GIT_OBJECT_DIRECTORY".into(), other.join("objects").into_os_string()),
         ("GIT_SSL_NO_VERIFY".into(), "1".into()),
         ("https_proxy".into(), "http://127.0.0.1:1".into()),
     ]);
     let host = lab.forge.serve(None);
-    let context = Context::new(Settings { ca_bundles: vec![bundle(host.ca_file())], ..settings.clone() });
+    let context = with_git(lab.trusting(&host), git.clone());
     assert_eq!(read(&host.url("r"), &context).await.unwrap(), "1");
     let untrusting = Lab { kept: tempfile::tempdir().unwrap(), ..lab };
-    let settings = Settings { git: settings.git, ..untrusting.settings() };
-    let error = read(&host.url("r"), &Context::new(settings)).await.unwrap_err();
+    let error = read(&host.url("r"), &with_git(untrusting.settings(), git)).await.unwrap_err();
     assert!(matches!(failure(&error), GitFailure::Tls { .. }), "{}", with_causes(&error));
 }
 

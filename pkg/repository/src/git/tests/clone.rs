@@ -4,8 +4,9 @@ use std::{
     sync::Arc,
 };
 
+use transport::Refresh;
+
 use super::*;
-use crate::Refresh;
 
 /// The address of a repository that a child process of these tests is to read.
 const CHILD_URL: &str = "CHILD_URL";
@@ -18,7 +19,7 @@ async fn one_remote_is_cloned_once_and_bare_however_it_is_spelled() {
     lab.forge.commit("r", &[("a", "1")]);
     lab.forge.git("r", &["tag", "v1.0.0"]);
     let host = lab.forge.serve(None);
-    let context = Context::new(lab.trusting(&host));
+    let context = lab.context(lab.trusting(&host));
     let below = lab.kept.path().join("dependencies/.repos");
     let read = async |name: &str| {
         let url = RemoteUrl::parse(&host.url(name)).unwrap();
@@ -46,7 +47,7 @@ async fn what_is_known_and_cannot_change_needs_no_connection() {
         remote.resolve(tree_ish).await.unwrap();
         host.fetches() - before
     };
-    let run = || Context::new(lab.trusting(&host));
+    let run = || lab.context(lab.trusting(&host));
     assert_eq!(asked(&run(), "v1.0.0").await, 1, "the clone");
     for tree_ish in ["v1.0.0", &commit, &commit[..8]] {
         assert_eq!(asked(&run(), tree_ish).await, 0, "{tree_ish}");
@@ -54,7 +55,7 @@ async fn what_is_known_and_cannot_change_needs_no_connection() {
     let context = run();
     assert_eq!(asked(&context, "main").await, 1, "a branch may have moved");
     assert_eq!(asked(&context, "main~0").await, 0, "but once is enough");
-    let fresh = Context::new(Settings { refresh: Refresh::Everything, ..lab.trusting(&host) });
+    let fresh = lab.context(Settings { refresh: Refresh::Everything, ..lab.trusting(&host) });
     assert_eq!(asked(&fresh, "v1.0.0").await, 1);
 }
 
@@ -104,11 +105,11 @@ async fn without_connections_the_clone_serves_and_what_it_lacks_is_named() {
     let host = lab.forge.serve(None);
     let error = remote(host.url("r"), &lab.offline()).resolve("main").await.unwrap_err();
     assert!(
-        matches!(&error, Error::Offline { wanted } if *wanted == host.url("r")),
+        matches!(&error, Error::Transport(transport::Error::Offline { wanted }) if *wanted == host.url("r")),
         "{}",
         with_causes(&error)
     );
-    remote(host.url("r"), &Context::new(lab.trusting(&host))).resolve("main").await.unwrap();
+    remote(host.url("r"), &lab.context(lab.trusting(&host))).resolve("main").await.unwrap();
     let asked = host.requests().len();
     let context = lab.offline();
     let remote = remote(host.url("r"), &context);
@@ -147,9 +148,8 @@ async fn a_child_reads_what_it_is_told() {
     let (Ok(url), Some(folder)) = (url, folder) else { return };
     #[expect(clippy::disallowed_methods, reason = "how the parent tells its child")]
     let variables = std::env::vars_os().collect();
-    let context = Context::new(Settings {
+    let settings = Settings {
         store: Some(StoreSettings { folder: folder.into(), max_bytes: u64::MAX }),
-        git: GitSettings { variables, ..GitSettings::default() },
         events: Some(Arc::new(|event: &Event| {
             if matches!(event, Event::Retrying { .. }) {
                 // Unlike what macros print, this is not held back by the test runner.
@@ -159,7 +159,8 @@ async fn a_child_reads_what_it_is_told() {
         #[expect(clippy::disallowed_methods, reason = "how the parent tells its child")]
         ca_bundles: std::env::var_os("CHILD_CA").map(|path| bundle(Path::new(&path))).into_iter().collect(),
         ..Settings::default()
-    });
+    };
+    let context = with_git(settings, GitSettings { variables, ..GitSettings::default() });
     let remote = remote(url, &context);
     let commit = remote.resolve("v1.0.0").await.unwrap();
     assert_eq!(remote.read(&commit, "a").await.unwrap(), "1");

@@ -34,7 +34,7 @@ async fn any_other_reference_is_fetched_by_its_name_anew_in_each_run_and_kept() 
     let second = lab.forge.commit("r", &[("a", "2")]);
     lab.forge.git("r", &["reset", "-q", "--hard", &first]);
     lab.forge.git("r", &["update-ref", "refs/pull/7/head", &second]);
-    let run = || Context::new(lab.trusting(&host));
+    let run = || lab.context(lab.trusting(&host));
     let at = |context: &Context| remote(host.url("r"), context);
     lab.forge.git("r", &["update-ref", "refs/build", &second]);
     let cases = [
@@ -59,7 +59,7 @@ async fn any_other_reference_is_fetched_by_its_name_anew_in_each_run_and_kept() 
     let offline = lab.offline();
     assert_eq!(at(&offline).resolve("pull/7/head").await.unwrap().as_str(), second);
     let error = at(&offline).resolve("pull/8/head").await.unwrap_err();
-    assert!(matches!(error, Error::Offline { .. }), "{}", with_causes(&error));
+    assert!(matches!(error, Error::Transport(transport::Error::Offline { .. })), "{}", with_causes(&error));
     assert_eq!(at(&run()).resolve("pull/7/head").await.unwrap().as_str(), first);
 }
 
@@ -154,17 +154,24 @@ async fn a_path_is_a_file_of_the_repository_or_an_error_that_says_what_it_is() {
     let error = remote.read(&commit, "deploy/component.yaml").await.unwrap_err();
     let GitFailure::NoPath { near, .. } = failure(&error) else { panic!("{}", with_causes(&error)) };
     assert_eq!(near, &["deploy/components.yaml"]);
-    assert!(matches!(remote.read(&commit, "../a").await, Err(Error::UnsafeName { .. })));
+    assert!(matches!(
+        remote.read(&commit, "../a").await,
+        Err(Error::Transport(transport::Error::UnsafeName { .. }))
+    ));
 }
 
 #[tokio::test]
 async fn a_file_larger_than_the_limit_is_not_taken() {
     let lab = Lab::new();
     lab.forge.commit("r", &[("large", &"x".repeat(10_000)), ("fits", &"x".repeat(5_000))]);
-    let context = Context::new(Settings { max_file_bytes: 5_000, ..lab.settings() });
+    let context = lab.context(Settings { max_file_bytes: 5_000, ..lab.settings() });
     let remote = remote(lab.forge.repository("r"), &context);
     let commit = remote.resolve("main").await.unwrap();
     assert_eq!(remote.read(&commit, "fits").await.unwrap().len(), 5_000);
     let error = remote.read(&commit, "large").await.unwrap_err();
-    assert!(matches!(error, Error::TooLarge { limit_bytes: 5_000, .. }), "{}", with_causes(&error));
+    assert!(
+        matches!(error, Error::Transport(transport::Error::TooLarge { limit_bytes: 5_000, .. })),
+        "{}",
+        with_causes(&error)
+    );
 }

@@ -42,7 +42,7 @@ async fn a_worktree_has_the_whole_repository_and_moves_with_the_version() {
 async fn a_worktree_pushes_by_ssh_what_was_fetched_by_http() {
     let (lab, folder) = versions();
     let host = lab.forge.serve(None);
-    let context = Context::new(lab.trusting(&host));
+    let context = lab.context(lab.trusting(&host));
     check_out(&remote(host.url("r"), &context), "v1.0.0", &folder).await.unwrap();
     let config = fs::read_to_string(remote(host.url("r"), &context).clone_folder().join("config")).unwrap();
     assert!(config.contains("pushurl = ssh://git@localhost/r\n"), "{config}");

@@ -1,29 +1,20 @@
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use bytes::Bytes;
 use ring::{
     rand::SystemRandom,
     signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _},
 };
 use serde_json::{Value, json};
-use support::{
-    host::{FakeHost, Reply},
-    registry::{Guests, Registry, Transport},
-};
+use support::host::{FakeHost, Reply};
 use tempfile::TempDir;
+use transport::registry::{INDEX, MANIFEST};
 
 use super::*;
 use crate::{
-    BundleWriter, Context, Error, Existing, LoadedState, Platforms, ReleaseForm,
-    oci::{
-        manifest::{INDEX, MANIFEST},
-        tests::{HOST, at, blob, manifest, put},
-    },
+    Error,
+    oci::tests::{HOST, at, blob, manifest, put},
     open,
-    testing::settings,
+    tests::lab::{settings, with_key},
 };
 
 /// What stands before the bare key in a `PUBLIC KEY`, as RFC 5480 and RFC 8410 have it.
@@ -89,10 +80,9 @@ impl Lab {
     }
 
     async fn read_at(&self, url: &str, wanted: &Signer) -> Result<(), OciError> {
-        let mut settings = settings(&self.host);
         let key = wanted.public_key(self.folder.path());
-        settings.verify_keys.insert("infrastructure-aws".to_owned(), key);
-        let lab = open(url, "infrastructure-aws", None, &Context::new(settings)).unwrap();
+        let context = with_key(settings(&self.host), "infrastructure-aws", key);
+        let lab = open(url, "infrastructure-aws", None, &context).unwrap();
         match lab.read("v2.9.0", "metadata.yaml").await {
             Ok(_) => Ok(()),
             Err(Error::Oci(error)) => Err(*error),
@@ -221,66 +211,10 @@ async fn a_bundle_with_another_statement_is_no_signature() {
     assert!(matches!(lab.read(&signer).await, Err(OciError::Unsigned { .. })));
 }
 
-#[tokio::test]
-async fn a_bundle_takes_signatures_along_and_they_hold_where_it_is_loaded() {
-    let Some(site) = Registry::start(Transport::Plain, Guests::Anybody) else {
-        eprintln!("skipped: `docker-registry` is not installed (apt-get install docker-registry)");
-        return;
-    };
-    let (lab, signer) = (Lab::new(), Signer::ecdsa());
-    lab.sign(&signer, &lab.digest.to_string());
-    blob(&lab.host, None, "application/vnd.oci.empty.v1+json", b"{}");
-    let outside = Context::new(settings(&lab.host));
-    let path = lab.folder.path().join("lab.tar");
-    let writer = BundleWriter::create(&path).unwrap();
-    let (label, image) = ("infrastructure-aws", format!("{HOST}/lab/aws:v2.9.0"));
-    let content = Bytes::from_static(b"kind: Metadata\n");
-    let lock = format!(
-        "version = 1\n[[provider]]\nlabel = \"{label}\"\nversion = \"v2.9.0\"\nurl = \"x\"\n[[provider.file]]\n\
-         name = \"metadata.yaml\"\ndigest = \"{}\"\norigin = \"repository\"\n",
-        Digest::of(&content)
-    );
-    let files = || BTreeMap::from([("metadata.yaml".to_owned(), content.clone())]);
-    let url = format!("oci://{HOST}/lab/aws");
-    let form = writer.add_release_from(&outside, &url, label, "v2.9.0", files()).await.unwrap();
-    assert_eq!(form, ReleaseForm::AsPublished);
-    writer.add_image(&outside, &image, None, &Platforms::All).await.unwrap();
-    writer.add_configuration(BTreeMap::from([(crate::Lock::FILE.to_owned(), lock.into())])).unwrap();
-    writer.finish().unwrap();
-
-    let bundle = crate::Bundle::open(&path).unwrap();
-    let names: Vec<String> = bundle.entries().iter().map(|entry| entry.item.name()).collect();
-    let [image_signature, release_signature] = [format!("{image}.sig"), format!("{label}:v2.9.0.sig")];
-    assert_eq!(names[1..], [format!("{label}:v2.9.0"), image, image_signature, release_signature]);
-    let target = crate::RegistryTarget::parse(&format!("oci://{}/capi", site.host())).unwrap();
-    let inside = Context::new(crate::Settings::default());
-    for state in [LoadedState::New, LoadedState::Unchanged] {
-        let loaded = crate::load_into_registry(&bundle, &inside, &target, Existing::Refuse).await.unwrap();
-        assert!(loaded.iter().all(|it| it.state == state) && loaded.len() == 4, "{loaded:?}");
-    }
-    let read = async |signer: &Signer| {
-        let mut settings = crate::Settings::default();
-        settings.verify_keys.insert(label.to_owned(), signer.public_key(lab.folder.path()));
-        let site = open(&target.provider_url(label), label, None, &Context::new(settings)).unwrap();
-        site.read("v2.9.0", "metadata.yaml").await.map(|file| file.bytes)
-    };
-    assert_eq!(read(&signer).await.unwrap(), content);
-    assert!(read(&Signer::ecdsa()).await.is_err());
-    let mirrored = crate::oci::Registry::new(&site.host(), &inside);
-    let repository = format!("capi/{HOST}/lab/aws");
-    assert!(mirrored.manifest(&repository, &signature_tag(&lab.digest)).await.unwrap().is_some());
-    let other = BTreeMap::from([("metadata.yaml".to_owned(), Bytes::from_static(b"overridden"))]);
-    let writer = BundleWriter::create(&path).unwrap();
-    let form = writer.add_release_from(&outside, &url, label, "v2.9.0", other).await.unwrap();
-    assert_eq!(form, ReleaseForm::MadeAnew);
-}
-
 #[test]
 fn a_key_for_a_provider_that_is_in_no_registry_is_refused() {
-    let mut settings = crate::Settings::default();
-    settings.verify_keys.insert("infrastructure-aws".to_owned(), PathBuf::from("cosign.pub"));
-    let opened =
-        open("/srv/infrastructure-aws/v2.9.0/c.yaml", "infrastructure-aws", None, &Context::new(settings));
+    let context = with_key(transport::Settings::default(), "infrastructure-aws", PathBuf::from("cosign.pub"));
+    let opened = open("/srv/infrastructure-aws/v2.9.0/c.yaml", "infrastructure-aws", None, &context);
     assert!(
         matches!(opened, Err(Error::Oci(error)) if matches!(*error, OciError::VerifyNeedsRegistry { .. }))
     );

@@ -19,7 +19,6 @@ pub(super) fn error(schema: Schema<'_>, value: &Value) -> Option<String> {
     check(schema, value, &mut place)
 }
 
-/// Where the decoder is.
 struct Place<'a> {
     /// Field names without indices: Go leaves them out.
     path: Vec<&'a str>,

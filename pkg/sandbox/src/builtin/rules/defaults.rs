@@ -14,11 +14,9 @@ pub(super) fn by_code(definition: &str, object: &mut Object) {
         "apps.v1.DaemonSetUpdateStrategy" | "apps.v1.DeploymentStrategy" => rolling_update(object),
         "apps.v1.StatefulSetSpec" => claim_templates(object),
         "apps.v1.StatefulSetUpdateStrategy" => stateful_set_strategy(object),
-        "autoscaling.v2.HorizontalPodAutoscalerSpec" => autoscaler(object),
         "batch.v1.Job" => job(object),
         "core.v1.Container" | "core.v1.EphemeralContainer" => pull_policy(object, "image", "imagePullPolicy"),
         "core.v1.ImageVolumeSource" => pull_policy(object, "reference", "pullPolicy"),
-        "core.v1.LimitRangeItem" => limit_range_item(object),
         "core.v1.Namespace" => namespace_label(object),
         "core.v1.NodeSpec" => {
             fill(object, "podCIDRs", |spec| Some(json!([spec.get("podCIDR")?])));
@@ -26,7 +24,6 @@ pub(super) fn by_code(definition: &str, object: &mut Object) {
         "core.v1.NodeStatus" => fill(object, "allocatable", |status| status.get("capacity").cloned()),
         "core.v1.Pod" => pod(object),
         "core.v1.PodSpec" => service_account(object),
-        "core.v1.ReplicationController" => replication_controller(object),
         "core.v1.Secret" => string_data(object),
         "core.v1.ServicePort" => fill(object, "targetPort", |port| port.get("port").cloned()),
         "core.v1.ServiceSpec" => service(object),
@@ -77,27 +74,6 @@ fn claim_templates(spec: &mut Object) {
     }
 }
 
-fn autoscaler(spec: &mut Object) {
-    fill(spec, "metrics", |_| {
-        let target = json!({"type": "Utilization", "averageUtilization": 80});
-        Some(json!([{"type": "Resource", "resource": {"name": "cpu", "target": target}}]))
-    });
-    let Some(behavior) = spec.get_mut("behavior").and_then(Value::as_object_mut) else { return };
-    let (pods, percent) = (
-        json!({"type": "Pods", "value": 4, "periodSeconds": 15}),
-        json!({"type": "Percent", "value": 100, "periodSeconds": 15}),
-    );
-    let up =
-        json!({"stabilizationWindowSeconds": 0, "selectPolicy": "Max", "policies": [pods, percent.clone()]});
-    let down = json!({"selectPolicy": "Max", "policies": [percent]});
-    for (direction, rules) in [("scaleUp", up), ("scaleDown", down)] {
-        let (Some(given), Value::Object(rules)) = (child(behavior, direction), rules) else { continue };
-        for (name, value) in rules {
-            given.entry(name).or_insert(value);
-        }
-    }
-}
-
 fn job(object: &mut Object) {
     let labels = object.get("spec").map(|spec| spec["template"]["metadata"]["labels"].clone());
     if let (Some(labels @ Value::Object(_)), Some(metadata)) = (labels, child(object, "metadata"))
@@ -135,19 +111,6 @@ fn pull_policy(object: &mut Object, image: &str, policy: &str) {
         };
         Some(if latest { "Always" } else { "IfNotPresent" }.into())
     });
-}
-
-fn limit_range_item(item: &mut Object) {
-    if text(item, "type") != "Container" {
-        return;
-    }
-    for (from, to) in [("max", "default"), ("default", "defaultRequest"), ("min", "defaultRequest")] {
-        let Some(Value::Object(source)) = item.get(from).cloned() else { continue };
-        let Some(target) = child(item, to) else { continue };
-        for (name, value) in source {
-            target.entry(name).or_insert(value);
-        }
-    }
 }
 
 /// `stringData` is only written: it becomes part of `data`.
@@ -216,17 +179,6 @@ fn service_account(spec: &mut Object) {
     };
     spec.insert("serviceAccountName".into(), name.clone().into());
     spec.insert("serviceAccount".into(), name.into());
-}
-
-fn replication_controller(object: &mut Object) {
-    let labels = object.get("spec").map(|spec| spec["template"]["metadata"]["labels"].clone());
-    let Some(labels @ Value::Object(_)) = labels else { return };
-    if let Some(spec) = child(object, "spec") {
-        fill(spec, "selector", |_| Some(labels.clone()));
-    }
-    if let Some(metadata) = child(object, "metadata") {
-        fill(metadata, "labels", |_| Some(labels));
-    }
 }
 
 fn service(spec: &mut Object) {

@@ -19,6 +19,8 @@ pub(super) enum Path<'a> {
     Key(&'a Path<'a>, &'a str),
 }
 
+pub(super) const SPEC: Path<'static> = Path::Root("spec");
+
 impl Path<'_> {
     /// A field below, or several with dots between them.
     pub(super) fn field<'a>(&'a self, name: &'a str) -> Path<'a> {

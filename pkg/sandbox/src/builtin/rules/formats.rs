@@ -5,6 +5,12 @@
 
 use std::net::IpAddr;
 
+pub(super) use crate::meta::{
+    dns_label_problems as dns_label, dns_subdomain_problems as dns_subdomain,
+    label_value_problems as label_value,
+};
+use crate::meta::{is_dns_label, label_key_problems};
+
 /// How a new object may be named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameRule {
@@ -42,84 +48,17 @@ fn mask_trailing_dash(name: &str) -> String {
     }
 }
 
-/// Keys and values of labels are measured in bytes, all other names in characters; what is meant is the same.
-fn too_long(most: usize, unit: &str) -> String {
-    format!("must be no more than {most} {unit}")
-}
-
-fn edges(text: &str, good: impl Fn(u8) -> bool) -> bool {
-    text.bytes().next().is_some_and(&good) && text.bytes().next_back().is_some_and(&good)
-}
-
 fn lower(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit()
-}
-
-fn is_label(text: &str) -> bool {
-    edges(text, lower) && text.bytes().all(|byte| lower(byte) || byte == b'-')
-}
-
-/// `my-name`
-pub(super) fn dns_label(text: &str) -> Vec<String> {
-    let mut problems = Vec::new();
-    if text.len() > 63 {
-        problems.push(too_long(63, "characters"));
-    }
-    if text.contains('.') && text.split('.').all(is_label) {
-        problems.push("must not contain dots".to_owned());
-    } else if !is_label(text) {
-        problems.push(
-            "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start \
-             and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
-             '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-                .to_owned(),
-        );
-    }
-    problems
-}
-
-/// `example.com`
-pub(super) fn dns_subdomain(text: &str) -> Vec<String> {
-    subdomain(text, "characters")
-}
-
-fn subdomain(text: &str, unit: &str) -> Vec<String> {
-    let mut problems = Vec::new();
-    if text.len() > 253 {
-        problems.push(too_long(253, unit));
-    }
-    if !text.split('.').all(is_label) {
-        problems.push(
-            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and \
-             must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
-             '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-                .to_owned(),
-        );
-    }
-    problems
-}
-
-/// `*.example.com`
-pub(super) fn wildcard_dns_subdomain(text: &str) -> Vec<String> {
-    if text.strip_prefix("*.").is_some_and(|rest| rest.split('.').all(is_label)) {
-        return Vec::new();
-    }
-    vec![
-        "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist \
-         of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. \
-         '*.example.com', regex used for validation is \
-         '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-            .to_owned(),
-    ]
 }
 
 /// `my-name`, not starting with a digit
 pub(super) fn dns_1035_label(text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     if text.len() > 63 {
-        problems.push(too_long(63, "characters"));
+        problems.push(too_many_characters(63));
     }
-    if !is_label(text) || text.starts_with(|c: char| c.is_ascii_digit()) {
+    if !is_dns_label(text) || text.starts_with(|c: char| c.is_ascii_digit()) {
         problems.push(
             "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
              character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for \
@@ -139,69 +78,21 @@ pub(super) fn path_segment(text: &str, prefix: bool) -> Vec<String> {
     contained.map(|illegal| format!("may not contain '{illegal}'")).collect()
 }
 
-fn is_qualified_part(text: &str) -> bool {
-    edges(text, |byte| byte.is_ascii_alphanumeric())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-}
-
 /// `example.com/MyName`: the keys of labels.
 pub(super) fn qualified_name(text: &str) -> Vec<String> {
-    const WORDS: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
-                         alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for \
-                         validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-    let mut problems = Vec::new();
-    let name = match text.split_once('/') {
-        None => text,
-        Some((_, rest)) if rest.contains('/') => {
-            return vec![format!(
-                "a qualified name {WORDS} with an optional DNS subdomain prefix and '/' (e.g. \
-                 'example.com/MyName')"
-            )];
-        }
-        Some(("", name)) => {
-            problems.push("prefix part must be non-empty".to_owned());
-            name
-        }
-        Some((prefix, name)) => {
-            problems.extend(
-                subdomain(prefix, "bytes").into_iter().map(|problem| format!("prefix part {problem}")),
-            );
-            name
-        }
-    };
-    if name.is_empty() {
-        problems.push("name part must be non-empty".to_owned());
-    } else if name.len() > 63 {
-        problems.push(format!("name part {}", too_long(63, "bytes")));
-    }
-    if !is_qualified_part(name) {
-        problems.push(format!("name part {WORDS}"));
-    }
-    problems
+    let problems = label_key_problems(text).into_iter();
+    problems.map(|problem| problem.replacen("a valid label key", "a qualified name", 1)).collect()
 }
 
-/// The values of labels.
-pub(super) fn label_value(text: &str) -> Vec<String> {
-    let mut problems = Vec::new();
-    if text.len() > 63 {
-        problems.push(too_long(63, "bytes"));
-    }
-    if !text.is_empty() && !is_qualified_part(text) {
-        problems.push(
-            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must \
-             start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used \
-             for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-                .to_owned(),
-        );
-    }
-    problems
+fn too_many_characters(most: usize) -> String {
+    format!("must be no more than {most} characters")
 }
 
 /// The keys of config maps and secrets.
 pub(super) fn config_map_key(text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     if text.len() > 253 {
-        problems.push(too_long(253, "characters"));
+        problems.push(too_many_characters(253));
     }
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
         problems.push(
@@ -229,7 +120,6 @@ pub(super) fn variable_name(text: &str) -> Vec<String> {
     Vec::new()
 }
 
-/// A port by number.
 pub(super) fn port_number(port: i64) -> Vec<String> {
     if (1..=65535).contains(&port) {
         Vec::new()
@@ -238,11 +128,10 @@ pub(super) fn port_number(port: i64) -> Vec<String> {
     }
 }
 
-/// A port by name.
 pub(super) fn port_name(text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     if text.len() > 15 {
-        problems.push(too_long(15, "characters"));
+        problems.push(too_many_characters(15));
     }
     if !text.bytes().all(|byte| lower(byte) || byte == b'-') {
         problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
@@ -259,26 +148,9 @@ pub(super) fn port_name(text: &str) -> Vec<String> {
     problems
 }
 
-/// An IP address.
 pub(super) fn ip_address(text: &str) -> Vec<String> {
     if text.parse::<IpAddr>().is_ok() {
         return Vec::new();
     }
     vec!["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)".to_owned()]
-}
-
-/// A network as address and length of its prefix.
-pub(super) fn cidr(text: &str) -> Vec<String> {
-    let valid = text.split_once('/').is_some_and(|(address, length)| {
-        let most = match address.parse::<IpAddr>() {
-            Ok(IpAddr::V4(_)) => 32,
-            Ok(IpAddr::V6(_)) => 128,
-            Err(_) => return false,
-        };
-        length.parse::<u8>().is_ok_and(|length| length <= most)
-    });
-    if valid {
-        return Vec::new();
-    }
-    vec!["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)".to_owned()]
 }

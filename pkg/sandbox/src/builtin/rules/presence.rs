@@ -1,8 +1,10 @@
-//! How types are written and what their missing fields become: two small tables, read once.
+//! How types are written and what their missing fields become: the Go words of the shapes, and a small table of defaults.
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::builtin::table::{Field, Form, ValueType, shapes};
 
 /// What is said about the fields of one type.
 #[derive(Debug, Default)]
@@ -13,7 +15,6 @@ pub(super) struct TypeRules {
 /// What is said about one field.
 #[derive(Debug)]
 pub(super) struct FieldRule {
-    /// The field.
     pub(super) name: &'static str,
     /// A zero is a value of its own: the field is a pointer in Go.
     pub(super) kept: bool,
@@ -25,8 +26,18 @@ pub(super) struct FieldRule {
 
 static TYPES: LazyLock<HashMap<&'static str, TypeRules>> = LazyLock::new(|| {
     let mut types = HashMap::new();
-    read(include_str!("presence.txt"), &mut types, |rule, value| rule.always = value);
-    read(include_str!("defaults.txt"), &mut types, |rule, value| rule.default = value);
+    for shape in shapes().iter() {
+        let Form::Fields(fields) = &shape.form else { continue };
+        let told = fields.iter().filter(|field| field.is_pointer || field.is_always);
+        let rule = |field: &Field| FieldRule {
+            name: field.name,
+            kept: field.is_pointer,
+            always: field.is_always.then(|| zero(field)),
+            default: None,
+        };
+        types.insert(short_name(&shape.name), TypeRules { fields: told.map(rule).collect() });
+    }
+    read_defaults(include_str!("defaults.txt"), &mut types);
     types
 });
 
@@ -63,25 +74,30 @@ impl TypeRules {
     }
 }
 
-/// Reads one table: a type a line, then its fields as `name`, an optional `*` and an optional `=JSON`.
-fn read(
-    text: &'static str,
-    types: &mut HashMap<&'static str, TypeRules>,
-    set: impl Fn(&mut FieldRule, Option<Value>),
-) {
+/// What Go writes for a field that nothing was read into.
+fn zero(field: &Field) -> Value {
+    match &field.value {
+        _ if field.is_pointer => Value::Null,
+        ValueType::Bytes | ValueType::Object | ValueType::List(_) | ValueType::Map(_) => Value::Null,
+        ValueType::Shape(id) => match shapes().get(*id).form {
+            Form::Fields(_) => json!({}),
+            Form::Quantity => json!("0"),
+            Form::IntOrString => json!(0),
+            Form::Text(_) | Form::Object | Form::Any => Value::Null,
+        },
+        scalar => scalar.zero(),
+    }
+}
+
+/// Reads the table of defaults: a type a line, then its fields as `name=JSON`.
+fn read_defaults(text: &'static str, types: &mut HashMap<&'static str, TypeRules>) {
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split_ascii_whitespace();
         let Some(name) = words.next() else { continue };
         let rules = types.entry(name).or_default();
-        for word in words {
-            let (name, json) = word.split_once('=').map_or((word, None), |(name, json)| (name, Some(json)));
-            let rule = rules.field(name.trim_end_matches('*'));
-            rule.kept |= name.ends_with('*');
-            let parsed =
-                json.map(|json| serde_json::from_str(json).expect("the tables hold JSON, as a test shows"));
-            if parsed.is_some() {
-                set(rule, parsed);
-            }
+        for (name, json) in words.filter_map(|word| word.split_once('=')) {
+            rules.field(name).default =
+                Some(serde_json::from_str(json).expect("the table holds JSON, as a test shows"));
         }
     }
 }

@@ -5,7 +5,6 @@
 
 mod pod;
 mod service;
-mod signing;
 
 use serde_json::{Map, Value, json};
 
@@ -95,34 +94,28 @@ pub(super) fn prepare_for_create(resource: &ResourceType, object: &mut Value) {
         ("apiregistration.k8s.io", "apiservices") => new_api_service(object),
         ("apps", "daemonsets") => set_template_generation(object, 1),
         ("batch", "jobs") => generate_job_selector(object),
-        ("certificates.k8s.io", "certificatesigningrequests") => signing::create(object),
         _ => {}
     }
 }
 
-/// Keeps what this request may not write, counts the change, and notes its time where the kind does so.
-pub(super) fn prepare_for_update(
+/// Keeps what this request may not write, and counts the change.
+pub(crate) fn prepare_for_update(
     resource: &ResourceType,
     subresource: &str,
     old: &Value,
     object: &mut Value,
-    now: &str,
 ) {
     let Some(object) = object.as_object_mut() else { return };
     keep_metadata(object, old, "generation");
     match subresource {
         "status" => keep_for_status(resource, old, object),
-        "approval" => signing::keep_for_approval(old, object),
         // What a binding changes, the server wrote itself.
         "binding" => return,
         "finalize" => take_over(object, old, "status"),
         "ephemeralcontainers" => keep_all_but(object, old, "ephemeralContainers"),
         _ => keep_for_main(resource, old, object),
     }
-    if subresource == "status" || subresource == "approval" {
-        if is(resource, "certificates.k8s.io", "certificatesigningrequests") {
-            signing::note_times(old, object, now);
-        }
+    if subresource == "status" {
         return;
     }
     if let Some(fields) = watched(resource)
@@ -170,7 +163,6 @@ fn keep_for_main(resource: &ResourceType, old: &Value, object: &mut Object) {
             let changed = object.get("spec").map(|spec| &spec["template"]) != Some(&old["spec"]["template"]);
             set_template_generation(object, generation.saturating_add(i64::from(changed)));
         }
-        ("certificates.k8s.io", "certificatesigningrequests") => take_over(object, old, "spec"),
         _ => {}
     }
 }
@@ -200,9 +192,6 @@ fn keep_for_status(resource: &ResourceType, old: &Value, object: &mut Object) {
     };
     for field in kept {
         keep_metadata(object, old, field);
-    }
-    if is(resource, "certificates.k8s.io", "certificatesigningrequests") {
-        signing::keep_verdicts(old, object);
     }
 }
 

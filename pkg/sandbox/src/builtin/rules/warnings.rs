@@ -40,7 +40,7 @@ const OLD_NODE_LABELS: [(&str, &str); 8] = [
 ];
 
 /// What is said of every request for a kind that has had its time.
-pub(super) fn of_kind(resource: &ResourceType) -> Option<&'static str> {
+pub(crate) fn deprecation(resource: &ResourceType) -> Option<&'static str> {
     match (&*resource.group, &*resource.plural) {
         ("", "endpoints") => {
             Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
@@ -51,7 +51,7 @@ pub(super) fn of_kind(resource: &ResourceType) -> Option<&'static str> {
 }
 
 /// Everything there is to warn of in an object.
-pub(super) fn of(resource: &ResourceType, object: &Value) -> Vec<String> {
+pub(crate) fn warnings(resource: &ResourceType, object: &Value) -> Vec<String> {
     let mut found = Vec::new();
     match (&*resource.group, &*resource.plural) {
         ("", "pods") => pod(object, None, &mut found),

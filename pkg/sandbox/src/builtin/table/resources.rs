@@ -7,7 +7,6 @@ const EVERY: &str = "create,delete,deletecollection,get,list,patch,update,watch"
 pub(super) struct Resource {
     pub(super) group: &'static str,
     pub(super) version: &'static str,
-    /// Where its definition is.
     pub(super) package: &'static str,
     pub(super) plural: &'static str,
     pub(super) singular: &'static str,

@@ -15,7 +15,6 @@ pub(crate) struct Shapes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ShapeId(usize);
 
-/// One definition.
 #[derive(Debug)]
 pub(crate) struct Shape {
     /// Its whole name, such as `io.k8s.api.core.v1.PodSpec`.
@@ -41,18 +40,14 @@ pub(crate) enum Form {
     IntOrString,
     /// Any object.
     Object,
-    /// Anything.
     Any,
 }
 
 /// A field of a definition.
 #[derive(Debug)]
 pub(crate) struct Field {
-    /// Its name in JSON.
     pub(crate) name: &'static str,
-    /// What it holds.
     pub(crate) value: ValueType,
-    /// It must be there.
     pub(crate) required: bool,
     /// What stands in for it.
     pub(crate) default: Default,
@@ -62,8 +57,10 @@ pub(crate) struct Field {
     pub(crate) atomic: bool,
     /// It is an object whose fields are merged one by one, whatever its definition says.
     pub(crate) granular: bool,
-    /// An empty scalar is a value; else Go writes it to protobuf, not to JSON, when it is not set.
-    pub(crate) kept: bool,
+    /// It is a pointer in Go: a zero is a value of its own.
+    pub(crate) is_pointer: bool,
+    /// JSON has it though it is empty.
+    pub(crate) is_always: bool,
     /// The only values a text may have, or the texts in a list or a map; empty when any will do.
     pub(crate) allowed: Vec<String>,
     /// What a strategic merge patch does with a list.
@@ -88,17 +85,13 @@ pub(crate) enum ValueType {
     Int32,
     /// A whole number of 64 bits.
     Int64,
-    /// A number.
     Double,
-    /// Text.
     Text,
     /// Bytes, as base64.
     Bytes,
     /// Any object.
     Object,
-    /// What another definition says.
     Shape(ShapeId),
-    /// A list.
     List(Box<Inner>),
     /// An object whose names are free.
     Map(Box<Inner>),
@@ -107,7 +100,6 @@ pub(crate) enum ValueType {
 /// What items or values hold.
 #[derive(Debug)]
 pub(crate) struct Inner {
-    /// What they hold.
     pub(crate) value: ValueType,
     /// OpenAPI gives them the empty value as default.
     pub(crate) zero: bool,
@@ -116,18 +108,15 @@ pub(crate) struct Inner {
 /// What stands in for a missing field in OpenAPI.
 #[derive(Debug)]
 pub(crate) enum Default {
-    /// Nothing.
     None,
     /// The empty value of its type.
     Zero,
-    /// This.
     Value(Value),
 }
 
 /// What a strategic merge patch does with a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Merge {
-    /// Replaces it.
     Replace,
     /// Adds values.
     Items,
@@ -138,7 +127,6 @@ pub(crate) enum Merge {
 /// How a list is merged by server-side apply.
 #[derive(Debug)]
 pub(crate) enum Keys {
-    /// As a whole.
     Atomic,
     /// Each value on its own.
     Set,
@@ -154,6 +142,12 @@ impl ShapeId {
 }
 
 impl Field {
+    /// True if an empty scalar is a value; otherwise Go writes it to protobuf, not to JSON, when it is not set.
+    pub(crate) fn is_kept(&self) -> bool {
+        use ValueType::{Bool, Double, Int32, Int64, Text};
+        (self.is_pointer || self.is_always) && matches!(self.value, Bool | Int32 | Int64 | Double | Text)
+    }
+
     /// The line of the table without name and numbers: within a package equal for fields that are alike.
     pub(super) fn words(&self) -> &'static str {
         self.words
@@ -282,7 +276,8 @@ impl Reader<'_> {
             keys: Keys::Atomic,
             atomic: false,
             granular: false,
-            kept: false,
+            is_pointer: false,
+            is_always: false,
             allowed: Vec::new(),
             merge: Merge::Replace,
             retain_keys: false,
@@ -342,7 +337,8 @@ fn add_word(field: &mut Field, word: &'static str) -> Result<(), String> {
         ("map", Some(keys)) => field.keys = Keys::Map(keys.split(',').map(Arc::from).collect()),
         ("atomic", None) => field.atomic = true,
         ("granular", None) => field.granular = true,
-        ("kept", None) => field.kept = true,
+        ("pointer", None) => field.is_pointer = true,
+        ("always", None) => field.is_always = true,
         ("merge", None) => field.merge = Merge::Items,
         ("merge", Some(key)) => field.merge = Merge::ByKey(key),
         ("retain", None) => field.retain_keys = true,

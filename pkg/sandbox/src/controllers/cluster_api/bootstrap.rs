@@ -17,7 +17,7 @@ use super::{
 };
 
 /// What one look at a bootstrap configuration decides.
-pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
+pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     let owner = ["Machine", "MachinePool"].into_iter().find_map(|kind| owner_of_kind(live, kind));
     let Some(owner) = owner.and_then(|owner| world.get(&owner)).filter(|_| !is_deleting(live)) else {

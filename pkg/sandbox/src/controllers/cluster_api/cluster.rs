@@ -21,7 +21,7 @@ use super::{
 const FINALIZER: &str = "cluster.cluster.x-k8s.io";
 
 /// What one look at a Cluster decides.
-pub(super) fn plan(world: &dyn World, live: &Value) -> Plan {
+pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
     if is_deleting(live) {
         return deletion::plan(world, live);
     }
@@ -46,7 +46,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    fn of(world: &dyn World, cluster: &Value) -> Self {
+    fn of(world: &World<'_>, cluster: &Value) -> Self {
         Self {
             infrastructure: referred(world, cluster, "/spec/infrastructureRef"),
             control_plane: referred(world, cluster, "/spec/controlPlaneRef"),
@@ -68,7 +68,7 @@ fn adopted(part: &Value, cluster: &Value) -> Value {
 }
 
 /// Where the API server answers is what the infrastructure says, or the control plane when that brings its own.
-fn take_endpoint(world: &dyn World, cluster: &mut Value, parts: &Parts) {
+fn take_endpoint(world: &World<'_>, cluster: &mut Value, parts: &Parts) {
     if present(cluster, "/spec/controlPlaneEndpoint/host").is_some_and(|host| host != "") {
         return;
     }

@@ -14,7 +14,7 @@ use super::{
 };
 
 /// What one look at a ClusterClass decides.
-pub(super) fn plan(world: &dyn World, live: &Value) -> Plan {
+pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
     let mut plan = Plan::default();
     if is_deleting(live) {
         return plan;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     contract::{has_control_plane, has_infrastructure, resolve},
-    object::{ADDONS, CONTROL_PLANE, CORE, namespace, owner_ref, owners},
+    object::{CONTROL_PLANE, CORE, namespace, owner_ref, owners},
     topology,
     world::{World, of_cluster},
 };
@@ -25,23 +25,17 @@ const REFERENCES: [&str; 6] = [
 
 /// The objects a change concerns, the changed one first.
 pub(super) fn of(
-    world: &dyn World,
+    world: &World<'_>,
     object: &ObjectRef,
     before: Option<&Value>,
     after: &Value,
     deleted: bool,
 ) -> Vec<ObjectRef> {
     let place = object.namespace.as_str();
-    if object.group.is_empty() {
-        // Only resources of ClusterResourceSets matter, and only when they come.
-        let sets =
-            if before.is_none() { world.list(ADDONS, "ClusterResourceSet", Some(place)) } else { Vec::new() };
-        return sets.iter().map(ObjectRef::of).collect();
-    }
     let mut concerned = vec![object.clone()];
     concerned.extend(owners(after).iter().map(|owner| owner_ref(owner, place)));
     concerned.extend(REFERENCES.iter().filter_map(|at| resolve(after.pointer(at)?, place)));
-    if let Some(cluster) = super::cluster_name(after) {
+    if let Some(cluster) = super::object::cluster_name(after) {
         concerned.push(ObjectRef::new(CORE, "Cluster", place, cluster));
     }
     let respecified = deleted || before.is_none_or(|before| before["spec"] != after["spec"]);
@@ -49,7 +43,6 @@ pub(super) fn of(
         (CORE, "Cluster") if !deleted && before.is_some_and(|before| !matters(before, after)) => {}
         (CORE, "Cluster") => {
             concerned.extend(parts(world, after));
-            concerned.extend(world.list(ADDONS, "ClusterResourceSet", Some(place)).iter().map(ObjectRef::of));
         }
         (CORE, "Machine") => concerned.extend(beside_machine(world, after, place, deleted)),
         (CORE, "ClusterClass") if respecified => concerned.extend(users_of(world, object)),
@@ -79,7 +72,7 @@ fn matters(before: &Value, after: &Value) -> bool {
 }
 
 /// Everything that belongs to a Cluster.
-fn parts(world: &dyn World, cluster: &Value) -> Vec<ObjectRef> {
+fn parts(world: &World<'_>, cluster: &Value) -> Vec<ObjectRef> {
     let mut parts = Vec::new();
     for kind in CORE_PARTS {
         for part in of_cluster(world, CORE, kind, cluster) {
@@ -92,10 +85,10 @@ fn parts(world: &dyn World, cluster: &Value) -> Vec<ObjectRef> {
 }
 
 /// Health checks count Machines, and the last one that goes lets a control plane go.
-fn beside_machine(world: &dyn World, machine: &Value, place: &str, deleted: bool) -> Vec<ObjectRef> {
+fn beside_machine(world: &World<'_>, machine: &Value, place: &str, deleted: bool) -> Vec<ObjectRef> {
     let mut beside: Vec<ObjectRef> =
         world.list(CORE, "MachineHealthCheck", Some(place)).iter().map(ObjectRef::of).collect();
-    if let Some(cluster) = super::cluster_name(machine).filter(|_| deleted) {
+    if let Some(cluster) = super::object::cluster_name(machine).filter(|_| deleted) {
         let cluster = world.get(&ObjectRef::new(CORE, "Cluster", place, cluster));
         beside.extend(cluster.and_then(|cluster| resolve(cluster.pointer("/spec/controlPlaneRef")?, place)));
     }
@@ -105,18 +98,18 @@ fn beside_machine(world: &dyn World, machine: &Value, place: &str, deleted: bool
 }
 
 /// Machines are up to date or not by what holds them.
-fn machines_beside(world: &dyn World, holder: &Value, place: &str) -> Vec<ObjectRef> {
-    let cluster = super::cluster_name(holder).map(str::to_owned);
+fn machines_beside(world: &World<'_>, holder: &Value, place: &str) -> Vec<ObjectRef> {
+    let cluster = super::object::cluster_name(holder).map(str::to_owned);
     let machines = world.list(CORE, "Machine", Some(place));
     machines
         .iter()
-        .filter(|machine| super::cluster_name(machine) == cluster.as_deref())
+        .filter(|machine| super::object::cluster_name(machine) == cluster.as_deref())
         .map(ObjectRef::of)
         .collect()
 }
 
 /// Clusters with this class.
-fn users_of(world: &dyn World, class: &ObjectRef) -> Vec<ObjectRef> {
+fn users_of(world: &World<'_>, class: &ObjectRef) -> Vec<ObjectRef> {
     let clusters = world.list(CORE, "Cluster", None);
     clusters
         .iter()
@@ -126,7 +119,7 @@ fn users_of(world: &dyn World, class: &ObjectRef) -> Vec<ObjectRef> {
 }
 
 /// Whatever may wait for a template, or be made from it.
-fn users_of_templates(world: &dyn World, place: &str) -> Vec<ObjectRef> {
+fn users_of_templates(world: &World<'_>, place: &str) -> Vec<ObjectRef> {
     let holders = [
         (CORE, "ClusterClass"),
         (CORE, "MachineDeployment"),

@@ -54,7 +54,6 @@ impl Contract {
         )
     }
 
-    /// Says so.
     pub(super) fn set_provisioned(self, object: &mut Value) {
         self.set_initialized(object, "ready", "provisioned");
     }
@@ -76,7 +75,6 @@ impl Contract {
     }
 }
 
-/// The infrastructure of this Cluster is there.
 pub(super) fn has_infrastructure(cluster: &Value) -> bool {
     Contract::of(cluster).is_initialized(cluster, "infrastructureReady", "infrastructureProvisioned")
 }
@@ -105,6 +103,6 @@ pub(super) fn resolve(reference: &Value, namespace: &str) -> Option<ObjectRef> {
 }
 
 /// The object a reference at a JSON pointer of `holder` means, in the holder's namespace.
-pub(super) fn referred(world: &dyn World, holder: &Value, pointer: &str) -> Option<Value> {
+pub(super) fn referred(world: &World<'_>, holder: &Value, pointer: &str) -> Option<Value> {
     world.get(&resolve(holder.pointer(pointer)?, object::namespace(holder))?)
 }

@@ -36,7 +36,7 @@ const READINESS_GATES: [&str; 5] = [
 ];
 
 /// What one look at a KubeadmControlPlane decides.
-pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
+pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     let machines = machines(world, live, cluster);
     for machine in machines.iter().filter(|machine| is_deleting(machine)) {
@@ -68,8 +68,7 @@ pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
     plan
 }
 
-/// Its machines, oldest first.
-fn machines(world: &dyn World, control_plane: &Value, cluster: &Value) -> Vec<Value> {
+fn machines(world: &World<'_>, control_plane: &Value, cluster: &Value) -> Vec<Value> {
     let mut machines = of_cluster(world, CORE, "Machine", cluster);
     machines.retain(|machine| is_controlled_by(machine, control_plane));
     machines.sort_by(|one, other| age(one).cmp(&age(other)));
@@ -81,7 +80,7 @@ fn age(object: &Value) -> (&str, &str) {
 }
 
 /// Deletes the machines once there are no workers any more; true when all are gone.
-fn delete_machines(world: &dyn World, cluster: &Value, machines: &[Value], plan: &mut Plan) -> bool {
+fn delete_machines(world: &World<'_>, cluster: &Value, machines: &[Value], plan: &mut Plan) -> bool {
     let all = of_cluster(world, CORE, "Machine", cluster);
     if all.iter().any(|machine| label(machine, IS_CONTROL_PLANE).is_none()) {
         return false;
@@ -98,7 +97,7 @@ fn template_pointer(control_plane: &Value) -> &'static str {
 }
 
 /// The template of the machines belongs to the Cluster, so that it moves and goes with it.
-fn adopt_template(world: &dyn World, control_plane: &Value, cluster: &Value, plan: &mut Plan) {
+fn adopt_template(world: &World<'_>, control_plane: &Value, cluster: &Value, plan: &mut Plan) {
     if let Some(template) = referred(world, control_plane, template_pointer(control_plane)) {
         let mut owned = template.clone();
         ensure_owner(&mut owned, owner_reference(cluster, false));
@@ -107,7 +106,7 @@ fn adopt_template(world: &dyn World, control_plane: &Value, cluster: &Value, pla
 }
 
 /// One step towards the wanted machines: at most one comes or goes, and only while all others are up.
-fn scale(world: &dyn World, control_plane: &Value, cluster: &Value, machines: &[Value], plan: &mut Plan) {
+fn scale(world: &World<'_>, control_plane: &Value, cluster: &Value, machines: &[Value], plan: &mut Plan) {
     let settled = |machine: &Value| !is_deleting(machine) && super::counts::has(machine, "Ready");
     let initialized = machines.iter().any(|machine| present(machine, "/status/nodeRef").is_some());
     if !machines.iter().all(settled) {
@@ -131,13 +130,13 @@ fn scale(world: &dyn World, control_plane: &Value, cluster: &Value, machines: &[
 }
 
 /// A machine with its infrastructure and its bootstrap configuration; nothing while the template is missing.
-fn create_machine(world: &dyn World, control_plane: &Value, cluster: &Value, join: bool, plan: &mut Plan) {
+fn create_machine(world: &World<'_>, control_plane: &Value, cluster: &Value, join: bool, plan: &mut Plan) {
     let pointer = template_pointer(control_plane);
     let reference = control_plane.pointer(pointer).and_then(|at| resolve(at, namespace(control_plane)));
     let Some(reference) = reference else { return };
     let strategy = text(control_plane, "/spec/machineNaming/template");
     let fields = [("cluster.name", name(cluster)), ("kubeadmControlPlane.name", name(control_plane))];
-    let name = template::named_by(world, strategy, "{{ .kubeadmControlPlane.name }}-{{ .random }}", &fields);
+    let name = template::named_by(strategy, "{{ .kubeadmControlPlane.name }}-{{ .random }}", &fields);
     let labels = machine_labels(control_plane, cluster);
     let annotations = string_map(control_plane, "/spec/machineTemplate/metadata/annotations");
     let owner = owner_reference(control_plane, false);
@@ -217,7 +216,7 @@ fn config_spec(control_plane: &Value, join: bool) -> Value {
 }
 
 /// Whether the control plane would make this machine today.
-pub(super) fn is_up_to_date(world: &dyn World, control_plane: &Value, machine: &Value) -> bool {
+pub(super) fn is_up_to_date(world: &World<'_>, control_plane: &Value, machine: &Value) -> bool {
     if machine["spec"]["version"] != control_plane["spec"]["version"]
         || rollout::is_due(control_plane, machine, &world.now())
     {

@@ -31,7 +31,7 @@ pub(super) const NO_NEW_MACHINES: &str = "cluster.x-k8s.io/disable-machine-creat
 const ROLLED_OUT: [&str; 5] = ["version", "failureDomain", "bootstrap", "infrastructureRef", "clusterName"];
 
 /// What one look at a MachineDeployment decides.
-pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
+pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     let sets = sets(world, live, cluster);
     let mut deployment = live.clone();
@@ -59,7 +59,7 @@ pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
         } else {
             set(&mut deployment, &["metadata", "annotations", REVISION], json!((revision + 1).to_string()));
             let replicas = rolling::first_replicas(&deployment, &sets);
-            plan.create(new_set(world, &deployment, replicas, revision + 1));
+            plan.create(new_set(&deployment, replicas, revision + 1));
         }
         rolling::clean_up(&deployment, current, &sets, &mut plan);
     }
@@ -71,7 +71,7 @@ pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
 }
 
 /// The MachineSets of a deployment, oldest first.
-fn sets(world: &dyn World, deployment: &Value, cluster: &Value) -> Vec<Value> {
+fn sets(world: &World<'_>, deployment: &Value, cluster: &Value) -> Vec<Value> {
     let mut sets = of_cluster(world, CORE, "MachineSet", cluster);
     sets.retain(|set| is_controlled_by(set, deployment));
     sets.sort_by(|one, other| {
@@ -108,7 +108,7 @@ pub(super) fn fill_in(object: &mut Value, cluster: &Value, own_label: &str) {
 
 /// Templates belong to the Cluster, so that they move and go with it.
 pub(super) fn adopt_template(
-    world: &dyn World,
+    world: &World<'_>,
     holder: &Value,
     cluster: &Value,
     pointer: &str,
@@ -122,7 +122,7 @@ pub(super) fn adopt_template(
 }
 
 /// Whether a MachineSet makes the machines that its deployment wants today.
-pub(super) fn is_current(world: &dyn World, deployment: &Value, set: &Value) -> bool {
+pub(super) fn is_current(world: &World<'_>, deployment: &Value, set: &Value) -> bool {
     let (wanted, found) = (&deployment["spec"]["template"]["spec"], &set["spec"]["template"]["spec"]);
     ROLLED_OUT.iter().all(|field| wanted[*field] == found[*field])
         && !rollout::is_due(deployment, set, &world.now())
@@ -146,9 +146,9 @@ fn set_labels(deployment: &Value, hash: &str) -> Map<String, Value> {
     merged(string_map(deployment, "/spec/template/metadata/labels"), string_map(&own, ""))
 }
 
-fn new_set(world: &dyn World, deployment: &Value, replicas: usize, revision: i64) -> Value {
+fn new_set(deployment: &Value, replicas: usize, revision: i64) -> Value {
     let prefix = format!("{}-", name(deployment));
-    let set_name = generated_name(world, &prefix);
+    let set_name = generated_name(&prefix);
     let suffix = set_name.rsplit('-').next().unwrap_or_default();
     let rolled_out: Map<_, _> = ROLLED_OUT
         .iter()

@@ -12,12 +12,12 @@ use super::{
         set_label,
     },
     plan::Plan,
-    selector,
     world::{World, of_cluster},
 };
+use crate::selector::LabelSelector;
 
 /// What one look at a MachineHealthCheck decides.
-pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
+pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     if is_deleting(live) {
         return plan;
@@ -26,8 +26,8 @@ pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
     set_label(&mut check, CLUSTER_NAME, name(cluster));
     ensure_owner(&mut check, owner_reference(cluster, false));
     let machines = of_cluster(world, CORE, "Machine", cluster);
-    let targets: Vec<&Value> =
-        machines.iter().filter(|machine| selector::matches(&live["spec"]["selector"], machine)).collect();
+    let selector = LabelSelector::of_object(&live["spec"]["selector"]);
+    let targets: Vec<&Value> = machines.iter().filter(|machine| selector.matches_object(machine)).collect();
     let healthy = targets.iter().filter(|machine| present(machine, "/status/nodeRef").is_some()).count();
     let names: Vec<&str> = targets.iter().map(|machine| name(machine)).collect();
     set(&mut check, &["status", "expectedMachines"], json!(targets.len()));

@@ -33,7 +33,7 @@ impl Role {
 }
 
 /// What one look at an infrastructure object decides.
-pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value, role: Role) -> Plan {
+pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value, role: Role) -> Plan {
     let mut plan = Plan::default();
     let mut object = live.clone();
     let finalizer = finalizer(kind(live));

@@ -32,7 +32,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(world: &dyn World, machine: &Value) -> Self {
+    fn of(world: &World<'_>, machine: &Value) -> Self {
         Self {
             bootstrap: referred(world, machine, "/spec/bootstrap/configRef"),
             infrastructure: referred(world, machine, "/spec/infrastructureRef"),
@@ -41,7 +41,7 @@ impl Parts {
 }
 
 /// What one look at a Machine decides.
-pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
+pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     if is_deleting(live) {
         return deletion(world, live);
     }
@@ -75,7 +75,7 @@ fn adopted(part: &Value, machine: &Value, cluster: &Value) -> Value {
     part
 }
 
-fn take_bootstrap(world: &dyn World, machine: &mut Value, parts: &Parts) {
+fn take_bootstrap(world: &World<'_>, machine: &mut Value, parts: &Parts) {
     if let Some(part) = &parts.bootstrap {
         let ready =
             world.contract(group(part), kind(part)).is_initialized(part, "ready", "dataSecretCreated");
@@ -89,7 +89,7 @@ fn take_bootstrap(world: &dyn World, machine: &mut Value, parts: &Parts) {
     }
 }
 
-fn take_infrastructure(world: &dyn World, machine: &mut Value, parts: &Parts) {
+fn take_infrastructure(world: &World<'_>, machine: &mut Value, parts: &Parts) {
     let Some(part) = &parts.infrastructure else { return };
     let provider_id = text(part, "/spec/providerID");
     if provider_id.is_empty() || !world.contract(group(part), kind(part)).is_provisioned(part) {
@@ -103,7 +103,7 @@ fn take_infrastructure(world: &dyn World, machine: &mut Value, parts: &Parts) {
     status::write_node(machine);
 }
 
-fn deletion(world: &dyn World, live: &Value) -> Plan {
+fn deletion(world: &World<'_>, live: &Value) -> Plan {
     let mut plan = Plan::default();
     let mut machine = live.clone();
     match waiting_for(world, live, &mut plan) {
@@ -121,7 +121,7 @@ fn deletion(world: &dyn World, live: &Value) -> Plan {
 }
 
 /// Hooks first, then the infrastructure, then the bootstrap configuration.
-fn waiting_for(world: &dyn World, machine: &Value, plan: &mut Plan) -> Option<&'static str> {
+fn waiting_for(world: &World<'_>, machine: &Value, plan: &mut Plan) -> Option<&'static str> {
     for (hook, reason) in HOOKS {
         let mut keys = machine["metadata"]["annotations"].as_object().into_iter().flat_map(|all| all.keys());
         if keys.any(|key| key.starts_with(hook)) {

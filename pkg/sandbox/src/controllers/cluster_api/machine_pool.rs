@@ -20,7 +20,7 @@ use super::{
 const FINALIZER: &str = "machinepool.cluster.x-k8s.io";
 
 /// What one look at a MachinePool decides.
-pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
+pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     let mut pool = live.clone();
     let bootstrap = referred(world, live, "/spec/template/spec/bootstrap/configRef");
@@ -54,7 +54,7 @@ pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
     plan
 }
 
-fn take_bootstrap(world: &dyn World, pool: &mut Value, bootstrap: Option<&Value>) {
+fn take_bootstrap(world: &World<'_>, pool: &mut Value, bootstrap: Option<&Value>) {
     if let Some(part) = bootstrap {
         let contract = world.contract(group(part), kind(part));
         if contract.is_initialized(part, "ready", "dataSecretCreated") {
@@ -80,7 +80,7 @@ fn take_infrastructure(pool: &mut Value, infrastructure: Option<&Value>) {
     Contract::of(pool).set_initialized(pool, "infrastructureReady", "infrastructureProvisioned");
 }
 
-fn write_status(world: &dyn World, pool: &mut Value) {
+fn write_status(world: &World<'_>, pool: &mut Value) {
     let contract = Contract::of(pool);
     let there = pool["status"]["nodeRefs"].as_array().map_or(0, Vec::len);
     let wanted = wanted_replicas(pool);

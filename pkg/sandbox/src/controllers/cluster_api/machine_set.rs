@@ -15,10 +15,10 @@ use super::{
         remove_finalizer, set, string_map, text, wanted_replicas,
     },
     plan::Plan,
-    selector,
     template::{self, Clone},
     world::{World, of_cluster},
 };
+use crate::selector::LabelSelector;
 
 const FINALIZER: &str = "cluster.x-k8s.io/machineset";
 /// A machine that goes first when there are too many.
@@ -29,7 +29,7 @@ const REFERENCES: [(&str, &[&str]); 2] = [
 ];
 
 /// What one look at a MachineSet decides.
-pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
+pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     let machines = machines(world, live, cluster);
     let mut machine_set = live.clone();
@@ -57,7 +57,7 @@ pub(super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
 }
 
 /// Its machines: those to go first at the front.
-fn machines(world: &dyn World, machine_set: &Value, cluster: &Value) -> Vec<Value> {
+fn machines(world: &World<'_>, machine_set: &Value, cluster: &Value) -> Vec<Value> {
     let mut machines = of_cluster(world, CORE, "Machine", cluster);
     machines.retain(|machine| is_controlled_by(machine, machine_set));
     machines.sort_by_key(|machine| {
@@ -91,7 +91,7 @@ fn labels(machine_set: &Value) -> serde_json::Map<String, Value> {
     merged(string_map(machine_set, "/spec/template/metadata/labels"), string_map(&own, ""))
 }
 
-fn scale(world: &dyn World, machine_set: &Value, cluster: &Value, machines: &[Value], plan: &mut Plan) {
+fn scale(world: &World<'_>, machine_set: &Value, cluster: &Value, machines: &[Value], plan: &mut Plan) {
     let there: Vec<&Value> = machines.iter().filter(|machine| !is_deleting(machine)).collect();
     let wanted = wanted_replicas(machine_set);
     for machine in &there[..there.len().saturating_sub(wanted)] {
@@ -106,10 +106,10 @@ fn scale(world: &dyn World, machine_set: &Value, cluster: &Value, machines: &[Va
 }
 
 /// A machine and what is behind it; nothing while a template is missing.
-fn create_machine(world: &dyn World, machine_set: &Value, cluster: &Value, plan: &mut Plan) {
+fn create_machine(world: &World<'_>, machine_set: &Value, cluster: &Value, plan: &mut Plan) {
     let strategy = text(machine_set, "/spec/machineNaming/template");
     let fields = [("cluster.name", name(cluster)), ("machineSet.name", name(machine_set))];
-    let machine_name = template::named_by(world, strategy, "{{ .machineSet.name }}-{{ .random }}", &fields);
+    let machine_name = template::named_by(strategy, "{{ .machineSet.name }}-{{ .random }}", &fields);
     let annotations = string_map(machine_set, "/spec/template/metadata/annotations");
     let mut machine = json!({
         "apiVersion": machine_set["apiVersion"], "kind": "Machine",
@@ -141,12 +141,12 @@ fn create_machine(world: &dyn World, machine_set: &Value, cluster: &Value, plan:
     parts.into_iter().chain([machine]).for_each(|object| plan.create(object));
 }
 
-fn write_status(world: &dyn World, object: &mut Value, machines: &[Value]) {
+fn write_status(world: &World<'_>, object: &mut Value, machines: &[Value]) {
     let contract = Contract::of(object);
     let counts = Counts::of(machines, wanted_replicas(object));
     counts.write(object, contract, &["availableReplicas", "readyReplicas", "fullyLabeledReplicas"]);
     set(object, &["status", "observedGeneration"], json!(generation(object)));
-    let selector = selector::print(&object["spec"]["selector"]);
+    let selector = LabelSelector::of_object(&object["spec"]["selector"]).to_string();
     set(object, &["status", "selector"], json!(selector));
     let new = [
         counts.all_ready("MachinesReady"),

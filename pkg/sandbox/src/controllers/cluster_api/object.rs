@@ -15,8 +15,6 @@ pub(super) const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io";
 pub(super) const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io";
 /// Where providers of control planes keep their kinds.
 pub(super) const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
-/// The group of `ClusterResourceSet`.
-pub(super) const ADDONS: &str = "addons.cluster.x-k8s.io";
 
 /// Says which cluster an object belongs to.
 pub(super) const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
@@ -195,6 +193,12 @@ pub(super) fn owner_ref(owner: &Value, namespace: &str) -> ObjectRef {
         namespace,
         text(owner, "/name"),
     )
+}
+
+/// The name of the Cluster an object belongs to.
+pub(super) fn cluster_name(object: &Value) -> Option<&str> {
+    let spec = || Some(text(object, "/spec/clusterName")).filter(|name| !name.is_empty());
+    label(object, CLUSTER_NAME).or_else(spec)
 }
 
 /// Whether everything in `wanted` is in `found` as well; lists must be equal. What has only `found` does not count:

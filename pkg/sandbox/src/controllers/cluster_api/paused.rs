@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     conditions::{self, Condition},
     contract::Contract,
-    object::{ADDONS, CORE, annotation, flag, group, kind},
+    object::{CORE, annotation, flag, group, kind},
     plan::Plan,
     world::World,
 };
@@ -30,9 +30,9 @@ pub(super) fn reason(cluster: &Value, object: Option<&Value>) -> Option<String> 
 }
 
 /// Says so on the object, where its kind has a place for it.
-pub(super) fn plan(world: &dyn World, live: &Value, reason: String) -> Plan {
+pub(super) fn plan(world: &World<'_>, live: &Value, reason: String) -> Plan {
     let mut plan = Plan::default();
-    let own = [CORE, ADDONS].contains(&group(live)) || kind(live).starts_with("Kubeadm");
+    let own = group(live) == CORE || kind(live).starts_with("Kubeadm");
     let contract = if own { Contract::of(live) } else { world.contract(group(live), kind(live)) };
     if own || contract == Contract::V1Beta2 {
         let mut paused = live.clone();

@@ -18,15 +18,19 @@ pub(super) struct Plan {
     pub(super) after: Option<Duration>,
 }
 
-/// One write.
 #[derive(Debug)]
 pub(super) enum Write {
-    /// A new object.
     Create(Value),
     /// An object as it was read and as it should be. Metadata and spec go first, the status after them.
-    Change { before: Value, after: Value },
+    Change {
+        before: Value,
+        after: Value,
+    },
     /// The object of this uid goes.
-    Delete { object: ObjectRef, uid: String },
+    Delete {
+        object: ObjectRef,
+        uid: String,
+    },
 }
 
 impl Plan {

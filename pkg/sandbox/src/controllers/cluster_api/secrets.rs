@@ -19,7 +19,7 @@ use super::{
 const AUTHORITIES: [&str; 3] = ["ca", "etcd", "proxy"];
 
 /// Makes the Secrets that are missing; what a user brought stays.
-pub(super) fn ensure(world: &dyn World, cluster: &Value, owner: &Value, plan: &mut Plan) {
+pub(super) fn ensure(world: &World<'_>, cluster: &Value, owner: &Value, plan: &mut Plan) {
     for purpose in AUTHORITIES {
         if get(world, cluster, purpose).is_none()
             && let Ok((certificate, key)) = authority()
@@ -36,7 +36,7 @@ pub(super) fn ensure(world: &dyn World, cluster: &Value, owner: &Value, plan: &m
 }
 
 /// The kubeconfig comes once there is an authority to sign for its user and an address to write down.
-pub(super) fn ensure_kubeconfig(world: &dyn World, cluster: &Value, owner: &Value, plan: &mut Plan) {
+pub(super) fn ensure_kubeconfig(world: &World<'_>, cluster: &Value, owner: &Value, plan: &mut Plan) {
     let endpoint = present(cluster, "/spec/controlPlaneEndpoint/host").is_some_and(|host| host != "");
     if !endpoint || get(world, cluster, "kubeconfig").is_some() {
         return;
@@ -56,7 +56,7 @@ pub(super) fn ensure_kubeconfig(world: &dyn World, cluster: &Value, owner: &Valu
     plan.create(secret(cluster, owner, "kubeconfig", &json!({"value": BASE64_STANDARD.encode(config)})));
 }
 
-fn get(world: &dyn World, cluster: &Value, purpose: &str) -> Option<Value> {
+fn get(world: &World<'_>, cluster: &Value, purpose: &str) -> Option<Value> {
     world.get(&ObjectRef::new("", "Secret", namespace(cluster), &format!("{}-{purpose}", name(cluster))))
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Clone<'a> {
 
 impl Clone<'_> {
     /// The object a template describes, of the kind without `Template`; nothing when there is no such template.
-    pub(super) fn of(self, world: &dyn World, template: &ObjectRef) -> Option<Value> {
+    pub(super) fn of(self, world: &World<'_>, template: &ObjectRef) -> Option<Value> {
         let found = world.get(template)?;
         let inner = &found["spec"]["template"];
         let kind = template.kind.strip_suffix("Template").unwrap_or(&template.kind);
@@ -46,7 +46,7 @@ impl Clone<'_> {
     }
 
     /// A template like another one, under a name of its own.
-    pub(super) fn of_template(self, world: &dyn World, template: &ObjectRef) -> Option<Value> {
+    pub(super) fn of_template(self, world: &World<'_>, template: &ObjectRef) -> Option<Value> {
         let found = world.get(template)?;
         let mut object =
             json!({"apiVersion": found["apiVersion"], "kind": found["kind"], "spec": found["spec"]});
@@ -86,23 +86,23 @@ pub(super) fn is_clone_of(object: &Value, template: &ObjectRef) -> bool {
 }
 
 /// A generated name: the base, cut when it is long, and five letters.
-pub(super) fn generated_name(world: &dyn World, base: &str) -> String {
+pub(super) fn generated_name(base: &str) -> String {
     /// The length of a DNS label less the letters.
     const LONGEST: usize = 58;
     let base: String = base.chars().take(LONGEST).collect();
-    format!("{base}{}", world.suffix())
+    format!("{base}{}", crate::meta::random_end())
 }
 
 /// A name by a naming strategy, whose template knows `.cluster.name`, `.random` and the fields given here.
 /// Anything else in the template stays as it is, and the server refuses the name.
-pub(super) fn named_by(world: &dyn World, strategy: &str, fallback: &str, fields: &[(&str, &str)]) -> String {
+pub(super) fn named_by(strategy: &str, fallback: &str, fields: &[(&str, &str)]) -> String {
     let strategy = if strategy.is_empty() { fallback } else { strategy };
     let mut name = strategy.to_owned();
-    let random = world.suffix();
+    let random = crate::meta::random_end();
     for (field, value) in fields.iter().chain(&[("random", random.as_str())]) {
         for spelling in [format!("{{{{ .{field} }}}}"), format!("{{{{.{field}}}}}")] {
             name = name.replace(&spelling, value);
         }
     }
-    if name.chars().count() > 63 { generated_name(world, &name) } else { name }
+    if name.chars().count() > 63 { generated_name(&name) } else { name }
 }

@@ -65,7 +65,7 @@ pub(super) fn class_of(cluster: &Value) -> Option<ObjectRef> {
 }
 
 /// Brings the parts of a Cluster to what its class says, and writes the references to them into `cluster`.
-pub(super) fn build(world: &dyn World, cluster: &mut Value, plan: &mut Plan) -> Outcome {
+pub(super) fn build(world: &World<'_>, cluster: &mut Value, plan: &mut Plan) -> Outcome {
     let Some(class) = class_of(cluster).and_then(|class| world.get(&class)) else {
         let message = "ClusterClass not found".to_owned();
         return Outcome::Waiting("ClusterClassNotReconciled", message);
@@ -108,7 +108,7 @@ fn set_reference(cluster: &mut Value, field: &str, reference: Value) {
 }
 
 /// Whether a control plane has reached a version with all its machines.
-fn is_at_version(world: &dyn World, control_plane: &Value, version: &str) -> bool {
+fn is_at_version(world: &World<'_>, control_plane: &Value, version: &str) -> bool {
     let contract = world.contract(super::object::group(control_plane), kind(control_plane));
     let counts = super::counts::Counts::reported(control_plane, contract);
     text(control_plane, "/spec/version") == version
@@ -120,7 +120,7 @@ fn is_at_version(world: &dyn World, control_plane: &Value, version: &str) -> boo
 
 /// What a topology has made for this Cluster already: what the Cluster refers to, or, when that reference was not
 /// written any more, what carries its labels.
-fn existing(world: &dyn World, cluster: &Value, pointer: &str, template: &ObjectRef) -> Option<Value> {
+fn existing(world: &World<'_>, cluster: &Value, pointer: &str, template: &ObjectRef) -> Option<Value> {
     referred(world, cluster, pointer).or_else(|| {
         let kind = template.kind.strip_suffix("Template")?;
         let all = world.list(&template.group, kind, Some(namespace(cluster)));
@@ -131,7 +131,7 @@ fn existing(world: &dyn World, cluster: &Value, pointer: &str, template: &Object
 }
 
 fn build_infrastructure(
-    world: &dyn World,
+    world: &World<'_>,
     cluster: &Value,
     blueprint: &Blueprint,
     plan: &mut Plan,
@@ -141,15 +141,14 @@ fn build_infrastructure(
         return Some(found);
     }
     let fields = [("cluster.name", name(cluster))];
-    let new_name =
-        named_by(world, &blueprint.infrastructure_naming, "{{ .cluster.name }}-{{ .random }}", &fields);
+    let new_name = named_by(&blueprint.infrastructure_naming, "{{ .cluster.name }}-{{ .random }}", &fields);
     let made = clone(world, cluster, template, &new_name, Map::new())?;
     plan.create(made.clone());
     Some(made)
 }
 
 fn build_control_plane(
-    world: &dyn World,
+    world: &World<'_>,
     cluster: &Value,
     blueprint: &Blueprint,
     plan: &mut Plan,
@@ -163,9 +162,7 @@ fn build_control_plane(
     let fields = [("cluster.name", name(cluster))];
     let new_name = match &found {
         Some(found) => name(found).to_owned(),
-        None => {
-            named_by(world, &blueprint.control_plane_naming, "{{ .cluster.name }}-{{ .random }}", &fields)
-        }
+        None => named_by(&blueprint.control_plane_naming, "{{ .cluster.name }}-{{ .random }}", &fields),
     };
     let mut wanted = clone(world, cluster, template, &new_name, labels)?;
     set(&mut wanted, &["spec", "version"], cluster["spec"]["topology"]["version"].clone());
@@ -213,7 +210,7 @@ fn lay_over(object: &mut Value, wanted: &Value) {
 
 /// An object of the topology from a template of the class.
 fn clone(
-    world: &dyn World,
+    world: &World<'_>,
     cluster: &Value,
     template: &ObjectRef,
     new_name: &str,
@@ -238,7 +235,7 @@ struct Renewal<'a> {
 impl Renewal<'_> {
     fn of(
         self,
-        world: &dyn World,
+        world: &World<'_>,
         cluster: &Value,
         template: &ObjectRef,
         current: Option<Value>,
@@ -253,7 +250,7 @@ impl Renewal<'_> {
         }
         let mut labels = self.labels;
         labels.insert(TOPOLOGY_OWNED.to_owned(), json!(""));
-        let new_name = super::template::generated_name(world, self.prefix);
+        let new_name = super::template::generated_name(self.prefix);
         let clone = Clone {
             name: &new_name,
             cluster: name(cluster),

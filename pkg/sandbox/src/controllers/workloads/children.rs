@@ -10,12 +10,20 @@ use crate::{
     status::Status,
 };
 
+/// Keeps pods from becoming ready.
+pub(super) const NEVER_READY: &str = "sandbox.capstan.dev/never-ready";
+
+/// How many pods are made or deleted in one look, so that what is asked for may change meanwhile: an owner that is not
+/// through is looked at again, as its pods have changed.
+/// Tests get by with fewer.
+/// Source: kube-controller-manager 1.36 `BurstReplicas`, `MaxPodCreateDeletePerSync`.
+pub(super) const BURST: usize = if cfg!(test) { 10 } else { 500 };
+
 /// The owner reference of an object's controller.
 fn controller_entry(object: &Value) -> Option<&Value> {
     meta::field(object, "ownerReferences")?.as_array()?.iter().find(|owner| owner["controller"] == true)
 }
 
-/// What controls an object.
 pub(super) fn controller(object: &Value) -> Option<ObjectRef> {
     let owner = controller_entry(object)?;
     let text = |field: &str| owner[field].as_str().unwrap_or_default();
@@ -34,9 +42,6 @@ pub(super) fn owner_entry(owner: &Value) -> Value {
 /// The objects of a kind that an owner controls, oldest first. Those its selector matches and nobody controls become
 /// its own; those it matches no more are let go.
 /// Source: kube-controller-manager 1.36 `controller_ref_manager.go`.
-///
-/// # Errors
-/// When an object that changes hands has been changed meanwhile.
 pub(super) async fn claim(
     client: &Client,
     owner: &Value,
@@ -90,17 +95,11 @@ pub(super) fn pod_from_template(owner: &Value) -> Value {
 }
 
 /// Deletes an object; one that is gone already is no error.
-///
-/// # Errors
-/// As over HTTP.
 pub(super) async fn delete(client: &Client, object: &Value) -> Result<(), Status> {
     client.delete(&ObjectRef::of(object), Propagation::Background).await
 }
 
 /// Writes the status of an object, unless it is the one it has.
-///
-/// # Errors
-/// When the object has changed meanwhile.
 pub(super) async fn write_status(client: &Client, mut object: Value, status: Value) -> Result<(), Status> {
     if object["status"] != status {
         object["status"] = status;

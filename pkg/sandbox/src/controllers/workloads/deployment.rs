@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use self::rollout::{Counts, Limits};
 use super::{
-    NEVER_READY,
-    children::{claim, delete, number, owner_entry},
+    children::{NEVER_READY, claim, delete, number, owner_entry},
     hash,
 };
 use crate::{client::Client, controllers::Next, meta, status::Status};

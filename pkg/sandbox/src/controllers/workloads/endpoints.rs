@@ -33,9 +33,6 @@ pub(super) async fn reconcile(client: &Client, service: &Value) -> Result<Next, 
 }
 
 /// Deletes the Endpoints of a Service that is gone; its slices go with their owner.
-///
-/// # Errors
-/// As deletions have them.
 pub(super) async fn forget(client: &Client, service: &ObjectRef) -> Result<(), Status> {
     let endpoints = ObjectRef::new("", "Endpoints", &service.namespace, &service.name);
     let ours = |live: Value| live["metadata"]["labels"][MANAGER.0] == MANAGER.1;

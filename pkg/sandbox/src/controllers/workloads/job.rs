@@ -8,9 +8,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{
-    BURST,
-    children::{claim, count, delete, is_active, is_ready, number, pod_from_template, put, write_status},
+use super::children::{
+    BURST, claim, count, delete, is_active, is_ready, number, pod_from_template, put, write_status,
 };
 use crate::{
     client::Client,

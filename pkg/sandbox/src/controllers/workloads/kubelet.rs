@@ -5,15 +5,15 @@
 
 mod pod_status;
 
-use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::pod_status::Fate;
-use super::{NEVER_READY, children};
+use super::children::{self, NEVER_READY};
 use crate::{
+    builtin,
     client::Client,
-    controllers::{Controller, Next, ObjectRef},
+    controllers::{Controller, Look, Next, ObjectRef},
     meta,
     status::Status,
     store::{Change, Stored},
@@ -50,11 +50,7 @@ impl Controller for Kubelet {
         }
     }
 
-    fn reconcile<'a>(
-        &'a self,
-        client: &'a Client,
-        object: &'a ObjectRef,
-    ) -> BoxFuture<'a, Result<Next, Status>> {
+    fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a> {
         Box::pin(async move {
             match (&*object.kind, client.get(object)) {
                 ("Node", None) => {
@@ -166,7 +162,7 @@ fn node(now: &str) -> Value {
                 condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
             ],
             "nodeInfo": {
-                "architecture": "amd64", "operatingSystem": "linux", "kubeletVersion": "v1.36.3",
+                "architecture": "amd64", "operatingSystem": "linux", "kubeletVersion": builtin::RELEASE.0,
                 "bootID": "", "machineID": "", "systemUUID": "", "kernelVersion": "", "osImage": "sandbox",
                 "containerRuntimeVersion": "sandbox://", "kubeProxyVersion": "",
             },

@@ -80,7 +80,6 @@ pub(super) fn flag(schema: &Map<String, Value>, name: &str) -> bool {
     schema.get(name).and_then(Value::as_bool).unwrap_or_default()
 }
 
-/// An object in a schema.
 pub(super) fn object<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<&'a Map<String, Value>> {
     schema.get(name).and_then(Value::as_object)
 }

@@ -76,7 +76,6 @@ fn object(fields: impl Iterator<Item = (String, CelValue)>) -> CelValue {
     CelValue::Map(Map { map: Arc::new(map) })
 }
 
-/// A value nobody described.
 fn plain(value: &Value) -> CelValue {
     match value {
         Value::Null => CelValue::Null,

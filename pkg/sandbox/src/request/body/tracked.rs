@@ -31,7 +31,6 @@ impl<'de> Deserialize<'de> for Tracked {
     }
 }
 
-/// Where the reader is.
 #[derive(Default)]
 struct Place {
     /// Steps from the root; an index stands with its brackets.

@@ -79,6 +79,6 @@ async fn a_definition_that_cannot_be_taken_away_is_told_and_not_tried_for_ever()
         store.delete(&item.key, item.revision, |at| pending.at(at)).unwrap();
     }
     store.leave();
-    let status = crate::server::definitions::settle(&sandbox.server, "widgets.example.com").unwrap_err();
+    let status = crate::verbs::definitions::settle(&sandbox.server, "widgets.example.com").unwrap_err();
     assert_eq!((status.code, status.reason), (500, "InternalError"));
 }

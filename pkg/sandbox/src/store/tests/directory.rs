@@ -224,10 +224,6 @@ impl Medium for Disk {
         self.room = 1000;
         self.file.cut(size)
     }
-
-    fn sync(&mut self) -> io::Result<()> {
-        self.file.sync()
-    }
 }
 
 #[test]
@@ -315,17 +311,4 @@ fn a_journal_that_cannot_be_replaced_goes_on() {
     drop(store);
     let store = open(directory.path());
     assert_eq!(contents(&store), (Revision(7), vec!["4 changed".into(), "6 new".into(), "7 new".into()]));
-}
-
-#[test]
-fn a_store_that_waits_for_the_disk_behaves_the_same() {
-    let directory = tempfile::tempdir().unwrap();
-    let options = DirectoryOptions { sync: true, ..DirectoryOptions::default() };
-    let store = Store::open(directory.path(), &options).unwrap();
-    create(&store, &pod("a"));
-    store.replace_journal(store.lock_journal().as_mut().unwrap());
-    create(&store, &pod("b"));
-    assert_eq!(store.journal_report(), Some(JournalReport::default()));
-    drop(store);
-    assert_eq!(open(directory.path()).revision(), Revision(3));
 }

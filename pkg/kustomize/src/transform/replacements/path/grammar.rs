@@ -8,19 +8,12 @@ use regex::Regex;
 use crate::expression;
 
 /// A text that is no path.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PathProblem {
-    /// A way has to begin with the name of a field.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PathProblem {
     #[error("it must begin with the name of a field")]
     Start,
-    /// The value of an element is taken as a regular expression, and is none.
     #[error("`{text}` is no regular expression: {reason}")]
-    Element {
-        /// As it is written.
-        text: String,
-        /// What is wrong with it, in one line.
-        reason: String,
-    },
+    Element { text: String, reason: String },
 }
 
 /// The way to a value.

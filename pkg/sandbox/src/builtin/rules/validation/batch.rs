@@ -1,14 +1,13 @@
-//! Jobs and CronJobs.
+//! Jobs.
 
 use serde_json::{Value, json};
 
-use super::{SPEC, pod, selector};
-use crate::builtin::rules::faults::{Faults, Path, text};
+use super::{pod, selector};
+use crate::builtin::rules::faults::{Faults, Path, SPEC, text};
 
 /// The label a Job finds its pods by.
 const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
 
-/// Job.
 pub(super) fn job(object: &Value, old: Option<&Value>, to: &mut Faults) {
     let spec = &object["spec"];
     if old.is_none() {
@@ -116,51 +115,5 @@ fn job_spec(spec: &Value, path: &Path<'_>, to: &mut Faults) {
             to.required(&pod.field("restartPolicy"), "valid values: \"OnFailure\", \"Never\"");
         }
         other => to.unsupported(&pod.field("restartPolicy"), other, &["OnFailure", "Never"]),
-    }
-}
-
-/// CronJob.
-pub(super) fn cron_job(object: &Value, to: &mut Faults) {
-    let spec = &object["spec"];
-    schedule(text(&spec["schedule"]), to);
-    to.not_negative(&SPEC.field("startingDeadlineSeconds"), &spec["startingDeadlineSeconds"]);
-    let policies = ["Allow", "Forbid", "Replace"];
-    to.one_of(&SPEC.field("concurrencyPolicy"), &spec["concurrencyPolicy"], &policies);
-    let path = SPEC.field("jobTemplate");
-    job_spec(&spec["jobTemplate"]["spec"], &path.field("spec"), to);
-    let given = &spec["jobTemplate"]["spec"]["selector"];
-    if !given.is_null() {
-        to.invalid(&path.field("spec.selector"), given.clone(), "`selector` will be auto-generated");
-    }
-    to.not_negative(&SPEC.field("successfulJobsHistoryLimit"), &spec["successfulJobsHistoryLimit"]);
-    to.not_negative(&SPEC.field("failedJobsHistoryLimit"), &spec["failedJobsHistoryLimit"]);
-    // The name leaves room for what is appended to it for each Job.
-    let name = text(&object["metadata"]["name"]);
-    if name.len() > 52 {
-        let metadata = Path::Root("metadata");
-        to.invalid(&metadata.field("name"), name, "must be no more than 52 characters");
-    }
-}
-
-/// Five fields or a word such as `@daily`. What stands in the fields is not read.
-fn schedule(schedule: &str, to: &mut Faults) {
-    let path = SPEC.field("schedule");
-    if schedule.is_empty() {
-        to.required(&path, "");
-        return;
-    }
-    let fields: Vec<&str> = schedule.split_whitespace().collect();
-    if schedule.contains("TZ") {
-        // Names of time zones are not looked up, as the real server does first.
-        to.invalid(&path, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
-    } else if schedule.starts_with('@') {
-        let words = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
-        if !words.contains(&schedule) && !schedule.starts_with("@every ") {
-            to.invalid(&path, schedule, format!("unrecognized descriptor: {schedule}"));
-        }
-    } else if fields.len() != 5 {
-        let found = fields.len();
-        let listed = fields.join(" ");
-        to.invalid(&path, schedule, format!("expected exactly 5 fields, found {found}: [{listed}]"));
     }
 }

@@ -1,13 +1,11 @@
-//! ConfigMaps, Secrets, quotas and other plain records.
+//! ConfigMaps, Secrets and Leases.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
-use super::SPEC;
 use crate::builtin::rules::{
-    faults::{Faults, Path, entries, items, text},
+    faults::{Faults, Path, SPEC, entries, text},
     formats,
-    quantity::Quantity,
 };
 
 /// All the data of a config map or a secret.
@@ -56,7 +54,6 @@ pub(super) fn config_map(object: &Value, old: Option<&Value>, to: &mut Faults) {
     }
 }
 
-/// Secret.
 pub(super) fn secret(object: &Value, old: Option<&Value>, to: &mut Faults) {
     if let Some(old) = old {
         to.immutable(&Path::Root("type"), &old["type"], &object["type"]);
@@ -121,82 +118,6 @@ fn json_value(data: &Value, key: &str, path: &Path<'_>, to: &mut Faults) {
     }
 }
 
-/// What a quota may count without a domain in the name.
-const QUOTAS: [&str; 19] = [
-    "configmaps",
-    "cpu",
-    "ephemeral-storage",
-    "limits.cpu",
-    "limits.ephemeral-storage",
-    "limits.memory",
-    "memory",
-    "persistentvolumeclaims",
-    "pods",
-    "replicationcontrollers",
-    "requests.cpu",
-    "requests.ephemeral-storage",
-    "requests.memory",
-    "requests.storage",
-    "resourcequotas",
-    "secrets",
-    "services",
-    "services.loadbalancers",
-    "services.nodeports",
-];
-
-/// ResourceQuota.
-pub(super) fn quota(object: &Value, to: &mut Faults) {
-    let path = SPEC.field("hard");
-    for (name, amount) in entries(&object["spec"]["hard"]) {
-        let path = path.key(name);
-        to.format(&path, name, formats::qualified_name(name));
-        if !name.contains('/') && !QUOTAS.contains(&name) && !name.starts_with("count/") {
-            to.invalid(&path, name, "must be a standard resource type or fully qualified");
-            to.invalid(&path, name, "must be a standard resource for quota");
-        }
-        let Some(quantity) = Quantity::parse(text(amount)) else { continue };
-        if quantity.is_negative() {
-            to.invalid(&path, text(amount), "must be greater than or equal to 0");
-        }
-        let divisible = ["cpu", "memory", "storage"].iter().any(|unit| name.ends_with(unit));
-        if !divisible && !quantity.is_whole() {
-            to.invalid(&path, text(amount), "must be an integer");
-        }
-    }
-}
-
-/// LimitRange.
-pub(super) fn limit_range(object: &Value, to: &mut Faults) {
-    let list = SPEC.field("limits");
-    for (index, limit) in items(&object["spec"]["limits"]) {
-        let path = list.index(index);
-        let kind = text(&limit["type"]);
-        to.format(&path.field("type"), kind, formats::qualified_name(kind));
-        for (name, least) in entries(&limit["min"]) {
-            let most = &limit["max"][name];
-            if let (Some(low), Some(high)) =
-                (Quantity::parse(text(least)), most.as_str().and_then(Quantity::parse))
-                && low.compare(high).is_gt()
-            {
-                let detail = format!("min value {} is greater than max value {}", text(least), text(most));
-                to.invalid(&path.field("min").key(name), text(least), detail);
-            }
-            for (field, noun) in [("defaultRequest", "default request"), ("default", "default")] {
-                let given = &limit[field][name];
-                if let (Some(low), Some(value)) =
-                    (Quantity::parse(text(least)), given.as_str().and_then(Quantity::parse))
-                    && low.compare(value).is_gt()
-                {
-                    let detail =
-                        format!("min value {} is greater than {noun} value {}", text(least), text(given));
-                    to.invalid(&path.field(field).key(name), text(given), detail);
-                }
-            }
-        }
-    }
-}
-
-/// Lease.
 pub(super) fn lease(object: &Value, to: &mut Faults) {
     let spec = &object["spec"];
     let path = SPEC.field("leaseDurationSeconds");

@@ -1,13 +1,13 @@
-//! What extends the server: webhooks, admission policies, API services, certificate requests.
+//! Webhooks and API services.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{SPEC, selector};
+use super::selector;
 use crate::{
     builtin::rules::{
-        faults::{Faults, Path, items, text},
+        faults::{Faults, Path, SPEC, items, text},
         formats,
     },
     cel,
@@ -124,7 +124,7 @@ fn named(list: &Value, path: &Path<'_>, to: &mut Faults) {
     }
 }
 
-fn client_config(config: &Value, path: &Path<'_>, to: &mut Faults) {
+pub(super) fn client_config(config: &Value, path: &Path<'_>, to: &mut Faults) {
     const FORM: &str = "; desired format: https://host[/path]";
     match (config["url"].as_str(), config["service"].as_object()) {
         (None, None) | (Some(_), Some(_)) => {
@@ -178,7 +178,7 @@ fn service(service: &Value, path: &Path<'_>, to: &mut Faults) {
     }
 }
 
-fn review_versions(versions: &Value, path: &Path<'_>, to: &mut Faults) {
+pub(super) fn review_versions(versions: &Value, path: &Path<'_>, to: &mut Faults) {
     if items(versions).next().is_none() {
         to.required(path, "must specify one of v1, v1beta1");
         return;
@@ -194,71 +194,6 @@ fn review_versions(versions: &Value, path: &Path<'_>, to: &mut Faults) {
     }
     if !seen.contains("v1") && !seen.contains("v1beta1") {
         to.invalid(path, versions.clone(), "must include at least one of v1, v1beta1");
-    }
-}
-
-/// ValidatingAdmissionPolicy.
-pub(super) fn policy(object: &Value, to: &mut Faults) {
-    let spec = &object["spec"];
-    to.one_of(&SPEC.field("failurePolicy"), &spec["failurePolicy"], &["Fail", "Ignore"]);
-    let path = SPEC.field("matchConstraints");
-    if spec["matchConstraints"].is_null() {
-        to.required(&path, "");
-    } else {
-        let list = path.field("resourceRules");
-        if items(&spec["matchConstraints"]["resourceRules"]).next().is_none() {
-            to.required(&list, "");
-        }
-        for (index, one) in items(&spec["matchConstraints"]["resourceRules"]) {
-            rule(one, &list.index(index), to);
-        }
-    }
-    let has = |field: &str| items(&spec[field]).next().is_some();
-    if !has("validations") && !has("auditAnnotations") {
-        for field in ["validations", "auditAnnotations"] {
-            to.required(&SPEC.field(field), "validations or auditAnnotations must contain at least one item");
-        }
-    }
-    let list = SPEC.field("validations");
-    for (index, validation) in items(&spec["validations"]) {
-        let path = list.index(index);
-        expression(text(&validation["expression"]), &path.field("expression"), to);
-    }
-}
-
-/// An expression is read, and not checked for types.
-fn expression(expression: &str, path: &Path<'_>, to: &mut Faults) {
-    if expression.trim().is_empty() {
-        to.required(path, "expression is not specified");
-    } else if let Err(report) = cel::compile(expression) {
-        to.invalid(path, expression, format!("compilation failed: {report}"));
-    }
-}
-
-/// ValidatingAdmissionPolicyBinding.
-pub(super) fn policy_binding(object: &Value, to: &mut Faults) {
-    let spec = &object["spec"];
-    let name = text(&spec["policyName"]);
-    if name.is_empty() {
-        to.required(&SPEC.field("policyName"), "");
-    } else {
-        to.format(&SPEC.field("policyName"), name, formats::dns_subdomain(name));
-    }
-    let list = SPEC.field("validationActions");
-    if items(&spec["validationActions"]).next().is_none() {
-        to.required(&list, "at least one validation action is required");
-    }
-    let mut seen = HashSet::new();
-    for (index, action) in items(&spec["validationActions"]) {
-        to.one_of(&list.index(index), action, &["Audit", "Deny", "Warn"]);
-        if !seen.insert(text(action)) {
-            to.duplicate(&list.index(index), text(action));
-        }
-    }
-    if seen.contains("Deny") && seen.contains("Warn") {
-        let detail = "must not contain both Deny and Warn (repeating the same validation failure information in the \
-                      API response and headers serves no purpose)";
-        to.invalid(&list, spec["validationActions"].clone(), detail);
     }
 }
 
@@ -300,28 +235,11 @@ pub(super) fn api_service(object: &Value, to: &mut Faults) {
     }
 }
 
-/// CertificateSigningRequest. The request itself is not parsed.
-pub(super) fn signing_request(object: &Value, to: &mut Faults) {
-    let spec = &object["spec"];
-    if text(&spec["request"]).is_empty() {
-        to.invalid(&SPEC.field("request"), "", "PEM block type must be CERTIFICATE REQUEST");
-    }
-    if items(&spec["usages"]).next().is_none() {
-        to.required(&SPEC.field("usages"), "usages must be provided");
-    }
-    let path = SPEC.field("signerName");
-    let signer = text(&spec["signerName"]);
-    if signer.is_empty() {
-        to.required(&path, "");
-    } else if signer.split('/').count() != 2 {
-        let detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
-        to.invalid(&path, signer, detail);
-    }
-    if let Some(seconds) = spec["expirationSeconds"].as_i64().filter(|seconds| *seconds < 600) {
-        to.invalid(
-            &SPEC.field("expirationSeconds"),
-            seconds,
-            "may not specify a duration less than 600 seconds (10 minutes)",
-        );
+/// An expression is read, and not checked for types.
+fn expression(expression: &str, path: &Path<'_>, to: &mut Faults) {
+    if expression.trim().is_empty() {
+        to.required(path, "expression is not specified");
+    } else if let Err(report) = cel::compile(expression) {
+        to.invalid(path, expression, format!("compilation failed: {report}"));
     }
 }

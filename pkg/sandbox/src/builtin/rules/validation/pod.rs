@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{SPEC, selector};
+use super::selector;
 use crate::builtin::rules::{
-    faults::{Faults, Path, entries, items, text},
+    faults::{Faults, Path, SPEC, entries, items, text},
     formats::{self, NameRule},
     quantity::Quantity,
 };
@@ -29,7 +29,6 @@ pub(super) fn pod(object: &Value, old: Option<&Value>, to: &mut Faults) {
     }
 }
 
-/// A template of pods.
 pub(super) fn template(template: &Value, path: &Path<'_>, to: &mut Faults) {
     template_with_volumes(template, path, &[], to);
 }

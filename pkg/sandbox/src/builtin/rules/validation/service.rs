@@ -4,15 +4,14 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::{SPEC, selector};
+use super::selector;
 use crate::builtin::rules::{
-    faults::{Faults, Path, items, text},
+    faults::{Faults, Path, SPEC, items, text},
     formats,
 };
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 
-/// Service.
 pub(super) fn service(object: &Value, old: Option<&Value>, to: &mut Faults) {
     let spec = &object["spec"];
     let kind = text(&spec["type"]);

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{SPEC, pod, selector};
+use super::{pod, selector};
 use crate::builtin::rules::{
-    faults::{Faults, Path, items, text},
+    faults::{Faults, Path, SPEC, items, text},
     formats,
 };
 
@@ -69,7 +69,6 @@ fn same_selector(object: &Value, old: Option<&Value>, to: &mut Faults) {
     }
 }
 
-/// Deployment.
 pub(super) fn deployment(object: &Value, old: Option<&Value>, to: &mut Faults) {
     let spec = &object["spec"];
     to.not_negative(&SPEC.field("replicas"), &spec["replicas"]);
@@ -149,28 +148,6 @@ pub(super) fn replica_set(object: &Value, old: Option<&Value>, to: &mut Faults) 
     let usable = own_selector(spec, "deployment", to);
     template(spec, usable, to);
     same_selector(object, old, to);
-}
-
-/// ReplicationController: its selector is a plain map of labels.
-pub(super) fn replication_controller(object: &Value, to: &mut Faults) {
-    let spec = &object["spec"];
-    to.not_negative(&SPEC.field("minReadySeconds"), &spec["minReadySeconds"]);
-    if spec["selector"].as_object().is_none_or(serde_json::Map::is_empty) {
-        to.required(&SPEC.field("selector"), "");
-    }
-    to.not_negative(&SPEC.field("replicas"), &spec["replicas"]);
-    let path = SPEC.field("template");
-    if spec["template"].is_null() {
-        to.required(&path, "");
-        return;
-    }
-    let selected = serde_json::json!({"matchLabels": spec["selector"]});
-    let labels = &spec["template"]["metadata"]["labels"];
-    if !selector::is_empty(&selected) && !selector::matches(&selected, labels) {
-        mismatch(&path, labels, to);
-    }
-    pod::template(&spec["template"], &path, to);
-    always_restarts(&spec["template"]["spec"], "ReplicationController", to);
 }
 
 /// DaemonSet.
@@ -290,16 +267,5 @@ fn stateful_set_strategy(strategy: &Value, to: &mut Faults) {
             to.not_negative(&rolling.field("partition"), &strategy["rollingUpdate"]["partition"]);
         }
         _ => to.invalid(&path, strategy.clone(), "must be 'RollingUpdate' or 'OnDelete'"),
-    }
-}
-
-/// ControllerRevision.
-pub(super) fn revision(object: &Value, old: Option<&Value>, to: &mut Faults) {
-    to.not_negative(&Path::Root("revision"), &object["revision"]);
-    if object["data"].is_null() {
-        to.required(&Path::Root("data"), "data is mandatory");
-    }
-    if let Some(old) = old {
-        to.immutable(&Path::Root("data"), &old["data"], &object["data"]);
     }
 }

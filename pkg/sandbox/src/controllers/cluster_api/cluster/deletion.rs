@@ -14,7 +14,7 @@ use crate::controllers::cluster_api::{
 /// Kinds that hold workers, in the order they are deleted.
 const WORKERS: [&str; 4] = ["MachineDeployment", "MachineSet", "MachinePool", "Machine"];
 
-pub(super) fn plan(world: &dyn World, live: &Value) -> Plan {
+pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
     let mut plan = Plan::default();
     let mut cluster = live.clone();
     if let Some((reason, message)) = waiting_for(world, live, &mut plan) {
@@ -30,7 +30,7 @@ pub(super) fn plan(world: &dyn World, live: &Value) -> Plan {
 }
 
 /// Deletes what is due, and says what is still there.
-fn waiting_for(world: &dyn World, cluster: &Value, plan: &mut Plan) -> Option<(&'static str, String)> {
+fn waiting_for(world: &World<'_>, cluster: &Value, plan: &mut Plan) -> Option<(&'static str, String)> {
     let workers: Vec<Value> = WORKERS
         .iter()
         .flat_map(|kind| of_cluster(world, CORE, kind, cluster))

@@ -18,7 +18,6 @@ use crate::controllers::cluster_api::{
 /// How things stand with a Cluster.
 struct State {
     infrastructure: bool,
-    /// It has answered once.
     initialized: bool,
     control_plane_ready: bool,
     control_plane: Counts,
@@ -26,7 +25,7 @@ struct State {
 }
 
 pub(super) fn write(
-    world: &dyn World,
+    world: &World<'_>,
     cluster: &mut Value,
     parts: &Parts,
     topology: Option<&topology::Outcome>,
@@ -62,7 +61,7 @@ pub(super) fn write(
 }
 
 impl State {
-    fn of(world: &dyn World, cluster: &Value, parts: &Parts) -> Self {
+    fn of(world: &World<'_>, cluster: &Value, parts: &Parts) -> Self {
         let infrastructure = match &parts.infrastructure {
             Some(part) => world.contract(group(part), kind(part)).is_provisioned(part),
             // A Cluster without infrastructure of its own waits for none, when its control plane brings it.
@@ -86,7 +85,7 @@ impl State {
     }
 }
 
-fn workers(world: &dyn World, cluster: &Value, machines: &[Value]) -> Counts {
+fn workers(world: &World<'_>, cluster: &Value, machines: &[Value]) -> Counts {
     let deployments = of_cluster(world, CORE, "MachineDeployment", cluster);
     let pools = of_cluster(world, CORE, "MachinePool", cluster);
     let alone = of_cluster(world, CORE, "MachineSet", cluster);
@@ -101,7 +100,7 @@ fn workers(world: &dyn World, cluster: &Value, machines: &[Value]) -> Counts {
 }
 
 /// Zones are passed on when both sides spell them the same way.
-fn take_failure_domains(world: &dyn World, cluster: &mut Value, parts: &Parts, contract: Contract) {
+fn take_failure_domains(world: &World<'_>, cluster: &mut Value, parts: &Parts, contract: Contract) {
     let Some(part) = &parts.infrastructure else { return };
     let domains = &part["status"]["failureDomains"];
     if world.contract(group(part), kind(part)) == contract && !domains.is_null() {

@@ -15,7 +15,7 @@ use crate::controllers::cluster_api::{
 };
 
 /// What one look at such a control plane decides.
-pub(in super::super) fn plan(world: &dyn World, live: &Value, cluster: &Value) -> Plan {
+pub(crate) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     let mut object = live.clone();
     let finalizer = format!("{}.{CONTROL_PLANE}", kind(live).to_lowercase());

@@ -10,7 +10,7 @@ use crate::controllers::cluster_api::{
     world::World,
 };
 
-pub(super) fn write(world: &dyn World, object: &mut Value, cluster: &Value, machines: &[Value]) {
+pub(super) fn write(world: &World<'_>, object: &mut Value, cluster: &Value, machines: &[Value]) {
     let contract = Contract::of(object);
     // The real controller judges its Machines in the look that writes this: counts are of the generation observed.
     let up_to_date = machines.iter().filter(|machine| super::is_up_to_date(world, object, machine)).count();

@@ -5,16 +5,18 @@
 
 use serde_json::{Value, json};
 
-use super::super::selector;
-use crate::controllers::cluster_api::{
-    conditions::{self, Condition, legacy},
-    contract::Contract,
-    counts::Counts,
-    object::{DEPLOYMENT_NAME, generation, label, name, set, wanted_replicas},
-    world::World,
+use crate::{
+    controllers::cluster_api::{
+        conditions::{self, Condition, legacy},
+        contract::Contract,
+        counts::Counts,
+        object::{DEPLOYMENT_NAME, generation, label, name, set, wanted_replicas},
+        world::World,
+    },
+    selector::LabelSelector,
 };
 
-pub(super) fn write(world: &dyn World, object: &mut Value, machines: &[Value]) {
+pub(super) fn write(world: &World<'_>, object: &mut Value, machines: &[Value]) {
     let contract = Contract::of(object);
     let own: Vec<Value> = machines
         .iter()
@@ -31,7 +33,7 @@ pub(super) fn write(world: &dyn World, object: &mut Value, machines: &[Value]) {
     };
     set(object, &["status", "phase"], json!(phase));
     set(object, &["status", "observedGeneration"], json!(generation(object)));
-    let selector = selector::print(&object["spec"]["selector"]);
+    let selector = LabelSelector::of_object(&object["spec"]["selector"]).to_string();
     set(object, &["status", "selector"], json!(selector));
     let available = counts.is_available();
     let new = [

@@ -33,7 +33,7 @@ pub(super) fn write_node(machine: &mut Value) {
     set(machine, &["status", "nodeInfo"], info);
 }
 
-pub(super) fn write(world: &dyn World, machine: &mut Value) {
+pub(super) fn write(world: &World<'_>, machine: &mut Value) {
     let contract = Contract::of(machine);
     let bootstrap = contract.is_initialized(machine, "bootstrapReady", "bootstrapDataSecretCreated");
     let infrastructure = contract.is_initialized(machine, "infrastructureReady", "infrastructureProvisioned");
@@ -90,7 +90,7 @@ fn node_condition(kind: &'static str, node: bool, message: &str) -> Condition {
 }
 
 /// Whether the Machine is what its owner would make today; nothing when nobody owns it.
-fn is_up_to_date(world: &dyn World, machine: &Value) -> Option<bool> {
+fn is_up_to_date(world: &World<'_>, machine: &Value) -> Option<bool> {
     let owner = controller(machine)?;
     let object = world.get(&owner_ref(owner, namespace(machine)))?;
     match text(owner, "/kind") {

@@ -235,7 +235,6 @@ fn split(object: &Value) -> (&str, &str) {
 fn group_of_kind(kind: &str) -> &'static str {
     match kind {
         "Secret" | "ConfigMap" => "",
-        "ClusterResourceSet" | "ClusterResourceSetBinding" => ADDONS,
         kind if kind.contains("ControlPlane") => CONTROL_PLANE,
         kind if kind.contains("Config") => BOOTSTRAP,
         kind if kind.starts_with("Docker") || kind.starts_with("AWS") => INFRASTRUCTURE,
@@ -247,8 +246,6 @@ fn definitions(version: &str) -> Vec<Value> {
     let kinds = [
         "Cluster",
         "ClusterClass",
-        "ClusterResourceSet",
-        "ClusterResourceSetBinding",
         "DockerCluster",
         "DockerClusterTemplate",
         "DockerMachine",

@@ -267,35 +267,3 @@ async fn a_health_check_counts_the_machines_it_selects() {
         assert!(is_owned_by(&check, &world.get("Cluster", "a")), "{contract}");
     }
 }
-
-#[tokio::test]
-async fn a_resource_set_is_bound_to_the_clusters_it_selects() {
-    for contract in CONTRACTS {
-        let world = World::new(contract).await;
-        let mut clusters: Vec<Value> = ["a", "b"].iter().flat_map(|name| world.cluster(name, 1, 0)).collect();
-        clusters
-            .iter_mut()
-            .filter(|it| kind(it) == "Cluster" && name(it) == "a")
-            .for_each(|it| set_label(it, "cni", "x"));
-        world.apply(clusters).await;
-        world.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cni", "namespace": PLACE}})).await;
-        let spec = json!({
-            "clusterSelector": {"matchLabels": {"cni": "x"}}, "resources": [{"kind": "ConfigMap", "name": "cni"}],
-        });
-        world.apply_and_settle([object("ClusterResourceSet", "s", spec)]).await;
-        assert_eq!(world.names("ClusterResourceSetBinding"), ["a"], "{contract}");
-        let (set, binding) =
-            (world.get("ClusterResourceSet", "s"), world.get("ClusterResourceSetBinding", "a"));
-        assert!(
-            is_owned_by(&binding, &set) && is_owned_by(&world.get("ConfigMap", "cni"), &set),
-            "{contract}"
-        );
-        let bound = &binding["spec"]["bindings"][0];
-        assert_eq!(
-            (text(bound, "/clusterResourceSetName"), &bound["resources"][0]["applied"]),
-            ("s", &json!(true))
-        );
-        world.delete("ClusterResourceSet", "s").await;
-        assert_eq!(world.names("ClusterResourceSetBinding"), [] as [&str; 0], "{contract}");
-    }
-}

@@ -10,8 +10,7 @@ use crate::controllers::{
     },
 };
 
-/// What a class says.
-pub(in super::super) struct Blueprint {
+pub(crate) struct Blueprint {
     pub(super) infrastructure: Option<ObjectRef>,
     pub(super) infrastructure_naming: String,
     pub(super) control_plane: Option<ObjectRef>,
@@ -22,7 +21,6 @@ pub(in super::super) struct Blueprint {
     pub(super) pools: Vec<WorkerClass>,
 }
 
-/// A class of workers.
 pub(super) struct WorkerClass {
     pub(super) class: String,
     pub(super) bootstrap: Option<ObjectRef>,
@@ -33,7 +31,7 @@ pub(super) struct WorkerClass {
 }
 
 impl Blueprint {
-    pub(in super::super) fn of(class: &Value) -> Self {
+    pub(crate) fn of(class: &Value) -> Self {
         let spec = &class["spec"];
         let control_plane = &spec["controlPlane"];
         let workers = |field: &str| {
@@ -53,7 +51,7 @@ impl Blueprint {
     }
 
     /// Every template of the class.
-    pub(in super::super) fn templates(&self) -> Vec<&ObjectRef> {
+    pub(crate) fn templates(&self) -> Vec<&ObjectRef> {
         let workers = self.deployments.iter().chain(&self.pools);
         let workers = workers.flat_map(|worker| [&worker.bootstrap, &worker.infrastructure]);
         [&self.infrastructure, &self.control_plane, &self.control_plane_machines]

@@ -44,7 +44,7 @@ const POOLS: Sort = Sort {
 
 /// Brings the workers to what the topology says. They take a new version only after the control plane has it.
 pub(super) fn build(
-    world: &dyn World,
+    world: &World<'_>,
     cluster: &Value,
     blueprint: &Blueprint,
     upgraded: bool,
@@ -83,7 +83,7 @@ pub(super) fn build(
 
 /// One entry of the topology and what is there of it.
 struct Worker<'a> {
-    world: &'a dyn World,
+    world: &'a World<'a>,
     cluster: &'a Value,
     topology: &'a Value,
     class: &'a WorkerClass,
@@ -131,7 +131,7 @@ impl Worker<'_> {
         if current.is_some() {
             return current;
         }
-        let new_name = super::super::template::generated_name(self.world, &prefix);
+        let new_name = super::super::template::generated_name(&prefix);
         let mut made = clone(self.world, self.cluster, template, &new_name, labels)?;
         set(&mut made, &["metadata", "ownerReferences"], json!([owner_reference(self.cluster, false)]));
         plan.create(made.clone());
@@ -161,7 +161,7 @@ impl Worker<'_> {
         let fields = [("cluster.name", cluster), (self.sort.own_name, text(self.topology, "/name"))];
         let new_name = match self.found {
             Some(found) => name(found).to_owned(),
-            None => named_by(self.world, &self.class.naming, self.sort.naming, &fields),
+            None => named_by(&self.class.naming, self.sort.naming, &fields),
         };
         let reference = |pointer: &str, object: &Value| {
             // A reference that means the same object is left as the server has it.

@@ -24,7 +24,6 @@ pub(super) struct Limits {
 pub(super) struct Counts {
     /// Asked for.
     pub(super) wanted: i64,
-    /// There.
     pub(super) present: i64,
     /// There and ready, of those that are asked for.
     pub(super) available: i64,

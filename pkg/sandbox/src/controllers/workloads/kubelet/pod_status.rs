@@ -10,7 +10,6 @@ use crate::{controllers::conditions, meta};
 pub(super) enum Fate {
     /// It runs and is ready.
     Runs,
-    /// It ends well.
     Succeeds,
     /// Its images cannot be pulled.
     NeverReady,

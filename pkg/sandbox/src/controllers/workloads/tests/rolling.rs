@@ -6,7 +6,7 @@ use super::{Lab, TIME, images, pods, set_annotation, set_image, workload};
 use crate::{
     controllers::{
         ObjectRef,
-        workloads::{BURST, NEVER_READY},
+        workloads::children::{BURST, NEVER_READY},
     },
     meta,
 };

@@ -1,0 +1,201 @@
+//! Objects that are waited for: drawn as a tree on a terminal, told in lines elsewhere once they have lasted.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use apply::Blocker;
+use tokio::runtime::Handle;
+
+use crate::ui::WaitLine;
+
+/// So many objects are shown; the rest is counted.
+const SHOWN: usize = 12;
+
+pub(super) fn lines(blockers: &[Blocker]) -> Vec<WaitLine> {
+    let mut all = Vec::new();
+    for blocker in blockers {
+        add(blocker, 0, &mut all);
+    }
+    let more = all.len().saturating_sub(SHOWN);
+    all.truncate(SHOWN);
+    if more > 0 {
+        all.push(WaitLine { text: format!("and {more} more"), since: None });
+    }
+    all
+}
+
+fn add(blocker: &Blocker, depth: usize, to: &mut Vec<WaitLine>) {
+    let text = format!("{}{}", "  ".repeat(depth), in_words(blocker));
+    to.push(WaitLine { text, since: Instant::now().checked_sub(blocker.since) });
+    for below in &blocker.below {
+        add(below, depth + 1, to);
+    }
+}
+
+/// What has not been said yet of objects that have blocked for `at_least`: they are new, or say something else than
+/// before.
+pub(super) fn news(
+    blockers: &[Blocker],
+    at_least: Duration,
+    told: &mut BTreeMap<String, String>,
+) -> Vec<String> {
+    let now: BTreeMap<String, &Blocker> =
+        blockers.iter().map(|blocker| (blocker.object.to_string(), blocker)).collect();
+    told.retain(|object, _| now.contains_key(object));
+    let mut news = Vec::new();
+    for (object, blocker) in now.into_iter().filter(|(_, blocker)| blocker.since >= at_least) {
+        let said = in_one_line(blocker);
+        if told.get(&object) != Some(&said) {
+            news.push(format!("waiting for {said}"));
+            told.insert(object, said);
+        }
+    }
+    let more = news.len().saturating_sub(SHOWN);
+    news.truncate(SHOWN);
+    if more > 0 {
+        news.push(format!("waiting for {more} more"));
+    }
+    news
+}
+
+/// An object that blocks, with the last thing it waits for: that is what to look at.
+pub(crate) fn in_one_line(blocker: &Blocker) -> String {
+    let mut text = in_words(blocker);
+    for below in &blocker.below {
+        text.push_str("; ");
+        text.push_str(&in_one_line(below));
+    }
+    text
+}
+
+fn in_words(blocker: &Blocker) -> String {
+    let message = match blocker.status.message.as_str() {
+        "" => blocker.status.health.as_str(),
+        message => message,
+    };
+    format!("{}: {message}", blocker.object)
+}
+
+/// What is over sooner is never told in lines: a log of every small step tells nobody anything.
+pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What is waited for where nothing can be drawn: told in lines once it has lasted. Clones are one.
+#[derive(Clone, Default)]
+pub(super) struct Patient(Arc<Mutex<Seen>>);
+
+#[derive(Default)]
+struct Seen {
+    blockers: Vec<Blocker>,
+    at: Option<Instant>,
+    told: BTreeMap<String, String>,
+    is_watched: bool,
+}
+
+impl Patient {
+    /// Takes note of what is waited for. Gives where [`Patient::tell`] is to run, when it does not yet.
+    pub(super) fn show(&self, blockers: &[Blocker]) -> Option<Handle> {
+        let mut seen = self.lock();
+        seen.blockers = blockers.to_vec();
+        seen.at = Some(Instant::now());
+        if seen.is_watched || blockers.is_empty() {
+            return None;
+        }
+        let runtime = Handle::try_current().ok()?;
+        seen.is_watched = true;
+        Some(runtime)
+    }
+
+    /// Tells what lasts, until nothing is waited for.
+    pub(super) async fn tell(&self, say: impl Fn(String)) {
+        loop {
+            tokio::time::sleep(PATIENCE).await;
+            let lines = {
+                let mut seen = self.lock();
+                if seen.blockers.is_empty() {
+                    seen.is_watched = false;
+                    return;
+                }
+                seen.news()
+            };
+            lines.into_iter().for_each(&say);
+        }
+    }
+
+    /// Another step has begun: what was waited for is there.
+    pub(super) fn forget(&self) {
+        self.lock().blockers.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seen {
+    fn news(&mut self) -> Vec<String> {
+        let passed = self.at.map(|at| at.elapsed()).unwrap_or_default();
+        news(&self.blockers, PATIENCE.saturating_sub(passed), &mut self.told)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use apply::{Health, ObjectKey, Status};
+
+    use super::*;
+
+    fn blocker(name: &str, message: &str, below: Vec<Blocker>) -> Blocker {
+        let object = ObjectKey {
+            group: "apps".to_owned(),
+            kind: "Deployment".to_owned(),
+            namespace: "ns".to_owned(),
+            name: name.to_owned(),
+        };
+        let status = Status { health: Health::InProgress, message: message.to_owned() };
+        Blocker { object, status, since: Duration::from_secs(3), below }
+    }
+
+    fn texts(lines: &[WaitLine]) -> Vec<&str> {
+        lines.iter().map(|line| line.text.as_str()).collect()
+    }
+
+    #[test]
+    fn what_an_object_waits_for_itself_stands_below_it() {
+        let tree =
+            [blocker("a", "Available: 0 of 1", vec![blocker("pod", "image cannot be pulled", vec![])])];
+        assert_eq!(
+            texts(&lines(&tree)),
+            ["Deployment ns/a: Available: 0 of 1", "  Deployment ns/pod: image cannot be pulled"]
+        );
+    }
+
+    #[test]
+    fn of_many_some_are_shown_and_the_rest_is_counted() {
+        let many: Vec<Blocker> = (0..30).map(|at| blocker(&at.to_string(), "x", vec![])).collect();
+        let shown = lines(&many);
+        assert_eq!((shown.len(), shown[SHOWN].text.as_str()), (SHOWN + 1, "and 18 more"));
+        assert_eq!(news(&many, Duration::ZERO, &mut BTreeMap::new())[SHOWN], "waiting for 18 more");
+    }
+
+    #[test]
+    fn without_a_terminal_only_news_of_what_lasts_are_told() {
+        let mut told = BTreeMap::new();
+        let first = [blocker("a", "0 of 1", vec![]), blocker("b", "", vec![])];
+        assert_eq!(news(&first, Duration::from_secs(4), &mut told), Vec::<String>::new());
+        let mut news = |blockers: &[Blocker]| news(blockers, Duration::from_secs(3), &mut told);
+        assert_eq!(
+            news(&first),
+            ["waiting for Deployment ns/a: 0 of 1", "waiting for Deployment ns/b: InProgress"]
+        );
+        assert_eq!(news(&first), Vec::<String>::new());
+        let second = [blocker("a", "0 of 1", vec![blocker("pod", "no image", vec![])])];
+        assert_eq!(news(&second), ["waiting for Deployment ns/a: 0 of 1; Deployment ns/pod: no image"]);
+        assert_eq!(
+            news(&first),
+            ["waiting for Deployment ns/a: 0 of 1", "waiting for Deployment ns/b: InProgress"]
+        );
+    }
+}

@@ -1,0 +1,376 @@
+//! Sandboxes by name: where each keeps its files, and whether it runs.
+//!
+//! ```text
+//! $XDG_STATE_HOME/capstan/sandboxes/NAME/
+//!   settings.json   what it was started with, so that the next start needs no flags
+//!   identity.json   certificate authority and token; kubeconfigs stay good over stop and start
+//!   kubeconfig      how to reach it
+//!   lock            held by the process as long as it lives: what tells a running sandbox from a stale file
+//!   process.json    who holds the lock, and where it listens
+//!   log             what the process had to say
+//!   data/           the objects, unless they are kept in memory or elsewhere
+//!   tour            there when `quickstart` made it, and may remove it
+//! ```
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
+
+use api::near_names;
+use sandbox::Identity;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{Environment, Failure, failure::Kind, settings, ui::write_private_file};
+
+/// Somebody who looks whether a sandbox runs holds its lock for a moment: so often it is tried, and with such a pause.
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
+#[derive(Clone, Debug)]
+pub(crate) struct Home(PathBuf);
+
+/// The folder of one sandbox, which need not exist.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    name: String,
+    path: PathBuf,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Settings {
+    pub(crate) port: Option<u16>,
+    /// Where the objects are kept; nothing when they live in memory alone.
+    pub(crate) data_dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    pub(crate) server: String,
+}
+
+/// Held by the process of a running sandbox; the system lets go of it when the process ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Home {
+    pub(crate) fn of(environment: &Environment) -> Result<Self, Failure> {
+        // A process that stays must find it from wherever it is started.
+        let state = settings::state_home(environment).filter(|path| path.is_absolute()).ok_or_else(|| {
+            Failure::new(Kind::Environment, "there is no folder to keep sandboxes in")
+                .cause("neither `XDG_STATE_HOME` nor `HOME` is set to an absolute path")
+        })?;
+        Ok(Self(state.join("capstan").join("sandboxes")))
+    }
+
+    /// A folder of this name for what else is kept, beside that of all sandboxes.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.0.with_file_name(name)
+    }
+
+    pub(crate) fn names(&self) -> Result<Vec<String>, Failure> {
+        let entries = match fs::read_dir(&self.0) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Failure::io("list", &self.0, &error)),
+        };
+        let name = |entry: io::Result<fs::DirEntry>| {
+            let entry = entry.ok()?;
+            entry.path().is_dir().then(|| entry.file_name().into_string().ok())?
+        };
+        let mut names: Vec<_> = entries.filter_map(name).filter(|name| is_name(name)).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// The folder of a sandbox that may not exist yet.
+    pub(crate) fn folder(&self, name: &str) -> Result<Folder, Failure> {
+        if !is_name(name) {
+            return Err(Failure::user(format!("`{name}` is no name for a sandbox")).cause(
+                "a name has up to 63 lower-case letters, digits and dashes, with no dash at either end",
+            ));
+        }
+        Ok(Folder { name: name.to_owned(), path: self.0.join(name) })
+    }
+
+    pub(crate) fn existing(&self, name: &str) -> Result<Folder, Failure> {
+        let folder = self.folder(name)?;
+        if folder.path.is_dir() {
+            return Ok(folder);
+        }
+        let names = self.names()?;
+        let failure = Failure::user(format!("there is no sandbox `{name}`"));
+        Err(match near_names(name, names.iter().map(String::as_str)).first() {
+            Some(near) => failure.hint(format!("did you mean `{near}`?")),
+            None if names.is_empty() => failure.hint(format!("make it with `capstan sandbox start {name}`")),
+            None => failure.hint(format!("there are: {}", names.join(", "))),
+        })
+    }
+}
+
+impl Folder {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
+        self.path.join("kubeconfig")
+    }
+
+    pub(crate) fn log(&self) -> PathBuf {
+        self.path.join("log")
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.path.join("data")
+    }
+
+    /// Makes the folder, for its owner alone. Returns whether it is new.
+    pub(crate) fn create(&self) -> Result<bool, Failure> {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let made = self.path.parent().map_or(Ok(()), |home| builder.recursive(true).create(home));
+        match made.and_then(|()| builder.recursive(false).create(&self.path)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.path.is_dir() => Ok(false),
+            Err(error) => Err(Failure::io("make", &self.path, &error)
+                .hint("sandboxes are kept below `XDG_STATE_HOME`: let it name a folder you may write to")),
+        }
+    }
+
+    /// Notes that the tour made it, and may remove it.
+    pub(crate) fn mark_as_of_tour(&self) -> Result<(), Failure> {
+        let path = self.tour_file();
+        fs::write(&path, "").map_err(|error| Failure::io("write", &path, &error))
+    }
+
+    /// Whether the tour made it. What a user makes has no such note, whatever its name.
+    pub(crate) fn is_of_tour(&self) -> bool {
+        self.tour_file().is_file()
+    }
+
+    /// Removes it with all that is in it, while holding the lock.
+    pub(crate) fn remove(&self, _lock: &Lock) -> Result<(), Failure> {
+        fs::remove_dir_all(&self.path).map_err(|error| Failure::io("remove", &self.path, &error))
+    }
+
+    /// Removes what a first start left that came to nothing.
+    pub(crate) fn remove_unless_started(&self) {
+        if let (Ok(None), Ok(Some(lock))) = (self.settings(), self.lock()) {
+            // The failure of the start is what there is to tell.
+            let _ = self.remove(&lock);
+        }
+    }
+
+    pub(crate) fn settings(&self) -> Result<Option<Settings>, Failure> {
+        read_file(&self.path.join("settings.json"))
+    }
+
+    pub(crate) fn keep_settings(&self, settings: &Settings) -> Result<(), Failure> {
+        write_file(&self.path.join("settings.json"), settings)
+    }
+
+    pub(crate) fn identity(&self) -> Result<Option<Identity>, Failure> {
+        read_file(&self.identity_file())
+    }
+
+    /// Its identity; made and kept by the first call.
+    pub(crate) fn make_identity(&self) -> Result<Identity, Failure> {
+        if let Some(identity) = self.identity()? {
+            return Ok(identity);
+        }
+        let identity = Identity::generate()?;
+        write_file(&self.identity_file(), &identity)?;
+        Ok(identity)
+    }
+
+    pub(crate) fn announce(&self, process: &Process, kubeconfig: &serde_json::Value) -> Result<(), Failure> {
+        write_file(&self.kubeconfig(), kubeconfig)?;
+        write_file(&self.process_file(), process)
+    }
+
+    /// Who runs it; nothing when nobody does, or when the process is not ready yet.
+    pub(crate) fn process(&self) -> Result<Option<Process>, Failure> {
+        if self.is_running()? { read_file(&self.process_file()) } else { Ok(None) }
+    }
+
+    pub(crate) fn last_server(&self) -> Result<Option<String>, Failure> {
+        let port = self.settings()?.and_then(|last| last.port);
+        Ok(port.map(|port| format!("https://127.0.0.1:{port}")))
+    }
+
+    pub(crate) fn is_running(&self) -> Result<bool, Failure> {
+        let path = self.lock_file();
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(Failure::io("open", &path, &error)),
+        };
+        // Shared, so that two who look do not take each other for a sandbox.
+        match file.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(Failure::io("lock", &path, &error)),
+        }
+    }
+
+    /// Takes its lock; nothing when another process holds it.
+    pub(crate) fn lock(&self) -> Result<Option<Lock>, Failure> {
+        let path = self.lock_file();
+        let opened = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
+        let file = opened.map_err(|error| Failure::io("open", &path, &error))?;
+        for _ in 0..LOCK_TRIES {
+            match file.try_lock() {
+                Ok(()) => return Ok(Some(Lock { _file: file })),
+                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
+                Err(TryLockError::Error(error)) => return Err(Failure::io("lock", &path, &error)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Forgets the last process, while holding the lock.
+    pub(crate) fn forget_process(&self, _lock: &Lock) {
+        // What stays behind is not believed without the lock.
+        let _ = fs::remove_file(self.process_file());
+    }
+
+    fn identity_file(&self) -> PathBuf {
+        self.path.join("identity.json")
+    }
+
+    fn lock_file(&self) -> PathBuf {
+        self.path.join("lock")
+    }
+
+    fn tour_file(&self) -> PathBuf {
+        self.path.join("tour")
+    }
+
+    fn process_file(&self) -> PathBuf {
+        self.path.join("process.json")
+    }
+}
+
+/// A DNS label: it names a folder, a kubeconfig context and a cluster.
+fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=63).contains(&name.len())
+        && name.bytes().all(allowed)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+}
+
+/// Reads a file of ours, or nothing when there is none.
+fn read_file<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failure::io("read", path, &error)),
+    };
+    let value = serde_json::from_slice(&text).map_err(|error| {
+        Failure::new(Kind::Environment, format!("`{}` is damaged", path.display()))
+            .because(&error)
+            .hint(format!("remove it with `rm {}`; it is made anew", path.display()))
+    })?;
+    Ok(Some(value))
+}
+
+fn write_file<T: Serialize>(path: &Path, value: &T) -> Result<(), Failure> {
+    let text = serde_json::to_vec_pretty(value).map_err(|error| {
+        Failure::new(Kind::Bug, format!("cannot write `{}`", path.display())).because(&error)
+    })?;
+    Ok(write_private_file(path, &text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home() -> (tempfile::TempDir, Home) {
+        let folder = tempfile::tempdir().unwrap();
+        let environment = Environment::new([("XDG_STATE_HOME", folder.path())], "/");
+        (folder, Home::of(&environment).unwrap())
+    }
+
+    #[test]
+    fn a_name_cannot_lead_out_of_the_folder() {
+        let (_folder, home) = home();
+        for name in ["", "..", "a/b", "A", "-a", "a-", "a.b", &"a".repeat(64)] {
+            assert!(home.folder(name).is_err(), "{name}");
+        }
+        assert!(home.folder("lab-2").is_ok());
+    }
+
+    #[test]
+    fn a_sandbox_runs_as_long_as_its_lock_is_held() {
+        let (_folder, home) = home();
+        let folder = home.folder("lab").unwrap();
+        folder.create().unwrap();
+        let process = Process { pid: 1, server: "https://127.0.0.1:1".into() };
+        folder.announce(&process, &serde_json::json!({})).unwrap();
+        assert_eq!(folder.process().unwrap(), None, "a file alone is stale");
+        let lock = folder.lock().unwrap().unwrap();
+        assert_eq!(folder.process().unwrap(), Some(process));
+        assert!(folder.lock().unwrap().is_none());
+        drop(lock);
+        assert!(!folder.is_running().unwrap());
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_near_one() {
+        let (_folder, home) = home();
+        home.folder("staging").unwrap().create().unwrap();
+        let failure = home.existing("stagign").unwrap_err();
+        assert_eq!(failure.distinct_hints().collect::<Vec<_>>(), ["did you mean `staging`?"]);
+        assert_eq!(home.names().unwrap(), ["staging"]);
+    }
+
+    #[test]
+    fn the_identity_is_made_once() {
+        let (_folder, home) = home();
+        let folder = home.folder("lab").unwrap();
+        folder.create().unwrap();
+        assert!(folder.identity().unwrap().is_none());
+        let made = folder.make_identity().unwrap();
+        assert_eq!(folder.make_identity().unwrap(), made);
+        assert!(folder.identity().unwrap() == Some(made));
+    }
+
+    #[test]
+    fn only_a_first_start_that_came_to_nothing_is_removed() {
+        let (_folder, home) = home();
+        let folder = home.folder("lab").unwrap();
+        assert!(folder.create().unwrap());
+        assert!(!folder.create().unwrap());
+        folder.keep_settings(&Settings::default()).unwrap();
+        folder.remove_unless_started();
+        assert!(folder.path().is_dir());
+        fs::remove_file(folder.path().join("settings.json")).unwrap();
+        folder.remove_unless_started();
+        assert!(!folder.path().exists());
+    }
+
+    #[test]
+    fn a_damaged_file_is_named_with_the_way_out() {
+        let (_folder, home) = home();
+        let folder = home.folder("lab").unwrap();
+        folder.create().unwrap();
+        fs::write(folder.path().join("identity.json"), "{\"caKey\": 1").unwrap();
+        let failure = folder.identity().unwrap_err();
+        assert!(failure.message().ends_with("identity.json` is damaged"), "{}", failure.message());
+    }
+}

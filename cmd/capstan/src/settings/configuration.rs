@@ -1,0 +1,291 @@
+use std::{
+    ffi::OsStr,
+    fs,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+};
+
+use api::output::PlaceState;
+use provider::config::{Config, ConfigFile, ConfigFormat};
+
+use super::{repositories::for_configuration, xdg::config_home};
+use crate::{Environment, Failure, Within as _, cli, session::Session};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// In a file, named by `--config` or found.
+    File(PathBuf),
+    /// At an address, named by `--config`.
+    Url(String),
+    /// Nowhere: there is no file in any of the usual places.
+    None,
+}
+
+/// Finds where the configuration is, by the flag or in the usual places.
+pub(crate) fn source(flag: Option<&str>, environment: &Environment) -> Source {
+    match flag {
+        Some(url) if url.starts_with("https://") || url.starts_with("http://") => Source::Url(url.to_owned()),
+        Some(path) if !path.is_empty() => Source::File(environment.resolve(path)),
+        _ => {
+            let found = candidates(environment).into_iter().find(|found| found.state == PlaceState::Taken);
+            found.map_or(Source::None, |found| Source::File(found.path))
+        }
+    }
+}
+
+/// No configuration is as large; a file that grows without end is left here.
+const LARGEST_BYTES: u64 = 16 << 20;
+
+/// Reads a configuration file; what its text means is not looked at.
+pub(crate) fn from_path(path: &Path) -> Result<ConfigFile, SettingsError> {
+    let bytes = read(path).map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })?;
+    let extension = path.extension().and_then(OsStr::to_str);
+    let format = extension.and_then(ConfigFormat::from_extension).ok_or_else(|| SettingsError::Format {
+        path: path.to_owned(),
+        extension: extension.map(str::to_owned),
+    })?;
+    let origin = path.display().to_string();
+    let text = text(&origin, bytes)?;
+    Ok(ConfigFile { origin, folder: path.parent().map(Path::to_owned), format, text })
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(LARGEST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_BYTES {
+        let text = format!("it is larger than the limit of {LARGEST_BYTES} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
+    Ok(bytes)
+}
+
+/// Takes what was fetched from a URL; it lives in memory only, and is YAML whatever the URL ends in. Its origin has no
+/// credentials of the URL.
+/// Source: clusterctl v1.14, run; differs: there the text is written beside the user's own configuration.
+pub(crate) fn from_url(url: &str, bytes: Vec<u8>) -> Result<ConfigFile, SettingsError> {
+    let origin = transport::address::shown_text(url);
+    let text = text(&origin, bytes)?;
+    Ok(ConfigFile { origin, folder: None, format: ConfigFormat::Yaml, text })
+}
+
+fn text(origin: &str, bytes: Vec<u8>) -> Result<String, SettingsError> {
+    String::from_utf8(bytes).map_err(|error| SettingsError::NotText {
+        origin: origin.to_owned(),
+        valid_up_to: error.utf8_error().valid_up_to(),
+    })
+}
+
+/// A place where the configuration file may lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) path: PathBuf,
+    pub(crate) state: PlaceState,
+}
+
+/// Every place looked at when no `--config` is given, in order.
+/// Shape: the folders one after the other, in each the endings one after the other; the first file wins, also one of
+/// a format that cannot be read; files are never merged. A folder of a matching name is passed over.
+/// Source: clusterctl v1.14 through viper 1.21, run.
+pub(crate) fn candidates(environment: &Environment) -> Vec<Candidate> {
+    let folders = config_home(environment)
+        .map(|folder| folder.join("cluster-api"))
+        .into_iter()
+        .chain(environment.home().map(|home| home.join(".cluster-api")));
+    let paths = folders.flat_map(|folder| {
+        ConfigFormat::SEARCHED.iter().map(move |ending| folder.join(format!("clusterctl.{ending}")))
+    });
+    let mut taken = false;
+    paths
+        .map(|path| {
+            let state = match (path.is_file(), taken) {
+                (false, _) => PlaceState::Absent,
+                (true, true) => PlaceState::Shadowed,
+                (true, false) => PlaceState::Taken,
+            };
+            taken |= state == PlaceState::Taken;
+            Candidate { path, state }
+        })
+        .collect()
+}
+
+/// Reads the configuration of this run and lays it under the environment.
+/// Keys that look like a slip are warned of: the peer ignores them, and so do we.
+pub(crate) fn load(session: &Session) -> Result<Config, Failure> {
+    let flag = session.globals().config.as_deref();
+    let file = match source(flag, session.environment()) {
+        Source::None => None,
+        Source::File(path) => Some(from_path(&path)?),
+        Source::Url(url) => Some(fetch(&url, session)?),
+    };
+    match &file {
+        Some(file) => session.messages().log(5, format!("using the configuration `{}`", file.origin)),
+        None => session.messages().log(5, "no configuration file found"),
+    }
+    let config = Config::new(file, session.environment().variables())?;
+    if let Some(level) = config.file_setting(LOG_LEVEL) {
+        let level =
+            log_level(&level.text, &format!("`{LOG_LEVEL}` in `{}`", config.origin().unwrap_or_default()))?;
+        session.messages().raise_verbosity(level);
+    }
+    for unknown in config.unknown_keys() {
+        let meant = unknown.near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
+        let origin = config.origin().unwrap_or_default();
+        let text = format!("`{}` in `{origin}` has no effect", unknown.key);
+        session.messages().warning(if meant.is_empty() {
+            text
+        } else {
+            format!("{text}; did you mean {meant}?")
+        });
+    }
+    // Who uses the section says what is wrong with it.
+    for unused in config.image_rules_of_nobody().unwrap_or_default() {
+        session.messages().warning(unused.to_string());
+    }
+    Ok(config)
+}
+
+fn fetch(url: &str, session: &Session) -> Result<ConfigFile, Failure> {
+    let context = for_configuration(session.globals(), session.environment(), session.messages());
+    let file = session
+        .block_on(repository::fetch_url(&context, url))
+        .within(|| format!("cannot read the configuration `{}`", transport::address::shown_text(url)))?;
+    Ok(from_url(url, file.bytes.into())?)
+}
+
+/// The environment variable, and key of the configuration file, that says how much to log.
+const LOG_LEVEL: &str = "CLUSTERCTL_LOG_LEVEL";
+
+/// How much to log, as far as it is known before the configuration is read: the flag, else the environment.
+/// Source: clusterctl v1.14, run: `-v 0` counts as not given.
+pub(crate) fn verbosity(flag: Option<u8>, environment: &Environment) -> Result<u8, Failure> {
+    match (flag, environment.text(LOG_LEVEL)) {
+        (None | Some(0), Some(text)) => log_level(text, &format!("the environment variable `{LOG_LEVEL}`")),
+        (given, _) => Ok(given.unwrap_or(0)),
+    }
+}
+
+/// Reads a level that was not given by the flag; `place` is where it stands.
+fn log_level(text: &str, place: &str) -> Result<u8, Failure> {
+    cli::verbosity(text)
+        .map_err(|expected| Failure::user(format!("invalid value `{text}` for {place}: {expected}")))
+}
+
+/// A configuration file that cannot even be read as text.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SettingsError {
+    #[error("cannot read the configuration file `{}`", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("cannot read the configuration file `{}`: its format is told by its ending, and {} cannot be read", path.display(), ending(extension.as_deref()))]
+    Format { path: PathBuf, extension: Option<String> },
+    #[error("the configuration `{origin}` is not valid UTF-8 from byte {valid_up_to} on")]
+    NotText { origin: String, valid_up_to: usize },
+}
+
+fn ending(extension: Option<&str>) -> String {
+    match extension {
+        Some(extension) => format!("`.{extension}`"),
+        None => "a file without one".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_without_measure_is_left_at_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("clusterctl.yaml");
+        fs::File::create(&path).unwrap().set_len(LARGEST_BYTES + 1).unwrap();
+        let error = from_path(&path).unwrap_err();
+        let SettingsError::Unreadable { source, .. } = error else { panic!("{error}") };
+        assert_eq!(source.to_string(), "it is larger than the limit of 16777216 bytes");
+    }
+
+    #[test]
+    fn the_flag_is_a_url_or_a_path_from_the_working_folder() {
+        let environment = Environment::new([("HOME", "/nowhere")], "/home/me");
+        let found = |flag| source(flag, &environment);
+        assert_eq!(
+            found(Some("https://example.com/c.yaml")),
+            Source::Url("https://example.com/c.yaml".into())
+        );
+        assert_eq!(found(Some("c.yaml")), Source::File("/home/me/c.yaml".into()));
+        assert_eq!(found(None), Source::None);
+    }
+
+    #[test]
+    fn a_format_that_cannot_be_read_is_refused_by_its_ending() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, extension) in [("clusterctl.ini", Some("ini")), ("clusterctl", None)] {
+            let path = folder.path().join(name);
+            fs::write(&path, "A=1").unwrap();
+            let error = from_path(&path).unwrap_err();
+            assert!(
+                matches!(&error, SettingsError::Format { extension: found, .. } if found.as_deref() == extension),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_or_no_text_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("clusterctl.yaml");
+        assert!(
+            matches!(from_path(&path), Err(SettingsError::Unreadable { path: named, .. }) if named == path)
+        );
+        fs::write(&path, b"a: \xff").unwrap();
+        assert!(matches!(from_path(&path), Err(SettingsError::NotText { valid_up_to: 3, .. })));
+    }
+
+    fn world(files: &[&str]) -> (tempfile::TempDir, Environment) {
+        let home = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = home.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let text = home.path().to_str().unwrap().to_owned();
+        let environment = Environment::new(
+            [("HOME", text.clone()), ("XDG_CONFIG_HOME", format!("{text}/xdg"))],
+            home.path(),
+        );
+        (home, environment)
+    }
+
+    fn taken(environment: &Environment) -> Vec<String> {
+        let name =
+            |candidate: Candidate| candidate.path.iter().next_back().unwrap().to_str().unwrap().to_owned();
+        candidates(environment).into_iter().filter(|c| c.state == PlaceState::Taken).map(name).collect()
+    }
+
+    #[test]
+    fn the_folder_counts_before_the_ending() {
+        let (_home, environment) = world(&["xdg/cluster-api/clusterctl.yml", ".cluster-api/clusterctl.json"]);
+        assert_eq!(taken(&environment), ["clusterctl.yml"]);
+    }
+
+    #[test]
+    fn of_two_files_in_one_folder_the_first_ending_wins_and_the_other_is_shadowed() {
+        let (_home, environment) =
+            world(&["xdg/cluster-api/clusterctl.yaml", "xdg/cluster-api/clusterctl.toml"]);
+        assert_eq!(taken(&environment), ["clusterctl.toml"]);
+        let shadowed =
+            candidates(&environment).into_iter().filter(|c| c.state == PlaceState::Shadowed).count();
+        assert_eq!(shadowed, 1);
+    }
+
+    #[test]
+    fn looking_creates_no_folder() {
+        let (home, environment) = world(&[]);
+        assert_eq!(taken(&environment), Vec::<String>::new());
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+    }
+}

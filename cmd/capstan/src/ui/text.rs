@@ -1,0 +1,103 @@
+use std::{borrow::Cow, time::Duration};
+
+use indicatif::HumanBytes;
+
+/// Makes text from elsewhere safe to show: control characters cannot move the cursor, colour or hide anything.
+/// Shape: line ends and tabs stay; every other control character, and the marks that turn the direction of writing,
+/// become `\u{…}`.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    escape(text, is_unsafe)
+}
+
+/// Makes text from elsewhere safe to show in one line: also escapes line ends and tabs.
+pub(crate) fn clean_line(text: &str) -> Cow<'_, str> {
+    escape(text, |c| c.is_control() || is_unsafe(c))
+}
+
+fn escape(text: &str, is_unsafe: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(&is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if is_unsafe(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn is_unsafe(c: char) -> bool {
+    let turns_direction = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (c.is_control() && c != '\n' && c != '\t') || turns_direction
+}
+
+/// A number of bytes for people, as `2.00 KiB`.
+pub(crate) fn in_bytes(bytes: u64) -> String {
+    HumanBytes(bytes).to_string()
+}
+
+/// A span of time for people, as short as a glance: `420ms`, `8s`, `3m20s`, `1h05m`.
+pub(crate) fn in_seconds(span: Duration) -> String {
+    let seconds = span.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, 0) => format!("{}ms", span.as_millis()),
+        (0, 0, seconds) => format!("{seconds}s"),
+        (0, minutes, seconds) => format!("{minutes}m{seconds:02}s"),
+        (hours, minutes, _) => format!("{hours}h{minutes:02}m"),
+    }
+}
+
+/// The line that ends a verb that writes: its result, and the time it took.
+pub(crate) fn closing_line(result: &str, took: Duration) -> String {
+    format!("done in {}: {result}", in_seconds(took))
+}
+
+/// A number of things for people: `no object`, `1 object`, `7 objects`.
+pub(crate) fn count_of(count: usize, thing: &str) -> String {
+    match count {
+        0 => format!("no {thing}"),
+        1 => format!("1 {thing}"),
+        several => format!("{several} {thing}s"),
+    }
+}
+
+/// A long span for people, in its largest unit alone: `3 days`, `1 hour`, `20 minutes`.
+pub(crate) fn in_days(span: Duration) -> String {
+    let minutes = span.as_secs() / 60;
+    let (count, unit) = match minutes {
+        0..60 => (minutes, "minute"),
+        60..1440 => (minutes / 60, "hour"),
+        _ => (minutes / 1440, "day"),
+    };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{clean, clean_line, *};
+
+    #[test]
+    fn an_escape_sequence_in_a_name_cannot_reach_the_terminal() {
+        assert_eq!(clean("a\u{1b}[2Jb\r"), "a\\u{1b}[2Jb\\u{d}");
+        assert_eq!(clean("two\nlines\t\u{e4}"), "two\nlines\tä");
+        assert_eq!(clean("\u{202e}evil"), "\\u{202e}evil");
+        assert_eq!(clean_line("two\nlines\u{1b}"), "two\\u{a}lines\\u{1b}");
+    }
+
+    #[test]
+    fn short_spans_have_milliseconds_and_long_ones_hours() {
+        let told = |milliseconds| in_seconds(Duration::from_millis(milliseconds));
+        assert_eq!([told(0), told(999), told(8_999), told(200_000)], ["0ms", "999ms", "8s", "3m20s"]);
+        assert_eq!([told(60_000), told(3_900_000)], ["1m00s", "1h05m"]);
+    }
+
+    #[test]
+    fn a_span_is_told_in_its_largest_unit() {
+        let told = |minutes| in_days(Duration::from_mins(minutes));
+        assert_eq!([told(0), told(1), told(59)], ["0 minutes", "1 minute", "59 minutes"]);
+        assert_eq!([told(60), told(1439), told(2880)], ["1 hour", "23 hours", "2 days"]);
+    }
+}

@@ -1,0 +1,316 @@
+//! `alpha`: rollouts of machine deployments, machine pools and control planes.
+
+use std::time::Duration;
+
+use api::output::{ObjectName, RolloutChangeReport, RolloutReport, RolloutStatus};
+use apply::{WriteMode, object_name};
+use inventory::ManagementCluster;
+use workload::{
+    ResourceRef, RolloutChange, RolloutProgress, RolloutResource, rollout_progress, watch_rollouts,
+};
+
+use crate::{
+    Failure, Within as _,
+    events::ProgressFormat,
+    failure::Kind,
+    session::Session,
+    settings::{self, LeaseFlags, OutputFlag, ServerFlags},
+    ui::{Narrow, count_of, quit, table},
+    verbs::lifecycle::span,
+};
+
+/// Use what may still change from release to release
+#[derive(clap::Subcommand)]
+pub(crate) enum Alpha {
+    #[command(subcommand)]
+    Rollout(Rollout),
+}
+
+impl Alpha {
+    pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            Self::Rollout(verb) => verb.run(session),
+        }
+    }
+}
+
+/// Manage rollouts of machine deployments, machine pools and control planes
+///
+/// A resource is TYPE/NAME. Types are machinedeployment (md), kubeadmcontrolplane (kcp), machinepool (mp), and those of the
+/// control planes of other providers, as rke2controlplane.
+#[derive(clap::Subcommand)]
+pub(crate) enum Rollout {
+    Restart(Restart),
+    Pause(Pause),
+    Resume(Resume),
+    Status(Status),
+}
+
+impl Rollout {
+    pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            Self::Restart(args) => change_all(RolloutChange::Restart, &args.change, session),
+            Self::Pause(args) => change_all(RolloutChange::Pause, &args.change, session),
+            Self::Resume(args) => change_all(RolloutChange::Resume, &args.change, session),
+            Self::Status(args) => status(&args, session),
+        }
+    }
+}
+
+/// What the verbs of `rollout` work on.
+#[derive(Clone, Debug, Default, clap::Args)]
+struct Target {
+    /// Resources, as md/demo-workers or kcp/demo-control-plane
+    #[arg(id = "rollouts", value_name = "RESOURCE")]
+    resources: Vec<String>,
+
+    /// Namespace of the resources [default: that of the current context]
+    #[arg(short, long, value_name = "NAMESPACE")]
+    namespace: Option<String>,
+
+    #[command(flatten)]
+    server: ServerFlags,
+}
+
+impl Target {
+    fn progress(&self) -> ProgressFormat {
+        self.server.pace.progress
+    }
+
+    /// Connects, and tells what is meant. Every word is looked at before anything is done to the first.
+    fn resources(&self, session: &Session) -> Result<(ManagementCluster, Vec<RolloutResource>), Failure> {
+        if self.resources.is_empty() {
+            return Err(
+                Failure::user("no resource is named").hint("name one as TYPE/NAME, such as md/demo-workers")
+            );
+        }
+        let refs: Result<Vec<_>, _> = self.resources.iter().map(|word| ResourceRef::parse(word)).collect();
+        let refs = refs?;
+        let namespace = self.server.kube.namespace(self.namespace.as_deref(), session.environment())?;
+        let cluster = settings::management_cluster(&self.server.kube, &self.server.pace, session)?;
+        let resources = session.block_on(workload::rollout_resources(&cluster, &namespace, &refs))?;
+        Ok((cluster, resources))
+    }
+}
+
+/// The flags of verbs that change rollouts.
+#[derive(Clone, Debug, Default, clap::Args)]
+struct ChangeFlags {
+    #[command(flatten)]
+    target: Target,
+
+    /// Show what would be done, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    output: OutputFlag,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
+}
+
+/// Changes resources one after the other; the first that cannot be changed ends it. Says of each what was done.
+fn change_all(change: RolloutChange, flags: &ChangeFlags, session: &mut Session) -> Result<(), Failure> {
+    let format = flags.output.format()?;
+    let (verb, done) = match change {
+        RolloutChange::Restart => ("restart", "restarted"),
+        RolloutChange::Pause => ("pause", "paused"),
+        RolloutChange::Resume => ("resume", "resumed"),
+    };
+    let (cluster, resources) = flags.target.resources(session)?;
+    let report = RolloutChangeReport {
+        command: format!("alpha rollout {verb}"),
+        carried_out: !flags.dry_run,
+        rollouts: resources.iter().map(|resource| object_name(&resource.key())).collect(),
+    };
+    let run = Change { rollout: change, verb, done };
+    if flags.dry_run {
+        run.each(&cluster, &resources, WriteMode::DryRun, session)?;
+    } else {
+        flags.lease.hold(&report.command, &[&cluster], session, |clusters, session| {
+            run.each(&clusters[0], &resources, WriteMode::Real, session)
+        })?;
+    }
+    session.print(format, &report, |report, _| run.text(report))?;
+    if report.carried_out {
+        let result = format!("{done} {}", count_of(resources.len(), "rollout"));
+        session.done_on_cluster(flags.target.progress(), result);
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+struct Change {
+    rollout: RolloutChange,
+    verb: &'static str,
+    done: &'static str,
+}
+
+impl Change {
+    fn each(
+        self,
+        cluster: &ManagementCluster,
+        resources: &[RolloutResource],
+        mode: WriteMode,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        let Self { rollout, verb, done } = self;
+        for resource in resources {
+            let changed = session.block_on(workload::change_rollout(cluster, resource, rollout, mode));
+            let changed = changed.map_err(|failure| match failure.kind() {
+                Kind::Interrupted if mode == WriteMode::Real => failure.half_way(
+                    "while rollouts were being changed",
+                    "name those that were not told as done again",
+                ),
+                _ => failure,
+            });
+            changed.within(|| format!("cannot {verb} the rollout of {}", resource.key()))?;
+            if mode == WriteMode::Real {
+                session.messages().status(format!("{done} the rollout of {}", resource.key()));
+            }
+        }
+        Ok(())
+    }
+
+    /// A plan in words; results are told one by one.
+    fn text(self, report: &RolloutChangeReport) -> String {
+        if report.carried_out {
+            return String::new();
+        }
+        let line = |object: &ObjectName| format!("would {} the rollout of {object}\n", self.verb);
+        report.rollouts.iter().map(line).collect()
+    }
+}
+
+/// Show how far rollouts are
+///
+/// With `--watch` it waits until all of them are complete, and fails when they are not in time; `q` and Ctrl-C end it.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} alpha rollout status kcp/demo-control-plane md/demo-workers
+  {bin} alpha rollout status md/demo-workers --watch --timeout 30m")]
+pub(crate) struct Status {
+    #[command(flatten)]
+    target: Target,
+
+    /// Wait until they are complete
+    #[arg(short, long)]
+    watch: bool,
+
+    /// How long to wait [default: for ever]
+    #[arg(long, value_name = "DURATION", requires = "watch")]
+    timeout: Option<String>,
+
+    #[command(flatten)]
+    output: OutputFlag,
+}
+
+fn status(args: &Status, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    let timeout = args.timeout.as_deref().map(span).transpose()?;
+    let (cluster, resources) = args.target.resources(session)?;
+    let progress = if args.watch {
+        let messages = session.messages().clone();
+        let tell = |one: &RolloutProgress| messages.status(line(one));
+        let mut keyboard = session.keyboard()?;
+        session.block_on(async {
+            tokio::select! {
+                biased;
+                progress = watch_rollouts(&cluster, &resources, timeout, tell) => progress.map_err(Failure::from),
+                () = quit(keyboard.as_mut()) => Err(Failure::interrupted()),
+            }
+        })?
+    } else {
+        session.block_on(rollout_progress(&cluster, &resources))?
+    };
+    session.print(format, &printed(&progress), text)?;
+    match timeout {
+        Some(timeout) if !progress.iter().all(RolloutProgress::is_complete) => Err(late(timeout)),
+        _ => Ok(()),
+    }
+}
+
+fn late(timeout: Duration) -> Failure {
+    Failure::new(Kind::Environment, format!("not complete after {}s", timeout.as_secs()))
+        .hint("give it more time with `--timeout`; `kubectl describe` of the resource shows what holds it up")
+}
+
+fn printed(progress: &[RolloutProgress]) -> RolloutReport {
+    let one = |one: &RolloutProgress| RolloutStatus {
+        object: object_name(&one.object),
+        state: one.state.as_str().to_owned(),
+        message: one.message.clone(),
+        desired: one.desired,
+        replicas: one.replicas,
+        up_to_date: one.up_to_date,
+        available: one.available,
+    };
+    RolloutReport { rollouts: progress.iter().map(one).collect() }
+}
+
+fn line(one: &RolloutProgress) -> String {
+    let state = one.state.as_str();
+    let message = if one.message.is_empty() { String::new() } else { format!(", {}", one.message) };
+    format!("{}: {state}{message}", one.object)
+}
+
+const NARROW: [Narrow; 4] = [
+    Narrow::Shorten("NAME", 24),
+    Narrow::Drop("AVAILABLE"),
+    Narrow::Drop("REPLICAS"),
+    Narrow::Drop("DESIRED"),
+];
+
+fn text(report: &RolloutReport, width: Option<usize>) -> String {
+    let count = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
+    let cells: Vec<_> = report
+        .rollouts
+        .iter()
+        .map(|one| {
+            let name = format!("{}/{}", one.object.kind, one.object.name);
+            let counts = [one.desired, one.replicas, one.up_to_date, one.available].map(count);
+            (name, counts, one)
+        })
+        .collect();
+    let rows: Vec<[&str; 7]> = cells
+        .iter()
+        .map(|(name, [desired, replicas, up_to_date, available], one)| {
+            [&**name, &*one.state, &**desired, &**replicas, &**up_to_date, &**available, &*one.message]
+        })
+        .collect();
+    let head = ["NAME", "STATE", "DESIRED", "REPLICAS", "UP TO DATE", "AVAILABLE", "MESSAGE"];
+    table(width, &NARROW, head, &rows)
+}
+
+/// Do nothing more about changes of a resource until it is resumed
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} alpha rollout pause machinedeployment/demo-workers
+  {bin} alpha rollout pause kcp/demo-control-plane md/demo-workers")]
+pub(crate) struct Pause {
+    #[command(flatten)]
+    change: ChangeFlags,
+}
+
+/// Replace all machines, one after the other, though nothing of them has changed
+///
+/// What is paused, or is to begin a rollout at a time to come, is refused.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} alpha rollout restart machinedeployment/demo-workers
+  {bin} alpha rollout restart kcp/demo-control-plane md/demo-workers")]
+pub(crate) struct Restart {
+    #[command(flatten)]
+    change: ChangeFlags,
+}
+
+/// Go on with a resource that was paused
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} alpha rollout resume machinedeployment/demo-workers
+  {bin} alpha rollout resume kcp/demo-control-plane md/demo-workers")]
+pub(crate) struct Resume {
+    #[command(flatten)]
+    change: ChangeFlags,
+}

@@ -1,0 +1,109 @@
+//! `bundle inspect` and `bundle verify`: a look at what is in a bundle.
+
+use api::output::{BundleContent, BundleContentKind, BundleReport, BundleVerification};
+use bundle::{Bundle as Archive, BundleEntry, BundleItem};
+
+use crate::{
+    Failure,
+    session::Session,
+    settings::OutputFlag,
+    ui::{Narrow, in_bytes, table},
+};
+
+/// Show what is in a bundle
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} bundle inspect lab.tar
+  {bin} bundle inspect lab.tar -o json")]
+pub(crate) struct Inspect {
+    /// The file; `-` for standard input
+    #[arg(value_name = "FILE")]
+    file: String,
+
+    #[command(flatten)]
+    output: OutputFlag,
+}
+
+pub(super) fn inspect(args: &Inspect, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    let bundle = open(&args.file, session)?;
+    session.print(format, &report_of(&args.file, &bundle), report_text)
+}
+
+/// Hold everything in a bundle against its digest, and its releases against its lock
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} bundle verify lab.tar
+  {bin} bundle verify lab.tar -o json")]
+pub(crate) struct Verify {
+    /// The file; `-` for standard input
+    #[arg(value_name = "FILE")]
+    file: String,
+
+    #[command(flatten)]
+    output: OutputFlag,
+}
+
+pub(super) fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    let bundle = open(&args.file, session)?;
+    let unreferenced: Vec<String> = bundle.verify()?.iter().map(ToString::to_string).collect();
+    for stray in &unreferenced {
+        session.messages().warning(format!("nothing in `{}` names {stray}", args.file));
+    }
+    let entries = bundle.entries().len();
+    session
+        .messages()
+        .status(format!("`{}` is whole: {entries} entries have the digests they should have", args.file));
+    let report = BundleVerification { file: args.file.clone(), entries, unreferenced };
+    session.print(format, &report, |_, _| String::new())
+}
+
+pub(super) fn report_of(file: &str, bundle: &Archive) -> BundleReport {
+    BundleReport { file: file.to_owned(), contents: bundle.entries().iter().map(content).collect() }
+}
+
+fn content(entry: &BundleEntry) -> BundleContent {
+    let platform = match &entry.item {
+        BundleItem::Image { platform, .. } => platform.clone(),
+        _ => None,
+    };
+    BundleContent {
+        kind: entry.item.kind(),
+        name: entry.item.name(),
+        digest: entry.digest.to_string(),
+        size_bytes: entry.size_bytes,
+        platform,
+        files: entry.files.iter().map(|file| file.name.clone()).collect(),
+    }
+}
+
+pub(super) fn word(kind: BundleContentKind) -> &'static str {
+    match kind {
+        BundleContentKind::Configuration => "configuration",
+        BundleContentKind::Release => "release",
+        BundleContentKind::Image => "image",
+        BundleContentKind::Signature => "signature",
+    }
+}
+
+pub(super) fn report_text(report: &BundleReport, width: Option<usize>) -> String {
+    let row = |it: &BundleContent| {
+        let platform = it.platform.as_ref().map(|platform| format!(" ({platform})")).unwrap_or_default();
+        let files = if it.files.is_empty() { "-".to_owned() } else { it.files.len().to_string() };
+        [word(it.kind).to_owned(), format!("{}{platform}", it.name), files, in_bytes(it.size_bytes)]
+    };
+    let rows: Vec<[String; 4]> = report.contents.iter().map(row).collect();
+    let ways = [Narrow::Shorten("NAME", 40), Narrow::Drop("FILES"), Narrow::Shorten("NAME", 16)];
+    table(width, &ways, ["KIND", "NAME", "FILES", "SIZE"], &rows)
+}
+
+const STDIN: &str = "-";
+
+/// Opens a bundle, from standard input where that is asked for.
+pub(super) fn open(file: &str, session: &mut Session) -> Result<Archive, Failure> {
+    if file == STDIN {
+        return Ok(Archive::of_stream(session.stdin(), "standard input")?);
+    }
+    Ok(Archive::open(&session.environment().resolve(file))?)
+}

@@ -1,0 +1,207 @@
+//! `cache`: what is kept on this machine of what was fetched.
+
+use std::{fmt::Write as _, time::Duration};
+
+use api::output::{CacheHost, CachePruning, CacheReport, CacheVerification, DamagedFile};
+use transport::{Store, store::Prune};
+
+use crate::{
+    Failure, Within as _,
+    failure::Kind,
+    session::Session,
+    settings::OutputFlag,
+    ui::{Narrow, in_bytes, table},
+};
+
+/// Look at what is kept of fetched files, and make room
+#[derive(clap::Subcommand)]
+pub(crate) enum Cache {
+    Info(Info),
+    Prune(PruneArgs),
+    Verify(Verify),
+}
+
+impl Cache {
+    pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            Self::Info(args) => info(&args, session),
+            Self::Prune(args) => prune(&args, session),
+            Self::Verify(args) => verify(&args, session),
+        }
+    }
+}
+
+/// Show where fetched files are kept, how many of which host, and how many may be
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} cache info
+  {bin} cache info -o json")]
+pub(crate) struct Info {
+    #[command(flatten)]
+    output: OutputFlag,
+}
+
+fn info(args: &Info, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    let store = store(session)?;
+    let survey = store.survey().within(|| "cannot look at the cache".to_owned())?;
+    let hosts = survey.hosts.into_iter().map(|(host, share)| CacheHost {
+        host,
+        files: share.entries,
+        size_bytes: share.size_bytes,
+    });
+    let report = CacheReport {
+        folder: store.settings().folder.display().to_string(),
+        size_bytes: survey.size_bytes + survey.readers.values().sum::<u64>(),
+        max_bytes: store.settings().max_bytes,
+        files: survey.blobs,
+        hosts: hosts.collect(),
+        git_bytes: survey.readers.values().sum(),
+        temporary_bytes: survey.temporary_bytes,
+    };
+    session.print(format, &report, report_text)
+}
+
+fn report_text(report: &CacheReport, width: Option<usize>) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "{:<9}{value}", format!("{name}:"));
+    };
+    line("Folder", &report.folder);
+    line("Size", &format!("{} of {}", in_bytes(report.size_bytes), in_bytes(report.max_bytes)));
+    line("Files", &report.files.to_string());
+    if report.git_bytes > 0 {
+        line("Git", &in_bytes(report.git_bytes));
+    }
+    if report.temporary_bytes > 0 {
+        line("Unended", &in_bytes(report.temporary_bytes));
+    }
+    let row = |host: &CacheHost| [host.host.clone(), host.files.to_string(), in_bytes(host.size_bytes)];
+    let rows: Vec<[String; 3]> = report.hosts.iter().map(row).collect();
+    if !rows.is_empty() {
+        text.push('\n');
+        text.push_str(&table(width, &[Narrow::Shorten("HOST", 16)], ["HOST", "FILES", "SIZE"], &rows));
+    }
+    text
+}
+
+/// Remove what is over the limit, least recently used first, and what killed runs left behind
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} cache prune
+  {bin} cache prune --older-than 30d
+  {bin} cache prune --all")]
+pub(crate) struct PruneArgs {
+    /// Remove what was not used for so long too, as 30d or 12h
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    older_than: Option<Duration>,
+
+    /// Remove everything
+    #[arg(long, conflicts_with = "older_than")]
+    all: bool,
+
+    #[command(flatten)]
+    output: OutputFlag,
+}
+
+fn prune(args: &PruneArgs, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    let store = store(session)?;
+    let what = match (args.all, args.older_than) {
+        (true, _) => Prune::Everything,
+        (false, Some(age)) => Prune::Unused(age),
+        (false, None) => Prune::ToLimit,
+    };
+    let pruned = session
+        .block_on(async { store.prune(what).await })
+        .within(|| format!("cannot prune the cache `{}`", store.settings().folder.display()))?;
+    let report = CachePruning {
+        folder: store.settings().folder.display().to_string(),
+        freed_bytes: pruned.freed_bytes,
+        left_bytes: pruned.left_bytes,
+        max_bytes: store.settings().max_bytes,
+    };
+    session.done(format!(
+        "freed {}; {} are left of {} that may be kept",
+        in_bytes(report.freed_bytes),
+        in_bytes(report.left_bytes),
+        in_bytes(report.max_bytes)
+    ));
+    session.print(format, &report, |_, _| String::new())
+}
+
+fn age(text: &str) -> Result<Duration, String> {
+    let unit = text.chars().next_back().unwrap_or_default();
+    let hours = match unit {
+        'd' => Some(24),
+        'h' => Some(1),
+        _ => None,
+    };
+    let count = text.strip_suffix(unit).and_then(|count| count.parse::<u32>().ok());
+    match (count, hours) {
+        (Some(count), Some(hours)) => Ok(Duration::from_hours(u64::from(count) * hours)),
+        _ => Err("days or hours are expected, as 30d or 12h".to_owned()),
+    }
+}
+
+/// Read all that is kept, and remove what is damaged
+///
+/// Ends with status 1 when something was. What is read is checked at every other time too.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} cache verify
+  {bin} cache verify -o json")]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    output: OutputFlag,
+}
+
+fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    let store = store(session)?;
+    let verified = store.verify().within(|| "cannot verify the cache".to_owned())?;
+    let damaged = |it: transport::store::BrokenEntry| DamagedFile { addresses: it.kept_for, reason: it.why };
+    let report = CacheVerification {
+        folder: store.settings().folder.display().to_string(),
+        files: verified.whole,
+        size_bytes: verified.read_bytes,
+        removed: verified.broken.into_iter().map(damaged).collect(),
+    };
+    for removed in &report.removed {
+        session.messages().warning(format!("removed {}: {}", removed.addresses.join(", "), removed.reason));
+    }
+    let whole = format!("{} files are whole ({})", report.files, in_bytes(report.size_bytes));
+    session.messages().status(whole);
+    session.print(format, &report, |_, _| String::new())?;
+    match report.removed.len() {
+        0 => Ok(()),
+        1 => Err(damaged_files("one file of the cache was damaged and is removed")),
+        several => Err(damaged_files(&format!("{several} files of the cache were damaged and are removed"))),
+    }
+}
+
+fn damaged_files(message: &str) -> Failure {
+    Failure::new(Kind::Environment, message).hint("they are fetched again when they are needed")
+}
+
+fn store(session: &Session) -> Result<Store, Failure> {
+    session.repositories()?.store().cloned().ok_or_else(|| {
+        Failure::user("nothing is kept: the cache is `off`, or no home folder is known")
+            .hint("name a folder with `CAPSTAN_CACHE_DIR`, or as `cache.folder` in clusterctl.yaml")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_in_days_or_hours() {
+        assert_eq!(age("30d"), Ok(Duration::from_hours(720)));
+        assert_eq!(age("12h"), Ok(Duration::from_hours(12)));
+        assert_eq!(age("0d"), Ok(Duration::ZERO));
+        for bad in ["", "d", "30", "1.5d", "-1d", "3m", "99999999999d", "1é"] {
+            assert!(age(bad).is_err(), "{bad}");
+        }
+    }
+}

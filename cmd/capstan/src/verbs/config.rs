@@ -1,0 +1,70 @@
+use provider::config::ProviderConfig;
+use serde::Serialize;
+
+use crate::{
+    Failure,
+    kustomizations::shown_place,
+    session::Session,
+    settings::OutputFlag,
+    ui::{Narrow, table},
+};
+
+/// Show the configuration
+#[derive(clap::Subcommand)]
+pub(crate) enum Config {
+    Repositories(Repositories),
+}
+
+impl Config {
+    pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            Self::Repositories(args) => repositories(&args, session),
+        }
+    }
+}
+
+/// List the providers and where their releases are
+///
+/// Providers are compiled in; `providers` in clusterctl.yaml adds to them and replaces them. `provider list` shows the
+/// same with whole urls, and says which entry comes from where.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} config repositories
+  {bin} config repositories -o yaml")]
+pub(crate) struct Repositories {
+    #[command(flatten)]
+    output: OutputFlag,
+}
+
+/// One row, with the names scripts know.
+/// Source: clusterctl v1.14, run.
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(rename = "File")]
+    file: String,
+    #[serde(rename = "Name")]
+    name: &'a str,
+    #[serde(rename = "ProviderType")]
+    provider_type: &'static str,
+    #[serde(rename = "URL")]
+    url: String,
+}
+
+fn repositories(args: &Repositories, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    let providers = session.config()?.providers()?;
+    let rows: Vec<Row<'_>> = providers.iter().map(row).collect();
+    session.print(format, &rows, |rows, width| {
+        let cells: Vec<_> =
+            rows.iter().map(|row| [row.name, row.provider_type, &row.url, &row.file]).collect();
+        let ways = [Narrow::Shorten("URL", 24), Narrow::Drop("FILE"), Narrow::Shorten("URL", 8)];
+        table(width, &ways, ["NAME", "TYPE", "URL", "FILE"], &cells)
+    })
+}
+
+/// The url is told in two parts: up to its last slash, and the file behind it; without login and tokens.
+fn row(provider: &ProviderConfig) -> Row<'_> {
+    let mut url = shown_place(&provider.url);
+    let file = url.split_off(url.rfind('/').map_or(0, |slash| slash + 1));
+    Row { file, name: &provider.id.name, provider_type: provider.id.provider_type.as_str(), url }
+}

@@ -1,0 +1,288 @@
+//! `init`, and what `plan init` shows of it.
+
+mod list_images;
+
+use api::{
+    ProviderId, ProviderType,
+    plan::{SavedPlan, SavedRequest},
+};
+use inventory::ManagementCluster;
+use management::{InitRequest, LifecyclePlan, OnUnfinished, WaitFor};
+
+use crate::{
+    Failure, cli,
+    kustomizations::{Around, KustomizationFlags},
+    session::Session,
+    settings::{KubeFlags, LeaseFlags, PaceFlags, UnfinishedFlags},
+    verbs::{
+        lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags, Words},
+        provider_flags::SeveralProviders,
+        sandbox,
+    },
+};
+
+/// Install Cluster API and providers on a management cluster
+///
+/// A first installation adds cluster-api, the kubeadm providers and cert-manager by itself. All is fetched, rendered and
+/// checked before anything is written, and it is waited until what was installed answers. One that was cut off is
+/// completed by the same command.
+#[derive(clap::Args)]
+#[command(
+    subcommand_value_name = "COMMAND",
+    after_help = "Examples:
+  {bin} init --infrastructure docker
+  {bin} init --infrastructure aws:v2.11.1,docker --wait-providers
+
+  # Look first, then do exactly that
+  {bin} init --infrastructure docker --diff
+  {bin} init --infrastructure docker --out plan.json
+  {bin} init --plan plan.json
+
+  # Without a Kubernetes cluster
+  {bin} init --sandbox lab --infrastructure docker"
+)]
+pub(crate) struct Init {
+    #[command(subcommand)]
+    verb: Option<InitVerb>,
+
+    #[command(flatten)]
+    providers: SeveralProviders,
+
+    #[command(flatten)]
+    kube: KubeFlags,
+
+    #[command(flatten)]
+    install: InstallFlags,
+}
+
+#[derive(clap::Subcommand)]
+enum InitVerb {
+    ListImages(list_images::ListImages),
+}
+
+pub(crate) fn run(args: Init, session: &mut Session) -> Result<(), Failure> {
+    match args.verb {
+        Some(InitVerb::ListImages(list)) => list_images::run(&list, &args.providers, session),
+        None => install(&args.install, &args.providers, &args.kube, session),
+    }
+}
+
+/// The flags of `init` that nothing below it takes.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Installation")]
+pub(crate) struct InstallFlags {
+    /// Namespace all of them go to [default: each to its own]
+    #[arg(short = 'n', long, value_name = "NAMESPACE")]
+    target_namespace: Option<String>,
+
+    /// Stop at contracts that do not fit, second instances and odd names of definitions; `--validate=false` makes
+    /// them warnings
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = cli::switch
+    )]
+    validate: Option<bool>,
+
+    #[command(flatten)]
+    customisation: KustomizationFlags,
+
+    #[command(flatten)]
+    wait: WaitFlags,
+
+    #[command(flatten)]
+    plan: PlanFlags,
+
+    #[command(flatten)]
+    pace: PaceFlags,
+
+    #[command(flatten)]
+    lease: LeaseFlags,
+
+    #[command(flatten)]
+    unfinished: UnfinishedFlags,
+}
+
+/// Show what `init` would do, and write nothing
+///
+/// Takes the flags of `init`. Every object is looked at and tried as a dry run.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} plan init --infrastructure docker
+  {bin} plan init --infrastructure docker --out plan.json
+  {bin} plan init --infrastructure docker -o json")]
+pub(crate) struct PlanInit {
+    #[command(flatten)]
+    providers: SeveralProviders,
+
+    #[command(flatten)]
+    kube: KubeFlags,
+
+    #[command(flatten)]
+    install: InstallFlags,
+}
+
+impl PlanInit {
+    pub(crate) fn run(mut self, session: &mut Session) -> Result<(), Failure> {
+        self.install.plan = self.install.plan.without_writing();
+        install(&self.install, &self.providers, &self.kube, session)
+    }
+}
+
+fn install(
+    args: &InstallFlags,
+    providers: &SeveralProviders,
+    kube: &KubeFlags,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let saved = args.plan.saved("init", session)?;
+    let request = args.request(providers, saved.as_ref())?;
+    let named: Vec<ProviderId> = providers.requested()?.providers.into_iter().map(|(id, _)| id).collect();
+    // A slip in a name is told before a cluster is asked or a sandbox is started.
+    for id in &named {
+        session.config()?.provider(id)??;
+    }
+    if let Some(name) = kube.sandbox.as_deref().filter(|_| !args.plan.only_plans()) {
+        sandbox::start_unless_running(name, session)?;
+    }
+    let planned = saved.as_ref().map_or(&[][..], |saved| saved.request.kustomizations());
+    let around = Around { named: &named, planned };
+    let install = Install { sources: OwnedSources::with(&args.customisation, around, session)?, request };
+    let done =
+        lifecycle::run(&install, saved.as_ref(), &args.plan, (kube, &args.pace), &args.lease, session)?;
+    install.sources.layers().warn_of_unused(session);
+    if let Some(infrastructures) = &done.first {
+        let events = session.cluster_events(args.pace.progress);
+        events.end(closing_text(session, infrastructures));
+    }
+    if let Some(result) = &done.result {
+        session.done_on_cluster(args.pace.progress, result);
+    }
+    Ok(())
+}
+
+impl InstallFlags {
+    fn request(
+        &self,
+        providers: &SeveralProviders,
+        saved: Option<&SavedPlan>,
+    ) -> Result<InitRequest, Failure> {
+        let wait = self.wait.wait_for()?;
+        let Some(saved) = saved else {
+            return Ok(InitRequest {
+                providers: providers.requested()?,
+                declined: providers.declined(),
+                target_namespace: self.target_namespace.clone().filter(|text| !text.is_empty()),
+                validate: self.validate.unwrap_or(true),
+                wait,
+                thorough: self.plan.is_thorough(),
+                unfinished: self.unfinished.reaction(),
+            });
+        };
+        let names_anything =
+            providers.is_given() || self.target_namespace.is_some() || self.validate.is_some();
+        lifecycle::nothing_beside_a_plan(names_anything, "providers, `--target-namespace` or `--validate`")?;
+        Ok(InitRequest { unfinished: self.unfinished.reaction(), ..from_saved(&saved.request, wait)? })
+    }
+}
+
+fn from_saved(saved: &SavedRequest, wait: WaitFor) -> Result<InitRequest, Failure> {
+    let SavedRequest::Init { providers, declined, target_namespace, validate, .. } = saved else {
+        return Err(lifecycle::plan_of_another(saved));
+    };
+    Ok(InitRequest {
+        providers: lifecycle::requested(providers),
+        declined: declined.clone(),
+        target_namespace: target_namespace.clone(),
+        validate: *validate,
+        wait,
+        thorough: true,
+        unfinished: OnUnfinished::Refuse,
+    })
+}
+
+struct Install {
+    sources: OwnedSources,
+    request: InitRequest,
+}
+
+impl Change for Install {
+    async fn plan(&self, cluster: &ManagementCluster) -> Result<LifecyclePlan, Failure> {
+        Ok(Box::pin(management::plan_init(cluster, &self.sources.get(), &self.request)).await?)
+    }
+
+    async fn carry_out(
+        &self,
+        cluster: &ManagementCluster,
+        plan: &mut LifecyclePlan,
+    ) -> Result<Done, Failure> {
+        let sources = self.sources.get();
+        let (is_first, not_ready) =
+            Box::pin(management::init(cluster, &sources, &self.request, plan)).await?;
+        let installed = plan.providers.iter().map(|provider| provider.id.clone());
+        let infrastructures: Vec<ProviderId> =
+            installed.filter(|id| id.provider_type == ProviderType::Infrastructure).collect();
+        Ok(Done { not_ready, first: is_first.then_some(infrastructures), result: None })
+    }
+
+    fn command(&self) -> &'static str {
+        "init"
+    }
+
+    fn request(&self, plan: &LifecyclePlan) -> SavedRequest {
+        SavedRequest::Init {
+            providers: lifecycle::settled(plan),
+            declined: self.request.declined.clone(),
+            target_namespace: self.request.target_namespace.clone(),
+            validate: self.request.validate,
+            kustomizations: self.sources.layers().to_save(),
+        }
+    }
+
+    fn goes_on(&self) -> String {
+        "the same command completes what was begun".to_owned()
+    }
+
+    fn words(&self) -> Words {
+        Words { done: "installed", nothing: "nothing to install" }
+    }
+}
+
+/// What to type next. Of several infrastructure providers it names the first: without one, none would be taken.
+/// Source: clusterctl v1.14 client/init.go, which prints it to stderr too, and names none.
+fn closing_text(session: &Session, infrastructures: &[ProviderId]) -> String {
+    format!(
+        "\nYour management cluster has been initialized successfully!\n\n\
+         You can now create your first workload cluster by running the following:\n\n  {}\n",
+        session.suggested(&first_cluster(infrastructures))
+    )
+}
+
+fn first_cluster(infrastructures: &[ProviderId]) -> String {
+    let named = match infrastructures {
+        [first, _, ..] => format!(" --infrastructure {}", first.name),
+        _ => String::new(),
+    };
+    format!("capstan generate cluster [name]{named} --kubernetes-version [version] | kubectl apply -f -")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_type_next_names_a_provider_when_there_are_several_to_choose_from() {
+        let ids = ["docker", "aws"].map(|name| ProviderId::new(ProviderType::Infrastructure, name));
+        for (count, command) in [
+            (0, "capstan generate cluster [name] --kubernetes-version "),
+            (1, "capstan generate cluster [name] --kubernetes-version "),
+            (2, "capstan generate cluster [name] --infrastructure docker --kubernetes-version "),
+        ] {
+            let text = first_cluster(&ids[..count]);
+            assert!(text.starts_with(command), "{count}: {text}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! `lock`: what was reviewed, written down.
+
+mod gather;
+
+use std::{fs, path::Path};
+
+use api::output::{LockChange, LockReport, ProviderLock};
+use repository::Lock as Locked;
+
+use self::gather::{Found, Gathered, gather_all, targets};
+use crate::{
+    Failure, Within as _,
+    failure::Kind,
+    session::Session,
+    settings::{self, OutputFlag},
+    ui::{Narrow, count_of, table, write_file_atomically},
+    verbs::provider_flags::SeveralProviders,
+};
+
+/// Lock the version and every file of providers, or check what is locked
+///
+/// Writes capstan.lock beside the configuration file: of every provider its version, the digests of its files, and its
+/// images. From then on every command reads these files and no others, and stops at one that has changed. Without a
+/// lock and without flags, the providers of a first installation and those of the configuration are locked; what is
+/// locked already changes with --update alone.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} lock --infrastructure aws
+  {bin} lock --infrastructure aws --digests
+  {bin} lock --check
+  {bin} lock --update infrastructure-aws:v2.11.1
+  {bin} lock --update all")]
+pub(crate) struct Lock {
+    #[command(flatten)]
+    providers: SeveralProviders,
+
+    /// Read all that is locked again, show what is different and write nothing; the exit status is 1 when anything is
+    #[arg(long, conflicts_with_all = ["update", "file"], help_heading = HEADING)]
+    check: bool,
+
+    /// Lock a provider anew, by its label or as cert-manager: at this version, else at the one the configuration leads
+    /// to; `all` for everything that is locked
+    #[arg(long, value_name = "LABEL[:VERSION],…", value_delimiter = ',', help_heading = HEADING)]
+    update: Vec<String>,
+
+    /// Lock this file of infrastructure providers too, where the host has no list of files
+    #[arg(long, value_name = "FILE,…", value_delimiter = ',', help_heading = HEADING)]
+    file: Vec<String>,
+
+    /// Ask registries for the digest of each image, and lock it; with --check, compare it with the locked one
+    #[arg(long, help_heading = HEADING)]
+    digests: bool,
+
+    #[command(flatten, next_help_heading = HEADING)]
+    output: OutputFlag,
+}
+
+const HEADING: &str = "Lock";
+
+pub(crate) fn run(args: &Lock, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    let path = settings::lock_file(session.globals(), session.environment())
+        .ok_or_else(|| Failure::user("`--lock off` leaves no place for a lock"))?;
+    let mut lock = settings::read_lock(&path)?.unwrap_or_default();
+    if args.check && lock.providers.is_empty() {
+        let message = format!("there is nothing locked in `{}`", path.display());
+        return Err(Failure::new(Kind::Environment, message).hint("lock providers with `capstan lock`"));
+    }
+    let targets = targets(args, &lock, &*session.config()?)?;
+    let Gathered { found, unknown } = gather_all(targets, &lock, args, session)?;
+    for warning in found.iter().flat_map(|found| &found.warnings).chain(&unknown) {
+        session.messages().warning(warning);
+    }
+    session.print(format, &report(&path, &found), report_text)?;
+    if args.check {
+        return checked(&found, unknown.len(), &path, session);
+    }
+    refuse_changes(&found)?;
+    lock.providers.extend(found.into_iter().map(|found| (found.label, found.entry)));
+    write(&lock, &path, session)
+}
+
+fn report(path: &Path, found: &[Found]) -> LockReport {
+    let provider = |found: &Found| ProviderLock {
+        provider: found.label.clone(),
+        version: found.entry.version.clone(),
+        changes: found.changes.clone(),
+    };
+    LockReport { lock: path.display().to_string(), providers: found.iter().map(provider).collect() }
+}
+
+/// A row for each change; nothing when all is as it was.
+fn report_text(report: &LockReport, width: Option<usize>) -> String {
+    let changes = report.providers.iter().flat_map(|it| it.changes.iter().map(move |change| (it, change)));
+    let rows: Vec<[String; 5]> = changes.map(|(provider, change)| row(&provider.provider, change)).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let ways = [
+        Narrow::Shorten("LOCKED", 12),
+        Narrow::Shorten("FOUND", 12),
+        Narrow::Shorten("WHAT", 16),
+        Narrow::Shorten("PROVIDER", 16),
+    ];
+    table(width, &ways, ["PROVIDER", "CHANGE", "WHAT", "LOCKED", "FOUND"], &rows)
+}
+
+fn row(provider: &str, change: &LockChange) -> [String; 5] {
+    let kind = match (&change.locked, &change.found) {
+        (None, _) => "added",
+        (_, None) => "gone",
+        _ => "changed",
+    };
+    let what = change.what();
+    let value = |value: &Option<String>| match value.as_deref() {
+        // An image without known digest stands for itself.
+        Some(text) if text != what => short(text).to_owned(),
+        _ => "-".to_owned(),
+    };
+    [provider, kind, what, &value(&change.locked), &value(&change.found)].map(str::to_owned)
+}
+
+/// Enough of a digest to tell two apart; `-o json` has all of it.
+fn short(text: &str) -> &str {
+    const SHOWN: usize = "sha256:".len() + 12;
+    if text.starts_with("sha256:") { text.get(..SHOWN).unwrap_or(text) } else { text }
+}
+
+const LOCK_MODE: u32 = 0o644;
+
+/// Fails when anything is not as it is locked, or could not be looked at.
+fn checked(found: &[Found], unknown: usize, path: &Path, session: &Session) -> Result<(), Failure> {
+    let changed: Vec<&str> =
+        found.iter().filter(|it| !it.changes.is_empty()).map(|it| it.label.as_str()).collect();
+    if changed.is_empty() && unknown > 0 {
+        let images = if unknown == 1 { "one image".to_owned() } else { format!("{unknown} images") };
+        return Err(Failure::new(Kind::Environment, format!("the digest of {images} could not be checked"))
+            .hint("all else is as it is locked; without `--digests` no registry is asked"));
+    }
+    if changed.is_empty() {
+        session.messages().status(format!("everything is as it is locked in `{}`", path.display()));
+        return Ok(());
+    }
+    let message = format!("{} not as locked in `{}`", several(changed.len()), path.display());
+    Err(accept(Failure::new(Kind::Conflict, message), &changed))
+}
+
+/// What was reviewed stays as it is unless it is named; what is new may join it.
+fn refuse_changes(found: &[Found]) -> Result<(), Failure> {
+    let is_change = |it: &LockChange| !it.is_addition() && it.is_about_content();
+    let changed: Vec<&str> = found
+        .iter()
+        .filter(|found| !found.is_anew && found.changes.iter().any(is_change))
+        .map(|found| found.label.as_str())
+        .collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let message = format!("{} no longer what was locked, nothing was written", several(changed.len()));
+    Err(accept(Failure::new(Kind::Conflict, message), &changed))
+}
+
+fn several(count: usize) -> String {
+    if count == 1 { "1 provider is".to_owned() } else { format!("{count} providers are") }
+}
+
+fn accept(failure: Failure, labels: &[&str]) -> Failure {
+    failure.hint(format!(
+        "look at what changed; where it is as it should be, accept it with `capstan lock --update {}`",
+        labels.join(",")
+    ))
+}
+
+fn write(lock: &Locked, path: &Path, session: &Session) -> Result<(), Failure> {
+    let text = lock.to_string();
+    if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+        session.done(format!("nothing changed in `{}`", path.display()));
+        return Ok(());
+    }
+    write_file_atomically(path, text.as_bytes(), LOCK_MODE).within(|| "cannot write the lock".to_owned())?;
+    session.done(format!("locked {} in `{}`", count_of(lock.providers.len(), "provider"), path.display()));
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! Undoing a move, and ending one on one cluster because the other no longer exists.
+
+use std::fmt::Write as _;
+
+use api::output::{MoveAborted, ObjectName};
+use mover::{Aborted, MoveRequest, Route};
+
+use super::{MoveFlags, carry_out, flags::LostCluster, journal_file::keeper};
+use crate::{
+    Failure,
+    events::ProgressFormat,
+    session::Session,
+    settings::OutputFormat,
+    ui::{clean, count_of},
+};
+
+/// Undoes the unfinished move between two clusters, whatever else the request would move.
+pub(super) fn abort(
+    route: Route<'_>,
+    request: &MoveRequest,
+    (format, progress): (OutputFormat, ProgressFormat),
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let keeper = keeper(session.environment());
+    let undo = Box::pin(mover::abort_move(route, request.timeout, &keeper));
+    let aborted = session.carry_out(undo, "the same command goes on undoing it")?;
+    print(&aborted, format, session)?;
+    session.done_on_cluster(progress, result(&aborted));
+    Ok(())
+}
+
+pub(super) fn print(aborted: &Aborted, format: OutputFormat, session: &mut Session) -> Result<(), Failure> {
+    session.print(format, &printed(aborted), |result, _| text(result))
+}
+
+pub(super) fn result(aborted: &Aborted) -> String {
+    format!("undid the move, removed {} from the target", count_of(aborted.removed, "object"))
+}
+
+fn printed(aborted: &Aborted) -> MoveAborted {
+    let names = |keys: &[apply::ObjectKey]| keys.iter().map(apply::object_name).collect();
+    MoveAborted {
+        removed: aborted.removed,
+        resumed: names(&aborted.resumed),
+        overwritten: names(&aborted.overwritten),
+        namespaces_left: aborted.namespaces_left.clone(),
+    }
+}
+
+fn text(aborted: &MoveAborted) -> String {
+    let objects = if aborted.removed == 1 { "object" } else { "objects" };
+    let mut text = format!("the move is undone: {} {objects} removed from the target\n", aborted.removed);
+    let mut add = |title: &str, lines: Vec<String>| {
+        if !lines.is_empty() {
+            let _ = writeln!(text, "\n{title}");
+            for line in lines {
+                let _ = writeln!(text, "  {line}");
+            }
+        }
+    };
+    let names = |objects: &[ObjectName]| objects.iter().map(ToString::to_string).collect();
+    add("resumed on the source", names(&aborted.resumed));
+    add("on the target before, and still there; a Cluster stays paused", names(&aborted.overwritten));
+    add("namespaces of the target that others use by now", aborted.namespaces_left.clone());
+    clean(&text).into_owned()
+}
+
+pub(super) fn end_on_one(
+    lost: LostCluster,
+    request: &MoveRequest,
+    format: OutputFormat,
+    flags: &MoveFlags,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let remaining = flags.remaining(lost, session)?;
+    flags.lease.hold("move --lost", &[&remaining], session, |clusters, session| {
+        let (keeper, remaining) = (keeper(session.environment()), &clusters[0]);
+        let hint = "run the same command again to complete it";
+        let progress = flags.server.pace.progress;
+        match lost {
+            LostCluster::Source => {
+                let complete = mover::complete_without_source(remaining, request.timeout, &keeper);
+                let outcome = session.carry_out(Box::pin(complete), hint)?;
+                let result = carry_out::tell(&outcome, &session.cluster_events(progress));
+                carry_out::print(Some(&outcome), format, session)?;
+                session.done_on_cluster(progress, result);
+            }
+            LostCluster::Target => {
+                let undo = mover::abort_without_target(remaining, request.timeout, &keeper);
+                let aborted = session.carry_out(Box::pin(undo), hint)?;
+                print(&aborted, format, session)?;
+                session.done_on_cluster(progress, result(&aborted));
+            }
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use snapbox::{assert_data_eq, str};
+
+    use super::*;
+
+    fn cluster(name: &str) -> ObjectName {
+        ObjectName {
+            group: "cluster.x-k8s.io".to_owned(),
+            kind: "Cluster".to_owned(),
+            namespace: "team".to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_goes_on_and_what_is_left_on_the_target_is_told() {
+        let aborted = MoveAborted {
+            removed: 31,
+            resumed: vec![cluster("one"), cluster("two")],
+            overwritten: vec![cluster("two")],
+            namespaces_left: vec!["team".to_owned()],
+        };
+        assert_data_eq!(
+            text(&aborted),
+            str![[r"
+the move is undone: 31 objects removed from the target
+
+resumed on the source
+  Cluster team/one
+  Cluster team/two
+
+on the target before, and still there; a Cluster stays paused
+  Cluster team/two
+
+namespaces of the target that others use by now
+  team
+
+"]]
+        );
+    }
+
+    #[test]
+    fn a_move_that_had_created_nothing_is_undone_in_a_line() {
+        let aborted =
+            MoveAborted { removed: 0, resumed: vec![], overwritten: vec![], namespaces_left: vec![] };
+        assert_eq!(text(&aborted), "the move is undone: 0 objects removed from the target\n");
+    }
+}

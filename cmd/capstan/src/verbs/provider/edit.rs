@@ -1,0 +1,297 @@
+//! `provider add` and `provider remove`: edits of the configuration file.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use api::{ProviderId, ProviderType, near_names};
+use provider::config::{Config, ConfigError, ConfigFile, ConfigFormat, ProviderConfig};
+use repository::Location;
+use transport::HostKind;
+
+use super::entry::{self, Edit, Entry, ListedEntry, Refusal};
+use crate::{
+    Failure, Within as _,
+    failure::Kind,
+    session::Session,
+    settings::{self, Source},
+    ui::write_file_atomically,
+};
+
+/// Write a provider into clusterctl.yaml
+///
+/// Nothing else in the file changes: comments, order and layout stay. The file is made when there is none, and written
+/// only when it is right as a whole. Doing it again changes nothing.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} provider add my-cloud --type infrastructure \\
+    --url https://github.com/me/my-cloud/releases/latest/components.yaml
+  {bin} provider add aws --type infrastructure --replace \\
+    --url /srv/infrastructure-aws/v2.9.0/infrastructure-components.yaml")]
+pub(crate) struct Add {
+    /// Name of the provider
+    #[arg(value_name = "NAME", required = true)]
+    name: String,
+
+    /// Type: core, bootstrap, control-plane, infrastructure, ipam, runtime-extension or addon
+    #[arg(long = "type", value_name = "TYPE", default_value = "", hide_default_value = true)]
+    provider_type: String,
+
+    /// Where its components file is: a GitHub release, a GitLab package, a web folder or a local path
+    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
+    url: String,
+
+    /// What the host of the url is, where its form does not say it: github, gitlab or folder
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+
+    /// Take the place of an entry of this name and type with another url
+    #[arg(long)]
+    replace: bool,
+}
+
+pub(crate) fn add(args: &Add, session: &mut Session) -> Result<(), Failure> {
+    let entry = Entry {
+        name: args.name.clone(),
+        provider_type: provider_type(&args.provider_type)?,
+        url: url(args)?,
+        kind: args.kind.as_deref().map(kind).transpose()?,
+    };
+    let file = EditedFile::read(session)?;
+    let shown = file.path.display();
+    let label = ProviderId::new(entry.provider_type, &entry.name).label();
+    validate(&entry, &file, session)?;
+    let edit = entry::put(&file.text, &entry, args.replace)
+        .map_err(|refusal| refused(&refusal, &entry, &file.path))?;
+    let (edited, done) = match edit {
+        Edit::AlreadyThere => {
+            session
+                .messages()
+                .status(format!("`{label}` is already in `{shown}` with this url; nothing was written"));
+            return Ok(());
+        }
+        Edit::Added(edited) => (edited, "added"),
+        Edit::Replaced(edited) => (edited, "replaced"),
+    };
+    // A file that was wrong before is left as it is.
+    file.providers(edited.clone(), session).within(|| "cannot add a provider to this file".to_owned())?;
+    file.write(&edited)?;
+    session.messages().status(format!("{done} `{label}` in `{shown}`:\n{}", entry.lines("  ").trim_end()));
+    Ok(())
+}
+
+fn provider_type(text: &str) -> Result<ProviderType, Failure> {
+    if text.is_empty() {
+        let types = ProviderType::ALL.map(ProviderType::flag).join(", ");
+        return Err(Failure::user("the type of the provider is missing")
+            .hint(format!("add `--type` with one of {types}")));
+    }
+    parse_type(text)
+}
+
+fn kind(text: &str) -> Result<HostKind, Failure> {
+    text.parse().map_err(|error| Failure::user("cannot use `--kind`").because(&error))
+}
+
+fn url(args: &Add) -> Result<String, Failure> {
+    match args.url.trim() {
+        "" => Err(Failure::user("the url of the provider is missing")
+            .hint("add `--url` with the address or path of its components file")),
+        url => Ok(url.to_owned()),
+    }
+}
+
+/// The rules every entry is held to, on this one alone, so that the message is about it.
+fn validate(entry: &Entry, file: &EditedFile, session: &Session) -> Result<(), Failure> {
+    let text = format!("providers:\n{}", entry.lines(""));
+    match file.providers(text, session) {
+        Ok(providers) => check_url(entry, &providers),
+        Err(ConfigError::Providers { problems, .. }) => {
+            let failure = Failure::user(format!("cannot add the provider `{}`", entry.name));
+            Err(problems.iter().fold(failure, |failure, problem| failure.because(&problem.reason)))
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// Other commands find out when they read from it; here it is known before it is written.
+fn check_url(entry: &Entry, providers: &[ProviderConfig]) -> Result<(), Failure> {
+    let id = ProviderId::new(entry.provider_type, &entry.name);
+    let Some(written) = providers.iter().find(|provider| provider.id == id) else { return Ok(()) };
+    match Location::parse(&written.url, &id.label(), written.kind) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let url = transport::address::shown_text(&entry.url);
+            Err(Failure::user(format!("cannot use `{url}` for the provider `{}`", entry.name))
+                .because(&error))
+        }
+    }
+}
+
+fn refused(refusal: &Refusal, entry: &Entry, path: &Path) -> Failure {
+    let kind = if matches!(refusal, Refusal::OtherUrl { .. } | Refusal::OtherKind { .. }) {
+        Kind::Conflict
+    } else {
+        Kind::User
+    };
+    let failure =
+        Failure::new(kind, format!("cannot add the provider `{}` to `{}`", entry.name, path.display()));
+    let failure = failure.because(refusal);
+    match refusal {
+        Refusal::OtherUrl { .. } => failure.hint("add `--replace` to take its place"),
+        Refusal::OtherKind { .. } => {
+            failure.hint("change `kind` in the file, or give the same with `--kind`")
+        }
+        Refusal::Layout { .. } => {
+            failure.hint(format!("write these lines into it by hand:\nproviders:\n{}", entry.lines("")))
+        }
+        Refusal::Invalid(_) => failure,
+    }
+}
+
+/// Take a provider out of clusterctl.yaml
+///
+/// Nothing else in the file changes: comments, order and layout stay. A built-in provider that the entry replaced counts
+/// again.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} provider remove my-cloud
+  {bin} provider remove kubeadm --type bootstrap")]
+pub(crate) struct Remove {
+    /// Name of the provider
+    #[arg(value_name = "NAME", required = true)]
+    name: String,
+
+    /// Type, where several have a provider of this name [default: the only one]
+    #[arg(long = "type", value_name = "TYPE")]
+    provider_type: Option<String>,
+}
+
+pub(crate) fn remove(args: &Remove, session: &mut Session) -> Result<(), Failure> {
+    let asked = args.provider_type.as_deref().filter(|text| !text.is_empty()).map(parse_type).transpose()?;
+    let file = EditedFile::read(session)?;
+    let shown = file.path.display().to_string();
+    let cannot = || format!("cannot remove the provider `{}` from `{shown}`", args.name);
+    let listed = entry::listed(&file.text).map_err(|refusal| Failure::user(cannot()).because(&refusal))?;
+    let of = type_of(&args.name, asked, &listed).map_err(|failure| failure.within(cannot()))?;
+    let edited = entry::without(&file.text, &args.name, of).map_err(|refusal| {
+        let failure = Failure::user(cannot()).because(&refusal);
+        match refusal {
+            Refusal::Layout { .. } => failure.hint("take the entry out by hand"),
+            _ => failure,
+        }
+    })?;
+    let left = file.providers(edited.clone(), session).within(cannot)?;
+    file.write(&edited)?;
+    let id = ProviderId::new(of, &args.name);
+    let built_in = match left.iter().find(|provider| provider.id == id) {
+        Some(_) => "; the built-in one counts again",
+        None => "",
+    };
+    session.messages().status(format!("removed `{}` from `{shown}`{built_in}", id.label()));
+    Ok(())
+}
+
+fn type_of(name: &str, asked: Option<ProviderType>, listed: &[ListedEntry]) -> Result<ProviderType, Failure> {
+    let is_of = |entry: &ListedEntry, of: ProviderType| entry.provider_type == of.as_str();
+    let is_named = |of: &ProviderType| listed.iter().any(|entry| entry.name == name && is_of(entry, *of));
+    let named: Vec<ProviderType> = ProviderType::ALL.into_iter().filter(is_named).collect();
+    match (asked, &*named) {
+        (Some(of), _) if named.contains(&of) => Ok(of),
+        (None, [of]) => Ok(*of),
+        (None, [_, _, ..]) => {
+            let types = named.iter().map(|of| format!("`--type {}`", of.flag())).collect::<Vec<_>>();
+            Err(Failure::user("several of its entries have this name")
+                .hint(format!("add {}", types.join(" or "))))
+        }
+        (_, []) | (Some(_), _) => {
+            let failure = Failure::user("it has no such entry");
+            let names = listed.iter().map(|entry| &*entry.name);
+            Err(match (&*named, near_names(name, names).first()) {
+                ([of, ..], _) => failure.hint(format!("it has one of type {}", of.flag())),
+                ([], Some(near)) => failure.hint(format!("did you mean `{near}`?")),
+                ([], None) => failure,
+            })
+        }
+    }
+}
+
+/// A file that may hold tokens is its owner's alone.
+const MODE: u32 = 0o600;
+
+/// A clusterctl.yaml and its text; empty if there is no such file yet.
+pub(super) struct EditedFile {
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+}
+
+impl EditedFile {
+    /// Reads the file that other commands read, or names the one they will find once it is there.
+    pub(super) fn read(session: &Session) -> Result<Self, Failure> {
+        let path = config_path(session)?;
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(Failure::io("read", &path, &error)),
+        };
+        Ok(Self { path, text })
+    }
+
+    /// Returns the providers of the configuration if the file had this text.
+    pub(super) fn providers(
+        &self,
+        text: String,
+        session: &Session,
+    ) -> Result<Vec<ProviderConfig>, ConfigError> {
+        let file = ConfigFile {
+            origin: self.path.display().to_string(),
+            folder: self.path.parent().map(Path::to_owned),
+            format: ConfigFormat::Yaml,
+            text,
+        };
+        Config::new(Some(file), session.environment().variables())?.providers()
+    }
+
+    pub(super) fn write(&self, text: &str) -> Result<(), Failure> {
+        if let Some(folder) = self.path.parent() {
+            fs::create_dir_all(folder).within(|| format!("cannot make the folder `{}`", folder.display()))?;
+        }
+        Ok(write_file_atomically(&self.path, text.as_bytes(), MODE)?)
+    }
+}
+
+fn config_path(session: &Session) -> Result<PathBuf, Failure> {
+    let path = match settings::source(session.globals().config.as_deref(), session.environment()) {
+        Source::File(path) => path,
+        Source::None => settings::config_home(session.environment())
+            .map(|folder| folder.join("cluster-api").join("clusterctl.yaml"))
+            .ok_or_else(|| {
+                Failure::user("there is no home folder to keep clusterctl.yaml in")
+                    .hint("set HOME, or name a file with `--config`")
+            })?,
+        Source::Url(url) => {
+            let url = transport::address::shown_text(&url);
+            return Err(Failure::user(format!("cannot write to `{url}`")).hint("name a file with `--config`"));
+        }
+    };
+    let extension = path.extension().and_then(std::ffi::OsStr::to_str);
+    match extension.and_then(ConfigFormat::from_extension) {
+        Some(ConfigFormat::Yaml) => Ok(path),
+        _ => Err(Failure::user(format!("cannot edit `{}`: it is not YAML", path.display()))
+            .hint("edit its `providers` by hand, or name a YAML file with `--config`")),
+    }
+}
+
+/// Reads the value of `--type`.
+pub(super) fn parse_type(text: &str) -> Result<ProviderType, Failure> {
+    let types = || ProviderType::ALL.map(ProviderType::flag);
+    let known = |candidate: &ProviderType| candidate.flag() == text || candidate.as_str() == text;
+    ProviderType::ALL.into_iter().find(known).ok_or_else(|| {
+        let failure = Failure::user(format!("unknown provider type `{text}`"));
+        match near_names(text, types()).first() {
+            Some(near) => failure.hint(format!("did you mean `--type {near}`?")),
+            None => failure.hint(format!("take one of {} with `--type`", types().join(", "))),
+        }
+    })
+}

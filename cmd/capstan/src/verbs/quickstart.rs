@@ -1,0 +1,396 @@
+//! `quickstart`: everything once, on two sandboxes.
+//!
+//! ```text
+//! flags ─► Tour: command lines of this program and of kubectl ─┬─► --print
+//!                                                              └─► each printed, and run as if it were typed
+//! Stage: the folder with carried providers and the rendered cluster, the sandboxes of the tour, and their end
+//! ```
+
+mod kubectl;
+mod stage;
+
+use std::{ffi::OsString, path::Path};
+
+use api::ProviderType;
+
+use self::stage::{CONFIG, FLAVOR, INFRASTRUCTURE, SOURCE, Stage, StageLock, TARGET};
+use crate::{
+    Environment, Failure, Within as _,
+    cli::{self, Invocation},
+    failure::Kind,
+    program::Program,
+    session::Session,
+    suggested_commands::quoted,
+    ui::Label,
+    verbs::{r#move::forget_moves_between, provider_flags::SeveralProviders},
+};
+
+/// Show everything once, on two sandboxes: install, generate, apply, describe, move
+///
+/// Makes two management clusters on this machine and a workload cluster on the first, and moves it to the second. Each
+/// command is printed as it would be typed, and does what it does when it is typed. Unless providers are named, small ones
+/// are taken that the program carries, and no network is needed.
+///
+/// The sandboxes go on running, for a look around; --remove and the next tour remove them. A tour that fails removes what it
+/// made.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} quickstart
+  {bin} quickstart --print
+  {bin} quickstart --remove
+
+  # With other providers
+  {bin} quickstart --config clusterctl.yaml --infrastructure docker \\
+    --flavor development")]
+pub(crate) struct Quickstart {
+    /// Only print the commands, as a script; what they read is put in place
+    #[arg(long)]
+    print: bool,
+
+    /// Remove what a tour left, and do nothing else
+    #[arg(long, conflicts_with = "print")]
+    remove: bool,
+
+    /// Kubernetes version of the workload cluster
+    #[arg(long, value_name = "VERSION", default_value = "v1.35.0")]
+    kubernetes_version: String,
+
+    /// Flavor of the cluster template [default: development of the carried providers, the plain one of others]
+    #[arg(short, long, value_name = "FLAVOR")]
+    flavor: Option<String>,
+
+    #[command(flatten)]
+    providers: SeveralProviders,
+}
+
+/// The workload cluster.
+const CLUSTER: &str = "demo";
+
+/// The commands of a tour in their order, and those that may be typed after it.
+struct Tour {
+    steps: Vec<(&'static str, CommandLine)>,
+    next: Vec<CommandLine>,
+    /// True if it needs the providers that the program carries.
+    is_carried: bool,
+}
+
+/// Words of a command. The first is `capstan` or `kubectl`; kubectl gets `--kubeconfig FILE` before all else.
+struct CommandLine(Vec<String>);
+
+pub(crate) fn run(args: &Quickstart, session: &mut Session) -> Result<(), Failure> {
+    let stage = Stage::of(session.environment())?;
+    if args.remove {
+        return remove(&stage, session);
+    }
+    let tour = Tour::of(args, &stage, session)?;
+    if args.print { print(&tour, &stage, session) } else { conduct(&tour, &stage, session) }
+}
+
+/// Prints the commands as a script. The files that they read are written, so that they can be typed.
+fn print(tour: &Tour, stage: &Stage, session: &mut Session) -> Result<(), Failure> {
+    stage.write(tour.is_carried)?;
+    let (program, home) = (session.program(), session.environment().home());
+    let step = |(heading, line): &(_, CommandLine)| format!("# {heading}\n{}\n\n", line.typed(program, home));
+    let steps: String = tour.steps.iter().map(step).collect();
+    let program = program.name();
+    let text = format!(
+        "{steps}# Afterwards: {program} sandbox delete {SOURCE}; {program} sandbox delete {TARGET}; {program} \
+         quickstart --remove\n"
+    );
+    session.printer().data(text)
+}
+
+/// Runs the tour from an empty stage. A tour that fails removes everything it made.
+fn conduct(tour: &Tour, stage: &Stage, session: &mut Session) -> Result<(), Failure> {
+    stage.check_names()?;
+    let lock = stage.lock()?;
+    session.hold_interrupts()?;
+    let ended = set_up(tour, stage, session).and_then(|()| run_steps(tour, session));
+    let Err(failure) = ended else {
+        let text = closing(tour, session);
+        return session.printer().data(text);
+    };
+    let left = match strike(stage, &lock, session) {
+        Ok(()) => "what the tour had made is removed again",
+        Err(_) => "some of what the tour had made is left; `capstan quickstart --remove` removes it",
+    };
+    // Hints of the interrupted command on how to resume it no longer hold.
+    let failure = if failure.kind() == Kind::Interrupted { Failure::interrupted() } else { failure };
+    Err(failure.half_way("in the middle of the tour", left))
+}
+
+fn remove(stage: &Stage, session: &mut Session) -> Result<(), Failure> {
+    if stage.is_empty()? {
+        session.messages().status("nothing is left of a tour");
+        return Ok(());
+    }
+    let lock = stage.lock()?;
+    strike(stage, &lock, session)
+}
+
+fn set_up(tour: &Tour, stage: &Stage, session: &mut Session) -> Result<(), Failure> {
+    if !stage.sandboxes()?.is_empty() {
+        session.messages().status("removing the last tour");
+        remove_sandboxes(stage, session)?;
+    }
+    stage.write(tour.is_carried)?;
+    stage.make_sandboxes()
+}
+
+fn run_steps(tour: &Tour, session: &mut Session) -> Result<(), Failure> {
+    for (heading, line) in &tour.steps {
+        let typed = line.typed(session.program(), session.environment().home());
+        let painted = Label::Command.paint(format!("$ {typed}"), session.printer().colours_stdout());
+        say(&format!("# {heading}\n{painted}\n"), session)?;
+        let name = line.name(session.program());
+        line.run(session).within(|| format!("the tour ended at `{name}`"))?;
+        say("\n", session)?;
+    }
+    Ok(())
+}
+
+/// Prints a text at once: the messages of the next command go to another stream.
+fn say(text: &str, session: &mut Session) -> Result<(), Failure> {
+    session.printer().data(text)?;
+    session.printer().flush()
+}
+
+fn strike(stage: &Stage, lock: &StageLock, session: &mut Session) -> Result<(), Failure> {
+    remove_sandboxes(stage, session)?;
+    stage.remove(lock)
+}
+
+fn remove_sandboxes(stage: &Stage, session: &mut Session) -> Result<(), Failure> {
+    if let Some([source, target]) = stage.servers()? {
+        forget_moves_between([&source, &target], session.environment())
+            .within(|| "cannot remove what is kept of the move".to_owned())?;
+    }
+    for name in stage.sandboxes()? {
+        CommandLine::new(&format!("capstan sandbox delete {name}"), &[]).run(session)?;
+    }
+    Ok(())
+}
+
+/// The commands to type next, and the one that removes everything.
+fn closing(tour: &Tour, session: &Session) -> String {
+    let (program, environment) = (session.program(), session.environment());
+    let executable = std::env::current_exe().ok();
+    let folder = executable.and_then(|path| {
+        folder_to_add(&path, program, environment)
+            .map(|folder| format!("  export PATH=\"{}:$PATH\"\n", folder.display()))
+    });
+    let next = tour.next.iter().map(|line| format!("  {}\n", line.typed(program, environment.home())));
+    format!(
+        "# Both management clusters go on running. Look around:\n{}\n# Remove all of it:\n  {} quickstart --remove\n",
+        folder.into_iter().chain(next).collect::<String>(),
+        program.name()
+    )
+}
+
+/// The folder of the program if a shell does not find the program there, as after a build.
+fn folder_to_add<'p>(executable: &'p Path, program: Program, environment: &Environment) -> Option<&'p Path> {
+    let folder = executable.parent()?;
+    let is_named_so = executable.file_stem()? == program.name();
+    let mut found = environment.get("PATH").map(std::env::split_paths).into_iter().flatten();
+    let is_found = found.any(|on_path| {
+        // Also through a link.
+        on_path == folder || on_path.join(program.name()).canonicalize().is_ok_and(|path| path == executable)
+    });
+    (is_named_so && !is_found).then_some(folder)
+}
+
+impl Tour {
+    /// A tour with the named providers, or with the carried ones.
+    fn of(args: &Quickstart, stage: &Stage, session: &Session) -> Result<Self, Failure> {
+        let config = session.globals().config.clone().filter(|path| !path.is_empty());
+        let is_carried = config.is_none() && !args.providers.is_given();
+        let flavor = args.flavor.clone();
+        let (providers, infrastructure, config, flavor) = if is_carried {
+            let providers = ["--infrastructure", INFRASTRUCTURE].map(str::to_owned).to_vec();
+            let flavor = flavor.unwrap_or_else(|| FLAVOR.to_owned());
+            (providers, INFRASTRUCTURE.to_owned(), Some(stage.path_of(CONFIG)), Some(flavor))
+        } else {
+            let flavor = flavor.filter(|flavor| !flavor.is_empty());
+            (args.providers.as_typed(), args.infrastructure()?, config, flavor)
+        };
+        let flag = |name: &str, value: Option<String>| {
+            value.map(|value| vec![name.to_owned(), value]).unwrap_or_default()
+        };
+        let (config, file) = (flag("--config", config), stage.path_of("demo.yaml"));
+        let init = |sandbox| {
+            CommandLine::new(&format!("capstan init --sandbox {sandbox}"), &[&*providers, &*config].concat())
+        };
+        let kubectl = |sandbox: &str, task: &str, more: &[String]| {
+            let reach = ["kubectl".to_owned(), "--kubeconfig".to_owned(), stage.kubeconfig(sandbox)?];
+            let task = task.split(' ').map(str::to_owned);
+            let words = reach.into_iter().chain(task).chain(more.iter().cloned());
+            Ok::<_, Failure>(CommandLine(words.collect()))
+        };
+        let own = |line: &str| CommandLine::new(line, &[]);
+        let generate = [
+            flag("--infrastructure", Some(infrastructure)),
+            flag("--flavor", flavor),
+            flag("--kubernetes-version", Some(args.kubernetes_version.clone())),
+            ["--control-plane-machine-count", "1", "--worker-machine-count", "2"].map(str::to_owned).to_vec(),
+            flag("--write-to", Some(file.clone())),
+            config.clone(),
+        ];
+        let wait = kubectl::wait_until_available(CLUSTER);
+        let steps = vec![
+            (
+                "A management cluster: an API server on this machine, cert-manager, Cluster API and providers",
+                init(SOURCE),
+            ),
+            (
+                "The objects of a workload cluster, rendered from a template of the infrastructure provider",
+                CommandLine::new(
+                    &format!("capstan generate cluster {CLUSTER} --sandbox {SOURCE}"),
+                    &generate.concat(),
+                ),
+            ),
+            (
+                "Applied like any others; the tour does this by itself, so kubectl need not be there",
+                kubectl(SOURCE, "apply -f", &[file])?,
+            ),
+            ("Its machines come up", kubectl(SOURCE, &wait, &[])?),
+            ("What there is of it", own(&format!("capstan describe cluster {CLUSTER} --sandbox {SOURCE}"))),
+            ("A second management cluster", init(TARGET)),
+            (
+                "The workload cluster moves there; its machines go on running",
+                own(&format!("capstan move --sandbox {SOURCE} --to-sandbox {TARGET}")),
+            ),
+            ("The second management cluster looks after it now", kubectl(TARGET, &wait, &[])?),
+            (
+                "The same cluster, on the other side",
+                own(&format!("capstan describe cluster {CLUSTER} --sandbox {TARGET}")),
+            ),
+        ];
+        let next = vec![
+            own(&format!("capstan status --sandbox {TARGET}")),
+            own(&format!("capstan move --sandbox {TARGET} --to-sandbox {SOURCE} --dry-run")),
+            kubectl(TARGET, "get clusters,machines", &[])?,
+        ];
+        Ok(Self { steps, next, is_carried })
+    }
+}
+
+impl Quickstart {
+    /// The infrastructure provider whose template is rendered.
+    fn infrastructure(&self) -> Result<String, Failure> {
+        let mut requested = self.providers.requested()?.providers.into_iter().map(|(id, _)| id);
+        let found = requested.find(|id| id.provider_type == ProviderType::Infrastructure);
+        found.map(|id| id.name).ok_or_else(|| {
+            Failure::user("no infrastructure provider is named")
+                .hint("name one of the configuration with `--infrastructure`, as for `init`")
+        })
+    }
+}
+
+impl CommandLine {
+    fn new(line: &str, more: &[String]) -> Self {
+        Self(line.split(' ').map(str::to_owned).chain(more.iter().cloned()).collect())
+    }
+
+    /// The command as it is typed into a shell; a long one goes on in further lines, which begin with flags.
+    fn typed(&self, program: Program, home: Option<&Path>) -> String {
+        let name = |word: &String| match word.as_str() {
+            "capstan" => program.name().to_owned(),
+            word => quoted(word, home),
+        };
+        let (first, rest) = self.0.split_at(1);
+        in_lines(
+            &first.iter().map(name).chain(rest.iter().map(|word| quoted(word, home))).collect::<Vec<_>>(),
+        )
+    }
+
+    /// The program and its verbs.
+    fn name(&self, program: Program) -> String {
+        if let [kubectl, _, _, verb, ..] = &*self.0
+            && kubectl == "kubectl"
+        {
+            return format!("kubectl {verb}");
+        }
+        let verbs = self.0.iter().skip(1).take_while(|word| !word.starts_with('-')).take(2);
+        verbs.fold(program.name().to_owned(), |name, word| format!("{name} {word}"))
+    }
+
+    /// Runs the command in this process.
+    fn run(&self, session: &mut Session) -> Result<(), Failure> {
+        if let [kubectl, _, kubeconfig, task @ ..] = &*self.0
+            && kubectl == "kubectl"
+        {
+            return kubectl::run(kubeconfig, task, session);
+        }
+        let program = session.program();
+        let words = self.0.iter().skip(1).map(String::as_str);
+        let argv: Vec<OsString> = std::iter::once(program.name()).chain(words).map(Into::into).collect();
+        let parsed = cli::parse(program, &argv)?;
+        let commands = parsed.suggested_commands(program, session.environment());
+        match parsed.invocation {
+            Invocation::Verb(verb) => session.within(parsed.globals, commands, |session| verb.run(session)),
+            _ => Err(Failure::new(Kind::Bug, format!("`{}` is no command to run", self.name(program)))),
+        }
+    }
+}
+
+/// Joins words, with a line end where a flag would not fit together with its value.
+fn in_lines(words: &[String]) -> String {
+    const WIDTH: usize = 100;
+    let (mut lines, mut line) = (String::new(), String::new());
+    for flag in words.chunk_by(|_, next| !next.starts_with('-')).map(|flag| flag.join(" ")) {
+        if !line.is_empty() && line.len() + flag.len() > WIDTH {
+            lines.extend([&line, "\\\n    "]);
+            line.clear();
+        }
+        line.extend([&flag, " "]);
+    }
+    lines + line.trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_the_program_is_told_unless_a_shell_finds_it_there() {
+        let told = |path: &str, program| {
+            let environment = Environment::new([("PATH", path)], "/");
+            folder_to_add(Path::new("/src/target/release/capstan"), program, &environment)
+        };
+        assert_eq!(told("/bin:/usr/bin", Program::Capstan), Some(Path::new("/src/target/release")));
+        assert_eq!(told("/bin:/src/target/release", Program::Capstan), None);
+        assert_eq!(told("/bin", Program::Clusterctl), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_a_shell_finds_through_a_link_needs_no_path() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let executable = root.join("target/capstan");
+        for folder in ["target", "bin"] {
+            std::fs::create_dir(root.join(folder)).unwrap();
+        }
+        std::fs::write(&executable, "").unwrap();
+        std::os::unix::fs::symlink(&executable, root.join("bin/capstan")).unwrap();
+        let environment = Environment::new([("PATH", root.join("bin"))], "/");
+        assert_eq!(folder_to_add(&executable, Program::Capstan, &environment), None);
+    }
+
+    #[test]
+    fn a_long_command_goes_on_with_a_flag_and_its_value() {
+        let words =
+            |value: usize| ["do", "it", "--first", &"x".repeat(value), "--second", "y z"].map(str::to_owned);
+        assert_eq!(in_lines(&words(3)), "do it --first xxx --second y z");
+        let (long, text) = ("x".repeat(90), in_lines(&words(90)));
+        assert_eq!(text, format!("do it \\\n    --first {long} \\\n    --second y z"));
+    }
+
+    #[test]
+    fn a_command_is_named_by_its_verbs() {
+        let name = |line: &str| CommandLine::new(line, &[]).name(Program::Clusterctl);
+        assert_eq!(name("capstan init --sandbox a"), "clusterctl init");
+        assert_eq!(name("capstan describe cluster demo"), "clusterctl describe cluster");
+        assert_eq!(name("kubectl --kubeconfig a apply -f b"), "kubectl apply");
+    }
+}

@@ -1,0 +1,219 @@
+//! The verbs for sandboxes that are there: list, stop, delete, kubeconfig.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use api::output::{SandboxEntry, SandboxList, SandboxState};
+use sandbox::control;
+
+use crate::{
+    Failure,
+    failure::Kind,
+    sandboxes::{Folder, Home},
+    session::Session,
+    settings::{OutputFlag, merge_kubeconfig, unmerge_kubeconfig},
+    ui::{Narrow, table},
+};
+
+/// List the sandboxes of this machine
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} sandbox list
+  {bin} sandbox list -o json")]
+pub(crate) struct List {
+    #[command(flatten)]
+    output: OutputFlag,
+}
+
+pub(crate) fn list(args: &List, session: &mut Session) -> Result<(), Failure> {
+    let format = args.output.format()?;
+    let home = Home::of(session.environment())?;
+    let mut list = SandboxList { sandboxes: Vec::new() };
+    let mut unreadable = Ok(());
+    for name in home.names()? {
+        // One with a damaged file hides no other.
+        match home.folder(&name).and_then(|folder| entry(&folder)) {
+            Ok(entry) => list.sandboxes.push(entry),
+            Err(failure) => unreadable = unreadable.and(Err(failure)),
+        }
+    }
+    session.print(format, &list, in_columns)?;
+    unreadable
+}
+
+fn entry(folder: &Folder) -> Result<SandboxEntry, Failure> {
+    let process = folder.process()?;
+    let state = match (&process, folder.is_running()?) {
+        (Some(_), _) => SandboxState::Running,
+        (None, true) => SandboxState::Starting,
+        (None, false) => SandboxState::Stopped,
+    };
+    let data_dir = folder.settings()?.and_then(|settings| settings.data_dir);
+    Ok(SandboxEntry {
+        name: folder.name().to_owned(),
+        state,
+        server: process.as_ref().map(|process| process.server.clone()),
+        pid: process.map(|process| process.pid),
+        data_dir: data_dir.map(|dir| dir.display().to_string()),
+        kubeconfig: folder.kubeconfig().display().to_string(),
+    })
+}
+
+fn in_columns(list: &SandboxList, width: Option<usize>) -> String {
+    let rows: Vec<_> = list
+        .sandboxes
+        .iter()
+        .map(|entry| {
+            let state = match entry.state {
+                SandboxState::Running => "running",
+                SandboxState::Starting => "starting",
+                SandboxState::Stopped => "stopped",
+            };
+            let pid = entry.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string());
+            (entry, state, pid)
+        })
+        .collect();
+    let cells: Vec<_> = rows
+        .iter()
+        .map(|(entry, state, pid)| {
+            let server = entry.server.as_deref().unwrap_or("-");
+            let data = entry.data_dir.as_deref().unwrap_or("in memory");
+            [entry.name.as_str(), *state, pid.as_str(), server, data]
+        })
+        .collect();
+    let ways =
+        [Narrow::Shorten("DATA", 16), Narrow::Drop("PID"), Narrow::Drop("DATA"), Narrow::Shorten("NAME", 16)];
+    table(width, &ways, ["NAME", "STATE", "PID", "SERVER", "DATA"], &cells)
+}
+
+const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Stop a sandbox; what it keeps in its data folder is there at the next start
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} sandbox stop lab")]
+pub(crate) struct Stop {
+    /// Name of the sandbox
+    #[arg(default_value = "capstan")]
+    name: String,
+}
+
+pub(crate) fn stop_one(args: &Stop, session: &mut Session) -> Result<(), Failure> {
+    let folder = Home::of(session.environment())?.existing(&args.name)?;
+    let stopped = stop(&folder, session)?;
+    let name = folder.name();
+    session.done(if stopped {
+        format!("stopped sandbox `{name}`")
+    } else {
+        format!("nothing to stop: sandbox `{name}` was not running")
+    });
+    Ok(())
+}
+
+/// Tells a sandbox to stop and waits until it has; `false` when it did not run.
+pub(super) fn stop(folder: &Folder, session: &Session) -> Result<bool, Failure> {
+    if !folder.is_running()? {
+        return Ok(false);
+    }
+    let Some(process) = folder.process()? else {
+        return Err(Failure::new(Kind::Conflict, format!("sandbox `{}` is just starting", folder.name()))
+            .hint("try again in a moment"));
+    };
+    let does_not_stop = || {
+        Failure::new(Kind::Environment, format!("sandbox `{}` does not stop", folder.name()))
+            .hint(format!("end its process with `kill -9 {}`; what it keeps is not lost", process.pid))
+    };
+    let identity = folder
+        .identity()?
+        .ok_or_else(|| does_not_stop().cause("the identity it was started with is gone"))?;
+    session.block_on(async {
+        let mut unheard = None;
+        let stopped = async {
+            // One that stops already answers nobody.
+            unheard = control::stop(&process.server, &identity).await.err();
+            while folder.is_running()? {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+            Ok(())
+        };
+        tokio::time::timeout(PATIENCE, stopped).await.unwrap_or_else(|_| {
+            Err(match unheard {
+                Some(error) => does_not_stop().because(&error),
+                None => does_not_stop()
+                    .cause(format!("it still runs {} seconds after it was told to", PATIENCE.as_secs())),
+            })
+        })
+    })?;
+    Ok(true)
+}
+
+/// Stop sandboxes and remove all they kept; data folders of your own choice stay
+///
+/// If one of the names is no sandbox, none is deleted.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  {bin} sandbox delete lab
+  {bin} sandbox delete source target")]
+pub(crate) struct Delete {
+    /// Names of the sandboxes
+    #[arg(id = "name", value_name = "NAME", default_value = "capstan")]
+    names: Vec<String>,
+}
+
+pub(crate) fn delete(args: &Delete, session: &mut Session) -> Result<(), Failure> {
+    let home = Home::of(session.environment())?;
+    let names: BTreeSet<&String> = args.names.iter().collect();
+    let folders = names.into_iter().map(|name| home.existing(name)).collect::<Result<Vec<_>, _>>()?;
+    folders.iter().try_for_each(|folder| delete_one(folder, session))?;
+    let names: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.name())).collect();
+    let sandboxes = if names.len() == 1 { "sandbox" } else { "sandboxes" };
+    session.done(format!("deleted {sandboxes} {}", names.join(", ")));
+    Ok(())
+}
+
+fn delete_one(folder: &Folder, session: &mut Session) -> Result<(), Failure> {
+    stop(folder, session)?;
+    // A damaged file, which tells where the data is, keeps nothing from going.
+    let elsewhere = folder.settings().ok().flatten().and_then(|settings| settings.data_dir);
+    let elsewhere = elsewhere.filter(|dir| !dir.starts_with(folder.path()));
+    let Some(lock) = folder.lock()? else {
+        let message = format!("sandbox `{}` was started again while it was to be deleted", folder.name());
+        return Err(Failure::new(Kind::Conflict, message));
+    };
+    // It reads a file that is about to go. A kubeconfig that cannot be changed keeps nothing else from going.
+    let unmerged = unmerge_kubeconfig(&folder.kubeconfig(), session.environment());
+    folder.remove(&lock)?;
+    if let Some(dir) = elsewhere {
+        session.messages().status(format!("its data is still in `{}`", dir.display()));
+    }
+    if let Some(path) = unmerged? {
+        session.messages().status(format!("removed context `{}` from `{}`", folder.name(), path.display()));
+    }
+    Ok(())
+}
+
+/// Print the path of a sandbox's kubeconfig
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  export KUBECONFIG=$({bin} sandbox kubeconfig lab)
+  {bin} sandbox kubeconfig lab --merge")]
+pub(crate) struct Kubeconfig {
+    /// Name of the sandbox
+    #[arg(default_value = "capstan")]
+    name: String,
+
+    /// Add it to your kubeconfig and make it the current context; the path of that file is printed
+    #[arg(long)]
+    merge: bool,
+}
+
+pub(crate) fn kubeconfig(args: &Kubeconfig, session: &mut Session) -> Result<(), Failure> {
+    let folder = Home::of(session.environment())?.existing(&args.name)?;
+    let own = folder.kubeconfig();
+    if !own.is_file() {
+        return Err(Failure::user(format!("sandbox `{}` has never been ready", folder.name()))
+            .hint(format!("start it with `capstan sandbox start {}`", folder.name())));
+    }
+    let path = if args.merge { merge_kubeconfig(&own, session.environment())? } else { own };
+    session.printer().data(format!("{}\n", path.display()))
+}

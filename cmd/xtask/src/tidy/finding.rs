@@ -1,0 +1,31 @@
+use std::fmt;
+
+/// A result of a rule at a place.
+#[derive(Debug)]
+pub(super) struct Finding {
+    pub(super) path: String,
+    pub(super) line: Option<usize>,
+    pub(super) text: String,
+    /// True if `cargo test` fails on it.
+    pub(super) grave: bool,
+}
+
+impl Finding {
+    pub(super) fn fault(path: &str, line: impl Into<Option<usize>>, text: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line: line.into(), text: text.into(), grave: true }
+    }
+
+    pub(super) fn remark(path: &str, line: impl Into<Option<usize>>, text: impl Into<String>) -> Self {
+        Self { grave: false, ..Self::fault(path, line, text) }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = if self.grave { "" } else { "(remark) " };
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {mark}{}", self.path, self.text),
+            None => write!(f, "{}: {mark}{}", self.path, self.text),
+        }
+    }
+}

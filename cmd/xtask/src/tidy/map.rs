@@ -1,0 +1,327 @@
+//! Holds `docs/architecture.md` against the manifests and files it describes.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use super::finding::Finding;
+use crate::workspace::Workspace;
+
+const PAGE: &str = "docs/architecture.md";
+const MAP: &str = "The map";
+const ARROWS: &str = "Who may depend on whom";
+const PLACES: &str = "Where things are";
+const INIT: &str = "From a flag to a request";
+
+/// The most files that `init` passes on its way from a flag to a request.
+const MOST_FILES_OF_INIT: usize = 20;
+
+/// Crates that turn values into values.
+pub(super) const PURE: [&str; 3] = ["pkg/api", "pkg/kustomize", "pkg/manifest"];
+
+/// Crates for terminals and for programs; a library returns values.
+const PROGRAM: &[&str] = &["clap", "clap_complete", "anstream", "anstyle", "anyhow", "indicatif"];
+const NETWORK: &[&str] = &["futures", "kube", "reqwest", "rustls", "tokio"];
+
+/// Crates from elsewhere that a library or a program must do without. Every library has a line.
+const WITHOUT: &[(&str, &[&str])] = &[
+    ("pkg/api", NETWORK),
+    ("pkg/manifest", NETWORK),
+    ("pkg/kustomize", NETWORK),
+    ("pkg/transport", &["kube", "k8s-openapi"]),
+    ("pkg/repository", &["kube", "reqwest"]),
+    ("pkg/bundle", &["kube", "reqwest"]),
+    ("pkg/provider", &["kube", "reqwest", "rustls", "tokio"]),
+    ("pkg/apply", &["reqwest"]),
+    ("pkg/inventory", &["kube", "reqwest"]),
+    ("pkg/management", &["kube", "reqwest"]),
+    ("pkg/mover", &["kube", "reqwest"]),
+    ("pkg/workload", &["kube", "reqwest"]),
+    ("pkg/sandbox", &["reqwest"]),
+    ("test/conformance", &["kube", "reqwest"]),
+    ("cmd/capstan", &["reqwest"]),
+];
+
+/// Arrows between crates, as the page draws them: `provider ─► repository, manifest`. A crate may use each crate that
+/// its arrows reach, and each arrow is a dependency. What tests alone use may be anything but a program.
+pub(super) fn crates_depend_along_the_arrows(workspace: &Workspace) -> Vec<Finding> {
+    let ours: BTreeSet<&str> = workspace.crates().map(|(folder, _)| short(folder)).collect();
+    let arrows = arrows(workspace);
+    let mut findings = Vec::new();
+    for (folder, manifest) in workspace.crates() {
+        let path = format!("{folder}/Cargo.toml");
+        let mut fault = |text: String| findings.push(Finding::fault(&path, None, text));
+        let without = WITHOUT.iter().find(|(name, _)| *name == folder).map(|(_, without)| *without);
+        if folder.starts_with("pkg/") && without.is_none() {
+            fault("this crate has no line in the table of crates it must do without, in tidy".to_owned());
+        }
+        let reached = reached(&arrows, short(folder));
+        let used = dependencies(manifest);
+        for name in &used {
+            let name = name.as_str();
+            let is_for_programs = folder.starts_with("pkg/") && PROGRAM.contains(&name);
+            if ours.contains(name) && !reached.contains(name) {
+                fault(format!("`{folder}` may not depend on `{name}`: no arrow of {PAGE} leads there"));
+            } else if is_for_programs || without.unwrap_or_default().contains(&name) {
+                fault(format!("`{folder}` must do without `{name}`"));
+            }
+        }
+        for name in arrows.get(short(folder)).into_iter().flatten().filter(|name| !used.contains(**name)) {
+            fault(format!("{PAGE} draws an arrow to `{name}`, on which this crate does not depend"));
+        }
+    }
+    findings
+}
+
+/// Each crate is on the map, has its permissions and is drawn with its arrows, and nothing else is.
+pub(super) fn every_crate_is_on_the_map(workspace: &Workspace) -> Vec<Finding> {
+    let Some(page) = workspace.text(PAGE) else { return Vec::new() };
+    let crates: BTreeSet<&str> = workspace.crates().map(|(folder, _)| folder).collect();
+    let on_map: BTreeSet<String> = folders_on_map(page).into_iter().map(|(_, folder)| folder).collect();
+    let drawn: BTreeSet<&str> =
+        arrows(workspace).into_iter().flat_map(|(from, to)| to.into_iter().chain([from])).collect();
+    let with_permissions: BTreeSet<&str> =
+        table(page, ARROWS).into_iter().flat_map(|(_, cells)| cells[0].split(", ")).map(short).collect();
+    let mut findings = Vec::new();
+    let mut fault = |text: String| findings.push(Finding::fault(PAGE, None, text));
+    for folder in &crates {
+        if !on_map.contains(*folder) {
+            fault(format!("`{folder}` is not on the map"));
+        }
+        if !drawn.contains(short(folder)) {
+            fault(format!("no arrow leads to or from `{folder}`"));
+        }
+        let has_permissions = folder.starts_with("pkg/") || *folder == "cmd/capstan";
+        if has_permissions && !with_permissions.contains(short(folder)) {
+            fault(format!("`{folder}` has no row that says what it may touch"));
+        }
+    }
+    let shorts: BTreeSet<&str> = crates.iter().map(|folder| short(folder)).collect();
+    for name in drawn.union(&with_permissions).filter(|name| !shorts.contains(*name)) {
+        fault(format!("there is no crate `{name}`"));
+    }
+    findings
+}
+
+/// Each path of the page leads to a file or a folder.
+pub(super) fn every_place_exists(workspace: &Workspace) -> Vec<Finding> {
+    let Some(page) = workspace.text(PAGE) else { return Vec::new() };
+    let mut places = folders_on_map(page);
+    for heading in [PLACES, INIT] {
+        let rows = table(page, heading);
+        places.extend(rows.iter().flat_map(|(line, cells)| {
+            let paths = cells.last().map(|cell| paths_of(workspace, cell)).unwrap_or_default();
+            paths.into_iter().map(|path| (*line, path))
+        }));
+    }
+    let gone = places.into_iter().filter(|(_, path)| !workspace.exists(path));
+    gone.map(|(line, path)| Finding::fault(PAGE, line, format!("there is no `{path}`"))).collect()
+}
+
+/// The way of `init` from a flag to a request is short.
+pub(super) fn init_passes_few_files(workspace: &Workspace) -> Vec<Finding> {
+    let page = workspace.text(PAGE).unwrap_or_default();
+    let files: BTreeSet<String> = table(page, INIT)
+        .iter()
+        .flat_map(|(_, cells)| cells.last().map(|cell| paths_of(workspace, cell)).unwrap_or_default())
+        .collect();
+    let text = format!(
+        "`init` passes {} files from a flag to a request; {MOST_FILES_OF_INIT} is the goal",
+        files.len()
+    );
+    if files.len() > MOST_FILES_OF_INIT { vec![Finding::remark(PAGE, None, text)] } else { Vec::new() }
+}
+
+/// The crates that each crate points to.
+fn arrows(workspace: &Workspace) -> BTreeMap<&str, BTreeSet<&str>> {
+    let page = workspace.text(PAGE).unwrap_or_default();
+    section(page, ARROWS)
+        .into_iter()
+        .filter_map(|(_, line)| {
+            let (from, to) = line.split_once('►')?;
+            let from = short(from.trim_end_matches('─').trim());
+            Some((from, to.split(',').map(|name| short(name.trim())).collect()))
+        })
+        .collect()
+}
+
+fn reached<'a>(arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &'a str) -> BTreeSet<&'a str> {
+    let (mut reached, mut open) = (BTreeSet::new(), vec![from]);
+    while let Some(name) = open.pop() {
+        open.extend(arrows.get(name).into_iter().flatten().filter(|to| reached.insert(**to)));
+    }
+    reached
+}
+
+/// `api` for `pkg/api`.
+fn short(folder: &str) -> &str {
+    folder.rsplit('/').next().unwrap_or(folder)
+}
+
+/// Line and folder of each entry of the map; an indented one is a folder of the last one, or of its sources.
+fn folders_on_map(page: &str) -> Vec<(usize, String)> {
+    let mut folders: Vec<(usize, String)> = Vec::new();
+    let mut parent = String::new();
+    for (line, text) in section(page, MAP) {
+        let name = text.split_whitespace().next().and_then(|word| word.strip_suffix('/'));
+        let Some(name) = name.filter(|_| !text.starts_with("    ")) else { continue };
+        if !text.starts_with(' ') {
+            name.clone_into(&mut parent);
+            folders.push((line, parent.clone()));
+        } else if parent.starts_with("cmd/") || parent.starts_with("pkg/") {
+            folders.push((line, format!("{parent}/src/{name}")));
+        } else {
+            folders.push((line, format!("{parent}/{name}")));
+        }
+    }
+    folders
+}
+
+/// Paths of a cell. One that is not from the root is beside or below another one of the cell.
+fn paths_of(workspace: &Workspace, cell: &str) -> Vec<String> {
+    let named = cell.split('`').skip(1).step_by(2).filter(|name| {
+        name.contains('/') || Path::new(name).extension().is_some_and(|ending| ending == "rs")
+    });
+    let mut bases: Vec<&str> = Vec::new();
+    let is_whole = |name: &str| ["cmd/", "pkg/", "test/", "e2e/"].iter().any(|root| name.starts_with(root));
+    for path in named.clone().filter(|name| is_whole(name)) {
+        let path = path.trim_end_matches('/');
+        bases.extend(
+            [Some(path), path.strip_suffix(".rs"), path.rsplit_once('/').map(|(folder, _)| folder)]
+                .into_iter()
+                .flatten(),
+        );
+    }
+    let whole = |name: &str| {
+        let name = name.trim_end_matches('/');
+        let candidates = bases.iter().map(|base| format!("{base}/{name}"));
+        let found = candidates.into_iter().find(|path| !is_whole(name) && workspace.exists(path));
+        found.unwrap_or_else(|| name.to_owned())
+    };
+    named.map(whole).collect()
+}
+
+/// Line, from 1, and text of each line below a heading.
+fn section<'a>(page: &'a str, heading: &str) -> Vec<(usize, &'a str)> {
+    let lines = page.lines().enumerate().map(|(at, line)| (at + 1, line));
+    let below = lines.skip_while(|(_, line)| line.strip_prefix("## ") != Some(heading)).skip(1);
+    below.take_while(|(_, line)| !line.starts_with("## ")).collect()
+}
+
+/// Line and cells of each row of the tables below a heading, without their heads.
+fn table<'a>(page: &'a str, heading: &str) -> Vec<(usize, Vec<&'a str>)> {
+    let rows = section(page, heading).into_iter().filter(|(_, line)| line.starts_with('|'));
+    let cells = rows.map(|(at, line)| (at, line.trim_matches('|').split('|').map(str::trim).collect()));
+    cells.skip(2).collect()
+}
+
+/// Names under `[dependencies]` and its forms for single platforms.
+fn dependencies(manifest: &str) -> BTreeSet<String> {
+    let Ok(table) = manifest.parse::<toml::Table>() else { return BTreeSet::new() };
+    let of_platforms =
+        table.get("target").and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::values);
+    std::iter::once(table.get("dependencies"))
+        .chain(of_platforms.map(|platform| platform.get("dependencies")))
+        .filter_map(|dependencies| dependencies?.as_table())
+        .flat_map(|dependencies| dependencies.keys().cloned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A_PAGE: &str = "## The map\n```text\npkg/api/   words\n           of it\npkg/manifest/ text\n  yaml/  read\n```\n\
+        ## Who may depend on whom\n```text\nmanifest ──► api\n```\n\n\
+        | Crate | May | May not |\n|---|---|---|\n| api, manifest | a | b |\n\n\
+        ## Where things are\n| Question | Place |\n|---|---|\n| x? | `pkg/api/src/a.rs`, `b.rs`; `Word` |\n";
+
+    fn workspace(page: &str, manifest: &str) -> Workspace {
+        Workspace::of([
+            (PAGE, page),
+            ("pkg/api/Cargo.toml", ""),
+            ("pkg/api/src/a.rs", ""),
+            ("pkg/api/src/a/b.rs", ""),
+            ("pkg/manifest/Cargo.toml", manifest),
+            ("pkg/manifest/src/yaml/read.rs", ""),
+        ])
+    }
+
+    fn texts(findings: &[Finding]) -> Vec<&str> {
+        findings.iter().map(|finding| finding.text.as_str()).collect()
+    }
+
+    fn judged(page: &str, manifest: &str) -> Vec<String> {
+        let workspace = workspace(page, manifest);
+        let rules = [crates_depend_along_the_arrows, every_crate_is_on_the_map, every_place_exists];
+        rules.iter().flat_map(|rule| rule(&workspace)).map(|finding| finding.text).collect()
+    }
+
+    const ALONG: &str = "[dependencies]\napi.workspace = true\n";
+
+    #[test]
+    fn a_true_page_has_no_faults() {
+        assert_eq!(judged(A_PAGE, ALONG), Vec::<String>::new());
+    }
+
+    #[test]
+    fn dependencies_and_arrows_are_the_same() {
+        let against = A_PAGE.replace("manifest ──► api", "api ──► manifest");
+        assert_eq!(
+            judged(&against, ALONG),
+            [
+                "docs/architecture.md draws an arrow to `manifest`, on which this crate does not depend",
+                "`pkg/manifest` may not depend on `api`: no arrow of docs/architecture.md leads there",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_client_in_a_pure_crate_is_a_fault() {
+        let manifest = format!("{ALONG}tokio = \"1\"\nserde = \"1\"\n[dev-dependencies]\nkube = \"1\"\n");
+        assert_eq!(judged(A_PAGE, &manifest), ["`pkg/manifest` must do without `tokio`"]);
+        let of_platform = format!("{ALONG}[target.'cfg(unix)'.dependencies]\nclap = \"1\"\n");
+        assert_eq!(judged(A_PAGE, &of_platform), ["`pkg/manifest` must do without `clap`"]);
+    }
+
+    #[test]
+    fn a_crate_that_is_not_on_the_page_is_a_fault() {
+        let workspace = Workspace::of([(PAGE, "## The map\n"), ("pkg/extra/Cargo.toml", "")]);
+        assert_eq!(
+            texts(&every_crate_is_on_the_map(&workspace)),
+            [
+                "`pkg/extra` is not on the map",
+                "no arrow leads to or from `pkg/extra`",
+                "`pkg/extra` has no row that says what it may touch",
+            ]
+        );
+        assert_eq!(crates_depend_along_the_arrows(&workspace).len(), 1);
+    }
+
+    #[test]
+    fn a_crate_or_a_file_that_is_gone_is_a_fault() {
+        let page =
+            A_PAGE.replace("► api", "► api, gone").replace("`b.rs`", "`c.rs`").replace("yaml/", "json/");
+        assert_eq!(
+            judged(&page, ALONG),
+            [
+                "docs/architecture.md draws an arrow to `gone`, on which this crate does not depend",
+                "there is no crate `gone`",
+                "there is no `pkg/manifest/src/json`",
+                "there is no `c.rs`",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_files_of_init_are_counted_once() {
+        let row = |file: usize| format!("| step | `pkg/api/src/f{file}.rs` |\n");
+        let page = |files: usize| {
+            let rows: String = (0..files).map(row).collect();
+            format!("## {INIT}\n| Step | File |\n|---|---|\n{rows}{}", row(0))
+        };
+        assert!(init_passes_few_files(&workspace(&page(MOST_FILES_OF_INIT), "")).is_empty());
+        assert_eq!(init_passes_few_files(&workspace(&page(MOST_FILES_OF_INIT + 1), "")).len(), 1);
+    }
+}

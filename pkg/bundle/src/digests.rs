@@ -1,0 +1,106 @@
+//! What registries say of images, without copying them.
+
+use futures::{StreamExt as _, stream};
+use transport::{
+    Context, Digest,
+    registry::{Reference, Registry},
+};
+
+use crate::ImageAddress;
+
+/// So many images are asked for side by side.
+const MAX_IMAGES_AT_ONCE: usize = 8;
+
+/// Why the digest of an image is not known.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant names its fields")]
+pub enum ImageError {
+    #[error("it is not the name of an image")]
+    Name,
+    #[error("{registry} has no such image")]
+    Missing { registry: String },
+    /// The registry could not be asked.
+    #[error(transparent)]
+    Repository(#[from] transport::Error),
+}
+
+/// Asks registries for the digests their references lead to; of an image of several platforms that of its index.
+/// Nothing is downloaded but where a registry does not tell the digest. One written in a reference is taken as it is.
+/// Shape: an answer for each reference, in their order.
+pub async fn image_digests(context: &Context, references: &[&str]) -> Vec<Result<Digest, ImageError>> {
+    let each = references.iter().map(|reference| image_digest(context, reference));
+    stream::iter(each).buffered(MAX_IMAGES_AT_ONCE).collect().await
+}
+
+async fn image_digest(context: &Context, reference: &str) -> Result<Digest, ImageError> {
+    let address = ImageAddress::parse(reference).map_err(|_| ImageError::Name)?;
+    let reference = address.reference();
+    if let Reference::Digest(digest) = reference {
+        return Ok(digest);
+    }
+    let registry = Registry::new(address.registry(), context);
+    let found = registry.digest(address.repository(), &reference).await?;
+    found.ok_or_else(|| ImageError::Missing { registry: address.registry().to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use api::with_causes;
+    use support::host::{FakeHost, Received, Reply};
+
+    use super::*;
+    use crate::tests::{context, settings};
+    use transport::{Network, Settings, registry::INDEX};
+
+    const HOST: &str = "ghe.example.org";
+    const TEXT: &str = r#"{"schemaVersion": 2, "manifests": []}"#;
+
+    fn image(host: &FakeHost, name: &str, reply: Reply) -> String {
+        host.on(format!("{HOST}/v2/lab/{name}/manifests/v1"), reply.header("content-type", INDEX));
+        format!("{HOST}/lab/{name}:v1")
+    }
+
+    #[tokio::test]
+    async fn a_digest_is_asked_for_without_the_manifest_and_else_made_of_it() {
+        let host = FakeHost::internet();
+        let digest = Digest::of(TEXT.as_bytes());
+        let told_of = Reply::status(200).header("docker-content-digest", &digest.to_string()).body(TEXT);
+        let (first, second) =
+            (image(&host, "first", told_of), image(&host, "second", Reply::status(200).body(TEXT)));
+        let written = format!("{HOST}/lab/none@{digest}");
+        let found = image_digests(&context(&host), &[&first, &second, &written]).await;
+        let found: Vec<Digest> = found.into_iter().map(Result::unwrap).collect();
+        assert_eq!(found, [digest; 3]);
+        let gets: Vec<String> =
+            host.received().iter().filter(|it| it.method == "GET").map(Received::address).collect();
+        assert_eq!(gets, [format!("{HOST}/v2/lab/second/manifests/v1")]);
+    }
+
+    #[tokio::test]
+    async fn one_that_is_not_known_leaves_the_others_alone() {
+        let host = FakeHost::internet();
+        let good = image(&host, "good", Reply::status(200).body(TEXT));
+        let missing = format!("{HOST}/lab/missing:v1");
+        let refused = image(&host, "refused", Reply::status(403));
+        let found = image_digests(&context(&host), &[&missing, &refused, "No Image", &good]).await;
+        let errors: Vec<String> =
+            found.iter().filter_map(|it| it.as_ref().err()).map(|error| with_causes(error)).collect();
+        assert_eq!(errors[0], format!("{HOST} has no such image"));
+        assert!(errors[1].contains("403"), "{errors:?}");
+        assert_eq!(errors[2], "it is not the name of an image");
+        assert!(found[3].is_ok());
+    }
+
+    #[tokio::test]
+    async fn offline_no_registry_is_asked() {
+        let host = FakeHost::internet();
+        let good = image(&host, "good", Reply::status(200).body(TEXT));
+        let offline = Context::new(Settings { network: Network::Forbidden, ..settings(&host) });
+        let found = image_digests(&offline, &[&good]).await;
+        assert!(
+            matches!(found[..], [Err(ImageError::Repository(transport::Error::Offline { .. }))]),
+            "{found:?}"
+        );
+        assert!(host.received().is_empty());
+    }
+}

@@ -1,0 +1,98 @@
+#![expect(missing_docs, reason = "the message of a variant names its fields")]
+
+use std::{io, path::PathBuf};
+
+use repository::Error;
+use transport::Digest;
+
+/// Why a bundle cannot be made, read or loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    #[error("cannot read `{}`", path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("cannot write `{}`", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("`{}` cannot be used as a bundle", path.display())]
+    Flawed {
+        path: PathBuf,
+        #[source]
+        flaw: BundleFlaw,
+    },
+    /// A registry could not be reached, or has something else.
+    #[error(transparent)]
+    Transport(#[from] transport::Error),
+    /// A release is not what it should be.
+    #[error(transparent)]
+    Repository(#[from] Error),
+    #[error("cannot send `{address}`")]
+    Unsent {
+        address: String,
+        #[source]
+        source: Box<BundleError>,
+    },
+    #[error("there are no files to pack")]
+    NothingToPack,
+    #[error("`the package` holds two files named `{file}`")]
+    DuplicateFile { file: String },
+    #[error("cannot publish to `{target}`: {reason}")]
+    PackageTarget { target: String, reason: &'static str },
+    #[error("`{address}` is already there with the digest {there}; what would be published has {new}")]
+    TagTaken { address: String, there: Digest, new: Digest },
+    #[error("there is something else in {}", several(paths))]
+    Exists { paths: Vec<PathBuf> },
+    #[error("there is no image `{reference}`{}", platform.as_ref().map(|it| format!(" for {it}")).unwrap_or_default())]
+    NoImage { reference: String, platform: Option<String> },
+    #[error("`{reference}` does not name an image")]
+    ImageName { reference: String },
+    #[error("`{target}` names no registry; one is written `oci://HOST[/PREFIX]`")]
+    Target { target: String },
+}
+
+fn several(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ")
+}
+
+/// What is wrong with a file that should be a bundle.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleFlaw {
+    #[error("it is no tar archive, or a damaged one")]
+    Tar(#[source] io::Error),
+    #[error("it ends in the middle of `{name}`")]
+    Truncated { name: String },
+    #[error("its entry `{name}` {reason}")]
+    Entry { name: String, reason: &'static str },
+    #[error("it has more than {limit} entries")]
+    TooMany { limit: usize },
+    #[error("it has no `{name}`")]
+    Missing { name: String },
+    #[error("{digest} has {found_bytes} bytes, and should have {expected_bytes}")]
+    Size { digest: Digest, expected_bytes: u64, found_bytes: u64 },
+    #[error("what should be {expected} is {found}")]
+    Digest { expected: Digest, found: Digest },
+    #[error("its {what} cannot be read")]
+    Text {
+        what: String,
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error("it is a layout of version `{version}`, and this program knows 1.0.0")]
+    Layout { version: String },
+    #[error("it holds images or artifacts, but `bundle create` did not make it")]
+    NoBundle,
+    #[error("it has form {form}, and this program knows form 1")]
+    Form { form: String },
+    #[error("its manifest {digest} {reason}")]
+    Manifest { digest: Digest, reason: &'static str },
+    #[error("{what} `{name}` {reason}")]
+    Name { what: &'static str, name: String, reason: &'static str },
+    #[error("`{file}` of `{label}` is not the file that its lock names")]
+    NotAsLocked { label: String, file: String },
+}

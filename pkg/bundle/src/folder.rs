@@ -1,0 +1,154 @@
+//! A bundle as a local repository: `{label}/{version}/{file}`, and `images`, an OCI layout.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use api::output::{LoadedContent, LoadedContentState};
+use transport::{Digest, disk, registry::Descriptor};
+
+use crate::{
+    Bundle, BundleEntry, BundleError, BundleItem, BundledFile, index,
+    layout::{BLOBS, Existing, IMAGES, INDEX_FILE, LAYOUT, LAYOUT_FILE},
+    whole::{TEMPORARY, put_whole},
+};
+
+/// Brings the releases and images of a bundle into a folder. All of the bundle is verified, and all that is in the way is
+/// found, before anything is written. A release is seen whole or not at all.
+/// # Errors
+/// As [`Bundle::verify`]; [`BundleError::Exists`]; [`BundleError::Write`].
+pub fn load_into_folder(
+    bundle: &Bundle,
+    folder: &Path,
+    existing: Existing,
+) -> Result<Vec<LoadedContent>, BundleError> {
+    bundle.verify()?;
+    let mut loaded = Vec::new();
+    for entry in bundle.entries() {
+        let BundleItem::Release { label, version } = &entry.item else { continue };
+        let path = folder.join(label).join(version);
+        let state = state_of(&path, &entry.files)?;
+        loaded.push((entry, path, state));
+    }
+    let in_the_way = loaded.iter().filter(|(_, _, state)| *state == LoadedContentState::Replaced);
+    let paths: Vec<PathBuf> = in_the_way.map(|(_, path, _)| path.clone()).collect();
+    if existing == Existing::Refuse && !paths.is_empty() {
+        return Err(BundleError::Exists { paths });
+    }
+    for (entry, path, _) in loaded.iter().filter(|(_, _, state)| *state != LoadedContentState::Unchanged) {
+        write_release(bundle, entry, path)?;
+    }
+    let content = |(entry, path, state): (&BundleEntry, PathBuf, _)| entry.item.loaded(path.display(), state);
+    let mut loaded: Vec<LoadedContent> = loaded.into_iter().map(content).collect();
+    loaded.extend(load_images(bundle, &folder.join(IMAGES))?);
+    Ok(loaded)
+}
+
+/// Holds a folder against the files it should have, and no others.
+fn state_of(path: &Path, files: &[BundledFile]) -> Result<LoadedContentState, BundleError> {
+    let failed = |source| BundleError::Read { path: path.to_owned(), source };
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(LoadedContentState::New),
+        Err(error) => return Err(failed(error)),
+        Ok(_) => {}
+    }
+    let is_same = |file: &BundledFile| {
+        let path = path.join(&file.name);
+        fs::metadata(&path).is_ok_and(|it| it.is_file() && it.len() == file.size_bytes)
+            && fs::read(&path).is_ok_and(|bytes| Digest::of(&bytes) == file.digest)
+    };
+    let same = files.iter().all(is_same) && count_files(path).map_err(failed)? == files.len();
+    Ok(if same { LoadedContentState::Unchanged } else { LoadedContentState::Replaced })
+}
+
+fn count_files(folder: &Path) -> io::Result<usize> {
+    if !folder.is_dir() {
+        return Ok(1);
+    }
+    fs::read_dir(folder)?.map(|entry| count_files(&entry?.path())).sum()
+}
+
+fn write_release(bundle: &Bundle, entry: &BundleEntry, path: &Path) -> Result<(), BundleError> {
+    let parent = path.parent().unwrap_or(path);
+    make_folder(parent)?;
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| BundleError::Write { path, source }
+    };
+    // A folder of its own around it: a folder for temporary files is private, and one of releases is as all others are.
+    let temporary = tempfile::Builder::new().prefix(TEMPORARY).tempdir_in(parent).map_err(failed(parent))?;
+    let new = temporary.path().join("new");
+    for file in &entry.files {
+        let to = new.join(&file.name);
+        make_folder(to.parent().unwrap_or(&to))?;
+        let mut written = File::create(&to).map_err(failed(&to))?;
+        bundle.copy(&file.digest, &to, &mut written)?;
+        written.sync_all().map_err(failed(&to))?;
+    }
+    if fs::symlink_metadata(path).is_ok() {
+        // Moved aside, it goes away with the temporary folder, once the new one stands.
+        fs::rename(path, temporary.path().join("old")).map_err(failed(path))?;
+    }
+    disk::rename(&new, path).map_err(failed(path))
+}
+
+/// Adds images to a layout, which other bundles may have begun.
+fn load_images(bundle: &Bundle, folder: &Path) -> Result<Vec<LoadedContent>, BundleError> {
+    let images = || bundle.entries().iter().filter(|it| matches!(it.item, BundleItem::Image { .. }));
+    if images().next().is_none() {
+        return Ok(Vec::new());
+    }
+    let mut known = known_images(folder)?;
+    make_folder(&folder.join(BLOBS))?;
+    let mut loaded = Vec::new();
+    for entry in images() {
+        for blob in entry.blobs.iter().chain(&entry.manifests) {
+            write_blob(bundle, blob, &folder.join(BLOBS).join(blob.digest.hex()))?;
+        }
+        let name = entry.item.name();
+        let before = known.iter().position(|(item, _)| item.name() == name).map(|at| known.remove(at));
+        let state = match &before {
+            None => LoadedContentState::New,
+            Some((_, before)) if before.digest == entry.digest => LoadedContentState::Unchanged,
+            Some(_) => LoadedContentState::Replaced,
+        };
+        known.extend(entry.manifests.last().map(|it| (entry.item.clone(), it.clone())));
+        loaded.push(entry.item.loaded(folder.display(), state));
+    }
+    write_whole(&folder.join(LAYOUT_FILE), LAYOUT)?;
+    write_whole(&folder.join(INDEX_FILE), &index::render(known))?;
+    Ok(loaded)
+}
+
+fn known_images(folder: &Path) -> Result<Vec<(BundleItem, Descriptor)>, BundleError> {
+    let path = folder.join(INDEX_FILE);
+    match fs::read(&path) {
+        Ok(bytes) => index::parse(&bytes).map_err(|flaw| BundleError::Flawed { path, flaw }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(source) => Err(BundleError::Read { path, source }),
+    }
+}
+
+fn write_blob(bundle: &Bundle, blob: &Descriptor, path: &Path) -> Result<(), BundleError> {
+    if fs::metadata(path).is_ok_and(|metadata| metadata.len() == blob.size) {
+        return Ok(());
+    }
+    put_whole(path, |file| bundle.copy(&blob.digest, path, file)).map(drop)
+}
+
+fn write_whole(path: &Path, content: &[u8]) -> Result<(), BundleError> {
+    if fs::read(path).is_ok_and(|there| there == content) {
+        return Ok(());
+    }
+    put_whole(path, |file| {
+        let write = io::Write::write_all(file, content);
+        write.map_err(|source| BundleError::Write { path: path.to_owned(), source })
+    })
+    .map(drop)
+}
+
+fn make_folder(path: &Path) -> Result<(), BundleError> {
+    fs::create_dir_all(path).map_err(|source| BundleError::Write { path: path.to_owned(), source })
+}

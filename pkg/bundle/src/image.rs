@@ -1,0 +1,147 @@
+//! Images, from their registry to the disk.
+
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use repository::{Error, OciError};
+use transport::{
+    Context, Digest,
+    registry::{Descriptor, Document, Fetched, Manifest, Platform, Reference, Registry},
+};
+
+use crate::{BundleError, ImageAddress, spool::Spool};
+
+/// So many layers of an image are read side by side.
+const MAX_LAYERS_AT_ONCE: usize = 4;
+
+/// For which machines an image is copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Platforms {
+    /// For all it was made for: the copy has the digest of the original.
+    All,
+    /// For one, written `linux/amd64` or `linux/arm/v7`.
+    One(String),
+}
+
+impl Platforms {
+    /// The only one, where there is one.
+    pub(super) fn chosen(&self) -> Option<&str> {
+        match self {
+            Self::All => None,
+            Self::One(platform) => Some(platform),
+        }
+    }
+}
+
+/// From a repository to the spool.
+pub(super) struct Copy<'a> {
+    spool: &'a Spool,
+    registry: Registry,
+    repository: &'a str,
+}
+
+/// An image in the spool.
+pub(super) struct Copied {
+    /// What is to be kept of it.
+    pub(super) kept: Descriptor,
+    /// What its reference leads to.
+    pub(super) digest: Digest,
+    /// Of what is kept.
+    pub(super) signature: Option<Descriptor>,
+}
+
+/// Brings an image into the spool, and the signatures of what is kept of it.
+pub(super) async fn copy(
+    spool: &Spool,
+    context: &Context,
+    reference: &str,
+    address: &ImageAddress,
+    platforms: &Platforms,
+) -> Result<Copied, BundleError> {
+    let copy = Copy::new(spool, Registry::new(&address.registry, context), &address.repository);
+    let missing = || BundleError::NoImage {
+        reference: reference.to_owned(),
+        platform: platforms.chosen().map(str::to_owned),
+    };
+    let Some(found) = copy.registry.manifest(copy.repository, &address.reference()).await? else {
+        return Err(missing());
+    };
+    let digest = found.digest;
+    let kept = match (&found.document, platforms.chosen()) {
+        (Document::Index(index), Some(platform)) => {
+            let is_chosen = |it: &&Descriptor| it.platform.as_ref().is_some_and(|of| name_of(of) == platform);
+            let chosen = index.manifests.iter().find(is_chosen).ok_or_else(missing)?;
+            copy.named(chosen).await?;
+            Descriptor::new(&chosen.media_type, chosen.digest, chosen.size)
+        }
+        (Document::Index(index), None) => {
+            for manifest in &index.manifests {
+                copy.named(manifest).await?;
+            }
+            copy.keep(&found)?
+        }
+        (Document::Manifest(manifest), _) => {
+            copy.content(manifest).await?;
+            copy.keep(&found)?
+        }
+    };
+    let signature = copy.signature(&kept.digest).await?;
+    Ok(Copied { kept, digest, signature })
+}
+
+impl<'a> Copy<'a> {
+    pub(super) fn new(spool: &'a Spool, registry: Registry, repository: &'a str) -> Self {
+        Self { spool, registry, repository }
+    }
+
+    /// What cosign keeps beside a manifest under a tag made of its digest; none where nobody has signed it.
+    pub(super) async fn signature(&self, digest: &Digest) -> Result<Option<Descriptor>, BundleError> {
+        let found = match self.registry.manifest(self.repository, &Reference::of_signature(digest)).await {
+            Ok(Some(found)) => found,
+            // All else may be on this machine; that there is no signature is not kept.
+            Ok(None) | Err(transport::Error::Offline { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let Document::Manifest(manifest) = &found.document else { return Ok(None) };
+        self.content(manifest).await?;
+        self.keep(&found).map(Some)
+    }
+
+    /// A manifest that an index names.
+    async fn named(&self, descriptor: &Descriptor) -> Result<(), BundleError> {
+        let reference = Reference::Digest(descriptor.digest);
+        let address = self.registry.address(self.repository, Some(&reference));
+        let Some(found) = self.registry.manifest(self.repository, &reference).await? else {
+            return Err(BundleError::NoImage { reference: address, platform: None });
+        };
+        let Document::Manifest(manifest) = &found.document else {
+            return Err(Error::from(OciError::NestedIndex { address }).into());
+        };
+        self.content(manifest).await?;
+        self.keep(&found)?;
+        Ok(())
+    }
+
+    /// What a manifest names.
+    pub(super) async fn content(&self, manifest: &Manifest) -> Result<(), BundleError> {
+        let blobs = manifest.layers.iter().chain([&manifest.config]);
+        let copies = blobs.filter(|blob| !self.spool.has(&blob.digest)).map(|blob| async move {
+            let mut writer = self.spool.writer(blob.digest);
+            self.registry.blob(self.repository, blob, &mut writer).await?;
+            writer.commit()
+        });
+        stream::iter(copies).buffered(MAX_LAYERS_AT_ONCE).try_collect::<()>().await?;
+        Ok(())
+    }
+
+    pub(super) fn keep(&self, found: &Fetched) -> Result<Descriptor, BundleError> {
+        let digest = self.spool.put(&found.bytes)?;
+        Ok(Descriptor::new(&found.media_type, digest, found.bytes.len() as u64))
+    }
+}
+
+fn name_of(platform: &Platform) -> String {
+    let Platform { os, architecture, variant } = platform;
+    match variant {
+        Some(variant) => format!("{os}/{architecture}/{variant}"),
+        None => format!("{os}/{architecture}"),
+    }
+}

@@ -1,0 +1,219 @@
+//! `index.json`: what is in a bundle.
+
+use std::{collections::BTreeMap, fmt::Display};
+
+use api::output::{BundleContentKind, LoadedContent, LoadedContentState};
+use serde::{Deserialize, Serialize};
+use transport::{
+    names::check_version,
+    registry::{Descriptor, INDEX},
+};
+
+use crate::{BundleFlaw, ImageAddress, layout::FORM};
+
+/// The largest `index.json` that is read.
+pub(super) const MAX_INDEX_BYTES: u64 = 4 * 1024 * 1024;
+
+const BUNDLE: &str = "dev.capstan.bundle";
+const KIND: &str = "dev.capstan.bundle.kind";
+const PROVIDER: &str = "dev.capstan.bundle.provider";
+const VERSION: &str = "dev.capstan.bundle.version";
+const SIGNED: &str = "dev.capstan.bundle.signed";
+const PLATFORM: &str = "dev.capstan.bundle.platform";
+/// By this name other tools find an entry.
+const NAME: &str = "org.opencontainers.image.ref.name";
+
+const RELEASE: &str = "release";
+const CONFIGURATION: &str = "configuration";
+const IMAGE: &str = "image";
+const SIGNATURE: &str = "signature";
+
+/// Names that a folder with a loaded bundle has for something else.
+const RESERVED: [&str; 1] = [crate::layout::IMAGES];
+
+/// What an entry of a bundle is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BundleItem {
+    /// `clusterctl.yaml`, the lock, and the list of images.
+    Configuration,
+    /// The files of a release of a provider, or of cert-manager.
+    Release {
+        /// The provider label.
+        label: String,
+        /// The version, as its tag or folder is spelled.
+        version: String,
+    },
+    /// An image.
+    Image {
+        /// As the components have it.
+        reference: String,
+        /// The only platform it is there for; none means all it was made for.
+        platform: Option<String>,
+    },
+    /// What cosign keeps beside a release or an image.
+    Signature {
+        /// The name of what is signed.
+        of: String,
+    },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Document {
+    schema_version: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    media_type: Option<String>,
+    manifests: Vec<Descriptor>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    annotations: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Layout {
+    image_layout_version: String,
+}
+
+/// Writes an index, its entries sorted.
+pub(super) fn render(mut entries: Vec<(BundleItem, Descriptor)>) -> Vec<u8> {
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let manifests = entries.into_iter().map(|(item, descriptor)| item.annotate(descriptor)).collect();
+    let document = Document {
+        schema_version: 2,
+        media_type: Some(INDEX.to_owned()),
+        manifests,
+        annotations: BTreeMap::from([(BUNDLE.to_owned(), FORM.to_owned())]),
+    };
+    serde_json::to_vec_pretty(&document).expect("texts and numbers can be written as JSON")
+}
+
+/// Reads an index.
+/// # Errors
+/// What is wrong with it, or with an entry.
+pub(super) fn parse(bytes: &[u8]) -> Result<Vec<(BundleItem, Descriptor)>, BundleFlaw> {
+    let document: Document = serde_json::from_slice(bytes).map_err(|source| text("`index.json`", source))?;
+    match document.annotations.get(BUNDLE).map(String::as_str) {
+        None => return Err(BundleFlaw::NoBundle),
+        Some(FORM) => {}
+        Some(form) => return Err(BundleFlaw::Form { form: form.chars().take(20).collect() }),
+    }
+    let entries = document.manifests.into_iter();
+    entries.map(|descriptor| Ok((BundleItem::of(&descriptor)?, descriptor))).collect()
+}
+
+/// Checks that a layout is one this program knows.
+pub(super) fn check_layout(bytes: &[u8]) -> Result<(), BundleFlaw> {
+    let layout: Layout = serde_json::from_slice(bytes).map_err(|source| text("`oci-layout`", source))?;
+    match layout.image_layout_version.as_str() {
+        "1.0.0" => Ok(()),
+        version => Err(BundleFlaw::Layout { version: version.chars().take(20).collect() }),
+    }
+}
+
+pub(super) fn text(what: &str, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> BundleFlaw {
+    BundleFlaw::Text { what: what.to_owned(), source: source.into() }
+}
+
+impl BundleItem {
+    /// What other tools know it by: `LABEL:VERSION`, or the reference of an image; a signature by the name of what is
+    /// signed with `.sig` behind it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Configuration => CONFIGURATION.to_owned(),
+            Self::Release { label, version } => format!("{label}:{version}"),
+            Self::Image { reference, .. } => reference.clone(),
+            Self::Signature { of } => format!("{of}.sig"),
+        }
+    }
+
+    /// The word of the result for it.
+    pub fn kind(&self) -> BundleContentKind {
+        match self {
+            Self::Configuration => BundleContentKind::Configuration,
+            Self::Release { .. } => BundleContentKind::Release,
+            Self::Image { .. } => BundleContentKind::Image,
+            Self::Signature { .. } => BundleContentKind::Signature,
+        }
+    }
+
+    pub(super) fn loaded(&self, place: impl Display, state: LoadedContentState) -> LoadedContent {
+        LoadedContent { kind: self.kind(), name: self.name(), place: place.to_string(), state }
+    }
+
+    fn annotate(self, mut descriptor: Descriptor) -> Descriptor {
+        let mut set = |key: &str, value: String| descriptor.annotations.insert(key.to_owned(), value);
+        set(NAME, self.name());
+        match self {
+            Self::Configuration => {
+                set(KIND, CONFIGURATION.to_owned());
+            }
+            Self::Release { label, version } => {
+                set(KIND, RELEASE.to_owned());
+                set(PROVIDER, label);
+                set(VERSION, version);
+            }
+            Self::Image { platform, .. } => {
+                set(KIND, IMAGE.to_owned());
+                if let Some(platform) = platform {
+                    set(PLATFORM, platform);
+                }
+            }
+            Self::Signature { of } => {
+                set(KIND, SIGNATURE.to_owned());
+                set(SIGNED, of);
+            }
+        }
+        descriptor
+    }
+
+    fn of(descriptor: &Descriptor) -> Result<Self, BundleFlaw> {
+        let digest = descriptor.digest;
+        let annotation = |key: &str| descriptor.annotations.get(key).cloned();
+        let needed = |key: &str| {
+            annotation(key).ok_or(BundleFlaw::Manifest { digest, reason: "does not say what it is" })
+        };
+        match needed(KIND)?.as_str() {
+            CONFIGURATION => Ok(Self::Configuration),
+            RELEASE => {
+                let (label, version) = (needed(PROVIDER)?, needed(VERSION)?);
+                check_name("the provider", &label)?;
+                check_name("the version", &version)?;
+                Ok(Self::Release { label, version })
+            }
+            SIGNATURE => Ok(Self::Signature { of: needed(SIGNED)? }),
+            IMAGE => {
+                let (reference, platform) = (needed(NAME)?, annotation(PLATFORM));
+                let flaw = |what, name: &str, reason| BundleFlaw::Name {
+                    what,
+                    name: name.escape_debug().to_string(),
+                    reason,
+                };
+                if ImageAddress::parse(&reference).is_err() {
+                    return Err(flaw("the image", &reference, "is no reference of an image"));
+                }
+                let is_plain = |name: &str| {
+                    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte))
+                };
+                match platform {
+                    Some(platform) if !is_plain(&platform) => {
+                        Err(flaw("the platform", &platform, "is none of an image"))
+                    }
+                    platform => Ok(Self::Image { reference, platform }),
+                }
+            }
+            _ => Err(BundleFlaw::Manifest { digest, reason: "is of a kind this program does not know" }),
+        }
+    }
+}
+
+/// A name that becomes that of a folder.
+fn check_name(what: &'static str, name: &str) -> Result<(), BundleFlaw> {
+    let flaw = |reason| BundleFlaw::Name { what, name: name.escape_debug().to_string(), reason };
+    if check_version(name).is_err() || name.starts_with('.') {
+        return Err(flaw("leads elsewhere"));
+    }
+    if RESERVED.contains(&name.to_ascii_lowercase().as_str()) {
+        return Err(flaw("is the name of something else"));
+    }
+    Ok(())
+}

@@ -1,0 +1,206 @@
+use std::path::Path;
+
+use repository::{Context, open};
+use support::{
+    host::{FakeHost, Reply},
+    registry::{Guests, PROGRAM, Registry as RealRegistry, Transport},
+    skip::Need,
+};
+use transport::{Credential, Failure, HostSettings, Hosts, Secret, Settings};
+
+use super::*;
+use crate::{BundleError, tests::settings};
+
+const HOST: &str = "ghe.example.org";
+
+fn file(name: &str, content: &'static [u8]) -> PackageFile {
+    PackageFile { name: name.to_owned(), content: PackageContent::Bytes(Bytes::from_static(content)) }
+}
+
+fn package(files: Vec<PackageFile>, created: Option<&str>) -> Result<Package, BundleError> {
+    Package::new(files, BTreeMap::new(), created.map(str::to_owned))
+}
+
+#[test]
+fn the_manifest_is_that_of_the_operator_byte_by_byte() {
+    let files = vec![file("metadata.yaml", b"a: 1\n"), file("components.yaml", b"b: 2\n")];
+    let package = package(files, Some("2025-01-01T00:00:00Z")).unwrap();
+    // Written by oras-go 2.6, called as the operator calls it.
+    let expected = concat!(
+        r#"{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","#,
+        r#""artifactType":"application/vnd.acme.config","config":{"mediaType":"application/vnd.oci.empty.v1+json","#,
+        r#""digest":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","size":2,"data":"e30="},"#,
+        r#""layers":[{"mediaType":"application/vnd.test.file","#,
+        r#""digest":"sha256:d4eed209fa44e2eb45f5dbe26726d1985cef0bc7b9a2c923a8d7e8003662234e","size":5,"#,
+        r#""annotations":{"org.opencontainers.image.title":"components.yaml"}},"#,
+        r#"{"mediaType":"application/vnd.test.file","#,
+        r#""digest":"sha256:37b128c59f1f5097f73f82691cb519f1f568667faab5ced1b4ab979d36837eae","size":5,"#,
+        r#""annotations":{"org.opencontainers.image.title":"metadata.yaml"}}],"#,
+        r#""annotations":{"org.opencontainers.image.created":"2025-01-01T00:00:00Z"}}"#
+    );
+    assert_eq!(std::str::from_utf8(&package.manifest).unwrap(), expected);
+}
+
+#[test]
+fn the_same_files_make_the_same_artifact_in_any_order_and_from_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.yaml");
+    std::fs::write(&path, "a: 1\n").unwrap();
+    let on_disk = PackageFile { name: "a.yaml".to_owned(), content: PackageContent::Path(path) };
+    let one = package(vec![on_disk, file("b.yaml", b"b: 2\n")], None).unwrap();
+    let two = package(vec![file("b.yaml", b"b: 2\n"), file("a.yaml", b"a: 1\n")], None).unwrap();
+    assert_eq!(one.digest(), two.digest());
+    let later =
+        package(vec![file("a.yaml", b"a: 1\n"), file("b.yaml", b"b: 2\n")], Some("2025-01-01T00:00:00Z"));
+    assert_ne!(later.unwrap().digest(), one.digest());
+}
+
+#[test]
+fn nothing_a_name_twice_and_a_name_that_climbs_are_no_package() {
+    assert!(package(Vec::new(), None).is_err());
+    assert!(package(vec![file("a", b"1"), file("a", b"2")], None).is_err());
+    assert!(package(vec![file("../a", b"1")], None).is_err());
+}
+
+#[test]
+fn a_target_is_a_repository_and_a_version() {
+    let parse = |text: &str| PackageTarget::parse(text, Some("v1.0.0+b")).map(|target| target.address());
+    assert_eq!(parse("oci://lab:5000/a/b:v1.2.3").unwrap(), "oci://lab:5000/a/b:v1.2.3");
+    assert_eq!(parse("oci://lab/a").unwrap(), "oci://lab/a:v1.0.0_b");
+    let digest = Digest::of(b"");
+    for text in [
+        "lab/a",
+        "https://lab/a",
+        "oci://lab/a:latest",
+        "oci://lab/a:main",
+        &format!("oci://lab/a:v1.0.0@{digest}"),
+    ] {
+        assert!(parse(text).is_err(), "{text}");
+    }
+    assert!(PackageTarget::parse("oci://lab/a", None).is_err());
+}
+
+/// A login for one host.
+fn login(host: &str, password: &str) -> Hosts {
+    let password = Secret::new("config", password).unwrap();
+    let credential = Credential::Basic { user: RealRegistry::USER.to_owned(), password };
+    let of_host = HostSettings { credential: Some(credential), ..HostSettings::default() };
+    Hosts::new([(host.to_owned(), of_host)])
+}
+
+fn guest(registry: &RealRegistry, password: &str) -> Context {
+    Context::new(Settings {
+        extra_roots: vec![registry.ca_pem().as_bytes().to_vec()],
+        system_roots: false,
+        hosts: login(&registry.host(), password),
+        ..Settings::default()
+    })
+}
+
+async fn upload_to(location: &str) -> (FakeHost, Result<(), transport::Error>) {
+    upload_answered(location, Reply::status(201)).await
+}
+
+/// Uploads to a registry that wants a login and names this address for the content, which answers so.
+async fn upload_answered(location: &str, answer: Reply) -> (FakeHost, Result<(), transport::Error>) {
+    let host = FakeHost::internet();
+    let digest = Digest::of(b"a: 1\n");
+    let challenge = Reply::status(401).header("www-authenticate", "Basic realm=\"lab\"");
+    host.on_each(format!("{HOST}/v2/lab/aws/blobs/{digest}"), [challenge, Reply::status(404)]);
+    host.on(format!("{HOST}/v2/lab/aws/blobs/uploads/"), Reply::status(202).header("location", location));
+    for place in [HOST, "objects.githubusercontent.com"] {
+        host.on(format!("{place}/up?digest={}", digest.to_string().replace(':', "%3A")), answer.clone());
+    }
+    let context = Context::new(Settings { hosts: login(HOST, "hunter2"), ..settings(&host) });
+    let content = Content::Bytes(Bytes::from_static(b"a: 1\n"));
+    let outcome = Registry::new(HOST, &context).push_blob("lab/aws", content, &digest).await;
+    (host, outcome)
+}
+
+#[tokio::test]
+async fn an_upload_on_another_host_gets_the_content_without_the_login() {
+    for (location, shows_login) in [("/up", true), ("https://objects.githubusercontent.com/up", false)] {
+        let (host, outcome) = upload_to(location).await;
+        outcome.unwrap();
+        let put = host.received().pop().unwrap();
+        assert_eq!((put.method.as_str(), put.body.as_slice()), ("PUT", &b"a: 1\n"[..]), "{location}");
+        assert_eq!(put.header("authorization").is_some(), shows_login, "{location}");
+    }
+}
+
+#[tokio::test]
+async fn an_upload_host_that_asks_for_a_login_gets_none() {
+    let challenge = Reply::status(401).header("www-authenticate", "Basic realm=\"lab\"");
+    let (host, outcome) = upload_answered("https://objects.githubusercontent.com/up", challenge).await;
+    assert_eq!(outcome.unwrap_err().status(), Some(401));
+    let asked = host.received();
+    let mut elsewhere = asked.iter().filter(|request| request.host != HOST);
+    assert!(elsewhere.all(|request| request.header("authorization").is_none()), "{asked:?}");
+}
+
+#[tokio::test]
+async fn an_upload_that_the_registry_gives_another_digest_is_refused() {
+    let other = Digest::of(b"other");
+    let answer = Reply::status(201).header("docker-content-digest", &other.to_string());
+    let (_, outcome) = upload_answered("/up", answer).await;
+    assert!(matches!(outcome, Err(transport::Error::Digest { found, .. }) if found == other));
+}
+
+#[tokio::test]
+async fn a_tag_of_another_artifact_is_not_overwritten() {
+    let host = FakeHost::internet();
+    let there = package(vec![file("metadata.yaml", b"a: 1\n")], None).unwrap();
+    let reply = Reply::status(200).header("content-type", MANIFEST).body(there.manifest.clone());
+    host.on(format!("{HOST}/v2/lab/aws/manifests/v1.0.0"), reply);
+    let target = PackageTarget::parse(&format!("oci://{HOST}/lab/aws:v1.0.0"), None).unwrap();
+    let new = package(vec![file("metadata.yaml", b"a: 2\n")], None).unwrap();
+    let outcome = new.publish(&Context::new(settings(&host)), &target, ExistingTag::Keep).await;
+    assert!(matches!(outcome, Err(BundleError::TagTaken { there: found, .. }) if found == there.digest()));
+    assert!(host.received().iter().all(|request| request.method == "GET"));
+}
+
+#[tokio::test]
+async fn an_upload_that_leads_from_https_to_http_is_refused() {
+    let (host, outcome) = upload_to(&format!("http://{HOST}/up")).await;
+    let error = outcome.unwrap_err();
+    assert!(matches!(error.request().unwrap().failure, Failure::Redirect { .. }), "{error:?}");
+    assert!(host.received().iter().all(|request| request.tls && request.method != "PUT"));
+}
+
+#[tokio::test]
+async fn a_real_registry_with_a_password_takes_and_gives_a_release_and_refuses_a_wrong_one() {
+    let Some(registry) = RealRegistry::start(Transport::Tls, Guests::Ann) else { return };
+    let url = format!("oci://{}/lab/infrastructure-aws", registry.host());
+    let target = PackageTarget::parse(&url, Some("v1.0.0+b")).unwrap();
+    let package =
+        package(vec![file("metadata.yaml", b"a: 1\n"), file("same.yaml", b"a: 1\n")], None).unwrap();
+
+    let refused = package.publish(&guest(&registry, "wrong"), &target, ExistingTag::Keep).await.unwrap_err();
+    let BundleError::Transport(refused) = refused else { panic!("{refused:?}") };
+    assert_eq!((refused.status(), format!("{refused:?}").contains("wrong")), (Some(401), false));
+
+    let ann = guest(&registry, RealRegistry::PASSWORD);
+    for state in [TagState::Free, TagState::Same] {
+        assert_eq!(package.publish(&ann, &target, ExistingTag::Keep).await.unwrap(), state);
+    }
+    let lab = open(&url, "infrastructure-aws", None, &ann).unwrap();
+    assert_eq!(lab.versions().await.unwrap()[0].as_str(), "v1.0.0+b");
+    assert_eq!(lab.files("v1.0.0+b").await.unwrap(), ["metadata.yaml", "same.yaml"]);
+    assert_eq!(lab.read("v1.0.0+b", "same.yaml").await.unwrap().bytes.as_ref(), b"a: 1\n");
+}
+
+#[tokio::test]
+async fn a_registry_is_named_by_an_address_of_version_six_in_brackets() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        return Need::Ipv6.skip();
+    }
+    let registry = RealRegistry::start_at("[::1]", Path::new(PROGRAM), Transport::Plain, Guests::Anybody);
+    let Some(registry) = registry else { return };
+    let url = format!("oci://{}/lab/infrastructure-aws", registry.host());
+    let target = PackageTarget::parse(&url, Some("v1.0.0")).unwrap();
+    let context = Context::new(Settings::default());
+    let package = package(vec![file("metadata.yaml", b"a: 1\n")], None).unwrap();
+    assert_eq!(package.publish(&context, &target, ExistingTag::Keep).await.unwrap(), TagState::Free);
+    let lab = open(&url, "infrastructure-aws", None, &context).unwrap();
+    assert_eq!(lab.read("v1.0.0", "metadata.yaml").await.unwrap().bytes.as_ref(), b"a: 1\n");
+}

@@ -1,0 +1,66 @@
+//! Releases that are artifacts in a registry already: they go as they are, so that their signatures still hold.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use repository::{Location, published};
+use transport::{
+    Context, Digest,
+    registry::{Descriptor, Document, Manifest, Registry},
+};
+
+use crate::{BundleError, BundleItem, BundleWriter, image::Copy};
+
+/// How a release went into a bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReleaseForm {
+    /// As the artifact its registry has, with the signatures that are there.
+    AsPublished,
+    /// As an artifact made of its files, which nobody has signed.
+    MadeAnew,
+}
+
+impl BundleWriter {
+    /// Adds the files of a release that were read from a url. Where that leads to an artifact of exactly these files, it
+    /// goes as it is.
+    /// # Errors
+    /// As [`BundleWriter::add_release`]; whatever stops a request.
+    pub async fn add_release_from(
+        &self,
+        context: &Context,
+        url: &str,
+        label: &str,
+        version: &str,
+        files: BTreeMap<String, Bytes>,
+    ) -> Result<ReleaseForm, BundleError> {
+        if let Ok(Location::Oci(location)) = Location::parse(url, label, None)
+            && let Some(found) = published(&location, version, context).await?
+            && let Document::Manifest(manifest) = &found.document
+            && holds(manifest, &files)
+        {
+            for content in files.values() {
+                self.spool().put(content)?;
+            }
+            let registry = Registry::new(&location.registry, context);
+            let copy = Copy::new(self.spool(), registry, &location.repository);
+            copy.content(manifest).await?;
+            let descriptor =
+                Descriptor { artifact_type: manifest.artifact_type.clone(), ..copy.keep(&found)? };
+            let signature = copy.signature(&found.digest).await?;
+            let item = BundleItem::Release { label: label.to_owned(), version: version.to_owned() };
+            self.add_signed(item, descriptor, signature);
+            return Ok(ReleaseForm::AsPublished);
+        }
+        self.add_release(label, version, files)?;
+        Ok(ReleaseForm::MadeAnew)
+    }
+}
+
+/// Whether an artifact has these files, by these names, and nothing else.
+fn holds(manifest: &Manifest, files: &BTreeMap<String, Bytes>) -> bool {
+    let is_file = |layer: &Descriptor| {
+        let file = layer.title().and_then(|title| files.get(title));
+        file.is_some_and(|content| Digest::of(content) == layer.digest)
+    };
+    manifest.layers.len() == files.len() && manifest.layers.iter().all(is_file)
+}

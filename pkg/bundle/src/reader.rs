@@ -1,0 +1,413 @@
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::File,
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use bytes::Bytes;
+use repository::Lock;
+use transport::{
+    Digest, Digester,
+    disk::SharedFile,
+    http::Content,
+    names::check_file,
+    registry::{Descriptor, Document, MAX_MANIFEST_BYTES, Unreadable, parse_manifest},
+};
+
+use crate::{
+    BundleError, BundleFlaw, BundleItem,
+    index::{self, MAX_INDEX_BYTES},
+    layout::{INDEX_FILE, LAYOUT_FILE},
+    scan::{Place, scan},
+};
+
+const MAX_LAYOUT_BYTES: u64 = 4096;
+
+/// More than all manifests of a bundle have together.
+const MAX_MANIFESTS_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The largest settings or file of a release that is held in memory.
+const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
+
+/// So much is copied at a time.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// A bundle, opened and checked: every entry is known, and everything that is named is there with its length.
+#[derive(Debug)]
+pub struct Bundle {
+    path: PathBuf,
+    file: SharedFile,
+    blobs: BTreeMap<Digest, Place>,
+    entries: Vec<BundleEntry>,
+}
+
+/// One thing in a bundle.
+#[derive(Clone, Debug)]
+pub struct BundleEntry {
+    /// What it is.
+    pub item: BundleItem,
+    /// Of its manifest, or of the index of all platforms.
+    pub digest: Digest,
+    /// Bytes of all its content.
+    pub size_bytes: u64,
+    /// The files of a release or of the settings, in the order of their names; none of an image.
+    pub files: Vec<BundledFile>,
+    /// Manifests, each after those it names; the last one is that of the entry.
+    pub(super) manifests: Vec<Descriptor>,
+    pub(super) blobs: Vec<Descriptor>,
+}
+
+/// A file in an artifact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BundledFile {
+    /// Its name.
+    pub name: String,
+    /// Of its content.
+    pub digest: Digest,
+    /// Its length.
+    pub size_bytes: u64,
+}
+
+impl Bundle {
+    /// Opens a file.
+    /// # Errors
+    /// [`BundleError::Read`]; [`BundleError::Flawed`] with what is wrong with it.
+    pub fn open(path: &Path) -> Result<Self, BundleError> {
+        let file = File::open(path).map_err(|source| BundleError::Read { path: path.to_owned(), source })?;
+        Self::of(file, path)
+    }
+
+    /// Copies a stream to a temporary file and opens that. `name` is what it is called in errors.
+    /// # Errors
+    /// As [`Bundle::open`].
+    pub fn of_stream(stream: &mut dyn Read, name: &str) -> Result<Self, BundleError> {
+        let path = PathBuf::from(name);
+        let file = tempfile::tempfile().and_then(|mut file| io::copy(stream, &mut file).map(|_| file));
+        match file {
+            Ok(file) => Self::of(file, &path),
+            Err(source) => Err(BundleError::Read { path, source }),
+        }
+    }
+
+    fn of(mut file: File, path: &Path) -> Result<Self, BundleError> {
+        let flawed = |flaw| BundleError::Flawed { path: path.to_owned(), flaw };
+        let places = scan(&mut file).map_err(flawed)?;
+        let missing = |name: &str| flawed(BundleFlaw::Missing { name: name.to_owned() });
+        let layout = places.layout.ok_or_else(|| missing(LAYOUT_FILE))?;
+        let index = places.index.ok_or_else(|| missing(INDEX_FILE))?;
+        let mut bundle = Self {
+            path: path.to_owned(),
+            file: SharedFile::new(file),
+            blobs: places.blobs,
+            entries: Vec::new(),
+        };
+        let layout = bundle.text(LAYOUT_FILE, layout, MAX_LAYOUT_BYTES)?;
+        index::check_layout(&layout).map_err(flawed)?;
+        let index = bundle.text(INDEX_FILE, index, MAX_INDEX_BYTES)?;
+        let mut left_bytes = MAX_MANIFESTS_BYTES;
+        for (item, descriptor) in index::parse(&index).map_err(flawed)? {
+            let entry = bundle.entry(item, descriptor, &mut left_bytes)?;
+            bundle.entries.push(entry);
+        }
+        bundle.check_items().map_err(flawed)?;
+        Ok(bundle)
+    }
+
+    /// What is in it: the settings, releases and images, each in the order of their names.
+    pub fn entries(&self) -> &[BundleEntry] {
+        &self.entries
+    }
+
+    /// The files of its settings.
+    pub fn configuration(&self) -> &[BundledFile] {
+        let found = self.entries.iter().find(|entry| entry.item == BundleItem::Configuration);
+        found.map(|entry| entry.files.as_slice()).unwrap_or_default()
+    }
+
+    /// The content of a file of its settings.
+    /// # Errors
+    /// When there is no such file, or it is damaged.
+    pub fn setting(&self, name: &str) -> Result<Bytes, BundleError> {
+        let file = self.configuration().iter().find(|file| file.name == name);
+        let file = file.ok_or_else(|| self.flawed(BundleFlaw::Missing { name: name.to_owned() }))?;
+        self.read(&file.digest)
+    }
+
+    /// The lock of its releases.
+    /// # Errors
+    /// When there is none, or none that can be read.
+    pub fn lock(&self) -> Result<Lock, BundleError> {
+        let bytes = self.setting(Lock::FILE)?;
+        let unreadable = |source: Box<dyn std::error::Error + Send + Sync>| {
+            self.flawed(index::text(&format!("`{}`", Lock::FILE), source))
+        };
+        let text = std::str::from_utf8(&bytes).map_err(|error| unreadable(Box::new(error)))?;
+        Lock::parse(text).map_err(|error| unreadable(Box::new(error)))
+    }
+
+    /// Some content, checked.
+    /// # Errors
+    /// When it is not there, damaged, or too large for the memory.
+    pub fn read(&self, digest: &Digest) -> Result<Bytes, BundleError> {
+        let mut bytes = Vec::new();
+        if self.place(digest)?.size_bytes > MAX_FILE_BYTES {
+            let name = digest.to_string();
+            return Err(
+                self.flawed(BundleFlaw::Entry { name, reason: "is too large for a file of a release" })
+            );
+        }
+        self.checked(digest, |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+        Ok(bytes.into())
+    }
+
+    /// Reads everything, and holds it against its digest; releases against the lock. Gives the digests of content that
+    /// nothing names, which does no harm.
+    /// # Errors
+    /// The first thing that is not as it should be.
+    pub fn verify(&self) -> Result<Vec<Digest>, BundleError> {
+        for digest in self.blobs.keys() {
+            self.checked(digest, |_| Ok(()))?;
+        }
+        self.check_lock()?;
+        let named: BTreeSet<Digest> = self
+            .entries
+            .iter()
+            .flat_map(|it| it.manifests.iter().chain(&it.blobs))
+            .map(|it| it.digest)
+            .collect();
+        Ok(self.blobs.keys().filter(|digest| !named.contains(digest)).copied().collect())
+    }
+
+    fn check_lock(&self) -> Result<(), BundleError> {
+        let lock = self.lock()?;
+        for entry in &self.entries {
+            let BundleItem::Release { label, version } = &entry.item else { continue };
+            let locked = lock.providers.get(label).filter(|locked| locked.version == *version);
+            let not_locked = |file: &str| {
+                self.flawed(BundleFlaw::NotAsLocked { label: label.clone(), file: file.to_owned() })
+            };
+            let locked = locked.ok_or_else(|| not_locked(version))?;
+            let is_locked =
+                |it: &&BundledFile| locked.files.get(&it.name).is_some_and(|f| f.digest == it.digest);
+            if let Some(other) = entry.files.iter().find(|file| !is_locked(file)) {
+                return Err(not_locked(&other.name));
+            }
+            let is_there = |name: &&String| entry.files.iter().any(|file| file.name == **name);
+            if let Some(gone) = locked.files.keys().find(|name| !is_there(name)) {
+                return Err(not_locked(gone));
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies some content piece by piece to what is at `path`. What was written counts only when this succeeds.
+    /// # Errors
+    /// [`BundleFlaw::Digest`]; when the archive cannot be read or the copy not written.
+    pub(super) fn copy(&self, digest: &Digest, path: &Path, to: &mut dyn Write) -> Result<(), BundleError> {
+        let failed = |source| BundleError::Write { path: path.to_owned(), source };
+        self.checked(digest, |piece| to.write_all(piece).map_err(failed))
+    }
+
+    /// Some content, to be sent as it is read; whoever gets it checks its digest.
+    /// # Errors
+    /// When it is not there.
+    pub(super) fn to_send(&self, digest: &Digest) -> Result<Content, BundleError> {
+        let Place { offset, size_bytes } = self.place(digest)?;
+        Ok(Content::Part { file: self.file.clone(), offset, size_bytes })
+    }
+
+    /// Hands on some content piece by piece, and holds all of it against its digest.
+    fn checked(
+        &self,
+        digest: &Digest,
+        mut take: impl FnMut(&[u8]) -> Result<(), BundleError>,
+    ) -> Result<(), BundleError> {
+        let place = self.place(digest)?;
+        let mut digester = Digester::default();
+        self.pieces(place, |piece| {
+            digester.update(piece);
+            take(piece)
+        })?;
+        let found = digester.finish();
+        if found != *digest {
+            return Err(self.flawed(BundleFlaw::Digest { expected: *digest, found }));
+        }
+        Ok(())
+    }
+
+    fn pieces(
+        &self,
+        place: Place,
+        mut take: impl FnMut(&[u8]) -> Result<(), BundleError>,
+    ) -> Result<(), BundleError> {
+        let failed = |source| BundleError::Read { path: self.path.clone(), source };
+        let (mut offset, end) = (place.offset, place.offset + place.size_bytes);
+        let mut piece = vec![0; PIECE_BYTES];
+        while offset < end {
+            let wanted = usize::try_from(end - offset).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
+            self.file.read_at(offset, &mut piece[..wanted]).map_err(failed)?;
+            take(&piece[..wanted])?;
+            offset += wanted as u64;
+        }
+        Ok(())
+    }
+
+    fn text(&self, name: &str, place: Place, limit_bytes: u64) -> Result<Vec<u8>, BundleError> {
+        if place.size_bytes > limit_bytes {
+            return Err(self.flawed(BundleFlaw::Entry { name: name.to_owned(), reason: "is too large" }));
+        }
+        let mut bytes = Vec::new();
+        self.pieces(place, |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    fn place(&self, digest: &Digest) -> Result<Place, BundleError> {
+        let place = self.blobs.get(digest).copied();
+        place.ok_or_else(|| self.flawed(BundleFlaw::Missing { name: digest.to_string() }))
+    }
+
+    fn flawed(&self, flaw: BundleFlaw) -> BundleError {
+        BundleError::Flawed { path: self.path.clone(), flaw }
+    }
+
+    /// Follows a descriptor of the index to everything it names.
+    fn entry(
+        &self,
+        item: BundleItem,
+        descriptor: Descriptor,
+        left_bytes: &mut u64,
+    ) -> Result<BundleEntry, BundleError> {
+        let digest = descriptor.digest;
+        let is_image = matches!(item, BundleItem::Image { .. });
+        let has_files = matches!(item, BundleItem::Configuration | BundleItem::Release { .. });
+        let mut entry = BundleEntry {
+            item,
+            digest,
+            size_bytes: 0,
+            files: Vec::new(),
+            manifests: Vec::new(),
+            blobs: Vec::new(),
+        };
+        let flaw = |reason| self.flawed(BundleFlaw::Manifest { digest, reason });
+        match self.manifest(&descriptor, left_bytes)? {
+            Document::Manifest(manifest) => {
+                if has_files {
+                    entry.files = self.files(&manifest.layers)?;
+                }
+                entry.blobs.extend(manifest.layers);
+                entry.blobs.push(manifest.config);
+            }
+            Document::Index(_) if !is_image => {
+                return Err(flaw("is that of an index, which only an image may have"));
+            }
+            Document::Index(index) => {
+                for inner in index.manifests {
+                    let Document::Manifest(manifest) = self.manifest(&inner, left_bytes)? else {
+                        return Err(flaw("has an index in it"));
+                    };
+                    entry.blobs.extend(manifest.layers);
+                    entry.blobs.push(manifest.config);
+                    entry.manifests.push(inner);
+                }
+            }
+        }
+        entry.manifests.push(descriptor);
+        for blob in entry.blobs.iter().chain(&entry.manifests) {
+            self.check_size(blob)?;
+            entry.size_bytes = entry.size_bytes.saturating_add(blob.size);
+        }
+        Ok(entry)
+    }
+
+    fn manifest(&self, descriptor: &Descriptor, left_bytes: &mut u64) -> Result<Document, BundleError> {
+        self.check_size(descriptor)?;
+        let digest = descriptor.digest;
+        let flaw = |reason| self.flawed(BundleFlaw::Manifest { digest, reason });
+        if descriptor.size > MAX_MANIFEST_BYTES {
+            return Err(flaw("is too large"));
+        }
+        // One that is named again and again costs each time.
+        *left_bytes = left_bytes.checked_sub(descriptor.size).ok_or_else(|| flaw("is one of too many"))?;
+        let bytes = self.read(&digest)?;
+        let (media_type, document) =
+            parse_manifest(&bytes, Some(&descriptor.media_type)).map_err(|error| match error {
+                Unreadable::MediaType(_) => flaw("is of a kind this program does not know"),
+                error => self.flawed(index::text(&format!("manifest {digest}"), error)),
+            })?;
+        if media_type != descriptor.media_type {
+            return Err(flaw("is of another kind than its description says"));
+        }
+        Ok(document)
+    }
+
+    fn check_size(&self, descriptor: &Descriptor) -> Result<(), BundleError> {
+        let Descriptor { digest, size: expected_bytes, .. } = descriptor;
+        let found_bytes = self.place(digest)?.size_bytes;
+        if found_bytes == *expected_bytes {
+            return Ok(());
+        }
+        let expected_bytes = *expected_bytes;
+        Err(self.flawed(BundleFlaw::Size { digest: *digest, expected_bytes, found_bytes }))
+    }
+
+    fn files(&self, layers: &[Descriptor]) -> Result<Vec<BundledFile>, BundleError> {
+        let mut files = BTreeMap::new();
+        for layer in layers {
+            let name = layer.title().unwrap_or_default().to_owned();
+            let flaw = |reason| {
+                let name = name.escape_debug().to_string();
+                self.flawed(BundleFlaw::Name { what: "the file", name, reason })
+            };
+            check_file(&name).map_err(|_| flaw("leads elsewhere"))?;
+            let file = BundledFile { name: name.clone(), digest: layer.digest, size_bytes: layer.size };
+            if files.insert(name.clone(), file).is_some() {
+                return Err(flaw("is there twice"));
+            }
+        }
+        // Where `a` is a file, `a/b` cannot be one.
+        let parent =
+            files.keys().find(|name| name.match_indices('/').any(|(at, _)| files.contains_key(&name[..at])));
+        if let Some(name) = parent {
+            let name = name.escape_debug().to_string();
+            return Err(self.flawed(BundleFlaw::Name {
+                what: "the file",
+                name,
+                reason: "is in another file",
+            }));
+        }
+        Ok(files.into_values().collect())
+    }
+
+    /// The release or image that a signature is of, by its name.
+    pub(super) fn signed(&self, name: &str) -> Option<&BundleEntry> {
+        let may_be_signed =
+            |it: &&BundleEntry| matches!(it.item, BundleItem::Release { .. } | BundleItem::Image { .. });
+        self.entries.iter().filter(may_be_signed).find(|entry| entry.item.name() == name)
+    }
+
+    fn check_items(&mut self) -> Result<(), BundleFlaw> {
+        self.entries.sort_by(|a, b| a.item.cmp(&b.item));
+        if let Some([twice, _]) = self.entries.array_windows().find(|[a, b]| a.item.name() == b.item.name()) {
+            let name = twice.item.name().escape_debug().to_string();
+            return Err(BundleFlaw::Name { what: "the entry", name, reason: "is there twice" });
+        }
+        for entry in &self.entries {
+            if let BundleItem::Signature { of } = &entry.item
+                && self.signed(of).is_none()
+            {
+                return Err(BundleFlaw::Missing { name: of.escape_debug().to_string() });
+            }
+        }
+        match self.entries.first().map(|entry| &entry.item) {
+            Some(BundleItem::Configuration) => Ok(()),
+            _ => Err(BundleFlaw::Missing { name: "configuration".to_owned() }),
+        }
+    }
+}

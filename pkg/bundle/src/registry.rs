@@ -1,0 +1,165 @@
+//! A bundle into a registry: the same artifacts and images, by digest.
+
+use std::collections::BTreeSet;
+
+use api::output::{LoadedContent, LoadedContentState};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use repository::Location;
+use transport::{
+    Context, Digest,
+    registry::{Reference, Registry},
+};
+
+use crate::{Bundle, BundleEntry, BundleError, BundleItem, ImageAddress, layout::Existing};
+
+/// So much content is sent side by side.
+const MAX_BLOBS_AT_ONCE: usize = 4;
+
+/// Where in a registry a bundle goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegistryTarget {
+    registry: String,
+    /// With a slash behind it, or empty.
+    prefix: String,
+}
+
+struct Push<'a> {
+    bundle: &'a Bundle,
+    registry: &'a Registry,
+    /// What is in which repository already, by this run.
+    sent: BTreeSet<(String, Digest)>,
+}
+
+impl RegistryTarget {
+    /// Reads `oci://{host}[/{prefix}]`.
+    /// # Errors
+    /// [`BundleError::Target`].
+    pub fn parse(target: &str) -> Result<Self, BundleError> {
+        let invalid = || BundleError::Target { target: transport::address::shown_text(target) };
+        let rest = target.trim().strip_prefix("oci://").ok_or_else(invalid)?.trim_end_matches('/');
+        // As the url of a provider below it will be.
+        match Location::parse(&format!("oci://{rest}/x"), "", None) {
+            Ok(Location::Oci(location)) if location.tag.is_none() && location.digest.is_none() => {
+                let prefix = location.repository.strip_suffix('x').ok_or_else(invalid)?.to_owned();
+                Ok(Self { registry: location.registry, prefix })
+            }
+            _ => Err(invalid()),
+        }
+    }
+
+    /// The url of a provider.
+    pub fn provider_url(&self, label: &str) -> String {
+        format!("oci://{}/{}{label}", self.registry, self.prefix)
+    }
+
+    /// What stands in place of a registry in references of images.
+    pub fn image_prefix(&self, registry: &str) -> String {
+        format!("{}/{}{}", self.registry, self.prefix, of_registry(registry))
+    }
+
+    /// The repository of an entry, and how it is called there; none for what no registry needs.
+    fn place(
+        &self,
+        bundle: &Bundle,
+        entry: &BundleEntry,
+    ) -> Result<Option<(String, Reference)>, BundleError> {
+        Ok(match &entry.item {
+            BundleItem::Configuration => None,
+            BundleItem::Release { label, version } => {
+                Some((format!("{}{label}", self.prefix), Reference::of_version(version)))
+            }
+            BundleItem::Signature { of } => {
+                let Some(signed) = bundle.signed(of) else { return Ok(None) };
+                self.place(bundle, signed)?
+                    .map(|(repository, _)| (repository, Reference::of_signature(&signed.digest)))
+            }
+            BundleItem::Image { reference, .. } => {
+                let ImageAddress { registry, repository, tag, digest } = ImageAddress::parse(reference)?;
+                let repository = format!("{}{}/{repository}", self.prefix, of_registry(&registry));
+                let tag = tag.or_else(|| digest.is_none().then(|| "latest".to_owned()));
+                Some((repository, tag.map_or(Reference::Digest(entry.digest), Reference::Tag)))
+            }
+        })
+    }
+}
+
+/// A path cannot have the colon of a port, nor the brackets of an address.
+fn of_registry(registry: &str) -> String {
+    registry.replace([':', '[', ']'], "-").trim_matches('-').to_owned()
+}
+
+/// Sends the releases and images of a bundle. All of the bundle is verified, and every tag looked at, before anything is
+/// sent; what is there already is not sent again.
+/// # Errors
+/// As [`Bundle::verify`]; [`BundleError::TagTaken`]; whatever stops a request, within [`BundleError::Unsent`] once something
+/// may have been sent.
+pub async fn load_into_registry(
+    bundle: &Bundle,
+    context: &Context,
+    target: &RegistryTarget,
+    existing: Existing,
+) -> Result<Vec<LoadedContent>, BundleError> {
+    bundle.verify()?;
+    let registry = Registry::new(&target.registry, context);
+    let mut planned = Vec::new();
+    for entry in bundle.entries() {
+        let Some((repository, reference)) = target.place(bundle, entry)? else { continue };
+        let there = registry.manifest(&repository, &reference).await?.map(|found| found.digest);
+        let address = registry.address(&repository, Some(&reference));
+        let state = match there {
+            None => LoadedContentState::New,
+            Some(there) if there == entry.digest => LoadedContentState::Unchanged,
+            // Somebody at the site has signed it too; theirs is what the site looks at.
+            Some(_) if existing == Existing::Refuse && is_signature(&entry.item) => {
+                LoadedContentState::Unchanged
+            }
+            Some(there) if existing == Existing::Refuse => {
+                return Err(BundleError::TagTaken { address, there, new: entry.digest });
+            }
+            Some(_) => LoadedContentState::Replaced,
+        };
+        planned.push((entry, repository, reference, entry.item.loaded(address, state)));
+    }
+    let mut push = Push { bundle, registry: &registry, sent: BTreeSet::new() };
+    let mut loaded = Vec::new();
+    for (entry, repository, reference, content) in planned {
+        if content.state != LoadedContentState::Unchanged {
+            let pushed = push.entry(entry, &repository, &reference).await;
+            let unsent =
+                |source| BundleError::Unsent { address: content.place.clone(), source: Box::new(source) };
+            pushed.map_err(unsent)?;
+        }
+        loaded.push(content);
+    }
+    Ok(loaded)
+}
+
+fn is_signature(item: &BundleItem) -> bool {
+    matches!(item, BundleItem::Signature { .. })
+}
+
+impl Push<'_> {
+    /// Content first, then manifests, each after those it names.
+    async fn entry(
+        &mut self,
+        entry: &BundleEntry,
+        repository: &str,
+        reference: &Reference,
+    ) -> Result<(), BundleError> {
+        let mut unsent: Vec<Digest> = entry.blobs.iter().map(|blob| blob.digest).collect();
+        unsent.retain(|digest| self.sent.insert((repository.to_owned(), *digest)));
+        let sends = unsent.iter().map(|digest| self.blob(repository, digest));
+        stream::iter(sends).buffer_unordered(MAX_BLOBS_AT_ONCE).try_collect::<()>().await?;
+        for manifest in &entry.manifests {
+            let bytes = self.bundle.read(&manifest.digest)?;
+            let by_digest = Reference::Digest(manifest.digest);
+            let reference = if manifest.digest == entry.digest { reference } else { &by_digest };
+            self.registry.push_manifest(repository, reference, &manifest.media_type, bytes).await?;
+        }
+        Ok(())
+    }
+
+    async fn blob(&self, repository: &str, digest: &Digest) -> Result<(), BundleError> {
+        Ok(self.registry.push_blob(repository, self.bundle.to_send(digest)?, digest).await?)
+    }
+}

@@ -1,0 +1,105 @@
+//! The entries of an archive, without reading their content.
+
+use std::{
+    collections::BTreeMap,
+    io::{Read, Seek, SeekFrom},
+};
+
+use tar::{Archive, EntryType};
+use transport::Digest;
+
+use crate::{
+    BundleFlaw,
+    layout::{BLOBS, INDEX_FILE, LAYOUT_FILE},
+};
+
+/// More entries than any bundle has.
+pub(super) const MAX_ENTRIES: usize = 100_000;
+
+const BLOCK_BYTES: u64 = 512;
+
+/// Where some content is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Bytes from the start of the archive.
+    pub(super) offset: u64,
+    pub(super) size_bytes: u64,
+}
+
+/// The places of everything in a layout.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    pub(super) layout: Option<Place>,
+    pub(super) index: Option<Place>,
+    pub(super) blobs: BTreeMap<Digest, Place>,
+}
+
+/// Finds the entries. A layout has two files and blobs named by their digest, so any other name, any link, device or
+/// extension header is refused: nothing in an archive can choose where something is written.
+/// # Errors
+/// The first thing that is wrong.
+pub(super) fn scan(file: &mut (impl Read + Seek)) -> Result<Places, BundleFlaw> {
+    let end = file.seek(SeekFrom::End(0)).map_err(BundleFlaw::Tar)?;
+    file.seek(SeekFrom::Start(0)).map_err(BundleFlaw::Tar)?;
+    let mut archive = Archive::new(file);
+    let (mut places, mut last_end) = (Places::default(), 0);
+    let entries = archive.entries_with_seek().map_err(BundleFlaw::Tar)?.raw(true);
+    for (count, entry) in entries.enumerate() {
+        let entry = entry.map_err(BundleFlaw::Tar)?;
+        if count == MAX_ENTRIES {
+            return Err(BundleFlaw::TooMany { limit: MAX_ENTRIES });
+        }
+        let header = entry.header();
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let shown = || name.escape_debug().take(120).collect::<String>();
+        let flaw = |reason| BundleFlaw::Entry { name: shown(), reason };
+        let size_bytes = header.entry_size().map_err(BundleFlaw::Tar)?;
+        match header.entry_type() {
+            EntryType::Regular => {}
+            EntryType::Directory if size_bytes == 0 && is_folder_of_layout(&name) => continue,
+            _ => return Err(flaw("is no plain file")),
+        }
+        let place = Place { offset: entry.raw_file_position(), size_bytes };
+        if place.offset.checked_add(size_bytes).is_none_or(|entry_end| entry_end > end) {
+            return Err(BundleFlaw::Truncated { name: shown() });
+        }
+        last_end = place.offset + size_bytes.next_multiple_of(BLOCK_BYTES);
+        let before = match slot(&name) {
+            Some(Slot::Layout) => places.layout.replace(place),
+            Some(Slot::Index) => places.index.replace(place),
+            Some(Slot::Blob(digest)) => places.blobs.insert(digest, place),
+            None => return Err(flaw("has no place in a bundle")),
+        };
+        if before.is_some() {
+            return Err(flaw("is there twice"));
+        }
+    }
+    // Two empty blocks say that nothing was cut off.
+    if end < last_end.saturating_add(2 * BLOCK_BYTES) {
+        return Err(BundleFlaw::Truncated { name: "its end".to_owned() });
+    }
+    Ok(places)
+}
+
+enum Slot {
+    Layout,
+    Index,
+    Blob(Digest),
+}
+
+/// What an entry of this name is. A leading `./` is what `tar` writes when it packs a folder.
+fn slot(name: &str) -> Option<Slot> {
+    let name = name.strip_prefix("./").unwrap_or(name);
+    match name {
+        LAYOUT_FILE => Some(Slot::Layout),
+        INDEX_FILE => Some(Slot::Index),
+        _ => {
+            let hex = name.strip_prefix(BLOBS)?.strip_prefix('/')?;
+            format!("sha256:{hex}").parse().ok().map(Slot::Blob)
+        }
+    }
+}
+
+fn is_folder_of_layout(name: &str) -> bool {
+    matches!(name.trim_start_matches("./").trim_end_matches('/'), "" | "blobs" | BLOBS)
+}

@@ -1,0 +1,108 @@
+//! Content on its way into an archive: a folder of blobs, by digest.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::Bytes;
+use tempfile::{NamedTempFile, TempDir};
+use transport::{Digest, http::Sink};
+
+use crate::BundleError;
+
+/// Blobs that will be in an archive; gone with this value.
+#[derive(Debug)]
+pub(super) struct Spool {
+    folder: TempDir,
+    /// Sizes in bytes.
+    blobs: Mutex<BTreeMap<Digest, u64>>,
+}
+
+impl Spool {
+    pub(super) fn within(folder: &Path) -> Result<Self, BundleError> {
+        let made = tempfile::Builder::new().prefix(".capstan-bundle-").tempdir_in(folder);
+        let folder = made.map_err(|source| BundleError::Write { path: folder.to_owned(), source })?;
+        Ok(Self { folder, blobs: Mutex::default() })
+    }
+
+    pub(super) fn has(&self, digest: &Digest) -> bool {
+        self.lock().contains_key(digest)
+    }
+
+    /// All blobs with their size in bytes, sorted.
+    pub(super) fn blobs(&self) -> BTreeMap<Digest, u64> {
+        self.lock().clone()
+    }
+
+    pub(super) fn path(&self, digest: &Digest) -> PathBuf {
+        self.folder.path().join(digest.hex())
+    }
+
+    /// Adds what is in memory.
+    pub(super) fn put(&self, bytes: &[u8]) -> Result<Digest, BundleError> {
+        let digest = Digest::of(bytes);
+        let path = self.path(&digest);
+        if !self.has(&digest) {
+            fs::write(&path, bytes).map_err(|source| BundleError::Write { path, source })?;
+            self.lock().insert(digest, bytes.len() as u64);
+        }
+        Ok(digest)
+    }
+
+    /// A blob to be written piece by piece by somebody who sees to it that it has this digest.
+    pub(super) fn writer(&self, digest: Digest) -> SpoolWriter<'_> {
+        SpoolWriter { spool: self, digest, started: None }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Digest, u64>> {
+        self.blobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A blob on its way to the disk. What is not committed is removed.
+pub(super) struct SpoolWriter<'s> {
+    spool: &'s Spool,
+    digest: Digest,
+    /// The file, and its bytes so far.
+    started: Option<(NamedTempFile, u64)>,
+}
+
+impl SpoolWriter<'_> {
+    /// Makes it part of the spool, under its digest.
+    pub(super) fn commit(mut self) -> Result<(), transport::Error> {
+        if self.started.is_none() {
+            self.begin()?;
+        }
+        let (file, size_bytes) = self.started.take().expect("it was started above");
+        let path = self.spool.path(&self.digest);
+        file.persist(&path).map_err(|failed| unwritable(&path, failed.error))?;
+        self.spool.lock().insert(self.digest, size_bytes);
+        Ok(())
+    }
+}
+
+impl Sink for SpoolWriter<'_> {
+    fn begin(&mut self) -> Result<(), transport::Error> {
+        let folder = self.spool.folder.path();
+        let file = NamedTempFile::new_in(folder).map_err(|source| unwritable(folder, source))?;
+        self.started = Some((file, 0));
+        Ok(())
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<(), transport::Error> {
+        if self.started.is_none() {
+            self.begin()?;
+        }
+        let (file, size_bytes) = self.started.as_mut().expect("it was started above");
+        *size_bytes += piece.len() as u64;
+        file.write_all(&piece).map_err(|source| unwritable(file.path(), source))
+    }
+}
+
+fn unwritable(path: &Path, source: std::io::Error) -> transport::Error {
+    transport::Error::Write { path: path.to_owned(), source: Arc::new(source) }
+}

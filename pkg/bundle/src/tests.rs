@@ -1,0 +1,409 @@
+mod signed;
+
+use std::{collections::BTreeMap, fs, path::Path, time::Duration};
+
+use api::output::{LoadedContent, LoadedContentState};
+use bytes::Bytes;
+use repository::{FileOrigin, Lock, LockedFile, LockedProvider};
+use support::host::{FakeHost, Reply};
+use tar::{Builder, EntryType, Header};
+use tempfile::TempDir;
+use transport::{Context, Digest, RetryPolicy, Settings, registry::MANIFEST};
+
+use super::*;
+
+/// Settings under which every name of [`FakeHost::internet`] leads to the host, and retries do not wait.
+pub(crate) fn settings(host: &FakeHost) -> Settings {
+    Settings {
+        extra_roots: vec![host.ca_pem().as_bytes().to_vec()],
+        system_roots: false,
+        resolve: FakeHost::INTERNET.iter().map(|name| ((*name).to_owned(), host.address())).collect(),
+        retry: RetryPolicy { waits: vec![Duration::ZERO; 2], max_retry_after: Duration::from_millis(100) },
+        ..Settings::default()
+    }
+}
+
+pub(crate) fn context(host: &FakeHost) -> Context {
+    Context::new(settings(host))
+}
+
+const LABEL: &str = "infrastructure-aws";
+const VERSION: &str = "v1.0.0";
+
+fn files() -> BTreeMap<String, Bytes> {
+    let file = |(name, text): (&str, &'static str)| (name.to_owned(), Bytes::from_static(text.as_bytes()));
+    [("metadata.yaml", "a"), ("infrastructure-components.yaml", "b"), ("templates/x.yaml", "a")]
+        .map(file)
+        .into()
+}
+
+fn lock() -> Lock {
+    let file = |(name, bytes): (String, Bytes)| {
+        (name, LockedFile { digest: Digest::of(&bytes), origin: FileOrigin::Repository })
+    };
+    let provider = LockedProvider {
+        version: VERSION.to_owned(),
+        url: "https://example.com".to_owned(),
+        files: files().into_iter().map(file).collect(),
+        images: BTreeMap::new(),
+        kustomization: BTreeMap::new(),
+    };
+    Lock { providers: BTreeMap::from([(LABEL.to_owned(), provider)]) }
+}
+
+fn write(path: &Path) {
+    let writer = BundleWriter::create(path).unwrap();
+    writer.add_release(LABEL, VERSION, files()).unwrap();
+    let lock = Bytes::from(lock().to_string());
+    writer.add_configuration(BTreeMap::from([(Lock::FILE.to_owned(), lock)])).unwrap();
+    writer.finish().unwrap();
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// A good bundle as bytes.
+fn good() -> Vec<u8> {
+    let folder = folder();
+    let path = folder.path().join("a.tar");
+    write(&path);
+    fs::read(path).unwrap()
+}
+
+fn open(bytes: &[u8]) -> Result<Bundle, BundleError> {
+    Bundle::of_stream(&mut &*bytes, "a.tar")
+}
+
+/// Everything wrong with some bytes, as it is told.
+fn told(bytes: &[u8]) -> String {
+    let error = open(bytes).and_then(|bundle| bundle.verify().map(drop)).unwrap_err();
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
+}
+
+/// The entries of a bundle, to be packed again in another way.
+fn entries(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let mut archive = tar::Archive::new(bytes);
+    let read = |mut entry: tar::Entry<'_, &[u8]>| {
+        let mut content = Vec::new();
+        std::io::Read::read_to_end(&mut entry, &mut content).unwrap();
+        (entry.path().unwrap().display().to_string(), content)
+    };
+    archive.entries().unwrap().map(|entry| read(entry.unwrap())).collect()
+}
+
+/// Packs entries with names as they are, whatever they are.
+fn pack(entries: &[(String, Vec<u8>)], change: impl Fn(&str, &mut Header)) -> Vec<u8> {
+    let mut builder = Builder::new(Vec::new());
+    for (name, content) in entries {
+        let mut header = Header::new_ustar();
+        header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_entry_type(EntryType::Regular);
+        header.set_size(content.len() as u64);
+        change(name, &mut header);
+        header.set_cksum();
+        builder.append(&header, content.as_slice()).unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+fn with(more: &[(&str, &str)]) -> Vec<u8> {
+    let more = more.iter().map(|(name, content)| ((*name).to_owned(), content.as_bytes().to_vec()));
+    pack(&entries(&good()).into_iter().chain(more).collect::<Vec<_>>(), |_, _| {})
+}
+
+/// The same bundle with other text in its index.
+fn with_index(change: impl Fn(String) -> String) -> Vec<u8> {
+    let mut entries = entries(&good());
+    let index = entries.iter_mut().find(|(name, _)| name == "index.json").unwrap();
+    index.1 = change(String::from_utf8(index.1.clone()).unwrap()).into_bytes();
+    pack(&entries, |_, _| {})
+}
+
+#[test]
+fn the_same_content_makes_the_same_file_byte_by_byte_and_is_read_back() {
+    let first = good();
+    assert_eq!(Digest::of(&first), Digest::of(&good()));
+    let bundle = open(&first).unwrap();
+    assert_eq!(bundle.verify().unwrap(), []);
+    let items: Vec<String> = bundle.entries().iter().map(|entry| entry.item.name()).collect();
+    assert_eq!(items, ["configuration", "infrastructure-aws:v1.0.0"]);
+    let release = &bundle.entries()[1];
+    for (file, (name, bytes)) in release.files.iter().zip(files()) {
+        assert_eq!((&file.name, bundle.read(&file.digest).unwrap()), (&name, bytes));
+    }
+    assert_eq!(bundle.lock().unwrap(), lock());
+    let names: Vec<String> = entries(&first).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names[..2], ["oci-layout", "index.json"]);
+    assert!(names[2..].is_sorted() && names[2..].iter().all(|name| name.starts_with("blobs/sha256/")));
+}
+
+#[test]
+fn a_full_disk_is_told_with_what_could_not_be_written_and_not_as_a_flaw_of_the_bundle() {
+    let bundle = open(&good()).unwrap();
+    let (path, mut no_room) = (Path::new("metadata.yaml"), [0_u8; 0]);
+    let copied = bundle.copy(&bundle.entries()[1].files[0].digest, path, &mut no_room.as_mut_slice());
+    assert!(matches!(copied, Err(BundleError::Write { path, .. }) if path == Path::new("metadata.yaml")));
+}
+
+#[test]
+fn what_could_lead_elsewhere_is_refused_by_its_name_or_kind() {
+    for name in ["../x", "/etc/passwd", "blobs/sha256/../../x", "blobs/sha256/xyz", "blobs\\sha256\\x", "x"] {
+        let text = told(&with(&[(name, "x")]));
+        assert!(text.contains("has no place in a bundle"), "{name}: {text}");
+    }
+    for kind in [
+        EntryType::Symlink,
+        EntryType::Link,
+        EntryType::Char,
+        EntryType::Block,
+        EntryType::Fifo,
+        EntryType::GNUSparse,
+        EntryType::GNULongName,
+        EntryType::XHeader,
+        EntryType::XGlobalHeader,
+        EntryType::Directory,
+    ] {
+        let text = told(&pack(&entries(&good()), |name, header| {
+            if name == "index.json" {
+                header.set_entry_type(kind);
+            }
+        }));
+        assert!(text.contains("is no plain file"), "{kind:?}: {text}");
+    }
+}
+
+#[test]
+fn what_is_there_twice_missing_or_not_named_is_told() {
+    assert!(told(&with(&[("./oci-layout", "{}")])).contains("`./oci-layout` is there twice"));
+    for gone in ["oci-layout", "index.json"] {
+        let rest: Vec<_> = entries(&good()).into_iter().filter(|(name, _)| name != gone).collect();
+        assert!(told(&pack(&rest, |_, _| {})).contains(&format!("has no `{gone}`")));
+    }
+    let bytes = good();
+    for at in 2..entries(&bytes).len() {
+        let mut rest = entries(&bytes);
+        rest.remove(at);
+        let text = told(&pack(&rest, |_, _| {}));
+        assert!(text.contains("it has no `sha256:"), "{text}");
+    }
+    let stray = Digest::of(b"stray");
+    let bundle = open(&with(&[(&format!("blobs/sha256/{}", stray.hex()), "stray")])).unwrap();
+    assert_eq!(bundle.verify().unwrap(), [stray]);
+}
+
+#[test]
+fn an_index_that_lies_is_refused() {
+    let cases: [(&str, &str, &str); 9] = [
+        (r#"provider": "infrastructure-aws""#, r#"provider": ".hidden""#, "leads elsewhere"),
+        (r#""dev.capstan.bundle": "1""#, r#""dev.capstan.bundle": "2""#, "it has form 2"),
+        (r#""dev.capstan.bundle": "1""#, r#""other": "1""#, "`bundle create` did not make it"),
+        (r#"provider": "infrastructure-aws""#, r#"provider": "../../etc""#, "leads elsewhere"),
+        (r#"provider": "infrastructure-aws""#, r#"provider": "images""#, "is the name of something else"),
+        (r#"version": "v1.0.0""#, r#"version": "..""#, "leads elsewhere"),
+        (r#"kind": "release""#, r#"kind": "program""#, "of a kind this program does not know"),
+        (r#"kind": "configuration""#, r#"kind": "image""#, "has no `configuration`"),
+        (r#""size": "#, r#""size": 1"#, "and should have 1"),
+    ];
+    for (from, to, expected) in cases {
+        let text = told(&with_index(|index| {
+            assert!(index.contains(from), "{from}: {index}");
+            index.replace(from, to)
+        }));
+        assert!(text.contains(expected), "{to}: {text}");
+    }
+    let large = with_index(|index| index + &" ".repeat(4 * 1024 * 1024));
+    assert!(told(&large).contains("`index.json` is too large"));
+    let mut layout = entries(&good());
+    layout[0].1 = br#"{"imageLayoutVersion":"2.0.0"}"#.to_vec();
+    assert!(told(&pack(&layout, |_, _| {})).contains("a layout of version `2.0.0`"));
+}
+
+#[test]
+fn one_manifest_that_is_named_again_and_again_is_refused() {
+    let padding = " ".repeat(3 * 1024 * 1024);
+    let config = Digest::of(b"a");
+    let manifest = format!(
+        r#"{{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{{"mediaType":"x","digest":"{config}","size":1}},"layers":[]}}{padding}"#
+    );
+    let digest = Digest::of(manifest.as_bytes());
+    let image = |number| {
+        format!(
+            r#"{{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"{digest}","size":{},"annotations":{{"dev.capstan.bundle.kind":"image","org.opencontainers.image.ref.name":"a/b:{number}"}}}}"#,
+            manifest.len()
+        )
+    };
+    let images: Vec<String> = (0..30).map(image).collect();
+    let index = with_index(|index| {
+        index.replacen("\"manifests\": [", &format!("\"manifests\": [{},", images.join(",")), 1)
+    });
+    let mut entries = entries(&index);
+    entries.push((format!("blobs/sha256/{}", digest.hex()), manifest.into_bytes()));
+    let text = told(&pack(&entries, |_, _| {}));
+    assert!(text.contains("is one of too many"), "{text}");
+}
+
+#[test]
+fn a_bundle_that_is_cut_off_anywhere_is_refused_and_a_bit_that_was_turned_is_found() {
+    let bytes = good();
+    for length in (0..bytes.len()).step_by(97) {
+        assert!(open(&bytes[..length]).and_then(|it| it.verify()).is_err(), "{length} bytes");
+    }
+    let content_of_b =
+        bytes.windows(512).position(|it| it[0] == b'b' && it[1..].iter().all(|byte| *byte == 0));
+    let mut turned = bytes.clone();
+    turned[content_of_b.unwrap()] ^= 1;
+    assert!(told(&turned).contains("what should be sha256:"));
+}
+
+#[test]
+fn a_release_that_is_not_the_locked_one_is_refused() {
+    let folder = folder();
+    let path = folder.path().join("a.tar");
+    let writer = BundleWriter::create(&path).unwrap();
+    let mut other = files();
+    other.insert("metadata.yaml".to_owned(), Bytes::from_static(b"other"));
+    writer.add_release(LABEL, VERSION, other).unwrap();
+    let lock = Bytes::from(lock().to_string());
+    writer.add_configuration(BTreeMap::from([(Lock::FILE.to_owned(), lock)])).unwrap();
+    writer.finish().unwrap();
+    assert!(told(&fs::read(path).unwrap()).contains("`metadata.yaml` of `infrastructure-aws` is not"));
+}
+
+#[test]
+fn a_folder_gets_releases_whole_once_and_keeps_what_else_is_there() {
+    let folder = folder();
+    let bundle = open(&good()).unwrap();
+    let load = |existing| load_into_folder(&bundle, folder.path(), existing);
+    let states = |loaded: Vec<LoadedContent>| loaded.into_iter().map(|it| it.state).collect::<Vec<_>>();
+    assert_eq!(states(load(Existing::Refuse).unwrap()), [LoadedContentState::New]);
+    assert_eq!(states(load(Existing::Refuse).unwrap()), [LoadedContentState::Unchanged]);
+    let release = folder.path().join(LABEL).join(VERSION);
+    assert_eq!(fs::read(release.join("templates/x.yaml")).unwrap(), b"a");
+    for (file, content) in [("metadata.yaml", "other"), ("more.yaml", "x")] {
+        fs::write(release.join(file), content).unwrap();
+        let refused = load(Existing::Refuse).unwrap_err();
+        assert!(matches!(refused, BundleError::Exists { paths } if paths == [release.clone()]));
+        assert_eq!(fs::read_to_string(release.join(file)).unwrap(), content);
+        assert_eq!(states(load(Existing::Replace).unwrap()), [LoadedContentState::Replaced]);
+        assert_eq!(states(load(Existing::Refuse).unwrap()), [LoadedContentState::Unchanged]);
+    }
+    let left: Vec<_> =
+        fs::read_dir(folder.path().join(LABEL)).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(left, [VERSION]);
+}
+
+#[test]
+fn a_damaged_bundle_writes_nothing() {
+    let mut bytes = good();
+    let last = bytes.iter().rposition(|byte| *byte != 0).unwrap();
+    bytes[last] ^= 1;
+    let target = folder();
+    let damaged = open(&bytes).and_then(|bundle| load_into_folder(&bundle, target.path(), Existing::Replace));
+    assert!(damaged.is_err());
+    assert_eq!(fs::read_dir(target.path()).unwrap().count(), 0);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_bytes_make_it_panic_or_write(changes in proptest::collection::vec((0usize..1 << 20, 0u8..=255), 1..20)) {
+        let mut bytes = good();
+        let length = bytes.len();
+        for (at, byte) in changes {
+            bytes[at % length] = byte;
+        }
+        let target = folder();
+        if let Err(_refused) = open(&bytes).and_then(|it| load_into_folder(&it, target.path(), Existing::Refuse)) {
+            proptest::prop_assert_eq!(fs::read_dir(target.path()).unwrap().count(), 0);
+        }
+    }
+}
+
+/// Loads a bundle into a registry that has another release under the same tag.
+async fn into_registry(bytes: &[u8]) -> (FakeHost, BundleError) {
+    let host = FakeHost::internet();
+    let there = format!(
+        r#"{{"schemaVersion":2,"mediaType":"{MANIFEST}","config":{{"mediaType":"x","digest":"{}","size":1}},"layers":[]}}"#,
+        Digest::of(b"a")
+    );
+    let reply = Reply::status(200).header("content-type", MANIFEST).body(there);
+    host.on(format!("ghe.example.org/v2/capi/{LABEL}/manifests/{VERSION}"), reply);
+    let target = RegistryTarget::parse("oci://ghe.example.org/capi").unwrap();
+    let bundle = open(bytes).unwrap();
+    let loaded = load_into_registry(&bundle, &context(&host), &target, Existing::Refuse).await;
+    (host, loaded.unwrap_err())
+}
+
+#[tokio::test]
+async fn a_registry_with_another_release_under_the_tag_gets_nothing() {
+    let (host, error) = into_registry(&good()).await;
+    assert!(matches!(error, BundleError::TagTaken { .. }), "{error:?}");
+    assert!(host.received().iter().all(|request| request.method == "GET"));
+}
+
+#[tokio::test]
+async fn a_damaged_bundle_is_refused_before_the_registry_is_asked() {
+    let mut entries = entries(&good());
+    let content = entries.iter_mut().find(|(_, content)| content == b"b").unwrap();
+    content.1 = b"c".to_vec();
+    let (host, error) = into_registry(&pack(&entries, |_, _| {})).await;
+    assert!(matches!(error, BundleError::Flawed { flaw: BundleFlaw::Digest { .. }, .. }), "{error:?}");
+    assert!(host.received().is_empty());
+}
+
+/// A bundle whose lock has other files than its release.
+fn locked(
+    change: impl Fn(&mut BTreeMap<String, LockedFile>) -> Option<LockedFile>,
+) -> Result<Vec<Digest>, BundleError> {
+    let folder = folder();
+    let path = folder.path().join("a.tar");
+    let writer = BundleWriter::create(&path).unwrap();
+    writer.add_release(LABEL, VERSION, files()).unwrap();
+    let mut lock = lock();
+    change(&mut lock.providers.get_mut(LABEL).unwrap().files);
+    let lock = Bytes::from(lock.to_string());
+    writer.add_configuration(BTreeMap::from([(Lock::FILE.to_owned(), lock)])).unwrap();
+    writer.finish().unwrap();
+    Bundle::open(&path).unwrap().verify()
+}
+
+#[test]
+fn a_release_has_the_files_that_are_locked_and_no_others() {
+    let is_refused = |outcome: Result<Vec<Digest>, BundleError>, name: &str| {
+        let Err(BundleError::Flawed { flaw, .. }) = outcome else { return false };
+        matches!(flaw, BundleFlaw::NotAsLocked { file, .. } if file == name)
+    };
+    let other = || LockedFile { digest: Digest::of(b"other"), origin: FileOrigin::Repository };
+    assert!(locked(|_| None).is_ok());
+    assert!(is_refused(locked(|files| files.remove("metadata.yaml")), "metadata.yaml"));
+    assert!(is_refused(locked(|files| files.insert("gone.yaml".to_owned(), other())), "gone.yaml"));
+    assert!(is_refused(locked(|files| files.insert("metadata.yaml".to_owned(), other())), "metadata.yaml"));
+}
+
+#[test]
+fn a_release_whose_file_name_climbs_is_refused() {
+    for name in ["../metadata.yaml", "/metadata.yaml"] {
+        let manifest = format!(
+            r#"{{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{{"mediaType":"x","digest":"{0}","size":1}},"layers":[{{"mediaType":"x","digest":"{0}","size":1,"annotations":{{"org.opencontainers.image.title":"{name}"}}}}]}}"#,
+            Digest::of(b"a")
+        );
+        let digest = Digest::of(manifest.as_bytes());
+        let release = format!(
+            r#"{{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"{digest}","size":{},"annotations":{{"dev.capstan.bundle.kind":"release","dev.capstan.bundle.provider":"core-x","dev.capstan.bundle.version":"v1.0.0"}}}}"#,
+            manifest.len()
+        );
+        let index =
+            with_index(|index| index.replacen("\"manifests\": [", &format!("\"manifests\": [{release},"), 1));
+        let mut entries = entries(&index);
+        entries.push((format!("blobs/sha256/{}", digest.hex()), manifest.into_bytes()));
+        let refused = open(&pack(&entries, |_, _| {})).unwrap_err();
+        assert!(matches!(refused, BundleError::Flawed { flaw: BundleFlaw::Name { .. }, .. }), "{refused:?}");
+    }
+}

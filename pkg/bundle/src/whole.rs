@@ -1,0 +1,39 @@
+//! Files that are seen whole or not at all.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+};
+
+use transport::disk::{self, folder_of};
+
+use crate::BundleError;
+
+/// A name of what is not there yet.
+pub(super) const TEMPORARY: &str = ".capstan-new-";
+
+/// Fills a file beside this path, and puts it there once it is on the disk, for everybody to read.
+pub(super) fn put_whole(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> Result<(), BundleError>,
+) -> Result<File, BundleError> {
+    let failed = |source| BundleError::Write { path: path.to_owned(), source };
+    let made = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder_of(path));
+    let mut file = made.map_err(failed)?;
+    fill(file.as_file_mut())?;
+    allow_reading(file.as_file()).map_err(failed)?;
+    disk::persist(file, path).map_err(failed)
+}
+
+/// There is nothing secret in it, and it is carried about.
+#[cfg(unix)]
+fn allow_reading(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.set_permissions(fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn allow_reading(_: &File) -> io::Result<()> {
+    Ok(())
+}

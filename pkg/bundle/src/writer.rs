@@ -1,0 +1,168 @@
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use bytes::Bytes;
+use tar::{Builder, EntryType, Header};
+use transport::{
+    Context, Digest,
+    disk::folder_of,
+    registry::{Descriptor, MANIFEST},
+};
+
+use crate::{
+    BundleError, BundleItem, ImageAddress, Platforms, image, index,
+    layout::{BLOBS, INDEX_FILE, LAYOUT, LAYOUT_FILE},
+    spool::Spool,
+    whole::put_whole,
+};
+use crate::{Package, PackageContent, PackageFile, package::CONFIGURATION_ARTIFACT};
+
+/// Gathers what goes into a bundle in a folder beside it, and writes it in one go.
+#[derive(Debug)]
+pub struct BundleWriter {
+    path: PathBuf,
+    spool: Spool,
+    entries: Mutex<Vec<(BundleItem, Descriptor)>>,
+}
+
+impl BundleWriter {
+    /// Begins a bundle that will be at this path. Nothing is seen there before [`BundleWriter::finish`].
+    /// # Errors
+    /// When its folder cannot be written to.
+    pub fn create(path: &Path) -> Result<Self, BundleError> {
+        let spool = Spool::within(folder_of(path))?;
+        Ok(Self { path: path.to_owned(), spool, entries: Mutex::default() })
+    }
+
+    /// Adds the files of a release, by name.
+    /// # Errors
+    /// When one has a name that leads elsewhere; when the disk is full.
+    pub fn add_release(
+        &self,
+        label: &str,
+        version: &str,
+        files: BTreeMap<String, Bytes>,
+    ) -> Result<(), BundleError> {
+        let package = Package::new(package_files(files), BTreeMap::new(), None)?;
+        self.add_package(
+            BundleItem::Release { label: label.to_owned(), version: version.to_owned() },
+            &package,
+        )
+    }
+
+    /// Adds the settings: each file by its name.
+    /// # Errors
+    /// As [`BundleWriter::add_release`].
+    pub fn add_configuration(&self, files: BTreeMap<String, Bytes>) -> Result<(), BundleError> {
+        let package = Package::of_type(CONFIGURATION_ARTIFACT, package_files(files), BTreeMap::new(), None)?;
+        self.add_package(BundleItem::Configuration, &package)
+    }
+
+    /// Copies an image from its registry, and what signs it. `known` is the digest it must have, where that is known.
+    /// Gives the digest it has there, which is that of all platforms together where it is an index.
+    /// # Errors
+    /// [`BundleError::NoImage`], [`BundleError::ImageName`]; whatever stops a request.
+    pub async fn add_image(
+        &self,
+        context: &Context,
+        reference: &str,
+        known: Option<Digest>,
+        platforms: &Platforms,
+    ) -> Result<Digest, BundleError> {
+        let mut address = ImageAddress::parse(reference)?;
+        address.digest = address.digest.or(known);
+        let copied = image::copy(&self.spool, context, reference, &address, platforms).await?;
+        let platform = platforms.chosen().map(str::to_owned);
+        let item = BundleItem::Image { reference: reference.to_owned(), platform };
+        self.add_signed(item, copied.kept, copied.signature);
+        Ok(copied.digest)
+    }
+
+    /// Writes the bundle. Gives its size in bytes.
+    /// # Errors
+    /// When it cannot be written; what was at its path before is there still.
+    pub fn finish(self) -> Result<u64, BundleError> {
+        let failed = |source| BundleError::Write { path: self.path.clone(), source };
+        let index = index::render(self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        let written = put_whole(&self.path, |file| pack(file, &index, &self.spool).map_err(failed))?;
+        Ok(written.metadata().map_err(failed)?.len())
+    }
+
+    fn add_package(&self, item: BundleItem, package: &Package) -> Result<(), BundleError> {
+        for content in package.contents() {
+            match content {
+                PackageContent::Bytes(bytes) => self.spool.put(&bytes)?,
+                PackageContent::Path(path) => {
+                    let read = fs::read(&path).map_err(|source| BundleError::Read { path, source })?;
+                    self.spool.put(&read)?
+                }
+            };
+        }
+        let manifest = package.manifest();
+        self.spool.put(&manifest)?;
+        let descriptor = Descriptor {
+            artifact_type: Some(package.artifact_type().to_owned()),
+            ..Descriptor::of(MANIFEST, &manifest)
+        };
+        self.add(item, descriptor);
+        Ok(())
+    }
+
+    pub(super) fn spool(&self) -> &Spool {
+        &self.spool
+    }
+
+    pub(super) fn add_signed(&self, item: BundleItem, descriptor: Descriptor, signature: Option<Descriptor>) {
+        let of = item.name();
+        self.add(item, descriptor);
+        if let Some(signature) = signature {
+            self.add(BundleItem::Signature { of }, signature);
+        }
+    }
+
+    fn add(&self, item: BundleItem, descriptor: Descriptor) {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).push((item, descriptor));
+    }
+}
+
+fn package_files(files: BTreeMap<String, Bytes>) -> Vec<PackageFile> {
+    let content = |(name, bytes)| PackageFile { name, content: PackageContent::Bytes(bytes) };
+    files.into_iter().map(content).collect()
+}
+
+/// Writes the archive: nothing in it depends on when, where or by whom it is made.
+fn pack(file: &File, index: &[u8], spool: &Spool) -> io::Result<()> {
+    let mut builder = Builder::new(io::BufWriter::new(file));
+    append(&mut builder, LAYOUT_FILE, LAYOUT.len() as u64, LAYOUT)?;
+    append(&mut builder, INDEX_FILE, index.len() as u64, index)?;
+    for (digest, size_bytes) in spool.blobs() {
+        let path = spool.path(&digest);
+        append(&mut builder, &format!("{BLOBS}/{}", digest.hex()), size_bytes, File::open(&path)?)?;
+        // Two copies of everything may be more than the disk has room for.
+        fs::remove_file(&path)?;
+    }
+    builder.into_inner()?.flush()
+}
+
+fn append(
+    builder: &mut Builder<impl Write>,
+    name: &str,
+    size_bytes: u64,
+    content: impl Read,
+) -> io::Result<()> {
+    let mut header = Header::new_ustar();
+    header.set_path(name)?;
+    header.set_entry_type(EntryType::Regular);
+    header.set_mode(0o644);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_mtime(0);
+    header.set_size(size_bytes);
+    header.set_cksum();
+    builder.append(&header, content)
+}

@@ -1,0 +1,99 @@
+use api::Contract;
+use apply::ApiError;
+use manifest::Object;
+
+use crate::{ManagementCluster, cluster::definition_kind};
+
+/// What a verb accepts of the Cluster API that is on the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContractCheck {
+    /// Contracts whose storage version is fine.
+    pub accepted: &'static [&'static str],
+    /// Whether it may be missing altogether.
+    pub may_be_absent: bool,
+}
+
+/// A management cluster of another contract.
+#[derive(Debug, thiserror::Error)]
+pub enum ContractError {
+    /// Cluster API is not installed.
+    #[error("Cluster API is not installed on this cluster")]
+    Absent,
+    /// It stores its objects in a version of a contract this verb does not work with.
+    #[error("the cluster runs Cluster API with contract {found}; this needs {}", accepted.join(" or "))]
+    Contract {
+        /// The contract on the cluster.
+        found: Contract,
+        /// What would be fine.
+        accepted: Vec<&'static str>,
+    },
+    /// The server.
+    #[error("cannot find out which Cluster API the cluster runs")]
+    Api(#[from] ApiError),
+}
+
+/// What decides which Cluster API a cluster runs.
+const CLUSTERS: &str = "clusters.cluster.x-k8s.io";
+
+impl ManagementCluster {
+    /// The contract Cluster API stores its objects in; none when it is not installed.
+    /// Source: clusterctl v1.14 client/cluster/inventory.go (CheckCAPIContract): the storage version of
+    /// `clusters.cluster.x-k8s.io`.
+    pub async fn contract(&self) -> Result<Option<Contract>, ContractError> {
+        let definition = self.server.get(&definition_kind(), "", CLUSTERS).await?;
+        Ok(definition.as_ref().and_then(storage_version).map(Contract::new))
+    }
+
+    /// Compares it with what a verb accepts.
+    pub async fn check_contract(&self, check: ContractCheck) -> Result<(), ContractError> {
+        check.judge(self.contract().await?)
+    }
+}
+
+impl ContractCheck {
+    /// Compares what is on the cluster with what is accepted.
+    pub fn judge(self, found: Option<Contract>) -> Result<(), ContractError> {
+        match found {
+            None if self.may_be_absent => Ok(()),
+            None => Err(ContractError::Absent),
+            Some(found) if self.accepted.contains(&found.as_str()) => Ok(()),
+            Some(found) => Err(ContractError::Contract { found, accepted: self.accepted.to_vec() }),
+        }
+    }
+}
+
+/// The version a definition stores objects in.
+pub fn storage_version(definition: &Object) -> Option<&str> {
+    let versions = definition.get(&["spec", "versions"])?.as_array()?;
+    versions.iter().find(|version| version["storage"] == true)?["name"].as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{NEW, components, core, objects};
+
+    const CURRENT: ContractCheck = ContractCheck { accepted: &[Contract::CURRENT], may_be_absent: false };
+
+    #[test]
+    fn the_version_objects_are_stored_in_is_the_contract() {
+        let components = components(&core(), NEW).replace(
+            "- name: v1beta2\n",
+            "- {name: v1beta1, served: true, storage: false}\n  - name: v1beta2\n",
+        );
+        let objects = objects(&components);
+        let definition = objects.iter().find(|object| object.name() == CLUSTERS).unwrap();
+        assert_eq!(storage_version(definition), Some("v1beta2"));
+    }
+
+    #[test]
+    fn another_contract_is_named_beside_what_would_be_fine() {
+        assert!(CURRENT.judge(Some(Contract::new("v1beta2"))).is_ok());
+        assert_eq!(
+            CURRENT.judge(Some(Contract::new("v1beta1"))).unwrap_err().to_string(),
+            "the cluster runs Cluster API with contract v1beta1; this needs v1beta2"
+        );
+        assert!(matches!(CURRENT.judge(None), Err(ContractError::Absent)));
+        assert!(ContractCheck { may_be_absent: true, ..CURRENT }.judge(None).is_ok());
+    }
+}

@@ -1,0 +1,149 @@
+//! The definition of `Provider` objects, and the note of an unfinished installation on it.
+
+use manifest::{Object, Value};
+use provider::InstalledProvider;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{InventoryError, entry};
+
+/// The name of the definition of `Provider` objects.
+pub(super) const DEFINITION: &str = "providers.clusterctl.cluster.x-k8s.io";
+/// On it: the providers a first installation was begun with, as JSON.
+const UNFINISHED: &str = "capstan.dev/unfinished-init";
+
+/// A provider in the note.
+#[derive(Serialize, Deserialize)]
+struct Noted {
+    #[serde(rename = "type")]
+    provider_type: api::ProviderType,
+    name: String,
+    version: String,
+    namespace: String,
+}
+
+/// The definition as it is to be: what the peer writes, with descriptions of our own.
+/// Source: clusterctl v1.14 config/manifest: names, columns, schema and label; differs: descriptions alone.
+pub(super) fn definition(note: Option<&str>) -> Object {
+    let text = |description: &str| json!({"type": "string", "description": description});
+    let column = |name: &str, path: &str| json!({"name": name, "type": "string", "jsonPath": path});
+    let mut whole = json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": DEFINITION, "labels": {entry::PART_LABEL: entry::PART}},
+        "spec": {
+            "group": entry::GROUP,
+            "names": {
+                "categories": ["cluster-api"],
+                "kind": "Provider",
+                "listKind": "ProviderList",
+                "plural": "providers",
+                "singular": "provider",
+            },
+            "scope": "Namespaced",
+            "versions": [{
+                "name": entry::VERSION,
+                "served": true,
+                "storage": true,
+                "additionalPrinterColumns": [
+                    {
+                        "name": "Age",
+                        "type": "date",
+                        "description": "Time since the Provider was created",
+                        "jsonPath": ".metadata.creationTimestamp",
+                    },
+                    column("Type", ".type"),
+                    column("Provider", ".providerName"),
+                    column("Version", ".version"),
+                ],
+                "schema": {"openAPIV3Schema": {
+                    "type": "object",
+                    "description": "An entry of the provider inventory.",
+                    "properties": {
+                        "apiVersion": text("The version of the schema this object is written in."),
+                        "kind": text("The kind of this object."),
+                        "metadata": {"type": "object"},
+                        "providerName": text("The name of the provider, without its type."),
+                        "type": text("The type of the provider, such as InfrastructureProvider."),
+                        "version": text("The version that is installed."),
+                        "watchedNamespace": text("Deprecated: providers watch all namespaces."),
+                    },
+                }},
+                "subresources": {},
+            }],
+        },
+    });
+    if let Some(note) = note {
+        whole["metadata"]["annotations"] = json!({UNFINISHED: note});
+    }
+    Object::try_from(whole).expect("invariant: the literal above is a mapping")
+}
+
+/// Whether a write would change nothing that matters: our version with all its columns and fields, and the note.
+pub(super) fn is_as_it_should_be(live: &Object, note: Option<&str>) -> bool {
+    let wanted = definition(None);
+    let part = |object: &Object| {
+        let version = our_version(object)?;
+        let columns = version["additionalPrinterColumns"].as_array()?;
+        let columns: Vec<Value> =
+            columns.iter().map(|column| json!([column["name"], column["jsonPath"]])).collect();
+        let fields = version["schema"]["openAPIV3Schema"]["properties"].as_object()?;
+        let fields: Vec<Value> = fields.iter().map(|(name, field)| json!([name, field["type"]])).collect();
+        Some((columns, fields, object.get(&["spec", "names", "categories"]).cloned()))
+    };
+    live.annotation(UNFINISHED) == note
+        && live.label(entry::PART_LABEL) == Some(entry::PART)
+        && is_established(live)
+        && part(live) == part(&wanted)
+}
+
+/// Whether the version this binary knows is served.
+pub(super) fn serves_our_version(live: &Object) -> bool {
+    our_version(live).is_some_and(|version| version["served"] == true)
+}
+
+fn our_version(definition: &Object) -> Option<&Value> {
+    let versions = definition.get(&["spec", "versions"])?.as_array()?;
+    versions.iter().find(|version| version["name"] == entry::VERSION)
+}
+
+/// Whether objects can be written.
+pub(super) fn is_established(live: &Object) -> bool {
+    let conditions = live.get(&["status", "conditions"]).and_then(Value::as_array);
+    let is = |condition: &Value| condition["type"] == "Established" && condition["status"] == "True";
+    conditions.is_some_and(|conditions| conditions.iter().any(is))
+}
+
+/// The note as it stands on the cluster.
+pub(super) fn noted(live: &Object) -> Option<String> {
+    live.annotation(UNFINISHED).map(str::to_owned)
+}
+
+/// Writes a note.
+pub(super) fn note(providers: &[InstalledProvider]) -> String {
+    let one = |installed: &InstalledProvider| Noted {
+        provider_type: installed.id.provider_type,
+        name: installed.id.name.clone(),
+        version: installed.version.clone(),
+        namespace: installed.namespace.clone(),
+    };
+    let noted: Vec<Noted> = providers.iter().map(one).collect();
+    serde_json::to_string(&noted).expect("invariant: strings and unit variants are always JSON")
+}
+
+/// Reads the note.
+/// # Errors
+/// `Entry` when it is not what [`note`] writes: somebody else wrote it, and removing it is safe.
+pub(super) fn unfinished(live: &Object) -> Result<Option<Vec<InstalledProvider>>, InventoryError> {
+    let Some(text) = live.annotation(UNFINISHED) else { return Ok(None) };
+    let noted: Vec<Noted> = serde_json::from_str(text).map_err(|error| InventoryError::Entry {
+        entry: DEFINITION.to_owned(),
+        problem: format!("an annotation `{UNFINISHED}` that cannot be read: {error}"),
+    })?;
+    let one = |noted: Noted| InstalledProvider {
+        id: api::ProviderId::new(noted.provider_type, noted.name),
+        version: noted.version,
+        namespace: noted.namespace,
+    };
+    Ok(Some(noted.into_iter().map(one).collect()))
+}

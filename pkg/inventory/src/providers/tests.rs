@@ -1,0 +1,145 @@
+use manifest::Value;
+use serde_json::json;
+use support::{fixture::Fixture, kind::CUSTOM_RESOURCE_DEFINITION};
+
+use super::*;
+use crate::tests::{NEW, cluster, core, docker, installed};
+
+fn established(mut definition: Object) -> Object {
+    let condition = json!({"conditions": [{"type": "Established", "status": "True"}]});
+    definition.as_map_mut().insert("status".to_owned(), condition);
+    definition
+}
+
+#[test]
+fn an_entry_read_back_is_the_entry_written() {
+    let docker = installed(&docker(), NEW);
+    let object = entry::write(&docker);
+    assert_eq!(
+        object.clone().into_value(),
+        json!({
+            "apiVersion": "clusterctl.cluster.x-k8s.io/v1alpha3",
+            "kind": "Provider",
+            "metadata": {
+                "name": "infrastructure-docker",
+                "namespace": "infrastructure-docker-system",
+                "labels": {
+                    "clusterctl.cluster.x-k8s.io": "",
+                    "cluster.x-k8s.io/provider": "infrastructure-docker",
+                    "clusterctl.cluster.x-k8s.io/core": "inventory",
+                },
+            },
+            "providerName": "docker",
+            "type": "InfrastructureProvider",
+            "version": "v1.14.0",
+        })
+    );
+    assert_eq!(entry::read(&object).unwrap(), docker);
+}
+
+#[test]
+fn an_entry_that_says_too_little_is_named_with_what_it_lacks() {
+    let message = |field: &str, value: Value| {
+        let mut object = entry::write(&installed(&docker(), NEW));
+        object.as_map_mut().insert(field.to_owned(), value);
+        entry::read(&object).unwrap_err().to_string()
+    };
+    let entry = "inventory entry `infrastructure-docker-system/infrastructure-docker` has";
+    assert_eq!(message("version", Value::Null), format!("{entry} no `version`"));
+    assert_eq!(
+        message("type", json!("Infra")),
+        format!("{entry} a `type` of no use: unknown provider type `Infra`")
+    );
+}
+
+#[test]
+fn a_note_is_read_back_and_a_foreign_one_is_an_error() {
+    let providers = [installed(&core(), NEW), installed(&docker(), "v1.2.3")];
+    let noted = definition::definition(Some(&definition::note(&providers)));
+    assert_eq!(definition::unfinished(&noted).unwrap().as_deref(), Some(&providers[..]));
+    assert_eq!(definition::unfinished(&definition::definition(None)).unwrap(), None);
+    let error = definition::unfinished(&definition::definition(Some("soon"))).unwrap_err().to_string();
+    assert!(error.contains("annotation `capstan.dev/unfinished-init` that cannot be read"), "{error}");
+}
+
+#[test]
+fn a_definition_is_written_again_only_for_what_matters() {
+    type Change = fn(&mut Value);
+    let as_is = established(definition::definition(None));
+    assert!(definition::is_as_it_should_be(&as_is, None));
+    assert!(!definition::is_as_it_should_be(&as_is, Some("[]")), "a note is missing");
+    assert!(!definition::is_as_it_should_be(&definition::definition(None), None), "it is not established");
+    let changed = |change: fn(&mut Value)| {
+        let mut whole = as_is.clone().into_value();
+        change(&mut whole);
+        definition::is_as_it_should_be(&Object::try_from(whole).unwrap(), None)
+    };
+    let cases: [(&str, Change, bool); 5] = [
+        (
+            "other words",
+            |it| it["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["description"] = json!("x"),
+            true,
+        ),
+        ("what servers add", |it| it["spec"]["conversion"] = json!({"strategy": "None"}), true),
+        ("a column fewer", |it| it["spec"]["versions"][0]["additionalPrinterColumns"] = json!([]), false),
+        ("no label", |it| it["metadata"]["labels"] = json!({}), false),
+        ("no category", |it| it["spec"]["names"]["categories"] = Value::Null, false),
+    ];
+    for (what, change, fine) in cases {
+        assert_eq!(changed(change), fine, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_cluster_has_an_empty_inventory() {
+    let fixture = Fixture::start().await;
+    assert_eq!(cluster(&fixture).await.inventory().await.unwrap(), ProviderInventory::default());
+}
+
+#[tokio::test]
+async fn what_is_recorded_is_listed_until_it_is_forgotten() {
+    let fixture = Fixture::start().await;
+    let cluster = cluster(&fixture).await;
+    let (core, docker) = (installed(&core(), NEW), installed(&docker(), NEW));
+    cluster.define_inventory(Some(std::slice::from_ref(&core))).await.unwrap();
+    for provider in [&docker, &core] {
+        fixture
+            .apply(&format!(
+                "{{apiVersion: v1, kind: Namespace, metadata: {{name: {}}}}}",
+                provider.namespace
+            ))
+            .await;
+        cluster.record_provider(provider).await.unwrap();
+    }
+    let inventory = cluster.inventory().await.unwrap();
+    assert_eq!(inventory.providers, [core.clone(), docker.clone()]);
+    assert_eq!(inventory.unfinished.as_deref(), Some(&[core.clone()][..]));
+
+    cluster.define_inventory(None).await.unwrap();
+    assert!(cluster.inventory().await.unwrap().unfinished.is_some(), "the note stays");
+    cluster.finish_first_installation().await.unwrap();
+    cluster.forget_provider(&docker).await.unwrap();
+    let inventory = cluster.inventory().await.unwrap();
+    assert_eq!((inventory.providers, inventory.unfinished), (vec![core], None));
+}
+
+#[tokio::test]
+async fn a_definition_that_is_complete_is_not_written_again() {
+    let fixture = Fixture::start().await;
+    let cluster = cluster(&fixture).await;
+    cluster.define_inventory(None).await.unwrap();
+    let before = fixture.get(CUSTOM_RESOURCE_DEFINITION, DEFINITION).await;
+    cluster.define_inventory(None).await.unwrap();
+    assert_eq!(fixture.get(CUSTOM_RESOURCE_DEFINITION, DEFINITION).await, before);
+}
+
+#[tokio::test]
+async fn a_definition_without_our_version_is_refused() {
+    let fixture = Fixture::start().await;
+    let mut other = definition::definition(None).into_value();
+    other["spec"]["versions"][0]["name"] = json!("v1");
+    fixture.apply(&other.to_string()).await;
+    let cluster = cluster(&fixture).await;
+    assert!(matches!(cluster.inventory().await, Err(InventoryError::Version)));
+    assert!(matches!(cluster.define_inventory(None).await, Err(InventoryError::Version)));
+}

@@ -1,0 +1,116 @@
+//! The questions templates ask of a management cluster.
+
+use apply::{ApiError, GroupKind};
+use futures::{FutureExt as _, future::BoxFuture};
+use manifest::{Object, Value};
+use provider::{InstalledProvider, ManagementClusterError};
+
+use crate::{ManagementCluster, cluster::config_map_kind};
+
+impl provider::ManagementCluster for ManagementCluster {
+    fn installed_providers(&self) -> BoxFuture<'_, Result<Vec<InstalledProvider>, ManagementClusterError>> {
+        async {
+            let inventory = self.inventory().await;
+            inventory
+                .map(|inventory| inventory.providers)
+                .map_err(|error| unanswered("the installed providers", error))
+        }
+        .boxed()
+    }
+
+    fn has_cluster_class<'a>(
+        &'a self,
+        namespace: &'a str,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<bool, ManagementClusterError>> {
+        let kind = GroupKind::new("cluster.x-k8s.io", "ClusterClass");
+        async move {
+            let found = is_there(self, &kind, namespace, name).await;
+            found.map_err(|error| unanswered(format!("ClusterClass `{namespace}/{name}`"), error))
+        }
+        .boxed()
+    }
+
+    fn has_object<'a>(&'a self, object: &'a Object) -> BoxFuture<'a, Result<bool, ManagementClusterError>> {
+        let kind = GroupKind::new(object.group(), object.kind());
+        async move {
+            let found = is_there(self, &kind, object.namespace(), object.name()).await;
+            found.map_err(|error| {
+                unanswered(format!("{} `{}/{}`", object.kind(), object.namespace(), object.name()), error)
+            })
+        }
+        .boxed()
+    }
+
+    fn config_map_key<'a>(
+        &'a self,
+        namespace: &'a str,
+        name: &'a str,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<String, ManagementClusterError>> {
+        async move {
+            let question = || format!("key `{key}` of ConfigMap `{namespace}/{name}`");
+            let found = self.server.get(&config_map_kind(), namespace, name).await;
+            let config_map = found
+                .map_err(|error| unanswered(question(), error))?
+                .ok_or_else(|| unanswered(question(), "there is no such ConfigMap"))?;
+            let value = config_map.get(&["data", key]).and_then(Value::as_str);
+            value.map(str::to_owned).ok_or_else(|| unanswered(question(), "the ConfigMap has no such key"))
+        }
+        .boxed()
+    }
+}
+
+/// Whether an object is there; one of a kind that is not served is not.
+async fn is_there(
+    cluster: &ManagementCluster,
+    kind: &GroupKind,
+    namespace: &str,
+    name: &str,
+) -> Result<bool, ApiError> {
+    let served = match cluster.server.kind(kind).await {
+        Err(ApiError::NoSuchKind { .. }) => return Ok(false),
+        served => served?,
+    };
+    let namespace = if served.namespaced { namespace } else { "" };
+    Ok(cluster.server.get(&served, namespace, name).await?.is_some())
+}
+
+fn unanswered(
+    question: impl Into<String>,
+    source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> ManagementClusterError {
+    ManagementClusterError { question: question.into(), source: source.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use provider::ManagementCluster as _;
+    use support::fixture::Fixture;
+
+    use crate::tests::{NEW, cluster, components, core, objects};
+
+    #[tokio::test]
+    async fn templates_learn_what_is_there_and_what_is_not() {
+        let fixture = Fixture::start().await;
+        fixture
+            .apply(
+                "{apiVersion: v1, kind: ConfigMap, metadata: {name: m, namespace: default}, data: {a: text}}",
+            )
+            .await;
+        let cluster = cluster(&fixture).await;
+        assert_eq!(cluster.installed_providers().await.unwrap(), []);
+        assert!(!cluster.has_cluster_class("default", "quick").await.unwrap(), "its kind is not served");
+        assert_eq!(cluster.config_map_key("default", "m", "a").await.unwrap(), "text");
+        for (name, key, why) in
+            [("m", "b", "the ConfigMap has no such key"), ("n", "a", "there is no such ConfigMap")]
+        {
+            let error = cluster.config_map_key("default", name, key).await.unwrap_err();
+            assert_eq!(error.source.to_string(), why);
+        }
+        let namespace = objects("{apiVersion: v1, kind: Namespace, metadata: {name: default}}").remove(0);
+        assert!(cluster.has_object(&namespace).await.unwrap());
+        let definition = objects(&components(&core(), NEW)).remove(1);
+        assert!(!cluster.has_object(&definition).await.unwrap());
+    }
+}

@@ -1,0 +1,29 @@
+//! A management cluster on a sandbox.
+
+use api::ProviderId;
+use apply::{Connection, Credentials, EventSink, Server, ServerSettings};
+use provider::InstalledProvider;
+pub(crate) use support::small_providers::{NEW, components, core, docker, objects};
+use support::{fixture::Fixture, small_providers::namespace_of};
+
+use crate::ManagementCluster;
+
+pub(crate) fn installed(id: &ProviderId, version: &str) -> InstalledProvider {
+    InstalledProvider { id: id.clone(), version: version.to_owned(), namespace: namespace_of(id) }
+}
+
+/// A management cluster on a sandbox.
+pub(crate) async fn cluster(fixture: &Fixture) -> ManagementCluster {
+    cluster_through(fixture.client()).await
+}
+
+/// A management cluster at the end of a client, which may be a service between it and a sandbox.
+pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
+    let connection = Connection {
+        credentials: Credentials::Client(client),
+        impersonation: None,
+        user_agent: "capstan-test".to_owned(),
+    };
+    let server = Server::connect(connection, ServerSettings::default()).await.unwrap().unguarded();
+    ManagementCluster::new(server, EventSink::none())
+}

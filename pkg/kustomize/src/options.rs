@@ -1,0 +1,60 @@
+//! Options of a build.
+
+use manifest::provenance::Trace;
+
+/// The options of a build.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The files that a kustomization may name.
+    pub load_restrictor: LoadRestrictor,
+    /// The order of the objects if the top kustomization has no `sortOptions`.
+    pub reorder: Reorder,
+    /// Permission to request charts.
+    pub helm: Helm,
+    /// Labels every object as managed by kustomize, regardless of `buildMetadata`.
+    pub managed_by_label: bool,
+    /// Detection of patches that disagree.
+    pub conflicts: Conflicts,
+    /// Tracing of the fields of each object to their origin.
+    pub trace: Trace,
+}
+
+/// Permission to run `helm`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Helm {
+    /// Charts are problems.
+    #[default]
+    Off,
+    /// Charts are requests.
+    On,
+}
+
+/// Detection of patches of one list that set a field to different values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Conflicts {
+    /// The last patch wins silently.
+    #[default]
+    Ignored,
+    /// Each conflict is a warning with both places.
+    Told,
+}
+
+/// The files that a kustomization may name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadRestrictor {
+    /// Files in its folder and below.
+    #[default]
+    RootOnly,
+    /// All files.
+    None,
+}
+
+/// An order of objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reorder {
+    /// Kinds that others need first, then by kind, namespace and name.
+    #[default]
+    Legacy,
+    /// The order in which they were gathered.
+    None,
+}

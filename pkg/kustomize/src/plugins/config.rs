@@ -1,0 +1,84 @@
+//! The settings of one plugin, and what can be wrong with them.
+
+use manifest::{Object, Value};
+
+use crate::TreePath;
+use crate::accumulator::Accumulator;
+use crate::kustomization::decode::{DecodeProblem, FromFields, decode};
+use crate::problems::meant;
+use crate::resource::Plugin;
+use crate::scope::Scope;
+
+use super::settings::Settings;
+
+/// A plugin that cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PluginProblem {
+    #[error(
+        "`{kind}` of `{api_version}` is {what}: only the plugins of kustomize itself are run, those of `apiVersion: builtin`"
+    )]
+    External { api_version: String, kind: String, what: &'static str },
+    #[error("there is no built-in plugin `{kind}`{}", meant(near))]
+    Unknown { kind: String, near: Vec<&'static str> },
+    #[error("`{kind}` is no {wanted}: list it under `{list}`")]
+    WrongList { kind: String, wanted: &'static str, list: &'static str },
+    #[error("`{kind}` in `{file}`: {fault}")]
+    Settings { kind: String, file: TreePath, fault: DecodeProblem },
+    #[error("`{kind}` in `{file}` needs `{field}`")]
+    Needs { kind: String, file: TreePath, field: &'static str },
+    #[error("`{kind}` in `{file}`: `{field}` may be {choice}, not `{found}`")]
+    NoChoice { kind: String, file: TreePath, field: &'static str, choice: &'static str, found: String },
+    #[error("`{kind}` in `{file}` changes objects, which a validator may not: list it under `transformers`")]
+    Changes { kind: String, file: TreePath },
+}
+
+/// The settings of one plugin.
+pub(super) struct Config {
+    /// The entry that led to them, such as `transformers[0]`.
+    pub(super) field: String,
+    /// The file that holds them.
+    pub(super) file: TreePath,
+    pub(super) object: Object,
+}
+
+impl Config {
+    /// What runs, as annotations tell it.
+    pub(super) fn plugin(&self) -> Plugin {
+        let [kind, name, namespace] =
+            [self.object.kind(), self.object.name(), self.object.namespace()].map(str::to_owned);
+        Plugin { kind, name, namespace }
+    }
+
+    /// Reads the settings; what is wrong is reported. The peer lets fields pass that mean nothing: they are warned of.
+    pub(super) fn read<T: FromFields>(&self, scope: &mut Scope<'_, '_>) -> Option<T> {
+        let mut faults = Vec::new();
+        let value = Value::Object(self.object.as_map().clone());
+        let settings: Settings<T> = decode(&value, "", &mut faults);
+        let mut is_sound = true;
+        for fault in faults {
+            let means_nothing = matches!(fault, DecodeProblem::UnknownField { .. });
+            let problem = PluginProblem::Settings { kind: self.kind(), file: self.file.clone(), fault };
+            if means_nothing {
+                scope.warn(&self.field, problem);
+            } else {
+                is_sound = false;
+                scope.problem(&self.field, problem);
+            }
+        }
+        is_sound.then_some(settings.of)
+    }
+
+    /// Accounts for what the plugin changed.
+    pub(super) fn account(&self, scope: &Scope<'_, '_>, objects: &mut Accumulator) {
+        let is_written_out = self.file == scope.root.file;
+        scope.account_from(&self.field, || (!is_written_out).then(|| self.file.clone()), objects);
+    }
+
+    pub(super) fn kind(&self) -> String {
+        self.object.kind().to_owned()
+    }
+
+    pub(super) fn needs(&self, field: &'static str) -> PluginProblem {
+        PluginProblem::Needs { kind: self.kind(), file: self.file.clone(), field }
+    }
+}

@@ -1,0 +1,64 @@
+//! `openapi`: the schema a kustomization asks for.
+
+use manifest::{Value, type_name};
+
+use crate::TreePath;
+use crate::accumulator::Accumulator;
+use crate::scope::Scope;
+
+use super::read;
+
+/// The versions of the built-in schema that can be named; both are the one.
+const VERSIONS: [&str; 2] = ["v1.21.2", "v1_21_2"];
+
+/// An `openapi` that cannot be used.
+#[derive(Debug, thiserror::Error)]
+enum SchemaProblem {
+    #[error("`openapi` has both `path` and `version`: keep one")]
+    Both,
+    #[error(
+        "`openapi.version` is `{0}`; only `v1.21.2` is built in, another schema is given by `openapi.path`"
+    )]
+    Version(String),
+    #[error("there is no field `openapi.{0}`: write `path` or `version`")]
+    UnknownField(String),
+    #[error("`{file}` is no OpenAPI schema: `definitions` must be a mapping, this is {found}")]
+    NoDefinitions { file: TreePath, found: &'static str },
+}
+
+/// Takes the schema of `openapi`, unless a kustomization before this one did.
+/// Source: kyaml 0.21 openapi (`SetSchema`).
+pub(crate) fn run(scope: &mut Scope<'_, '_>, _objects: &mut Accumulator) {
+    let wanted = &scope.kustomization.openapi;
+    if wanted.is_empty() || scope.session.schema.is_chosen {
+        return;
+    }
+    for name in wanted.keys().filter(|name| !matches!(name.as_str(), "path" | "version")) {
+        scope.problem("openapi", SchemaProblem::UnknownField(name.clone()));
+    }
+    match (wanted.get("path"), wanted.get("version")) {
+        (Some(_), Some(_)) => scope.problem("openapi", SchemaProblem::Both),
+        (Some(path), None) => load(scope, path),
+        (None, Some(version)) if VERSIONS.contains(&version.as_str()) => {
+            scope.session.schema.is_chosen = true;
+        }
+        (None, Some(version)) => scope.problem("openapi.version", SchemaProblem::Version(version.clone())),
+        (None, None) => {}
+    }
+}
+
+fn load(scope: &mut Scope<'_, '_>, path: &str) {
+    let Some((file, content)) = scope.load_yaml("openapi.path", path) else { return };
+    match content.get("definitions") {
+        Some(Value::Object(definitions)) => {
+            let schema = &mut scope.session.schema;
+            let mut graph = read::graph(definitions, schema.built_in);
+            graph.cluster_scoped = read::cluster_scoped(content.get("paths"));
+            schema.choose(graph);
+        }
+        other => {
+            let found = other.map_or("absent", type_name);
+            scope.problem("openapi.path", SchemaProblem::NoDefinitions { file, found });
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A folder with a kustomization, and how the build came to it.
+
+use std::sync::Arc;
+
+use crate::kustomization::FILE_NAMES;
+use crate::problems::{Place, StepError};
+use crate::{Resolved, Tree, TreePath};
+
+/// Folders that lead to folders, at most; what is deeper is no honest tree.
+const MOST_LEVELS: usize = 200;
+
+/// A root.
+#[derive(Debug)]
+pub(crate) struct Root {
+    /// Its folder, after links.
+    pub(crate) folder: TreePath,
+    /// Its kustomization; the folder as long as none is found.
+    pub(crate) file: TreePath,
+    /// The copy of a repository it is in, which it may not leave.
+    top: Option<TreePath>,
+    /// The namespace its kustomization sets, empty for none.
+    pub(super) namespace: String,
+    parent: Option<Arc<Root>>,
+}
+
+/// A folder that cannot be a root, or not here.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RootProblem {
+    #[error("`{candidate}` contains `{visited}`, which led here")]
+    Cycle { candidate: TreePath, visited: TreePath },
+    #[error("folders lead to folders more than {MOST_LEVELS} levels deep")]
+    TooDeep,
+    #[error("`{folder}` lies outside `{top}`")]
+    Outside { folder: TreePath, top: TreePath },
+    #[error("`{0}` holds none of `kustomization.yaml`, `kustomization.yml`, `Kustomization`")]
+    NoKustomization(TreePath),
+    #[error("`{folder}` holds several kustomizations ({}): keep one", found.join(", "))]
+    SeveralKustomizations { folder: TreePath, found: Vec<&'static str> },
+}
+
+impl Root {
+    /// The root a build begins with.
+    pub(crate) fn first(folder: TreePath, top: Option<TreePath>) -> Self {
+        Self { file: folder.clone(), folder, top, namespace: String::new(), parent: None }
+    }
+
+    /// Enters a folder from this root; `top` where it is in a copy of a repository of its own.
+    /// # Errors
+    /// `Cycle`, `TooDeep`, and `Outside` for a folder outside the copy of the repository.
+    pub(crate) fn enter(
+        self: &Arc<Self>,
+        folder: TreePath,
+        top: Option<TreePath>,
+    ) -> Result<Self, RootProblem> {
+        if let Some(visited) = self.way().find(|root| root.folder.is_in(&folder)) {
+            return Err(RootProblem::Cycle { candidate: folder, visited: visited.folder.clone() });
+        }
+        if self.way().count() >= MOST_LEVELS {
+            return Err(RootProblem::TooDeep);
+        }
+        let top = top.or_else(|| self.top.clone());
+        if let Some(top) = top.as_ref().filter(|top| !folder.is_in(top)) {
+            return Err(RootProblem::Outside { folder, top: top.clone() });
+        }
+        let parent = Some(Arc::clone(self));
+        Ok(Self { file: folder.clone(), folder, top, namespace: String::new(), parent })
+    }
+
+    /// Whether it is in a copy of a repository, whose files are trusted less than those of the user.
+    pub(super) fn is_copy(&self) -> bool {
+        self.top.is_some()
+    }
+
+    /// A place in the kustomization of this root.
+    pub(crate) fn place(&self, field: &str) -> Place {
+        let mut files: Vec<TreePath> = self.way().map(|root| root.file.clone()).collect();
+        files.reverse();
+        Place { files, field: field.to_owned() }
+    }
+
+    /// The namespace that is set by this root, else by the nearest of those that led to it.
+    pub(crate) fn namespace(&self) -> &str {
+        self.way().map(|root| &*root.namespace).find(|namespace| !namespace.is_empty()).unwrap_or_default()
+    }
+
+    /// Finds the file of the kustomization.
+    /// # Errors
+    /// No such file, several, or an error of the tree.
+    pub(super) fn find_file(&self, tree: &dyn Tree) -> Result<TreePath, Vec<StepError>> {
+        let mut found = Vec::new();
+        for name in FILE_NAMES {
+            match tree.resolve(&self.folder.join(name)) {
+                Ok(Resolved::File(file)) => found.push((name, file)),
+                Ok(Resolved::Folder(_) | Resolved::Missing) => {}
+                Err(error) => return Err(vec![error.into()]),
+            }
+        }
+        let folder = || self.folder.clone();
+        if found.len() > 1 {
+            let found = found.into_iter().map(|(name, _)| name).collect();
+            return Err(vec![RootProblem::SeveralKustomizations { folder: folder(), found }.into()]);
+        }
+        let only = found.pop().map(|(_, file)| file);
+        only.ok_or_else(|| vec![RootProblem::NoKustomization(folder()).into()])
+    }
+
+    /// This root and those that led to it, innermost first.
+    fn way(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |root| root.parent.as_deref())
+    }
+}

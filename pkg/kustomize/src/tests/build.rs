@@ -1,0 +1,261 @@
+use crate::{
+    Answer, Answers, BaseObjects, Build, LoadRestrictor, MemoryTree, Options, Output, Reorder, Report,
+    Request, TreePath,
+};
+
+const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: NAME\n";
+
+fn config_map(name: &str) -> String {
+    CONFIG_MAP.replace("NAME", name)
+}
+
+fn component(text: &str) -> String {
+    format!("kind: Component\n{text}")
+}
+
+fn tree(files: &[(&str, &str)]) -> MemoryTree {
+    files.iter().map(|(path, text)| (*path, text.as_bytes())).collect()
+}
+
+fn run(files: &[(&str, &str)], answers: &Answers, options: Options) -> Result<Output, Report> {
+    let tree = tree(files);
+    Build { tree: &tree, answers, options }.run(&TreePath::new("/top"))
+}
+
+/// The kinds and names of what is built in `/top`, in order, or what is wrong.
+fn names(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
+    let options = Options { reorder: Reorder::None, ..Options::default() };
+    let output = run(files, &Answers::new(), options).map_err(|report| report.to_string())?;
+    Ok(output.objects.iter().map(|object| object.name().to_owned()).collect())
+}
+
+fn problems(files: &[(&str, &str)]) -> String {
+    names(files).unwrap_err()
+}
+
+// Row: KUS-16, KUS-17, KUS-18
+#[test]
+fn files_folders_and_lists_come_left_to_right_and_a_folder_is_its_own() {
+    let list = "kind: List\napiVersion: v1\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: s}}\n- \
+                {apiVersion: v1, kind: Secret, metadata: {name: t}}\n";
+    let built = names(&[
+        ("/top/kustomization.yaml", "resources: [a.yaml, ../base, list.yaml]\nnameSuffix: -x"),
+        ("/top/a.yaml", &config_map("a")),
+        ("/top/list.yaml", list),
+        ("/base/kustomization.yml", "resources: [b.yaml]\nnamePrefix: base-"),
+        ("/base/b.yaml", &config_map("b")),
+    ]);
+    assert_eq!(built.unwrap(), ["a-x", "base-b-x", "s-x", "t-x"]);
+}
+
+#[test]
+fn what_lists_hold_comes_behind_all_else_of_their_file_level_by_level() {
+    let list = |items: &str| format!("{{kind: List, apiVersion: v1, items: [{items}]}}\n");
+    let item = |name: &str| format!("{{apiVersion: v1, kind: Secret, metadata: {{name: {name}}}}}");
+    let text = [
+        list(&[item("b"), list(&item("e")), item("c")].join(", ").replace('\n', "")),
+        config_map("a"),
+        list(&item("d")),
+    ];
+    let files = [("/top/kustomization.yaml", "resources: [l.yaml]"), ("/top/l.yaml", &text.join("---\n"))];
+    assert_eq!(names(&files).unwrap(), ["a", "b", "c", "d", "e"]);
+}
+
+// Row: KUS-06, KUS-22, KUS-23, KUS-24
+#[test]
+fn a_component_works_on_all_that_was_gathered_before_it() {
+    let built = names(&[
+        ("/top/kustomization.yaml", "resources: [a.yaml]\ncomponents: [../one, ../two]\nnamePrefix: top-"),
+        ("/top/a.yaml", &config_map("a")),
+        ("/one/kustomization.yaml", &component("resources: [b.yaml]\nnamePrefix: one-")),
+        ("/one/b.yaml", &config_map("b")),
+        ("/two/kustomization.yaml", &component("components: [inner]\nnameSuffix: -two")),
+        ("/two/inner/kustomization.yaml", &component("nameSuffix: -inner")),
+    ]);
+    assert_eq!(built.unwrap(), ["top-one-a-inner-two", "top-one-b-inner-two"]);
+}
+
+// Row: KUS-13, KUS-14, KUS-15
+#[test]
+fn what_stands_in_the_wrong_list_is_told_all_at_once() {
+    let told = problems(&[
+        ("/top/kustomization.yaml", "resources: [../c]\ncomponents: [../k, a.yaml]"),
+        ("/top/a.yaml", &config_map("a")),
+        ("/c/kustomization.yaml", &component("namePrefix: x")),
+        ("/k/kustomization.yaml", "namePrefix: k-"),
+    ]);
+    let expected = "/top/kustomization.yaml: resources[0]: `/c` is of kind Component: list it under `components`; \
+                    /top/kustomization.yaml: components[0]: `/k` is of kind Kustomization, a Component is needed here: list it \
+                    under `resources`; /top/kustomization.yaml: components[1]: `a.yaml` is a file; a component is a folder \
+                    with a kustomization";
+    assert_eq!(told, expected);
+}
+
+// Row: KUS-11, KUS-21
+#[test]
+fn one_object_by_two_ways_is_told_with_both_places_unless_it_is_renamed() {
+    let mut files = vec![
+        ("/top/kustomization.yaml", "resources: [../one, ../two]"),
+        ("/one/kustomization.yaml", "resources: [../base]"),
+        ("/two/kustomization.yaml", "resources: [../base]"),
+        ("/base/kustomization.yaml", "resources: [a.yaml]"),
+    ];
+    let text = config_map("a");
+    files.push(("/base/a.yaml", &text));
+    let told = problems(&files);
+    assert!(told.ends_with("is there twice: from `/base/a.yaml` and from `/base/a.yaml`"), "{told}");
+    files[2].1 = "resources: [../base]\nnamePrefix: two-";
+    assert_eq!(names(&files).unwrap(), ["a", "two-a"]);
+}
+
+#[test]
+fn a_problem_carries_the_files_that_led_there() {
+    let told = problems(&[
+        ("/top/kustomization.yaml", "resources: [../mid, gone.yaml]"),
+        ("/mid/kustomization.yaml", "resources: [../base]"),
+        ("/base/kustomization.yaml", "resource: [x]\nimages: [{newTag: 1.20}]"),
+    ]);
+    let chain = "/top/kustomization.yaml > /mid/kustomization.yaml > /base/kustomization.yaml";
+    let expected = [
+        format!("{chain}: `images[0].newTag` must be a string, this is a number"),
+        format!("{chain}: there is no field `resource`; is `resources` meant?"),
+        "/top/kustomization.yaml: resources[1]: `gone.yaml` is not there: neither a file nor a folder at \
+         `/top/gone.yaml`"
+            .to_owned(),
+    ];
+    assert_eq!(told, expected.join("; "));
+}
+
+#[test]
+fn what_follows_from_a_file_that_cannot_be_loaded_is_not_told() {
+    let uses = "patches:\n- {patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}'}\n- {path: gone.yaml}\n\
+                replicas: [{name: b, count: 1}]\nreplacements:\n- source: {name: b}\n  targets: [{select: {name: a}}]\n\
+                vars: [{name: V, objref: {apiVersion: v1, kind: ConfigMap, name: b}}]\n";
+    let gone = "/top/kustomization.yaml: patches[1].path: `gone.yaml` is not there";
+    let a = config_map("a");
+    let whole = format!("resources: [a.yaml]\n{uses}");
+    let told = problems(&[("/top/kustomization.yaml", &whole), ("/top/a.yaml", &a)]);
+    assert_eq!((told.matches(".yaml: ").count(), told.contains(gone)), (5, true), "{told}");
+    for (text, file, content) in [
+        ("resources: [a.yaml, b.yaml]", "/top/b.yaml", "kind: ["),
+        (
+            "resources: [a.yaml, b.yaml]\nconfigMapGenerator: [{name: b, behavior: merge}]",
+            "/top/b.yaml",
+            "kind: [",
+        ),
+        ("resources: [a.yaml, ../base]", "/base/kustomization.yaml", "resources: [b.yaml]"),
+        ("resources: [a.yaml, ../base]", "/base/kustomization.yaml", "resource: []"),
+        (
+            "resources: [a.yaml]\ncomponents: [../base]",
+            "/base/kustomization.yaml",
+            "{kind: Component, resources: [x]}",
+        ),
+        ("resources: [a.yaml]\ncomponents: [../base]", "/base/kustomization.yaml", "namePrefix: x"),
+        ("resources: [a.yaml]\nsecretGenerator: [{type: x}]", "/other", ""),
+    ] {
+        let text = format!("{text}\n{uses}");
+        let told = problems(&[("/top/kustomization.yaml", &text), ("/top/a.yaml", &a), (file, content)]);
+        assert_eq!((told.matches(".yaml: ").count(), told.contains(gone)), (2, true), "{text}: {told}");
+    }
+    // A base of its own is not concerned.
+    let patched = format!("resources: [a.yaml]\n{uses}");
+    let told = problems(&[
+        ("/top/kustomization.yaml", "resources: [b.yaml, ../base]"),
+        ("/base/kustomization.yaml", &patched),
+        ("/base/a.yaml", &a),
+    ]);
+    assert!(told.contains("no object is or was `ConfigMap.v1.[noGrp]/b.[noNs]`"), "{told}");
+}
+
+#[test]
+fn roots_in_a_ring_and_files_outside_are_refused() {
+    let told = problems(&[
+        ("/top/kustomization.yaml", "resources: [../base]"),
+        ("/base/kustomization.yaml", "resources: [../top]"),
+    ]);
+    assert!(told.ends_with("`/top` contains `/top`, which led here"), "{told}");
+    let files = [("/top/kustomization.yaml", "resources: [../a.yaml]"), ("/a.yaml", &*config_map("a"))];
+    assert!(problems(&files).ends_with("`/a.yaml` lies outside `/top`"));
+    let free = Options { load_restrictor: LoadRestrictor::None, ..Options::default() };
+    assert!(run(&files, &Answers::new(), free).is_ok());
+}
+
+#[test]
+fn roots_without_end_are_refused_and_not_followed() {
+    let mut tree = MemoryTree::default();
+    let mut folder = TreePath::new("/top");
+    for _ in 0..10_000 {
+        tree.insert(folder.join("kustomization.yaml"), *b"resources: [in]");
+        folder = if folder.as_str().len() < 1_000 { folder.join("in") } else { break };
+    }
+    let build = Build { tree: &tree, answers: &Answers::new(), options: Options::default() };
+    let told = build.run(&TreePath::new("/top")).unwrap_err().errors;
+    let told = told[0].error.to_string();
+    assert_eq!(told, "folders lead to folders more than 200 levels deep");
+}
+
+#[test]
+fn all_that_is_wanted_from_elsewhere_is_asked_for_in_one_pass() {
+    let files =
+        [("/top/kustomization.yaml", "resources: ['https://a.example/x.yaml', 'https://b.example/r//p']")];
+    let wanted = run(&files, &Answers::new(), Options::default()).unwrap_err().wanted;
+    let mut answers = Answers::new();
+    for request in wanted {
+        let Request::Remote(remote) = &request else { panic!("{request:?}") };
+        let answer = if remote.text.ends_with("yaml") {
+            Answer::Bytes(config_map("a").into_bytes().into())
+        } else {
+            Answer::Folder { top: TreePath::new("/.remote"), root: TreePath::new("/.remote/p") }
+        };
+        answers.insert(request, Ok(answer));
+    }
+    let mut all = files.to_vec();
+    let text = config_map("b");
+    all.extend([
+        ("/.remote/p/kustomization.yaml", "resources: [b.yaml]"),
+        ("/.remote/p/b.yaml", text.as_str()),
+    ]);
+    let output = run(&all, &answers, Options::default()).unwrap();
+    assert_eq!(output.objects.len(), 2);
+}
+
+fn onto(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
+    let read = |name: &str| {
+        manifest::read_stream(config_map(name).as_bytes(), &manifest::Limits::default()).unwrap().objects
+    };
+    let base =
+        BaseObjects { objects: ["a", "b"].into_iter().flat_map(read).collect(), name: "given.yaml".into() };
+    let (tree, answers) = (tree(files), Answers::new());
+    let options = Options { reorder: Reorder::None, ..Options::default() };
+    let outcome =
+        Build { tree: &tree, answers: &answers, options }.run_onto(&TreePath::new("/top"), None, base);
+    let output = outcome.map_err(|report| report.to_string())?;
+    Ok(output.objects.iter().map(|it| it.name().to_owned()).collect())
+}
+
+#[test]
+fn a_kustomization_and_a_component_are_built_onto_objects_as_if_listed_first() {
+    let rest = "resources: [c.yaml]\npatches: [{patch: '{$patch: delete, apiVersion: v1, kind: ConfigMap, \
+                metadata: {name: b}}'}]\n";
+    let c = config_map("c");
+    for text in [format!("{rest}namePrefix: x-\n"), component(&format!("{rest}namePrefix: x-\n"))] {
+        let built = onto(&[("/top/kustomization.yaml", &text), ("/top/c.yaml", &c)]);
+        assert_eq!(built.unwrap(), ["x-a", "x-c"], "{text}");
+    }
+    let twice =
+        onto(&[("/top/kustomization.yaml", "resources: [a.yaml]\n"), ("/top/a.yaml", &config_map("a"))]);
+    let told = twice.unwrap_err();
+    assert!(told.contains("from `given.yaml` and from `/top/a.yaml`"), "{told}");
+}
+
+#[test]
+fn a_mapping_without_fields_is_no_object_whether_a_document_or_an_item() {
+    let object = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
+    for text in [
+        format!("{{}}\n---\n{object}\n---\n{{}}\n"),
+        format!("{{apiVersion: v1, kind: List, items: [{{}}, {object}]}}"),
+    ] {
+        let objects = super::build(&[("/kustomization.yaml", "resources: [r.yaml]"), ("/r.yaml", &text)]);
+        assert_eq!(objects.unwrap().len(), 1, "{text}");
+    }
+}

@@ -1,0 +1,79 @@
+//! The trees in `fixtures`, each overlay with what kustomize v5.8.1 prints for it, as does kubectl v1.36.3.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::corpus::read_folder;
+use crate::{Answers, Build, MemoryTree, Options, TreePath};
+
+fn folder_of(fixture: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(fixture)
+}
+
+fn build(fixture: &str, overlay: &str) -> Result<String, String> {
+    let mut tree = MemoryTree::default();
+    read_folder(&folder_of(fixture), &TreePath::new("/"), &mut tree);
+    let build = Build { tree: &tree, answers: &Answers::new(), options: Options::default() };
+    build
+        .run(&TreePath::new("/overlays").join(overlay))
+        .map(|output| output.text())
+        .map_err(|report| report.to_string())
+}
+
+fn is_printed(fixture: &str, overlay: &str) -> String {
+    let expected = folder_of(fixture).join("expected").join(overlay).with_extension("yaml");
+    let (expected, text) = (fs::read_to_string(expected).unwrap(), build(fixture, overlay).unwrap());
+    assert_eq!(text, expected, "{fixture}/{overlay}");
+    text
+}
+
+// Row: KUS-04, KUS-32, KUS-40, KUS-44
+#[test]
+fn a_community_edition_is_a_base_with_a_database_and_without_robots() {
+    let text = is_printed("editions", "community");
+    let hashed = text.lines().find_map(|line| line.strip_prefix("  name: settings-")).unwrap();
+    assert!(text.contains(&format!("configMap:\n          name: settings-{hashed}\n")), "{text}");
+}
+
+// Row: KUS-34, KUS-41
+#[test]
+fn an_enterprise_edition_has_a_directory_instead() {
+    is_printed("editions", "enterprise");
+}
+
+// Row: KUS-42
+#[test]
+fn an_edition_for_work_on_it_leaves_one_part_out() {
+    assert_eq!(is_printed("editions", "dev"), is_printed("editions", "community"));
+}
+
+// Row: KUS-10
+#[test]
+fn the_part_that_is_listed_last_puts_its_volume_first() {
+    let places =
+        |text: &str| ["secretName: db-login", "secretName: robots"].map(|mark| text.find(mark).unwrap());
+    let [database, robots] = places(&is_printed("editions", "community"));
+    assert!(robots < database);
+    let [database, robots] = places(&is_printed("editions", "community-reversed"));
+    assert!(database < robots);
+}
+
+// Row: KUS-07, KUS-09, KUS-47
+#[test]
+fn parts_of_parts_on_overlays_of_overlays_come_together() {
+    for overlay in ["dev-login", "dev-disk-login", "prod-login", "prod-disk-login", "both"] {
+        is_printed("composition", overlay);
+    }
+}
+
+// Row: KUS-25
+#[test]
+fn two_parts_that_bring_one_object_clash() {
+    let told = build("composition", "clash").unwrap_err();
+    let first = "from secretGenerator[0] in `/parts/login/kustomization.yaml`";
+    assert!(
+        told.starts_with("/overlays/clash/kustomization.yaml > /overlays/clash/again/kustomization.yaml: "),
+        "{told}"
+    );
+    assert!(told.contains(first), "{told}");
+}

@@ -1,0 +1,429 @@
+//! Deleting on a server what was installed on it.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use api::{ProviderId, ProviderType};
+use apply::{List, StepAction};
+use manifest::Object;
+use sandbox::Switches;
+use serde_json::json;
+use support::{
+    counter::Counter,
+    fixture::Fixture,
+    kind::{CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, Kind, NAMESPACE, PROVIDER},
+};
+
+use crate::delete::*;
+use crate::{
+    InitRequest, NotReady, OnUnfinished, init, plan_init,
+    tests::{NEW, Releases, asked, cluster, components, core, docker, installed, namespace_of},
+};
+
+const CLUSTER_ROLE: Kind =
+    Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles").of_the_cluster();
+const SERVICE: Kind = Kind::new("", "v1", "Service", "services");
+const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
+const CLUSTER: Kind = Kind::new("cluster.x-k8s.io", "v1beta2", "Cluster", "clusters");
+
+/// Nothing but what must be: no one waits for Deployments here.
+async fn lab() -> Fixture {
+    Fixture::builder().controllers(Switches { garbage: true, ..Switches::none() }).start().await
+}
+
+fn everything() -> DeleteRequest {
+    DeleteRequest {
+        providers: None,
+        include_crds: true,
+        include_namespaces: true,
+        wait: WaitFor { timeout: Some(Duration::from_secs(20)), must_be_ready: true },
+        thorough: false,
+        unfinished: OnUnfinished::Refuse,
+    }
+}
+
+fn only(id: &ProviderId) -> DeleteRequest {
+    let wait = WaitFor { timeout: None, must_be_ready: false };
+    let providers = Some(asked(&[(id.clone(), "")]));
+    DeleteRequest {
+        providers,
+        include_crds: false,
+        include_namespaces: false,
+        wait,
+        thorough: false,
+        unfinished: OnUnfinished::Refuse,
+    }
+}
+
+/// cert-manager is somebody else's, so that there is one from the start and nobody installs it.
+async fn install(fixture: &Fixture) -> ManagementCluster {
+    fixture.apply(&crate::tests::cert_manager("v1.21.1")).await;
+    let cluster = cluster(fixture).await;
+    install_on(&cluster).await;
+    cluster
+}
+
+async fn install_on(cluster: &ManagementCluster) {
+    init_with(cluster, &Releases::small(), Vec::new(), None).await;
+}
+
+async fn init_with(
+    cluster: &ManagementCluster,
+    releases: &Releases,
+    declined: Vec<ProviderType>,
+    target_namespace: Option<String>,
+) {
+    let request = InitRequest {
+        providers: asked(&[(docker(), "")]),
+        declined,
+        target_namespace,
+        validate: true,
+        wait: WaitFor { timeout: None, must_be_ready: false },
+        thorough: false,
+        unfinished: OnUnfinished::Refuse,
+    };
+    let mut plan = plan_init(cluster, &releases.sources(), &request).await.unwrap();
+    init(cluster, &releases.sources(), &request, &mut plan).await.unwrap();
+}
+
+/// Components whose objects can be in one namespace with those of others.
+fn unlike_others(id: &ProviderId) -> String {
+    let name = |text: String, word: &&str| {
+        text.replace(&format!("name: {word}"), &format!("name: {}-{word}", id.label()))
+    };
+    ["manager", "webhook", "selfsigned", "serving"].iter().fold(components(id, NEW), name)
+}
+
+async fn run(
+    cluster: &ManagementCluster,
+    request: &DeleteRequest,
+) -> Result<Option<NotReady>, LifecycleError> {
+    let mut plan = plan_delete(cluster, request).await?;
+    delete_providers(cluster, request, &mut plan).await
+}
+
+/// Everything there is, as `Kind ns/name`.
+async fn objects_on(cluster: &ManagementCluster) -> BTreeSet<String> {
+    cluster.server.forget_kinds();
+    let kinds = cluster.server.kinds().await.unwrap();
+    let mut found = BTreeSet::new();
+    for kind in kinds.iter().filter(|kind| kind.verbs.iter().any(|verb| verb == "list")) {
+        let objects = cluster.server.list(kind, &List::default()).await.unwrap();
+        found.extend(objects.iter().map(|object: &Object| apply::ObjectKey::of(object).to_string()));
+    }
+    found
+}
+
+/// What clusterctl leaves behind: everything it labels, and no record.
+async fn forget_records(fixture: &Fixture) {
+    for record in fixture.list(CONFIG_MAP).await {
+        let (namespace, name) =
+            (&record["metadata"]["namespace"], record["metadata"]["name"].as_str().unwrap());
+        if name.starts_with("capstan.") {
+            fixture.delete(CONFIG_MAP, &format!("{}/{name}", namespace.as_str().unwrap())).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_left_but_what_was_there_before() {
+    for is_recorded in [true, false] {
+        let fixture = lab().await;
+        fixture.apply(&crate::tests::cert_manager("v1.21.1")).await;
+        let cluster = cluster(&fixture).await;
+        let before = objects_on(&cluster).await;
+        install_on(&cluster).await;
+        if !is_recorded {
+            forget_records(&fixture).await;
+        }
+        let counter = Counter::start(fixture.sandbox());
+        assert_eq!(run(&cluster, &everything()).await.unwrap(), None);
+        let total = counter.all().total();
+        assert!(total <= if is_recorded { 150 } else { 220 }, "{total} requests, recorded: {is_recorded}");
+        let mut after = objects_on(&cluster).await;
+        assert!(after.remove("CustomResourceDefinition providers.clusterctl.cluster.x-k8s.io"));
+        assert_eq!(after, before, "recorded: {is_recorded}");
+    }
+}
+
+#[tokio::test]
+async fn definitions_and_namespaces_stay_unless_they_are_named() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    fixture
+        .apply(
+            "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: a, namespace: default}}",
+        )
+        .await;
+    let journal = "{name: capstan-move, namespace: cluster-api-system, labels: {capstan.dev/journal: move}}";
+    fixture.apply(&format!("{{apiVersion: v1, kind: ConfigMap, metadata: {journal}}}")).await;
+    assert_eq!(run(&cluster, &only(&core())).await.unwrap(), None);
+    assert_eq!(cluster.inventory().await.unwrap().of(&core()).count(), 0);
+    assert!(fixture.get(CLUSTER, "default/a").await.is_some());
+    assert!(fixture.get(NAMESPACE, &namespace_of(&core())).await.is_some());
+    assert_eq!(fixture.get(CLUSTER_ROLE, "cluster-api-manager").await, None);
+    assert!(fixture.get(CLUSTER_ROLE, "infrastructure-docker-manager").await.is_some());
+    for record in ["capstan.cluster-api", "capstan-move"] {
+        assert_eq!(fixture.get(CONFIG_MAP, &format!("cluster-api-system/{record}")).await, None, "{record}");
+    }
+}
+
+#[tokio::test]
+async fn objects_that_are_left_without_controllers_are_told_of_and_stop_nothing() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    assert_eq!(plan_delete(&cluster, &only(&core())).await.unwrap().warnings, [""; 0]);
+    for name in ["a", "b", "c", "d"] {
+        fixture
+            .apply(&format!(
+                "{{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {{name: {name}, namespace: default}}}}"
+            ))
+            .await;
+    }
+    let warnings = plan_delete(&cluster, &only(&core())).await.unwrap().warnings;
+    assert_eq!(
+        warnings,
+        [
+            "`cluster-api` leaves objects without their controllers: Cluster default/a, Cluster default/b, Cluster \
+             default/c and at least 1 more"
+        ]
+    );
+    assert_eq!(plan_delete(&cluster, &only(&docker())).await.unwrap().warnings, [""; 0]);
+
+    let forbidden = sandbox::Fault::parse("403,resource=cluster.x-k8s.io/clusters").unwrap();
+    fixture.sandbox().faults().add(forbidden);
+    let mut plan = plan_delete(&cluster, &only(&core())).await.unwrap();
+    let unknown = "cannot tell whether `cluster-api` leaves objects without their controllers: ";
+    assert!(plan.warnings[0].starts_with(unknown), "{:?}", plan.warnings);
+    delete_providers(&cluster, &only(&core()), &mut plan).await.unwrap();
+    assert_eq!(cluster.inventory().await.unwrap().of(&core()).count(), 0);
+}
+
+#[tokio::test]
+async fn others_can_be_deleted_after_core() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    run(&cluster, &DeleteRequest { include_crds: true, ..only(&core()) }).await.unwrap();
+    assert_eq!(fixture.get(CUSTOM_RESOURCE_DEFINITION, "clusters.cluster.x-k8s.io").await, None);
+    run(&cluster, &everything()).await.unwrap();
+    assert_eq!(cluster.inventory().await.unwrap().providers, []);
+}
+
+#[tokio::test]
+async fn nothing_is_deleted_of_any_provider_while_objects_of_its_kinds_are_there() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    fixture
+        .apply(
+            "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: a, namespace: default}}",
+        )
+        .await;
+    let before = objects_on(&cluster).await;
+    let error = run(&cluster, &everything()).await.unwrap_err();
+    let LifecycleError::Delete(DeleteError::InUse { providers }) = error else { panic!("{error}") };
+    assert_eq!(
+        providers
+            .iter()
+            .flat_map(|(_, definitions)| definitions)
+            .map(ToString::to_string)
+            .collect::<Vec<_>>(),
+        ["CustomResourceDefinition clusters.cluster.x-k8s.io is still in use: Cluster default/a"]
+    );
+    assert_eq!(objects_on(&cluster).await, before);
+}
+
+#[tokio::test]
+async fn rights_that_are_missing_are_told_together_before_anything_is_deleted() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    for fault in [
+        "forbid,verb=delete,resource=rbac.authorization.k8s.io/clusterroles",
+        "forbid,verb=delete,resource=services,namespace=cluster-api-system",
+        "forbid,verb=delete,resource=namespaces",
+        "forbid,verb=delete,resource=apiextensions.k8s.io/customresourcedefinitions",
+    ] {
+        fixture.sandbox().faults().add(sandbox::Fault::parse(fault).unwrap());
+    }
+    let before = objects_on(&cluster).await;
+    let missing = async |request: &DeleteRequest| match run(&cluster, request).await.unwrap_err() {
+        LifecycleError::Problems(found) => {
+            found.problems.into_iter().map(|problem| problem.text).collect::<Vec<_>>()
+        }
+        error => panic!("{error}"),
+    };
+    let all = missing(&everything()).await;
+    assert_eq!(all.len(), 7, "{all:#?}");
+    assert!(all[0].starts_with("you may not delete `namespaces` in namespace `bootstrap-kubeadm-system`"));
+    let kept = DeleteRequest { include_crds: false, include_namespaces: false, ..everything() };
+    let kept = missing(&kept).await;
+    assert_eq!(kept.len(), 2, "{kept:#?}");
+    assert!(
+        kept[0].starts_with("you may not delete `services` in namespace `cluster-api-system`"),
+        "{kept:#?}"
+    );
+    assert!(
+        kept[1]
+            .starts_with("you may not delete `clusterroles.rbac.authorization.k8s.io` in the whole cluster"),
+        "{kept:#?}"
+    );
+    assert_eq!(objects_on(&cluster).await, before);
+}
+
+#[tokio::test]
+async fn a_contract_nobody_here_knows_is_left_alone() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    let version = |name, storage| {
+        json!({"name": name, "served": true, "storage": storage,
+            "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}})
+    };
+    let versions = json!({"spec": {"versions": [version("v1beta2", false), version("v1", true)]}});
+    fixture.merge(CUSTOM_RESOURCE_DEFINITION, "clusters.cluster.x-k8s.io", &versions).await;
+    let error = plan_delete(&cluster, &everything()).await.unwrap_err();
+    assert!(matches!(error, LifecycleError::Contract(_)), "{error}");
+}
+
+#[tokio::test]
+async fn what_was_cut_off_is_gone_on_with_by_the_same_command() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    let fault = sandbox::Fault::parse("403,verb=delete,resource=services").unwrap();
+    let fault = fixture.sandbox().faults().add(fault);
+    let error = run(&cluster, &everything()).await.unwrap_err();
+    assert_eq!(error.to_string(), "cannot delete `infrastructure-docker`");
+    let record =
+        fixture.get(CONFIG_MAP, "infrastructure-docker-system/capstan.infrastructure-docker").await.unwrap();
+    let set = record["data"]["applySet"].as_str().unwrap();
+    assert!(
+        set.contains("Service") && set.contains("Namespace"),
+        "what is left, and what goes behind it: {set}"
+    );
+    assert_eq!(cluster.inventory().await.unwrap().of(&docker()).count(), 1);
+
+    fixture.sandbox().faults().remove(fault);
+    assert_eq!(run(&cluster, &everything()).await.unwrap(), None);
+    assert_eq!(fixture.list(PROVIDER).await.len(), 0);
+    assert_eq!(fixture.get(NAMESPACE, &namespace_of(&docker())).await, None);
+}
+
+#[tokio::test]
+async fn a_namespace_that_others_need_stays_and_what_goes_with_one_is_told() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    let docker_system = namespace_of(&docker());
+    fixture
+        .apply(&format!(
+            "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: mine, namespace: {docker_system}}}}}"
+        ))
+        .await;
+    let request = DeleteRequest { include_namespaces: true, ..only(&docker()) };
+    let plan = plan_delete(&cluster, &request).await.unwrap();
+    assert_eq!(
+        plan.warnings,
+        [
+            "namespace `infrastructure-docker-system` goes with objects that no provider brought: ConfigMap `mine`"
+        ]
+    );
+    let other = InstalledProvider { namespace: docker_system.clone(), ..installed(&core(), "v1.14.0") };
+    cluster.record_provider(&other).await.unwrap();
+    let plan = plan_delete(&cluster, &request).await.unwrap();
+    assert_eq!(
+        plan.warnings,
+        ["namespace `infrastructure-docker-system` stays: `cluster-api` is installed in it too"]
+    );
+    assert!(plan.providers[0].objects.plan.steps.iter().all(|step| step.key.name != docker_system));
+}
+
+#[tokio::test]
+async fn providers_in_one_namespace_go_with_it() {
+    let fixture = lab().await;
+    fixture.apply(&crate::tests::cert_manager("v1.21.1")).await;
+    let cluster = cluster(&fixture).await;
+    let before = objects_on(&cluster).await;
+    let releases = Releases::empty().with(&core(), NEW, &unlike_others(&core())).with(
+        &docker(),
+        NEW,
+        &unlike_others(&docker()),
+    );
+    let declined = vec![ProviderType::Bootstrap, ProviderType::ControlPlane];
+    init_with(&cluster, &releases, declined, Some("together".to_owned())).await;
+    assert_eq!(run(&cluster, &everything()).await.unwrap(), None);
+    let mut after = objects_on(&cluster).await;
+    assert!(after.remove("CustomResourceDefinition providers.clusterctl.cluster.x-k8s.io"));
+    assert_eq!(after, before);
+}
+
+#[tokio::test]
+async fn what_is_not_gone_in_time_is_told_and_the_provider_is_no_longer_installed() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    let held = json!({"metadata": {"finalizers": ["lab.example.org/held"]}});
+    let place = format!("{}/selfsigned", namespace_of(&docker()));
+    fixture.merge(Kind::new("cert-manager.io", "v1", "Issuer", "issuers"), &place, &held).await;
+    let wait = WaitFor { timeout: Some(Duration::ZERO), must_be_ready: false };
+    let request = DeleteRequest { include_namespaces: true, wait, ..only(&docker()) };
+    let not_gone = run(&cluster, &request).await.unwrap().unwrap();
+    let held: Vec<_> = not_gone.blockers.iter().map(|blocker| blocker.object.to_string()).collect();
+    assert_eq!(
+        held,
+        ["Issuer infrastructure-docker-system/selfsigned", "Namespace infrastructure-docker-system"]
+    );
+    assert_eq!(cluster.inventory().await.unwrap().of(&docker()).count(), 0);
+}
+
+#[tokio::test]
+async fn objects_that_stay_are_still_known_after_an_interruption() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    let fault = sandbox::Fault::parse("403,verb=delete,resource=services").unwrap();
+    let fault = fixture.sandbox().faults().add(fault);
+    run(&cluster, &only(&docker())).await.unwrap_err();
+    fixture.sandbox().faults().remove(fault);
+    let more = DeleteRequest { providers: only(&docker()).providers, ..everything() };
+    assert_eq!(run(&cluster, &more).await.unwrap(), None);
+    let definition = "dockermachines.infrastructure.cluster.x-k8s.io";
+    assert_eq!(fixture.get(CUSTOM_RESOURCE_DEFINITION, definition).await, None);
+    assert_eq!(fixture.get(NAMESPACE, &namespace_of(&docker())).await, None);
+}
+
+#[tokio::test]
+async fn a_namespace_that_no_provider_brought_stays() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    forget_records(&fixture).await;
+    let docker_system = namespace_of(&docker());
+    fixture.merge(NAMESPACE, &docker_system, &json!({"metadata": {"labels": null}})).await;
+    let request = DeleteRequest { providers: only(&docker()).providers, ..everything() };
+    let mut plan = plan_delete(&cluster, &request).await.unwrap();
+    let stays =
+        "namespace `infrastructure-docker-system` stays: it was there before the provider was installed";
+    assert_eq!(plan.warnings, [stays]);
+    assert_eq!(delete_providers(&cluster, &request, &mut plan).await.unwrap(), None);
+    assert_eq!(cluster.inventory().await.unwrap().of(&docker()).count(), 0);
+    let left = fixture.get(NAMESPACE, &docker_system).await.unwrap();
+    assert!(left["metadata"]["deletionTimestamp"].is_null(), "{left:#}");
+}
+
+#[tokio::test]
+async fn what_belongs_to_others_or_is_gone_is_planned_so_and_the_run_does_that() {
+    let fixture = lab().await;
+    let cluster = install(&fixture).await;
+    let request = only(&docker());
+    let system = "infrastructure-docker-system";
+    let [theirs, gone] = ["webhook", "manager"].map(|name| format!("{system}/{name}"));
+    let label = json!({"metadata": {"labels": {"cluster.x-k8s.io/provider": "infrastructure-aws"}}});
+    fixture.merge(SERVICE, &theirs, &label).await;
+    fixture.delete(DEPLOYMENT, &gone).await;
+    let mut plan = plan_delete(&cluster, &request).await.unwrap();
+    let step = |kind: &str, name: &str| {
+        let mut steps = plan.providers[0].objects.plan.steps.iter();
+        let step = steps.find(|step| step.key.kind == kind && step.key.name == name).unwrap();
+        (step.action, step.why.clone().unwrap_or_default())
+    };
+    assert_eq!(
+        step("Service", "webhook"),
+        (StepAction::Orphan, "belongs to `infrastructure-aws`".to_owned())
+    );
+    assert_eq!(step("Deployment", "manager"), (StepAction::Delete, "is gone already".to_owned()));
+    delete_providers(&cluster, &request, &mut plan).await.unwrap();
+    assert!(fixture.get(SERVICE, &theirs).await.is_some());
+}

@@ -1,0 +1,236 @@
+//! What the tests share: providers that are small enough to read, and a server to put them on.
+
+mod faults;
+mod requests;
+
+use std::path::Path;
+
+use api::{Contract, Metadata, ProviderId, ProviderType};
+use apply::{Connection, Credentials, EventSink, Server, ServerSettings};
+use inventory::ManagementCluster;
+use manifest::provenance::Trace;
+use provider::{
+    InstalledProvider,
+    config::{Config, ConfigFile, ConfigFormat, Environment},
+};
+use repository::{Context, Overrides};
+use support::{fixture::Fixture, wire::Wire};
+use tempfile::TempDir;
+
+pub(crate) use support::small_providers::{
+    NEW, OLD, bootstrap, cert_manager, components, control_plane, core, docker, metadata, namespace_of,
+    objects,
+};
+
+use crate::{InitRequest, OnUnfinished, ProvidersRequest, Sources, UpgradeRequest, UpgradeTarget, WaitFor};
+
+/// The version of cert-manager they are configured with.
+pub(crate) const CERT_MANAGER: &str = "v1.21.1";
+
+/// A local repository of releases, and the configuration that points to it.
+pub(crate) struct Releases {
+    folder: TempDir,
+    config: String,
+    environment: Vec<(String, String)>,
+    parsed: Config,
+    overrides: Overrides,
+    context: Context,
+}
+
+impl Releases {
+    /// Nothing but the configuration of cert-manager, whose manifest is not there.
+    pub(crate) fn empty() -> Self {
+        let folder = TempDir::new().unwrap();
+        let url = folder.path().join(format!("cert-manager/{CERT_MANAGER}/cert-manager.yaml"));
+        let config =
+            format!("cert-manager:\n  url: {}\n  version: {CERT_MANAGER}\nproviders:\n", url.display());
+        let overrides = Overrides::in_folder(folder.path().join("overrides"));
+        let parsed = parse(&config, &[]);
+        Self { folder, config, environment: Vec::new(), parsed, overrides, context: Context::default() }
+    }
+
+    /// Core, kubeadm twice and docker, each in [`OLD`] and [`NEW`], and cert-manager.
+    pub(crate) fn small() -> Self {
+        let mut releases = Self::empty();
+        for id in [core(), bootstrap(), control_plane(), docker()] {
+            for version in [OLD, NEW] {
+                releases = releases.with(&id, version, &components(&id, version));
+            }
+        }
+        releases.with_cert_manager(CERT_MANAGER)
+    }
+
+    /// Adds or replaces a release, with the contract v1beta2. The newest one added is what the url asks for.
+    pub(crate) fn with(self, id: &ProviderId, version: &str, components: &str) -> Self {
+        self.with_contract(id, version, "v1beta2", components)
+    }
+
+    /// The same, with another contract of its own series.
+    pub(crate) fn with_contract(
+        mut self,
+        id: &ProviderId,
+        version: &str,
+        contract: &str,
+        components: &str,
+    ) -> Self {
+        let release = self.folder.path().join(id.label()).join(version);
+        let file = id.provider_type.components_file();
+        let metadata = metadata(version, contract);
+        write(&release.join(file), components);
+        write(&release.join(Metadata::FILE), &metadata);
+        let latest = self.folder.path().join(id.label()).join("latest").join(file);
+        let entry =
+            format!("- {{name: {}, type: {}, url: {}}}\n", id.name, id.provider_type, latest.display());
+        if !self.config.contains(&entry) {
+            self.config.push_str(&entry);
+        }
+        self.parsed = parse(&self.config, &self.environment);
+        self
+    }
+
+    /// Lets a provider come from somewhere else.
+    pub(crate) fn with_url(mut self, id: &ProviderId, url: &str) -> Self {
+        let entry = format!("- {{name: {}, type: {}, url: {url}}}\n", id.name, id.provider_type);
+        self.config.push_str(&entry);
+        self.parsed = parse(&self.config, &self.environment);
+        self
+    }
+
+    /// Adds a file beside the others, such as `metadata.yaml`, or replaces it.
+    pub(crate) fn with_file(self, id: &ProviderId, version: &str, file: &str, text: &str) -> Self {
+        write(&self.folder.path().join(id.label()).join(version).join(file), text);
+        self
+    }
+
+    /// Adds a release of cert-manager in a few objects.
+    pub(crate) fn with_cert_manager(self, version: &str) -> Self {
+        let path = self.folder.path().join("cert-manager").join(version).join("cert-manager.yaml");
+        write(&path, &cert_manager(version));
+        self
+    }
+
+    /// Configures another version of cert-manager.
+    pub(crate) fn at_cert_manager(mut self, version: &str) -> Self {
+        self.config = self.config.replace(CERT_MANAGER, version);
+        self.parsed = parse(&self.config, &self.environment);
+        self
+    }
+
+    /// Lets somebody else take care of cert-manager.
+    pub(crate) fn with_external_cert_manager(mut self) -> Self {
+        self.config = self.config.replacen("cert-manager:\n", "cert-manager:\n  mode: external\n", 1);
+        self.parsed = parse(&self.config, &self.environment);
+        self
+    }
+
+    /// Sets an environment variable.
+    pub(crate) fn with_variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self.parsed = parse(&self.config, &self.environment);
+        self
+    }
+
+    /// Has docker bring ConfigMap `dropped` with its old version, and `added` with its new one, of these components.
+    pub(crate) fn with_changing_docker(self, new: &str) -> Self {
+        let id = docker();
+        let extra = |name: &str| {
+            format!(
+                "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: {id}-system}}\n"
+            )
+        };
+        let old = components(&id, OLD) + &extra("dropped");
+        self.with(&id, OLD, &old).with(&id, NEW, &(new.to_owned() + &extra("added")))
+    }
+
+    pub(crate) fn sources(&self) -> Sources<'_> {
+        Sources {
+            config: &self.parsed,
+            overrides: &self.overrides,
+            repositories: &self.context,
+            layers: provider::Layers::none(),
+            trace: Trace::Off,
+        }
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn parse(config: &str, environment: &[(String, String)]) -> Config {
+    let file = ConfigFile {
+        origin: "clusterctl.yaml".to_owned(),
+        folder: None,
+        format: ConfigFormat::Yaml,
+        text: config.to_owned(),
+    };
+    Config::new(Some(file), Environment::new(environment.iter().cloned())).unwrap()
+}
+
+pub(crate) fn installed(id: &ProviderId, version: &str) -> InstalledProvider {
+    InstalledProvider { id: id.clone(), version: version.to_owned(), namespace: namespace_of(id) }
+}
+
+/// Asks for providers as flags do: `(id, "v1.2.3")`, or an empty version for none.
+pub(crate) fn asked(providers: &[(ProviderId, &str)]) -> ProvidersRequest {
+    let one = |(id, version): &(ProviderId, &str)| {
+        (id.clone(), (!version.is_empty()).then(|| (*version).to_owned()))
+    };
+    ProvidersRequest { providers: providers.iter().map(one).collect() }
+}
+
+/// An `init` of these providers that says no more.
+pub(crate) fn init_of(providers: &[(ProviderId, &str)], wait: WaitFor) -> InitRequest {
+    InitRequest {
+        providers: asked(providers),
+        declined: Vec::new(),
+        target_namespace: None,
+        validate: true,
+        wait,
+        thorough: false,
+        unfinished: OnUnfinished::Refuse,
+    }
+}
+
+/// An `init` of core and docker alone: enough to see an order.
+pub(crate) fn small_init(version: &str, wait: WaitFor) -> InitRequest {
+    let declined = vec![ProviderType::Bootstrap, ProviderType::ControlPlane];
+    InitRequest { declined, ..init_of(&[(core(), version), (docker(), version)], wait) }
+}
+
+/// An upgrade to the current contract that says no more.
+pub(crate) fn upgrade_to_contract(wait: WaitFor) -> UpgradeRequest {
+    UpgradeRequest {
+        target: UpgradeTarget::Contract(Contract::new(Contract::CURRENT)),
+        allow_downgrade: false,
+        allow_skip: false,
+        keep_replicas: true,
+        keep_placement: true,
+        skip_cert_manager: false,
+        wait,
+        thorough: false,
+        unfinished: OnUnfinished::Refuse,
+    }
+}
+
+/// A management cluster on a sandbox.
+pub(crate) async fn cluster(fixture: &Fixture) -> ManagementCluster {
+    cluster_through(fixture.client()).await
+}
+
+/// A management cluster at the end of a client, which may be a service between it and a sandbox.
+pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
+    let connection = Connection {
+        credentials: Credentials::Client(client),
+        impersonation: None,
+        user_agent: "capstan-test".to_owned(),
+    };
+    let server = Server::connect(connection, ServerSettings::default()).await.unwrap().unguarded();
+    ManagementCluster::new(server, EventSink::none())
+}
+
+/// The management cluster at the end of a wire. What can pass is tried again for as long as by users.
+pub(crate) async fn cluster_behind(wire: &Wire) -> ManagementCluster {
+    cluster_through(wire.client()).await
+}

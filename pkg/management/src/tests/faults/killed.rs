@@ -1,0 +1,72 @@
+//! A run that ends after any of its requests, and the same one again.
+
+use support::kind::Kind;
+
+use super::*;
+
+const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
+
+/// Kills a run after each of its requests in turn; each time the same command from a fresh client must come to the same as a
+/// run that nobody disturbed.
+async fn killed_anywhere(work: Work) {
+    let start = Start::of(work).await;
+    let expected = start.undisturbed(work).await;
+    for requests in 1.. {
+        let (fixture, _folder) = start.again().await;
+        let revision = fixture.sandbox().revision();
+        let wire = Wire::breaking_after(&fixture, requests);
+        if let Some(ended) = wire.until_broken(start.run(work, &wire)).await {
+            ended.unwrap();
+            assert!(requests > 20, "{work:?} has only {requests} requests");
+            return;
+        }
+        // What wrote nothing has left nothing to go on from.
+        if fixture.sandbox().revision() == revision {
+            continue;
+        }
+        let when = format!("{work:?} killed after {requests} requests");
+        check(&fixture, &when).await;
+        again(&start, work, &fixture, &when).await;
+        fixture.settled().await;
+        assert_same(&state(&fixture).await, &expected, &when);
+    }
+}
+
+async fn again(start: &Start, work: Work, fixture: &Fixture, when: &str) {
+    match start.run(work, &Wire::new(fixture, |_| Fate::Answered)).await {
+        // It came to its end before.
+        Err(told) if work == Work::RollBack && told.starts_with("there is no upgrade to roll back") => {}
+        result => result.unwrap_or_else(|told| panic!("{when}: {told}")),
+    }
+}
+
+/// What must hold at any moment: every Deployment runs, and a provider of the inventory has one of its versions.
+async fn check(fixture: &Fixture, when: &str) {
+    for deployment in fixture.list(DEPLOYMENT).await {
+        assert_eq!(deployment["spec"]["replicas"], 1, "{when}: {}", deployment["metadata"]["name"]);
+    }
+    let inventory = cluster_behind(&Wire::new(fixture, |_| Fate::Answered)).await.inventory().await.unwrap();
+    for provider in inventory.providers {
+        assert!([OLD, NEW].contains(&&*provider.version), "{when}: {provider:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_init_killed_after_any_request_is_completed_by_the_same_command() {
+    killed_anywhere(Work::Init).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upgrade_killed_after_any_request_is_completed_by_the_same_command() {
+    killed_anywhere(Work::Upgrade).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn going_back_killed_after_any_request_is_completed_by_the_same_command() {
+    killed_anywhere(Work::RollBack).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_killed_after_any_request_is_completed_by_the_same_command() {
+    killed_anywhere(Work::Delete).await;
+}

@@ -1,0 +1,160 @@
+//! Trouble that does not pass: told at once, and the same command goes on when somebody has done something about it.
+
+use support::kind::{CUSTOM_RESOURCE_DEFINITION, Kind};
+use tokio::time::Instant;
+
+use super::*;
+
+const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
+
+/// Fails on one way, tells it, and is completed on another. Gives what was told.
+async fn told(
+    work: Work,
+    fate: impl Fn(&support::wire::Asked<'_>) -> Fate + Send + Sync + 'static,
+) -> String {
+    let start = Start::of(work).await;
+    let expected = start.undisturbed(work).await;
+    let (fixture, _folder) = start.again().await;
+    let begun = Instant::now();
+    let told = start.run(work, &Wire::new(&fixture, fate)).await.expect_err("it was refused");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{work:?} took {:?}: {told}", begun.elapsed());
+    start.done(work, &fixture).await;
+    assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
+    told
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_that_expires_for_good_is_told_and_the_same_command_goes_on() {
+    for work in Work::ALL {
+        let expired = |asked: &support::wire::Asked<'_>| match asked.number {
+            0..25 => Fate::Answered,
+            _ => Fate::Refused(401, "Unauthorized", "Unauthorized"),
+        };
+        let told = told(work, expired).await;
+        assert!(told.contains("the server does not take the credentials"), "{work:?}: {told}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_that_says_no_is_told_at_once() {
+    const NO: &str = "admission webhook \"policy.example.org\" denied the request: not on a Friday";
+    for work in [Work::Init, Work::Upgrade, Work::RollBack] {
+        let denied = |asked: &support::wire::Asked<'_>| {
+            let is_denied =
+                asked.writes() && asked.path.ends_with("/infrastructure-docker-system/deployments/manager");
+            if is_denied { Fate::Refused(403, "Forbidden", NO) } else { Fate::Answered }
+        };
+        let told = told(work, denied).await;
+        assert!(told.contains("Deployment infrastructure-docker-system/manager"), "{work:?}: {told}");
+        assert!(told.contains("not on a Friday"), "{work:?}: {told}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_storage_keeps_an_upgrade_from_being_begun() {
+    let start = Start::of(Work::Upgrade).await;
+    let (fixture, _folder) = start.again().await;
+    let before = state(&fixture).await;
+    let wire = Wire::new(&fixture, |asked| {
+        let is_full = asked.writes() && asked.path.contains("/secrets");
+        let words = "etcdserver: mvcc: database space exceeded";
+        if is_full { Fate::Refused(500, "InternalError", words) } else { Fate::Answered }
+    });
+    let told = start.run(Work::Upgrade, &wire).await.unwrap_err();
+    assert!(
+        told.starts_with("cannot keep a journal on the cluster; nothing was changed: cannot create Secret"),
+        "{told}"
+    );
+    assert!(told.contains(": etcdserver: mvcc: database space exceeded\n"), "{told}");
+    assert_same(&state(&fixture).await, &before, "a full storage");
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_missing_rights_are_told_before_anything_is_written() {
+    for work in [Work::Init, Work::Upgrade] {
+        let start = Start::of(work).await;
+        let (fixture, _folder) = start.again().await;
+        strike(&fixture, "forbid,verb=patch,resource=apps/deployments");
+        strike(&fixture, "forbid,verb=create,resource=services");
+        let before = state(&fixture).await;
+        let told = start.run(work, &Wire::new(&fixture, |_| Fate::Answered)).await.unwrap_err();
+        assert!(told.contains("you may not patch `deployments.apps`"), "{work:?}: {told}");
+        assert!(told.contains("you may not create `services`"), "{work:?}: {told}");
+        assert_same(&state(&fixture).await, &before, &format!("{work:?}"));
+    }
+}
+
+#[tokio::test]
+async fn a_definition_that_is_never_established_is_told_at_the_deadline() {
+    let fixture = Fixture::builder().controllers(Switches::default()).start().await;
+    let releases = releases();
+    // It has taken the name of the kind that docker brings.
+    let taken =
+        components(&docker(), OLD).replace("dockermachines", "others").replace("dockermachine", "other");
+    let definition =
+        taken.split("---\n").find(|document| document.contains("CustomResourceDefinition")).unwrap();
+    fixture.apply(definition).await;
+    let request = InitRequest {
+        wait: WaitFor { timeout: Some(Duration::from_secs(1)), must_be_ready: true },
+        ..first_installation()
+    };
+    let cluster = cluster_behind(&Wire::new(&fixture, |_| Fate::Answered)).await;
+    let sources = releases.sources();
+    let mut plan = Box::pin(plan_init(&cluster, &sources, &request)).await.unwrap();
+    let error = Box::pin(init(&cluster, &sources, &request, &mut plan)).await.unwrap_err();
+    let LifecycleError::NotReady(late) = &error else { panic!("{error:?}") };
+    let names: Vec<_> = late.blockers.iter().map(|blocker| blocker.object.to_string()).collect();
+    assert_eq!(names, ["CustomResourceDefinition dockermachines.infrastructure.cluster.x-k8s.io"]);
+    for plural in ["others", "dockermachines"] {
+        fixture
+            .delete(CUSTOM_RESOURCE_DEFINITION, &format!("{plural}.infrastructure.cluster.x-k8s.io"))
+            .await;
+    }
+    fixture.settled().await;
+    Work::Init.carry_out(&cluster, &releases).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_aggregated_api_without_a_service_is_in_nobodys_way() {
+    const DEAD: &str = "{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.dead.example.org}, \
+        spec: {group: dead.example.org, version: v1, groupPriorityMinimum: 1000, versionPriority: 15, \
+        insecureSkipTLSVerify: true, service: {name: nobody, namespace: default}}}";
+    for work in Work::ALL {
+        let start = Start::of(work).await;
+        let expected = start.undisturbed(work).await;
+        let (fixture, _folder) = start.again().await;
+        fixture.apply(DEAD).await;
+        start.done(work, &fixture).await;
+        assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_still_going_is_waited_for_by_the_next_init() {
+    let start = Start::of(Work::Delete).await;
+    let (fixture, _folder) = start.again().await;
+    let expected = state(&fixture).await;
+    let cluster = cluster_behind(&Wire::new(&fixture, |_| Fate::Answered)).await;
+    let no_wait = WaitFor { timeout: None, must_be_ready: false };
+    let request = DeleteRequest { wait: no_wait, ..everything() };
+    let mut plan = Box::pin(plan_delete(&cluster, &request)).await.unwrap();
+    Box::pin(delete_providers(&cluster, &request, &mut plan)).await.unwrap();
+    start.done(Work::Init, &fixture).await;
+    assert_same(&state(&fixture).await, &expected, "installed again at once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cert_manager_that_was_half_deleted_is_made_whole_by_every_verb_that_needs_it() {
+    for work in [Work::Init, Work::Upgrade] {
+        let start = Start::of(Work::Upgrade).await;
+        let expected = start.undisturbed(work).await;
+        let (fixture, _folder) = start.again().await;
+        for name in ["cert-manager", "cert-manager-webhook"] {
+            fixture.delete(DEPLOYMENT, &format!("cert-manager/{name}")).await;
+        }
+        fixture.delete(CUSTOM_RESOURCE_DEFINITION, "clusterissuers.cert-manager.io").await;
+        fixture.settled().await;
+        start.done(work, &fixture).await;
+        assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
+    }
+}

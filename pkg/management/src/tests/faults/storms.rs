@@ -1,0 +1,130 @@
+//! Trouble that passes, and what must come to the same in spite of it.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
+
+use tokio::time::Instant;
+
+use super::*;
+
+/// Faults of the server that nobody has to do anything about.
+const PASSING: [&[&str]; 6] = [
+    &["429,times=12"],
+    &["429:3,verb=write,skip=3,times=6"],
+    &["503,times=10", "503,verb=write,skip=20,times=10"],
+    &["500,verb=watch,times=3", "drop-watch,times=5"],
+    &[
+        "cut-before,verb=write,skip=2,times=1",
+        "cut-before,verb=write,skip=9,times=3",
+        "cut-before,verb=list,times=2",
+    ],
+    &[
+        "cut-after,verb=write,skip=1,times=1",
+        "cut-after,verb=write,skip=5,times=2",
+        "cut-after,verb=write,skip=12,times=2",
+    ],
+];
+
+async fn weathered(work: Work) {
+    let start = Start::of(work).await;
+    let expected = start.undisturbed(work).await;
+    for faults in PASSING {
+        let (fixture, _folder) = start.again().await;
+        for fault in faults {
+            strike(&fixture, fault);
+        }
+        let result = start.run(work, &Wire::new(&fixture, |_| Fate::Answered)).await;
+        result.unwrap_or_else(|told| panic!("{work:?}, {faults:?}: {told}"));
+        fixture.sandbox().faults().clear();
+        fixture.settled().await;
+        assert_same(&state(&fixture).await, &expected, &format!("{work:?}, {faults:?}"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_init_weathers_what_passes() {
+    weathered(Work::Init).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upgrade_weathers_what_passes() {
+    weathered(Work::Upgrade).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn going_back_weathers_what_passes() {
+    weathered(Work::RollBack).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_weathers_what_passes() {
+    weathered(Work::Delete).await;
+}
+
+/// Refuses the first write of everything, with some exceptions.
+fn refusing_each_once(fixture: &Fixture, code: u16, reason: &'static str) -> Wire {
+    let seen: Arc<Mutex<BTreeSet<String>>> = Arc::default();
+    Wire::new(fixture, move |asked| {
+        // What is made has no version; and a journal that somebody else writes is somebody else's upgrade.
+        let counts = asked.writes() && asked.method != "POST" && !asked.path.contains("capstan-upgrade");
+        if counts && seen.lock().unwrap().insert(format!("{} {}", asked.method, asked.path)) {
+            Fate::Refused(code, reason, "the object has been modified")
+        } else {
+            Fate::Answered
+        }
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conflict_at_every_write_is_looked_into() {
+    for work in Work::ALL {
+        let start = Start::of(work).await;
+        let expected = start.undisturbed(work).await;
+        let (fixture, _folder) = start.again().await;
+        let result = start.run(work, &refusing_each_once(&fixture, 409, "Conflict")).await;
+        result.unwrap_or_else(|told| panic!("{work:?}: {told}"));
+        fixture.settled().await;
+        assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_that_does_not_answer_for_a_minute_is_waited_for() {
+    for work in [Work::Init, Work::Upgrade] {
+        let start = Start::of(work).await;
+        let expected = start.undisturbed(work).await;
+        let (fixture, _folder) = start.again().await;
+        let begun = Instant::now();
+        let wire = Wire::new(&fixture, move |asked| {
+            let is_down = asked.writes()
+                && asked.path.contains("/infrastructure-docker-system/")
+                && begun.elapsed().as_secs() < 60;
+            let words =
+                "Internal error occurred: failed calling webhook \"webhook.cert-manager.io\": no endpoints";
+            if is_down { Fate::Refused(500, "InternalError", words) } else { Fate::Answered }
+        });
+        start.run(work, &wire).await.unwrap_or_else(|told| panic!("{work:?}: {told}"));
+        assert!(begun.elapsed().as_secs() >= 60);
+        fixture.settled().await;
+        assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_that_expires_half_way_is_renewed() {
+    for work in Work::ALL {
+        let start = Start::of(work).await;
+        let expected = start.undisturbed(work).await;
+        let (fixture, _folder) = start.again().await;
+        let expiring = |asked: &support::wire::Asked<'_>| match asked.number {
+            20 | 35 => Fate::Refused(401, "Unauthorized", "Unauthorized"),
+            _ => Fate::Answered,
+        };
+        let result = start.run(work, &Wire::new(&fixture, expiring)).await;
+        result.unwrap_or_else(|told| panic!("{work:?}: {told}"));
+        fixture.settled().await;
+        assert_same(&state(&fixture).await, &expected, &format!("{work:?}"));
+    }
+}

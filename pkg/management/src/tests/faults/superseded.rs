@@ -1,0 +1,157 @@
+//! A run that is stopped at one of its writes while another run takes over and ends; then it continues.
+
+use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
+
+use apply::{Lease, LeaseHolder, LeaseRequest, WhenHeld};
+use serde_json::Value;
+use support::{everything::Everything, wire::Arrival};
+
+use super::*;
+
+/// Every write is stopped at with 1.
+const STEP: u64 = 1;
+
+/// A run of this process as one of its own.
+pub(crate) fn lease_request(process: &str) -> LeaseRequest {
+    LeaseRequest {
+        name: ManagementCluster::lease_name(),
+        holder: LeaseHolder {
+            host: "here".to_owned(),
+            process: process.to_owned(),
+            verb: "test".to_owned(),
+            since: None,
+        },
+        has_ended: Arc::new(|_| false),
+        when_held: WhenHeld::Wait,
+        wall_clock: SystemTime::now,
+    }
+}
+
+/// Runs a work under a lease of its own.
+async fn run_alone(start: &Start, work: Work, wire: &Wire, process: &str) -> Result<(), String> {
+    let cluster = cluster_behind(wire).await;
+    let lease = Lease::acquire(cluster.server(), &lease_request(process)).await;
+    let lease = lease.map_err(|error| error.to_string())?;
+    let result = work.carry_out(&cluster.under(&lease), &start.releases).await;
+    lease.release().await;
+    result
+}
+
+/// All objects but leases, as they are to the letter.
+pub(crate) async fn objects(fixture: &Fixture) -> BTreeMap<String, Value> {
+    let all = Everything::of(&fixture.client()).await;
+    let others = all.iter().filter(|(name, _)| !name.starts_with("Lease "));
+    others.map(|(name, object)| (name.to_owned(), object.clone())).collect()
+}
+
+/// A run that was superseded touches nothing but what its successor has left as it was when the first was stopped.
+fn assert_untouched(
+    at_stop: &BTreeMap<String, Value>,
+    before: &BTreeMap<String, Value>,
+    after: &BTreeMap<String, Value>,
+    when: &str,
+) {
+    for (name, object) in before.iter().filter(|(name, object)| at_stop.get(*name) != Some(object)) {
+        assert_eq!(Some(object), after.get(name), "{when}: {name}");
+    }
+    for name in at_stop.keys().filter(|name| !before.contains_key(*name)) {
+        assert!(!after.contains_key(name), "{when}: {name} is back");
+    }
+}
+
+/// Stops a run at every write in turn, lets another one end in between, and continues the first.
+async fn stopped_anywhere(first: Work, second: Work, arrival: Arrival) {
+    let start = Start::of(first).await;
+    for number in (1..).step_by(usize::try_from(STEP).unwrap()) {
+        let (fixture, _folder) = start.again().await;
+        let stopped = Wire::stopping_at_write(&fixture, number, arrival);
+        let when = format!("{first:?} stopped at write {number}, {second:?} in between");
+        let successor = async {
+            stopped.stopped().await;
+            let at_stop = objects(&fixture).await;
+            let wire = Wire::new(&fixture, |_| Fate::Answered);
+            let result = run_alone(&start, second, &wire, "2").await;
+            fixture.settled().await;
+            let before = objects(&fixture).await;
+            stopped.resume();
+            (result, at_stop, before)
+        };
+        let loser = run_alone(&start, first, &stopped, "1");
+        tokio::pin!(loser, successor);
+        let (lost, (result, at_stop, before)) = tokio::select! {
+            ended = &mut loser => {
+                ended.unwrap_or_else(|told| panic!("{when}: {told}"));
+                assert!(number > 10, "{first:?} has only {number} writes");
+                return;
+            }
+            successor = &mut successor => (loser.await, successor),
+        };
+        let told = lost.expect_err(&when);
+        assert!(told.contains("LeaseLost") || told.contains("Conflict"), "{when}: {told}");
+        fixture.settled().await;
+        let after = objects(&fixture).await;
+        match arrival {
+            Arrival::AtOnce => assert_untouched(&BTreeMap::new(), &before, &after, &when),
+            // A run that was refused has written nothing that could be lost.
+            Arrival::Late if result.is_err() => {}
+            Arrival::Late => assert_untouched(&at_stop, &before, &after, &when),
+        }
+        check_second(second, result, &when);
+    }
+}
+
+/// The second run ends well, or says that the first has left nothing for it to do.
+fn check_second(second: Work, result: Result<(), String>, when: &str) {
+    match result {
+        Ok(()) => {}
+        Err(told) if second == Work::RollBack && told.starts_with("there is no upgrade to roll back") => {}
+        Err(told) if second == Work::Delete && told.contains("Unfinished") => {}
+        Err(told) => panic!("{when}: {told}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_init_stopped_at_any_write_loses_to_another() {
+    Box::pin(stopped_anywhere(Work::Init, Work::Init, Arrival::AtOnce)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_init_stopped_at_any_write_loses_to_a_deletion() {
+    Box::pin(stopped_anywhere(Work::Init, Work::Delete, Arrival::AtOnce)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upgrade_stopped_at_any_write_loses_to_another() {
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::Upgrade, Arrival::AtOnce)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upgrade_stopped_at_any_write_loses_to_a_rollback() {
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::RollBack, Arrival::AtOnce)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_stopped_at_any_write_loses_to_another() {
+    Box::pin(stopped_anywhere(Work::Delete, Work::Delete, Arrival::AtOnce)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_stopped_at_any_write_loses_to_an_init() {
+    Box::pin(stopped_anywhere(Work::Delete, Work::Init, Arrival::AtOnce)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upgrade_stopped_at_any_write_keeps_a_deletion_away() {
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::Delete, Arrival::AtOnce)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_of_an_upgrade_that_arrive_late_change_no_new_object() {
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::RollBack, Arrival::Late)).await;
+    Box::pin(stopped_anywhere(Work::Upgrade, Work::Upgrade, Arrival::Late)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_of_an_init_that_arrive_late_change_no_new_object() {
+    Box::pin(stopped_anywhere(Work::Init, Work::Init, Arrival::Late)).await;
+}

@@ -1,0 +1,81 @@
+//! How much the verbs ask of a server: a bound that grows with objects and providers, and with nothing else.
+
+use std::time::Duration;
+
+use apply::StepAction;
+use support::{
+    counter::{Counter, Tally},
+    fixture::Fixture,
+};
+
+use crate::{
+    DeleteRequest, LifecyclePlan, OnUnfinished, UpgradeRequest, WaitFor, delete_providers, init, plan_delete,
+    plan_init, plan_upgrade, status,
+    tests::{
+        OLD, Releases, bootstrap, cert_manager, cluster, control_plane, core, docker, init_of,
+        upgrade_to_contract,
+    },
+    upgrade,
+};
+
+const PROVIDERS: usize = 4;
+const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
+
+/// Objects that a plan writes or removes.
+fn touched(plan: &LifecyclePlan) -> usize {
+    let steps = plan.providers.iter().flat_map(|provider| &provider.objects.plan.steps);
+    steps.filter(|step| !matches!(step.action, StepAction::Keep | StepAction::Orphan)).count()
+}
+
+fn at_most(bound: usize, tally: &Tally) {
+    assert!(tally.total() <= bound, "{} requests, not {bound}: {tally}", tally.total());
+}
+
+#[tokio::test]
+async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider() {
+    let fixture = Fixture::start().await;
+    fixture.apply(&cert_manager("v1.21.1")).await;
+    let releases = Releases::small();
+    let sources = releases.sources();
+    let mut counter = Counter::start(fixture.sandbox());
+
+    let providers = [(core(), OLD), (bootstrap(), OLD), (control_plane(), OLD), (docker(), OLD)];
+    let request = init_of(&providers, NO_WAIT);
+    let first = cluster(&fixture).await;
+    let mut plan = plan_init(&first, &sources, &request).await.unwrap();
+    let objects = touched(&plan);
+    init(&first, &sources, &request, &mut plan).await.unwrap();
+    // Beside its objects a provider has a record, written twice, and an entry.
+    at_most(objects + 3 * PROVIDERS + 20, &counter.all());
+
+    counter.restart();
+    status(&cluster(&fixture).await).await.unwrap();
+    // A record and a namespace each, and a list a kind.
+    at_most(2 * PROVIDERS + 15, &counter.all());
+
+    counter.restart();
+    let request = UpgradeRequest { skip_cert_manager: true, ..upgrade_to_contract(NO_WAIT) };
+    let second = cluster(&fixture).await;
+    let mut plan = plan_upgrade(&second, &sources, &request).await.unwrap();
+    let changed = touched(&plan);
+    upgrade(&second, &sources, &request, &mut plan).await.unwrap();
+    // What changes is tried before; a provider has its record, its entry and its place in the journal.
+    at_most(2 * changed + 8 * PROVIDERS + 30, &counter.all());
+
+    counter.restart();
+    let wait = WaitFor { timeout: Some(Duration::ZERO), must_be_ready: false };
+    let request = DeleteRequest {
+        providers: None,
+        include_crds: false,
+        include_namespaces: false,
+        wait,
+        thorough: false,
+        unfinished: OnUnfinished::Refuse,
+    };
+    let third = cluster(&fixture).await;
+    let mut plan = plan_delete(&third, &request).await.unwrap();
+    let going = touched(&plan);
+    delete_providers(&third, &request, &mut plan).await.unwrap();
+    // A record is read and deleted, an entry and a part of the journal are deleted; nothing is written.
+    at_most(going + 4 * PROVIDERS + 21, &counter.all());
+}

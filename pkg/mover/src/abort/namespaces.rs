@@ -1,0 +1,67 @@
+//! Namespaces a move has made, which are taken away again unless somebody else has put something there.
+
+use apply::{ApiError, ApiKind, List, Revision};
+use inventory::{ManagementCluster, served};
+use manifest::Object;
+
+use super::{Undo, side_by_side};
+
+/// More than what comes with every namespace.
+const A_FEW: usize = 4;
+
+impl Undo<'_> {
+    /// Gives those that stay.
+    pub(super) async fn remove_namespaces(&self) -> Result<Vec<String>, ApiError> {
+        let kind = served("", "v1", "Namespace", "namespaces", false);
+        let mut left = Vec::new();
+        for name in &self.journal.made_namespaces {
+            let Some(namespace) = self.target.server.get(&kind, "", name).await? else { continue };
+            if is_empty(&self.target, name).await? {
+                self.target.server.delete(&kind, "", name, Some(&Revision::of(&namespace))).await?;
+            } else {
+                left.push(name.clone());
+            }
+        }
+        Ok(left)
+    }
+}
+
+/// Whether nothing is in a namespace but what every namespace has. What cannot be looked at may be something.
+async fn is_empty(cluster: &ManagementCluster, namespace: &str) -> Result<bool, ApiError> {
+    let kinds = cluster.server.kinds().await?;
+    if kinds.broken().next().is_some() {
+        return Ok(false);
+    }
+    // What cannot be deleted is a view of something else.
+    let holds =
+        |kind: &&ApiKind| kind.namespaced && kind.can("list") && kind.can("delete") && kind.kind != "Event";
+    let list = List {
+        namespace: Some(namespace.to_owned()),
+        metadata_only: true,
+        at_most: Some(A_FEW),
+        ..List::default()
+    };
+    let list = &list;
+    let at_most = cluster.server.max_in_flight();
+    let (found, failures) = side_by_side(at_most, kinds.iter().filter(holds), |kind| async move {
+        match cluster.server.list(kind, list).await {
+            Err(error) if error.is_not_found() => Ok(true),
+            Err(error) if error.can_pass() => Err(error),
+            Err(_) => Ok(false),
+            Ok(objects) => Ok(objects.iter().all(comes_by_itself)),
+        }
+    })
+    .await;
+    match failures.into_iter().next() {
+        Some(error) => Err(error),
+        None => Ok(found.into_iter().all(|is_empty| is_empty)),
+    }
+}
+
+/// Source: Kubernetes 1.36, pkg/controller/certificates/rootcacertpublisher and pkg/controller/serviceaccount.
+fn comes_by_itself(object: &Object) -> bool {
+    matches!(
+        (object.kind(), object.name()),
+        ("ConfigMap", "kube-root-ca.crt") | ("ServiceAccount", "default")
+    )
+}

@@ -1,0 +1,272 @@
+use std::sync::Arc;
+
+use inventory::ClusterIdentity;
+use serde_json::{Value, json};
+use support::{
+    cluster_api::{ClusterBuilder, cluster, cluster_class, object, outline},
+    fixture::Fixture,
+    kind::{CLUSTER, CLUSTER_CLASS, CONFIG_MAP, MACHINE, NAMESPACE, SECRET},
+};
+
+use super::*;
+use crate::{
+    Holder, JournalError,
+    tests::lab::{Lab, Lines},
+};
+
+const RUN: &str = "r1";
+const JOURNAL: &str = "capi-system/capstan-move";
+const PATIENCE: Duration = Duration::from_mins(10);
+
+fn keeper(process: &str) -> JournalKeeper {
+    JournalKeeper {
+        holder: Holder { host: "here".to_owned(), process: process.to_owned(), sign: 0 },
+        is_gone: Arc::new(|_| true),
+        store: Arc::new(|_| Ok(())),
+        store_report: Arc::new(|_| Ok(())),
+    }
+}
+
+fn team() -> ClusterBuilder {
+    cluster("team/one").control_plane(1).machine_deployment("md", 2).of_class("class")
+}
+
+/// A move of the namespace `team` that was cut off.
+struct Begun {
+    lab: Lab,
+    cluster: ClusterBuilder,
+    /// What was on the source before.
+    source: Vec<Value>,
+}
+
+impl Begun {
+    /// One that has paused what it moves. Before it, something was done to the target.
+    async fn new(cluster: ClusterBuilder, before: impl AsyncFnOnce(&Fixture)) -> Self {
+        let lab = Box::pin(Lab::with_kinds()).await;
+        lab.source.create(cluster_class("team/class")).await;
+        lab.source.create(cluster.clone()).await;
+        lab.source.create([object(CLUSTER, "team/resting").field("spec", json!({"paused": true}))]).await;
+        before(&lab.target).await;
+        let begun = Self { source: specs(&lab.source).await, lab, cluster };
+        begun.rest(&begun.lab.source).await;
+        begun
+    }
+
+    /// One that has created everything.
+    async fn whole() -> Self {
+        Box::pin(Self::created(team())).await
+    }
+
+    async fn created(cluster: ClusterBuilder) -> Self {
+        let begun = Box::pin(Self::new(cluster, async |_| {})).await;
+        begun.create().await;
+        begun.note(&json!({"phase": "verifying", "madeNamespaces": ["team"]})).await;
+        begun
+    }
+
+    async fn create(&self) {
+        self.lab.target.create(cluster_class("team/class")).await;
+        self.lab.target.create(self.cluster.clone()).await;
+        self.rest(&self.lab.target).await;
+    }
+
+    async fn rest(&self, fixture: &Fixture) {
+        let (cluster, class) = (Resting::Cluster.pause(RUN), Resting::ClusterClass.pause(RUN));
+        fixture.merge(CLUSTER, "team/one", &cluster).await;
+        fixture.merge(CLUSTER_CLASS, "team/class", &class).await;
+    }
+
+    /// Writes the journal, with some fields of their own.
+    async fn note(&self, fields: &Value) {
+        let lines = self.lab.lines();
+        let (source, target) = (lines.source().await, lines.target().await);
+        let mut journal = json!({
+            "format": 1, "run": RUN, "begun": "2026-01-01T00:00:00Z",
+            "source": source.identity().await.unwrap(), "target": target.identity().await.unwrap(),
+            "namespaces": ["team"], "phase": "creating", "objects": 20,
+            "paused": [
+                paused("Cluster", "one", false), paused("ClusterClass", "class", false),
+                paused("Cluster", "resting", true),
+            ],
+            "holder": {"host": "here", "process": "gone", "sign": 7},
+        });
+        journal.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        for fixture in [&self.lab.source, &self.lab.target] {
+            let data = json!({"journal": journal.to_string()});
+            fixture.create([object(CONFIG_MAP, JOURNAL).field("data", data)]).await;
+        }
+    }
+
+    async fn abort(&self) -> Result<Aborted, MoveError> {
+        abort(&self.lab.lines()).await
+    }
+
+    /// Nothing on the source is other than it was, but for the journal.
+    async fn assert_source_is_as_it_was(&self, when: &str) {
+        assert_eq!(specs(&self.lab.source).await, self.source, "{when}");
+    }
+}
+
+async fn abort(lines: &Lines) -> Result<Aborted, MoveError> {
+    let (source, target) = (lines.source().await, lines.target().await);
+    let route = Route { source: &source, target: &target };
+    Box::pin(abort_move(route, PATIENCE, &keeper("2"))).await
+}
+
+fn paused(kind: &str, name: &str, was_paused: bool) -> Value {
+    let object = json!({"group": "cluster.x-k8s.io", "kind": kind, "namespace": "team", "name": name});
+    json!({"object": object, "wasPaused": was_paused, "isKept": false})
+}
+
+/// Everything of the namespace `team` that a user may have set, by kind and name.
+async fn specs(fixture: &Fixture) -> Vec<Value> {
+    let mut all = Vec::new();
+    for kind in [CLUSTER, CLUSTER_CLASS, MACHINE, SECRET] {
+        all.extend(fixture.list(kind).await);
+    }
+    for object in &mut all {
+        let metadata = object["metadata"].as_object_mut().unwrap();
+        for field in ["managedFields", "resourceVersion", "generation"] {
+            metadata.remove(field);
+        }
+        let annotations = metadata.remove("annotations").unwrap_or_default();
+        if annotations.as_object().is_some_and(|annotations| !annotations.is_empty()) {
+            metadata.insert("annotations".to_owned(), annotations);
+        }
+    }
+    all
+}
+
+async fn phases(lab: &Lab) -> Vec<String> {
+    let mut phases = Vec::new();
+    for fixture in [&lab.source, &lab.target] {
+        let found = fixture.get(CONFIG_MAP, JOURNAL).await.unwrap();
+        let journal: Value = serde_json::from_str(found["data"]["journal"].as_str().unwrap()).unwrap();
+        phases.push(journal["phase"].as_str().unwrap().to_owned());
+    }
+    phases
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_created_goes_and_what_was_paused_goes_on() {
+    let begun = Box::pin(Begun::whole()).await;
+    let aborted = begun.abort().await.unwrap();
+    let names: Vec<_> = aborted.resumed.iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["Cluster team/one", "ClusterClass team/class"]);
+    assert!(aborted.removed > 20, "{aborted:?}");
+    assert_eq!((aborted.overwritten.len(), aborted.namespaces_left.len()), (0, 0));
+    begun.lab.target.settled().await;
+    assert_eq!(outline(&begun.lab.target, "team").await, "");
+    assert!(begun.lab.target.get(NAMESPACE, "team").await.is_none());
+    begun.assert_source_is_as_it_was("").await;
+    assert_eq!(phases(&begun.lab).await, ["aborted", "aborted"]);
+    let error = begun.abort().await.unwrap_err();
+    assert_eq!(error.to_string(), "there is no move to abort");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_on_the_target_before_stays_and_so_does_its_namespace() {
+    let begun =
+        Begun::new(team(), async |target| target.create([object(SECRET, "team/one-extra")]).await).await;
+    begun.lab.source.create([object(SECRET, "team/one-extra").owned_by(CLUSTER, "one")]).await;
+    begun.create().await;
+    let existed = json!({"group": "", "kind": "Secret", "namespace": "team", "name": "one-extra"});
+    begun.note(&json!({"existed": [existed], "madeNamespaces": ["team"]})).await;
+    let aborted = begun.abort().await.unwrap();
+    assert_eq!(
+        aborted.overwritten.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["Secret team/one-extra"]
+    );
+    assert_eq!(aborted.namespaces_left, ["team"]);
+    begun.lab.target.settled().await;
+    assert_eq!(outline(&begun.lab.target, "team").await, "Secret one-extra\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_move_that_was_still_pausing_touches_nothing_on_the_target() {
+    let begun = Begun::new(team(), async |target| {
+        target.create(cluster_class("team/class")).await;
+        target.create(team()).await;
+    })
+    .await;
+    let before = outline(&begun.lab.target, "team").await;
+    begun.note(&json!({"phase": "pausing", "objects": 0})).await;
+    assert_eq!(begun.abort().await.unwrap().removed, 0);
+    assert_eq!(outline(&begun.lab.target, "team").await, before);
+    begun.assert_source_is_as_it_was("").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn there_is_no_way_back_once_something_may_be_deleted() {
+    for phase in ["deleting", "resuming"] {
+        let begun = Box::pin(Begun::new(team(), async |_| {})).await;
+        begun.note(&json!({"phase": phase})).await;
+        let error = begun.abort().await.unwrap_err();
+        assert!(matches!(error, MoveError::TooLate), "{error:?}");
+        assert_eq!(phases(&begun.lab).await, [phase, phase]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_move_between_other_clusters_is_not_undone() {
+    let begun = Box::pin(Begun::new(team(), async |_| {})).await;
+    let other = ClusterIdentity { uid: "other".to_owned(), address: "https://other".to_owned() };
+    begun.note(&json!({"target": other})).await;
+    let error = begun.abort().await.unwrap_err();
+    assert!(matches!(error, MoveError::Journal(JournalError::Another { .. })), "{error:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_that_took_the_place_of_a_copy_and_pauses_of_the_user_are_left_alone() {
+    let begun = Box::pin(Begun::whole()).await;
+    // The user has resumed the Cluster by hand, and paused it again for himself.
+    let own = json!({"metadata": {"annotations": {MARK: null}}, "spec": {"paused": true}});
+    begun.lab.source.merge(CLUSTER, "team/one", &own).await;
+    let aborted = begun.abort().await.unwrap();
+    assert_eq!(aborted.resumed.len(), 1);
+    assert_eq!(begun.lab.source.get(CLUSTER, "team/one").await.unwrap()["spec"]["paused"], true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_that_are_going_already_lose_what_holds_them() {
+    let begun = Box::pin(Begun::whole()).await;
+    begun.lab.target.delete(MACHINE, "team/one-md-1-0").await;
+    assert!(begun.lab.target.get(MACHINE, "team/one-md-1-0").await.is_some());
+    begun.abort().await.unwrap();
+    begun.lab.target.settled().await;
+    assert_eq!(outline(&begun.lab.target, "team").await, "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_may_not_be_removed_is_named_and_nothing_is_resumed() {
+    let begun = Box::pin(Begun::whole()).await;
+    support::wire::strike(&begun.lab.target, "forbid,verb=delete,resource=cluster.x-k8s.io/machines");
+    let error = begun.abort().await.unwrap_err();
+    let MoveError::Objects { action: "removed", failures } = &error else { panic!("{error:?}") };
+    assert_eq!(failures[0].0.kind, "Machine");
+    assert_eq!(begun.lab.source.get(CLUSTER, "team/one").await.unwrap()["spec"]["paused"], true);
+    assert_eq!(phases(&begun.lab).await, ["aborting", "aborting"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abort_killed_after_any_write_is_completed_by_the_same_call() {
+    for writes in 1.. {
+        let begun = Box::pin(Begun::created(cluster("team/one").machines(1))).await;
+        let lines = begun.lab.breaking_after_writes(writes);
+        if let Some(ended) = lines.until_broken(Box::pin(abort(&lines))).await {
+            ended.unwrap();
+            assert!(writes > 20, "{writes}");
+            return;
+        }
+        let when = format!("killed after {writes} writes");
+        match begun.abort().await {
+            Err(MoveError::NoMove { .. }) => {}
+            aborted => drop(aborted.unwrap_or_else(|error| panic!("{when}: {error:?}"))),
+        }
+        begun.lab.target.settled().await;
+        assert_eq!(outline(&begun.lab.target, "team").await, "", "{when}");
+        assert!(begun.lab.target.get(NAMESPACE, "team").await.is_none(), "{when}");
+        begun.assert_source_is_as_it_was(&when).await;
+        assert_eq!(phases(&begun.lab).await, ["aborted", "aborted"], "{when}");
+    }
+}

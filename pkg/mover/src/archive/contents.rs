@@ -1,0 +1,144 @@
+//! A backup in numbers, gathered while its objects pass by.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use api::output;
+use apply::{GroupKind, ObjectKey, object_name};
+use manifest::{Object, Value};
+
+use super::{ArchiveLock, BackupIndex};
+
+const CORE: &str = "cluster.x-k8s.io";
+const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
+
+/// Objects of a backup by kind, and its Clusters.
+#[derive(Clone, Debug, Default)]
+pub struct BackupContents {
+    kinds: BTreeMap<GroupKind, usize>,
+    /// By namespace and name.
+    clusters: BTreeMap<(String, String), ClusterContents>,
+    /// Versions of control planes, by namespace, kind and name.
+    control_planes: BTreeMap<[String; 3], String>,
+    /// Machines by the namespace and name of their Cluster.
+    machines: BTreeMap<(String, String), usize>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct ClusterContents {
+    /// The version of its topology.
+    version: Option<String>,
+    /// Kind and name of its control plane.
+    control_plane: Option<(String, String)>,
+}
+
+impl BackupContents {
+    /// Counts an object.
+    pub(super) fn note(&mut self, object: &Object) {
+        let key = ObjectKey::of(object);
+        *self.kinds.entry(key.group_kind()).or_default() += 1;
+        let text = |path: &[&str]| object.get(path).and_then(Value::as_str).map(str::to_owned);
+        let ObjectKey { group, kind, namespace, name } = key;
+        match (&*group, &*kind) {
+            (CORE, "Cluster") => {
+                let reference = |field| text(&["spec", "controlPlaneRef", field]);
+                let contents = ClusterContents {
+                    version: text(&["spec", "topology", "version"]),
+                    control_plane: reference("kind").zip(reference("name")),
+                };
+                self.clusters.insert((namespace, name), contents);
+            }
+            (CORE, "Machine") => {
+                let cluster = text(&["spec", "clusterName"]).unwrap_or_default();
+                *self.machines.entry((namespace, cluster)).or_default() += 1;
+            }
+            (CONTROL_PLANE, _) => {
+                if let Some(version) = text(&["spec", "version"]) {
+                    self.control_planes.insert([namespace, kind, name], version);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Counts an object in the form it is saved in.
+    pub(super) fn note_json(&mut self, content: &[u8]) {
+        let object = serde_json::from_slice::<Value>(content).ok().and_then(|value| value.try_into().ok());
+        if let Some(object) = object {
+            self.note(&object);
+        }
+    }
+
+    /// The number of objects.
+    pub fn objects(&self) -> usize {
+        self.kinds.values().sum()
+    }
+
+    /// The number of Clusters.
+    pub fn clusters(&self) -> usize {
+        self.clusters.len()
+    }
+
+    fn clusters_of(&self, paused: &BTreeSet<ObjectKey>) -> Vec<output::BackupCluster> {
+        let report = |((namespace, name), cluster): (&(String, String), &ClusterContents)| {
+            let of_control_plane = || {
+                let (kind, name) = cluster.control_plane.clone()?;
+                self.control_planes.get(&[namespace.clone(), kind, name]).cloned()
+            };
+            let is_it = |key: &ObjectKey| {
+                key.group == CORE && key.kind == "Cluster" && key.namespace == *namespace && key.name == *name
+            };
+            output::BackupCluster {
+                namespace: namespace.clone(),
+                name: name.clone(),
+                version: cluster.version.clone().or_else(of_control_plane),
+                machines: self.machines.get(&(namespace.clone(), name.clone())).copied().unwrap_or_default(),
+                paused: paused.iter().any(is_it),
+            }
+        };
+        self.clusters.iter().map(report).collect()
+    }
+}
+
+impl BackupIndex {
+    /// The backup as commands print it.
+    pub fn report(&self, file: &str, lock: ArchiveLock) -> output::BackupReport {
+        let about = &self.manifest.about;
+        let provider = |one: &super::BackupProvider| output::BackupProvider {
+            provider: one.provider.clone(),
+            version: one.version.clone(),
+            namespace: one.namespace.clone(),
+        };
+        let left_out = |one: &crate::LeftOut| output::StayingObject {
+            object: object_name(&one.object),
+            why: one.why.clone(),
+        };
+        let kind = |(kind, objects): (&GroupKind, &usize)| output::BackupKind {
+            kind: kind.kind.clone(),
+            group: kind.group.clone(),
+            objects: *objects,
+        };
+        output::BackupReport {
+            file: file.to_owned(),
+            created: about.created.clone(),
+            made_by: about.made_by.clone(),
+            source: output::BackupSource {
+                address: about.source.address.clone(),
+                uid: about.source.uid.clone(),
+            },
+            paused: about.at_rest,
+            encryption: match lock {
+                ArchiveLock::Open => output::BackupEncryption::None,
+                ArchiveLock::Recipients => output::BackupEncryption::PublicKeys,
+                ArchiveLock::Passphrase => output::BackupEncryption::Passphrase,
+            },
+            namespaces: about.namespaces.iter().cloned().collect(),
+            objects: self.contents.objects(),
+            clusters: self.contents.clusters_of(&self.manifest.paused()),
+            kinds: self.contents.kinds.iter().map(kind).collect(),
+            providers: about.providers.iter().map(provider).collect(),
+            left_out: self.manifest.left_out.iter().map(left_out).collect(),
+            not_ready: about.notes.clone(),
+            removed: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! As much of the tar format as backups need: regular files, long names in extended headers.
+//!
+//! Source: POSIX.1-2017 pax, the ustar interchange format and its extended headers.
+
+use std::{
+    cell::Cell,
+    io::{self, Read, Write},
+};
+
+use super::{ArchiveError, seal::Broken, shape};
+
+const BLOCK: usize = 512;
+/// The longest name a header has room for.
+const NAME: usize = 100;
+/// No object is larger: a server keeps up to 1.5 MiB of one.
+const LARGEST_OBJECT: u64 = 8 << 20;
+/// A manifest of 100,000 objects has 50 MiB.
+const LARGEST_MANIFEST: u64 = 128 << 20;
+/// All entries together.
+const LARGEST_SUM: u64 = 4 << 30;
+/// The entries may hold so many bytes for each compressed byte that was read, and [`SLACK`] more. Objects of one kind differ
+/// in uids, times and keys, so that they come to a tenth or a twentieth.
+const RATIO: u64 = 64;
+const SLACK: u64 = 16 << 20;
+/// An extended header holds a name.
+const LARGEST_HEADER: u64 = 8 << 10;
+
+/// Types of entries that are read.
+const REGULAR: [u8; 2] = [b'0', 0];
+const EXTENDED: u8 = b'x';
+const FOLDER: u8 = b'5';
+
+/// Writes entries.
+#[derive(Debug)]
+pub(super) struct TarWriter<W: Write> {
+    out: W,
+}
+
+/// A file.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) content: Vec<u8>,
+}
+
+/// Reads entries.
+pub(super) struct TarReader<'c, R> {
+    input: R,
+    /// Compressed bytes that were read so far.
+    compressed: &'c Cell<u64>,
+    /// Bytes of headers and entries so far.
+    unpacked: u64,
+}
+
+/// Counts the bytes that are read.
+pub(super) struct Counted<'c, R> {
+    pub(super) input: R,
+    pub(super) count: &'c Cell<u64>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.count.set(self.count.get() + read as u64);
+        Ok(read)
+    }
+}
+
+impl<W: Write> TarWriter<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self { out }
+    }
+
+    pub(super) fn append(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
+        if name.len() > NAME {
+            let record = path_record(name);
+            self.entry("PaxHeader", EXTENDED, record.as_bytes())?;
+        }
+        self.entry(name, REGULAR[0], content)
+    }
+
+    /// Writes the end.
+    pub(super) fn finish(mut self) -> io::Result<W> {
+        self.out.write_all(&[0; 2 * BLOCK])?;
+        Ok(self.out)
+    }
+
+    fn entry(&mut self, name: &str, kind: u8, content: &[u8]) -> io::Result<()> {
+        self.out.write_all(&header(name, kind, content.len()))?;
+        self.out.write_all(content)?;
+        let rest = content.len() % BLOCK;
+        if rest > 0 {
+            self.out.write_all(&[0; BLOCK][rest..])?;
+        }
+        Ok(())
+    }
+}
+
+/// Times are left out: the manifest has one for all.
+fn header(name: &str, kind: u8, size: usize) -> [u8; BLOCK] {
+    let mut block = [0; BLOCK];
+    let mut put = |at: usize, text: &[u8]| block[at..at + text.len()].copy_from_slice(text);
+    let name = &name.as_bytes()[..name.len().min(NAME)];
+    put(0, name);
+    put(100, b"0000600\0");
+    put(108, b"0000000\0");
+    put(116, b"0000000\0");
+    put(124, format!("{size:011o}\0").as_bytes());
+    put(136, b"00000000000\0");
+    put(156, &[kind]);
+    put(257, b"ustar\x0000");
+    let sum = checksum(&block);
+    block[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    block
+}
+
+/// All bytes added up, the sum itself taken as blanks.
+fn checksum(block: &[u8; BLOCK]) -> u64 {
+    block.iter().zip(0..).map(|(byte, at)| if (148..156).contains(&at) { 32 } else { u64::from(*byte) }).sum()
+}
+
+/// `LENGTH path=NAME\n`, where the length counts its own digits.
+fn path_record(name: &str) -> String {
+    let rest = format!(" path={name}\n");
+    let mut length = rest.len();
+    loop {
+        let whole = length.to_string().len() + rest.len();
+        if whole == length {
+            return format!("{length}{rest}");
+        }
+        length = whole;
+    }
+}
+
+impl<'c, R: Read> TarReader<'c, R> {
+    pub(super) fn new(input: R, compressed: &'c Cell<u64>) -> Self {
+        Self { input, compressed, unpacked: 0 }
+    }
+
+    /// The next file; none behind the last, of which the end was seen.
+    pub(super) fn next(&mut self) -> Result<Option<Entry>, ArchiveError> {
+        let mut long_name = None;
+        loop {
+            let block = self.block()?;
+            if block == [0; BLOCK] {
+                return self.end().map(|()| None);
+            }
+            let header = Header::read(&block)?;
+            let name = long_name.take().unwrap_or_else(|| header.name.clone());
+            match header.kind {
+                EXTENDED => {
+                    let record = self.content(&header, LARGEST_HEADER)?;
+                    long_name = Some(path_of(&record)?);
+                }
+                // Archives that were packed again have them.
+                FOLDER if name == super::OBJECTS => {}
+                kind if REGULAR.contains(&kind) => {
+                    let is_manifest = name == super::MANIFEST;
+                    let largest = if is_manifest { LARGEST_MANIFEST } else { LARGEST_OBJECT };
+                    let content = self.content(&header, largest)?;
+                    return Ok(Some(Entry { name, content }));
+                }
+                _ => return Err(shape(format!("`{}` in it is no regular file", name.escape_debug()))),
+            }
+        }
+    }
+
+    fn content(&mut self, header: &Header, largest: u64) -> Result<Vec<u8>, ArchiveError> {
+        let padded = header.size.div_ceil(BLOCK as u64) * BLOCK as u64;
+        if header.size > largest || self.unpacked.saturating_add(padded) > LARGEST_SUM {
+            return Err(shape(format!("`{}` in it is too large for a backup", header.name.escape_debug())));
+        }
+        self.count(padded)?;
+        let mut content = Vec::new();
+        // What is said of the size is believed only as far as bytes come.
+        (&mut self.input).take(padded).read_to_end(&mut content).map_err(read_error)?;
+        if content.len() as u64 != padded {
+            return Err(ArchiveError::Truncated);
+        }
+        content.truncate(usize::try_from(header.size).unwrap_or(usize::MAX));
+        Ok(content)
+    }
+
+    fn block(&mut self) -> Result<[u8; BLOCK], ArchiveError> {
+        self.count(BLOCK as u64)?;
+        let mut block = [0; BLOCK];
+        self.input.read_exact(&mut block).map_err(read_error)?;
+        Ok(block)
+    }
+
+    /// Counts bytes that are about to be unpacked: headers alone are a bomb too.
+    fn count(&mut self, bytes: u64) -> Result<(), ArchiveError> {
+        self.unpacked = self.unpacked.saturating_add(bytes);
+        if self.unpacked > RATIO * self.compressed.get() + SLACK {
+            return Err(ArchiveError::Bomb { most: RATIO });
+        }
+        Ok(())
+    }
+
+    /// A second empty block, and nothing but zeros behind it, up to the sum that is at the end of the compressed bytes.
+    fn end(&mut self) -> Result<(), ArchiveError> {
+        let mut buffer = [0; BLOCK];
+        let mut seen = 0;
+        loop {
+            let count = self.input.read(&mut buffer).map_err(read_error)?;
+            if buffer[..count].iter().any(|byte| *byte != 0) {
+                return Err(shape("there is something behind its end".to_owned()));
+            }
+            seen += count as u64;
+            if seen > LARGEST_HEADER * 128 {
+                return Err(shape("there is something behind its end".to_owned()));
+            }
+            if count == 0 {
+                return if seen < BLOCK as u64 { Err(ArchiveError::Truncated) } else { Ok(()) };
+            }
+        }
+    }
+}
+
+pub(super) fn read_error(error: io::Error) -> ArchiveError {
+    if error.get_ref().and_then(|inner| inner.downcast_ref::<Broken>()).is_some() {
+        return ArchiveError::Sealed;
+    }
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => ArchiveError::Truncated,
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+            shape(format!("it is no gzip file: {error}"))
+        }
+        _ => ArchiveError::Read(error),
+    }
+}
+
+struct Header {
+    name: String,
+    kind: u8,
+    size: u64,
+}
+
+impl Header {
+    fn read(block: &[u8; BLOCK]) -> Result<Self, ArchiveError> {
+        let bad = || shape("it is no tar archive, or was damaged".to_owned());
+        if &block[257..262] != b"ustar" || octal(&block[148..156]) != Some(checksum(block)) {
+            return Err(bad());
+        }
+        let (prefix, name) = (text(&block[345..500]).ok_or_else(bad)?, text(&block[..NAME]).ok_or_else(bad)?);
+        let name = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
+        let size = octal(&block[124..136]).ok_or_else(bad)?;
+        Ok(Self { name, kind: block[156], size })
+    }
+}
+
+fn text(field: &[u8]) -> Option<&str> {
+    let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
+    std::str::from_utf8(&field[..end]).ok()
+}
+
+fn octal(field: &[u8]) -> Option<u64> {
+    let digits = text(field)?.trim_matches(' ');
+    u64::from_str_radix(digits, 8).ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The name in an extended header; times and the like are passed over, what would change the content is not.
+fn path_of(records: &[u8]) -> Result<String, ArchiveError> {
+    let bad = || shape("it has an extended header that cannot be read".to_owned());
+    let mut rest = std::str::from_utf8(records).map_err(|_| bad())?;
+    let mut path = None;
+    while !rest.is_empty() {
+        let (length, _) = rest.split_once(' ').ok_or_else(bad)?;
+        let length: usize = length.parse().map_err(|_| bad())?;
+        let record = rest.get(..length).ok_or_else(bad)?;
+        let (_, record) = record.split_once(' ').ok_or_else(bad)?;
+        let (key, value) =
+            record.strip_suffix('\n').and_then(|record| record.split_once('=')).ok_or_else(bad)?;
+        match key {
+            "path" => path = Some(value.to_owned()),
+            "mtime" | "atime" | "ctime" => {}
+            _ => return Err(shape(format!("it has an extended header of `{}`", key.escape_debug()))),
+        }
+        rest = &rest[length..];
+    }
+    path.ok_or_else(bad)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// One entry as bytes.
+    pub(in crate::archive) fn entry(name: &str, kind: u8, content: &[u8]) -> Vec<u8> {
+        let mut writer = TarWriter::new(Vec::new());
+        writer.entry(name, kind, content).unwrap();
+        writer.out
+    }
+
+    /// Says another size in the header at the beginning.
+    pub(in crate::archive) fn set_size(bytes: &mut [u8], size: u64) {
+        bytes[124..136].copy_from_slice(format!("{size:011o}\0").as_bytes());
+        let block: &[u8; BLOCK] = bytes[..BLOCK].try_into().unwrap();
+        let sum = checksum(block);
+        bytes[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    }
+
+    #[test]
+    fn a_record_counts_its_own_length() {
+        for length in [1, 84, 85, 86, 87, 88, 89, 90, 91, 92, 500, 980, 989, 990, 991] {
+            let name = "n".repeat(length);
+            let record = path_record(&name);
+            let (count, _) = record.split_once(' ').unwrap();
+            assert_eq!(count.parse::<usize>().unwrap(), record.len());
+            assert_eq!(path_of(record.as_bytes()).unwrap(), name);
+        }
+    }
+}

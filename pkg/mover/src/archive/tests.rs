@@ -1,0 +1,268 @@
+use std::{
+    cell::Cell,
+    io::{Read as _, Write as _},
+};
+
+use flate2::{Compression, bufread::GzDecoder, write::GzEncoder};
+
+use serde_json::json;
+
+use super::{tar::Counted, *};
+use crate::SavedObject;
+
+fn saved(kind: &str, name: &str) -> SavedObject {
+    let key = ObjectKey {
+        group: "cluster.x-k8s.io".to_owned(),
+        kind: kind.to_owned(),
+        namespace: "team".to_owned(),
+        name: name.to_owned(),
+    };
+    let object = json!({
+        "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": kind,
+        "metadata": {"name": name, "namespace": "team", "uid": format!("{kind}-{name}")},
+    });
+    SavedObject {
+        uid: format!("{kind}-{name}"),
+        owners: Vec::new(),
+        was_paused: kind == "Cluster",
+        file: format!("{kind}_team_{name}.yaml"),
+        content: format!("{object}\n").into_bytes(),
+        key,
+    }
+}
+
+fn about() -> BackupAbout {
+    BackupAbout {
+        created: "2026-01-02T03:04:05Z".to_owned(),
+        made_by: Some("0.1.0".to_owned()),
+        source: ClusterIdentity { uid: "u".to_owned(), address: "https://one".to_owned() },
+        namespaces: BTreeSet::from(["team".to_owned()]),
+        at_rest: true,
+        providers: vec![BackupProvider {
+            provider: ProviderId::new(api::ProviderType::Core, "cluster-api"),
+            version: "v1.14.0".to_owned(),
+            namespace: "capi-system".to_owned(),
+            kinds: BTreeSet::from(["Cluster.cluster.x-k8s.io".to_owned()]),
+        }],
+        notes: vec!["there is no node yet: Machine team/a".to_owned()],
+    }
+}
+
+pub(super) fn archive() -> Vec<u8> {
+    let mut writer = ArchiveWriter::new(Vec::new());
+    let long = "x".repeat(200);
+    for one in [saved("Cluster", "a"), saved("Machine", "a"), saved("Machine", &long)] {
+        writer.add(&one).unwrap();
+    }
+    writer.finish(about(), vec![left_out()]).unwrap().0
+}
+
+fn left_out() -> LeftOut {
+    LeftOut { object: saved("Machine", "going").key, why: "it is being deleted".to_owned() }
+}
+
+/// An archive of these entries: names, types and contents.
+fn packed(entries: &[(&str, u8, &[u8])]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    for (name, kind, content) in entries {
+        plain.extend(tar::tests::entry(name, *kind, content));
+    }
+    plain.extend([0; 1024]);
+    gzip(&plain)
+}
+
+fn gzip(plain: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(plain).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn gunzip(archive: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    GzDecoder::new(archive).read_to_end(&mut plain).unwrap();
+    plain
+}
+
+/// The error of an archive that is refused, the same with a restore and without.
+fn refused(archive: &[u8]) -> String {
+    let error = api::with_causes(&read_archive(archive).unwrap_err());
+    assert_eq!(api::with_causes(&verify_archive(archive).unwrap_err()), error);
+    error
+}
+
+#[test]
+fn a_backup_reads_back_with_all_it_says_of_itself() {
+    let backup = read_archive(&*archive()).unwrap();
+    assert_eq!((&backup.manifest.about, &backup.manifest.left_out), (&about(), &vec![left_out()]));
+    assert_eq!((backup.objects.len(), backup.objects.providers.len()), (3, 1));
+    let cluster = backup.objects.by_uid("Cluster-a").unwrap();
+    assert!(cluster.stays_paused && !backup.objects.by_uid("Machine-a").unwrap().stays_paused);
+    assert_eq!(cluster.object().unwrap().name(), "a");
+}
+
+#[test]
+fn the_index_of_a_backup_is_the_same_when_it_is_written_and_verified() {
+    let object = |kind: &str, group: &str, spec: serde_json::Value| {
+        let mut object = saved(kind, kind);
+        object.key.group = group.to_owned();
+        object.content = json!({
+            "apiVersion": format!("{group}/v1"), "kind": kind, "spec": spec,
+            "metadata": {"name": kind, "namespace": "team", "uid": kind},
+        })
+        .to_string()
+        .into_bytes();
+        object
+    };
+    let control_plane =
+        json!({"controlPlaneRef": {"kind": "KubeadmControlPlane", "name": "KubeadmControlPlane"}});
+    let mut writer = ArchiveWriter::new(Vec::new());
+    for one in [
+        object("Cluster", "cluster.x-k8s.io", control_plane),
+        object("KubeadmControlPlane", "controlplane.cluster.x-k8s.io", json!({"version": "v1.35.0"})),
+        object("Machine", "cluster.x-k8s.io", json!({"clusterName": "Cluster"})),
+    ] {
+        writer.add(&one).unwrap();
+    }
+    let (bytes, written) = writer.finish(about(), vec![left_out()]).unwrap();
+    let verified = verify_archive(&*bytes).unwrap();
+    let report = |index: &BackupIndex| index.report("a.tar.gz", ArchiveLock::Open);
+    assert_eq!(report(&written), report(&verified));
+    let report = report(&verified);
+    let expected = api::output::BackupCluster {
+        namespace: "team".to_owned(),
+        name: "Cluster".to_owned(),
+        version: Some("v1.35.0".to_owned()),
+        machines: 1,
+        paused: true,
+    };
+    assert_eq!((report.clusters, report.objects), (vec![expected], 3));
+    assert_eq!(report.kinds.iter().map(|one| one.objects).sum::<usize>(), 3);
+    assert_eq!(report.left_out[0].why, "it is being deleted");
+}
+
+#[test]
+fn objects_of_two_groups_with_one_name_are_kept_apart() {
+    let (one, mut two) = (saved("Cluster", "a"), saved("Cluster", "a"));
+    two.key.group = "other.io".to_owned();
+    (two.uid, two.content) = (
+        "other".to_owned(),
+        br#"{"apiVersion":"other.io/v1","kind":"Cluster","metadata":{"name":"a","namespace":"team","uid":"other"}}"#.to_vec(),
+    );
+    let mut writer = ArchiveWriter::new(Vec::new());
+    writer.add(&one).unwrap();
+    writer.add(&two).unwrap();
+    let backup = read_archive(&*writer.finish(about(), Vec::new()).unwrap().0).unwrap();
+    let files: Vec<&str> = backup.manifest.objects.iter().map(|one| &*one.file).collect();
+    assert_eq!(files, ["Cluster_team_a.yaml", "Cluster.other.io_team_a.yaml"]);
+}
+
+#[test]
+fn an_archive_that_is_cut_off_anywhere_is_refused() {
+    let archive = archive();
+    for end in 0..archive.len() {
+        assert!(read_archive(&archive[..end]).is_err(), "{end} of {}", archive.len());
+        assert!(verify_archive(&archive[..end]).is_err(), "{end} of {}", archive.len());
+    }
+    let plain = gunzip(&archive);
+    for end in (0..plain.len()).step_by(256) {
+        assert!(read_archive(&*gzip(&plain[..end])).is_err(), "{end} of {}", plain.len());
+    }
+    assert_eq!(refused(&gzip(&plain[..plain.len() - 1024])), "it is cut off");
+}
+
+#[test]
+fn a_bit_that_was_turned_is_found() {
+    let plain = gunzip(&archive());
+    let at = |text: &str| plain.windows(text.len()).position(|window| window == text.as_bytes()).unwrap();
+    let mut changed = plain.clone();
+    changed[at("\"uid\":\"Machine-a\"") + 8] ^= 1;
+    assert_eq!(refused(&gzip(&changed)), "`Machine_team_a.yaml` in it was changed: its SHA-256 is another");
+    let mut renamed = plain.clone();
+    renamed[at("objects/Machine_team_a")] ^= 1;
+    assert_eq!(refused(&gzip(&renamed)), "it is no tar archive, or was damaged");
+    let mut behind = plain;
+    behind.extend([1; 512]);
+    assert_eq!(refused(&gzip(&behind)), "there is something behind its end");
+    assert_eq!(refused(&[archive(), vec![0]].concat()), "there is something behind its end");
+}
+
+#[test]
+fn what_is_no_file_of_a_backup_is_refused_before_anything_else() {
+    for (name, kind, told) in [
+        ("../evil", b'0', "`../evil` in it is no file of a backup"),
+        ("objects/../evil", b'0', "`objects/../evil` in it is no file of a backup"),
+        ("/etc/passwd", b'0', "`/etc/passwd` in it is no file of a backup"),
+        ("objects/a\\b", b'0', "`objects/a\\\\b` in it is no file of a backup"),
+        ("objects/", b'0', "`objects/` in it is no file of a backup"),
+        ("objects/a", b'2', "`objects/a` in it is no regular file"),
+        ("objects/a", b'1', "`objects/a` in it is no regular file"),
+        ("objects/a", b'3', "`objects/a` in it is no regular file"),
+        ("elsewhere/", b'5', "`elsewhere/` in it is no regular file"),
+        ("objects/a", b'L', "`objects/a` in it is no regular file"),
+        ("objects/a", b'x', "it has an extended header that cannot be read"),
+    ] {
+        assert_eq!(refused(&packed(&[(name, kind, b"a b=c\n")])), told, "{name}");
+    }
+    let size = packed(&[("PaxHeader", b'x', b"10 size=1\n")]);
+    assert_eq!(refused(&size), "it has an extended header of `size`");
+    let twice = packed(&[("objects/a", b'0', b"1"), ("objects/a", b'0', b"2")]);
+    assert_eq!(refused(&twice), "`objects/a` is in it twice");
+    assert_eq!(refused(b"no archive"), "it is no gzip file: invalid gzip header");
+    assert_eq!(refused(&packed(&[])), "it has no manifest");
+}
+
+#[test]
+fn an_entry_that_says_to_be_huge_takes_no_memory() {
+    let mut header = tar::tests::entry("objects/a", b'0', b"");
+    tar::tests::set_size(&mut header, 0o77_777_777_777);
+    assert_eq!(refused(&gzip(&header)), "`objects/a` in it is too large for a backup");
+    let mut large = tar::tests::entry("objects/a", b'0', b"");
+    tar::tests::set_size(&mut large, 2 << 20);
+    assert_eq!(refused(&gzip(&large)), "it is cut off");
+}
+
+#[test]
+fn backup_bomb_is_refused_before_it_fills_the_memory() {
+    let mut bomb = GzEncoder::new(Vec::new(), Compression::best());
+    for number in 0..40 {
+        let entry = tar::tests::entry(&format!("objects/{number}"), b'0', &vec![0; 4 << 20]);
+        bomb.write_all(&entry).unwrap();
+    }
+    let bomb = bomb.finish().unwrap();
+    let read = Cell::new(0);
+    let error = read_archive(Counted { input: &*bomb, count: &read }).unwrap_err();
+    assert!(matches!(error, ArchiveError::Bomb { .. }), "{error:?}");
+    // Five entries of forty, and what is read ahead.
+    assert!(read.get() * 4 < bomb.len() as u64, "{} of {}", read.get(), bomb.len());
+    let large = packed(&[("objects/a", b'0', &vec![b'a'; 9 << 20])]);
+    assert!(matches!(read_archive(&*large), Err(ArchiveError::Shape { .. })));
+}
+
+#[test]
+fn manifest_and_files_must_be_of_each_other() {
+    let manifest = |objects: serde_json::Value, format: u64| {
+        let about = serde_json::to_value(about()).unwrap();
+        json!({"format": format, "of": about, "objects": objects}).to_string()
+    };
+    let with = |manifest: &str, file: Option<&[u8]>| {
+        let mut entries: Vec<(&str, u8, &[u8])> = Vec::new();
+        entries.extend(file.map(|content| ("objects/a.yaml", b'0', content)));
+        entries.push((MANIFEST, b'0', manifest.as_bytes()));
+        refused(&packed(&entries))
+    };
+    let content = &saved("Cluster", "a").content;
+    let entry = |name: &str| {
+        let object = ObjectKey { name: name.to_owned(), ..saved("Cluster", "a").key };
+        json!([{"file": "a.yaml", "sha256": sum(content), "object": object, "uid": "u"}])
+    };
+    assert_eq!(with(&manifest(entry("a"), 1), None), "`a.yaml` is in its manifest and not in it");
+    assert_eq!(with(&manifest(json!([]), 1), Some(content)), "`a.yaml` is in it and not in its manifest");
+    assert_eq!(
+        with(&manifest(entry("b"), 1), Some(content)),
+        "Cluster team/a is in it and not in its manifest"
+    );
+    assert_eq!(with(&manifest(entry("a"), 2), Some(content)), "it is of format 2, and this program reads 1");
+    assert!(with("{}", None).contains("has no format") && with("[", None).contains("cannot be read"));
+    let late = packed(&[(MANIFEST, b'0', manifest(json!([]), 1).as_bytes()), ("objects/a", b'0', b"")]);
+    assert_eq!(refused(&late), "`objects/a` in it comes after the manifest");
+}

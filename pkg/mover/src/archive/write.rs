@@ -1,0 +1,75 @@
+//! Writing an archive, object by object.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
+
+use apply::ObjectKey;
+use flate2::{Compression, write::GzEncoder};
+
+use super::{
+    BackupAbout, BackupContents, BackupIndex, BackupManifest, BackupObject, MANIFEST, OBJECTS, sum,
+    tar::TarWriter,
+};
+use crate::{LeftOut, SavedObject};
+
+/// Writes a backup, object by object.
+#[derive(Debug)]
+pub struct ArchiveWriter<W: Write> {
+    tar: TarWriter<GzEncoder<W>>,
+    names: BTreeSet<String>,
+    objects: Vec<BackupObject>,
+    contents: BackupContents,
+}
+
+impl<W: Write> ArchiveWriter<W> {
+    /// Begins an archive.
+    pub fn new(out: W) -> Self {
+        let tar = TarWriter::new(GzEncoder::new(out, Compression::default()));
+        Self { tar, names: BTreeSet::new(), objects: Vec::new(), contents: BackupContents::default() }
+    }
+
+    /// Adds an object.
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add(&mut self, saved: &SavedObject) -> io::Result<()> {
+        let file = self.name(saved);
+        self.tar.append(&format!("{OBJECTS}{file}"), &saved.content)?;
+        self.contents.note_json(&saved.content);
+        self.objects.push(BackupObject {
+            file,
+            sha256: sum(&saved.content),
+            object: saved.key.clone(),
+            uid: saved.uid.clone(),
+            owners: saved.owners.clone(),
+            paused: saved.was_paused,
+        });
+        Ok(())
+    }
+
+    /// Writes the manifest and the end, and gives back the output with an index of the backup.
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(mut self, about: BackupAbout, left_out: Vec<LeftOut>) -> io::Result<(W, BackupIndex)> {
+        let format = BackupManifest::FORMAT;
+        let manifest = BackupManifest { format, about, objects: self.objects, left_out };
+        let mut json = serde_json::to_vec_pretty(&manifest)?;
+        json.push(b'\n');
+        self.tar.append(MANIFEST, &json)?;
+        let out = self.tar.finish()?.finish()?;
+        Ok((out, BackupIndex { manifest, contents: self.contents }))
+    }
+
+    /// The name of an object's file, with its group where another object has that name, in any case of letters.
+    fn name(&mut self, saved: &SavedObject) -> String {
+        let plain = saved.file.clone();
+        if self.names.insert(plain.to_lowercase()) {
+            return plain;
+        }
+        let ObjectKey { group, kind, namespace, name } = &saved.key;
+        let full = format!("{kind}.{group}_{namespace}_{name}.yaml");
+        self.names.insert(full.to_lowercase());
+        full
+    }
+}

@@ -1,0 +1,96 @@
+//! Waiting for providers that hold a move up: one watch for each kind, over all objects at once, until one deadline.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use api::output::ProgressEvent;
+use apply::{ApiError, ApiKind, List, ObjectKey, WatchEvent, object_name};
+use futures::{StreamExt as _, stream};
+use inventory::ManagementCluster;
+use tokio::time::timeout;
+use workload::{BLOCK_MOVE, NodeId};
+
+use crate::{
+    MoveError, MovePlan, MoveSide,
+    run::{ROUNDS, Work, at},
+};
+
+/// Objects of a kind that hold a move up.
+pub(super) struct Blocking {
+    kind: ApiKind,
+    pub(super) objects: BTreeSet<ObjectKey>,
+}
+
+impl Work<'_> {
+    /// Waits until nothing that moves is held up, and discovers what it looks like then.
+    pub(super) async fn wait_until_unblocked(&mut self) -> Result<(), MoveError> {
+        for _ in 0..ROUNDS {
+            let blocking = blocking(&self.plan, self.leaving());
+            if blocking.is_empty() {
+                return Ok(());
+            }
+            wait(&self.source, blocking, self.request.timeout).await?;
+            self.look_again().await?;
+        }
+        let objects = blocking(&self.plan, self.leaving()).into_iter().flat_map(|one| one.objects).collect();
+        Err(MoveError::Blocked { objects, after: self.request.timeout })
+    }
+}
+
+/// What holds a move of these up, by kind.
+pub(super) fn blocking(plan: &MovePlan, nodes: impl Iterator<Item = NodeId>) -> Vec<Blocking> {
+    let mut kinds: BTreeMap<(String, String), Blocking> = BTreeMap::new();
+    for facts in nodes.map(|node| plan.facts(node)).filter(|facts| facts.blocks_move) {
+        let place = (facts.key.group.clone(), facts.key.kind.clone());
+        let new = || Blocking { kind: facts.of.kind.clone(), objects: BTreeSet::new() };
+        kinds.entry(place).or_insert_with(new).objects.insert(facts.key.clone());
+    }
+    kinds.into_values().collect()
+}
+
+/// Waits until none of these holds a move up.
+/// # Errors
+/// `Blocked` with what still does when the time is over.
+pub(super) async fn wait(
+    source: &ManagementCluster,
+    blocking: Vec<Blocking>,
+    after: Duration,
+) -> Result<(), MoveError> {
+    let mut left: BTreeSet<ObjectKey> = blocking.iter().flat_map(|one| one.objects.clone()).collect();
+    source.events.send(&ProgressEvent::MoveBlocked { objects: left.iter().map(object_name).collect() });
+    match timeout(after, until_unblocked(source, blocking, &mut left)).await {
+        Ok(ended) => ended.map_err(at(MoveSide::Source)),
+        Err(_) => Err(MoveError::Blocked { objects: left.into_iter().collect(), after }),
+    }
+}
+
+/// Watches until no object is left that blocks; what is gone does not.
+async fn until_unblocked(
+    source: &ManagementCluster,
+    blocking: Vec<Blocking>,
+    left: &mut BTreeSet<ObjectKey>,
+) -> Result<(), ApiError> {
+    let watches = blocking.iter().map(|Blocking { kind, objects }| {
+        let namespaces: BTreeSet<&str> = objects.iter().map(|key| &*key.namespace).collect();
+        let only = namespaces.first().filter(|only| namespaces.len() == 1 && !only.is_empty());
+        let list =
+            List { namespace: only.map(|only| (*only).to_owned()), metadata_only: true, ..List::default() };
+        source.server.watch(kind, &list)
+    });
+    let mut events = stream::select_all(watches);
+    while !left.is_empty() {
+        match events.next().await {
+            None => return Ok(()),
+            Some(event) => match event? {
+                WatchEvent::Gone(object) => drop(left.remove(&ObjectKey::of(&object))),
+                WatchEvent::Is(object) if object.annotation(BLOCK_MOVE).is_none() => {
+                    left.remove(&ObjectKey::of(&object));
+                }
+                WatchEvent::Is(_) => {}
+            },
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! Copies on the target: group by group, owners before what they own. Content is read kind by kind, a page while the one
+//! before is written, and held no longer than that takes.
+
+mod compare;
+mod copy;
+mod existing;
+mod namespaces;
+mod newcomers;
+mod read;
+mod references;
+mod write;
+
+use std::mem;
+
+use api::output::MovePhase;
+use apply::ObjectKey;
+use workload::NodeId;
+
+use crate::{
+    MoveError, MoveSide,
+    run::{Copied, Copies, ROUNDS, Work, at, no_failures, side_by_side},
+};
+
+pub(super) use compare::{difference, essence, without_rest};
+pub(super) use copy::{Copying, copy_of, field_managers_of, managers_of, without_delete_for_move};
+pub(super) use existing::Existing;
+pub(super) use namespaces::namespace;
+pub(super) use read::Reading;
+pub(super) use references::References;
+pub(super) use write::{Writer, Written, complete, takes_status};
+
+/// Whether the source was what it was discovered to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    AsDiscovered,
+    Changed,
+}
+
+impl Work<'_> {
+    /// Copies what moves and was not copied yet in its present version. What has come, gone or got other owners meanwhile is
+    /// discovered anew.
+    pub(super) async fn create(&mut self) -> Result<(), MoveError> {
+        for _ in 0..ROUNDS {
+            if self.existing.is_none() {
+                self.existing = Some(Existing::look(self).await?);
+            }
+            self.note_newcomers().await?;
+            self.make_namespaces().await?;
+            if self.create_groups().await? == Source::AsDiscovered {
+                return Ok(());
+            }
+            self.look_again().await?;
+            self.come_to_rest().await?;
+        }
+        Err(self.unsettled())
+    }
+
+    async fn create_groups(&mut self) -> Result<Source, MoveError> {
+        let mut copies = mem::take(&mut self.copies);
+        let writer = Writer::new(self).await.map_err(at(MoveSide::Target))?;
+        let mut progress = Progress { work: self, done: 0, of: self.plan.selection.moving().count() };
+        let mut source = Source::AsDiscovered;
+        for group in &self.plan.groups {
+            let left: Vec<NodeId> =
+                group.iter().copied().filter(|node| !self.settle(*node, &mut copies)).collect();
+            progress.add(group.len() - left.len());
+            if copy_group(&writer, &left, &mut copies, &mut progress).await? == Source::Changed {
+                source = Source::Changed;
+            }
+        }
+        self.copies = copies;
+        Ok(source)
+    }
+
+    /// Whether nothing is to be written for an object: it was copied as it is, or is there and was verified by a run that has
+    /// begun to delete.
+    fn settle(&self, node: NodeId, copies: &mut Copies) -> bool {
+        let facts = &self.plan.discovered.graph.node(node).facts;
+        if copies.get(&facts.uid).is_some_and(|copied| copied.version == facts.resource_version) {
+            return true;
+        }
+        let existing = self.existing.as_ref().filter(|_| self.is_past_return());
+        let there = existing.and_then(|existing| existing.get(&self.plan.key_on_target(node, self.request)));
+        if let Some(there) = there {
+            let copied = Copied { uid: there.uid.clone(), version: facts.resource_version.clone() };
+            copies.insert(facts.uid.clone(), copied);
+        }
+        there.is_some()
+    }
+}
+
+async fn copy_group(
+    writer: &Writer<'_>,
+    nodes: &[NodeId],
+    copies: &mut Copies,
+    progress: &mut Progress<'_>,
+) -> Result<Source, MoveError> {
+    let work = progress.work;
+    let mut source = Source::AsDiscovered;
+    let mut reading = Reading::new(&work.source, &work.plan.discovered.graph, nodes);
+    let mut batch = reading.next().await?;
+    while let Some(objects) = batch {
+        let at_most = work.target.server.max_in_flight();
+        let known = &*copies;
+        let writing = side_by_side(at_most, objects, |(node, object)| async move {
+            let object = match object {
+                Some(object) => Some(object),
+                None => writer.read(node).await?,
+            };
+            match object {
+                Some(object) => writer.write(node, &object, known).await,
+                None => Ok(Written::Changed),
+            }
+        });
+        // The target need not wait for the source.
+        let ((done, failures), next) = futures::join!(writing, reading.next());
+        no_failures("created", failures)?;
+        progress.add(done.len());
+        for written in done {
+            match written {
+                Written::Changed => source = Source::Changed,
+                Written::Copy { source_uid, copied, difference } => {
+                    copies.insert(source_uid, copied);
+                    copies.differences.extend(difference);
+                }
+            }
+        }
+        batch = next?;
+    }
+    Ok(if reading.missed() { Source::Changed } else { source })
+}
+
+/// How far the creation is.
+struct Progress<'w> {
+    work: &'w Work<'w>,
+    done: usize,
+    of: usize,
+}
+
+impl Progress<'_> {
+    fn add(&mut self, done: usize) {
+        if done > 0 {
+            self.done += done;
+            self.work.tell(MovePhase::Creating, self.done, self.of);
+        }
+    }
+}
+
+/// What an object that is in the way is told to users as.
+pub(super) fn refused(action: &str, key: &ObjectKey, message: &str) -> apply::ApiError {
+    apply::ApiError::Status {
+        action: format!("{action} {key}"),
+        code: 409,
+        reason: "Conflict".to_owned(),
+        message: message.to_owned(),
+        causes: Vec::new(),
+        retry_after: None,
+    }
+}

@@ -1,0 +1,199 @@
+//! Whether the target holds what it was given.
+
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+
+use manifest::{Map, Object, Value};
+use workload::{MARK, PAUSED};
+
+/// Lists of metadata in which an order says nothing and others may add.
+const SETS: [&str; 2] = ["finalizers", "ownerReferences"];
+/// Fields of metadata that are a copy's own.
+const COPIED: [&str; 4] = ["annotations", "finalizers", "labels", "ownerReferences"];
+
+/// The path of the first thing that was sent and is not there with the same value, such as `spec.replicas`. More than was
+/// sent may be there: defaults, and what controllers add.
+///
+/// Values are told apart as JSON, but that a number may be written with a fraction of nothing. The status is not looked at.
+pub(crate) fn difference(sent: &Object, found: &Object) -> Option<String> {
+    let fields = sent.as_map().iter().filter(|(key, _)| *key != "status");
+    for (key, value) in fields {
+        let there = found.as_map().get(key);
+        let path = if key == "metadata" { in_metadata(value, there) } else { missing(value, there) };
+        if let Some(path) = path {
+            return Some(format!("{key}{path}"));
+        }
+    }
+    None
+}
+
+fn in_metadata(sent: &Value, found: Option<&Value>) -> Option<String> {
+    let fields = sent.as_object()?.iter();
+    fields.into_iter().find_map(|(key, value)| {
+        let there = found.and_then(|found| found.get(key));
+        let path =
+            if SETS.contains(&key.as_str()) { missing_of_set(value, there) } else { missing(value, there) };
+        path.map(|path| format!(".{key}{path}"))
+    })
+}
+
+fn missing_of_set(sent: &Value, found: Option<&Value>) -> Option<String> {
+    let none = Vec::new();
+    let found = found.and_then(Value::as_array).unwrap_or(&none);
+    let sent = sent.as_array().unwrap_or(&none);
+    let is_there = |item: &Value| found.iter().any(|other| missing(item, Some(other)).is_none());
+    sent.iter().position(|item| !is_there(item)).map(|place| format!("[{place}]"))
+}
+
+/// The path, from here, of what is not there.
+fn missing(sent: &Value, found: Option<&Value>) -> Option<String> {
+    match (sent, found) {
+        (Value::Null, _) => None,
+        (Value::Object(sent), Some(Value::Object(found))) => sent
+            .iter()
+            .find_map(|(key, value)| missing(value, found.get(key)).map(|path| format!(".{key}{path}"))),
+        (Value::Array(sent), Some(Value::Array(found))) if sent.len() == found.len() => {
+            let pairs = sent.iter().zip(found).enumerate();
+            pairs.into_iter().find_map(|(place, (sent, found))| {
+                missing(sent, Some(found)).map(|path| format!("[{place}]{path}"))
+            })
+        }
+        // What is empty is often left out.
+        (Value::Object(sent), None) if sent.is_empty() => None,
+        (Value::Array(sent), None) if sent.is_empty() => None,
+        (Value::Number(sent), Some(Value::Number(found)))
+            if (sent.is_f64() || found.is_f64()) && sent.as_f64() == found.as_f64() =>
+        {
+            None
+        }
+        (sent, Some(found)) if sent == found => None,
+        _ => Some(String::new()),
+    }
+}
+
+/// An object without its pause, the marks of a move and its finalizers: an interrupted deletion has taken those off already.
+pub(crate) fn without_rest(object: &Object) -> Object {
+    let mut object = object.clone();
+    let mut remove = |path: &[&str], fields: &[&str]| {
+        if let Some(found) = object.get_mut(path).and_then(Value::as_object_mut) {
+            found.retain(|field, _| !fields.contains(&&**field));
+        }
+    };
+    remove(&["metadata"], &["finalizers"]);
+    remove(&["metadata", "annotations"], &[MARK, PAUSED]);
+    remove(&["spec"], &["paused"]);
+    object
+}
+
+/// What an object is, in a number: two with the same hold the same, but for what servers write and for their status.
+pub(crate) fn essence(object: &Object) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let own = object.as_map().iter().filter(|(key, _)| *key != "status" && *key != "metadata");
+    hash_fields(own, &mut hasher);
+    for field in COPIED {
+        let value = object.get(&["metadata", field]).filter(|value| !is_empty(value));
+        hash(value.unwrap_or(&Value::Null), &mut hasher);
+    }
+    hasher.finish()
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
+}
+
+/// By name, as servers may order them in their own ways.
+fn hash_fields<'a>(fields: impl Iterator<Item = (&'a String, &'a Value)>, hasher: &mut DefaultHasher) {
+    let mut fields: Vec<_> = fields.filter(|(_, value)| !value.is_null()).collect();
+    fields.sort_unstable_by_key(|(key, _)| *key);
+    fields.len().hash(hasher);
+    for (key, value) in fields {
+        key.hash(hasher);
+        hash(value, hasher);
+    }
+}
+
+fn hash(value: &Value, hasher: &mut DefaultHasher) {
+    match value {
+        Value::Null => 0_u8.hash(hasher),
+        Value::Bool(value) => (1_u8, value).hash(hasher),
+        Value::Number(number) => (2_u8, number.to_string()).hash(hasher),
+        Value::String(text) => (3_u8, text).hash(hasher),
+        Value::Array(items) => {
+            (4_u8, items.len()).hash(hasher);
+            for item in items {
+                hash(item, hasher);
+            }
+        }
+        Value::Object(fields) => {
+            5_u8.hash(hasher);
+            hash_fields(fields.iter(), hasher);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Object {
+        value.try_into().unwrap()
+    }
+
+    #[test]
+    fn all_that_was_sent_has_to_be_there() {
+        for (sent, found, path) in [
+            (json!({"spec": {"a": 1}}), json!({"spec": {"a": 1, "b": 2}, "status": {}}), None),
+            (json!({"spec": {"a": 1}}), json!({"spec": {"a": 1.0}}), None),
+            (json!({"spec": {"a": 1}}), json!({"spec": {"a": "1"}}), Some("spec.a")),
+            (json!({"spec": {"a": null, "b": {}, "c": []}}), json!({"spec": {}}), None),
+            (json!({"spec": {"b": {"c": 1}}}), json!({"spec": {}}), Some("spec.b")),
+            (
+                json!({"spec": {"l": [1, {"x": 2}]}}),
+                json!({"spec": {"l": [1, {"x": 3}]}}),
+                Some("spec.l[1].x"),
+            ),
+            (json!({"spec": {"l": [1]}}), json!({"spec": {"l": [1, 2]}}), Some("spec.l")),
+            (json!({"data": {"k": "eA=="}}), json!({"data": {}}), Some("data.k")),
+            (json!({"status": {"a": 1}}), json!({}), None),
+            (
+                json!({"metadata": {"finalizers": ["a", "b"]}}),
+                json!({"metadata": {"finalizers": ["c", "b", "a"]}}),
+                None,
+            ),
+            (
+                json!({"metadata": {"finalizers": ["a", "b"]}}),
+                json!({"metadata": {"finalizers": ["b"]}}),
+                Some("metadata.finalizers[0]"),
+            ),
+            (json!({"metadata": {"labels": {"a": "1"}}}), json!({"metadata": {}}), Some("metadata.labels")),
+            (
+                json!({"metadata": {"ownerReferences": [{"name": "a", "uid": "1"}]}}),
+                json!({"metadata": {"ownerReferences": [{"name": "a", "uid": "2"}]}}),
+                Some("metadata.ownerReferences[0]"),
+            ),
+        ] {
+            let (sent, found) = (object(sent), object(found));
+            assert_eq!(difference(&sent, &found).as_deref(), path, "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_content_has_one_essence_whatever_servers_write() {
+        let one = object(json!({
+            "kind": "A", "spec": {"a": 1, "b": [1]}, "metadata": {"uid": "1", "labels": {"x": "y"}, "annotations": {}}
+        }));
+        let same = object(json!({
+            "status": {"s": 1}, "spec": {"b": [1], "n": null, "a": 1}, "kind": "A",
+            "metadata": {"labels": {"x": "y"}, "resourceVersion": "9"}
+        }));
+        assert_eq!(essence(&one), essence(&same));
+        for other in [
+            json!({"kind": "A", "spec": {"a": 1, "b": []}, "metadata": {"labels": {"x": "y"}}}),
+            json!({"kind": "A", "spec": {"a": 1, "b": [1]}, "metadata": {"labels": {"x": "z"}}}),
+            json!({"kind": "A", "spec": {"a": 1, "b": [1]}, "metadata": {"labels": {"x": "y"}, "finalizers": ["f"]}}),
+        ] {
+            assert_ne!(essence(&one), essence(&object(other.clone())), "{other}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+use workload::{MARK, PAUSED};
+
+use super::*;
+
+fn object(value: Value) -> Object {
+    value.try_into().unwrap()
+}
+
+fn machine() -> Object {
+    object(json!({
+        "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
+        "metadata": {
+            "name": "m", "namespace": "team", "generateName": "m-", "uid": "u1", "resourceVersion": "7", "generation": 3,
+            "creationTimestamp": "2026-01-02T03:04:05Z", "managedFields": [{"manager": "kubectl", "operation": "Update"}],
+            "labels": {"a": "b"}, "annotations": {DELETE_FOR_MOVE: "", "mine": "1"}, "finalizers": ["f"],
+            "ownerReferences": [
+                {"apiVersion": "v1", "kind": "Z", "name": "z", "uid": "old-z", "controller": true, "blockOwnerDeletion": true},
+                {"apiVersion": "v1", "kind": "A", "name": "a", "uid": "old-a"},
+            ],
+        },
+        "spec": {"x": 1}, "status": {"phase": "Running"},
+    }))
+}
+
+fn plainly() -> Copying<'static> {
+    Copying { api_version: "cluster.x-k8s.io/v1beta2", namespace: "team", rest: None, has_status: true }
+}
+
+fn new_uid(old: &str) -> Option<String> {
+    old.strip_prefix("old-").map(|name| format!("new-{name}"))
+}
+
+#[test]
+fn a_copy_has_all_of_its_source_but_what_is_the_servers_own() {
+    let copy = copy_of(&machine(), &Copying { namespace: "elsewhere", ..plainly() }, new_uid).unwrap();
+    let expected = json!({
+        "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
+        "metadata": {
+            "name": "m", "namespace": "elsewhere", "labels": {"a": "b"}, "annotations": {"mine": "1"}, "finalizers": ["f"],
+            "ownerReferences": [
+                {"apiVersion": "v1", "kind": "Z", "name": "z", "uid": "new-z", "controller": true, "blockOwnerDeletion": true},
+                {"apiVersion": "v1", "kind": "A", "name": "a", "uid": "new-a"},
+            ],
+        },
+        "spec": {"x": 1},
+    });
+    assert_eq!(copy.into_value(), expected);
+}
+
+#[test]
+fn a_status_that_is_part_of_the_object_is_copied() {
+    let copy = copy_of(&machine(), &Copying { has_status: false, ..plainly() }, new_uid).unwrap();
+    assert_eq!(copy.get(&["status", "phase"]), Some(&json!("Running")));
+}
+
+#[test]
+fn an_owner_nobody_knows_is_no_owner_to_leave_out() {
+    assert_eq!(copy_of(&machine(), &plainly(), |_| None), Err(UnknownOwner));
+}
+
+#[test]
+fn annotations_that_were_the_moves_alone_leave_nothing_behind() {
+    let source = object(json!({"metadata": {"name": "a", "annotations": {DELETE_FOR_MOVE: ""}}}));
+    let copy = copy_of(&source, &plainly(), new_uid).unwrap();
+    assert_eq!(copy.get(&["metadata", "annotations"]), None);
+}
+
+#[test]
+fn what_rests_is_copied_paused_and_marked_though_its_source_is_not() {
+    let source = object(json!({"metadata": {"name": "c"}}));
+    let how = Copying { rest: Some((Resting::ClusterClass, "r1")), ..plainly() };
+    let copy = copy_of(&source, &how, new_uid).unwrap();
+    assert_eq!((copy.annotation(MARK), copy.annotation(PAUSED)), (Some("r1"), Some("")));
+}
+
+#[test]
+fn field_managers_are_those_of_the_source_or_none_at_all() {
+    let expected = json!({"metadata": {"managedFields": [{"manager": "kubectl", "operation": "Update"}]}});
+    assert_eq!(field_managers_of(&machine()), expected);
+    let bare = object(json!({"metadata": {"managedFields": []}}));
+    assert_eq!(field_managers_of(&bare), json!({"metadata": {"managedFields": [{}]}}));
+}

@@ -1,0 +1,155 @@
+//! Reading what is to be copied: a page at a time where much of a kind moves, one by one where little does or where what
+//! stays is not to be read.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    mem,
+};
+
+use apply::{GroupKind, List, Page, Pages};
+use inventory::ManagementCluster;
+use manifest::Object;
+use workload::{Facts, Graph, NodeId};
+
+use crate::{MoveError, MoveSide, run::at};
+
+/// Up to so many objects of a kind in a namespace are read one by one.
+pub(super) const FEW: usize = 4;
+/// A list may hold so many times as many objects as are wanted of it.
+const SPARSE: usize = 8;
+/// The label of what belongs to a Cluster.
+pub(super) const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
+/// Objects that are held at once.
+const PAGE: usize = 200;
+
+/// What is still to be read of a group.
+pub(crate) struct Reading<'w> {
+    source: &'w ManagementCluster,
+    graph: &'w Graph,
+    one_by_one: Vec<NodeId>,
+    lists: VecDeque<Wanted>,
+    open: Option<(Wanted, Pages)>,
+    missed: bool,
+}
+
+/// Objects of a kind in a namespace, by name.
+struct Wanted {
+    namespace: String,
+    /// What they all have.
+    labels: &'static str,
+    names: HashMap<String, NodeId>,
+}
+
+/// Objects that one list may read.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Place<'w> {
+    kind: GroupKind,
+    namespace: &'w str,
+    /// Whether they say which Cluster they are of.
+    is_labelled: bool,
+}
+
+impl<'w> Place<'w> {
+    /// Of most kinds one list reads all.
+    fn of(facts: &'w Facts) -> Self {
+        let kind = facts.key.group_kind();
+        let is_labelled = is_read_apart(&kind) && facts.cluster_name.is_some();
+        Self { kind, namespace: &facts.key.namespace, is_labelled }
+    }
+
+    /// None for what no list reads without what is not to be read.
+    fn labels(&self) -> Option<&'static str> {
+        match (is_read_apart(&self.kind), self.is_labelled) {
+            (false, _) => Some(""),
+            (true, true) => Some(CLUSTER_NAME),
+            (true, false) => None,
+        }
+    }
+}
+
+/// Kinds whose objects mostly stay, and may be large: only those that name a Cluster are listed.
+pub(super) fn is_read_apart(kind: &GroupKind) -> bool {
+    kind.group.is_empty() && matches!(&*kind.kind, "Secret" | "ConfigMap")
+}
+
+impl<'w> Reading<'w> {
+    pub(crate) fn new(source: &'w ManagementCluster, graph: &'w Graph, nodes: &[NodeId]) -> Self {
+        let facts = |node| &graph.node(node).facts;
+        let mut places: BTreeMap<Place<'_>, Vec<NodeId>> = BTreeMap::new();
+        for node in nodes {
+            places.entry(Place::of(facts(*node))).or_default().push(*node);
+        }
+        let mut there: BTreeMap<Place<'_>, usize> = BTreeMap::new();
+        for (_, node) in graph.iter() {
+            let place = Place::of(&node.facts);
+            if places.contains_key(&place) {
+                *there.entry(place).or_default() += 1;
+            }
+        }
+        let (one_by_one, lists) = (Vec::new(), VecDeque::new());
+        let mut reading = Self { source, graph, one_by_one, lists, open: None, missed: false };
+        for (place, nodes) in places {
+            let all = there.get(&place).copied().unwrap_or_default();
+            match place.labels().filter(|_| nodes.len() >= FEW && nodes.len() * SPARSE >= all) {
+                None => reading.one_by_one.extend(nodes),
+                Some(labels) => {
+                    let names = nodes.into_iter().map(|node| (facts(node).key.name.clone(), node)).collect();
+                    reading.lists.push_back(Wanted { namespace: place.namespace.to_owned(), labels, names });
+                }
+            }
+        }
+        reading
+    }
+
+    /// The next objects to copy: with their content, or to be read by whoever copies them.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<(NodeId, Option<Object>)>>, MoveError> {
+        if !self.one_by_one.is_empty() {
+            let alone = mem::take(&mut self.one_by_one);
+            return Ok(Some(alone.into_iter().map(|node| (node, None)).collect()));
+        }
+        loop {
+            let Some((mut wanted, mut pages)) = self.open.take().or_else(|| self.open_next()) else {
+                return Ok(None);
+            };
+            let page = match pages.next().await {
+                // The server has forgotten the list more than once: what is left of it is listed anew.
+                Err(error) if error.code() == Some(410) => {
+                    self.lists.push_front(wanted);
+                    continue;
+                }
+                page => page.map_err(at(MoveSide::Source))?,
+            };
+            let Some(Page::First(objects) | Page::Next(objects)) = page else {
+                self.missed |= !wanted.names.is_empty();
+                continue;
+            };
+            let found = objects.into_iter();
+            let found = found.filter_map(|object| Some((wanted.names.remove(object.name())?, Some(object))));
+            let found: Vec<_> = found.collect();
+            if !wanted.names.is_empty() {
+                self.open = Some((wanted, pages));
+            }
+            if !found.is_empty() {
+                return Ok(Some(found));
+            }
+        }
+    }
+
+    /// Whether something was no longer there.
+    pub(crate) fn missed(&self) -> bool {
+        self.missed
+    }
+
+    fn open_next(&mut self) -> Option<(Wanted, Pages)> {
+        let wanted = self.lists.pop_front()?;
+        let node = *wanted.names.values().next()?;
+        let kind = &self.graph.node(node).facts.of.kind;
+        let list = List {
+            namespace: (!wanted.namespace.is_empty()).then(|| wanted.namespace.clone()),
+            labels: wanted.labels.to_owned(),
+            ..List::default()
+        };
+        let pages = self.source.server.pages(kind, &list).of(PAGE);
+        Some((wanted, pages))
+    }
+}

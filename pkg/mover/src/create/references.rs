@@ -1,0 +1,111 @@
+//! References that name a namespace: where what they mean goes to another namespace, they follow it there.
+
+use std::collections::BTreeMap;
+
+use manifest::{Map, Object, Value};
+
+use crate::{MovePlan, MoveRequest};
+
+/// What goes to another namespace: by kind, namespace and name the namespace on the target.
+///
+/// Groups play no part: references of contract v1beta2 have a group, older ones a version before it, and some neither.
+#[derive(Debug, Default)]
+pub(crate) struct References {
+    moved: BTreeMap<(String, String, String), String>,
+}
+
+impl References {
+    /// Of all that moves by a plan.
+    pub(crate) fn of(plan: &MovePlan, request: &MoveRequest) -> Self {
+        if request.namespace_map.is_empty() {
+            return Self::default();
+        }
+        let moving =
+            plan.selection.moving().map(|node| (&plan.facts(node).key, plan.key_on_target(node, request)));
+        let moved = moving
+            .filter(|(here, there)| here.namespace != there.namespace)
+            .map(|(here, there)| {
+                ((here.kind.clone(), here.namespace.clone(), here.name.clone()), there.namespace)
+            })
+            .collect();
+        Self { moved }
+    }
+
+    /// Rewrites the namespace in every field `…Ref` that means something that goes elsewhere, such as
+    /// `spec.topology.classRef`. A reference to what stays is left as it is.
+    pub(crate) fn follow(&self, copy: &mut Object) {
+        if self.moved.is_empty() {
+            return;
+        }
+        let own = |field: &&mut Value| field.is_object() || field.is_array();
+        let fields =
+            copy.as_map_mut().iter_mut().filter(|(name, _)| *name != "metadata" && *name != "status");
+        fields.map(|(_, value)| value).filter(own).for_each(|value| self.follow_in(value));
+    }
+
+    fn follow_in(&self, value: &mut Value) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(|item| self.follow_in(item)),
+            Value::Object(fields) => {
+                for (name, value) in fields.iter_mut() {
+                    if name.ends_with("Ref")
+                        && let Some(reference) = value.as_object_mut()
+                    {
+                        self.follow_one(name, reference);
+                    }
+                    self.follow_in(value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn follow_one(&self, field: &str, reference: &mut Map<String, Value>) {
+        let text = |field: &str| reference.get(field).and_then(Value::as_str).map(str::to_owned);
+        let kind = text("kind").unwrap_or_else(|| implied_kind(field).to_owned());
+        let (Some(namespace), Some(name)) = (text("namespace"), text("name")) else { return };
+        if let Some(there) = self.moved.get(&(kind, namespace, name)) {
+            reference.insert("namespace".to_owned(), there.as_str().into());
+        }
+    }
+}
+
+/// What a reference without a kind means.
+fn implied_kind(field: &str) -> &'static str {
+    if field == "classRef" { "ClusterClass" } else { "Secret" }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_references_to_what_goes_elsewhere_follow_it() {
+        let place = |kind: &str, name: &str| (kind.to_owned(), "team".to_owned(), name.to_owned());
+        let moved = [place("ClusterClass", "small"), place("Secret", "login"), place("DockerCluster", "a")];
+        let references = References { moved: moved.map(|place| (place, "crew".to_owned())).into() };
+        for (reference, namespace) in [
+            (json!({"classRef": {"name": "small", "namespace": "team"}}), Some("crew")),
+            (json!({"classRef": {"name": "large", "namespace": "team"}}), Some("team")),
+            (json!({"classRef": {"name": "small"}}), None),
+            (json!({"credentialsRef": {"name": "login", "namespace": "team"}}), Some("crew")),
+            (
+                json!({"infrastructureRef": {"kind": "DockerCluster", "name": "a", "namespace": "team"}}),
+                Some("crew"),
+            ),
+            (
+                json!({"infrastructureRef": {"kind": "DockerCluster", "name": "a", "namespace": "b"}}),
+                Some("b"),
+            ),
+            (json!({"configMap": {"name": "login", "namespace": "team"}}), Some("team")),
+        ] {
+            let field = reference.as_object().unwrap().keys().next().unwrap().clone();
+            let mut copy: Object = json!({"spec": {"topology": [reference]}}).try_into().unwrap();
+            references.follow(&mut copy);
+            let found = &copy.as_map()["spec"]["topology"][0][&field];
+            assert_eq!(found.get("namespace").and_then(Value::as_str), namespace, "{field}");
+        }
+    }
+}

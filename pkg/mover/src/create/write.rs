@@ -1,0 +1,315 @@
+//! Writing one object onto the target.
+
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
+
+use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchOf, Revision, Server, WriteMode};
+use inventory::FIELD_MANAGER;
+use manifest::{Object, Value};
+use serde_json::json;
+use workload::{BLOCK_MOVE, DELETE_FOR_MOVE, Facts, Fate, KeptBecause, MARK, NodeId};
+
+use super::{
+    compare::{difference, essence, without_rest},
+    copy::{Copying, UnknownOwner, copy_of, field_managers_of, is_copy_of, managers_of},
+    existing::Before,
+    references::References,
+    refused,
+};
+use crate::{
+    pause::Resting,
+    run::{Copied, Copies, Work},
+    target::kind_on_target,
+};
+
+/// The most tries to complete an object while controllers write it too.
+const CHANGES: usize = 5;
+
+type Failure = (ObjectKey, ApiError);
+
+/// Writes copies.
+pub(crate) struct Writer<'w> {
+    work: &'w Work<'w>,
+    /// On the target, by kind and version on the source.
+    kinds: BTreeMap<(GroupKind, String), ApiKind>,
+    references: References,
+}
+
+/// What came of an object.
+#[derive(Debug)]
+pub(crate) enum Written {
+    /// The target has it.
+    Copy {
+        /// Of the source.
+        source_uid: String,
+        /// What the target has.
+        copied: Copied,
+        /// The key there, and the path of what is another.
+        difference: Option<(ObjectKey, String)>,
+    },
+    /// It is not what it was discovered to be: gone, held up by a provider, or with other owners.
+    Changed,
+}
+
+/// An object and its copy that is to be.
+struct Pair<'o> {
+    facts: &'o Facts,
+    kind: &'o ApiKind,
+    key: ObjectKey,
+    source: &'o Object,
+    copy: Object,
+    /// Whether it stays as it is where it is there already.
+    is_left_alone: bool,
+}
+
+impl Pair<'_> {
+    /// True if an interrupted move, this one or another, was about to delete the source object. It may have lost the
+    /// finalizers that the target must keep, so it is compared and never written.
+    fn is_half_gone(&self) -> bool {
+        self.source.annotation(DELETE_FOR_MOVE).is_some()
+    }
+}
+
+impl<'w> Writer<'w> {
+    /// Finds out in which form each kind that moves is written.
+    pub(crate) async fn new(work: &'w Work<'w>) -> Result<Self, ApiError> {
+        let mut kinds = BTreeMap::new();
+        for node in work.plan.selection.moving() {
+            let kind = &work.plan.discovered.graph.node(node).facts.of.kind;
+            let place = (kind.group_kind(), kind.version.clone());
+            if let Entry::Vacant(vacant) = kinds.entry(place) {
+                let (kind, version) = vacant.key();
+                let on_target = kind_on_target(&work.target, kind, version).await?;
+                vacant.insert(on_target);
+            }
+        }
+        let references = References::of(&work.plan, work.request);
+        Ok(Self { work, kinds, references })
+    }
+
+    /// Reads an object of the source anew; none when it is gone or another by now.
+    pub(crate) async fn read(&self, node: NodeId) -> Result<Option<Object>, Failure> {
+        let facts = self.facts(node);
+        let read = self.work.source.server.get(&facts.of.kind, &facts.key.namespace, &facts.key.name).await;
+        read.map_err(|error| (facts.key.clone(), error))
+    }
+
+    /// Makes the target hold an object as it was read.
+    pub(crate) async fn write(
+        &self,
+        node: NodeId,
+        source: &Object,
+        copies: &Copies,
+    ) -> Result<Written, Failure> {
+        let facts = self.facts(node);
+        if text(source, "uid") != facts.uid || source.annotation(BLOCK_MOVE).is_some() {
+            return Ok(Written::Changed);
+        }
+        let Ok(pair) = self.pair(node, source, copies) else { return Ok(Written::Changed) };
+        let failed = |error| (facts.key.clone(), error);
+        let (uid, difference) = self.settle(&pair, copies).await.map_err(failed)?;
+        let copied = Copied { uid, version: text(source, "resourceVersion").to_owned() };
+        let difference = difference.map(|path| (pair.key, path));
+        Ok(Written::Copy { source_uid: facts.uid.clone(), copied, difference })
+    }
+
+    fn existing(&self, key: &ObjectKey) -> Option<&Before> {
+        self.work.existing.as_ref()?.get(key)
+    }
+
+    fn facts(&self, node: NodeId) -> &Facts {
+        &self.work.plan.discovered.graph.node(node).facts
+    }
+
+    fn pair<'o>(
+        &'o self,
+        node: NodeId,
+        source: &'o Object,
+        copies: &Copies,
+    ) -> Result<Pair<'o>, UnknownOwner> {
+        let (work, facts) = (self.work, self.facts(node));
+        let key = work.plan.key_on_target(node, work.request);
+        let of = &facts.of.kind;
+        let kind = &self.kinds[&(of.group_kind(), of.version.clone())];
+        let paused = &work.held.journal.paused;
+        let is_users = || paused.iter().any(|paused| paused.was_paused && paused.object == facts.key);
+        let how = Copying {
+            api_version: &kind.api_version(),
+            namespace: &key.namespace,
+            rest: Resting::of(&facts.key).filter(|_| !is_users()).map(|rest| (rest, &*work.held.journal.run)),
+            has_status: facts.of.has_status,
+        };
+        let mut copy = copy_of(source, &how, |uid| copies.get(uid).map(|copied| copied.uid.clone()))?;
+        self.references.follow(&mut copy);
+        let fate = work.plan.selection.fate(node);
+        let is_global = matches!(fate, Fate::Moves { kept: Some(KeptBecause::Global), .. });
+        // What a run of before has made is gone on with.
+        let is_ours = || self.existing(&key).is_some() && !work.held.journal.existed.contains(&key);
+        let is_left_alone = is_global && !is_ours();
+        Ok(Pair { facts, kind, key, source, copy, is_left_alone })
+    }
+
+    /// Gives the uid on the target, and what is another there.
+    async fn settle(&self, pair: &Pair<'_>, copies: &Copies) -> Result<(String, Option<String>), ApiError> {
+        if let Some(before) = self.existing(&pair.key) {
+            return self.settle_with(pair, before, copies).await;
+        }
+        if !text(pair.source, "deletionTimestamp").is_empty() {
+            return Err(refused("create", &pair.key, "it is being deleted on the source"));
+        }
+        match self.work.target.server.create(pair.kind, &pair.copy, FIELD_MANAGER, WriteMode::Real).await {
+            Ok(answer) => self.finish(pair, &answer).await,
+            Err(error) if error.is_already_there() => self.settle_with_unread(pair, copies).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn settle_with(
+        &self,
+        pair: &Pair<'_>,
+        before: &Before,
+        copies: &Copies,
+    ) -> Result<(String, Option<String>), ApiError> {
+        if pair.is_left_alone {
+            return Ok((before.uid.clone(), None));
+        }
+        match &before.content {
+            Some((content, managers)) if *content == essence(&pair.copy) && !pair.is_half_gone() => {
+                if *managers != managers_of(pair.source) {
+                    self.repair(pair, before.revision()).await?;
+                }
+                Ok((before.uid.clone(), None))
+            }
+            _ => self.settle_with_unread(pair, copies).await,
+        }
+    }
+
+    /// The object is there: it is left alone, right already, or replaced.
+    async fn settle_with_unread(
+        &self,
+        pair: &Pair<'_>,
+        copies: &Copies,
+    ) -> Result<(String, Option<String>), ApiError> {
+        let server = &self.work.target.server;
+        let Some(there) = server.get(pair.kind, &pair.key.namespace, &pair.key.name).await? else {
+            let gone = "it was there and is gone while the move goes on";
+            return Err(refused("update", &pair.key, gone));
+        };
+        let uid = text(&there, "uid").to_owned();
+        if pair.is_left_alone {
+            return Ok((uid, None));
+        }
+        if !text(&there, "deletionTimestamp").is_empty() {
+            return Err(refused("update", &pair.key, "it is being deleted on the target"));
+        }
+        if pair.is_half_gone() {
+            return match difference(&without_rest(&pair.copy), &there) {
+                None => Ok((uid, None)),
+                Some(path) => Err(refused("keep", &pair.key, &half_gone(&path))),
+            };
+        }
+        // An interrupted abort leaves copies that it was about to delete.
+        let is_whole = there.annotation(DELETE_FOR_MOVE).is_none();
+        if is_whole && difference(&pair.copy, &there).is_none() {
+            if managers_of(&there) != managers_of(pair.source) {
+                self.repair(pair, Revision::of(&there)).await?;
+            }
+            return Ok((uid, None));
+        }
+        if !self.may_replace(pair, &there, copies) {
+            return Err(refused("replace", &pair.key, FOREIGN));
+        }
+        let mut copy = pair.copy.clone();
+        if let Some(metadata) = copy.get_mut(&["metadata"]).and_then(Value::as_object_mut) {
+            metadata.insert("uid".to_owned(), uid.into());
+            metadata.insert("resourceVersion".to_owned(), text(&there, "resourceVersion").into());
+        }
+        let answer = server.replace(pair.kind, &copy, FIELD_MANAGER, WriteMode::Real).await?;
+        self.finish(pair, &answer).await
+    }
+
+    /// True if this move may overwrite an object of the target.
+    ///
+    /// - An object that existed before the move, or is overwritten on demand, must still have the uid and the version that
+    ///   this run has seen.
+    /// - A Cluster or ClusterClass carries the mark of the move that created it, until the move ends.
+    /// - Any other object is a copy if this run created it. It is a copy of an earlier run if it existed when this run
+    ///   began, has not changed since, and has a field manager of its source.
+    fn may_replace(&self, pair: &Pair<'_>, there: &Object, copies: &Copies) -> bool {
+        let was_seen = self.existing(&pair.key).is_some_and(|before| before.is_still(there));
+        let existed = &self.work.held.journal.existed;
+        if was_seen && (self.work.request.overwrite || existed.contains(&pair.key)) {
+            return true;
+        }
+        if let Some(run) = pair.copy.annotation(MARK) {
+            return there.annotation(MARK) == Some(run);
+        }
+        let copied = copies.get(&pair.facts.uid);
+        copied.is_some_and(|copied| copied.uid == text(there, "uid"))
+            || was_seen && is_copy_of(pair.source, there)
+    }
+
+    async fn finish(&self, pair: &Pair<'_>, answer: &Object) -> Result<(String, Option<String>), ApiError> {
+        self.repair(pair, Revision::of(answer)).await?;
+        Ok((text(answer, "uid").to_owned(), difference(&pair.copy, answer)))
+    }
+
+    /// Takes the status along where that is wanted, and then our name off what was written.
+    async fn repair(&self, pair: &Pair<'_>, written: Revision) -> Result<(), ApiError> {
+        let (server, wanted) = (&self.work.target.server, &self.work.request.include_status);
+        let status = pair.source.as_map().get("status").filter(|_| takes_status(pair.facts, wanted));
+        complete(server, pair.kind, &pair.key, written, status, field_managers_of(pair.source)).await
+    }
+}
+
+const FOREIGN: &str = "another object of this name is on the target: this move did not create it, or it was changed since \
+                       this run looked at it";
+
+/// Tells of a source object that an earlier move has marked for deletion, and of the first path that differs.
+fn half_gone(path: &str) -> String {
+    format!("an earlier move marked the source object for deletion, and the target has another `{path}`")
+}
+
+/// Gives an object its status, where there is one to give, and then the field managers of its source. Each patch names the
+/// revision it is for: what a controller wrote in between is looked at first.
+pub(crate) async fn complete(
+    server: &Server,
+    kind: &ApiKind,
+    key: &ObjectKey,
+    written: Revision,
+    status: Option<&Value>,
+    managers: Value,
+) -> Result<(), ApiError> {
+    let status = status.map(|status| (json!({"status": status}), PatchOf::Status));
+    let mut revision = written;
+    for (mut patch, of) in status.into_iter().chain([(managers, PatchOf::Object)]) {
+        let ObjectKey { namespace, name, .. } = key;
+        for attempt in 1.. {
+            patch["metadata"]["uid"] = revision.uid.clone().into();
+            patch["metadata"]["resourceVersion"] = revision.resource_version.clone().into();
+            match server.patch(kind, namespace, name, &patch, FIELD_MANAGER, of).await {
+                Err(error) if error.is_conflict() && attempt < CHANGES => {
+                    let found = server.get(kind, namespace, name).await?;
+                    revision.resource_version =
+                        found.as_ref().map(Revision::of).ok_or(error)?.resource_version;
+                }
+                patched => {
+                    revision = Revision::of(&patched?);
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the status of an object is taken along: its kind is among those that are wanted.
+pub(crate) fn takes_status(facts: &Facts, wanted: &BTreeSet<String>) -> bool {
+    let kind = facts.key.kind.to_lowercase();
+    let full = format!("{kind}.{}", facts.key.group);
+    facts.of.has_status && (wanted.contains(&kind) || wanted.contains(&full))
+}
+
+/// A text of metadata, empty when it is not there.
+fn text<'o>(object: &'o Object, field: &str) -> &'o str {
+    object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default()
+}

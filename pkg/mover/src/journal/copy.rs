@@ -1,0 +1,234 @@
+//! The copy of a journal on one cluster.
+
+use std::{
+    io::{self, Read, Write as _},
+    time::Duration,
+};
+
+use api::ProviderType;
+use apply::{ApiError, Apply, Onto, Revision, WriteMode};
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use inventory::{FIELD_MANAGER, ManagementCluster, PREFIX, ProviderInventory, config_map_kind, served};
+use manifest::{Object, Value};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{JournalError, MoveJournal, MoveSide};
+
+/// The ConfigMap. Without labels of Cluster API and without owners: no move takes it along.
+pub const NAME: &str = "capstan-move";
+pub(super) const REPORT_KEY: &str = "report";
+const JOURNAL_KEY: &str = "journal";
+/// With which the core provider takes it along when it is deleted.
+const LABEL: (&str, &str) = ("journal", "move");
+/// Where there is no core provider.
+const NAMESPACE: &str = "capi-system";
+
+/// Text of more bytes is packed: it is read by programs alone.
+const PLAIN_BYTES: usize = 128 << 10;
+/// What keys and values of a ConfigMap may be together, with room for the keys.
+/// Source: Kubernetes 1.36, pkg/apis/core (MaxSecretSize), which counts bytes before base64.
+const MOST_BYTES: usize = (1 << 20) - 1024;
+/// No journal or report is larger once it is unpacked.
+const MOST_UNPACKED: u64 = 256 << 20;
+/// How often a write is sent again when it was refused for what this run itself has written.
+const AGAIN: usize = 4;
+
+/// A copy as it was read or written last.
+#[derive(Debug)]
+pub(super) struct Copy {
+    pub(super) cluster: ManagementCluster,
+    side: MoveSide,
+    namespace: String,
+    /// What it says; none where there is none.
+    pub(super) journal: Option<MoveJournal>,
+    /// Packed, as it is on the cluster.
+    pub(super) report: Option<String>,
+    /// The revision that was read or written last; none where there is none.
+    revision: Option<Revision>,
+}
+
+/// What is written, made once for both sides.
+pub(super) struct Content<'j> {
+    journal: &'j MoveJournal,
+    data: Value,
+    binary: Value,
+}
+
+impl<'j> Content<'j> {
+    /// A report that does not fit beside the journal is left out: it is on disk.
+    pub(super) fn of(journal: &'j MoveJournal, report: Option<&[u8]>) -> Self {
+        let text = serde_json::to_string(journal).expect("invariant: a journal has text keys alone");
+        let (mut data, mut binary) = (json!({}), json!({}));
+        let mut bytes = text.len();
+        if bytes <= PLAIN_BYTES {
+            data[JOURNAL_KEY] = text.into();
+        } else {
+            let packed = pack(&text);
+            bytes = packed.len();
+            binary[JOURNAL_KEY] = BASE64.encode(packed).into();
+        }
+        if let Some(report) = report.filter(|report| bytes + report.len() <= MOST_BYTES) {
+            binary[REPORT_KEY] = BASE64.encode(report).into();
+        }
+        Self { journal, data, binary }
+    }
+}
+
+impl Copy {
+    /// Three requests, two of them side by side.
+    pub(super) async fn read(cluster: &ManagementCluster, side: MoveSide) -> Result<Self, JournalError> {
+        let inventory = Box::pin(cluster.inventory()).await;
+        let inventory = inventory.map_err(|source| JournalError::Place { side, source: Box::new(source) })?;
+        Self::read_beside(cluster, side, &inventory).await
+    }
+
+    /// The same where the inventory is known: one request.
+    pub(super) async fn read_beside(
+        cluster: &ManagementCluster,
+        side: MoveSide,
+        inventory: &ProviderInventory,
+    ) -> Result<Self, JournalError> {
+        let core = inventory.providers.iter().find(|one| one.id.provider_type == ProviderType::Core);
+        let namespace = core.map_or_else(|| NAMESPACE.to_owned(), |core| core.namespace.clone());
+        let (cluster, journal, report, revision) = (cluster.clone(), None, None, None);
+        let mut copy = Self { cluster, side, namespace, journal, report, revision };
+        Box::pin(copy.read_again()).await?;
+        Ok(copy)
+    }
+
+    pub(super) async fn read_again(&mut self) -> Result<(), JournalError> {
+        let found = self.cluster.server.get(&config_map_kind(), &self.namespace, NAME).await;
+        let found = found.map_err(|source| self.not_kept(source))?;
+        let Some(found) = found else {
+            (self.journal, self.report, self.revision) = (None, None, None);
+            return Ok(());
+        };
+        self.cluster.revisions.note(&found);
+        self.journal = Some(journal(&found).map_err(|problem| self.unusable(problem))?);
+        self.report = found.get(&["binaryData", REPORT_KEY]).and_then(Value::as_str).map(str::to_owned);
+        self.revision = Some(Revision::of(&found));
+        Ok(())
+    }
+
+    /// Replaces the revision that was seen last, or creates the first one.
+    /// # Errors
+    /// `TakenOver` when the journal was written or deleted by somebody else meanwhile.
+    pub(super) async fn write(
+        &mut self,
+        content: &Content<'_>,
+        patience: Duration,
+    ) -> Result<(), JournalError> {
+        let object = self.config_map(content);
+        let server = self.cluster.server.retrying_for(patience);
+        let mut last = None;
+        for _ in 0..AGAIN {
+            let onto = self.revision.clone().map_or(Onto::Absent, Onto::Revision);
+            let is_new = onto == Onto::Absent;
+            let how = Apply { onto, mode: WriteMode::Real };
+            let error = match server.apply(&config_map_kind(), &object, FIELD_MANAGER, how).await {
+                Ok(written) => {
+                    self.revision = Some(Revision::of(&written));
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            match error.code() {
+                Some(404) if is_new => self.make_namespace().await?,
+                Some(404) => return Err(JournalError::TakenOver),
+                Some(409) => {
+                    self.read_again().await?;
+                    if !self.journal.as_ref().is_some_and(|live| is_our_own(live, content.journal)) {
+                        return Err(JournalError::TakenOver);
+                    }
+                }
+                _ => return Err(self.not_kept(error)),
+            }
+            last = Some(error);
+        }
+        Err(last.map_or(JournalError::TakenOver, |error| self.not_kept(error)))
+    }
+
+    fn config_map(&self, content: &Content<'_>) -> Object {
+        let whole = json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": NAME,
+                "namespace": self.namespace,
+                "labels": {format!("{PREFIX}/{}", LABEL.0): LABEL.1},
+            },
+            "data": content.data,
+            "binaryData": content.binary,
+        });
+        Object::try_from(whole).expect("invariant: the literal above is a mapping")
+    }
+
+    async fn make_namespace(&self) -> Result<(), JournalError> {
+        let kind = served("", "v1", "Namespace", "namespaces", false);
+        let namespace =
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}});
+        let namespace = Object::try_from(namespace).expect("invariant: the literal above is a mapping");
+        match self.cluster.server.create(&kind, &namespace, FIELD_MANAGER, WriteMode::Real).await {
+            Err(error) if !error.is_already_there() => Err(self.not_kept(error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn not_kept(&self, source: ApiError) -> JournalError {
+        JournalError::NotKept { side: self.side, source: Box::new(source) }
+    }
+
+    pub(super) fn unusable(&self, problem: String) -> JournalError {
+        let place = format!("{}/{NAME}", self.namespace);
+        JournalError::Unusable { side: self.side, place, problem }
+    }
+}
+
+/// Whether what is on the cluster is an earlier write of the same process, whose answer it did not live to hear.
+fn is_our_own(live: &MoveJournal, sent: &MoveJournal) -> bool {
+    live.run == sent.run && live.holder.is_process_of(&sent.holder) && live.holder.sign <= sent.holder.sign
+}
+
+fn journal(config_map: &Object) -> Result<MoveJournal, String> {
+    /// What every layout begins with.
+    #[derive(Deserialize)]
+    struct Head {
+        format: u32,
+    }
+    let value = |field| config_map.get(&[field, JOURNAL_KEY]).and_then(Value::as_str);
+    let text = match (value("data"), value("binaryData")) {
+        (Some(text), _) => text.as_bytes().to_owned(),
+        (None, Some(packed)) => unpack(packed)?,
+        (None, None) => return Err(format!("it has no key `{JOURNAL_KEY}`")),
+    };
+    let broken = |error: serde_json::Error| format!("it cannot be read: {error}");
+    let head: Head = serde_json::from_slice(&text).map_err(broken)?;
+    if head.format != MoveJournal::FORMAT {
+        let (has, known) = (head.format, MoveJournal::FORMAT);
+        return Err(format!("it has format {has}, and this binary knows {known}"));
+    }
+    serde_json::from_slice(&text).map_err(broken)
+}
+
+/// Gzips JSON or text.
+pub(super) fn pack(text: &str) -> Vec<u8> {
+    let mut writer = GzEncoder::new(Vec::new(), Compression::default());
+    let packed = writer.write_all(text.as_bytes()).and_then(|()| writer.finish());
+    packed.expect("invariant: writing to memory does not fail")
+}
+
+/// The bytes of a value that was packed and put into base64.
+/// # Errors
+/// Says what is wrong with it.
+pub(super) fn unpack(packed: &str) -> Result<Vec<u8>, String> {
+    let packed = BASE64.decode(packed).map_err(|error| format!("it cannot be read: {error}"))?;
+    let mut bytes = Vec::new();
+    let read: io::Result<usize> = GzDecoder::new(&*packed).take(MOST_UNPACKED + 1).read_to_end(&mut bytes);
+    let read = read.map_err(|error| format!("it cannot be unpacked: {error}"))?;
+    match u64::try_from(read) {
+        Ok(read) if read <= MOST_UNPACKED => Ok(bytes),
+        _ => Err(format!("it is larger than {} MiB", MOST_UNPACKED >> 20)),
+    }
+}

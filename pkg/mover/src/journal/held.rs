@@ -1,0 +1,157 @@
+//! The journal of a move, open for writing on both clusters. The leases of both clusters keep other runs away; the revision
+//! that every write names catches what still slips through.
+
+use api::output::{MovePhase, ProgressEvent};
+use inventory::ManagementCluster;
+use std::time::Duration;
+
+use super::{
+    Holder, JournalError, JournalKeeper, MoveJournal, MoveReport, Sides,
+    copy::{Content, Copy},
+};
+
+/// How long a write that matters is tried again.
+pub(super) const PATIENCE: Duration = Duration::from_mins(2);
+/// How often a write of a former run may be written over.
+const ATTEMPTS: usize = 8;
+
+/// A journal that this run writes.
+#[derive(Debug)]
+pub(crate) struct HeldJournal {
+    /// As it was written last.
+    pub(crate) journal: MoveJournal,
+    source: Copy,
+    target: Copy,
+    keeper: JournalKeeper,
+}
+
+impl HeldJournal {
+    /// Writes a new journal to disk, source and target, in this order; or resumes an unfinished one of the same move, at
+    /// whatever phase that is.
+    ///
+    /// A journal whose holder has written is a copy of what was on the clusters: when that has ended meanwhile, nothing is
+    /// begun. One in phase `Aborting` takes over whatever it finds; others do not take over an `Aborting` one.
+    /// # Errors
+    /// `Another`; `TakenOver` when the move has ended meanwhile; `NotKept`, `Disk`.
+    pub(crate) async fn take(
+        source: &ManagementCluster,
+        target: &ManagementCluster,
+        wanted: MoveJournal,
+        keeper: &JournalKeeper,
+    ) -> Result<Self, JournalError> {
+        let sides = Sides::read(source, target).await?;
+        let unfinished = sides.standing().filter(|found| found.is_unfinished()).cloned();
+        if unfinished.is_none() && sides.standing().is_some() && wanted.holder.sign > 0 {
+            return Err(JournalError::TakenOver);
+        }
+        let is_new = unfinished.is_none();
+        let mut journal = unfinished.unwrap_or_else(|| wanted.clone());
+        journal.check_same(&wanted)?;
+        if let Some(another) = sides.another(&journal.run) {
+            another.check_same(&wanted)?;
+        }
+        journal.holder = Holder { sign: sides.next_sign(), ..keeper.holder.clone() };
+        let Sides { mut source, target } = sides;
+        keeper.store(&journal, &source.cluster, is_new)?;
+        source.write(&Content::of(&journal, None), PATIENCE).await?;
+        let mut held = Self { journal, source, target, keeper: keeper.clone() };
+        held.take_target(is_new).await?;
+        Ok(held)
+    }
+
+    /// Changes it on both sides and on disk. Each write names the revision it replaces: nobody else has written meanwhile.
+    /// # Errors
+    /// `TakenOver`, `NotKept`: then nothing of what the change allows may be done.
+    pub(crate) async fn update(&mut self, change: impl FnOnce(&mut MoveJournal)) -> Result<(), JournalError> {
+        self.write(change, None).await
+    }
+
+    /// Notes that everything is done, and keeps what became of every object.
+    /// # Errors
+    /// As [`HeldJournal::update`].
+    pub(crate) async fn finish(&mut self, report: &MoveReport) -> Result<(), JournalError> {
+        self.keeper.store_report(report, &self.source.cluster);
+        self.write(|journal| journal.phase = MovePhase::Finished, Some(&report.packed())).await
+    }
+
+    /// The source comes first; it learns last that nothing is left to do.
+    async fn write(
+        &mut self,
+        change: impl FnOnce(&mut MoveJournal),
+        report: Option<&[u8]>,
+    ) -> Result<(), JournalError> {
+        let mut next = self.journal.clone();
+        change(&mut next);
+        // Also when it fails: part of it may have been written.
+        self.journal.holder.sign += 1;
+        next.holder = self.journal.holder.clone();
+        self.keeper.store(&next, &self.source.cluster, false)?;
+        let content = Content::of(&next, report);
+        let order = if next.is_unfinished() {
+            [&mut self.source, &mut self.target]
+        } else {
+            [&mut self.target, &mut self.source]
+        };
+        for copy in order {
+            copy.write(&content, PATIENCE).await?;
+        }
+        self.journal = next;
+        Ok(())
+    }
+
+    /// Writes the target's copy when that of the source says who holds the move. A write of a former holder that was on
+    /// its way is written over; the journal of another move is not, and a new one gives way to it.
+    async fn take_target(&mut self, is_new: bool) -> Result<(), JournalError> {
+        for _ in 0..ATTEMPTS {
+            let Self { journal, target, .. } = &mut *self;
+            match target.write(&Content::of(journal, None), PATIENCE).await {
+                Err(JournalError::TakenOver) => {}
+                written => return written,
+            }
+            let Some(another) = target.journal.as_ref().filter(|found| found.is_unfinished()) else {
+                continue;
+            };
+            if another.run == journal.run {
+                continue;
+            }
+            let refused = another.check_same(journal).err().unwrap_or(JournalError::TakenOver);
+            if is_new {
+                journal.phase = MovePhase::Aborted;
+                journal.holder.sign += 1;
+                self.source.write(&Content::of(&self.journal, None), PATIENCE).await?;
+            }
+            return Err(refused);
+        }
+        Err(JournalError::TakenOver)
+    }
+}
+
+fn not_on_disk(what: &str, error: &std::io::Error) -> ProgressEvent {
+    ProgressEvent::Warning { text: format!("{what} cannot be kept on disk: {error}") }
+}
+
+impl JournalKeeper {
+    /// Keeps a report on disk; a move ends without.
+    pub(super) fn store_report(&self, report: &MoveReport, cluster: &ManagementCluster) {
+        if let Err(error) = (self.store_report)(report) {
+            cluster.events.send(&not_on_disk("the report", &error));
+        }
+    }
+
+    /// Keeps a journal on disk; once a move is under way it goes on without.
+    pub(super) fn store(
+        &self,
+        journal: &MoveJournal,
+        cluster: &ManagementCluster,
+        is_new: bool,
+    ) -> Result<(), JournalError> {
+        match (self.store)(journal) {
+            Err(error) if is_new => Err(JournalError::Disk(error)),
+            Err(error) => {
+                cluster.events.send(&not_on_disk("the journal", &error));
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What became of every object of a move, kept beside its journal.
+
+use apply::ObjectKey;
+use futures::try_join;
+use inventory::{ClusterIdentity, ManagementCluster};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    JournalError, MoveSide,
+    copy::{Copy, pack, unpack},
+};
+
+/// What became of every object of a finished move.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MoveReport {
+    /// Which move.
+    pub run: String,
+    /// Objects of the scope by their keys on the source, each with what became of it in words.
+    pub objects: Vec<(ObjectKey, String)>,
+}
+
+/// The report of the last finished move out of or into a cluster; between two clusters where both are given.
+/// # Errors
+/// As [`super::move_state`].
+pub async fn move_report(
+    source: Option<&ManagementCluster>,
+    target: Option<&ManagementCluster>,
+) -> Result<Option<MoveReport>, JournalError> {
+    let ends = match (source, target) {
+        (Some(source), Some(target)) => {
+            Some(try_join!(identity(source, MoveSide::Source), identity(target, MoveSide::Target))?)
+        }
+        _ => None,
+    };
+    let is_between = |copy: &Copy| match (&ends, &copy.journal) {
+        (Some((source, target)), Some(journal)) => journal.check_ends(source, target).is_ok(),
+        (ends, _) => ends.is_none(),
+    };
+    let is_between = &is_between;
+    let (source, target) =
+        try_join!(read(source, MoveSide::Source, is_between), read(target, MoveSide::Target, is_between))?;
+    Ok(source.or(target))
+}
+
+async fn identity(cluster: &ManagementCluster, side: MoveSide) -> Result<ClusterIdentity, JournalError> {
+    let identity = cluster.identity().await;
+    identity.map_err(|source| JournalError::NotKept { side, source: Box::new(source) })
+}
+
+async fn read(
+    cluster: Option<&ManagementCluster>,
+    side: MoveSide,
+    is_wanted: impl Fn(&Copy) -> bool,
+) -> Result<Option<MoveReport>, JournalError> {
+    let Some(cluster) = cluster else { return Ok(None) };
+    let copy = Copy::read(cluster, side).await?;
+    if !is_wanted(&copy) {
+        return Ok(None);
+    }
+    let Some(packed) = &copy.report else { return Ok(None) };
+    let bytes = unpack(packed).map_err(|problem| copy.unusable(problem))?;
+    let report = serde_json::from_slice(&bytes);
+    report.map(Some).map_err(|error| copy.unusable(format!("its report cannot be read: {error}")))
+}
+
+impl MoveReport {
+    pub(super) fn packed(&self) -> Vec<u8> {
+        pack(&serde_json::to_string(self).expect("invariant: a report has no maps"))
+    }
+}

@@ -1,0 +1,59 @@
+//! The copies on both clusters, and which one holds.
+
+use futures::try_join;
+use inventory::ManagementCluster;
+
+use super::{JournalError, MoveJournal, MoveSide, copy::Copy};
+
+/// Both copies, as they were read.
+#[derive(Debug)]
+pub(super) struct Sides {
+    pub(super) source: Copy,
+    pub(super) target: Copy,
+}
+
+/// The journal that holds: of one move, the unfinished before what has ended, else the one that was written last; of two
+/// moves, the unfinished, else the later. Where nothing tells them apart, the source's.
+/// The table in the documentation of the module says why.
+pub(super) fn standing<'j>(
+    source: Option<&'j MoveJournal>,
+    target: Option<&'j MoveJournal>,
+) -> Option<&'j MoveJournal> {
+    let (Some(source), Some(target)) = (source, target) else { return source.or(target) };
+    let age = |journal: &'j MoveJournal| {
+        let begun = if journal.is_unfinished() { "" } else { &*journal.begun };
+        let of_the_run = if source.run == target.run { journal.holder.sign } else { 0 };
+        (journal.is_unfinished(), begun, of_the_run)
+    };
+    Some(if age(target) > age(source) { target } else { source })
+}
+
+impl Sides {
+    pub(super) async fn read(
+        source: &ManagementCluster,
+        target: &ManagementCluster,
+    ) -> Result<Self, JournalError> {
+        let (source, target) =
+            try_join!(Copy::read(source, MoveSide::Source), Copy::read(target, MoveSide::Target))?;
+        Ok(Self { source, target })
+    }
+
+    pub(super) fn standing(&self) -> Option<&MoveJournal> {
+        standing(self.source.journal.as_ref(), self.target.journal.as_ref())
+    }
+
+    /// Higher than any sign that was given.
+    pub(super) fn next_sign(&self) -> u64 {
+        let signs = self.copies().map(|copy| copy.holder.sign);
+        signs.max().unwrap_or_default().saturating_add(1)
+    }
+
+    /// Unfinished, and of another move than this.
+    pub(super) fn another(&self, run: &str) -> Option<&MoveJournal> {
+        self.copies().find(|copy| copy.is_unfinished() && copy.run != run)
+    }
+
+    fn copies(&self) -> impl Iterator<Item = &MoveJournal> {
+        self.source.journal.iter().chain(&self.target.journal)
+    }
+}

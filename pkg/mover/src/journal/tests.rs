@@ -1,0 +1,191 @@
+mod holding;
+mod killed;
+
+use std::{sync::Mutex, time::Duration};
+
+use api::output::MovePhase;
+use apply::ObjectKey;
+use serde_json::{Value, json};
+use support::{
+    cluster_api::{object, provider},
+    fixture::Fixture,
+    kind::{CONFIG_MAP, NAMESPACE},
+};
+
+use super::*;
+use crate::{
+    OnDifference, tests as testing,
+    tests::{NEW, core, lab::Lab},
+};
+
+const PLACE: &str = "capi-system/capstan-move";
+
+fn request(clusters: ClusterChoice) -> MoveRequest {
+    MoveRequest {
+        namespaces: ["team".to_owned()].into(),
+        clusters,
+        namespace_map: BTreeMap::new(),
+        include_status: BTreeSet::new(),
+        timeout: Duration::from_mins(10),
+        on_difference: OnDifference::Stop,
+        overwrite: false,
+        thorough: false,
+    }
+}
+
+fn identity(uid: &str) -> ClusterIdentity {
+    ClusterIdentity { uid: uid.to_owned(), address: format!("https://{uid}") }
+}
+
+/// A keeper that keeps nothing, of a process of the machine `here`, which knows of nobody that he is gone.
+fn keeper(process: &str) -> JournalKeeper {
+    JournalKeeper {
+        holder: Holder { host: "here".to_owned(), process: process.to_owned(), sign: 0 },
+        is_gone: Arc::new(|_| false),
+        store: Arc::new(|_| Ok(())),
+        store_report: Arc::new(|_| Ok(())),
+    }
+}
+
+fn begin(request: &MoveRequest, clusters: Option<&[&str]>) -> MoveJournal {
+    let clusters = clusters.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+    MoveJournal::begin(identity("a"), identity("b"), request, clusters, &keeper("1"))
+}
+
+fn begun() -> MoveJournal {
+    begin(&request(ClusterChoice::All), None)
+}
+
+/// What a cluster keeps.
+async fn kept(fixture: &Fixture) -> Option<MoveJournal> {
+    let found = fixture.get(CONFIG_MAP, PLACE).await?;
+    Some(serde_json::from_str(found["data"]["journal"].as_str()?).unwrap())
+}
+
+/// Puts a ConfigMap in the place of a journal.
+async fn plant(fixture: &Fixture, data: Value) {
+    fixture.create([object(CONFIG_MAP, PLACE).field("data", data)]).await;
+}
+
+#[test]
+fn of_two_copies_the_unfinished_holds_and_then_the_newer() {
+    use MovePhase::{Aborted, Aborting, Creating, Deleting, Finished, Resuming, Verifying};
+    let copy = |run: &str, phase, sign, begun: &str| {
+        let mut journal = self::begun();
+        journal.run = run.to_owned();
+        journal.begun = begun.to_owned();
+        journal.phase = phase;
+        journal.holder.sign = sign;
+        journal
+    };
+    let (old, new) = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z");
+    for (why, source, target, the_target_holds) in [
+        ("a phase was begun on the source", ("1", Deleting, 8, new), ("1", Verifying, 7, new), false),
+        ("a sign reached the target alone", ("1", Creating, 7, new), ("1", Creating, 8, new), true),
+        ("the end reached the target alone", ("1", Resuming, 8, new), ("1", Finished, 9, new), false),
+        ("so for what was undone", ("1", Aborting, 8, new), ("1", Aborted, 9, new), false),
+        ("the target was set back", ("1", Finished, 9, new), ("1", Resuming, 8, new), true),
+        ("they say the same", ("1", Creating, 7, new), ("1", Creating, 7, new), false),
+        ("a new move has not reached the target", ("2", Creating, 1, new), ("1", Finished, 99, old), false),
+        (
+            "the source's was deleted and an old one put back",
+            ("1", Finished, 99, old),
+            ("2", Creating, 3, new),
+            true,
+        ),
+        ("two moves were done", ("2", Finished, 3, new), ("1", Finished, 99, old), false),
+        ("and the other way round", ("1", Aborted, 99, old), ("2", Finished, 3, new), true),
+        ("two moves are under way", ("1", Creating, 1, old), ("2", Creating, 99, new), false),
+    ] {
+        let [source, target] =
+            [source, target].map(|(run, phase, sign, begun)| copy(run, phase, sign, begun));
+        let holds = sides::standing(Some(&source), Some(&target)).unwrap();
+        assert_eq!(holds, if the_target_holds { &target } else { &source }, "{why}");
+        assert_eq!(sides::standing(None, Some(&target)), Some(&target));
+        assert_eq!(sides::standing(Some(&source), None), Some(&source));
+    }
+    assert_eq!(sides::standing(None, None), None);
+}
+
+#[test]
+fn another_move_than_the_one_that_was_begun_is_told_by_what_is_another() {
+    let named = |names: &[&str]| ClusterChoice::Named(names.iter().map(|name| (*name).to_owned()).collect());
+    let labelled = |selector: &str| ClusterChoice::Labelled(selector.to_owned());
+    let of_one = || begin(&request(named(&["one"])), Some(&["team/one"]));
+    let (a, b, c) = (identity("a"), identity("b"), identity("c"));
+    let cases = [
+        (begun(), &a, &b, ClusterChoice::All, ""),
+        (begun(), &c, &b, ClusterChoice::All, "it comes from `https://a`"),
+        (begun(), &a, &c, ClusterChoice::All, "it goes to `https://b`"),
+        (begun(), &a, &b, named(&["one"]), "it is of all Clusters"),
+        (begun(), &a, &b, labelled("x=y"), "it is of all Clusters"),
+        (of_one(), &a, &b, named(&["one"]), ""),
+        (of_one(), &a, &b, named(&["team/one"]), ""),
+        (of_one(), &a, &b, named(&["one", "two"]), "its Clusters are `team/one`"),
+        (of_one(), &a, &b, named(&["two"]), "its Clusters are `team/one`"),
+        (of_one(), &a, &b, ClusterChoice::All, "its Clusters are `team/one`"),
+        (begin(&request(labelled("x=y")), Some(&["team/one"])), &a, &b, labelled("x=y"), ""),
+        (
+            begin(&request(labelled("x=y")), Some(&["team/one"])),
+            &a,
+            &b,
+            labelled("x=z"),
+            "its Clusters are those with `x=y`",
+        ),
+        (
+            MoveJournal { phase: MovePhase::Aborting, ..begun() },
+            &a,
+            &b,
+            ClusterChoice::All,
+            "it is being undone",
+        ),
+    ];
+    for (journal, source, target, choice, expected) in cases {
+        let told = match journal.check(source, target, &request(choice.clone())) {
+            Ok(()) => String::new(),
+            Err(error) => error.to_string().replace("an unfinished move stands in the way: ", ""),
+        };
+        assert_eq!(told, expected, "{choice:?}");
+    }
+    let mut other = request(ClusterChoice::All);
+    other.namespaces.insert("more".to_owned());
+    let told = begun().check(&a, &b, &other).unwrap_err().to_string();
+    assert_eq!(told, "an unfinished move stands in the way: it is out of `team`");
+    let mut other = request(ClusterChoice::All);
+    other.namespace_map.insert("team".to_owned(), "crew".to_owned());
+    let told = begun().check(&a, &b, &other).unwrap_err().to_string();
+    assert_eq!(told, "an unfinished move stands in the way: its namespaces are mapped by none");
+}
+
+#[test]
+fn no_two_moves_have_the_same_id() {
+    let ids: BTreeSet<_> = (0..100).map(|_| begun().run).collect();
+    assert!(ids.len() > 95 && ids.iter().all(|id| id.len() == 21), "{ids:?}");
+}
+
+#[tokio::test]
+async fn what_is_no_journal_of_this_layout_is_told_with_its_place() {
+    let future = json!({"journal": json!({"format": 2, "surprise": true}).to_string()});
+    for (data, problem) in [
+        (future, "it has format 2, and this binary knows 1"),
+        (json!({"journal": "{"}), "it cannot be read: EOF while parsing an object at line 1 column 1"),
+        (json!({"journal": "{\"format\": 1}"}), "it cannot be read: missing field `run` at line 1 column 13"),
+        (json!({"other": "x"}), "it has no key `journal`"),
+    ] {
+        let fixture = Fixture::start().await;
+        plant(&fixture, data).await;
+        let error = move_state(None, Some(&testing::cluster(&fixture).await)).await.unwrap_err();
+        let told = "the journal on the target cluster, ConfigMap capi-system/capstan-move, cannot be used: ";
+        assert_eq!(error.to_string(), format!("{told}{problem}"));
+    }
+}
+
+#[tokio::test]
+async fn a_cluster_is_known_by_the_namespace_every_cluster_has() {
+    let lab = Lab::start().await;
+    let (one, two) = (testing::cluster(&lab.source).await, testing::cluster(&lab.target).await);
+    let found = one.identity().await.unwrap();
+    assert_eq!(found, testing::cluster(&lab.source).await.identity().await.unwrap());
+    assert_ne!(found.uid, two.identity().await.unwrap().uid);
+    assert_eq!(found.uid, lab.source.get(NAMESPACE, "kube-system").await.unwrap()["metadata"]["uid"]);
+}

@@ -1,0 +1,88 @@
+//! Ending a move whose source or target no longer exists, on the cluster that is left.
+//!
+//! ```text
+//! lost      before the first deletion                   afterwards
+//! target    the source has every object: undone         refused: some objects were on the target alone
+//! source    refused: the target may lack objects        the target has every object: completed
+//! ```
+//!
+//! Clusters are never at work on both sides, even if the other cluster still exists: there they stay paused, and the journal
+//! there still says so.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use api::output::MovePhase;
+use apply::ObjectKey;
+use inventory::ManagementCluster;
+use workload::{Scope, discover};
+
+use crate::{
+    Aborted, JournalKeeper, MoveError, MoveJournal, MoveOutcome, MoveReport, MoveSide, abort::resume_source,
+    journal::RemainingJournal, on_target, pause::resume_target, run::patient,
+};
+
+/// Undoes a move whose target no longer exists: resumes the Clusters on the source. Interrupted, the same call completes it.
+/// # Errors
+/// `Incomplete` once something was deleted on the source; `NoMove`; `Journal`.
+pub async fn abort_without_target(
+    source: &ManagementCluster,
+    patience: Duration,
+    keeper: &JournalKeeper,
+) -> Result<Aborted, MoveError> {
+    let source = patient(source, patience);
+    let remaining = RemainingJournal::read(&source, MoveSide::Source, keeper).await?;
+    let remaining = remaining.ok_or(MoveError::NoMove { verb: "abort" })?;
+    let journal = &remaining.journal;
+    if !journal.can_be_undone() {
+        return Err(incomplete(MoveSide::Source, journal));
+    }
+    let scope = Scope { namespaces: journal.namespaces.clone() };
+    let discovered = Box::pin(discover(&source, &scope)).await;
+    let discovered = discovered.map_err(|error| MoveError::discover(MoveSide::Source, error))?;
+    let resumed = resume_source(&source, journal, &discovered).await?;
+    let report = report(journal, &resumed, "resumed on the source");
+    remaining.end(MovePhase::Aborted, &report).await?;
+    Ok(Aborted { resumed, ..Aborted::default() })
+}
+
+/// Completes a move whose source no longer exists: resumes the Clusters on the target. Interrupted, the same call completes
+/// it.
+/// # Errors
+/// `Incomplete` until every object was verified on the target; `NoMove`; `Journal`.
+pub async fn complete_without_source(
+    target: &ManagementCluster,
+    patience: Duration,
+    keeper: &JournalKeeper,
+) -> Result<MoveOutcome, MoveError> {
+    let target = patient(target, patience);
+    let remaining = RemainingJournal::read(&target, MoveSide::Target, keeper).await?;
+    let remaining = remaining.ok_or(MoveError::NoMove { verb: "complete" })?;
+    let journal = &remaining.journal;
+    if !matches!(journal.phase, MovePhase::Deleting | MovePhase::Resuming) {
+        return Err(incomplete(MoveSide::Target, journal));
+    }
+    let resumed = resume_target(&target, journal).await?;
+    let report = report(journal, &resumed, "resumed on the target");
+    let journal = remaining.end(MovePhase::Finished, &report).await?;
+    Ok(MoveOutcome { journal, objects: report.objects, differences: Vec::new() })
+}
+
+fn report<'k>(
+    journal: &MoveJournal,
+    resumed: impl IntoIterator<Item = &'k ObjectKey>,
+    words: &str,
+) -> MoveReport {
+    let objects = resumed.into_iter().map(|key| (key.clone(), words.to_owned()));
+    MoveReport { run: journal.run.clone(), objects: objects.collect() }
+}
+
+fn incomplete(side: MoveSide, journal: &MoveJournal) -> MoveError {
+    let clusters = journal.paused.iter().filter(|paused| paused.object.kind == "Cluster");
+    let clusters: BTreeSet<ObjectKey> = clusters
+        .map(|paused| match side {
+            MoveSide::Source => paused.object.clone(),
+            MoveSide::Target => on_target(&paused.object, &journal.namespace_map),
+        })
+        .collect();
+    MoveError::Incomplete { side, clusters: clusters.into_iter().collect() }
+}

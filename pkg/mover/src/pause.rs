@@ -1,0 +1,252 @@
+//! What rests during a move: Clusters and ClusterClasses are paused and marked by one patch, and resumed by one.
+
+mod seen;
+
+use std::collections::BTreeSet;
+
+use api::output::MovePhase;
+use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchOf};
+use inventory::{FIELD_MANAGER, ManagementCluster};
+use manifest::{Object, Value};
+use serde_json::json;
+use workload::{Fate, KeptBecause, MARK, NodeId, PAUSED};
+
+use crate::{
+    MoveError, MoveJournal, MoveSide, PausedObject, on_target,
+    run::{ROUNDS, Work, at, marked, no_failures, side_by_side},
+};
+
+/// A kind that has to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resting {
+    /// By a field, which is taken off again: an empty value would leave an owner of the field behind.
+    Cluster,
+    /// By an annotation.
+    ClusterClass,
+}
+
+impl Resting {
+    /// What kind of rest an object needs; none for all that rests when its Cluster does.
+    pub(super) fn of(key: &ObjectKey) -> Option<Self> {
+        match (&*key.group, &*key.kind) {
+            ("cluster.x-k8s.io", "Cluster") => Some(Self::Cluster),
+            ("cluster.x-k8s.io", "ClusterClass") => Some(Self::ClusterClass),
+            _ => None,
+        }
+    }
+
+    /// The patch that pauses and marks.
+    pub(super) fn pause(self, run: &str) -> Value {
+        match self {
+            Self::Cluster => json!({"metadata": {"annotations": {MARK: run}}, "spec": {"paused": true}}),
+            Self::ClusterClass => json!({"metadata": {"annotations": {MARK: run, PAUSED: ""}}}),
+        }
+    }
+
+    /// The patch that takes both off.
+    pub(super) fn resume(self) -> Value {
+        match self {
+            Self::Cluster => json!({"metadata": {"annotations": {MARK: null}}, "spec": {"paused": null}}),
+            Self::ClusterClass => json!({"metadata": {"annotations": {MARK: null, PAUSED: null}}}),
+        }
+    }
+
+    /// Pauses and marks an object that is yet to be created.
+    pub(super) fn put_to_rest(self, object: &mut Object, run: &str) {
+        object.set_annotation(MARK, run);
+        match self {
+            Self::ClusterClass => object.set_annotation(PAUSED, ""),
+            Self::Cluster => {
+                let spec = object.as_map_mut().entry("spec").or_insert_with(|| json!({}));
+                if let Some(spec) = spec.as_object_mut() {
+                    spec.insert("paused".to_owned(), true.into());
+                }
+            }
+        }
+    }
+}
+
+impl Work<'_> {
+    /// Pauses what has to rest, discovers what it looks like once controllers have seen that, and waits for what holds the
+    /// move up.
+    pub(super) async fn come_to_rest(&mut self) -> Result<(), MoveError> {
+        for _ in 0..ROUNDS {
+            if self.pause().await? == 0 && self.unseen().is_empty() {
+                return self.wait_until_unblocked().await;
+            }
+            self.look_at_rest().await?;
+            self.wait_until_seen().await?;
+        }
+        Err(self.unsettled())
+    }
+
+    /// Pauses what is not at rest, and gives how many that were. The journal lists it before.
+    async fn pause(&mut self) -> Result<usize, MoveError> {
+        let new = self.unlisted();
+        if !new.is_empty() {
+            self.held.update(|journal| journal.paused.extend(new)).await?;
+        }
+        let work = &*self;
+        let awake = work.plan.selection.moving().filter_map(|node| work.awake(node));
+        let at_most = work.source.server.max_in_flight();
+        let (paused, failures) = side_by_side(at_most, awake, |(node, resting)| async move {
+            let facts = &work.plan.discovered.graph.node(node).facts;
+            patch(&work.source, &facts.of.kind, &facts.key, &resting.pause(&work.held.journal.run)).await
+        })
+        .await;
+        no_failures("paused", failures)?;
+        if !paused.is_empty() {
+            self.tell(MovePhase::Pausing, paused.len(), paused.len());
+        }
+        Ok(paused.len())
+    }
+
+    /// What has to rest and does not. A ClusterClass that Clusters that stay use goes on; what the user has paused rests.
+    fn awake(&self, node: NodeId) -> Option<(NodeId, Resting)> {
+        let facts = &self.plan.discovered.graph.node(node).facts;
+        let is_used =
+            matches!(self.plan.selection.fate(node), Fate::Moves { kept: Some(KeptBecause::StillUsed), .. });
+        let resting = Resting::of(&facts.key).filter(|_| !is_used && !facts.is_paused)?;
+        Some((node, resting))
+    }
+
+    /// What has to rest of what moves and is not listed yet.
+    fn unlisted(&self) -> Vec<PausedObject> {
+        let listed: BTreeSet<&ObjectKey> =
+            self.held.journal.paused.iter().map(|paused| &paused.object).collect();
+        let rests = |node| {
+            let facts = &self.plan.discovered.graph.node(node).facts;
+            let is_new = Resting::of(&facts.key).is_some() && !listed.contains(&facts.key);
+            is_new.then(|| PausedObject {
+                object: facts.key.clone(),
+                was_paused: facts.is_paused && facts.paused_by.is_none(),
+                is_kept: !matches!(self.plan.selection.fate(node), Fate::Moves { kept: None, .. }),
+            })
+        };
+        self.plan.selection.moving().filter_map(rests).collect()
+    }
+
+    /// Resumes what stays on the source and was paused by this move, and all that came to the target; classes before the
+    /// Clusters that use them.
+    pub(super) async fn resume(&mut self) -> Result<(), MoveError> {
+        let run = &self.held.journal.run;
+        let nodes = self.plan.discovered.graph.iter().map(|(_, node)| &node.facts);
+        let here: BTreeSet<ObjectKey> = nodes
+            .filter(|facts| facts.paused_by.as_ref() == Some(run))
+            .map(|facts| facts.key.clone())
+            .collect();
+        resume_all(&self.source, here).await?;
+        let resumed = resume_target(&self.target, &self.held.journal).await?.len();
+        self.tell(MovePhase::Resuming, resumed, resumed);
+        Ok(())
+    }
+}
+
+/// Resumes all that came to the target of a move, and tells of what.
+pub(super) async fn resume_target(
+    target: &ManagementCluster,
+    journal: &MoveJournal,
+) -> Result<BTreeSet<ObjectKey>, MoveError> {
+    let marked = marked(target).await.map_err(at(MoveSide::Target))?;
+    let marked = marked.into_iter().filter(|(_, run)| *run == journal.run).map(|(key, _)| key);
+    let listed = journal.paused.iter().filter(|paused| !paused.was_paused);
+    let listed = listed.map(|paused| on_target(&paused.object, &journal.namespace_map));
+    let there: BTreeSet<ObjectKey> = marked.chain(listed).collect();
+    resume_all(target, there.clone()).await?;
+    Ok(there)
+}
+
+/// Resumes these, classes first. What is no longer there needs nothing.
+pub(super) async fn resume_all(
+    cluster: &ManagementCluster,
+    keys: BTreeSet<ObjectKey>,
+) -> Result<(), MoveError> {
+    for resting in [Resting::ClusterClass, Resting::Cluster] {
+        let keys = keys.iter().filter(|key| Resting::of(key) == Some(resting));
+        let at_most = cluster.server.max_in_flight();
+        let (_, failures) = side_by_side(at_most, keys, |key| async move {
+            let kind = GroupKind::new(&*key.group, &*key.kind);
+            let kind = cluster.server.kind(&kind).await.map_err(|error| (key.clone(), error))?;
+            patch(cluster, &kind, key, &resting.resume()).await
+        })
+        .await;
+        no_failures("resumed", failures)?;
+    }
+    Ok(())
+}
+
+/// Patches an object, if it is there.
+pub(super) async fn patch(
+    cluster: &ManagementCluster,
+    kind: &ApiKind,
+    key: &ObjectKey,
+    patch: &Value,
+) -> Result<(), (ObjectKey, ApiError)> {
+    let patched =
+        cluster.server.patch(kind, &key.namespace, &key.name, patch, FIELD_MANAGER, PatchOf::Object).await;
+    match patched {
+        Err(error) if !error.is_not_found() => Err((key.clone(), error)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(value: Value) -> Object {
+        value.try_into().unwrap()
+    }
+
+    #[test]
+    fn only_clusters_and_classes_of_cluster_api_rest() {
+        let key = |group: &str, kind: &str| ObjectKey {
+            group: group.into(),
+            kind: kind.into(),
+            ..ObjectKey::default()
+        };
+        for (group, kind, resting) in [
+            ("cluster.x-k8s.io", "Cluster", Some(Resting::Cluster)),
+            ("cluster.x-k8s.io", "ClusterClass", Some(Resting::ClusterClass)),
+            ("cluster.x-k8s.io", "Machine", None),
+            ("management.cattle.io", "Cluster", None),
+        ] {
+            assert_eq!(Resting::of(&key(group, kind)), resting, "{group} {kind}");
+        }
+    }
+
+    #[test]
+    fn a_copy_is_put_to_rest_like_the_patch_does_it() {
+        let mut cluster = object(json!({"metadata": {"name": "a"}, "spec": {"topology": {}}}));
+        Resting::Cluster.put_to_rest(&mut cluster, "r1");
+        let expected = json!({
+            "metadata": {"name": "a", "annotations": {MARK: "r1"}}, "spec": {"topology": {}, "paused": true}
+        });
+        assert_eq!(cluster.into_value(), expected);
+        let mut class = object(json!({"metadata": {"name": "c", "annotations": {"mine": "1"}}}));
+        Resting::ClusterClass.put_to_rest(&mut class, "r1");
+        let annotations = json!({"mine": "1", MARK: "r1", PAUSED: ""});
+        assert_eq!(class.get(&["metadata", "annotations"]), Some(&annotations));
+    }
+
+    #[test]
+    fn resuming_takes_off_all_that_pausing_put_on() {
+        for resting in [Resting::Cluster, Resting::ClusterClass] {
+            let (pause, resume) = (resting.pause("r1"), resting.resume());
+            let mut paths = Vec::new();
+            leaves(&pause, "", &mut paths);
+            for path in paths {
+                assert_eq!(resume.pointer(&path), Some(&Value::Null), "{resting:?}: {path}");
+            }
+        }
+    }
+
+    fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
+        match value.as_object() {
+            Some(fields) => fields.iter().for_each(|(key, value)| {
+                leaves(value, &format!("{path}/{}", key.replace('/', "~1")), found);
+            }),
+            None => found.push(path.to_owned()),
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What a move is going to do: both sides looked at, everything checked, nothing written.
+
+mod choose;
+mod empty;
+mod look;
+mod overwrite;
+mod references;
+mod report;
+mod restore;
+mod twins;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use api::{Contract, output::MovePhase};
+use apply::ObjectKey;
+use futures::future::try_join;
+use inventory::{ClusterIdentity, ContractCheck, ManagementCluster, Problem, Problems};
+use workload::{Choice, Discovered, Facts, Fate, Going, KeptBecause, NodeId, Scope, Selection, discover};
+
+pub use self::restore::plan_restore;
+use self::{
+    choose::choose,
+    empty::{nothing_to_move, nothing_to_save},
+    look::Looked,
+};
+use crate::{
+    MoveError, MoveJournal, MoveRequest, MoveSide, move_state, on_target,
+    preflight::{Findings, Purpose, Stage, check_half_deleted, check_objects, check_selection, unready},
+    save::check_marks,
+};
+
+/// What a move is going to do.
+#[derive(Clone, Debug)]
+pub struct MovePlan {
+    /// What there is on the source.
+    pub discovered: Discovered,
+    /// The Clusters that were chosen, by `namespace/name`; none for all.
+    pub clusters: Option<BTreeSet<String>>,
+    /// What becomes of objects that are being deleted.
+    pub going: Going,
+    /// What becomes of each object of it.
+    pub selection: Selection,
+    /// What moves, in groups.
+    pub groups: Vec<Vec<NodeId>>,
+    /// For what moves: what becomes of it on the target; empty without a target.
+    pub on_target: BTreeMap<NodeId, OnTarget>,
+    /// Namespaces that have to be made on the target.
+    pub new_namespaces: Vec<String>,
+    /// A move of before that this one goes on with.
+    pub unfinished: Option<MoveJournal>,
+    /// A finished move between the same clusters and of the same scope, if it left nothing to move.
+    pub finished: Option<MoveJournal>,
+    /// What may surprise: objects that are referred to and stay, GitOps owners, and so on.
+    pub warnings: Vec<Problem>,
+}
+
+/// What becomes of an object on the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnTarget {
+    /// It is not there.
+    Create,
+    /// It is there and takes the content of the source.
+    Update,
+    /// It is there and is left alone: it is of the whole cluster.
+    LeaveAlone,
+}
+
+/// Both sides must store objects as this binary knows them.
+/// Source: clusterctl v1.14 client/move.go (getClusterClient, CheckCAPIContract without options).
+const CURRENT: ContractCheck = ContractCheck { accepted: &[Contract::CURRENT], may_be_absent: false };
+
+/// Looks at both sides and checks everything. Writes nothing.
+///
+/// Without a target (a dry run as the peer has it, or a move to a directory) only the source is checked.
+/// An unfinished move between the same two clusters and with the same scope is planned to its end: what its own pause
+/// and half-way deletions look like is then no problem.
+/// # Errors
+/// `Problems` with everything that stands in the way, on both sides. `SameCluster`. `Journal` when another move is under
+/// way, or an unfinished one has another scope or target.
+pub async fn plan_move(
+    source: &ManagementCluster,
+    target: Option<&ManagementCluster>,
+    request: &MoveRequest,
+) -> Result<MovePlan, MoveError> {
+    Box::pin(plan_with(source, target, request, Purpose::Leave)).await
+}
+
+/// The same, with a say in what stands in the way.
+pub(super) async fn plan_with(
+    source: &ManagementCluster,
+    target: Option<&ManagementCluster>,
+    request: &MoveRequest,
+    purpose: Purpose,
+) -> Result<MovePlan, MoveError> {
+    let (unfinished, finished) = Box::pin(last_move(source, target, request)).await?;
+    check_contracts(source, target).await?;
+    let scope = Scope { namespaces: request.namespaces.clone() };
+    let discovered = Box::pin(discover(source, &scope)).await;
+    let discovered = discovered.map_err(|source| MoveError::discover(MoveSide::Source, source))?;
+    let stage = Stage::of(unfinished.as_ref());
+    let mut found = Findings::default();
+    let choice = choose(source, &discovered.graph, request, stage, finished.is_some(), &mut found).await?;
+    let going = match purpose {
+        Purpose::Leave => Going::Selected,
+        Purpose::Keep => Going::LeftOut,
+    };
+    let mut plan = MovePlan::of(discovered, &Choice { going, ..choice });
+    plan.check_source(request, stage, purpose, &mut found);
+    if let Some(target) = target {
+        found.problems.extend(check_marks(&plan.moving_facts()));
+        let looked = Looked { source, target, request, stage };
+        Box::pin(looked.fill(&mut plan, &mut found)).await?;
+    } else {
+        found.add(check_half_deleted(&plan.half_deleted(|_| None)));
+    }
+    if purpose == Purpose::Keep && found.problems.is_empty() {
+        found.problems = nothing_to_save(source, request, &plan).await;
+    }
+    if !found.problems.is_empty() {
+        return Err(Problems { problems: found.problems }.into());
+    }
+    if purpose == Purpose::Leave && unfinished.is_none() && plan.moves_nothing() {
+        plan.finished = finished;
+        if plan.finished.is_none() {
+            found.warnings.push(nothing_to_move(source, request).await);
+        }
+    }
+    plan.warnings = found.warnings;
+    plan.unfinished = unfinished;
+    Ok(plan)
+}
+
+/// The last move between the two clusters: unfinished, or finished with the scope that is asked for. Refuses to move a
+/// cluster onto itself.
+async fn last_move(
+    source: &ManagementCluster,
+    target: Option<&ManagementCluster>,
+    request: &MoveRequest,
+) -> Result<(Option<MoveJournal>, Option<MoveJournal>), MoveError> {
+    let Some(target) = target else { return Ok((None, None)) };
+    let (here, there) =
+        try_join(identity(source, MoveSide::Source), identity(target, MoveSide::Target)).await?;
+    if here.uid == there.uid {
+        return Err(MoveError::SameCluster);
+    }
+    let Some(journal) = move_state(Some(source), Some(target)).await? else { return Ok((None, None)) };
+    let fits = journal.check(&here, &there, request);
+    if journal.is_unfinished() {
+        fits?;
+        return Ok((Some(journal), None));
+    }
+    let is_done = journal.phase == MovePhase::Finished && fits.is_ok();
+    Ok((None, is_done.then_some(journal)))
+}
+
+pub(super) async fn identity(
+    cluster: &ManagementCluster,
+    side: MoveSide,
+) -> Result<ClusterIdentity, MoveError> {
+    cluster.identity().await.map_err(|source| MoveError::Api { side, source })
+}
+
+async fn check_contracts(
+    source: &ManagementCluster,
+    target: Option<&ManagementCluster>,
+) -> Result<(), MoveError> {
+    let check = |cluster: ManagementCluster, side| async move {
+        cluster.check_contract(CURRENT).await.map_err(|source| MoveError::Contract { side, source })
+    };
+    let of_target = async {
+        match target {
+            Some(target) => check(target.clone(), MoveSide::Target).await,
+            None => Ok(()),
+        }
+    };
+    try_join(check(source.clone(), MoveSide::Source), of_target).await?;
+    Ok(())
+}
+
+impl MovePlan {
+    /// The key of an object on the target: its namespace may be another there.
+    pub fn key_on_target(&self, node: NodeId, request: &MoveRequest) -> ObjectKey {
+        on_target(&self.facts(node).key, &request.namespace_map)
+    }
+
+    /// Whether there is nothing that moves, but what is of the whole cluster and on the target already.
+    pub(super) fn moves_nothing(&self) -> bool {
+        self.selection.moving().all(|node| self.on_target.get(&node) == Some(&OnTarget::LeaveAlone))
+    }
+
+    /// What was chosen, once the Clusters are known.
+    pub(super) fn choice(&self, request: &MoveRequest) -> Choice {
+        Choice { going: self.going, ..Choice::of_places(&request.namespaces, self.clusters.as_ref()) }
+    }
+
+    /// What a choice means for the source; nothing is known of the target yet.
+    fn of(discovered: Discovered, choice: &Choice) -> Self {
+        let selection = discovered.graph.select(choice);
+        let place = |(namespace, name): &(String, String)| format!("{namespace}/{name}");
+        Self {
+            groups: discovered.graph.groups(&selection),
+            clusters: choice.clusters.as_ref().map(|clusters| clusters.iter().map(place).collect()),
+            going: choice.going,
+            discovered,
+            selection,
+            on_target: BTreeMap::new(),
+            new_namespaces: Vec::new(),
+            unfinished: None,
+            finished: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// What is known of an object.
+    pub(crate) fn facts(&self, node: NodeId) -> &Facts {
+        &self.discovered.graph.node(node).facts
+    }
+
+    /// Whether an object is left alone where it is on the target already.
+    fn is_global(&self, node: NodeId) -> bool {
+        matches!(self.selection.fate(node), Fate::Moves { kept: Some(KeptBecause::Global), .. })
+    }
+
+    /// What is not ready of what moves, in words that name it: a Cluster without infrastructure, a Machine without a node.
+    pub fn unready(&self) -> Vec<String> {
+        unready(&self.moving_facts()).into_iter().map(|problem| problem.text).collect()
+    }
+
+    fn moving_facts(&self) -> Vec<&Facts> {
+        self.selection.moving().map(|node| self.facts(node)).collect()
+    }
+
+    fn check_source(&self, request: &MoveRequest, stage: Stage<'_>, purpose: Purpose, found: &mut Findings) {
+        let moving = self.moving_facts();
+        found.add(check_objects(&moving, stage, purpose));
+        found.add(check_selection(&self.discovered.graph, &self.selection));
+        if matches!(stage, Stage::New) {
+            found.problems.extend(choose::check_status_kinds(&moving, &request.include_status));
+        }
+    }
+
+    /// What moves and carries the mark of a deletion, with whether it is on the target.
+    fn half_deleted(&self, is_there: impl Fn(NodeId) -> Option<bool>) -> Vec<(&Facts, Option<bool>)> {
+        let moving = self.selection.moving().filter(|node| self.facts(*node).is_deleted_for_move);
+        moving.map(|node| (self.facts(node), is_there(node))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! Which Clusters are meant.
+
+use std::collections::BTreeSet;
+
+use api::near_names;
+use apply::{List, ObjectKey};
+use inventory::{ManagementCluster, Problem};
+use workload::{Choice, Content, Facts, Graph};
+
+use crate::{
+    ClusterChoice, MoveError, MoveRequest, MoveSide,
+    preflight::{Findings, Stage, problem},
+};
+
+/// The Clusters that are asked for, by namespace and name. One that is not there is a problem, and so is a choice of none.
+/// A move that is gone on with has chosen already: what it deleted is no longer there to be chosen. Nor is what a finished
+/// move of the same scope has moved (`is_moved`).
+pub(super) async fn choose(
+    source: &ManagementCluster,
+    graph: &Graph,
+    request: &MoveRequest,
+    stage: Stage<'_>,
+    is_moved: bool,
+    found: &mut Findings,
+) -> Result<Choice, MoveError> {
+    if let Stage::Begun(journal) | Stage::Deleting(journal) = stage {
+        return Ok(Choice::of_places(&request.namespaces, journal.clusters.as_ref()));
+    }
+    let namespaces = request.namespaces.clone();
+    let there = clusters_in(graph, &namespaces);
+    let clusters = match &request.clusters {
+        ClusterChoice::All => None,
+        ClusterChoice::Named(names) => Some(named(names, &there, is_moved, &mut found.problems)),
+        ClusterChoice::Labelled(selector) => {
+            let labelled = labelled(source, &there, selector).await?;
+            if labelled.is_empty() && !is_moved {
+                found.problems.push(problem(
+                    format!("no Cluster in {} has the labels `{selector}`", spoken(&namespaces)),
+                    "`kubectl get clusters -A --show-labels` lists them",
+                ));
+            }
+            Some(labelled)
+        }
+    };
+    Ok(Choice { namespaces, clusters, ..Choice::default() })
+}
+
+/// The Clusters of these namespaces.
+fn clusters_in<'g>(graph: &'g Graph, namespaces: &BTreeSet<String>) -> Vec<&'g ObjectKey> {
+    let clusters = graph.iter().filter(|(_, node)| matches!(node.facts.content, Content::Cluster(_)));
+    let keys = clusters.map(|(_, node)| &node.facts.key);
+    keys.filter(|key| namespaces.is_empty() || namespaces.contains(&key.namespace)).collect()
+}
+
+fn named(
+    names: &BTreeSet<String>,
+    there: &[&ObjectKey],
+    is_moved: bool,
+    problems: &mut Vec<Problem>,
+) -> BTreeSet<(String, String)> {
+    let mut chosen = BTreeSet::new();
+    for text in names {
+        let (namespace, name) = match text.split_once('/') {
+            Some((namespace, name)) => (Some(namespace), name),
+            None => (None, text.as_str()),
+        };
+        let is_meant = |key: &&&ObjectKey| {
+            key.name == name && namespace.is_none_or(|namespace| key.namespace == namespace)
+        };
+        let meant: Vec<&&ObjectKey> = there.iter().filter(is_meant).collect();
+        match meant.as_slice() {
+            [] if is_moved => {}
+            [] => problems.push(missing(text, name, there)),
+            [key] => {
+                chosen.insert((key.namespace.clone(), key.name.clone()));
+            }
+            several => {
+                let places: Vec<String> =
+                    several.iter().map(|key| format!("`{}/{}`", key.namespace, key.name)).collect();
+                problems.push(problem(
+                    format!("`{text}` may be any of {}", places.join(", ")),
+                    "name its namespace too",
+                ));
+            }
+        }
+    }
+    chosen
+}
+
+fn missing(text: &str, name: &str, there: &[&ObjectKey]) -> Problem {
+    let near = near_names(name, there.iter().map(|key| key.name.as_str()));
+    let hint = match near.first() {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`kubectl get clusters -A` lists them; name their namespace with `--namespace`".to_owned(),
+    };
+    problem(format!("there is no Cluster `{text}` in the namespaces that are moved"), hint)
+}
+
+/// The server reads the selector, so that it means what it means everywhere.
+async fn labelled(
+    source: &ManagementCluster,
+    there: &[&ObjectKey],
+    selector: &str,
+) -> Result<BTreeSet<(String, String)>, MoveError> {
+    let Some(first) = there.first() else { return Ok(BTreeSet::new()) };
+    let api = |source| MoveError::Api { side: MoveSide::Source, source };
+    let kind = source.server.kind(&first.group_kind()).await.map_err(api)?;
+    let list = List { labels: selector.to_owned(), metadata_only: true, ..List::default() };
+    let found = source.server.list(&kind, &list).await.map_err(api)?;
+    let found: BTreeSet<ObjectKey> = found.iter().map(ObjectKey::of).collect();
+    let labelled = there.iter().filter(|key| found.contains(**key));
+    Ok(labelled.map(|key| (key.namespace.clone(), key.name.clone())).collect())
+}
+
+pub(super) fn spoken(namespaces: &BTreeSet<String>) -> String {
+    match namespaces.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().as_slice() {
+        [] => "any namespace".to_owned(),
+        [only] => format!("namespace {only}"),
+        several => format!("namespaces {}", several.join(", ")),
+    }
+}
+
+/// Kinds whose status is to be taken along must be among what moves, and have one.
+pub(super) fn check_status_kinds(moving: &[&Facts], wanted: &BTreeSet<String>) -> Vec<Problem> {
+    let is_named = |facts: &&&Facts, name: &str| {
+        let kind = &facts.of.kind;
+        let full = format!("{}.{}", kind.kind, kind.group).to_lowercase();
+        full == name || full.split('.').next() == Some(name)
+    };
+    let check = |name: &String| {
+        let mut of_kind =
+            moving.iter().filter(|facts| is_named(facts, name)).map(|facts| facts.of.has_status);
+        let text = match of_kind.next() {
+            None => format!("nothing of kind `{name}` moves, so there is no status to take along"),
+            Some(false) => format!("objects of kind `{name}` have no status"),
+            Some(true) => return None,
+        };
+        Some(problem(text, "correct `--include-status`, as `--include-status dockermachine`"))
+    };
+    wanted.iter().filter_map(check).collect()
+}

@@ -1,0 +1,122 @@
+//! Clusters and Secrets of the target that a move would overwrite.
+
+use std::collections::BTreeMap;
+
+use api::output::MovePhase;
+use apply::ObjectKey;
+use futures::try_join;
+use inventory::Problem;
+use manifest::{Object, Value};
+use workload::{Content, Facts, NodeId};
+
+use super::{
+    MovePlan, OnTarget,
+    look::{Looked, at},
+};
+use crate::{
+    MoveError, MoveSide,
+    create::{essence, without_rest},
+    preflight::{Stage, listed, problem},
+    target::{TargetView, There},
+};
+
+impl Looked<'_> {
+    /// Finds Clusters of the target that are other clusters, and Clusters and Secrets with other content that no move made.
+    /// Overwriting the former would take their machines from them; the latter are overwritten on demand.
+    pub(super) async fn check_overwritten(
+        &self,
+        plan: &MovePlan,
+        keys: &BTreeMap<NodeId, ObjectKey>,
+        view: &TargetView,
+    ) -> Result<Vec<Problem>, MoveError> {
+        let (mut problems, mut overwritten) = (Vec::new(), Vec::new());
+        for (node, key) in keys {
+            let (facts, Some(seen)) = (plan.facts(*node), view.there.get(key)) else { continue };
+            let is_cluster = matches!(facts.content, Content::Cluster(_));
+            let is_updated = plan.on_target.get(node) == Some(&OnTarget::Update);
+            if !is_updated || !(is_cluster || is_secret(key)) || self.is_made_by_move(facts, key, seen) {
+                continue;
+            }
+            let Some((here, there)) = self.both(facts, key).await? else { continue };
+            if holds_the_same(&here, &there) {
+                continue;
+            }
+            if is_cluster && let Some(problem) = check_endpoint(key, &here, &there) {
+                problems.push(problem);
+            } else if !self.request.overwrite {
+                overwritten.push(key);
+            }
+        }
+        if !overwritten.is_empty() {
+            problems.push(problem(
+                format!("on the target with other content, and no move made them: {}", listed(overwritten)),
+                "compare them; `--overwrite` replaces them with those of the source",
+            ));
+        }
+        Ok(problems)
+    }
+
+    /// True if the unfinished move made an object of the target, by its journal or by the mark it left on both sides.
+    fn is_made_by_move(&self, facts: &Facts, key: &ObjectKey, there: &There) -> bool {
+        let is_marked = there.paused_by.is_some() && there.paused_by == facts.paused_by;
+        is_marked
+            || match self.stage {
+                Stage::New => false,
+                Stage::Begun(journal) | Stage::Deleting(journal) => {
+                    journal.phase >= MovePhase::Creating && !journal.existed.contains(key)
+                }
+            }
+    }
+
+    async fn both(&self, facts: &Facts, key: &ObjectKey) -> Result<Option<(Object, Object)>, MoveError> {
+        let kind = &facts.of.kind;
+        let here = async {
+            let here = self.source.server.get(kind, &facts.key.namespace, &facts.key.name).await;
+            here.map_err(at(MoveSide::Source))
+        };
+        let there = async {
+            self.target.server.get(kind, &key.namespace, &key.name).await.map_err(at(MoveSide::Target))
+        };
+        let (here, there) = try_join!(here, there)?;
+        Ok(here.zip(there))
+    }
+}
+
+fn is_secret(key: &ObjectKey) -> bool {
+    key.group.is_empty() && key.kind == "Secret"
+}
+
+/// True if two objects are equal but for their metadata, their status and a pause.
+pub(super) fn holds_the_same(one: &Object, other: &Object) -> bool {
+    let content = |object: &Object| {
+        let mut content = without_rest(object);
+        content.as_map_mut().retain(|field, _| !["apiVersion", "metadata"].contains(&&**field));
+        essence(&content)
+    };
+    content(one) == content(other)
+}
+
+/// A Cluster on both sides must have one endpoint: an unknown one may be that of another cluster.
+pub(super) fn check_endpoint(key: &ObjectKey, here: &Object, there: &Object) -> Option<Problem> {
+    let (here, there) = (endpoint(here), endpoint(there));
+    if here.is_some() && here == there {
+        return None;
+    }
+    let named = |endpoint: Option<String>| endpoint.unwrap_or_else(|| "unknown".to_owned());
+    Some(problem(
+        format!(
+            "{key} on the target may be another cluster: its endpoint is {}, here it is {}",
+            named(there),
+            named(here)
+        ),
+        "take this one to another namespace with `--map-namespace`",
+    ))
+}
+
+/// The address of a Cluster's API server, as `host:port`; none while it is not known.
+pub(super) fn endpoint(cluster: &Object) -> Option<String> {
+    let field = |name: &str| cluster.get(&["spec", "controlPlaneEndpoint", name]);
+    let host = field("host").and_then(Value::as_str).filter(|host| !host.is_empty())?;
+    let port = field("port").and_then(Value::as_u64).unwrap_or_default();
+    Some(format!("{host}:{port}"))
+}

@@ -1,0 +1,148 @@
+//! What infrastructure refers to by name and does not take along: credentials and identities.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use apply::{ApiError, GroupKind, Kinds, List, ObjectKey};
+use inventory::{ManagementCluster, Problem};
+use manifest::{Object, Value};
+use workload::Facts;
+
+use super::MovePlan;
+use crate::{
+    MoveError, MoveRequest, MoveSide, on_target,
+    preflight::{listed, problem},
+    run::at,
+    target::TargetView,
+};
+
+/// The group of the objects that are looked into: one for each Cluster, of a kind that ends in `Cluster`.
+const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io";
+
+/// Who refers to what, by keys on the source.
+type Referred = BTreeMap<ObjectKey, Vec<ObjectKey>>;
+
+impl MovePlan {
+    /// Tells of each object that the infrastructure of a Cluster refers to in a field `spec.…Ref`, and that neither moves nor
+    /// is on the target. A list of each kind of infrastructure, and one of each kind that is referred to and stays.
+    pub(super) async fn check_references(
+        &self,
+        source: &ManagementCluster,
+        target: &ManagementCluster,
+        request: &MoveRequest,
+    ) -> Result<Vec<Problem>, MoveError> {
+        let mut referred = self.referred(source, target).await?;
+        let moving: BTreeSet<&ObjectKey> =
+            self.selection.moving().map(|node| &self.facts(node).key).collect();
+        referred.retain(|key, _| !moving.contains(key));
+        let there: BTreeMap<&ObjectKey, ObjectKey> =
+            referred.keys().map(|key| (key, on_target(key, &request.namespace_map))).collect();
+        let found = match TargetView::look_for(target, &there.values().collect()).await {
+            // Who may not look is told nothing.
+            Err(error) if error.code() == Some(403) => return Ok(Vec::new()),
+            found => found.map_err(at(MoveSide::Target))?.there,
+        };
+        let lacking = there.iter().filter(|(_, key)| !found.contains_key(*key));
+        Ok(lacking.map(|(key, there)| told(&referred[*key], there)).collect())
+    }
+
+    async fn referred(
+        &self,
+        source: &ManagementCluster,
+        target: &ManagementCluster,
+    ) -> Result<Referred, MoveError> {
+        let mut places: BTreeMap<(&str, &str), BTreeMap<&str, &Facts>> = BTreeMap::new();
+        for facts in self.selection.moving().map(|node| self.facts(node)) {
+            let ObjectKey { group, kind, namespace, name } = &facts.key;
+            if group == INFRASTRUCTURE && kind.ends_with("Cluster") {
+                places.entry((kind, namespace)).or_default().insert(name, facts);
+            }
+        }
+        let mut referred = Referred::new();
+        let kinds = target.server.kinds().await.map_err(at(MoveSide::Target))?;
+        for ((_, namespace), named) in places {
+            let Some(facts) = named.values().next() else { continue };
+            let namespace = (!namespace.is_empty()).then(|| namespace.to_owned());
+            let list = List { namespace, ..List::default() };
+            let mut pages = source.server.pages(&facts.of.kind, &list);
+            let found: Result<Vec<(ObjectKey, ObjectKey)>, ApiError> = pages
+                .gather(|found: &mut Vec<_>, object| {
+                    let Some(facts) = named.get(object.name()) else { return };
+                    let keys = references(&object, &facts.key, &kinds);
+                    found.extend(keys.map(|key| (key, facts.key.clone())));
+                })
+                .await;
+            for (key, by) in found.map_err(at(MoveSide::Source))? {
+                referred.entry(key).or_default().push(by);
+            }
+        }
+        Ok(referred)
+    }
+}
+
+/// What the fields `spec.…Ref` of an object mean. Without a kind it is a Secret; without a group it is of the group of the
+/// object, and without a namespace of its namespace.
+fn references<'o>(
+    object: &'o Object,
+    key: &'o ObjectKey,
+    kinds: &'o Kinds,
+) -> impl Iterator<Item = ObjectKey> + 'o {
+    let fields = object.get(&["spec"]).and_then(Value::as_object);
+    let references = fields.into_iter().flatten().filter(|(field, _)| field.ends_with("Ref"));
+    references.filter_map(move |(_, reference)| meant(reference, key, kinds))
+}
+
+fn meant(reference: &Value, by: &ObjectKey, kinds: &Kinds) -> Option<ObjectKey> {
+    let text = |field: &str| reference.get(field)?.as_str().filter(|text| !text.is_empty());
+    let name = text("name")?.to_owned();
+    let kind = text("kind").unwrap_or("Secret").to_owned();
+    let of_version =
+        || text("apiVersion").map(|version| version.split_once('/').map_or("", |(group, _)| group));
+    let of_kind = if kind == "Secret" || kind == "ConfigMap" { "" } else { &by.group };
+    let group = text("apiGroup").or_else(of_version).unwrap_or(of_kind).to_owned();
+    let served = kinds.preferred(&GroupKind::new(&*group, &*kind));
+    let namespace = if served.is_some_and(|kind| !kind.namespaced) {
+        ""
+    } else {
+        text("namespace").unwrap_or(&by.namespace)
+    };
+    Some(ObjectKey { namespace: namespace.to_owned(), group, kind, name })
+}
+
+fn told(by: &[ObjectKey], there: &ObjectKey) -> Problem {
+    problem(
+        format!("{there} does not move and is not on the target, and is referred to by {}", listed(by)),
+        "make it there first, or take it along with the label `clusterctl.cluster.x-k8s.io/move`",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use inventory::served;
+
+    #[test]
+    fn references_say_little_and_mean_an_object_each() {
+        let by = ObjectKey {
+            group: INFRASTRUCTURE.to_owned(),
+            kind: "AWSCluster".to_owned(),
+            namespace: "team".to_owned(),
+            name: "a".to_owned(),
+        };
+        let mut kinds = Kinds::default();
+        kinds.add(served(INFRASTRUCTURE, "v1beta2", "AWSClusterStaticIdentity", "identities", false));
+        for (reference, expected) in [
+            (json!({"kind": "AWSClusterStaticIdentity", "name": "x"}), Some("AWSClusterStaticIdentity x")),
+            (json!({"name": "x"}), Some("Secret team/x")),
+            (json!({"name": "x", "namespace": "b", "key": {"token": "t"}}), Some("Secret b/x")),
+            (json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "x"}), Some("ConfigMap team/x")),
+            (json!({"apiGroup": "example.org", "kind": "Login", "name": "x"}), Some("Login team/x")),
+            (json!({"kind": "Secret"}), None),
+            (json!("x"), None),
+        ] {
+            let found = meant(&reference, &by, &kinds).map(|key| key.to_string());
+            assert_eq!(found.as_deref(), expected, "{reference}");
+        }
+    }
+}

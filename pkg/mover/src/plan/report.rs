@@ -1,0 +1,106 @@
+//! Plans and outcomes as verbs print them: the types of `api::output`.
+
+use api::output::{self, MoveAction, MovedObject, MovingObject, StayingObject};
+use apply::{ObjectKey, object_name};
+use workload::{Excluded, Fate, KeptBecause, NodeId};
+
+use super::{MovePlan, OnTarget};
+use crate::{MoveJournal, MoveOutcome, MoveReport, MoveRequest};
+
+impl MovePlan {
+    /// The plan as it is printed.
+    pub fn report(&self, source: &str, target: Option<&str>, request: &MoveRequest) -> output::MovePlan {
+        let moving = self.groups.iter().zip(1..).flat_map(|(group, number)| {
+            group.iter().filter_map(move |node| self.moving(*node, number, request))
+        });
+        let staying = self.discovered.graph.iter().filter_map(|(node, _)| self.staying(node));
+        output::MovePlan {
+            source: source.to_owned(),
+            target: target.map(str::to_owned),
+            namespaces: request.namespaces.iter().cloned().collect(),
+            unfinished: self.unfinished.as_ref().map(MoveJournal::report),
+            new_namespaces: self.new_namespaces.clone(),
+            moving: moving.collect(),
+            staying: staying.collect(),
+            warnings: self.warnings.iter().map(|warning| warning.text.clone()).collect(),
+        }
+    }
+
+    fn moving(&self, node: NodeId, group: usize, request: &MoveRequest) -> Option<MovingObject> {
+        let Fate::Moves { why, kept } = self.selection.fate(node) else { return None };
+        let (here, there) = (&self.facts(node).key, self.key_on_target(node, request));
+        Some(MovingObject {
+            object: object_name(here),
+            target_namespace: (here.namespace != there.namespace).then_some(there.namespace),
+            action: action(self.on_target.get(&node).copied(), *kept),
+            group,
+            why: self.discovered.graph.why_included(why),
+            kept: kept.map(KeptBecause::in_words),
+        })
+    }
+
+    fn staying(&self, node: NodeId) -> Option<StayingObject> {
+        let Fate::Stays(why) = self.selection.fate(node) else { return None };
+        // Those of other namespaces were only looked at for what they may belong to.
+        let told = !matches!(why, Excluded::OtherNamespace);
+        let graph = &self.discovered.graph;
+        told.then(|| StayingObject {
+            object: object_name(&self.facts(node).key),
+            why: graph.why_excluded(why),
+        })
+    }
+}
+
+fn action(on_target: Option<OnTarget>, kept: Option<KeptBecause>) -> MoveAction {
+    match (on_target, kept) {
+        (Some(OnTarget::LeaveAlone), _) => MoveAction::LeaveAlone,
+        (Some(OnTarget::Update), None) => MoveAction::Overwrite,
+        (Some(OnTarget::Update), Some(_)) => MoveAction::Update,
+        (Some(OnTarget::Create) | None, None) => MoveAction::Move,
+        (Some(OnTarget::Create) | None, Some(_)) => MoveAction::Copy,
+    }
+}
+
+impl MoveOutcome {
+    /// The outcome as it is printed.
+    pub fn report(&self) -> output::MoveReport {
+        printed(&self.journal.run, Some(&self.journal), &self.objects, &self.differences)
+    }
+}
+
+impl MoveReport {
+    /// The report as it is printed, with what a journal of the same move says.
+    pub fn report(&self, journal: Option<&MoveJournal>) -> output::MoveReport {
+        printed(&self.run, journal.filter(|journal| journal.run == self.run), &self.objects, &[])
+    }
+}
+
+impl MoveJournal {
+    /// How far it is, as it is printed.
+    pub fn report(&self) -> output::MoveState {
+        output::MoveState {
+            begun: self.begun.clone(),
+            source: self.source.address.clone(),
+            target: self.target.address.clone(),
+            phase: self.phase.as_str().to_owned(),
+        }
+    }
+}
+
+fn printed(
+    run: &str,
+    journal: Option<&MoveJournal>,
+    objects: &[(ObjectKey, String)],
+    differences: &[(ObjectKey, String)],
+) -> output::MoveReport {
+    let moved = |(object, outcome): &(ObjectKey, String)| MovedObject {
+        object: object_name(object),
+        outcome: outcome.clone(),
+    };
+    output::MoveReport {
+        run: run.to_owned(),
+        journal: journal.map(MoveJournal::report),
+        objects: objects.iter().map(moved).collect(),
+        differences: differences.iter().map(moved).collect(),
+    }
+}

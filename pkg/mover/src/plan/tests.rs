@@ -1,0 +1,406 @@
+use std::time::Duration;
+
+use serde_json::json;
+use support::{
+    cluster_api::{cluster, cluster_class, install, object, provider},
+    counter::Counter,
+    fixture::Fixture,
+    kind::{
+        AWS_CLUSTER_STATIC_IDENTITY, CLUSTER, CONFIG_MAP, DOCKER_CLUSTER, DOCKER_MACHINE, MACHINE, NAMESPACE,
+        SECRET,
+    },
+};
+
+use super::*;
+use crate::{
+    ClusterChoice, OnDifference, tests as testing,
+    tests::{NEW, OLD, bootstrap, control_plane, core, docker},
+};
+
+/// A management cluster with the kinds and the inventory of four providers.
+async fn side(version: &str) -> Fixture {
+    let side = Fixture::start().await;
+    install(&side).await;
+    let ids = [core(), bootstrap(), control_plane(), docker()];
+    side.create(ids.map(|id| provider(&id, version))).await;
+    side
+}
+
+/// A source with a Cluster of two machines and a ConfigMap of nobody's, and a target with the namespace.
+async fn two_sides() -> (Fixture, Fixture) {
+    let (source, target) = (Box::pin(side(NEW)).await, Box::pin(side(NEW)).await);
+    source.create(cluster("team/demo").control_plane(1).machine_deployment("work", 1)).await;
+    source.create([object(CONFIG_MAP, "team/stray")]).await;
+    target.create([object(NAMESPACE, "team")]).await;
+    (source, target)
+}
+
+fn everything() -> MoveRequest {
+    MoveRequest {
+        namespaces: ["team".to_owned()].into(),
+        clusters: ClusterChoice::All,
+        namespace_map: BTreeMap::new(),
+        include_status: BTreeSet::new(),
+        timeout: Duration::from_secs(20),
+        on_difference: OnDifference::Stop,
+        overwrite: false,
+        thorough: true,
+    }
+}
+
+fn named(name: &str) -> MoveRequest {
+    MoveRequest { clusters: ClusterChoice::Named([name.to_owned()].into()), ..everything() }
+}
+
+async fn planned(source: &Fixture, target: &Fixture, request: &MoveRequest) -> Result<MovePlan, MoveError> {
+    let (source, target) = (testing::cluster(source).await, testing::cluster(target).await);
+    Box::pin(plan_move(&source, Some(&target), request)).await
+}
+
+async fn problems(source: &Fixture, target: &Fixture, request: &MoveRequest) -> Vec<String> {
+    match planned(source, target, request).await {
+        Err(MoveError::Problems(Problems { problems })) => {
+            problems.into_iter().map(|problem| problem.text).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// `1 move Cluster team/demo (moves by itself)`
+fn lines(plan: &MovePlan, request: &MoveRequest) -> Vec<String> {
+    let report = plan.report("here", Some("there"), request);
+    let line = |moving: &api::output::MovingObject| {
+        let object = &moving.object;
+        let namespace = moving.target_namespace.as_deref().unwrap_or(&object.namespace);
+        let (group, action) = (moving.group, moving.action.as_str());
+        format!("{group} {action} {} {namespace}/{} ({})", object.kind, object.name, moving.why)
+    };
+    report.moving.iter().map(line).collect()
+}
+
+fn told(plan: &MovePlan) -> Vec<&str> {
+    plan.warnings.iter().map(|warning| warning.text.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_plan_says_of_every_object_what_is_done_and_why() {
+    let (source, target) = two_sides().await;
+    let plan = planned(&source, &target, &everything()).await.unwrap();
+    let lines = lines(&plan, &everything());
+    assert_eq!(lines[0], "1 move Cluster team/demo (moves by itself)");
+    let machine = lines.iter().find(|line| line.contains(" Machine team/demo-work-1-0 ")).unwrap();
+    assert!(machine.ends_with("(belongs to Cluster team/demo)"), "{machine}");
+    assert!(lines.iter().any(|line| line.contains(" move Secret team/demo-ca ")), "{lines:#?}");
+    let staying = plan.report("", None, &everything()).staying;
+    let stray = staying.iter().find(|one| one.object.name == "stray").unwrap();
+    assert_eq!(stray.why, "nothing links it to what moves");
+    assert!(plan.new_namespaces.is_empty() && plan.warnings.is_empty(), "{:?}", plan.warnings);
+    assert_eq!(lines.len(), plan.on_target.len());
+}
+
+#[tokio::test]
+async fn planning_keeps_nothing_it_writes() {
+    let (source, target) = two_sides().await;
+    let (here, there) = (Counter::start(source.sandbox()), Counter::start(target.sandbox()));
+    planned(&source, &target, &everything()).await.unwrap();
+    assert_eq!(here.writes().to_string(), "1 create selfsubjectaccessreviews");
+    let writes = there.writes().to_string();
+    let kept: Vec<&str> = writes.split(", ").filter(|write| !write.contains("(dry run)")).collect();
+    assert_eq!(kept, ["1 create selfsubjectaccessreviews"], "{writes}");
+    assert!(writes.contains("create machines (dry run)"), "{writes}");
+    assert!(target.list(MACHINE).await.is_empty());
+}
+
+#[tokio::test]
+async fn without_a_target_only_the_source_is_looked_at() {
+    let (source, _) = two_sides().await;
+    let plan = plan_move(&testing::cluster(&source).await, None, &everything()).await.unwrap();
+    assert!(plan.on_target.is_empty() && !plan.groups.is_empty());
+    let lines = lines(&plan, &everything());
+    assert!(lines.iter().all(|line| line.contains(" move ")), "{lines:#?}");
+}
+
+#[tokio::test]
+async fn a_cluster_is_not_moved_onto_itself() {
+    let (source, _) = two_sides().await;
+    let counter = Counter::start(source.sandbox());
+    let refused = planned(&source, &source, &everything()).await;
+    assert!(matches!(refused, Err(MoveError::SameCluster)), "{refused:?}");
+    assert_eq!(counter.writes().total(), 0);
+}
+
+#[tokio::test]
+async fn everything_that_stands_in_the_way_on_both_sides_is_told_at_once() {
+    let (source, target) = (side(NEW).await, side(OLD).await);
+    source.create(cluster("team/demo").machines(1)).await;
+    let not_yet = json!({"status": {"initialization": {"infrastructureProvisioned": false}}});
+    status(&source, CLUSTER, "team/demo", &not_yet).await;
+    status(&source, MACHINE, "team/demo-machine-0", &json!({"status": {"nodeRef": null}})).await;
+    target
+        .delete(support::kind::CUSTOM_RESOURCE_DEFINITION, "dockermachines.infrastructure.cluster.x-k8s.io")
+        .await;
+    let told = problems(&source, &target, &everything()).await;
+    for expected in [
+        "the infrastructure is not provisioned yet: Cluster team/demo",
+        "there is no node yet: Machine team/demo-machine-0",
+        "`cluster-api` is v1.14.0 on the source and v1.13.5 on the target",
+        "`infrastructure-docker` is v1.14.0 on the source and v1.13.5 on the target",
+        "the target has no kind `DockerMachine.infrastructure.cluster.x-k8s.io`",
+    ] {
+        assert!(told.iter().any(|text| text == expected), "{expected}\n{told:#?}");
+    }
+}
+
+async fn status(on: &Fixture, kind: support::kind::Kind, place: &str, patch: &serde_json::Value) {
+    let cluster = testing::cluster(on).await;
+    let (namespace, name) = place.split_once('/').unwrap();
+    let kind = inventory::served(kind.group, kind.version, kind.kind, kind.plural, true);
+    let of = apply::PatchOf::Status;
+    cluster.server.patch(&kind, namespace, name, patch, "test", of).await.unwrap();
+}
+
+#[tokio::test]
+async fn rights_that_are_missing_are_told_before_anything_is_tried() {
+    let (source, target) = two_sides().await;
+    let forbid = |on: &Fixture, fault: &str| {
+        on.sandbox().faults().add(sandbox::Fault::parse(fault).unwrap());
+    };
+    forbid(&source, "forbid,verb=delete,resource=cluster.x-k8s.io/machines");
+    forbid(&target, "forbid,verb=create,resource=secrets");
+    let quick = MoveRequest { thorough: false, ..everything() };
+    assert_eq!(
+        problems(&source, &target, &quick).await,
+        [
+            "on the source you may not delete `machines.cluster.x-k8s.io` in namespace `team`",
+            "on the target you may not create `secrets` in namespace `team`",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_target_without_providers_is_to_be_initialized_and_stays_as_it_is() {
+    let (source, _) = two_sides().await;
+    let bare = Fixture::start().await;
+    let definition = support::cluster_api::definition(CLUSTER);
+    bare.create([definition]).await;
+    let counter = Counter::start(bare.sandbox());
+    let told = problems(&source, &bare, &everything()).await;
+    assert!(told[0].starts_with("no provider is installed on the target; the source has `"), "{told:#?}");
+    assert!(!counter.writes().to_string().contains("customresourcedefinitions"));
+}
+
+#[tokio::test]
+async fn a_cluster_of_another_contract_is_refused_with_its_side() {
+    let (source, _) = two_sides().await;
+    let none = Fixture::start().await;
+    let refused = planned(&source, &none, &everything()).await;
+    let is_of_target = matches!(refused, Err(MoveError::Contract { side: MoveSide::Target, .. }));
+    assert!(is_of_target, "{refused:?}");
+}
+
+#[tokio::test]
+async fn what_the_target_would_refuse_is_found_by_trying() {
+    let (source, target) = two_sides().await;
+    target
+        .apply(
+            "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: dockermachines.infrastructure.cluster.x-k8s.io}
+spec:
+  group: infrastructure.cluster.x-k8s.io
+  scope: Namespaced
+  names: {kind: DockerMachine, listKind: DockerMachineList, plural: dockermachines, singular: dockermachine}
+  versions:
+  - name: v1beta2
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, required: [mandatory], x-kubernetes-preserve-unknown-fields: true}}
+",
+        )
+        .await;
+    let told = problems(&source, &target, &everything()).await;
+    assert_eq!(told.len(), 2, "{told:#?}");
+    assert!(
+        told.iter().all(|text| text.starts_with("tried on the target: cannot create DockerMachine team/"))
+    );
+    assert!(target.list(DOCKER_MACHINE).await.is_empty());
+    let quick = MoveRequest { thorough: false, ..everything() };
+    assert!(planned(&source, &target, &quick).await.is_ok());
+}
+
+#[tokio::test]
+async fn what_goes_to_a_namespace_that_is_not_there_cannot_be_tried() {
+    let (source, target) = two_sides().await;
+    let request =
+        MoveRequest { namespace_map: [("team".to_owned(), "other".to_owned())].into(), ..everything() };
+    let plan = planned(&source, &target, &request).await.unwrap();
+    assert_eq!(plan.new_namespaces, ["other"]);
+    assert!(told(&plan)[0].starts_with("cannot be tried, as the namespace is not on the target yet: "));
+    assert!(lines(&plan, &request)[0].contains("Cluster other/demo"));
+}
+
+#[tokio::test]
+async fn what_is_on_the_target_is_overwritten_but_for_what_is_of_the_whole_cluster() {
+    let (source, target) = two_sides().await;
+    source.create([object(AWS_CLUSTER_STATIC_IDENTITY, "main")]).await;
+    let secret = object(SECRET, "team/demo-ca").field("type", json!("cluster.x-k8s.io/secret"));
+    target.create([object(AWS_CLUSTER_STATIC_IDENTITY, "main"), secret]).await;
+    let told_of_secrets = problems(&source, &target, &everything()).await;
+    assert!(told_of_secrets[0].ends_with(" Secret team/demo-ca"), "{told_of_secrets:?}");
+    let overwriting = MoveRequest { overwrite: true, ..everything() };
+    let plan = planned(&source, &target, &overwriting).await.unwrap();
+    let lines = lines(&plan, &everything());
+    assert!(lines.iter().any(|line| line.contains(" leave AWSClusterStaticIdentity ")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains(" overwrite Secret team/demo-ca ")), "{lines:#?}");
+    assert_eq!(told(&plan), ["on the target already, and overwritten: Secret team/demo-ca"]);
+}
+
+#[tokio::test]
+async fn another_cluster_of_the_same_name_is_never_overwritten() {
+    for endpoint in [json!({"host": "elsewhere.example.org", "port": 6443}), json!(null)] {
+        let (source, target) = two_sides().await;
+        let other = object(CLUSTER, "team/demo").field("spec", json!({"controlPlaneEndpoint": endpoint}));
+        target.create([other]).await;
+        for overwrite in [false, true] {
+            let told = problems(&source, &target, &MoveRequest { overwrite, ..everything() }).await;
+            assert!(told[0].starts_with("Cluster team/demo on the target may be another"), "{told:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_same_cluster_is_overwritten_only_on_demand() {
+    let (source, target) = two_sides().await;
+    let same = cluster("team/demo").control_plane(1).machine_deployment("work", 1);
+    target.create(same.into_iter().take(1)).await;
+    planned(&source, &target, &everything()).await.unwrap();
+    target
+        .merge(CLUSTER, "team/demo", &json!({"spec": {"clusterNetwork": {"serviceDomain": "other"}}}))
+        .await;
+    let told = problems(&source, &target, &everything()).await;
+    assert!(told[0].ends_with(" Cluster team/demo"), "{told:?}");
+    planned(&source, &target, &MoveRequest { overwrite: true, ..everything() }).await.unwrap();
+}
+
+#[tokio::test]
+async fn clusters_are_chosen_by_name_and_by_label() {
+    let (source, target) = two_sides().await;
+    source.create(cluster("team/other")).await;
+    source.merge(CLUSTER, "team/other", &json!({"metadata": {"labels": {"env": "test"}}})).await;
+    let clusters = |plan: &MovePlan, request: &MoveRequest| -> Vec<String> {
+        lines(plan, request).into_iter().filter(|line| line.contains(" move Cluster ")).collect()
+    };
+    let one = named("team/demo");
+    let plan = planned(&source, &target, &one).await.unwrap();
+    assert_eq!(clusters(&plan, &one), ["1 move Cluster team/demo (moves by itself)"]);
+    assert_eq!(plan.clusters, Some(["team/demo".to_owned()].into()));
+    let labelled = |selector: &str| MoveRequest {
+        clusters: ClusterChoice::Labelled(selector.to_owned()),
+        ..everything()
+    };
+    let plan = planned(&source, &target, &labelled("env in (test)")).await.unwrap();
+    assert_eq!(clusters(&plan, &one), ["1 move Cluster team/other (moves by itself)"]);
+    assert_eq!(
+        problems(&source, &target, &labelled("env=prod")).await,
+        ["no Cluster in namespace `team` has the labels `env=prod`"]
+    );
+    assert_eq!(
+        problems(&source, &target, &named("dem")).await,
+        ["there is no Cluster `dem` in the namespaces that are moved"]
+    );
+}
+
+#[tokio::test]
+async fn clusters_that_share_what_moves_are_named_both() {
+    let (source, target) = two_sides().await;
+    source.create(cluster("team/other")).await;
+    let demo = source.get(CLUSTER, "team/demo").await.unwrap()["metadata"]["uid"].clone();
+    let other = source.get(CLUSTER, "team/other").await.unwrap()["metadata"]["uid"].clone();
+    let owner = |name: &str, uid| json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": name, "uid": uid});
+    let owners = json!([owner("demo", demo), owner("other", other)]);
+    source.create([object(SECRET, "team/both")]).await;
+    source.merge(SECRET, "team/both", &json!({"metadata": {"ownerReferences": owners}})).await;
+    assert_eq!(
+        problems(&source, &target, &named("demo")).await,
+        ["Secret team/both is shared with Cluster team/other, which does not move"]
+    );
+    assert!(planned(&source, &target, &everything()).await.is_ok());
+}
+
+#[tokio::test]
+async fn what_is_left_behind_is_told_with_its_owner() {
+    let (source, target) = two_sides().await;
+    let demo = source.get(CLUSTER, "team/demo").await.unwrap()["metadata"]["uid"].clone();
+    let stray = source.get(CONFIG_MAP, "team/stray").await.unwrap()["metadata"]["uid"].clone();
+    let owners = json!([
+        {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": "demo", "uid": demo},
+        {"apiVersion": "v1", "kind": "ConfigMap", "name": "stray", "uid": stray},
+    ]);
+    source.create([object(SECRET, "team/both")]).await;
+    source.merge(SECRET, "team/both", &json!({"metadata": {"ownerReferences": owners}})).await;
+    let plan = planned(&source, &target, &everything()).await.unwrap();
+    assert_eq!(told(&plan), ["stays, because an owner stays: Secret team/both (owner ConfigMap team/stray)"]);
+    assert!(!lines(&plan, &everything()).iter().any(|line| line.contains("Secret team/both")));
+}
+
+#[tokio::test]
+async fn classes_of_other_namespaces_come_along_and_need_theirs() {
+    let (source, target) = two_sides().await;
+    source.create(cluster_class("classes/fast")).await;
+    source.create(cluster("team/managed").of_class("classes/fast").control_plane(1)).await;
+    let plan = planned(&source, &target, &everything()).await.unwrap();
+    assert_eq!(plan.new_namespaces, ["classes"]);
+    let lines = lines(&plan, &everything());
+    assert!(lines.iter().any(|line| line.contains(" copy ClusterClass classes/fast ")), "{lines:#?}");
+}
+
+#[tokio::test]
+async fn a_status_is_taken_along_of_kinds_that_move_alone() {
+    let (source, target) = two_sides().await;
+    let with = |kinds: &[&str]| MoveRequest {
+        include_status: kinds.iter().map(ToString::to_string).collect(),
+        ..everything()
+    };
+    let both = with(&["dockermachine", "machine.cluster.x-k8s.io"]);
+    assert!(planned(&source, &target, &both).await.is_ok());
+    assert_eq!(
+        problems(&source, &target, &with(&["dockermaschine", "secret"])).await,
+        [
+            "nothing of kind `dockermaschine` moves, so there is no status to take along",
+            "objects of kind `secret` have no status"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_would_be_overwritten_is_tried_as_well() {
+    let (source, target) = two_sides().await;
+    let labelled = |value: &str, is_immutable: bool| {
+        let secret = object(SECRET, "team/login").label("clusterctl.cluster.x-k8s.io/move", "");
+        secret.field("stringData", json!({"password": value})).field("immutable", json!(is_immutable))
+    };
+    source.create([labelled("new", false)]).await;
+    target.create([labelled("old", true)]).await;
+    let told = problems(&source, &target, &MoveRequest { overwrite: true, ..everything() }).await;
+    let [refusal] = told.as_slice() else { panic!("{told:?}") };
+    assert!(refusal.starts_with("tried on the target: cannot replace Secret team/login: "), "{refusal}");
+    assert!(!refusal.contains("password"), "{refusal}");
+}
+
+#[tokio::test]
+async fn credentials_that_stay_and_are_not_on_the_target_are_told_with_who_refers_to_them() {
+    let (source, target) = two_sides().await;
+    let reference = |name: &str| json!({"spec": {"identityRef": {"kind": "Secret", "name": name}}});
+    source.create([object(SECRET, "team/login")]).await;
+    source.merge(DOCKER_CLUSTER, "team/demo", &reference("login")).await;
+    let plan = planned(&source, &target, &everything()).await.unwrap();
+    let expected = "Secret team/login does not move and is not on the target, and is referred to by DockerCluster team/demo";
+    assert_eq!(told(&plan), [expected]);
+    target.create([object(SECRET, "team/login")]).await;
+    let plan = planned(&source, &target, &everything()).await.unwrap();
+    assert_eq!(told(&plan), Vec::<&str>::new());
+    source.merge(DOCKER_CLUSTER, "team/demo", &reference("demo-ca")).await;
+    target.delete(SECRET, "team/login").await;
+    let plan = planned(&source, &target, &everything()).await.unwrap();
+    assert_eq!(told(&plan), Vec::<&str>::new(), "it moves along");
+}

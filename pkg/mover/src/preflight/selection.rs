@@ -1,0 +1,79 @@
+//! What the choice of Clusters leaves behind or takes apart.
+
+use apply::ObjectKey;
+use inventory::Problem;
+use workload::{Excluded, Fate, Graph, NodeId, Selection};
+
+use super::{Findings, listed, problem, remark};
+
+/// Checks the choice: what it shares with Clusters that stay, and what stays although it belongs to what moves.
+pub(crate) fn check_selection(graph: &Graph, selection: &Selection) -> Findings {
+    let key = |node: NodeId| &graph.node(node).facts.key;
+    let shared = selection.shared.iter().map(|(cluster, object)| {
+        problem(
+            format!("{} is shared with {}, which does not move", key(*object), key(*cluster)),
+            format!("move both: add `--cluster {}/{}`", key(*cluster).namespace, key(*cluster).name),
+        )
+    });
+    Findings { problems: shared.collect(), warnings: left_behind(graph, selection) }
+}
+
+/// Objects that belong to what moves and stay. The peer leaves them in silence. What is owned by what goes is told with it.
+fn left_behind(graph: &Graph, selection: &Selection) -> Vec<Problem> {
+    let (mut owner_stays, mut owner_missing, mut other) = (Vec::new(), Vec::new(), Vec::new());
+    let mut going = Vec::new();
+    for (id, node) in graph.iter() {
+        let key = &node.facts.key;
+        match selection.fate(id) {
+            Fate::Stays(Excluded::Going) => going.push(key),
+            Fate::Stays(Excluded::OwnerStays(owner)) if goes_with(selection, *owner) => {}
+            Fate::Stays(Excluded::OwnerStays(owner)) => {
+                owner_stays.push(format!("{key} (owner {})", graph.node(*owner).facts.key));
+            }
+            Fate::Stays(Excluded::OwnerMissing(owner)) => {
+                owner_missing.push(format!("{key} (owner {owner})"));
+            }
+            Fate::Stays(Excluded::Cycle) => other.push(key),
+            _ => {}
+        }
+    }
+    let hint = "it stays on the source; take the owner reference off, or move it yourself";
+    let mut told = Vec::new();
+    if !going.is_empty() {
+        told.push(remark(format!("being deleted, and left out with what they own: {}", listed(going))));
+    }
+    for (what, objects) in [
+        ("stays, because an owner stays", owner_stays),
+        ("stays, because an owner is not there", owner_missing),
+    ] {
+        if !objects.is_empty() {
+            told.push(problem(format!("{what}: {}", first_few(&objects)), hint));
+        }
+    }
+    told.extend(selection.cycles.iter().map(|cycle| {
+        let keys: Vec<&ObjectKey> = cycle.iter().map(|node| &graph.node(*node).facts.key).collect();
+        problem(
+            format!("own each other in a circle, and stay: {}", listed(keys)),
+            "take one of the owner references off",
+        )
+    }));
+    if selection.cycles.is_empty() && !other.is_empty() {
+        told.push(remark(format!("stays, because its owners own each other: {}", listed(other))));
+    }
+    told
+}
+
+/// Whether an object stays because it, or an owner of it, is being deleted.
+fn goes_with(selection: &Selection, mut node: NodeId) -> bool {
+    while let Fate::Stays(Excluded::OwnerStays(owner)) = selection.fate(node) {
+        node = *owner;
+    }
+    matches!(selection.fate(node), Fate::Stays(Excluded::Going))
+}
+
+fn first_few(texts: &[String]) -> String {
+    match texts.len().saturating_sub(super::NAMED) {
+        0 => texts.join(", "),
+        more => format!("{} and {more} more", texts[..super::NAMED].join(", ")),
+    }
+}

@@ -1,0 +1,347 @@
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use api::{ProviderId, ProviderType, output::MovePhase};
+use apply::{Denied, Kinds, Permission};
+use inventory::{ClusterIdentity, ProviderInventory, served};
+use manifest::Object;
+use provider::InstalledProvider;
+use serde_json::json;
+use workload::{ClusterFacts, Content, Facts, Replicas, TypeFacts, facts_of};
+
+use super::*;
+use crate::{
+    Holder, MoveSide,
+    target::{NamespaceState, TargetView, There},
+};
+
+fn key(kind: &str, place: &str) -> ObjectKey {
+    let (namespace, name) = place.split_once('/').unwrap_or(("", place));
+    ObjectKey {
+        group: "cluster.x-k8s.io".to_owned(),
+        kind: kind.to_owned(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    }
+}
+
+/// An object without anything that would be told.
+fn facts(kind: &str, place: &str, content: Content) -> Facts {
+    let plural = format!("{}s", kind.to_lowercase());
+    let of = TypeFacts {
+        kind: served("cluster.x-k8s.io", "v1beta2", kind, &plural, true),
+        is_to_move: false,
+        is_hierarchy: false,
+        has_status: true,
+        provider: None,
+    };
+    let key = key(kind, place);
+    let metadata = json!({"namespace": key.namespace, "name": key.name, "uid": key.to_string()});
+    let object = json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": kind, "metadata": metadata});
+    let object = Object::try_from(object).expect("it is a mapping");
+    Facts { content, ..facts_of(&object, &Arc::new(of)) }
+}
+
+fn cluster(place: &str) -> Facts {
+    let ready = ClusterFacts {
+        infrastructure_provisioned: true,
+        control_plane_initialized: true,
+        ..ClusterFacts::default()
+    };
+    facts("Cluster", place, Content::Cluster(ready))
+}
+
+fn journal(phase: MovePhase) -> MoveJournal {
+    MoveJournal {
+        format: 1,
+        run: "run-1".to_owned(),
+        begun: "2026-01-02T03:04:05Z".to_owned(),
+        source: ClusterIdentity::default(),
+        target: ClusterIdentity::default(),
+        namespaces: BTreeSet::new(),
+        clusters: None,
+        selector: None,
+        namespace_map: BTreeMap::new(),
+        phase,
+        paused: Vec::new(),
+        existed: Vec::new(),
+        made_namespaces: Vec::new(),
+        objects: 0,
+        holder: Holder::default(),
+    }
+}
+
+fn check(objects: &[Facts], stage: Stage<'_>) -> Findings {
+    check_objects(&objects.iter().collect::<Vec<_>>(), stage, Purpose::Leave)
+}
+
+fn texts(problems: &[Problem]) -> Vec<&str> {
+    problems.iter().map(|problem| problem.text.as_str()).collect()
+}
+
+#[test]
+fn what_is_ready_to_move_gives_nothing_to_tell() {
+    let replicas = Replicas { desired: 2, current: 2, up_to_date: Some(2), is_observed: true };
+    let objects = [
+        cluster("a/one"),
+        facts("Machine", "a/m", Content::Machine { has_node: true }),
+        facts("MachineSet", "a/s", Content::Replicas(replicas)),
+        facts("MachineSet", "a/t", Content::Replicas(Replicas { up_to_date: None, ..replicas })),
+    ];
+    assert_eq!(check(&objects, Stage::New), Findings::default());
+}
+
+/// Objects that are not ready in every way there is.
+fn unready() -> Vec<Facts> {
+    let bare = |place| facts("Cluster", place, Content::Cluster(ClusterFacts::default()));
+    let initializing = ClusterFacts { infrastructure_provisioned: true, ..ClusterFacts::default() };
+    vec![
+        bare("a/bare"),
+        bare("b/bare"),
+        facts("Cluster", "a/initializing", Content::Cluster(initializing)),
+        Facts {
+            cluster_name: Some("initializing".to_owned()),
+            ..facts("Machine", "a/new", Content::Machine { has_node: false })
+        },
+        Facts { is_going: true, ..facts("Secret", "a/going", Content::Plain) },
+    ]
+}
+
+#[test]
+fn everything_that_is_not_ready_is_told_at_once() {
+    let found = check(&unready(), Stage::New);
+    assert_eq!(
+        texts(&found.problems),
+        [
+            "the infrastructure is not provisioned yet: Cluster a/bare, Cluster b/bare",
+            "the control plane is not initialized yet: Cluster a/bare, Cluster b/bare, Cluster a/initializing",
+            "there is no node yet: Machine a/new",
+            "being deleted: Secret a/going",
+        ]
+    );
+    let hints: Vec<&str> = found.problems.iter().filter_map(|problem| problem.hint.as_deref()).collect();
+    let look =
+        |cluster| format!("`capstan describe cluster {cluster}` shows how far it is; move when it is ready");
+    assert_eq!(hints[..3], [look("bare -n a"), look("bare -n a"), look("initializing -n a")]);
+    assert!(hints[3].starts_with("wait until they are gone"), "{hints:?}");
+    assert!(found.warnings.is_empty());
+}
+
+#[test]
+fn what_is_not_ready_is_told_and_kept_where_objects_are_kept_for_a_bad_day() {
+    let objects = unready();
+    let (refused, kept) = (
+        check(&objects, Stage::New),
+        check_objects(&objects.iter().collect::<Vec<_>>(), Stage::New, Purpose::Keep),
+    );
+    assert_eq!(texts(&kept.warnings), texts(&refused.problems)[..3]);
+    assert_eq!(texts(&kept.problems), ["being deleted: Secret a/going"]);
+}
+
+#[test]
+fn once_something_is_deleted_the_state_of_the_source_stops_nothing() {
+    let (begun, deleting) = (journal(MovePhase::Verifying), journal(MovePhase::Deleting));
+    assert_eq!(check(&unready(), Stage::of(Some(&begun))).problems.len(), 4);
+    assert_eq!(check(&unready(), Stage::of(Some(&deleting))), Findings::default());
+}
+
+#[test]
+fn what_may_surprise_is_told_and_stops_nothing() {
+    let rolling = |place, replicas| facts("MachineDeployment", place, Content::Replicas(replicas));
+    let settled = Replicas { desired: 2, current: 2, up_to_date: Some(2), is_observed: true };
+    let objects = [
+        rolling("a/scaling", Replicas { current: 1, ..settled }),
+        rolling("a/rolling", Replicas { up_to_date: Some(1), ..settled }),
+        rolling("a/unseen", Replicas { is_observed: false, ..settled }),
+        Facts { blocks_move: true, ..facts("BareMetalHost", "a/host", Content::Plain) },
+        Facts { is_paused: true, ..cluster("a/resting") },
+        Facts { is_paused: true, paused_by: Some("old".to_owned()), ..cluster("a/orphaned") },
+        Facts { gitops: Some("Flux"), ..facts("ConfigMap", "a/f", Content::Plain) },
+        Facts { gitops: Some("Argo CD"), ..cluster("a/argo") },
+        Facts { gitops: Some("Argo CD"), ..cluster("a/argo-too") },
+    ];
+    let found = check(&objects, Stage::New);
+    assert_eq!(found.problems, []);
+    assert_eq!(
+        texts(&found.warnings),
+        [
+            "a roll-out is under way, and goes on at the target: MachineDeployment a/scaling, MachineDeployment a/rolling, MachineDeployment a/unseen",
+            "holds the move up until its provider lets go: BareMetalHost a/host",
+            "paused already, and stays so on the target: Cluster a/resting",
+            "paused by a move of which there is no journal any more, and resumed in the end: Cluster a/orphaned",
+            "Argo CD would write again on the source what is moved away: Cluster a/argo, Cluster a/argo-too",
+            "Flux would write again on the source what is moved away: ConfigMap a/f",
+        ]
+    );
+}
+
+#[test]
+fn the_pause_of_the_move_that_is_gone_on_with_is_no_surprise() {
+    let journal = journal(MovePhase::Creating);
+    let paused = Facts { is_paused: true, paused_by: Some("run-1".to_owned()), ..cluster("a/one") };
+    assert_eq!(check(&[paused], Stage::of(Some(&journal))), Findings::default());
+}
+
+#[test]
+fn what_an_earlier_move_half_deleted_must_be_on_the_target() {
+    let left = |place| Facts {
+        is_deleted_for_move: true,
+        is_going: true,
+        ..facts("Machine", place, Content::Machine { has_node: true })
+    };
+    let (lost, copied, unknown) = (left("a/lost"), left("a/copied"), left("a/unknown"));
+    let found = check_half_deleted(&[(&lost, Some(false)), (&copied, Some(true)), (&unknown, None)]);
+    assert_eq!(
+        texts(&found.problems),
+        ["half deleted by an earlier move, and not on this target: Machine a/lost"]
+    );
+    assert_eq!(
+        texts(&found.warnings),
+        ["half deleted by an earlier move: Machine a/copied, Machine a/unknown"]
+    );
+    assert_eq!(check(&[lost], Stage::New).problems, []);
+}
+
+#[test]
+fn many_objects_with_one_problem_are_counted_behind_the_first() {
+    let keys: Vec<ObjectKey> = (0..14).map(|number| key("Machine", &format!("a/m{number:02}"))).collect();
+    let text = listed(&keys);
+    assert!(text.starts_with("Machine a/m00, ") && text.ends_with("Machine a/m09 and 4 more"), "{text}");
+}
+
+fn inventory(providers: &[(&str, &str)]) -> ProviderInventory {
+    let one = |(name, version): &(&str, &str)| InstalledProvider {
+        id: ProviderId::new(ProviderType::Infrastructure, *name),
+        version: (*version).to_owned(),
+        namespace: format!("{name}-system"),
+    };
+    ProviderInventory { providers: providers.iter().map(one).collect(), is_defined: true, unfinished: None }
+}
+
+#[test]
+fn providers_that_are_missing_or_older_on_the_target_are_told_with_both_versions() {
+    let source = [("aws", "v2.11.0"), ("docker", "v1.14.0"), ("own", "v1.2.0"), ("same", "v1.0.0")];
+    let target = [("own", "v1.1.0"), ("own", "v1.0.9"), ("same", "v1.0.0"), ("docker", "v1.15.0-rc.0")];
+    let problems = check_providers(&inventory(&source), &inventory(&target));
+    assert_eq!(
+        texts(&problems),
+        [
+            "`infrastructure-aws` v2.11.0 is missing on the target",
+            "`infrastructure-own` is v1.2.0 on the source and v1.1.0, v1.0.9 on the target",
+        ]
+    );
+    assert_eq!(
+        problems[0].hint.as_deref(),
+        Some("install it: `capstan init --infrastructure aws:v2.11.0 --kubeconfig TARGET`")
+    );
+}
+
+#[test]
+fn a_target_without_an_inventory_is_to_be_initialized() {
+    let source = inventory(&[("aws", "v2.11.0")]);
+    let mut bare = ProviderInventory::default();
+    assert_eq!(
+        texts(&check_providers(&source, &bare)),
+        ["no provider is installed on the target; the source has `infrastructure-aws`"]
+    );
+    bare = inventory(&[("aws", "v2.11.0")]);
+    bare.unfinished = Some(Vec::new());
+    assert_eq!(texts(&check_providers(&source, &bare)), ["the installation of the target was cut off"]);
+}
+
+#[test]
+fn kinds_the_target_does_not_serve_in_this_version_are_told_once_each() {
+    let mut target = Kinds::default();
+    target.add(served("cluster.x-k8s.io", "v1beta1", "Machine", "machines", true));
+    target.add(served("cluster.x-k8s.io", "v1beta2", "Cluster", "clusters", true));
+    let moving = [
+        facts("Machine", "a/1", Content::Plain),
+        facts("Machine", "a/2", Content::Plain),
+        facts("Cluster", "a/c", Content::Plain),
+        facts("Odd", "a/o", Content::Plain),
+    ];
+    let problems = check_kinds(moving.iter().map(|facts| &*facts.of), &target);
+    assert_eq!(
+        texts(&problems),
+        [
+            "the target serves `Machine.cluster.x-k8s.io` in v1beta1 and not in v1beta2",
+            "the target has no kind `Odd.cluster.x-k8s.io`",
+        ]
+    );
+}
+
+#[test]
+fn namespaces_are_mapped_apart_and_with_something_in_them() {
+    let (one, two) = (key("Secret", "a/s"), key("Secret", "b/s"));
+    let places = [(&one, key("Secret", "c/s")), (&two, key("Secret", "c/s"))];
+    let map = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+        pairs.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect()
+    };
+    let both = map(&[("a", "c"), ("b", "c")]);
+    assert_eq!(
+        texts(&check_places(&places, &both, Stage::New)),
+        ["Secret a/s and Secret b/s would both become Secret c/s"]
+    );
+    let slip = map(&[("a", "c"), ("d", "e")]);
+    assert_eq!(
+        texts(&check_places(&places[..1], &slip, Stage::New)),
+        ["nothing moves out of namespace `d`, which is mapped to `e`"]
+    );
+    let journal = journal(MovePhase::Deleting);
+    assert_eq!(check_places(&places[..1], &slip, Stage::of(Some(&journal))), []);
+}
+
+#[test]
+fn what_goes_on_the_target_stands_in_the_way_and_what_is_overwritten_is_told() {
+    let namespaces =
+        [("a", NamespaceState::Going), ("b", NamespaceState::Missing), ("c", NamespaceState::There)];
+    let namespaces = namespaces.map(|(name, state)| (name.to_owned(), state)).into();
+    assert_eq!(texts(&check_namespaces(&namespaces)), ["namespace `a` of the target is being deleted"]);
+    let going = There { is_going: true, ..There::default() };
+    let (there, gone) = (key("Secret", "a/there"), key("Secret", "a/going"));
+    let view = TargetView { there: [(there.clone(), There::default()), (gone, going)].into() };
+    let found = check_there(std::slice::from_ref(&there), &view, Stage::New);
+    assert_eq!(texts(&found.problems), ["being deleted on the target: Secret a/going"]);
+    assert_eq!(texts(&found.warnings), ["on the target already, and overwritten: Secret a/there"]);
+    let journal = journal(MovePhase::Creating);
+    assert_eq!(check_there(&[there], &view, Stage::of(Some(&journal))).warnings, []);
+}
+
+#[test]
+fn rights_are_asked_for_each_kind_and_place_and_told_together() {
+    let among = |resource: &str, namespace: &str| Among {
+        group: "g".to_owned(),
+        resource: resource.to_owned(),
+        namespace: namespace.to_owned(),
+    };
+    let moving = BTreeSet::from([among("as", "n"), among("bs", "n"), among("cs", "")]);
+    let source = wanted(MoveSide::Source, &moving, Some("capi-system"), &[]);
+    assert_eq!(source.len(), 3 * 4 + 4 + 4, "of the objects, the journal and the lease");
+    let target = wanted(MoveSide::Target, &moving, None, &["new".to_owned()]);
+    assert_eq!(target.len(), 3 * 6 + 1 + 4);
+    let refuse = |verb: &str, resource: &str, namespace: &str| Denied {
+        permission: Permission {
+            verb: verb.to_owned(),
+            group: "g".to_owned(),
+            resource: resource.to_owned(),
+            namespace: namespace.to_owned(),
+        },
+        reason: String::new(),
+    };
+    let refused = [
+        refuse("delete", "as", "n"),
+        refuse("patch", "as", "n"),
+        refuse("delete", "bs", "n"),
+        refuse("patch", "bs", "n"),
+        refuse("get", "cs", ""),
+    ];
+    assert_eq!(
+        texts(&denied(MoveSide::Source, &refused)),
+        [
+            "on the source you may not get `cs.g` in the whole cluster",
+            "on the source you may not delete, patch `as.g`, `bs.g` in namespace `n`",
+        ]
+    );
+}

@@ -1,0 +1,130 @@
+//! Deleting on the source what the target was seen to hold: children before their owners.
+
+use std::time::Duration;
+
+use api::output::MovePhase;
+use apply::{ApiError, ObjectKey, PatchOf, Revision};
+use inventory::{FIELD_MANAGER, ManagementCluster};
+use manifest::Value;
+use serde_json::json;
+use workload::{DELETE_FOR_MOVE, Facts, Fate, NodeId};
+
+use crate::{
+    MoveError, MoveSide, OnDifference,
+    create::{Writer, Written, refused},
+    run::{Work, at, no_failures, side_by_side},
+};
+
+/// How often an object may change under our hands.
+const CHANGES: usize = 5;
+/// So many objects are deleted between two confirmations of the leases of both clusters.
+const BATCH: usize = 100;
+
+impl Work<'_> {
+    /// Deletes what leaves the source, groups in reverse. Everything of the graph was verified.
+    pub(super) async fn remove(&self) -> Result<(), MoveError> {
+        let of = self.leaving().count();
+        let mut done = 0;
+        let writer = Writer::new(self).await.map_err(at(MoveSide::Target))?;
+        for group in self.plan.groups.iter().rev() {
+            let leaves =
+                |node: &NodeId| matches!(self.plan.selection.fate(*node), Fate::Moves { kept: None, .. });
+            let leaving: Vec<NodeId> = group.iter().copied().filter(leaves).collect();
+            for batch in leaving.chunks(BATCH) {
+                // Also of the target: it may have been lost since it was verified.
+                let confirmed = self.source.server.confirm_leases("delete objects", Duration::ZERO).await;
+                confirmed.map_err(at(MoveSide::Source))?;
+                done += self.remove_batch(&writer, batch).await?;
+                self.tell(MovePhase::Deleting, done, of);
+            }
+        }
+        Ok(())
+    }
+
+    async fn remove_batch(&self, writer: &Writer<'_>, batch: &[NodeId]) -> Result<usize, MoveError> {
+        let at_most = self.source.server.max_in_flight();
+        let (removed, failures) = side_by_side(at_most, batch.iter().copied(), |node| async move {
+            let key = self.key(node);
+            self.remove_one(writer, node).await.map_err(|error| (key.clone(), error))
+        })
+        .await;
+        no_failures("deleted", failures)?;
+        Ok(removed.len())
+    }
+
+    /// Deletes an object in the revision that was copied. A newer one is copied first.
+    async fn remove_one(&self, writer: &Writer<'_>, node: NodeId) -> Result<(), ApiError> {
+        let facts = &self.plan.discovered.graph.node(node).facts;
+        let copied = self.copies.get(&facts.uid);
+        let mut version =
+            copied.map_or_else(|| facts.resource_version.clone(), |copied| copied.version.clone());
+        for _ in 0..CHANGES {
+            match strip_and_delete(&self.source, facts, &version).await {
+                Ok(()) => return Ok(()),
+                Err(error) if error.is_not_found() => return Ok(()),
+                Err(error) if !error.is_conflict() => return Err(error),
+                Err(_) => match self.copy_again(writer, node).await? {
+                    Some(newer) => version = newer,
+                    None => return Ok(()),
+                },
+            }
+        }
+        Err(refused("delete", &facts.key, "it changes all the time"))
+    }
+
+    /// Gives the target what the object has become since it was copied, and the version of that; none when the object is
+    /// gone, or another by now.
+    async fn copy_again(&self, writer: &Writer<'_>, node: NodeId) -> Result<Option<String>, ApiError> {
+        let Some(object) = writer.read(node).await.map_err(|(_, error)| error)? else { return Ok(None) };
+        match writer.write(node, &object, &self.copies).await.map_err(|(_, error)| error)? {
+            Written::Copy { difference: Some((key, path)), .. }
+                if self.request.on_difference == OnDifference::Stop =>
+            {
+                Err(refused(
+                    "delete",
+                    &key,
+                    &format!("it was changed, and the target keeps another `{path}`"),
+                ))
+            }
+            Written::Copy { copied, .. } => Ok(Some(copied.version)),
+            // It is found again when all is looked at once more.
+            Written::Changed => Ok(None),
+        }
+    }
+}
+
+/// The patch that tells webhooks why an object is deleted, and removes its finalizers. It fails on another object of the
+/// same name and on another revision.
+fn parting(uid: &str, version: &str) -> Value {
+    json!({"metadata": {
+        "uid": uid,
+        "resourceVersion": version,
+        "annotations": {DELETE_FOR_MOVE: ""},
+        "finalizers": null,
+    }})
+}
+
+/// Marks one revision of an object for the move, removes its finalizers, and deletes it.
+/// # Errors
+/// A conflict when the object has changed since, also between the two requests.
+async fn strip_and_delete(source: &ManagementCluster, facts: &Facts, version: &str) -> Result<(), ApiError> {
+    let (server, kind) = (&source.server, &facts.of.kind);
+    let ObjectKey { namespace, name, .. } = &facts.key;
+    let patch = parting(&facts.uid, version);
+    let stripped = server.patch(kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Object).await?;
+    server.delete(kind, namespace, name, Some(&Revision::of(&stripped))).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_patch_marks_one_revision_and_removes_finalizers() {
+        let expected = json!({
+            "metadata": {"uid": "u", "annotations": {DELETE_FOR_MOVE: ""}, "finalizers": null, "resourceVersion": "7"}
+        });
+        assert_eq!(parting("u", "7"), expected);
+    }
+}

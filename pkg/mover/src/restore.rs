@@ -1,0 +1,280 @@
+//! Restoring: what was saved is created on a target, from files of this program or of the peer.
+//!
+//! ```text
+//! files ─► SavedObjects (every document, uids, who paused it) ─► plan_restore ─► restore_objects
+//!                                                                                  namespaces, group by group,
+//!                                                                                  verify, resume
+//! ```
+//!
+//! - What is there is kept, as by the peer; what is missing is created, paused and marked `restore`, owned by the uids of the
+//!   target, with the field managers it had. Marked objects are resumed when all is there, so that the same call completes a
+//!   run that was interrupted anywhere.
+//! - Clusters that the user had paused stay paused: an archive says so, and in files the manager of the pause does.
+//!   Source: clusterctl v1.14 client/cluster/mover.go (FromDirectory), which resumes all.
+//! - A paused restore takes the marks off and leaves the pause.
+//! - A restore holds what was saved, as text.
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use api::output::{MovePhase, ProgressEvent};
+use inventory::{ClusterIdentity, FIELD_MANAGER, ManagementCluster, ProviderInventory, served};
+use provider::InstalledProvider;
+use serde_json::json;
+use workload::{MARK, NodeId};
+
+pub(super) use self::read::ObjectChecks;
+use self::write::Writer;
+use crate::{
+    BackupProvider, MoveError, MovePlan, MoveRequest, MoveSide, OnTarget,
+    create::namespace,
+    pause::{Resting, patch, resume_all},
+    preflight::listed,
+    run::{Copied, at, marked, no_failures, patient, side_by_side},
+    save::RESTORE,
+    target::TargetView,
+    verify::what_is_wrong,
+};
+use apply::{GroupKind, ObjectKey, WriteMode};
+
+/// A file of a save.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedFile {
+    /// Its name, for messages.
+    pub name: String,
+    /// What is in it: documents of YAML or JSON.
+    pub content: Vec<u8>,
+}
+
+/// Objects that were saved, each known to be one.
+#[derive(Clone, Debug, Default)]
+pub struct SavedObjects {
+    objects: Vec<SavedContent>,
+    /// The management cluster they were saved from, if a backup says so.
+    pub(super) source: Option<ClusterIdentity>,
+    /// The providers that were installed there; empty if nobody noted them.
+    pub(super) providers: Vec<BackupProvider>,
+}
+
+/// Options of a restore.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RestoreOptions<'a> {
+    /// Clusters stay paused.
+    pub paused: bool,
+    /// The management cluster that may still run the Clusters, to be asked.
+    pub source: Option<&'a ManagementCluster>,
+}
+
+/// An object that was saved.
+#[derive(Clone, Debug)]
+pub(super) struct SavedContent {
+    pub(super) key: ObjectKey,
+    /// `group/version` it was saved in.
+    pub(super) api_version: String,
+    pub(super) uid: String,
+    /// Whether it stays paused.
+    pub(super) stays_paused: bool,
+    json: Vec<u8>,
+}
+
+/// What came of a restore.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// What was created, by key on the target.
+    pub created: Vec<ObjectKey>,
+    /// What was there and is as it was.
+    pub kept: Vec<ObjectKey>,
+    /// Clusters and ClusterClasses that stay paused, because they were or because the restore is paused.
+    pub paused: Vec<ObjectKey>,
+}
+
+/// Creates what a plan of [`super::plan_restore`] says, and resumes it.
+/// # Errors
+/// Nothing that was created is taken away again: the same call goes on.
+pub async fn restore_objects(
+    target: &ManagementCluster,
+    request: &MoveRequest,
+    plan: &MovePlan,
+    saved: &SavedObjects,
+    options: RestoreOptions<'_>,
+) -> Result<Restored, MoveError> {
+    let target = patient(target, request.timeout);
+    let mut restore = Restore { target, request, plan, saved, copies: BTreeMap::new() };
+    restore.make_namespaces().await?;
+    let mut restored = Box::pin(restore.create()).await?;
+    restore.verify(&restored).await?;
+    if options.paused {
+        restored.paused.extend(restore.unmark().await?);
+    } else {
+        restore.resume().await?;
+    }
+    Ok(restored)
+}
+
+/// A restore that is carried out.
+pub(super) struct Restore<'a> {
+    pub(super) target: ManagementCluster,
+    pub(super) request: &'a MoveRequest,
+    pub(super) plan: &'a MovePlan,
+    pub(super) saved: &'a SavedObjects,
+    /// What the target has, by uid in the files.
+    pub(super) copies: BTreeMap<String, Copied>,
+}
+
+/// An object that is on the target.
+pub(super) struct Made {
+    pub(super) copied: Copied,
+    pub(super) was_there: bool,
+}
+
+impl Restore<'_> {
+    async fn make_namespaces(&self) -> Result<(), MoveError> {
+        let server = &self.target.server;
+        let names = &self.plan.new_namespaces;
+        let (_, failures) = side_by_side(server.max_in_flight(), names, |name| async move {
+            let (kind, namespace) = (served("", "v1", "Namespace", "namespaces", false), namespace(name));
+            match server.create(&kind, &namespace, FIELD_MANAGER, WriteMode::Real).await {
+                Ok(_) => Ok(()),
+                Err(error) if error.is_already_there() => Ok(()),
+                Err(error) => Err((ObjectKey::of(&namespace), error)),
+            }
+        })
+        .await;
+        no_failures("created", failures)
+    }
+
+    async fn create(&mut self) -> Result<Restored, MoveError> {
+        let writer = Writer::new(self).await.map_err(at(MoveSide::Target))?;
+        let of = self.plan.on_target.values().filter(|there| **there == OnTarget::Create).count();
+        let mut restored = Restored::default();
+        for group in &self.plan.groups {
+            let at_most = self.target.server.max_in_flight();
+            let (this, writer) = (&*self, &writer);
+            let (made, failures) = side_by_side(at_most, group.iter().copied(), |node| async move {
+                let made = writer.write(this, node).await;
+                made.map(|made| (node, made)).map_err(|error| (this.key(node), error))
+            })
+            .await;
+            no_failures("created", failures)?;
+            for (node, Made { copied, was_there }) in made {
+                let list = if was_there { &mut restored.kept } else { &mut restored.created };
+                list.push(self.key(node));
+                self.copies.insert(self.plan.facts(node).uid.clone(), copied);
+            }
+            let done = restored.created.len();
+            self.target.events.send(&ProgressEvent::Moving { phase: MovePhase::Creating, done, of });
+        }
+        let stays = self.plan.selection.moving().filter(|node| self.stays_paused(*node));
+        restored.paused = stays.map(|node| self.key(node)).collect();
+        Ok(restored)
+    }
+
+    /// All is there and what was created has its owners; what was there before has those it had.
+    async fn verify(&self, restored: &Restored) -> Result<(), MoveError> {
+        let keys: BTreeMap<NodeId, ObjectKey> =
+            self.plan.selection.moving().map(|node| (node, self.key(node))).collect();
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let view = TargetView::look(&self.target, &keys).await.map_err(at(MoveSide::Target))?;
+        let kept: BTreeSet<&ObjectKey> = restored.kept.iter().collect();
+        let wrong = keys.iter().filter_map(|(node, key)| {
+            let object = self.plan.discovered.graph.node(*node);
+            let owners = object.owners.iter().map(|(owner, _)| self.copies.get(&owner.uid));
+            let owners = owners.filter(|_| !kept.contains(key));
+            let copied = self.copies.get(&object.facts.uid);
+            let what = what_is_wrong(object, copied, view.there.get(key), owners)?;
+            Some((key.clone(), what))
+        });
+        let differences: Vec<_> = wrong.collect();
+        if !differences.is_empty() {
+            return Err(MoveError::Differs { differences });
+        }
+        let of = keys.len();
+        self.target.events.send(&ProgressEvent::Moving { phase: MovePhase::Verifying, done: of, of });
+        Ok(())
+    }
+
+    /// Resumes what carries the mark: what a restore has created, and Clusters whose missing objects it has created.
+    async fn resume(&self) -> Result<(), MoveError> {
+        let keys: BTreeSet<ObjectKey> = self.marked().await?.into_iter().collect();
+        let done = keys.len();
+        resume_all(&self.target, keys).await?;
+        self.target.events.send(&ProgressEvent::Moving { phase: MovePhase::Resuming, done, of: done });
+        Ok(())
+    }
+
+    /// Takes the marks of this restore off, and leaves the pause.
+    async fn unmark(&self) -> Result<Vec<ObjectKey>, MoveError> {
+        let keys = self.marked().await?;
+        let unmark = json!({"metadata": {"annotations": {MARK: null}}});
+        let at_most = self.target.server.max_in_flight();
+        let (_, failures) = side_by_side(at_most, &keys, |key| {
+            let unmark = &unmark;
+            async move {
+                let kind = self.target.server.kind(&key.group_kind()).await;
+                patch(&self.target, &kind.map_err(|error| (key.clone(), error))?, key, unmark).await
+            }
+        })
+        .await;
+        no_failures("unmarked", failures)?;
+        Ok(keys)
+    }
+
+    /// The restored Clusters and ClusterClasses with the mark of a restore.
+    async fn marked(&self) -> Result<Vec<ObjectKey>, MoveError> {
+        let ours: BTreeSet<ObjectKey> = self.plan.selection.moving().map(|node| self.key(node)).collect();
+        let marked = marked(&self.target).await.map_err(at(MoveSide::Target))?.into_iter();
+        Ok(marked.filter(|(key, run)| run == RESTORE && ours.contains(key)).map(|(key, _)| key).collect())
+    }
+
+    /// True if a Cluster exists on the target, paused, and lacks saved objects: it runs when the restore has created them.
+    pub(super) fn completes(&self, node: NodeId) -> bool {
+        Resting::of(&self.plan.facts(node).key) == Some(Resting::Cluster)
+            && self.is_expected(node)
+            && !self.stays_paused(node)
+            && self.plan.lacks_some_of(node)
+    }
+
+    pub(super) fn stays_paused(&self, node: NodeId) -> bool {
+        self.content(node).is_some_and(|content| content.stays_paused)
+    }
+
+    pub(super) fn content(&self, node: NodeId) -> Option<&SavedContent> {
+        self.saved.by_uid(&self.plan.facts(node).uid)
+    }
+
+    pub(super) fn is_expected(&self, node: NodeId) -> bool {
+        self.plan.on_target.get(&node) == Some(&OnTarget::LeaveAlone)
+    }
+
+    pub(super) fn key(&self, node: NodeId) -> ObjectKey {
+        self.plan.key_on_target(node, self.request)
+    }
+}
+
+impl SavedObjects {
+    /// The providers of the source that objects of these kinds need, as an inventory. A provider without kinds of its own is
+    /// among them: nobody knows what needs it.
+    pub(super) fn inventory_of(&self, kinds: impl Iterator<Item = GroupKind>) -> ProviderInventory {
+        let kinds: BTreeSet<String> = kinds.map(|kind| kind.to_string()).collect();
+        let is_needed = |one: &&BackupProvider| one.kinds.is_empty() || !one.kinds.is_disjoint(&kinds);
+        let needed = self.providers.iter().filter(is_needed).map(|one| InstalledProvider {
+            id: one.provider.clone(),
+            version: one.version.clone(),
+            namespace: one.namespace.clone(),
+        });
+        ProviderInventory { providers: needed.collect(), is_defined: true, unfinished: None }
+    }
+}
+
+impl Restored {
+    /// A line that names the paused Clusters; none if there are none.
+    pub fn paused_in_words(&self) -> Option<String> {
+        (!self.paused.is_empty()).then(|| format!("paused: {}", listed(&self.paused)))
+    }
+}

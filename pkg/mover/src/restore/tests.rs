@@ -1,0 +1,322 @@
+//! Restores of what was saved: on another cluster, cut off anywhere, and of files that are not as they should be.
+
+mod twins;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use support::{
+    cluster_api::object,
+    kind,
+    wire::{Asked, Moment, Wire},
+};
+use workload::PAUSED;
+
+use super::{RestoreOptions, Restored, SavedFile, SavedObjects, restore_objects};
+use crate::{
+    ClusterChoice, MoveError, MoveRequest, SaveRest, plan_restore,
+    run::tests::world::{State, World, moves, request, runtime, state},
+    save::tests::{Files, as_saved, saved},
+    tests::lab::{Lab, Lines},
+};
+
+/// All that was saved.
+fn everything() -> MoveRequest {
+    MoveRequest { namespaces: BTreeSet::new(), ..request() }
+}
+
+async fn restored_over(lines: &Lines, files: &Files, request: &MoveRequest) -> Result<Restored, MoveError> {
+    let target = lines.target().await;
+    let objects = SavedObjects::read(as_saved(files))?;
+    let options = RestoreOptions::default();
+    let plan = Box::pin(plan_restore(&target, &objects, request, options)).await?;
+    Box::pin(restore_objects(&target, request, &plan, &objects, options)).await
+}
+
+async fn restored(lab: &Lab, files: &Files, request: &MoveRequest) -> Result<Restored, MoveError> {
+    restored_over(&lab.lines(), files, request).await
+}
+
+async fn problems(lab: &Lab, files: &Files) -> Vec<String> {
+    match restored(lab, files, &everything()).await {
+        Err(MoveError::Problems(problems)) => problems.problems.into_iter().map(|one| one.text).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What a move of the same world makes of the target.
+async fn moved_target(world: &World) -> State {
+    let started = world.start().await;
+    moves(&started.lab, &request(), "1").await.unwrap();
+    let state = state(&started.lab).await;
+    State { source: BTreeMap::default(), target: state.target }
+}
+
+async fn target_of(lab: &Lab) -> State {
+    State { source: BTreeMap::default(), target: state(lab).await.target }
+}
+
+#[test]
+fn what_was_saved_is_restored_as_a_move_would_have_brought_it() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let expected = moved_target(&world).await;
+        for how in [SaveRest::Paused, SaveRest::AsItIs] {
+            let started = world.start().await;
+            let files = saved(&started.lab, how).await;
+            let restored = restored(&started.lab, &files, &everything()).await.unwrap();
+            assert_eq!(restored.created.len() + restored.kept.len(), files.len());
+            // The target has the identity of the whole cluster.
+            assert_eq!(restored.kept.len(), 1, "{:?}", restored.kept);
+            assert_eq!(restored.paused.len(), 1, "{:?}", restored.paused);
+            let found = target_of(&started.lab).await;
+            found.check("after a restore");
+            found.assert_same(&expected, &format!("{how:?}"));
+        }
+    });
+}
+
+#[test]
+fn a_restore_cut_off_after_any_write_is_completed_by_the_same_call() {
+    let world = runtime().block_on(World::build());
+    let (files, expected) = runtime().block_on(async {
+        let started = world.start().await;
+        let files = saved(&started.lab, SaveRest::Paused).await;
+        (files, moved_target(&world).await)
+    });
+    runtime().block_on(async {
+        for writes in (1..).step_by(7) {
+            let started = world.start().await;
+            let lab = &started.lab;
+            let lines = lab.breaking_after_writes(writes);
+            let cut = lines.until_broken(Box::pin(restored_over(&lines, &files, &everything()))).await;
+            if let Some(ended) = cut {
+                ended.unwrap();
+                assert!(writes > 30, "{writes}");
+                return;
+            }
+            lab.target.settled().await;
+            let when = format!("cut off after {writes} writes");
+            restored(lab, &files, &everything()).await.unwrap_or_else(|error| panic!("{when}: {error:?}"));
+            let found = target_of(lab).await;
+            found.check(&when);
+            found.assert_same(&expected, &when);
+        }
+    });
+}
+
+#[test]
+fn a_cluster_that_is_at_work_on_the_target_gets_no_second_one_to_look_after_it() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let files = saved(lab, SaveRest::Paused).await;
+        restored(lab, &files, &everything()).await.unwrap();
+        // All is there: nothing to do, and nothing wrong.
+        let again = restored(lab, &files, &everything()).await.unwrap();
+        assert_eq!(again.created, []);
+        lab.target.delete(kind::SECRET, "team/c-ca").await;
+        assert_eq!(
+            problems(lab, &files).await,
+            ["Cluster team/c is at work on the target, and lacks objects that were saved"]
+        );
+        lab.target.merge(kind::CLUSTER, "team/c", &json!({"spec": {"paused": true}})).await;
+        let mended = restored(lab, &files, &everything()).await.unwrap();
+        assert_eq!(mended.created.len(), 1);
+        assert_eq!(lab.target.get(kind::CLUSTER, "team/c").await.unwrap()["spec"]["paused"], Value::Null);
+    });
+}
+
+#[test]
+fn damage_on_the_target_stops_a_restore_before_it_resumes_clusters() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        for number in 0..3 {
+            let started = world.start().await;
+            let lab = &started.lab;
+            let files = saved(lab, SaveRest::Paused).await;
+            let objects = SavedObjects::read(as_saved(&files)).unwrap();
+            let request = everything();
+            let plan =
+                plan_restore(&lab.lines().target().await, &objects, &request, RestoreOptions::default())
+                    .await
+                    .unwrap();
+            let moment = Moment::default();
+            let is_list = |asked: &Asked<'_>| asked.method == "GET" && asked.path.ends_with("/team/secrets");
+            let target = crate::tests::cluster_behind(&Wire::waiting(&lab.target, &moment, is_list)).await;
+            let damage = async {
+                if number < 2 {
+                    lab.target.delete(kind::SECRET, "team/c-ca").await;
+                }
+                match number {
+                    0 => {}
+                    1 => lab.target.create([object(kind::SECRET, "team/c-ca")]).await,
+                    _ => {
+                        let bare = json!({"metadata": {"ownerReferences": null}});
+                        lab.target.merge(kind::SECRET, "team/c-ca", &bare).await;
+                    }
+                }
+            };
+            let restore =
+                Box::pin(restore_objects(&target, &request, &plan, &objects, RestoreOptions::default()));
+            let MoveError::Differs { differences } =
+                Box::pin(moment.during(restore, damage)).await.unwrap_err()
+            else {
+                panic!("{number}: another failure")
+            };
+            let keys: Vec<String> = differences.iter().map(|(key, _)| key.to_string()).collect();
+            assert_eq!(keys, ["Secret team/c-ca"], "{number}");
+            assert_eq!(lab.target.get(kind::CLUSTER, "team/c").await.unwrap()["spec"]["paused"], true);
+        }
+    });
+}
+
+#[test]
+fn another_cluster_of_the_same_name_gets_nothing_restored() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        for host in [json!("elsewhere.example.org"), json!("")] {
+            let started = world.start().await;
+            let lab = &started.lab;
+            let files = saved(lab, SaveRest::Paused).await;
+            let spec = json!({"paused": true, "controlPlaneEndpoint": {"host": host, "port": 6443}});
+            lab.target.create([object(kind::CLUSTER, "team/c").field("spec", spec)]).await;
+            let before = lab.target.sandbox().revision();
+            let told = problems(lab, &files).await;
+            assert!(told.len() == 1 && told[0].starts_with("Cluster team/c "), "{told:?}");
+            assert_eq!(lab.target.sandbox().revision(), before);
+        }
+    });
+}
+
+#[test]
+fn some_clusters_are_restored_alone_and_into_another_namespace() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let mut files = saved(lab, SaveRest::Paused).await;
+        let mut cluster: Value = serde_json::from_slice(&files["Cluster_team_a.yaml"]).unwrap();
+        cluster["spec"]["topology"]["classRef"]["namespace"] = json!("team");
+        files.insert("Cluster_team_a.yaml".to_owned(), cluster.to_string().into_bytes());
+        let alone = MoveRequest {
+            clusters: ClusterChoice::Named(BTreeSet::from(["a".to_owned()])),
+            namespace_map: [("team".to_owned(), "tests".to_owned())].into(),
+            thorough: true,
+            ..everything()
+        };
+        restored(lab, &files, &alone).await.unwrap();
+        let clusters = lab.target.list(kind::CLUSTER).await;
+        assert_eq!(clusters.len(), 1);
+        assert_eq!(clusters[0]["spec"]["topology"]["classRef"]["namespace"], "tests");
+        let class = lab.target.get(kind::CLUSTER_CLASS, "tests/shared").await.unwrap();
+        assert!(class["metadata"]["annotations"].get(PAUSED).is_none(), "{class}");
+        let unknown = MoveRequest { clusters: ClusterChoice::Named(["z".to_owned()].into()), ..everything() };
+        assert!(matches!(restored(lab, &files, &unknown).await, Err(MoveError::Problems(_))));
+    });
+}
+
+#[test]
+fn objects_that_were_written_by_hand_need_no_uids() {
+    runtime().block_on(async {
+        let lab = Box::pin(Lab::with_kinds()).await;
+        lab.target.create([support::cluster_api::provider(&crate::tests::core(), crate::tests::NEW)]).await;
+        let cluster = |name: &str| {
+            format!(
+                "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {{name: {name}, namespace: team}}\n\
+                 spec: {{controlPlaneEndpoint: {{host: h, port: 1}}, paused: false}}\n---\n\
+                 apiVersion: v1\nkind: Secret\nmetadata:\n  name: {name}-ca\n  namespace: team\n  ownerReferences:\n  \
+                 - {{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, name: {name}}}\n"
+            )
+        };
+        let files: Files =
+            ["one", "two"].map(|name| (format!("{name}.yaml"), cluster(name).into_bytes())).into();
+        let restored = restored(&lab, &files, &everything()).await.unwrap();
+        assert_eq!(restored.created.len(), 4);
+        for name in ["one", "two"] {
+            let cluster = lab.target.get(kind::CLUSTER, &format!("team/{name}")).await.unwrap();
+            let secret = lab.target.get(kind::SECRET, &format!("team/{name}-ca")).await.unwrap();
+            assert_eq!(secret["metadata"]["ownerReferences"][0]["uid"], cluster["metadata"]["uid"]);
+            assert!(cluster["spec"].get("paused").is_none(), "{cluster}");
+        }
+    });
+}
+
+#[test]
+fn files_that_are_not_as_they_should_be_are_told_all_at_once() {
+    let file = |name: &str, content: &str| SavedFile { name: name.to_owned(), content: content.into() };
+    let told = |files: Vec<SavedFile>| -> Vec<String> {
+        let problems = SavedObjects::read(files).unwrap_err().problems;
+        problems.into_iter().map(|problem| problem.text).collect()
+    };
+    let object = |name: &str, uid: &str| {
+        json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": "n", "uid": uid}})
+            .to_string()
+    };
+    assert_eq!(
+        told(vec![file("a.yaml", "[1]"), file("b.yaml", "{\"kind\": \"X\"}"), file("c.yaml", "{} {secret")]),
+        [
+            "cannot read `a.yaml`: document 1, line 1, column 1: expected a mapping, found a list",
+            "an object in `b.yaml` has no apiVersion",
+            "cannot read `c.yaml`: document 1, line 1, column 4: did not find expected `,` or `}`",
+        ]
+    );
+    assert_eq!(
+        told(vec![file("a.yaml", &object("a", "1")), file("a.json", &object("a", "1"))]),
+        ["Secret n/a is in `a.yaml` and in `a.json`"]
+    );
+    assert_eq!(
+        told(vec![file("a.yaml", &object("a", "1")), file("b.yaml", &object("b", "1"))]),
+        ["Secret n/a in `a.yaml` and Secret n/b in `b.yaml` have one uid"]
+    );
+    assert!(SavedObjects::read([]).unwrap().is_empty());
+}
+
+#[test]
+fn a_target_that_cannot_take_what_was_saved_is_left_alone() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let mut files = saved(lab, SaveRest::Paused).await;
+        let mut odd: Value = serde_json::from_slice(&files["DockerCluster_team_a.yaml"]).unwrap();
+        odd["apiVersion"] = json!("infrastructure.cluster.x-k8s.io/v9");
+        files.insert("DockerCluster_team_a.yaml".to_owned(), odd.to_string().into_bytes());
+        let homeless =
+            json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": {"name": "h"}});
+        files.insert("h.yaml".to_owned(), homeless.to_string().into_bytes());
+        let before = lab.target.sandbox().revision();
+        let told = problems(lab, &files).await;
+        assert!(told[0].contains("and not in v9"), "{told:?}");
+        assert_eq!(told[1], "without a namespace: Cluster h");
+        assert_eq!(lab.target.sandbox().revision(), before);
+    });
+}
+
+#[test]
+fn a_restore_creates_no_kinds_that_a_move_never_takes() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let mut files = saved(lab, SaveRest::Paused).await;
+        let cluster: Value = serde_json::from_slice(&files["Cluster_team_a.yaml"]).unwrap();
+        let role = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+            "metadata": {
+                "name": "more", "namespace": "team", "uid": "more",
+                "ownerReferences": [{
+                    "apiVersion": cluster["apiVersion"], "kind": "Cluster",
+                    "name": "a", "uid": cluster["metadata"]["uid"],
+                }],
+            },
+        });
+        files.insert("Role_team_more.yaml".to_owned(), role.to_string().into_bytes());
+        let before = lab.target.sandbox().revision();
+        let told = problems(lab, &files).await;
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].ends_with(": Role.rbac.authorization.k8s.io"), "{told:?}");
+        assert_eq!(lab.target.sandbox().revision(), before);
+    });
+}

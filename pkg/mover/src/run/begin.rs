@@ -1,0 +1,143 @@
+//! Taking up a move: a new one, one that was cut off, or one whose journal is lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use apply::{ApiError, GroupKind, List, ObjectKey};
+use inventory::ManagementCluster;
+use workload::{Content, MARK};
+
+use super::{Copies, Work, at, patient};
+use crate::{
+    ClusterChoice, JournalKeeper, MoveError, MoveJournal, MovePlan, MoveRequest, MoveSide, OnTarget, Route,
+    journal::{HeldJournal, source_of},
+};
+
+impl<'a> Work<'a> {
+    /// Takes the journals of both sides. None when there is nothing to do.
+    pub(super) async fn begin(
+        route: Route<'_>,
+        request: &'a MoveRequest,
+        mut plan: MovePlan,
+        keeper: &JournalKeeper,
+    ) -> Result<Option<Self>, MoveError> {
+        let (source, target) =
+            (patient(route.source, request.timeout), patient(route.target, request.timeout));
+        let journal = if let Some(journal) = plan.unfinished.take() {
+            journal
+        } else {
+            let lost = lost_run(route, request, &plan).await?;
+            if lost.is_none() && plan.moves_nothing() {
+                return Ok(None);
+            }
+            new_journal(&source, &target, request, &plan, lost, keeper).await?
+        };
+        let held = HeldJournal::take(&source, &target, journal, keeper).await?;
+        let there = plan.on_target.iter().filter(|(_, there)| **there != OnTarget::Create);
+        let existed = there.map(|(node, _)| plan.key_on_target(*node, request)).collect();
+        let known = plan.on_target.keys().map(|node| plan.key_on_target(*node, request)).collect();
+        let (copies, silent, words) = (Copies::default(), BTreeSet::new(), BTreeMap::new());
+        Ok(Some(Self {
+            source,
+            target,
+            request,
+            plan,
+            held,
+            known,
+            existed,
+            existing: None,
+            copies,
+            silent,
+            words,
+        }))
+    }
+}
+
+/// The journal of a move that begins, or of one whose journal is lost and whose run is known.
+async fn new_journal(
+    source: &ManagementCluster,
+    target: &ManagementCluster,
+    request: &MoveRequest,
+    plan: &MovePlan,
+    lost: Option<String>,
+    keeper: &JournalKeeper,
+) -> Result<MoveJournal, MoveError> {
+    let here = source.identity().await.map_err(at(MoveSide::Source))?;
+    let there = target.identity().await.map_err(at(MoveSide::Target))?;
+    let mut journal = MoveJournal::begin(here, there, request, chosen(request, plan), keeper);
+    if let Some(run) = lost {
+        journal.run = run;
+    }
+    Ok(journal)
+}
+
+/// The chosen Clusters by name, as what was chosen by labels may no longer be there to be chosen.
+fn chosen(request: &MoveRequest, plan: &MovePlan) -> Option<BTreeSet<String>> {
+    if request.clusters == ClusterChoice::All {
+        return None;
+    }
+    let facts = plan.selection.moving().map(|node| &plan.discovered.graph.node(node).facts);
+    let clusters = facts.filter(|facts| matches!(facts.content, Content::Cluster(_)));
+    Some(clusters.map(|facts| format!("{}/{}", facts.key.namespace, facts.key.name)).collect())
+}
+
+/// The run of a move whose journal is lost: it is on what it has paused, here or there. On the target only what is no longer
+/// on the source counts, and only if it came from there.
+/// # Errors
+/// `Orphaned` where nothing is left to move and Clusters of the target are paused by a move out of another cluster: nobody
+/// knows whether all of it came.
+async fn lost_run(
+    Route { source, target }: Route<'_>,
+    request: &MoveRequest,
+    plan: &MovePlan,
+) -> Result<Option<String>, MoveError> {
+    let graph = &plan.discovered.graph;
+    let here = plan.selection.moving().find_map(|node| graph.node(node).facts.paused_by.clone());
+    if here.is_some() {
+        return Ok(here);
+    }
+    let places: BTreeSet<&String> =
+        request.namespaces.iter().map(|name| request.namespace_map.get(name).unwrap_or(name)).collect();
+    let on_source: BTreeSet<ObjectKey> =
+        graph.iter().map(|(node, _)| plan.key_on_target(node, request)).collect();
+    let marked = marked(target).await.map_err(at(MoveSide::Target))?;
+    let orphans = marked.into_iter().filter(|(key, run)| {
+        places.contains(&key.namespace) && !on_source.contains(key) && source_of(run).is_some()
+    });
+    let here = source.identity().await.map_err(at(MoveSide::Source))?;
+    let (ours, foreign): (Vec<_>, Vec<_>) =
+        orphans.partition(|(_, run)| crate::journal::is_source_of(&here, run));
+    if ours.is_empty() && !foreign.is_empty() && plan.moves_nothing() {
+        return Err(MoveError::Orphaned { objects: foreign.into_iter().map(|(key, _)| key).collect() });
+    }
+    Ok(ours.into_iter().next().map(|(_, run)| run))
+}
+
+/// The kinds of `cluster.x-k8s.io` that a move or a save pauses, and marks.
+pub(crate) const RESTING: [&str; 2] = ["ClusterClass", "Cluster"];
+
+/// What carries the mark of a move, with the run.
+pub(crate) async fn marked(cluster: &ManagementCluster) -> Result<Vec<(ObjectKey, String)>, ApiError> {
+    let mut found = Vec::new();
+    for kind in RESTING {
+        found.extend(marked_of(cluster, kind).await?);
+    }
+    Ok(found)
+}
+
+/// The same for one of the kinds.
+pub(crate) async fn marked_of(
+    cluster: &ManagementCluster,
+    kind: &str,
+) -> Result<Vec<(ObjectKey, String)>, ApiError> {
+    let kind = match cluster.server.kind(&GroupKind::new("cluster.x-k8s.io", kind)).await {
+        Err(error) if error.is_not_found() => return Ok(Vec::new()),
+        kind => kind?,
+    };
+    let list = List { metadata_only: true, ..List::default() };
+    let mut pages = cluster.server.pages(&kind, &list);
+    let found = pages.gather(|found: &mut Vec<_>, object| {
+        let run = object.annotation(MARK).map(str::to_owned);
+        found.extend(run.map(|run| (ObjectKey::of(&object), run)));
+    });
+    found.await
+}

@@ -1,0 +1,107 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::{StreamExt as _, stream};
+
+/// Works on several things at the same time; what came of them is in the order of the things. A slow one holds up none of
+/// the others. After the first failure nothing new is begun, and what is under way ends.
+pub(crate) async fn side_by_side<I, T, E, F>(
+    at_most: usize,
+    things: impl IntoIterator<Item = I>,
+    work: impl Fn(I) -> F,
+) -> (Vec<T>, Vec<E>)
+where
+    F: Future<Output = Result<T, E>>,
+{
+    let (failed, work) = (AtomicBool::new(false), &work);
+    let begin = |(place, thing)| {
+        let failed = &failed;
+        async move {
+            if failed.load(Ordering::Relaxed) {
+                return None;
+            }
+            let result = work(thing).await;
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            Some((place, result))
+        }
+    };
+    let (mut done, mut failures) = (Vec::new(), Vec::new());
+    let mut ended = stream::iter(things.into_iter().enumerate()).map(begin).buffer_unordered(at_most.max(1));
+    while let Some(end) = ended.next().await {
+        match end {
+            Some((place, Ok(value))) => done.push((place, value)),
+            Some((place, Err(error))) => failures.push((place, error)),
+            None => {}
+        }
+    }
+    (in_order(done), in_order(failures))
+}
+
+fn in_order<T>(mut ended: Vec<(usize, T)>) -> Vec<T> {
+    ended.sort_unstable_by_key(|(place, _)| *place);
+    ended.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::Cell, sync::atomic::AtomicUsize, time::Duration};
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn results_come_in_the_order_of_the_things_and_never_more_than_a_bound_are_under_way() {
+        let (busy, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = |thing: usize| {
+            let (busy, most) = (&busy, &most);
+            async move {
+                most.fetch_max(busy.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+                // Later things are done sooner.
+                for _ in thing..20 {
+                    tokio::task::yield_now().await;
+                }
+                busy.fetch_sub(1, Ordering::Relaxed);
+                Ok::<_, ()>(thing)
+            }
+        };
+        let (done, failures) = side_by_side(4, 0..20, work).await;
+        assert_eq!(done, (0..20).collect::<Vec<_>>());
+        assert!(failures.is_empty() && most.into_inner() == 4);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_thing_holds_up_none_of_the_others() {
+        let (tell, told) = oneshot::channel();
+        let (tell, told) = (Cell::new(Some(tell)), Cell::new(Some(told)));
+        let work = |thing: usize| {
+            let (tell, told) = (&tell, &told);
+            async move {
+                match thing {
+                    0 => told.take().unwrap().await.unwrap(),
+                    9 => tell.take().unwrap().send(()).unwrap(),
+                    _ => {}
+                }
+                Ok::<_, ()>(thing)
+            }
+        };
+        let all = tokio::time::timeout(Duration::from_secs(1), side_by_side(2, 0..10, work)).await;
+        assert_eq!(all.unwrap(), ((0..10).collect(), Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn after_a_failure_nothing_new_is_begun_and_what_is_under_way_ends() {
+        let begun = AtomicUsize::new(0);
+        let work = |thing: usize| {
+            let begun = &begun;
+            async move {
+                begun.fetch_add(1, Ordering::Relaxed);
+                tokio::task::yield_now().await;
+                if thing == 1 { Err(thing) } else { Ok(thing) }
+            }
+        };
+        let (done, failures) = side_by_side(3, 0..100, work).await;
+        assert_eq!(failures, [1]);
+        assert!(done.contains(&0) && done.contains(&2), "{done:?}");
+        assert!(begun.into_inner() < 10);
+    }
+}

@@ -1,0 +1,14 @@
+mod aborted;
+mod carried;
+mod clocks;
+mod destroyed;
+mod disturbed;
+mod foreign;
+mod journals_deleted;
+mod killed;
+mod lost_cluster;
+mod phases;
+mod resting;
+mod superseded;
+mod trouble;
+pub(crate) mod world;

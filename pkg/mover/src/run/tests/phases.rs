@@ -1,0 +1,168 @@
+//! Moves that are interrupted in every phase of their journal.
+
+use api::output::MovePhase;
+use inventory::ManagementCluster;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+use support::{kind, wire::Asked};
+
+use serde_json::Value;
+
+use super::world::{Started, State, World, keeper, moves, request, state};
+use crate::{
+    JournalKeeper, MoveError, MoveJournal, Route, abort_move, carry_out_move, plan_move, tests::lab::Lab,
+};
+
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// The writes since the beginning of a phase at which runs are interrupted. The first two write the journal on one cluster
+/// and on the other.
+pub(super) const POINTS: [(MovePhase, &[u64]); 8] = [
+    (MovePhase::Pausing, &[2, 5]),
+    (MovePhase::Creating, &[1, 20]),
+    (MovePhase::Verifying, &[2]),
+    (MovePhase::Deleting, &[1, 2, 12]),
+    (MovePhase::Resuming, &[1, 4]),
+    (MovePhase::Finished, &[1, 2]),
+    (MovePhase::Aborting, &[2, 12]),
+    (MovePhase::Aborted, &[1]),
+];
+
+/// A write of a run, counted from the beginning of a phase.
+#[derive(Clone)]
+pub(super) struct Point {
+    pub(super) phase: MovePhase,
+    write: u64,
+    has_begun: Arc<AtomicBool>,
+    writes: Arc<AtomicU64>,
+}
+
+impl Point {
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        POINTS
+            .into_iter()
+            .flat_map(|(phase, writes)| writes.iter().map(move |write| Self::new(phase, *write)))
+    }
+
+    pub(super) fn new(phase: MovePhase, write: u64) -> Self {
+        Self { phase, write, has_begun: Arc::default(), writes: Arc::default() }
+    }
+
+    pub(super) fn is_of_abort(&self) -> bool {
+        self.phase >= MovePhase::Aborting
+    }
+
+    /// A process that tells when it enters the phase.
+    pub(super) fn keeper(&self, process: &str) -> JournalKeeper {
+        let this = self.clone();
+        let store = move |journal: &MoveJournal| {
+            this.has_begun.fetch_or(journal.phase == this.phase, Ordering::Relaxed);
+            Ok(())
+        };
+        JournalKeeper { store: Arc::new(store), ..keeper(process) }
+    }
+
+    pub(super) fn is_reached(&self, asked: &Asked<'_>) -> bool {
+        let counts = self.has_begun.load(Ordering::Relaxed) && asked.writes() && !asked.is_of_lease();
+        counts && self.writes.fetch_add(1, Ordering::Relaxed) + 1 == self.write
+    }
+
+    /// Interrupts a move at this point, or the abort of a move that was creating.
+    pub(super) async fn interrupt(&self, world: &World) -> Started {
+        let started = self.before(world).await;
+        let point = self.clone();
+        let lines = started.lab.breaking_at(move |asked| point.is_reached(asked));
+        let (source, target) = (lines.source().await, lines.target().await);
+        let ended = lines.until_broken(Box::pin(self.run(&source, &target, "1"))).await;
+        assert!(ended.is_none(), "{self:?}: it ended: {ended:?}");
+        futures::join!(started.lab.source.settled(), started.lab.target.settled());
+        started
+    }
+
+    /// The world before the run that is interrupted.
+    pub(super) async fn before(&self, world: &World) -> Started {
+        if self.is_of_abort() {
+            return Box::pin(Self::new(MovePhase::Creating, 20).interrupt(world)).await;
+        }
+        world.start().await
+    }
+
+    /// The run that is interrupted at this point.
+    pub(super) async fn run(
+        &self,
+        source: &ManagementCluster,
+        target: &ManagementCluster,
+        process: &str,
+    ) -> Result<(), MoveError> {
+        let keeper = self.keeper(process);
+        if self.is_of_abort() {
+            return Box::pin(abort_move(Route { source, target }, PATIENCE, &keeper)).await.map(drop);
+        }
+        move_with(source, target, &keeper).await
+    }
+}
+
+impl std::fmt::Debug for Point {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "write {} of {:?}", self.write, self.phase)
+    }
+}
+
+/// A move that may have nothing left to do.
+pub(super) async fn move_with(
+    source: &ManagementCluster,
+    target: &ManagementCluster,
+    keeper: &JournalKeeper,
+) -> Result<(), MoveError> {
+    let request = request();
+    let plan = Box::pin(plan_move(source, Some(target), &request)).await?;
+    Box::pin(carry_out_move(Route { source, target }, &request, plan, keeper)).await.map(drop)
+}
+
+/// The same command again, or its abort, on lines that nobody disturbs.
+pub(super) async fn move_again(lab: &Lab) -> Result<(), MoveError> {
+    let lines = lab.lines();
+    move_with(&lines.source().await, &lines.target().await, &keeper("2")).await
+}
+
+pub(super) async fn abort(lab: &Lab) -> Result<(), MoveError> {
+    let lines = lab.lines();
+    let (source, target, keeper) = (lines.source().await, lines.target().await, keeper("2"));
+    Box::pin(abort_move(Route { source: &source, target: &target }, PATIENCE, &keeper)).await.map(drop)
+}
+
+/// The state before a move and the state after it.
+pub(super) async fn before_and_after(world: &World) -> [State; 2] {
+    let started = world.start().await;
+    let before = state(&started.lab).await;
+    moves(&started.lab, &request(), "1").await.unwrap();
+    [before, state(&started.lab).await]
+}
+
+/// Fails if a Cluster of the namespace is at work on both sides.
+pub(super) async fn assert_no_twins(lab: &Lab, when: &str) {
+    let at_work = |clusters: Vec<Value>| -> Vec<String> {
+        let of_team = clusters.iter().filter(|cluster| cluster["metadata"]["namespace"] == "team");
+        let at_work = of_team.filter(|cluster| cluster["spec"]["paused"] != true);
+        at_work.map(|cluster| cluster["metadata"]["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let [here, there] =
+        [at_work(lab.source.list(kind::CLUSTER).await), at_work(lab.target.list(kind::CLUSTER).await)];
+    let twins: Vec<&String> = here.iter().filter(|name| there.contains(name)).collect();
+    assert!(twins.is_empty(), "{when}: at work on both sides: {twins:?}");
+}
+
+const JOURNAL: &str = "cluster-api-system/capstan-move";
+
+pub(super) async fn delete_journals(lab: &Lab) {
+    for side in [&lab.source, &lab.target] {
+        if side.get(kind::CONFIG_MAP, JOURNAL).await.is_some() {
+            side.delete(kind::CONFIG_MAP, JOURNAL).await;
+        }
+    }
+}

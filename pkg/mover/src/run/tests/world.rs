@@ -1,0 +1,256 @@
+//! Three Clusters to move, and what a move makes of them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+use inventory::ManagementCluster;
+use serde_json::{Value, json};
+use support::{
+    cluster_api::{cluster, cluster_class, install, object, provider, resource_set},
+    everything::Everything,
+    fixture::Fixture,
+    kind,
+};
+use tempfile::TempDir;
+use workload::{DELETE_FOR_MOVE, MARK, PAUSED};
+
+use crate::{
+    ClusterChoice, Holder, JournalKeeper, MoveError, MoveOutcome, MovePlan, MoveRequest, OnDifference, Route,
+    carry_out_move, plan_move,
+    tests::{NEW, core, docker, lab::Lab},
+};
+
+/// What is on both sides before a move, to be had as often as one likes.
+pub(crate) struct World {
+    source: TempDir,
+    target: TempDir,
+}
+
+/// A lab, and the folders it lives in.
+pub(crate) struct Started {
+    pub(crate) lab: Lab,
+    _folders: [TempDir; 2],
+}
+
+/// Everything on both sides, without what differs from run to run.
+#[derive(Debug, PartialEq)]
+pub(crate) struct State {
+    pub(crate) source: BTreeMap<String, Value>,
+    pub(crate) target: BTreeMap<String, Value>,
+}
+
+impl World {
+    /// Three Clusters in `team`: one of a class that a Cluster of `other` uses too, one with a resource set, which the user
+    /// has paused, and one with certificates the user brought; and an identity of the whole cluster, which the target has.
+    pub(crate) async fn build() -> Self {
+        let world = Self { source: TempDir::new().unwrap(), target: TempDir::new().unwrap() };
+        let (source, target) = (fixture(world.source.path()).await, fixture(world.target.path()).await);
+        futures::join!(installed(&source), installed(&target));
+        source.create(cluster_class("team/shared")).await;
+        source
+            .create(cluster("team/a").of_class("shared").control_plane(1).machine_deployment("md", 1))
+            .await;
+        source.create(cluster("other/x").of_class("team/shared")).await;
+        source.create(cluster("team/b").machines(1)).await;
+        source.create(resource_set("team/addons", &["b"])).await;
+        source.create(cluster("team/c").control_plane(1)).await;
+        source
+            .create([
+                object(kind::SECRET, "team/c-apiserver-etcd-client")
+                    .field("stringData", json!({"tls.crt": "mine"})),
+                object(kind::SECRET, "team/unrelated").field("stringData", json!({"a": "b"})),
+                object(kind::CONFIG_MAP, "team/labelled").label("clusterctl.cluster.x-k8s.io/move", "false"),
+                object(kind::SECRET, "infrastructure-docker-system/account")
+                    .owned_by(kind::AWS_CLUSTER_STATIC_IDENTITY, "account")
+                    .field("stringData", json!({"key": "k"})),
+            ])
+            .await;
+        source.merge(kind::CLUSTER, "team/b", &json!({"spec": {"paused": true}})).await;
+        world
+    }
+
+    pub(crate) async fn start(&self) -> Started {
+        let folders = [copied(self.source.path()), copied(self.target.path())];
+        let lab = Lab { source: fixture(folders[0].path()).await, target: fixture(folders[1].path()).await };
+        Started { lab, _folders: folders }
+    }
+}
+
+/// The kinds of Cluster API, two providers and an identity.
+pub(super) async fn installed(fixture: &Fixture) {
+    install(fixture).await;
+    fixture.create([provider(&core(), NEW), provider(&docker(), NEW)]).await;
+    fixture.create([object(kind::AWS_CLUSTER_STATIC_IDENTITY, "account")]).await;
+}
+
+async fn fixture(folder: &Path) -> Fixture {
+    let builder = Fixture::builder().clock_at("2026-01-02T03:04:05Z");
+    builder.options(|options| options.data_dir = Some(folder.to_owned())).start().await
+}
+
+fn copied(from: &Path) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+    }
+    folder
+}
+
+pub(crate) fn request() -> MoveRequest {
+    MoveRequest {
+        namespaces: BTreeSet::from(["team".to_owned()]),
+        clusters: ClusterChoice::All,
+        namespace_map: BTreeMap::new(),
+        include_status: BTreeSet::new(),
+        timeout: Duration::from_mins(10),
+        on_difference: OnDifference::Stop,
+        overwrite: false,
+        thorough: false,
+    }
+}
+
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
+}
+
+/// A process whose predecessors are all gone.
+pub(crate) fn keeper(process: &str) -> JournalKeeper {
+    JournalKeeper {
+        holder: Holder { host: "here".to_owned(), process: process.to_owned(), sign: 0 },
+        is_gone: Arc::new(|_| true),
+        store: Arc::new(|_| Ok(())),
+        store_report: Arc::new(|_| Ok(())),
+    }
+}
+
+/// Plans a move and carries it out, as the verb does.
+pub(crate) async fn moved(
+    source: &ManagementCluster,
+    target: &ManagementCluster,
+    request: &MoveRequest,
+    process: &str,
+) -> Result<MoveOutcome, MoveError> {
+    let plan = Box::pin(plan_move(source, Some(target), request)).await?;
+    carried_out(source, target, request, plan, process).await
+}
+
+pub(crate) async fn carried_out(
+    source: &ManagementCluster,
+    target: &ManagementCluster,
+    request: &MoveRequest,
+    plan: MovePlan,
+    process: &str,
+) -> Result<MoveOutcome, MoveError> {
+    let route = Route { source, target };
+    let outcome = Box::pin(carry_out_move(route, request, plan, &keeper(process))).await?;
+    Ok(outcome.expect("something moves"))
+}
+
+/// The same on lines that nobody disturbs.
+pub(crate) async fn moves(lab: &Lab, request: &MoveRequest, process: &str) -> Result<MoveOutcome, MoveError> {
+    let lines = lab.lines();
+    moved(&lines.source().await, &lines.target().await, request, process).await
+}
+
+pub(crate) async fn state(lab: &Lab) -> State {
+    futures::join!(lab.source.settled(), lab.target.settled());
+    State { source: side(&lab.source).await, target: side(&lab.target).await }
+}
+
+pub(crate) async fn side(fixture: &Fixture) -> BTreeMap<String, Value> {
+    let all = Everything::of(&fixture.client()).await;
+    let uids: BTreeMap<&str, String> = all
+        .iter()
+        .filter_map(|(_, object)| {
+            let metadata = &object["metadata"];
+            let kind = object["kind"].as_str().unwrap_or_default();
+            Some((metadata["uid"].as_str()?, format!("{kind} {}", metadata["name"].as_str()?)))
+        })
+        .collect();
+    let lasting = all.iter().filter(|(name, _)| !name.ends_with("/capstan-move"));
+    lasting.map(|(name, object)| (name.to_owned(), without_chance(object, &uids))).collect()
+}
+
+/// An object without times, versions and uids; owners by name, when they are there.
+fn without_chance(object: &Value, uids: &BTreeMap<&str, String>) -> Value {
+    let mut object = object.clone();
+    let metadata = object["metadata"].as_object_mut().unwrap();
+    for field in ["uid", "resourceVersion", "generation", "creationTimestamp"] {
+        metadata.remove(field);
+    }
+    for owner in metadata.get_mut("ownerReferences").and_then(Value::as_array_mut).into_iter().flatten() {
+        let uid = owner["uid"].take();
+        let name = uids.get(uid.as_str().unwrap_or_default()).cloned();
+        owner["uid"] = json!(name.unwrap_or_else(|| "of nothing".to_owned()));
+    }
+    if let Some(managers) = metadata.get_mut("managedFields") {
+        let mut told: Vec<String> = managers.as_array().unwrap().iter().map(manager).collect();
+        told.sort_unstable();
+        *managers = json!(told);
+    }
+    object
+}
+
+fn manager(entry: &Value) -> String {
+    format!("{} {} {}", entry["manager"], entry["operation"], entry["subresource"])
+}
+
+impl State {
+    /// What must hold after any move: nothing of its tools is left, no owner is missing, only the user's is paused.
+    pub(crate) fn check(&self, when: &str) {
+        for (name, object) in self.source.iter().chain(&self.target) {
+            let metadata = &object["metadata"];
+            for key in [MARK, DELETE_FOR_MOVE] {
+                assert_eq!(metadata["annotations"].get(key), None, "{when}: {name} still has {key}");
+            }
+            let owners = metadata["ownerReferences"].as_array().into_iter().flatten();
+            for owner in owners {
+                let expected =
+                    format!("{} {}", owner["kind"].as_str().unwrap(), owner["name"].as_str().unwrap());
+                assert_eq!(owner["uid"], expected, "{when}: the owner of {name}");
+            }
+            let is_paused = object["spec"]["paused"] == true || !metadata["annotations"][PAUSED].is_null();
+            assert_eq!(is_paused, name == "Cluster team/b", "{when}: {name}");
+            assert!(metadata["deletionTimestamp"].is_null(), "{when}: {name} is going");
+        }
+        for (name, object) in self.target.iter().filter(|(name, _)| name.contains(" team/")) {
+            let managers = object["metadata"]["managedFields"].to_string();
+            assert!(!managers.contains("capstan"), "{when}: {name} is managed by {managers}");
+        }
+    }
+
+    /// The same without the field managers of what is outside of the namespace that moves.
+    pub(crate) fn without_foreign_managers(&self) -> Self {
+        let side = |objects: &BTreeMap<String, Value>| {
+            let mut objects = objects.clone();
+            for (_, object) in objects.iter_mut().filter(|(name, _)| !name.contains(" team/")) {
+                object["metadata"].as_object_mut().unwrap().remove("managedFields");
+            }
+            objects
+        };
+        Self { source: side(&self.source), target: side(&self.target) }
+    }
+
+    /// The same as another, with the first difference told.
+    pub(crate) fn assert_same(&self, expected: &Self, when: &str) {
+        for (side, found, expected) in
+            [("source", &self.source, &expected.source), ("target", &self.target, &expected.target)]
+        {
+            let missing: Vec<_> = expected.keys().filter(|name| !found.contains_key(*name)).collect();
+            let more: Vec<_> = found.keys().filter(|name| !expected.contains_key(*name)).collect();
+            assert!(
+                missing.is_empty() && more.is_empty(),
+                "{when}: {side}: missing {missing:?}, too many {more:?}"
+            );
+            for (name, object) in found {
+                assert_eq!(object, &expected[name], "{when}: {side}: {name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Objects as the peer writes them into files.
+
+use std::io;
+
+use apply::ObjectKey;
+use inventory::FIELD_MANAGER;
+use manifest::{Map, Object, Value};
+use serde::Serialize as _;
+use serde_json::ser::{Formatter, Serializer};
+use workload::{MARK, PAUSED};
+
+use crate::pause::Resting;
+
+/// The name of the peer in lists of field managers.
+const PEER: &str = "clusterctl";
+
+/// `Kind_namespace_name.yaml`; of two groups with one kind, two objects may have one name.
+/// Source: clusterctl v1.14 client/cluster/objectgraph.go (getFilename).
+pub(super) fn file_name(key: &ObjectKey) -> String {
+    format!("{}_{}_{}.yaml", key.kind, key.namespace, key.name)
+}
+
+/// How an object is written.
+pub(super) struct Form<'a> {
+    /// What lists may leave out.
+    pub(super) api_version: &'a str,
+    /// The same.
+    pub(super) kind: &'a str,
+    /// The way to pause it in the file alone.
+    pub(super) pausing: Option<Resting>,
+}
+
+impl Form<'_> {
+    /// One line of JSON: the object as it was read, without our mark on it.
+    pub(super) fn of(&self, mut object: Object) -> Vec<u8> {
+        object.as_map_mut().insert("apiVersion".to_owned(), self.api_version.into());
+        object.as_map_mut().insert("kind".to_owned(), self.kind.into());
+        if let Some(Resting::ClusterClass) = self.pausing {
+            object.set_annotation(PAUSED, "");
+        }
+        if object.annotation(MARK).is_some() {
+            unmark(&mut object);
+        }
+        let mut line = go_json(&object.into_value());
+        line.push(b'\n');
+        line
+    }
+}
+
+/// Takes off the mark, and what the list of field managers says of it.
+fn unmark(object: &mut Object) {
+    let Some(metadata) = object.get_mut(&["metadata"]).and_then(Value::as_object_mut) else { return };
+    take(metadata, "annotations", |annotations| drop(annotations.remove(MARK)));
+    let Some(entries) = metadata.get_mut("managedFields").and_then(Value::as_array_mut) else { return };
+    for entry in entries.iter_mut().filter(|entry| entry["manager"] == FIELD_MANAGER) {
+        let Some(entry) = entry.as_object_mut() else { continue };
+        take(entry, "fieldsV1", |fields| {
+            take(fields, "f:metadata", |metadata| {
+                take(metadata, "f:annotations", |annotations| {
+                    annotations.remove(&format!("f:{MARK}"));
+                    if annotations.keys().all(|key| key == ".") {
+                        annotations.clear();
+                    }
+                });
+            });
+        });
+    }
+    entries.retain(|entry| entry["manager"] != FIELD_MANAGER || entry.get("fieldsV1").is_some());
+}
+
+/// Changes a mapping in a mapping, and takes it off when nothing is left of it.
+fn take(fields: &mut Map<String, Value>, name: &str, change: impl FnOnce(&mut Map<String, Value>)) {
+    let Some(inner) = fields.get_mut(name).and_then(Value::as_object_mut) else { return };
+    change(inner);
+    if inner.is_empty() {
+        fields.remove(name);
+    }
+}
+
+/// Whether a saved object was paused by somebody who is neither the peer nor this program: by the field managers of the
+/// pause. Without any, it was a move that paused it, as the peer takes it.
+pub(crate) fn is_users_pause(object: &Object) -> bool {
+    let (is_paused, field): (_, &[&str]) = match Resting::of(&ObjectKey::of(object)) {
+        Some(Resting::Cluster) => {
+            (object.get(&["spec", "paused"]) == Some(&Value::Bool(true)), &["f:spec", "f:paused"])
+        }
+        Some(Resting::ClusterClass) => {
+            let field = &["f:metadata", "f:annotations", "f:cluster.x-k8s.io/paused"];
+            (object.annotation(PAUSED).is_some(), field)
+        }
+        None => return false,
+    };
+    let entries = object.get(&["metadata", "managedFields"]).and_then(Value::as_array);
+    let holds =
+        |entry: &Value| field.iter().try_fold(&entry["fieldsV1"], |fields, part| fields.get(part)).is_some();
+    let is_tool = |entry: &Value| entry["manager"] == FIELD_MANAGER || entry["manager"] == PEER;
+    is_paused && entries.into_iter().flatten().any(|entry| holds(entry) && !is_tool(entry))
+}
+
+/// JSON as Go writes it: keys sorted, what could end a script in HTML escaped, whole numbers without a fraction.
+/// Source: Go 1.25 encoding/json (Encoder, with HTML escaping), as apimachinery uses it for unstructured objects.
+pub(crate) fn go_json(value: &Value) -> Vec<u8> {
+    let mut line = Vec::new();
+    // Neither a value nor a vector refuses anything.
+    let _ = value.serialize(&mut Serializer::with_formatter(&mut line, Go));
+    line
+}
+
+struct Go;
+
+impl Formatter for Go {
+    fn write_string_fragment<W: io::Write + ?Sized>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
+        let mut rest = text;
+        while let Some(at) = rest.find(['<', '>', '&', '\u{2028}', '\u{2029}']) {
+            let (plain, special) = rest.split_at(at);
+            let mut chars = special.chars();
+            let special = chars.next().unwrap_or_default();
+            write!(writer, "{plain}\\u{:04x}", u32::from(special))?;
+            rest = chars.as_str();
+        }
+        writer.write_all(rest.as_bytes())
+    }
+
+    fn write_f64<W: io::Write + ?Sized>(&mut self, writer: &mut W, number: f64) -> io::Result<()> {
+        let size = number.abs();
+        if size != 0.0 && !(1e-6..1e21).contains(&size) {
+            let text = format!("{number:e}");
+            let sign = if text.contains("e-") { "" } else { "+" };
+            return writer.write_all(text.replace('e', &format!("e{sign}")).as_bytes());
+        }
+        write!(writer, "{number}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Object {
+        value.try_into().unwrap()
+    }
+
+    fn form(value: Value, pausing: Option<Resting>) -> String {
+        let form = Form { api_version: "cluster.x-k8s.io/v1beta2", kind: "Cluster", pausing };
+        String::from_utf8(form.of(object(value))).unwrap()
+    }
+
+    #[test]
+    fn a_line_is_what_go_would_write() {
+        let value = json!({
+            "z": "a<b>&\"c\"\n\t\u{8}\u{1}é\u{2028}", "a": [1, -2, 1.0, 0.5, 1e21, 1e-7, 12_345_678.25], "m": {}
+        });
+        assert_eq!(
+            String::from_utf8(go_json(&value)).unwrap(),
+            r#"{"a":[1,-2,1,0.5,1e+21,1e-7,12345678.25],"m":{},"z":"a\u003cb\u003e\u0026\"c\"\n\t\b\u0001é\u2028"}"#
+        );
+    }
+
+    #[test]
+    fn nothing_is_left_of_the_mark_and_the_pause_stays() {
+        let entry = |fields: Value| json!({"manager": "capstan", "operation": "Update", "fieldsV1": fields});
+        let marked = json!({
+            "metadata": {
+                "name": "a", "annotations": {MARK: "save-1"},
+                "managedFields": [
+                    {"manager": "kubectl", "fieldsV1": {"f:spec": {}}},
+                    entry(json!({"f:metadata": {"f:annotations": {".": {}, "f:capstan.dev/move": {}}}, "f:spec": {"f:paused": {}}})),
+                    entry(json!({"f:metadata": {"f:annotations": {"f:capstan.dev/move": {}}}})),
+                ],
+            },
+            "spec": {"paused": true},
+        });
+        assert_eq!(
+            form(marked, None),
+            concat!(
+                r#"{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster","metadata":{"managedFields":["#,
+                r#"{"fieldsV1":{"f:spec":{}},"manager":"kubectl"},"#,
+                r#"{"fieldsV1":{"f:spec":{"f:paused":{}}},"manager":"capstan","operation":"Update"}],"name":"a"},"#,
+                r#""spec":{"paused":true}}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn a_class_that_goes_on_is_paused_in_its_file() {
+        let class = form(json!({"metadata": {"name": "c"}}), Some(Resting::ClusterClass));
+        assert!(class.contains(r#""annotations":{"cluster.x-k8s.io/paused":""}"#), "{class}");
+    }
+
+    #[test]
+    fn a_pause_is_the_users_when_somebody_else_than_a_move_manages_it() {
+        let cluster = |paused: bool, managers: &[&str]| {
+            let entries = managers
+                .iter()
+                .map(|name| json!({"manager": name, "fieldsV1": {"f:spec": {"f:paused": {}}}}));
+            object(json!({
+                "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
+                "metadata": {"name": "a", "managedFields": entries.collect::<Vec<_>>()}, "spec": {"paused": paused}
+            }))
+        };
+        for (paused, managers, is_users) in [
+            (true, &["kubectl-edit"][..], true),
+            (true, &["clusterctl"], false),
+            (true, &["capstan"], false),
+            (true, &["capstan", "kubectl"], true),
+            (true, &[], false),
+            (false, &["kubectl"], false),
+        ] {
+            assert_eq!(is_users_pause(&cluster(paused, managers)), is_users, "{paused} {managers:?}");
+        }
+        let class = |manager: &str| {
+            let fields = json!({"f:metadata": {"f:annotations": {"f:cluster.x-k8s.io/paused": {}}}});
+            object(json!({
+                "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "ClusterClass",
+                "metadata": {
+                    "name": "c", "annotations": {PAUSED: ""},
+                    "managedFields": [{"manager": manager, "fieldsV1": fields}],
+                },
+            }))
+        };
+        assert!(is_users_pause(&class("kubectl")) && !is_users_pause(&class("clusterctl")));
+    }
+}

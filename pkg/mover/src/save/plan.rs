@@ -1,0 +1,157 @@
+//! What is saved, and what stands in the way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use apply::Permission;
+use inventory::{ManagementCluster, Problem, Problems};
+use workload::{Excluded, Facts, Fate};
+
+use super::{LeftOut, SaveInto, SaveRest, form::file_name, rest};
+use crate::{
+    JournalKeeper, MoveError, MoveJournal, MovePlan, MoveRequest, MoveSide, move_state,
+    pause::Resting,
+    plan::plan_with,
+    preflight::{Purpose, denied, listed, problem},
+    run::at,
+};
+
+/// What the mark of a restore is.
+pub(crate) const RESTORE: &str = "restore";
+
+/// Looks at the source and checks everything, as for a move, and that each object has a file of its own. Writes nothing.
+/// What is not ready or being deleted stands in the way of files. An archive, made every night, takes the first and leaves the
+/// second out; the plan warns of both.
+/// # Errors
+/// `Problems` with everything that stands in the way. `Journal` while something is moved away. `Saving` while another run
+/// saves.
+pub async fn plan_save(
+    source: &ManagementCluster,
+    request: &MoveRequest,
+    how: SaveRest,
+    into: SaveInto,
+    keeper: &JournalKeeper,
+) -> Result<MovePlan, MoveError> {
+    let journal = Box::pin(move_state(Some(source), None)).await?.filter(MoveJournal::is_unfinished);
+    let overlaps = |journal: &MoveJournal| {
+        request.namespaces.is_empty() || !journal.namespaces.is_disjoint(&request.namespaces)
+    };
+    if let Some(journal) = journal.filter(overlaps) {
+        let what = format!("it goes to `{}`", journal.target.address);
+        return Err(journal.in_the_way(&what).into());
+    }
+    let purpose = match into {
+        SaveInto::Archive => Purpose::Keep,
+        SaveInto::Files => Purpose::Leave,
+    };
+    let plan = Box::pin(plan_with(source, None, request, purpose)).await?;
+    let moving: Vec<&Facts> = plan.selection.moving().map(|node| plan.facts(node)).collect();
+    let mut runs = moving.iter().filter_map(|facts| facts.paused_by.as_deref());
+    if let Some(run) = runs.find(|run| rest::is_at_work(run, keeper)) {
+        return Err(MoveError::Saving { process: rest::process_of(run).unwrap_or_default().to_owned() });
+    }
+    let mut problems = check_foreign(&moving);
+    if into == SaveInto::Files {
+        problems.extend(check_names(&moving));
+    }
+    if how == SaveRest::Paused {
+        let wanted = to_pause(&moving);
+        let access = source.server.access(&wanted).await.map_err(at(MoveSide::Source))?;
+        problems.extend(denied(MoveSide::Source, &access.denied));
+    }
+    if !problems.is_empty() {
+        return Err(Problems { problems }.into());
+    }
+    Ok(plan)
+}
+
+impl MovePlan {
+    /// The names of the files a save of this plan into files writes.
+    pub fn file_names(&self) -> BTreeSet<String> {
+        self.selection.moving().map(|node| file_name(&self.facts(node).key)).collect()
+    }
+
+    /// What belongs to what moves, and stays.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        let graph = &self.discovered.graph;
+        let left = |(node, _)| match self.selection.fate(node) {
+            Fate::Moves { .. }
+            | Fate::Stays(Excluded::NotLinked | Excluded::OtherNamespace | Excluded::NotChosen(_)) => None,
+            Fate::Stays(why) => Some((node, why)),
+        };
+        let told =
+            |(node, why)| LeftOut { object: self.facts(node).key.clone(), why: graph.why_excluded(why) };
+        graph.iter().filter_map(left).map(told).collect()
+    }
+}
+
+/// Two objects in one file would be one.
+fn check_names(moving: &[&Facts]) -> Vec<Problem> {
+    let mut files: BTreeMap<String, Vec<&Facts>> = BTreeMap::new();
+    for facts in moving {
+        // On a disk that does not tell cases apart, too.
+        files.entry(file_name(&facts.key).to_lowercase()).or_default().push(facts);
+    }
+    let told = |objects: &Vec<&Facts>| {
+        let kinds: Vec<String> = objects.iter().map(|facts| facts.key.group_kind().to_string()).collect();
+        problem(
+            format!(
+                "{} would be in one file, `{}`: {}",
+                objects[0].key,
+                file_name(&objects[0].key),
+                kinds.join(", ")
+            ),
+            "`capstan backup` keeps them apart",
+        )
+    };
+    files.values().filter(|objects| objects.len() > 1).map(told).collect()
+}
+
+/// What something else than a save has paused: nobody knows what else it has done.
+fn check_foreign(moving: &[&Facts]) -> Vec<Problem> {
+    let is_foreign =
+        |facts: &&&Facts| facts.paused_by.as_deref().is_some_and(|run| rest::process_of(run).is_none());
+    let foreign: Vec<_> = moving.iter().filter(is_foreign).map(|facts| &facts.key).collect();
+    let hint = "go on with that move or restore, or take the annotation `capstan.dev/move` off";
+    let told = (!foreign.is_empty()).then(|| {
+        problem(format!("paused by a move or a restore that was cut off: {}", listed(foreign)), hint)
+    });
+    told.into_iter().collect()
+}
+
+/// What is being saved or restored cannot be moved: the marks of either in what a move would take along.
+pub(crate) fn check_marks(moving: &[&Facts]) -> Vec<Problem> {
+    let those = |is: fn(&str) -> bool| -> Vec<_> {
+        let with = moving.iter().filter(|facts| facts.paused_by.as_deref().is_some_and(is));
+        with.map(|facts| &facts.key).collect()
+    };
+    let saved = those(|run| rest::process_of(run).is_some());
+    let restored = those(|run| run == RESTORE);
+    let mut told = Vec::new();
+    if !saved.is_empty() {
+        told.push(problem(
+            format!("being saved to files: {}", listed(saved)),
+            "wait until that is done; if it was cut off, the same command or `capstan move --abort --to-directory DIR` resumes them",
+        ));
+    }
+    if !restored.is_empty() {
+        told.push(problem(
+            format!("being restored from files: {}", listed(restored)),
+            "wait until that is done; if it was cut off, the same command goes on",
+        ));
+    }
+    told
+}
+
+fn to_pause(moving: &[&Facts]) -> Vec<Permission> {
+    let wanted: BTreeSet<Permission> = moving
+        .iter()
+        .filter(|facts| Resting::of(&facts.key).is_some())
+        .map(|facts| Permission {
+            verb: "patch".to_owned(),
+            group: facts.key.group.clone(),
+            resource: facts.of.kind.plural.clone(),
+            namespace: facts.key.namespace.clone(),
+        })
+        .collect();
+    wanted.into_iter().collect()
+}

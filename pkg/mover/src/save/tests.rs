@@ -1,0 +1,349 @@
+//! Saves of three Clusters: what is in the files, and what is left of them on the source.
+
+use std::{collections::BTreeMap, io, sync::Arc};
+
+use inventory::ManagementCluster;
+use serde_json::{Value, json};
+use support::kind;
+use workload::{MARK, PAUSED};
+
+use super::{
+    LeftOut, OpenSave, SaveInto, SaveRest, Saved, SavedObject, open_saves, plan_save, resume_saved,
+    save_objects,
+};
+use crate::{
+    JournalKeeper, MoveError, MovePlan, MoveRequest, SavedFile, plan_move,
+    run::tests::world::{World, keeper, moves, request, runtime, state},
+    tests::lab::Lab,
+};
+
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
+
+async fn saved_by(
+    source: &ManagementCluster,
+    request: &MoveRequest,
+    how: SaveRest,
+    keeper: &JournalKeeper,
+    files: &mut Files,
+) -> Result<Saved, MoveError> {
+    let plan = Box::pin(plan_save(source, request, how, SaveInto::Files, keeper)).await?;
+    let names = plan.file_names();
+    let mut keep = |object: SavedObject| {
+        assert!(names.contains(&object.file), "{}", object.file);
+        files.insert(object.file, object.content);
+        Ok(())
+    };
+    Box::pin(save_objects(source, request, plan, how, keeper, &mut keep)).await
+}
+
+/// Saves what a world has in `team`.
+pub(crate) async fn saved(lab: &Lab, how: SaveRest) -> Files {
+    let mut files = Files::new();
+    let lines = lab.lines();
+    saved_by(&lines.source().await, &request(), how, &keeper("1"), &mut files).await.unwrap();
+    files
+}
+
+pub(crate) fn as_saved(files: &Files) -> impl Iterator<Item = SavedFile> {
+    files.iter().map(|(name, content)| SavedFile { name: name.clone(), content: content.clone() })
+}
+
+fn parsed(files: &Files, name: &str) -> Value {
+    serde_json::from_slice(&files[name]).unwrap()
+}
+
+#[test]
+fn files_hold_what_a_move_takes_along_as_the_peer_writes_it_and_the_source_goes_on() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let before = state(&started.lab).await;
+        let files = saved(&started.lab, SaveRest::Paused).await;
+        state(&started.lab).await.assert_same(&before, "after a save");
+        for (name, content) in &files {
+            let text = std::str::from_utf8(content).unwrap();
+            assert!(text.ends_with("}\n") && text.lines().count() == 1, "{name}");
+            assert!(!text.contains(MARK), "{name}: {text}");
+            let object: Value = serde_json::from_str(text).unwrap();
+            let metadata = &object["metadata"];
+            let namespace = metadata["namespace"].as_str().unwrap_or_default();
+            let (kind, plain) = (object["kind"].as_str().unwrap(), metadata["name"].as_str().unwrap());
+            assert_eq!(*name, format!("{kind}_{namespace}_{plain}.yaml"));
+            assert!(metadata["uid"].is_string() && metadata["resourceVersion"].is_string(), "{name}");
+        }
+        // All rest in the files: those of the user, those of the save, and the class that goes on for others.
+        for name in ["a", "b", "c"] {
+            assert_eq!(
+                parsed(&files, &format!("Cluster_team_{name}.yaml"))["spec"]["paused"],
+                true,
+                "{name}"
+            );
+        }
+        let class = parsed(&files, "ClusterClass_team_shared.yaml");
+        assert_eq!(class["metadata"]["annotations"][PAUSED], "");
+        assert!(files.contains_key("Secret_team_c-apiserver-etcd-client.yaml"));
+        assert!(files.contains_key("AWSClusterStaticIdentity__account.yaml"));
+        assert!(!files.contains_key("Secret_team_unrelated.yaml"));
+    });
+}
+
+#[test]
+fn without_a_rest_nothing_is_written_to_the_source_at_all() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let before = started.lab.source.sandbox().revision();
+        let files = saved(&started.lab, SaveRest::AsItIs).await;
+        assert_eq!(started.lab.source.sandbox().revision(), before);
+        assert_eq!(parsed(&files, "Cluster_team_a.yaml")["spec"]["paused"], Value::Null);
+        assert_eq!(parsed(&files, "Cluster_team_b.yaml")["spec"]["paused"], true);
+    });
+}
+
+#[test]
+fn a_save_cut_off_after_any_write_is_done_again_or_undone() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let before = state(&world.start().await.lab).await;
+        let expected = saved(&world.start().await.lab, SaveRest::Paused).await;
+        for writes in 1.. {
+            let started = world.start().await;
+            let lab = &started.lab;
+            let lines = lab.breaking_after_writes(writes);
+            let source = lines.source().await;
+            let mut lost = Files::new();
+            let (request, keeper) = (request(), keeper("1"));
+            let cut = saved_by(&source, &request, SaveRest::Paused, &keeper, &mut lost);
+            if lines.until_broken(cut).await.is_some() {
+                assert!(writes > 4, "{writes}");
+                return;
+            }
+            if writes % 2 == 0 {
+                let lines = lab.lines();
+                resume_saved(&lines.source().await, &request, &keeper).await.unwrap();
+            } else {
+                let files = saved(lab, SaveRest::Paused).await;
+                assert!(files.keys().eq(expected.keys()), "{writes}");
+            }
+            state(lab).await.assert_same(&before, &format!("cut off after {writes} writes"));
+        }
+    });
+}
+
+#[test]
+fn the_source_goes_on_when_the_disk_is_full() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let before = state(&started.lab).await;
+        let lines = started.lab.lines();
+        let (source, request, keeper) = (lines.source().await, request(), keeper("1"));
+        let plan = plan_save(&source, &request, SaveRest::Paused, SaveInto::Files, &keeper).await.unwrap();
+        let mut room = 3;
+        let mut keep = |_| {
+            room -= 1;
+            if room > 0 { Ok(()) } else { Err(io::Error::from(io::ErrorKind::StorageFull)) }
+        };
+        let error = save_objects(&source, &request, plan, SaveRest::Paused, &keeper, &mut keep).await;
+        assert!(matches!(error, Err(MoveError::Keep(_))), "{error:?}");
+        state(&started.lab).await.assert_same(&before, "after a full disk");
+    });
+}
+
+#[test]
+fn what_is_being_saved_is_neither_saved_by_others_nor_moved() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let mark = json!({"metadata": {"annotations": {MARK: "save-7"}}, "spec": {"paused": true}});
+        lab.source.merge(kind::CLUSTER, "team/a", &mark).await;
+        let lines = lab.lines();
+        let (source, target) = (lines.source().await, lines.target().await);
+        let at_work = JournalKeeper { is_gone: Arc::new(|_| false), ..keeper("1") };
+        for how in [SaveRest::Paused, SaveRest::AsItIs] {
+            let refused = plan_save(&source, &request(), how, SaveInto::Files, &at_work).await;
+            assert!(
+                matches!(refused, Err(MoveError::Saving { ref process }) if process == "7"),
+                "{refused:?}"
+            );
+        }
+        let refused = resume_saved(&source, &request(), &at_work).await;
+        assert!(matches!(refused, Err(MoveError::Saving { .. })), "{refused:?}");
+        let Err(MoveError::Problems(problems)) = plan_move(&source, Some(&target), &request()).await else {
+            panic!("it is moved")
+        };
+        assert_eq!(problems.problems[0].text, "being saved to files: Cluster team/a");
+        resume_saved(&source, &request(), &keeper("1")).await.unwrap();
+        moves(lab, &request(), "1").await.unwrap();
+    });
+}
+
+#[test]
+fn objects_that_would_share_a_file_are_named_before_anything_is_paused() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        // The name of a file holds no group.
+        let twin = kind::Kind { group: "twin.example.org", ..kind::DOCKER_CLUSTER };
+        lab.source.create([support::cluster_api::definition(twin)]).await;
+        lab.source.create([support::cluster_api::object(twin, "team/a").owned_by(kind::CLUSTER, "a")]).await;
+        let before = lab.source.sandbox().revision();
+        let lines = lab.lines();
+        let source = lines.source().await;
+        let keeper = keeper("1");
+        let request = request();
+        let plan = |into| plan_save(&source, &request, SaveRest::Paused, into, &keeper);
+        let Err(MoveError::Problems(problems)) = plan(SaveInto::Files).await else { panic!("it is saved") };
+        assert_eq!(
+            problems.problems[0].text,
+            "DockerCluster team/a would be in one file, `DockerCluster_team_a.yaml`: \
+             DockerCluster.infrastructure.cluster.x-k8s.io, DockerCluster.twin.example.org"
+        );
+        plan(SaveInto::Archive).await.unwrap();
+        assert_eq!(lab.source.sandbox().revision(), before);
+    });
+}
+
+#[test]
+fn saves_that_are_at_work_or_were_cut_off_are_told_of_with_what_they_have_paused() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        for (place, run) in
+            [("team/a", "save-7"), ("team/c", "save-7"), ("other/x", "save-8"), ("team/b", "5f3a")]
+        {
+            lab.source.merge(kind::CLUSTER, place, &json!({"metadata": {"annotations": {MARK: run}}})).await;
+        }
+        let keeper = JournalKeeper { is_gone: Arc::new(|holder| holder.process == "7"), ..keeper("1") };
+        let lines = lab.lines();
+        let open = open_saves(&lines.source().await, &keeper).await.unwrap();
+        let told = |OpenSave { process, is_over, paused }: &OpenSave| {
+            let paused: Vec<_> = paused.iter().map(ToString::to_string).collect();
+            (process.clone(), *is_over, paused.join(", "))
+        };
+        let expected = [("7", true, "Cluster team/a, Cluster team/c"), ("8", false, "Cluster other/x")]
+            .map(|(process, is_over, paused)| (process.to_owned(), is_over, paused.to_owned()));
+        assert_eq!(open.saves.iter().map(told).collect::<Vec<_>>(), expected);
+    });
+}
+
+/// What an archive is made of, and what is left out of it, an object a line.
+async fn archived(source: &ManagementCluster, plan: MovePlan, how: SaveRest) -> (Vec<String>, Vec<String>) {
+    let mut kept = Vec::new();
+    let mut keep = |object: SavedObject| {
+        kept.push(object.key.to_string());
+        Ok(())
+    };
+    let (request, keeper) = (request(), keeper("1"));
+    let saved = save_objects(source, &request, plan, how, &keeper, &mut keep).await.unwrap();
+    let told = |left: LeftOut| format!("{}: {}", left.object, left.why);
+    let mut left: Vec<String> = saved.left_out.into_iter().map(told).collect();
+    left.sort();
+    (kept, left)
+}
+
+const HELD: &str = "team/b-machine-0";
+
+async fn delete_held(lab: &Lab, of: kind::Kind) {
+    lab.source.merge(of, HELD, &json!({"metadata": {"finalizers": ["hold"]}})).await;
+    lab.source.delete(of, HELD).await;
+}
+
+#[test]
+fn an_archive_leaves_out_what_is_being_deleted_and_what_it_owns_and_files_wait_for_it() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        delete_held(&started.lab, kind::MACHINE).await;
+        let lines = started.lab.lines();
+        let (source, request, keeper) = (lines.source().await, request(), keeper("1"));
+        for how in [SaveRest::Paused, SaveRest::AsItIs] {
+            let refused = plan_save(&source, &request, how, SaveInto::Files, &keeper).await;
+            let Err(MoveError::Problems(problems)) = refused else { panic!("it is saved") };
+            assert_eq!(problems.problems[0].text, format!("being deleted: Machine {HELD}"));
+            let plan = plan_save(&source, &request, how, SaveInto::Archive, &keeper).await.unwrap();
+            let told = format!("being deleted, and left out with what they own: Machine {HELD}");
+            assert_eq!(plan.warnings.iter().filter(|warning| warning.text == told).count(), 1);
+            let (kept, left) = archived(&source, plan, how).await;
+            assert!(
+                kept.contains(&"Cluster team/b".to_owned()) && !kept.iter().any(|key| key.ends_with(HELD))
+            );
+            assert_eq!(
+                left,
+                [
+                    format!("DockerMachine {HELD}: its owner Machine {HELD} stays"),
+                    format!("KubeadmConfig {HELD}: its owner Machine {HELD} stays"),
+                    format!("Machine {HELD}: it is being deleted"),
+                    format!("Secret {HELD}: its owner KubeadmConfig {HELD} stays"),
+                ]
+            );
+        }
+    });
+}
+
+#[test]
+fn what_begins_to_go_while_it_is_archived_is_left_out_too() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lines = started.lab.lines();
+        let source = lines.source().await;
+        let how = SaveRest::AsItIs;
+        let (request, keeper) = (request(), keeper("1"));
+        let plan = plan_save(&source, &request, how, SaveInto::Archive, &keeper).await.unwrap();
+        delete_held(&started.lab, kind::KUBEADM_CONFIG).await;
+        started.lab.source.delete(kind::CONFIG_MAP, "team/labelled").await;
+        let (_, left) = archived(&source, plan, how).await;
+        assert_eq!(
+            left,
+            [
+                "ConfigMap team/labelled: it went while it was read".to_owned(),
+                format!("KubeadmConfig {HELD}: it is being deleted"),
+                format!("Secret {HELD}: its owner KubeadmConfig {HELD} is left out"),
+            ]
+        );
+    });
+}
+
+#[test]
+fn an_archive_takes_all_namespaces_and_refuses_those_that_hold_nothing() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lines = started.lab.lines();
+        let (source, target, keeper) = (lines.source().await, lines.target().await, keeper("1"));
+        let of = |namespaces: &[&str]| MoveRequest {
+            namespaces: namespaces.iter().map(ToString::to_string).collect(),
+            ..request()
+        };
+        let plan = async |cluster: &ManagementCluster, request: &MoveRequest| {
+            plan_save(cluster, request, SaveRest::AsItIs, SaveInto::Archive, &keeper).await
+        };
+        let all = plan(&source, &of(&[])).await.unwrap();
+        let clusters = all.selection.moving().map(|node| all.facts(node).key.to_string());
+        let clusters: Vec<String> = clusters.filter(|key| key.starts_with("Cluster ")).collect();
+        assert_eq!(clusters, ["Cluster other/x", "Cluster team/a", "Cluster team/b", "Cluster team/c"]);
+        let problems =
+            async |cluster: &ManagementCluster, request: &MoveRequest| match plan(cluster, request).await {
+                Err(MoveError::Problems(found)) => {
+                    found.problems.into_iter().map(|one| one.text).collect::<Vec<_>>()
+                }
+                other => panic!("{other:?}"),
+            };
+        assert_eq!(
+            problems(&source, &of(&["team", "taem", "kube-system"])).await,
+            [
+                "cannot back up namespace `kube-system`: it holds no Clusters",
+                "cannot back up namespace `taem`: it does not exist",
+            ]
+        );
+        started.lab.target.delete(kind::AWS_CLUSTER_STATIC_IDENTITY, "account").await;
+        assert_eq!(
+            problems(&target, &of(&[])).await,
+            ["cannot back up the management cluster: it holds no Clusters"]
+        );
+    });
+}

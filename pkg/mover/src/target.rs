@@ -1,0 +1,164 @@
+//! What is on the target: objects and namespaces, and what it says to objects that are tried.
+
+mod dry_run;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use apply::{ApiError, ApiKind, GroupKind, List, ObjectKey};
+use futures::future::try_join_all;
+use inventory::{ManagementCluster, served};
+use manifest::{Object, Value};
+use workload::{MARK, NodeId};
+
+pub(crate) use dry_run::{Attempt, Trial, Tried, try_one};
+
+/// What the target holds of what moves.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TargetView {
+    /// Objects that are there, with their uids and those of their owners.
+    pub(crate) there: BTreeMap<ObjectKey, There>,
+}
+
+/// An object on the target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct There {
+    /// Its uid.
+    pub(crate) uid: String,
+    /// Its version when it was seen.
+    pub(crate) version: String,
+    /// Its owners: kind, name, uid.
+    pub(crate) owners: Vec<(String, String, String)>,
+    /// The run of the move that paused it, by the mark on it.
+    pub(crate) paused_by: Option<String>,
+    /// Whether it is being deleted.
+    pub(crate) is_going: bool,
+}
+
+/// A namespace that objects go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NamespaceState {
+    /// It has to be made.
+    Missing,
+    /// It is there.
+    There,
+    /// It is being deleted, and takes no new objects.
+    Going,
+}
+
+/// Of more namespaces than these all objects of a kind are listed at once.
+const FEW_NAMESPACES: usize = 3;
+
+impl TargetView {
+    /// Lists metadata of the kinds of these keys, once a kind (and namespace where few); keeps what is asked for. A kind
+    /// the target does not have has no objects there.
+    pub(crate) async fn look(
+        target: &ManagementCluster,
+        keys: &BTreeMap<NodeId, ObjectKey>,
+    ) -> Result<Self, ApiError> {
+        Self::look_for(target, &keys.values().collect()).await
+    }
+
+    /// The same for keys of the target that stand for nothing of the source.
+    pub(crate) async fn look_for(
+        target: &ManagementCluster,
+        wanted: &BTreeSet<&ObjectKey>,
+    ) -> Result<Self, ApiError> {
+        let kinds = target.server.kinds().await?;
+        let lists =
+            lists(wanted).into_iter().filter_map(|(kind, list)| Some((kinds.preferred(&kind)?, list)));
+        let found = lists.map(|(kind, list)| list_wanted(target, kind, list, wanted));
+        let there = try_join_all(found).await?.into_iter().flatten().collect();
+        Ok(Self { there })
+    }
+}
+
+/// What has to be listed to see these objects.
+fn lists(wanted: &BTreeSet<&ObjectKey>) -> Vec<(GroupKind, List)> {
+    let mut places: BTreeMap<GroupKind, BTreeSet<&str>> = BTreeMap::new();
+    for key in wanted {
+        places.entry(key.group_kind()).or_default().insert(&key.namespace);
+    }
+    let metadata = |namespace: &str| List {
+        namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
+        metadata_only: true,
+        ..List::default()
+    };
+    let of_kind = |(kind, namespaces): (GroupKind, BTreeSet<&str>)| {
+        let namespaces = if namespaces.len() > FEW_NAMESPACES { BTreeSet::from([""]) } else { namespaces };
+        namespaces.into_iter().map(|namespace| (kind.clone(), metadata(namespace))).collect::<Vec<_>>()
+    };
+    places.into_iter().flat_map(of_kind).collect()
+}
+
+async fn list_wanted(
+    target: &ManagementCluster,
+    kind: &ApiKind,
+    list: List,
+    wanted: &BTreeSet<&ObjectKey>,
+) -> Result<Vec<(ObjectKey, There)>, ApiError> {
+    let take = |found: &mut Vec<(ObjectKey, There)>, object: Object| {
+        let key = ObjectKey::of(&object);
+        if wanted.contains(&key) {
+            found.push((key, There::of(&object)));
+        }
+    };
+    match target.server.pages(kind, &list).gather(take).await {
+        Err(error) if error.is_not_found() => Ok(Vec::new()),
+        found => found,
+    }
+}
+
+impl There {
+    /// What the metadata of an object says.
+    pub(crate) fn of(object: &Object) -> Self {
+        let owners = object.get(&["metadata", "ownerReferences"]).and_then(Value::as_array);
+        let owner = |owner: &Value| {
+            let text = |field: &str| owner[field].as_str().unwrap_or_default().to_owned();
+            (text("kind"), text("name"), text("uid"))
+        };
+        let text =
+            |field| object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default().to_owned();
+        Self {
+            uid: text("uid"),
+            version: text("resourceVersion"),
+            owners: owners.into_iter().flatten().map(owner).collect(),
+            paused_by: object.annotation(MARK).map(str::to_owned),
+            is_going: object.get(&["metadata", "deletionTimestamp"]).is_some(),
+        }
+    }
+}
+
+/// How namespaces are on the target.
+pub(crate) async fn namespaces_on_target<'n>(
+    target: &ManagementCluster,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Result<BTreeMap<String, NamespaceState>, ApiError> {
+    let kind = served("", "v1", "Namespace", "namespaces", false);
+    let look = |name: &'n str| {
+        let (server, kind) = (&target.server, &kind);
+        async move {
+            let state = match server.get(kind, "", name).await? {
+                None => NamespaceState::Missing,
+                Some(namespace) if There::of(&namespace).is_going => NamespaceState::Going,
+                Some(_) => NamespaceState::There,
+            };
+            Ok::<_, ApiError>((name.to_owned(), state))
+        }
+    };
+    Ok(try_join_all(names.into_iter().map(look)).await?.into_iter().collect())
+}
+
+/// The kind an object is written in on the target: the version it has on the source.
+/// # Errors
+/// `NoSuchKind` when the target does not serve this version.
+pub(crate) async fn kind_on_target(
+    target: &ManagementCluster,
+    kind: &GroupKind,
+    version: &str,
+) -> Result<ApiKind, ApiError> {
+    let kinds = target.server.kinds_with(|kinds| kinds.version(kind, version).is_some()).await?;
+    kinds.version(kind, version).cloned().ok_or_else(|| ApiError::NoSuchKind {
+        action: format!("find version {version} of kind `{kind}`"),
+        kind: kind.to_string(),
+    })
+}

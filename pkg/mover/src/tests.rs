@@ -1,0 +1,57 @@
+//! What the tests share: management clusters on sandboxes, and runs of their own.
+
+pub(crate) mod lab;
+
+use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
+
+use apply::{
+    Connection, Credentials, EventSink, LeaseHolder, LeaseRequest, Server, ServerSettings, WhenHeld,
+};
+use inventory::ManagementCluster;
+use serde_json::Value;
+pub(crate) use support::small_providers::{NEW, OLD, bootstrap, control_plane, core, docker};
+use support::{everything::Everything, fixture::Fixture, wire::Wire};
+
+/// A run of this process as one of its own.
+pub(crate) fn lease_request(process: &str) -> LeaseRequest {
+    LeaseRequest {
+        name: ManagementCluster::lease_name(),
+        holder: LeaseHolder {
+            host: "here".to_owned(),
+            process: process.to_owned(),
+            verb: "test".to_owned(),
+            since: None,
+        },
+        has_ended: Arc::new(|_| false),
+        when_held: WhenHeld::Wait,
+        wall_clock: SystemTime::now,
+    }
+}
+
+/// All objects but leases, as they are to the letter.
+pub(crate) async fn objects(fixture: &Fixture) -> BTreeMap<String, Value> {
+    let all = Everything::of(&fixture.client()).await;
+    let others = all.iter().filter(|(name, _)| !name.starts_with("Lease "));
+    others.map(|(name, object)| (name.to_owned(), object.clone())).collect()
+}
+
+/// A management cluster on a sandbox.
+pub(crate) async fn cluster(fixture: &Fixture) -> ManagementCluster {
+    cluster_through(fixture.client()).await
+}
+
+/// A management cluster at the end of a client, which may be a service between it and a sandbox.
+pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
+    let connection = Connection {
+        credentials: Credentials::Client(client),
+        impersonation: None,
+        user_agent: "capstan-test".to_owned(),
+    };
+    let server = Server::connect(connection, ServerSettings::default()).await.unwrap().unguarded();
+    ManagementCluster::new(server, EventSink::none())
+}
+
+/// The management cluster at the end of a wire. What can pass is tried again for as long as by users.
+pub(crate) async fn cluster_behind(wire: &Wire) -> ManagementCluster {
+    cluster_through(wire.client()).await
+}

@@ -1,0 +1,114 @@
+//! Two management clusters for tests of what goes between them.
+
+use inventory::ManagementCluster;
+use support::{
+    cluster_api::install,
+    fixture::Fixture,
+    wire::{Asked, Fate, Moment, Wire},
+};
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+/// A source and a target, on sandboxes that collect garbage.
+pub(crate) struct Lab {
+    pub(crate) source: Fixture,
+    pub(crate) target: Fixture,
+}
+
+/// The way to both, on which a run may be cut off.
+pub(crate) struct Lines {
+    source: Wire,
+    target: Wire,
+}
+
+impl Lab {
+    pub(crate) async fn start() -> Self {
+        Self { source: Fixture::start().await, target: Fixture::start().await }
+    }
+
+    /// With the kinds of Cluster API on both.
+    pub(crate) async fn with_kinds() -> Self {
+        let lab = Self::start().await;
+        futures::join!(install(&lab.source), install(&lab.target));
+        lab
+    }
+
+    pub(crate) fn lines(&self) -> Lines {
+        self.breaking_after(u64::MAX)
+    }
+
+    /// Lines that break after so many requests to both together.
+    pub(crate) fn breaking_after(&self, requests: u64) -> Lines {
+        self.breaking_after_those(requests, |_| true)
+    }
+
+    /// The same, counting those alone that may change something.
+    pub(crate) fn breaking_after_writes(&self, writes: u64) -> Lines {
+        self.breaking_after_those(writes, writes_something)
+    }
+
+    /// Lines of one process that is stopped at one of its writes to either side.
+    pub(crate) fn stopping_at_write(&self, number: u64) -> Lines {
+        let (source, target) = Wire::stopping_pair([&self.source, &self.target], number);
+        Lines { source, target }
+    }
+
+    fn breaking_after_those(&self, last: u64, counts: fn(&Asked<'_>) -> bool) -> Lines {
+        let counted = Arc::new(AtomicU64::new(0));
+        self.breaking_at(move |asked| counts(asked) && counted.fetch_add(1, Ordering::Relaxed) + 1 >= last)
+    }
+
+    /// Lines that break at a request to either side; it still has an effect.
+    pub(crate) fn breaking_at(
+        &self,
+        is_last: impl Fn(&Asked<'_>) -> bool + Clone + Send + Sync + 'static,
+    ) -> Lines {
+        let line = |fixture| {
+            let is_last = is_last.clone();
+            Wire::new(fixture, move |asked| if is_last(asked) { Fate::Last } else { Fate::Answered })
+        };
+        Lines { source: line(&self.source), target: line(&self.target) }
+    }
+
+    /// Lines on which the first of some requests to either side waits for the end of a moment.
+    pub(crate) fn waiting_at(
+        &self,
+        moment: &Moment,
+        is_moment: impl Fn(&Asked<'_>) -> bool + Clone + Send + Sync + 'static,
+    ) -> Lines {
+        let line = |fixture| Wire::waiting(fixture, moment, is_moment.clone());
+        Lines { source: line(&self.source), target: line(&self.target) }
+    }
+}
+
+impl Lines {
+    pub(crate) async fn source(&self) -> ManagementCluster {
+        crate::tests::cluster_behind(&self.source).await
+    }
+
+    pub(crate) async fn target(&self) -> ManagementCluster {
+        crate::tests::cluster_behind(&self.target).await
+    }
+
+    /// Waits until the process is stopped.
+    pub(crate) async fn stopped(&self) {
+        self.source.stopped().await;
+    }
+
+    /// Continues the process.
+    pub(crate) fn resume(&self) {
+        self.source.resume();
+    }
+
+    /// Waits for the end of something, or until one of the lines is broken.
+    pub(crate) async fn until_broken<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        self.source.until_broken(self.target.until_broken(work)).await.flatten()
+    }
+}
+
+fn writes_something(asked: &Asked<'_>) -> bool {
+    asked.writes()
+}

@@ -1,0 +1,38 @@
+use transport::{HostKind, address::shown_text};
+use url::Url;
+
+use crate::{
+    Context, Error, Location, OciError, Repository, folder::Folder, git::GitRepository, github::GitHub,
+    gitlab::GitLab, local::Local, oci::Oci,
+};
+
+/// Opens the repository of a provider; nothing is read and no connection made.
+/// `label` is the provider label (`infrastructure-aws`), or `cert-manager`; `kind` says what an https host is, else what
+/// is set for the host does.
+/// # Errors
+/// [`Error::Location`] when the url has none of the known forms; [`OciError::VerifyNeedsRegistry`] when a signature is
+/// asked for where none can be.
+pub fn open(
+    url: &str,
+    label: &str,
+    kind: Option<HostKind>,
+    context: &Context,
+) -> Result<Box<dyn Repository>, Error> {
+    let kind_of_host = || context.settings().hosts.get(&Url::parse(url).ok()?)?.kind;
+    let location = Location::parse(url, label, kind.or_else(kind_of_host))
+        .map_err(|source| Error::Location { url: shown_text(url), source })?;
+    if context.releases().verify_keys.contains_key(label) && !matches!(location, Location::Oci(_)) {
+        return Err(OciError::VerifyNeedsRegistry { label: label.to_owned() }.into());
+    }
+    Ok(match location {
+        Location::Local(location) => Box::new(Local::new(location, context.max_file_bytes())),
+        Location::GitHub(location) => Box::new(GitHub::new(location, context.clone())),
+        Location::GitLab(location) => Box::new(GitLab::new(location, context.clone())),
+        Location::Folder(location) => Box::new(Folder::new(location, context.clone())),
+        Location::Oci(location) => Box::new(Oci::new(location, context)),
+        Location::Git(location) => {
+            let opened = GitRepository::new(location, context.clone());
+            Box::new(opened.map_err(|source| Error::Remote { url: shown_text(url), source })?)
+        }
+    })
+}

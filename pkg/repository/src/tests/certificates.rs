@@ -1,0 +1,143 @@
+//! Real certificates on loopback: what is wrong with one is told with all that the host showed.
+
+use api::with_causes;
+use std::fs;
+
+use support::host::{FakeHost, Reply};
+use transport::{
+    CaBundle, CertificateProblem, ClientCertificate, Failure, HostSettings, Hosts, Settings,
+    UntrustedCertificate,
+};
+
+use crate::{
+    Context, Error, File, fetch_url,
+    tests::lab::{settings, text},
+};
+
+const URL: &str = "https://files.example.org/c.yaml";
+
+async fn fetch(host: &FakeHost, settings: Settings) -> Result<File, Error> {
+    host.on("files.example.org/c.yaml", Reply::file("good"));
+    fetch_url(&Context::new(settings), URL).await
+}
+
+/// What is said of a host where this certificate alone is trusted.
+async fn untrusted(host: &FakeHost, trusted_pem: &str) -> UntrustedCertificate {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ca.pem");
+    fs::write(&path, trusted_pem).unwrap();
+    let ca_bundles = vec![CaBundle { path, named_by: "--ca-bundle".to_owned() }];
+    let settings = Settings { ca_bundles, extra_roots: Vec::new(), ..settings(host) };
+    let error = fetch(host, settings).await.unwrap_err();
+    assert!(host.received().is_empty());
+    match &error.request().unwrap().failure {
+        Failure::Certificate { host, source } => {
+            assert_eq!(host, "files.example.org:443");
+            assert_eq!((source.trusted.len(), source.trusts_system), (1, false));
+            (**source).clone()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_expired_certificate_is_told_with_its_last_day() {
+    let host = FakeHost::expired(&["files.example.org"]);
+    let told = untrusted(&host, host.ca_pem()).await;
+    assert_eq!(told.problem, CertificateProblem::Expired { since: "2020-12-31".to_owned() });
+    let [own] = told.chain.as_slice() else { panic!("{told:?}") };
+    assert_eq!(
+        (own.subject.as_str(), own.issuer.as_str()),
+        ("CN=a fake host", "CN=authority of a fake host")
+    );
+    assert_eq!(own.names, ["localhost", "127.0.0.1", "files.example.org"]);
+    assert_eq!(told.to_string(), "its certificate expired on 2020-12-31");
+}
+
+#[tokio::test]
+async fn a_certificate_of_an_unknown_authority_is_told_with_the_authority() {
+    let (host, other) = (FakeHost::start(&["files.example.org"]), FakeHost::start(&[]));
+    let issuer = || "CN=authority of a fake host".to_owned();
+    let told = untrusted(&host, &other.client_identity().certificate_pem).await;
+    assert_eq!(told.problem, CertificateProblem::UnknownIssuer { issuer: issuer() });
+    // One of the same name that was made anew.
+    let told = untrusted(&host, other.ca_pem()).await;
+    assert_eq!(told.problem, CertificateProblem::OtherKey { issuer: issuer() });
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_signed_by_itself_is_told_so() {
+    let host = FakeHost::own_signed(&["files.example.org"]);
+    let told = untrusted(&host, host.ca_pem()).await;
+    assert_eq!(told.problem, CertificateProblem::OwnSigned { subject: "CN=a fake host".to_owned() });
+}
+
+#[tokio::test]
+async fn a_certificate_for_other_hosts_is_told_with_their_names() {
+    let host = FakeHost::start(&["git.lab"]);
+    let told = untrusted(&host, host.ca_pem()).await;
+    let told = told.to_string();
+    assert!(told.ends_with("`git.lab`, not for `files.example.org`"), "{told}");
+}
+
+#[tokio::test]
+async fn an_authority_of_one_host_is_trusted_for_that_host_alone() {
+    let (host, other) = (FakeHost::start(&["files.example.org"]), FakeHost::start(&["git.lab"]));
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = |host: &FakeHost, name: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, host.ca_pem()).unwrap();
+        let ca_bundle = Some(CaBundle { path, named_by: format!("hosts.{name}") });
+        (name.to_owned(), HostSettings { ca_bundle, ..HostSettings::default() })
+    };
+    let reach = |hosts| Settings {
+        hosts: Hosts::new(hosts),
+        extra_roots: vec![other.ca_pem().into()],
+        ..settings(&host)
+    };
+    let trusting = reach(vec![bundle(&host, "files.example.org")]);
+    assert_eq!(text(&fetch(&host, trusting).await.unwrap()), "good");
+    // It is of no use for another host, and a redirect from there does not bring it along.
+    let mut elsewhere = reach(vec![bundle(&host, "git.lab")]);
+    elsewhere.resolve.insert("git.lab".to_owned(), other.address());
+    other.on("git.lab/c.yaml", Reply::redirect(URL));
+    let context = Context::new(elsewhere);
+    for url in [URL, "https://git.lab/c.yaml"] {
+        let error = fetch_url(&context, url).await.unwrap_err();
+        let failure = &error.request().unwrap().failure;
+        assert!(
+            matches!(failure, Failure::Certificate { host, .. } if host == "files.example.org:443"),
+            "{error:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_wants_to_know_its_clients_is_shown_a_certificate() {
+    let host = FakeHost::for_known_clients(&["files.example.org"]);
+    let folder = tempfile::tempdir().unwrap();
+    let [certificate, key] = ["ann.pem", "ann.key"].map(|name| folder.path().join(name));
+    fs::write(&certificate, &host.client_identity().certificate_pem).unwrap();
+    fs::write(&key, &host.client_identity().key_pem).unwrap();
+    let showing = |certificate: &std::path::Path, key: &std::path::Path| {
+        let client_certificate =
+            Some(ClientCertificate { certificate: certificate.to_owned(), key: key.to_owned() });
+        let set = HostSettings { client_certificate, ..HostSettings::default() };
+        Settings { hosts: Hosts::new([("files.example.org".to_owned(), set)]), ..settings(&host) }
+    };
+    assert_eq!(text(&fetch(&host, showing(&certificate, &key)).await.unwrap()), "good");
+    let error = fetch(&host, settings(&host)).await.unwrap_err();
+    assert!(with_causes(&error).contains("files.example.org:443 wants a client certificate"), "{error:?}");
+    // What cannot be used is named before a request leaves; nothing of a key is shown.
+    for (certificate, key, named) in [
+        (&key, &key, "ann.key`: it holds no PEM certificate"),
+        (&certificate, &certificate, "ann.pem`: it holds no PEM private key"),
+    ] {
+        let error = fetch(&host, showing(certificate, key)).await.unwrap_err();
+        assert!(with_causes(&error).contains(named), "{}", with_causes(&error));
+    }
+    let stranger = FakeHost::start(&[]);
+    fs::write(&key, &stranger.client_identity().key_pem).unwrap();
+    let error = fetch(&host, showing(&certificate, &key)).await.unwrap_err();
+    assert!(with_causes(&error).contains("it cannot be used with the key"), "{}", with_causes(&error));
+}

@@ -1,0 +1,273 @@
+use std::{fs, path::Path};
+
+use support::host::{FakeHost, GitHubRelease, Reply, github_releases_page};
+use tempfile::TempDir;
+use transport::{Event, Network, Refresh, Settings, StoreSettings};
+
+use crate::{
+    Context, Error, Repository, fetch_template, latest, open,
+    tests::lab::{Heard, github_token, settings, text, with_go_proxy, without_go_proxy},
+};
+
+const URL: &str = "https://github.com/o/r/releases/latest/c.yaml";
+const RELEASES: &str = "api.github.com/repos/o/r/releases?per_page=100";
+
+/// A fake internet and a folder that outlives the contexts, which stand for one run each.
+struct Lab {
+    host: FakeHost,
+    folder: TempDir,
+}
+
+impl Lab {
+    fn new() -> Self {
+        Self { host: FakeHost::internet(), folder: TempDir::new().unwrap() }
+    }
+
+    fn settings(&self) -> Settings {
+        let folder = self.folder.path().join("cache");
+        Settings {
+            store: Some(StoreSettings { folder, max_bytes: StoreSettings::DEFAULT_MAX_BYTES }),
+            ..settings(&self.host)
+        }
+    }
+
+    fn run(&self) -> Context {
+        without_go_proxy(self.settings())
+    }
+
+    fn offline(&self) -> Context {
+        without_go_proxy(Settings { network: Network::Forbidden, ..self.settings() })
+    }
+
+    fn heard(mut settings: Settings) -> (Context, Heard) {
+        let heard = Heard::default();
+        heard.listen(&mut settings);
+        (without_go_proxy(settings), heard)
+    }
+
+    fn blobs(&self) -> Vec<std::path::PathBuf> {
+        files_below(&self.folder.path().join("cache/blobs"))
+    }
+}
+
+fn repository(context: &Context) -> Box<dyn Repository> {
+    open(URL, "infrastructure-aws", None, context).unwrap()
+}
+
+async fn read(context: &Context, file: &str) -> Result<String, Error> {
+    repository(context).read("v1.0.0", file).await.map(|file| text(&file).to_owned())
+}
+
+fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.path().is_dir() { folders.push(entry.path()) } else { files.push(entry.path()) }
+        }
+    }
+    files
+}
+
+// Row: PRV-04
+#[tokio::test]
+async fn a_file_of_a_pinned_version_is_asked_for_by_the_first_run_alone() {
+    let lab = Lab::new();
+    GitHubRelease::new("o/r", "v1.0.0").file("c.yaml", "x").publish(&lab.host);
+    let gitlab = "gitlab.com/api/v4/projects/1/packages/generic/p/v1.0.0/c.yaml";
+    lab.host.on(gitlab, Reply::file("y"));
+    let gitlab = format!("https://{gitlab}");
+    for run in 0..2 {
+        let context = lab.run();
+        assert_eq!(read(&context, "c.yaml").await.unwrap(), "x");
+        let package = open(&gitlab, "infrastructure-aws", None, &context).unwrap();
+        assert_eq!(text(&package.read("v1.0.0", "c.yaml").await.unwrap()), "y");
+        assert_eq!(context.used_network(), run == 0, "a kept file needs no client");
+    }
+    assert_eq!(lab.host.received().len(), 3, "{:?}", lab.host.addresses());
+}
+
+#[tokio::test]
+async fn a_refresh_asks_whether_a_pinned_file_is_still_the_same() {
+    let lab = Lab::new();
+    let reply = |body: &str, etag: &str| Reply::file(body).header("etag", etag);
+    let address = "github.com/o/r/releases/download/v1.0.0/c.yaml";
+    let replies = [reply("old", "\"1\""), Reply::status(304), reply("new", "\"2\"")];
+    lab.host.on_each(address, replies);
+    let refresh = || without_go_proxy(Settings { refresh: Refresh::Everything, ..lab.settings() });
+    for expected in ["old", "old", "new"] {
+        assert_eq!(read(&refresh(), "c.yaml").await.unwrap(), expected);
+    }
+    assert_eq!(read(&lab.run(), "c.yaml").await.unwrap(), "new");
+    let sent: Vec<_> =
+        lab.host.received().iter().map(|r| r.header("if-none-match").map(str::to_owned)).collect();
+    assert_eq!(sent, [None, Some("\"1\"".to_owned()), Some("\"1\"".to_owned())]);
+}
+
+// Row: PRV-05
+#[tokio::test]
+async fn lists_are_asked_for_anew_and_all_pages_of_an_unchanged_one_come_from_the_disk() {
+    let lab = Lab::new();
+    let second = "https://api.github.com/repositories/1/releases?per_page=100&page=2";
+    let first = github_releases_page("o/r", &["v1.1.0"], Some(second)).header("etag", "\"1\"");
+    let last = github_releases_page("o/r", &["v1.0.0"], None)
+        .header("last-modified", "Mon, 02 Nov 2026 08:00:00 GMT");
+    lab.host.on_each(RELEASES, [first, Reply::status(304)]);
+    lab.host.on_each(&second["https://".len()..], [last, Reply::status(304)]);
+    for _ in 0..2 {
+        let versions = repository(&lab.run()).versions().await.unwrap();
+        assert_eq!(versions.iter().map(api::Version::as_str).collect::<Vec<_>>(), ["v1.0.0", "v1.1.0"]);
+    }
+    let received = lab.host.received();
+    let sent = [received[2].header("if-none-match"), received[3].header("if-modified-since")];
+    assert_eq!(sent, [Some("\"1\""), Some("Mon, 02 Nov 2026 08:00:00 GMT")]);
+}
+
+#[tokio::test]
+async fn a_private_file_is_kept_under_its_download_and_needs_no_token_again() {
+    let lab = Lab::new();
+    GitHubRelease::new("o/r", "v1.0.0").file("c.yaml", "private").private().publish(&lab.host);
+    let with_token = without_go_proxy(Settings { github_token: github_token(), ..lab.settings() });
+    assert_eq!(read(&with_token, "c.yaml").await.unwrap(), "private");
+    let before = lab.host.connections();
+    assert_eq!(read(&lab.offline(), "c.yaml").await.unwrap(), "private");
+    assert_eq!(lab.host.connections(), before);
+}
+
+#[tokio::test]
+async fn nothing_secret_is_written_down() {
+    let lab = Lab::new();
+    GitHubRelease::new("o/r", "v1.0.0").file("c.yaml", "private").private().publish(&lab.host);
+    lab.host.on("files.example.org/t.yaml?key=s3cret", Reply::text("signed"));
+    lab.host.on("files.example.org/u.yaml", Reply::text("with a password"));
+    let context = without_go_proxy(Settings { github_token: github_token(), ..lab.settings() });
+    read(&context, "c.yaml").await.unwrap();
+    for url in ["https://files.example.org/t.yaml?key=s3cret", "https://me:s3cret@files.example.org/u.yaml"] {
+        fetch_template(&context, url).await.unwrap();
+    }
+    let files = files_below(lab.folder.path());
+    assert!(files.len() > 4, "{files:?}");
+    for file in files {
+        let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
+        assert!(!text.contains("ghp_") && !text.contains("s3cret") && !text.contains("signed"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_connection_nothing_is_opened_and_what_is_missing_is_named() {
+    let lab = Lab::new();
+    GitHubRelease::new("o/r", "v1.0.0").file("c.yaml", "x").publish(&lab.host);
+    let context = lab.offline();
+    let error = read(&context, "c.yaml").await.unwrap_err();
+    let address = "https://github.com/o/r/releases/download/v1.0.0/c.yaml";
+    assert!(
+        matches!(&error, Error::Transport(transport::Error::Offline { wanted }) if wanted == address),
+        "{error}"
+    );
+    // The name is looked up by nobody: it would be an unknown host.
+    let error = fetch_template(&context, "https://nowhere.invalid/t.yaml").await.unwrap_err();
+    assert!(matches!(error, Error::Transport(transport::Error::Offline { .. })), "{error}");
+    assert!(crate::fetch_url(&context, "https://nowhere.invalid/clusterctl.yaml").await.is_err());
+    assert!(repository(&context).versions().await.is_err());
+    assert_eq!((lab.host.connections(), context.used_network()), (0, false));
+    assert!(!lab.folder.path().join("cache").exists(), "looking makes no folder");
+}
+
+#[tokio::test]
+async fn without_a_connection_the_newest_release_is_the_newest_one_here() {
+    let lab = Lab::new();
+    let goproxy = "https://proxy.golang.org";
+    let list = "proxy.golang.org/github.com/o/r/@v/list";
+    lab.host.on(list, Reply::text("v1.0.0\nv1.1.0\n"));
+    // The tag v1.1.0 has no release.
+    GitHubRelease::new("o/r", "v1.0.0").file("metadata.yaml", "series").publish(&lab.host);
+    let online = with_go_proxy(lab.settings(), goproxy);
+    let found = latest(&*repository(&online), "v1beta2", &|_| None).await.unwrap();
+    let before = lab.host.connections();
+    let (mut settings, heard) =
+        (Settings { network: Network::Forbidden, ..lab.settings() }, Heard::default());
+    heard.listen(&mut settings);
+    let offline = with_go_proxy(settings, goproxy);
+    assert_eq!(latest(&*repository(&offline), "v1beta2", &|_| None).await.unwrap(), found);
+    assert_eq!(lab.host.connections(), before);
+    let told = |event: &Event| matches!(event, Event::UsingKeptOffline { url, .. } if url.ends_with(list));
+    assert_eq!(heard.events().iter().filter(|event| told(event)).count(), 1, "{:?}", heard.events());
+}
+
+#[tokio::test]
+async fn a_damaged_copy_is_fetched_again_or_told() {
+    let lab = Lab::new();
+    GitHubRelease::new("o/r", "v1.0.0").file("c.yaml", "whole").publish(&lab.host);
+    read(&lab.run(), "c.yaml").await.unwrap();
+    let flip = || {
+        let path = lab.blobs().pop().unwrap();
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[0] ^= 1;
+        fs::write(&path, bytes).unwrap();
+    };
+    flip();
+    let (context, heard) = Lab::heard(lab.settings());
+    assert_eq!(read(&context, "c.yaml").await.unwrap(), "whole");
+    assert!(heard.events().iter().any(|event| matches!(event, Event::KeptDamaged { .. })));
+    assert_eq!(read(&lab.offline(), "c.yaml").await.unwrap(), "whole");
+    flip();
+    let error = read(&lab.offline(), "c.yaml").await.unwrap_err();
+    assert!(matches!(error, Error::Transport(transport::Error::DamagedOffline { .. })), "{error}");
+}
+
+#[tokio::test]
+async fn a_cache_that_cannot_be_used_is_told_once_and_left_as_it_is() {
+    let cases = [
+        ("layout `2`", "cache/capstan-cache", "2\n"),
+        ("not empty", "cache/notes.txt", "mine"),
+        ("cannot use", "cache", "mine"),
+    ];
+    for (why, file, content) in cases {
+        let lab = Lab::new();
+        let file = lab.folder.path().join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, content).unwrap();
+        let before = files_below(lab.folder.path());
+        GitHubRelease::new("o/r", "v1.0.0").file("c.yaml", "x").file("d.yaml", "y").publish(&lab.host);
+        let (context, heard) = Lab::heard(lab.settings());
+        assert_eq!(read(&context, "c.yaml").await.unwrap(), "x");
+        assert_eq!(read(&context, "d.yaml").await.unwrap(), "y");
+        let events = heard.events();
+        let told: Vec<_> =
+            events.iter().filter(|event| matches!(event, Event::StoreUnusable { .. })).collect();
+        assert!(matches!(told[..], [Event::StoreUnusable { why: told }] if told.contains(why)), "{told:?}");
+        assert_eq!(files_below(lab.folder.path()), before);
+    }
+}
+
+#[tokio::test]
+async fn a_miss_is_not_kept() {
+    let lab = Lab::new();
+    assert!(read(&lab.run(), "c.yaml").await.unwrap_err().is_not_found());
+    GitHubRelease::new("o/r", "v1.0.0").file("c.yaml", "x").publish(&lab.host);
+    assert_eq!(read(&lab.run(), "c.yaml").await.unwrap(), "x");
+}
+
+#[tokio::test]
+async fn eight_runs_at_once_fetch_a_file_and_a_list_once() {
+    let lab = Lab::new();
+    lab.host.on("github.com/o/r/releases/download/v1.0.0/c.yaml", Reply::file("x"));
+    lab.host.on(RELEASES, github_releases_page("o/r", &["v1.0.0"], None));
+    let (first, heard) = Lab::heard(lab.settings());
+    let runs: Vec<Context> = (0..7).map(|_| lab.run()).chain([first]).collect();
+    let reads = runs.iter().map(|run| async move {
+        (read(run, "c.yaml").await.unwrap(), repository(run).versions().await.unwrap().len())
+    });
+    let results = futures::future::join_all(reads).await;
+    assert!(results.iter().all(|result| *result == ("x".to_owned(), 1)));
+    assert_eq!(lab.host.received().len(), 2, "{:?}", lab.host.addresses());
+    assert!(heard.events().iter().any(|event| matches!(event, Event::WaitingForOther { .. })));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_cut_short_is_begun_anew_on_the_disk_too() {
+    let lab = Lab::new();
+    let address = "github.com/o/r/releases/download/v1.0.0/c.yaml";
+    lab.host.on_each(address, [Reply::file("whole file").cut_after(5), Reply::file("whole file")]);
+    assert_eq!(read(&lab.run(), "c.yaml").await.unwrap(), "whole file");
+    assert_eq!(read(&lab.offline(), "c.yaml").await.unwrap(), "whole file");
+}

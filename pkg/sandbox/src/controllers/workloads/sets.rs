@@ -1,0 +1,179 @@
+//! DaemonSets and StatefulSets: pods of the newest template, one on the one node or numbered ones.
+//!
+//! Source: kube-controller-manager 1.36 `pkg/controller/daemon` and `pkg/controller/statefulset`, run. Differs: a template
+//! is told by its hash; there are no ControllerRevisions to go back to, and partitions and ordinals that start later are
+//! ignored.
+
+use serde_json::{Value, json};
+
+use super::{
+    children::{claim, count, delete, is_active, is_ready, number, pod_from_template, put, write_status},
+    hash,
+};
+use crate::{client::Client, controllers::Next, meta, status::Status};
+
+/// On a pod: the hash of its template.
+const REVISION_LABEL: &str = "controller-revision-hash";
+
+pub(super) async fn reconcile_daemon_set(client: &Client, set: Value) -> Result<Next, Status> {
+    let revision = hash::of(&set["spec"]["template"]);
+    let mut pods = claim(client, &set, "", "Pod").await?;
+    pods.retain(is_active);
+    let on_delete = set["spec"]["updateStrategy"]["type"] == "OnDelete";
+    let (mut pods, outdated): (Vec<_>, Vec<_>) =
+        pods.into_iter().partition(|pod| on_delete || revision_of(pod) == revision);
+    for pod in outdated.iter().chain(pods.iter().skip(1)) {
+        delete(client, pod).await?;
+    }
+    pods.truncate(1);
+    if pods.is_empty() {
+        let mut pod = pod_from_template(&set);
+        let labels = &mut pod["metadata"]["labels"];
+        labels[REVISION_LABEL] = revision.as_str().into();
+        let generation = &set["metadata"]["annotations"]["deprecated.daemonset.template.generation"];
+        if generation.is_string() {
+            labels["pod-template-generation"] = generation.clone();
+        }
+        pods.push(client.create(pod).await?);
+    }
+    let ready = count(&pods, is_ready);
+    let mut status = json!({
+        "currentNumberScheduled": 1, "desiredNumberScheduled": 1, "numberMisscheduled": 0, "numberReady": ready,
+        "observedGeneration": meta::generation(&set),
+    });
+    put(&mut status, "numberAvailable", ready);
+    put(&mut status, "numberUnavailable", 1 - ready);
+    put(&mut status, "updatedNumberScheduled", count(&pods, |pod| revision_of(pod) == revision));
+    write_status(client, set, status).await?;
+    Ok(Next::Wait)
+}
+
+pub(super) async fn reconcile_stateful_set(client: &Client, set: Value) -> Result<Next, Status> {
+    let revision = format!("{}-{}", meta::name(&set), hash::of(&set["spec"]["template"]));
+    let mut pods = claim(client, &set, "", "Pod").await?;
+    pods.sort_by_key(ordinal);
+    match next(&set, &revision, &pods) {
+        Some(Act::Make(ordinal)) => pods.push(client.create(pod(&set, &revision, ordinal)).await?),
+        Some(Act::Delete(at)) => {
+            // Its end is a change, after which the set is looked at again.
+            delete(client, &pods[at]).await?;
+            return Ok(Next::Wait);
+        }
+        None => {}
+    }
+    let (old, ready) = (&set["status"], count(&pods, is_ready));
+    let updated = count(&pods, |pod| revision_of(pod) == revision);
+    let wanted = number(&set["spec"]["replicas"]);
+    let rolled_out = updated == wanted && ready == wanted && count(&pods, |_| true) == wanted;
+    let current = old["currentRevision"].as_str().filter(|_| !rolled_out).unwrap_or(&revision);
+    let mut status = json!({
+        "replicas": pods.len(),
+        "availableReplicas": ready,
+        "collisionCount": old["collisionCount"].as_i64().unwrap_or_default(),
+        "currentRevision": current,
+        "updateRevision": revision,
+        "observedGeneration": meta::generation(&set),
+    });
+    put(&mut status, "readyReplicas", ready);
+    put(&mut status, "currentReplicas", count(&pods, |pod| revision_of(pod) == current));
+    put(&mut status, "updatedReplicas", updated);
+    write_status(client, set, status).await?;
+    Ok(Next::Wait)
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Act {
+    /// Make the pod with this number.
+    Make(i64),
+    /// Delete the pod at this place.
+    Delete(usize),
+}
+
+/// The next act: pods come from the lowest number up, and go from the highest down; each waits for the others to be
+/// ready, unless the set says otherwise. `pods` are sorted by their numbers.
+fn next(set: &Value, revision: &str, pods: &[Value]) -> Option<Act> {
+    let spec = &set["spec"];
+    let numbers = 0..number(&spec["replicas"]);
+    if pods.iter().any(meta::is_deleting) {
+        return None;
+    }
+    // A pod that has ended is made again.
+    if let Some(at) = pods.iter().rposition(|pod| !numbers.contains(&ordinal(pod)) || !is_active(pod)) {
+        return Some(Act::Delete(at));
+    }
+    let is_ready = pods.iter().all(is_ready);
+    if !is_ready && spec["podManagementPolicy"] != "Parallel" {
+        return None;
+    }
+    let missing = numbers.into_iter().find(|wanted| !pods.iter().any(|pod| ordinal(pod) == *wanted));
+    let outdated = || pods.iter().rposition(|pod| is_ready && revision_of(pod) != revision);
+    match missing {
+        Some(missing) => Some(Act::Make(missing)),
+        None if spec["updateStrategy"]["type"] == "OnDelete" => None,
+        None => outdated().map(Act::Delete),
+    }
+}
+
+/// The number at the end of a pod's name; a pod without one is nobody's.
+fn ordinal(pod: &Value) -> i64 {
+    meta::name(pod).rsplit_once('-').and_then(|(_, number)| number.parse().ok()).unwrap_or(-1)
+}
+
+fn revision_of(pod: &Value) -> &str {
+    pod["metadata"]["labels"][REVISION_LABEL].as_str().unwrap_or_default()
+}
+
+fn pod(set: &Value, revision: &str, ordinal: i64) -> Value {
+    let mut pod = pod_from_template(set);
+    let name = format!("{}-{ordinal}", meta::name(set));
+    let labels = &mut pod["metadata"]["labels"];
+    labels[REVISION_LABEL] = revision.into();
+    labels["apps.kubernetes.io/pod-index"] = ordinal.to_string().into();
+    labels["statefulset.kubernetes.io/pod-name"] = name.as_str().into();
+    pod["spec"]["hostname"] = name.as_str().into();
+    if let Some(service) = set["spec"].get("serviceName") {
+        pod["spec"]["subdomain"] = service.clone();
+    }
+    meta::set(&mut pod, "name", name);
+    pod
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pods(pods: &[(i64, &str, bool)]) -> Vec<Value> {
+        let pod = |(ordinal, revision, ready): &(i64, &str, bool)| {
+            let ready = if *ready { "True" } else { "False" };
+            json!({
+                "metadata": {"name": format!("s-{ordinal}"), "labels": {REVISION_LABEL: revision}},
+                "status": {"conditions": [{"type": "Ready", "status": ready}]},
+            })
+        };
+        pods.iter().map(pod).collect()
+    }
+
+    #[test]
+    fn pods_come_upwards_and_go_downwards_one_after_the_other() {
+        let patient = json!({"spec": {"replicas": 3}});
+        let parallel = json!({"spec": {"replicas": 3, "podManagementPolicy": "Parallel"}});
+        for (set, there, expected) in [
+            (&patient, vec![], Some(Act::Make(0))),
+            (&patient, vec![(0, "b", true)], Some(Act::Make(1))),
+            (&patient, vec![(0, "b", false)], None),
+            (&patient, vec![(0, "b", true), (1, "b", true), (2, "b", true)], None),
+            (&patient, vec![(0, "a", true), (1, "a", true), (2, "b", false)], None),
+            (&patient, vec![(0, "a", true), (1, "a", true), (2, "b", true)], Some(Act::Delete(1))),
+            (
+                &patient,
+                vec![(0, "b", true), (1, "b", true), (2, "b", true), (3, "b", true)],
+                Some(Act::Delete(3)),
+            ),
+            (&patient, vec![(0, "a", false), (1, "a", true), (2, "a", true)], None),
+            (&parallel, vec![(1, "b", false)], Some(Act::Make(0))),
+            (&parallel, vec![(0, "a", true), (1, "a", false), (2, "b", false)], None),
+        ] {
+            assert_eq!(next(set, "b", &pods(&there)), expected, "{set} {there:?}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Cells of built-in kinds: the words of `columns.txt`. Paths are JSON pointers.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{
+    age, pods,
+    view::{NONE, UNKNOWN, UNSET, View},
+};
+use crate::selector::LabelSelector;
+
+/// How many addresses, hosts or ports are listed.
+const LISTED: usize = 3;
+
+/// The cell of an expression: a word, what it reads, and the text that stands for nothing.
+pub(super) fn cell(object: View<'_>, expression: &[&'static str]) -> Value {
+    let (word, arguments) = expression.split_first().unwrap_or((&"", &[]));
+    let argument = |index: usize| arguments.get(index).copied().unwrap_or_default();
+    let (path, second) = (argument(0), argument(1));
+    let or = |text: String, missing: &str| if text.is_empty() { missing.to_owned() } else { text };
+    match *word {
+        "text" => object.str_or(path, second).into(),
+        "int" => object.number(path).into(),
+        "flag" => object.flag(path).into(),
+        "count" => arguments.iter().map(|path| object.count(path)).sum::<usize>().into(),
+        "scalar" => object.scalar(path).unwrap_or_else(|| second.to_owned()).into(),
+        "join" => object.strings(path).join(",").into(),
+        "since" if object.get(path).is_none() => second.into(),
+        "since" => object.since(path).into(),
+        "yes-or-no" => match object.get(path).and_then(Value::as_bool) {
+            Some(true) => "True".into(),
+            Some(false) => "False".into(),
+            None => UNSET.into(),
+        },
+        "ratio" => format!("{}/{}", object.number(path), object.number(second)).into(),
+        "pair" => match object.get(path) {
+            None => argument(3).into(),
+            Some(parent) => {
+                let part = |name: &str| parent[name].as_str().unwrap_or_default();
+                format!("{}/{}", part(second), part(argument(2))).into()
+            }
+        },
+        "labels" => {
+            let labels = LabelSelector::of_map(object.get(path).unwrap_or(&Value::Null));
+            or(labels.to_string(), second).into()
+        }
+        "selector" => {
+            let selector = LabelSelector::of_object(object.get(path).unwrap_or(&Value::Null));
+            or(selector.to_string(), second).into()
+        }
+        "names" | "images" => {
+            let field = if *word == "names" { "/name" } else { "/image" };
+            let containers = object.items(&format!("{path}/containers"));
+            containers.map(|container| container.str(field)).collect::<Vec<_>>().join(",").into()
+        }
+        "default-name" => {
+            let default =
+                object.annotation(&format!("{path}.kubernetes.io/is-default-class")) == Some("true");
+            format!("{}{}", object.str("/metadata/name"), if default { " (default)" } else { "" }).into()
+        }
+        "phase" if object.is_deleting() => "Terminating".into(),
+        "phase" => object.str("/status/phase").into(),
+        "pod-ready" => pods::ready(object).into(),
+        "pod-status" => pods::status(object).into(),
+        "pod-restarts" => pods::restarts(object).into(),
+        "pod-gates" => pods::readiness_gates(object).into(),
+        "node-status" => node_status(object).into(),
+        "node-roles" => node_roles(object).into(),
+        "node-kernel" => node_kernel(object).into(),
+        "node-address" => {
+            let mut addresses = object.items("/status/addresses");
+            let address = addresses.find(|address| address.str("/type") == path);
+            address.map_or(NONE, |address| address.str("/address")).into()
+        }
+        "service-external-ip" => external_ip(object).into(),
+        "service-ports" => or(service_ports(object), NONE).into(),
+        "balancers" => balancers(object).into(),
+        "endpoints" => endpoints(object).into(),
+        "slice-ports" => {
+            let ports = object.items("/ports").map(|port| {
+                port.scalar("/port").or_else(|| port.scalar("/name")).unwrap_or_else(|| "*".to_owned())
+            });
+            first(&ports.collect::<Vec<_>>()).into()
+        }
+        "slice-addresses" => {
+            let addresses = object.items("/endpoints").flat_map(|endpoint| endpoint.strings("/addresses"));
+            first(&addresses.map(str::to_owned).collect::<Vec<_>>()).into()
+        }
+        "ingress-hosts" => hosts(object).into(),
+        "ingress-ports" => if object.count("/spec/tls") > 0 { "80, 443" } else { "80" }.into(),
+        "access-modes" => access_modes(object, &format!("{path}/accessModes")).into(),
+        "available" => available(object).into(),
+        "controller" => controller(object).into(),
+        "job-status" => job_status(object).into(),
+        "job-completions" => job_completions(object).into(),
+        "job-duration" => {
+            let end = age::seconds(object.str("/status/completionTime")).unwrap_or(object.now);
+            let start = age::seconds(object.str("/status/startTime"));
+            start.map(|start| age::human(end.saturating_sub(start))).unwrap_or_default().into()
+        }
+        "subjects" => subjects(object, path).into(),
+        _ => Value::Null,
+    }
+}
+
+fn node_status(node: View<'_>) -> String {
+    let status = match node.condition("Ready") {
+        "True" => "Ready",
+        "" => "Unknown",
+        _ => "NotReady",
+    };
+    let cordoned = if node.flag("/spec/unschedulable") { ",SchedulingDisabled" } else { "" };
+    format!("{status}{cordoned}")
+}
+
+fn node_roles(node: View<'_>) -> String {
+    let labels = node.get("/metadata/labels").and_then(Value::as_object).into_iter().flatten();
+    let roles = labels.filter_map(|(key, value)| match key.strip_prefix("node-role.kubernetes.io/") {
+        Some(role) => Some(role),
+        None if key == "kubernetes.io/role" => value.as_str(),
+        None => None,
+    });
+    let roles: BTreeSet<_> = roles.filter(|role| !role.is_empty()).collect();
+    if roles.is_empty() { NONE.to_owned() } else { roles.into_iter().collect::<Vec<_>>().join(",") }
+}
+
+fn node_kernel(node: View<'_>) -> String {
+    let version = node.str_or("/status/nodeInfo/kernelVersion", UNKNOWN);
+    match node.str("/status/nodeInfo/architecture") {
+        "" => version.to_owned(),
+        architecture => format!("{version} ({architecture})"),
+    }
+}
+
+fn external_ip(service: View<'_>) -> String {
+    let external = service.strings("/spec/externalIPs");
+    let or = |texts: Vec<&str>, none: &str| if texts.is_empty() { none.to_owned() } else { texts.join(",") };
+    match service.str("/spec/type") {
+        "ClusterIP" | "NodePort" => or(external, NONE),
+        "LoadBalancer" => {
+            let balancers = balancers(service);
+            let balancers = (!balancers.is_empty()).then_some(&*balancers);
+            or(balancers.into_iter().chain(external).collect(), "<pending>")
+        }
+        "ExternalName" => service.str("/spec/externalName").to_owned(),
+        _ => UNKNOWN.to_owned(),
+    }
+}
+
+/// The addresses a load balancer has given, each once, sorted.
+fn balancers(object: View<'_>) -> String {
+    let given = object.items("/status/loadBalancer/ingress");
+    let given: BTreeSet<_> = given.map(|one| one.str_or("/ip", one.str("/hostname"))).collect();
+    given.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(",")
+}
+
+fn service_ports(service: View<'_>) -> String {
+    let ports = service.items("/spec/ports").map(|port| {
+        let node = port.number("/nodePort");
+        let node = if node > 0 { format!(":{node}") } else { String::new() };
+        format!("{}{node}/{}", port.number("/port"), port.str("/protocol"))
+    });
+    ports.collect::<Vec<_>>().join(",")
+}
+
+/// All addresses with all ports, of Endpoints without ports the addresses alone.
+fn endpoints(object: View<'_>) -> String {
+    let mut all = Vec::new();
+    for subset in object.items("/subsets") {
+        let addresses = || subset.items("/addresses").map(|address| address.str("/ip"));
+        if subset.count("/ports") == 0 {
+            all.extend(addresses().map(str::to_owned));
+        }
+        for port in subset.items("/ports") {
+            let port = port.number("/port");
+            all.extend(
+                addresses().map(|ip| {
+                    if ip.contains(':') { format!("[{ip}]:{port}") } else { format!("{ip}:{port}") }
+                }),
+            );
+        }
+    }
+    match object.count("/subsets") {
+        0 => NONE.to_owned(),
+        _ if all.is_empty() => String::new(),
+        _ => first(&all),
+    }
+}
+
+/// The hosts of the first rules. What is counted as left out are rules, not hosts.
+fn hosts(ingress: View<'_>) -> String {
+    let rules = ingress.count("/spec/rules");
+    let mut listed = Vec::new();
+    let mut more = false;
+    for rule in ingress.items("/spec/rules") {
+        more |= listed.len() == LISTED;
+        let host = rule.str("/host");
+        if !more && !host.is_empty() {
+            listed.push(host);
+        }
+    }
+    match listed.join(",") {
+        hosts if hosts.is_empty() => "*".to_owned(),
+        hosts if more => format!("{hosts} + {} more...", rules - LISTED),
+        hosts => hosts,
+    }
+}
+
+/// The first texts with commas, and how many more there are; `<unset>` when there are none.
+fn first(texts: &[String]) -> String {
+    if texts.len() > LISTED {
+        return format!("{} + {} more...", texts[..LISTED].join(","), texts.len() - LISTED);
+    }
+    let all = texts.join(",");
+    if all.is_empty() { UNSET.to_owned() } else { all }
+}
+
+fn access_modes(object: View<'_>, path: &str) -> String {
+    let modes = object.strings(path);
+    let short = [
+        ("ReadWriteOnce", "RWO"),
+        ("ReadOnlyMany", "ROX"),
+        ("ReadWriteMany", "RWX"),
+        ("ReadWriteOncePod", "RWOP"),
+    ];
+    let short = short.iter().filter(|(mode, _)| modes.contains(mode)).map(|(_, short)| *short);
+    short.collect::<Vec<_>>().join(",")
+}
+
+fn available(service: View<'_>) -> String {
+    let mut conditions = service.items("/status/conditions");
+    let Some(condition) = conditions.find(|condition| condition.str("/type") == "Available") else {
+        return "Unknown".to_owned();
+    };
+    match (condition.str("/status"), condition.str("/reason")) {
+        (status @ "True", _) | (status, "") => status.to_owned(),
+        (status, reason) => format!("{status} ({reason})"),
+    }
+}
+
+fn controller(object: View<'_>) -> String {
+    let mut owners = object.items("/metadata/ownerReferences");
+    let Some(owner) = owners.find(|owner| owner.flag("/controller")) else { return NONE.to_owned() };
+    let group = owner.str("/apiVersion").split_once('/').map(|(group, _)| format!(".{group}"));
+    let kind = format!("{}{}", owner.str("/kind"), group.unwrap_or_default()).to_lowercase();
+    format!("{kind}/{}", owner.str("/name"))
+}
+
+fn job_completions(job: View<'_>) -> String {
+    let (succeeded, parallelism) = (job.number("/status/succeeded"), job.number("/spec/parallelism"));
+    match job.get("/spec/completions").and_then(Value::as_i64) {
+        Some(wanted) => format!("{succeeded}/{wanted}"),
+        None if parallelism > 1 => format!("{succeeded}/1 of {parallelism}"),
+        None => format!("{succeeded}/1"),
+    }
+}
+
+fn job_status(job: View<'_>) -> &'static str {
+    let is = |condition: &&str| job.condition(condition) == "True";
+    let late = || ["Suspended", "FailureTarget", "SuccessCriteriaMet"].into_iter().find(is);
+    match ["Complete", "Failed"].into_iter().find(is) {
+        Some(end) => end,
+        None if job.is_deleting() => "Terminating",
+        None => late().unwrap_or("Running"),
+    }
+}
+
+fn subjects(binding: View<'_>, kind: &str) -> String {
+    let subjects = binding.items("/subjects").filter(|subject| subject.str("/kind") == kind);
+    let names = subjects.map(|subject| match kind {
+        "ServiceAccount" => format!("{}/{}", subject.str("/namespace"), subject.str("/name")),
+        _ => subject.str("/name").to_owned(),
+    });
+    names.collect::<Vec<_>>().join(", ")
+}

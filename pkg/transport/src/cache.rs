@@ -1,0 +1,88 @@
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::OnceCell;
+
+type Cell<V, E> = Arc<OnceCell<Result<V, E>>>;
+
+/// Answers of this process by key. Whoever asks while an answer is on its way waits for that one; an answer that
+/// cannot change soon, a miss among them, is kept.
+pub struct Cache<V, E> {
+    cells: Mutex<HashMap<String, Cell<V, E>>>,
+}
+
+/// A failure that may be an answer: that there is no such thing.
+pub trait Miss {
+    /// True if the host has answered that there is no such thing.
+    fn is_miss(&self) -> bool;
+}
+
+impl<V, E> Default for Cache<V, E> {
+    fn default() -> Self {
+        Self { cells: Mutex::default() }
+    }
+}
+
+impl<V: Clone, E: Clone + Miss> Cache<V, E> {
+    /// Gives the known answer, or makes it. A failure other than a miss is shared by those who waited, then forgotten.
+    pub async fn get<F>(&self, key: &str, make: F) -> Result<V, E>
+    where
+        F: Future<Output = Result<V, E>>,
+    {
+        let cell = self.lock().entry(key.to_owned()).or_default().clone();
+        let answer = cell.get_or_init(|| make).await.clone();
+        if answer.as_ref().is_err_and(|error| !error.is_miss()) {
+            let mut cells = self.lock();
+            if cells.get(key).is_some_and(|current| Arc::ptr_eq(current, &cell)) {
+                cells.remove(key);
+            }
+        }
+        answer
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Cell<V, E>>> {
+        self.cells.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    struct Missing(bool);
+
+    impl Miss for Missing {
+        fn is_miss(&self) -> bool {
+            self.0
+        }
+    }
+
+    #[tokio::test]
+    async fn those_who_ask_at_once_share_one_answer_and_a_miss_is_kept() {
+        let (cache, made) = (Cache::<u8, Missing>::default(), AtomicUsize::new(0));
+        let ask = || {
+            cache.get("a", async {
+                made.fetch_add(1, Ordering::Relaxed);
+                tokio::task::yield_now().await;
+                Err(Missing(true))
+            })
+        };
+        let (first, second) = tokio::join!(ask(), ask());
+        assert!(first.unwrap_err().0 && second.unwrap_err().0);
+        assert!(ask().await.is_err());
+        assert_eq!(made.load(Ordering::Relaxed), 1);
+    }
+
+    #[tokio::test]
+    async fn a_failure_that_is_no_miss_is_asked_again() {
+        let cache = Cache::<u8, Missing>::default();
+        let failed = async { Err(Missing(false)) };
+        assert!(cache.get("a", failed).await.is_err());
+        assert_eq!(cache.get("a", async { Ok(7) }).await.unwrap(), 7);
+    }
+}

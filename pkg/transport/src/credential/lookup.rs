@@ -1,0 +1,179 @@
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use futures::FutureExt as _;
+use url::Url;
+
+use super::{
+    docker::{AuthFile, Said},
+    helper,
+    netrc::Netrc,
+};
+use crate::{
+    Context, Credential, Error,
+    address::{authority, is_loopback},
+    cache::Cache,
+    disk::{read_error, read_limited},
+};
+
+/// No file with credentials is as large.
+const LARGEST_BYTES: u64 = 4 << 20;
+
+/// The origin of an address. Credentials that are bound to no single host are only for hosts that the user names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedBy {
+    /// The configuration, the command line, or a local file that they name.
+    User,
+    /// A file that was fetched.
+    FetchedFile,
+}
+
+/// What is asked of a host.
+#[derive(Clone, Copy, Debug)]
+pub enum Purpose<'a> {
+    /// A file, an answer of an API, or a Git repository.
+    File(NamedBy),
+    /// A repository of a registry.
+    Registry {
+        /// Its path, such as `team/providers`.
+        repository: &'a str,
+    },
+}
+
+/// What the sources said, each asked once.
+#[derive(Default)]
+struct Found {
+    auth_files: OnceLock<Result<Arc<[AuthFile]>, Error>>,
+    netrc: OnceLock<Result<Option<Arc<Netrc>>, Error>>,
+    /// By program and server.
+    helpers: Cache<Option<Credential>, Error>,
+    /// Hosts that the user has named so far.
+    hosts_of_user: Mutex<BTreeSet<String>>,
+}
+
+impl Found {
+    /// Returns true for every host that the user has named in this run, whoever names it now.
+    fn is_of_user(&self, host: &str, named_by: NamedBy) -> bool {
+        let mut hosts = self.hosts_of_user.lock().unwrap_or_else(PoisonError::into_inner);
+        match named_by {
+            NamedBy::User => {
+                hosts.insert(host.to_owned());
+                true
+            }
+            NamedBy::FetchedFile => hosts.contains(host),
+        }
+    }
+}
+
+impl Context {
+    /// The credential for a url.
+    ///
+    /// Shape: what is set for the host comes first, then the tokens for GitHub and GitLab, then the auth files for
+    /// registries and netrc for all else. A user of `<token>` means that the password is an identity token of a
+    /// registry, to be traded in for an access token. Nothing is given for what goes out in the clear, but to this
+    /// machine itself, nor for a url that holds a user of its own.
+    /// # Errors
+    /// [`Error::Read`], [`Error::CredentialFile`] and [`Error::CredentialHelper`], each with the file.
+    pub async fn credential_for(&self, url: &Url, purpose: Purpose<'_>) -> Result<Option<Credential>, Error> {
+        let is_private = url.scheme() == "https" || is_loopback(url);
+        if !is_private || !url.username().is_empty() || url.password().is_some() {
+            return Ok(None);
+        }
+        let of_host = self.settings().hosts.get(url).and_then(|host| host.credential.clone());
+        if of_host.is_some() {
+            return Ok(of_host);
+        }
+        match purpose {
+            Purpose::Registry { repository } => self.registry_credential(&authority(url), repository).await,
+            Purpose::File(named_by) => {
+                let host = authority(url);
+                let is_of_user = self.session::<Found>().is_of_user(&host, named_by);
+                match self.token_for(&host, is_of_user) {
+                    Some(token) => Ok(Some(token)),
+                    None => Ok(self.netrc()?.and_then(|netrc| {
+                        let default_login = || netrc.default_login().filter(|_| is_of_user);
+                        netrc.of_machine(url).or_else(default_login)
+                    })),
+                }
+            }
+        }
+    }
+
+    /// The token of a host. That of `GITLAB_ACCESS_TOKEN` is for hosts named as GitLab, and only where the user names them.
+    /// A host that is known by the form of the path alone gets what is configured for it by name, so that no configuration
+    /// can draw a token away.
+    fn token_for(&self, host: &str, is_of_user: bool) -> Option<Credential> {
+        let settings = self.settings();
+        let for_gitlab =
+            || settings.gitlab_token.as_ref().filter(|_| is_of_user && host.starts_with("gitlab."));
+        let token = match host {
+            "github.com" => settings.github_token.as_ref(),
+            _ => settings
+                .github_enterprise_tokens
+                .get(host)
+                .or_else(|| settings.gitlab_tokens.get(host))
+                .or_else(for_gitlab),
+        };
+        token.cloned().map(Credential::from)
+    }
+
+    async fn registry_credential(
+        &self,
+        registry: &str,
+        repository: &str,
+    ) -> Result<Option<Credential>, Error> {
+        for file in self.auth_files()?.iter() {
+            let found = match file.credential(registry, repository) {
+                Some(Said::Credential(credential)) => Some(credential),
+                Some(Said::Ask { helper, server }) => {
+                    let kept = self.ask_helper(file, &helper, &server).await?;
+                    kept.or_else(|| file.written_down(registry, repository))
+                }
+                None => None,
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn ask_helper(
+        &self,
+        file: &AuthFile,
+        name: &str,
+        server: &str,
+    ) -> Result<Option<Credential>, Error> {
+        let key = format!("{name} {server}");
+        // The state of a program that runs is large, and hardly any request needs one.
+        let ask = helper::ask(&self.settings().credentials, file.path(), name, server).boxed();
+        self.session::<Found>().helpers.get(&key, ask).await
+    }
+
+    fn auth_files(&self) -> Result<Arc<[AuthFile]>, Error> {
+        let read = || {
+            let paths = &self.settings().credentials.auth_files;
+            let files = paths.iter().map(|path| match read_limited(path, LARGEST_BYTES)? {
+                Some(bytes) => AuthFile::parse(path, &bytes).map(Some),
+                None => Ok(None),
+            });
+            files.filter_map(Result::transpose).collect()
+        };
+        self.session::<Found>().auth_files.get_or_init(read).clone()
+    }
+
+    fn netrc(&self) -> Result<Option<Arc<Netrc>>, Error> {
+        let read = || {
+            let Some(path) = &self.settings().credentials.netrc else { return Ok(None) };
+            match fs::read_to_string(path) {
+                Ok(text) => Ok(Some(Arc::new(Netrc::parse(path, &text)))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(read_error(path, error)),
+            }
+        };
+        self.session::<Found>().netrc.get_or_init(read).clone()
+    }
+}

@@ -1,0 +1,141 @@
+//! Files: read within limits, read at several places at once, and names that a crash of the machine does not take back.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read as _, Seek as _, SeekFrom},
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bytes::Bytes;
+use tempfile::NamedTempFile;
+
+use crate::Error;
+
+/// Reads a whole file; none when there is none.
+/// # Errors
+/// When it is a folder, larger than the limit, or cannot be read; each names the path.
+pub fn read_limited(path: &Path, limit_bytes: u64) -> Result<Option<Bytes>, Error> {
+    let too_large = || Error::TooLarge { place: path.display().to_string(), limit_bytes };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if is_absence(&error) => return Ok(None),
+        Err(error) => return Err(read_error(path, error)),
+    };
+    let metadata = file.metadata().map_err(|error| read_error(path, error))?;
+    if metadata.is_dir() {
+        return Err(Error::IsFolder { path: path.to_owned() });
+    }
+    if metadata.len() > limit_bytes {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
+    // The size of a pipe or a growing file is not known in advance.
+    file.take(limit_bytes.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|error| read_error(path, error))?;
+    if bytes.len() as u64 > limit_bytes {
+        return Err(too_large());
+    }
+    Ok(Some(Bytes::from(bytes)))
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// A file or folder that cannot be read.
+pub fn read_error(path: &Path, source: io::Error) -> Error {
+    Error::Read { path: path.to_owned(), source: Arc::new(source) }
+}
+
+/// An open file that several read, each at a place of its own. Cheap to clone; one without a name will do.
+#[derive(Clone, Debug)]
+pub struct SharedFile(Arc<Mutex<File>>);
+
+impl SharedFile {
+    /// Takes an open file.
+    pub fn new(file: File) -> Self {
+        Self(Arc::new(Mutex::new(file)))
+    }
+
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        File::open(path).map(Self::new)
+    }
+
+    /// Fills a piece with what is so many bytes from the start.
+    /// # Errors
+    /// When it cannot be read, or ends before.
+    pub fn read_at(&self, offset: u64, piece: &mut [u8]) -> io::Result<()> {
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(piece)
+    }
+}
+
+/// Renames a file or a folder, and waits until the folder of its new name is on the disk.
+/// # Errors
+/// When it cannot be renamed, or the disk fails.
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    sync_folder(folder_of(to))
+}
+
+/// Gives a temporary file its name, and waits until content and name are on the disk.
+/// # Errors
+/// When it cannot be renamed, or the disk fails.
+pub fn persist(file: NamedTempFile, to: &Path) -> io::Result<File> {
+    file.as_file().sync_all()?;
+    let file = file.persist(to).map_err(|failed| failed.error)?;
+    sync_folder(folder_of(to))?;
+    Ok(file)
+}
+
+/// The folder of a file, also where its path is a name alone.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // Some file systems cannot, and some folders may be written to and not read.
+        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => Ok(()),
+        synced => synced,
+    }
+}
+
+/// Elsewhere a folder cannot be opened; the system sees to its names.
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_renamed_replaces_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
+        fs::write(&from, "new").unwrap();
+        fs::write(&to, "old").unwrap();
+        rename(&from, &to).unwrap();
+        assert_eq!((fs::read_to_string(&to).unwrap().as_str(), from.exists()), ("new", false));
+        assert_eq!(folder_of(Path::new("name")), Path::new("."));
+    }
+
+    #[test]
+    fn a_rename_into_no_folder_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = NamedTempFile::new_in(folder.path()).unwrap();
+        assert!(persist(file, &folder.path().join("none/to")).is_err());
+    }
+}

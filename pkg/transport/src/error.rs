@@ -1,0 +1,221 @@
+#![expect(missing_docs, reason = "the message of a variant names its fields")]
+
+use std::{io, path::PathBuf, sync::Arc, time::Duration};
+
+use crate::{Credential, Digest, UntrustedCertificate, cache::Miss};
+
+/// A failure to reach a host, or to use what this machine keeps of it. Cheap to clone: concurrent readers share one.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    #[error("`{name}` is not a plain name inside a release")]
+    UnsafeName { name: String },
+    #[error("cannot read `{}`", path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: Arc<io::Error>,
+    },
+    #[error("cannot write `{}`", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: Arc<io::Error>,
+    },
+    #[error("`{}` is a folder, not a file", path.display())]
+    IsFolder { path: PathBuf },
+    #[error("`{place}` is larger than the limit of {limit_bytes} bytes")]
+    TooLarge { place: String, limit_bytes: u64 },
+    #[error("cannot set up the HTTP client")]
+    Client(#[source] Arc<dyn std::error::Error + Send + Sync>),
+    #[error("`{variable}` does not hold a usable proxy address")]
+    Proxy { variable: &'static str },
+    #[error("`{}`, named by {named_by}, holds no usable certificates", path.display())]
+    CaFile { path: PathBuf, named_by: String },
+    #[error("{credential} has a blank, a line end or another character that no token has")]
+    Credential { credential: Credential },
+    #[error("cannot fetch from `{url}`: {reason}")]
+    FetchUrl { url: String, reason: &'static str },
+    #[error("`{wanted}` is not on this machine, and connections are switched off")]
+    Offline { wanted: String },
+    /// A request failed.
+    #[error(transparent)]
+    Request(Arc<RequestError>),
+    #[error("cannot use `{}` of the cache", path.display())]
+    Store {
+        path: PathBuf,
+        #[source]
+        source: Arc<io::Error>,
+    },
+    #[error("the cache `{}` has the layout `{layout}`, which this version does not know", folder.display())]
+    NewerStore { folder: PathBuf, layout: String },
+    #[error("`{}` is no cache of this program and not empty", folder.display())]
+    ForeignStore { folder: PathBuf },
+    #[error("`{}` is damaged: it has the digest {found}, not {expected}", path.display())]
+    Damaged { path: PathBuf, expected: Digest, found: Digest },
+    #[error("the copy of `{wanted}` on this machine is damaged, and connections are switched off")]
+    DamagedOffline { wanted: String },
+    #[error("cannot use the client certificate `{}`: {problem}", path.display())]
+    ClientCertificate { path: PathBuf, problem: String },
+    #[error("cannot read the credentials in `{}`: {problem}", path.display())]
+    CredentialFile { path: PathBuf, problem: String },
+    #[error("cannot ask `{program}` for the credential of `{server}`: {problem}")]
+    CredentialHelper { program: String, server: String, problem: String, named_by: PathBuf },
+    #[error("`{place}` came with the digest {found}, not {expected}")]
+    Digest { place: String, expected: Digest, found: Digest },
+    #[error("`{address}` is {}{actual_bytes} bytes, where its manifest says {expected_bytes}", at_least(*expected_bytes, *actual_bytes))]
+    Size { address: String, expected_bytes: u64, actual_bytes: u64 },
+    #[error("`{address}` is of the media type `{media_type}`, which is not that of a manifest or index here")]
+    MediaType { address: String, media_type: String },
+    #[error("the registry did not tell where to upload `{address}`")]
+    UploadAddress { address: String },
+}
+
+/// Nothing below a repository knows that something is not there.
+impl Miss for Error {
+    fn is_miss(&self) -> bool {
+        false
+    }
+}
+
+impl Error {
+    /// The failed request, if it is one.
+    pub fn request(&self) -> Option<&RequestError> {
+        if let Error::Request(request) = self { Some(request) } else { None }
+    }
+
+    /// The status that a host refused a request with.
+    pub fn status(&self) -> Option<u16> {
+        match self.request().map(|request| &request.failure) {
+            Some(Failure::Unauthorized { status, .. } | Failure::Status { status, .. }) => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// True if the host answered that there is no such thing.
+    pub fn is_missing(&self) -> bool {
+        matches!(self.status(), Some(404 | 410))
+    }
+}
+
+/// A request that failed, with everything known about it.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot fetch `{url}`")]
+pub struct RequestError {
+    /// The address, without credentials.
+    pub url: String,
+    /// What went wrong.
+    #[source]
+    pub failure: Failure,
+    /// The credential that was sent, masked; none when it went out without.
+    pub credential: Option<Credential>,
+    /// What the host said about the remaining quota.
+    pub quota: Option<Quota>,
+    /// The proxy it went through, without credentials.
+    pub proxy: Option<String>,
+    /// What the host asks for to let it pass: its `WWW-Authenticate` header.
+    pub challenge: Option<String>,
+    /// How often it was tried.
+    pub attempts: u32,
+}
+
+/// How many requests a host still takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    /// Requests allowed in one period.
+    pub limit: Option<u64>,
+    /// Requests left in this period.
+    pub remaining: u64,
+    /// When the next period starts, seconds since 1970.
+    pub resets_at: Option<u64>,
+}
+
+/// What went wrong with a request.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    #[error("the host refused access (status {status}{})", said(message.as_deref()))]
+    Unauthorized { status: u16, message: Option<String> },
+    #[error("the rate limit of the host is reached")]
+    RateLimited { status: u16, retry_after: Option<Duration>, secondary: bool },
+    #[error("the host answered with status {status}{}", said(message.as_deref()))]
+    Status { status: u16, message: Option<String> },
+    #[error("cannot find {host}")]
+    UnknownHost {
+        host: String,
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error("cannot connect to {host}")]
+    Connect {
+        host: String,
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error("no trusted connection to {host}")]
+    Certificate {
+        host: String,
+        #[source]
+        source: Box<UntrustedCertificate>,
+    },
+    #[error("{host} wants a client certificate that it trusts")]
+    WantsCertificate { host: String },
+    #[error("no TLS connection to {host}")]
+    Tls {
+        host: String,
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error("nothing came for {waited:?}")]
+    TimedOut { waited: Duration },
+    #[error("only {received_bytes} bytes came within {} seconds", elapsed.as_secs())]
+    TooSlow { received_bytes: u64, elapsed: Duration },
+    #[error("the answer was cut short after {received_bytes} bytes")]
+    Truncated { received_bytes: u64, expected_bytes: Option<u64> },
+    #[error("the answer is larger than the limit of {limit_bytes} bytes")]
+    TooLarge { limit_bytes: u64 },
+    #[error("a web page came instead of a file")]
+    WebPage,
+    #[error("the answer cannot be read as {what}")]
+    Unreadable {
+        what: &'static str,
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error("the host redirects to a place this request must not go: {reason}")]
+    Redirect { reason: &'static str },
+    #[error("the request failed")]
+    Other(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+fn said(message: Option<&str>) -> String {
+    message.map(|message| format!(": {message}")).unwrap_or_default()
+}
+
+impl Failure {
+    /// Whether the same request may succeed a moment later.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Failure::Status { status, .. } => *status >= 500 && *status != 501,
+            Failure::RateLimited { status, retry_after, secondary } => {
+                retry_after.is_some() || (*secondary && *status == 429)
+            }
+            Failure::Connect { .. } | Failure::Truncated { .. } => true,
+            Failure::Unauthorized { .. }
+            | Failure::TimedOut { .. }
+            | Failure::TooSlow { .. }
+            | Failure::UnknownHost { .. }
+            | Failure::Certificate { .. }
+            | Failure::WantsCertificate { .. }
+            | Failure::Tls { .. }
+            | Failure::TooLarge { .. }
+            | Failure::WebPage
+            | Failure::Unreadable { .. }
+            | Failure::Redirect { .. }
+            | Failure::Other(_) => false,
+        }
+    }
+}
+
+/// Content that is too long was not read to its end.
+fn at_least(expected: u64, actual: u64) -> &'static str {
+    if actual > expected { "at least " } else { "" }
+}

@@ -1,0 +1,46 @@
+//! HTTP: clients made at the first request, redirects by our own rules, failures read.
+
+mod classify;
+mod keep;
+mod receive;
+mod redirect;
+mod request;
+mod send;
+mod sink;
+
+use std::sync::Arc;
+
+use reqwest::{Client, Proxy};
+
+pub use keep::{Ask, Keep, Kept, forget, keep, keep_as, keep_from};
+pub use request::{Content, Head, Request, digest_of, parse_address};
+pub use send::{receive_into, send};
+pub use sink::{InMemory, Sink};
+
+use crate::{
+    Error, Settings,
+    tls::{self, Identity},
+};
+
+/// Makes a client for the hosts that agree in who they trust and who we are to them. Reads certificates, which is why it
+/// waits for the first request.
+pub(crate) fn make_client(settings: &Settings, identity: &Identity) -> Result<Client, Error> {
+    settings.proxy.check().map_err(|variable| Error::Proxy { variable })?;
+    let tls = tls::client_config(settings, identity)?;
+    let (proxy, hosts) = (settings.proxy.clone(), settings.hosts.clone());
+    let mut builder = Client::builder()
+        .user_agent(&settings.user_agent)
+        .connect_timeout(settings.timeouts.connect)
+        .read_timeout(settings.timeouts.idle)
+        .referer(false)
+        // Each hop is a request of its own, with the client and the credential of its host.
+        .redirect(reqwest::redirect::Policy::none())
+        .tls_backend_preconfigured(tls)
+        // The proxies of the environment were handed in; the client must not look for them itself.
+        .no_proxy()
+        .proxy(Proxy::custom(move |url| proxy.for_host(url, hosts.get(url).map(|host| &host.proxy))));
+    for (host, address) in &settings.resolve {
+        builder = builder.resolve(host, *address);
+    }
+    builder.build().map_err(|error| Error::Client(Arc::new(error)))
+}

@@ -1,0 +1,130 @@
+//! Takes what a host sends, piece by piece.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::{
+    Response,
+    header::{CONTENT_TYPE, HeaderMap},
+};
+use tokio::time::{Instant, timeout};
+
+use crate::{Context, Error, Event, Failure, http::sink::Sink};
+
+/// What stops the taking of an answer.
+pub(super) enum Stopped {
+    /// The host, or the way to it.
+    Failure(Failure),
+    /// The place where it goes.
+    Sink(Error),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+/// A host that sends less is given up: below it the smallest release takes minutes. A file of the size limit takes at most
+/// the limit divided by this rate, so nobody waits for a download without end.
+const LEAST_BYTES_PER_SECOND: u64 = 1024;
+
+/// Watches the rate over one window after the other, each as long as a host may be silent.
+struct Pace {
+    window: Duration,
+    began: Instant,
+    received_bytes: u64,
+}
+
+impl Pace {
+    fn new(window: Duration) -> Self {
+        Self { window, began: Instant::now(), received_bytes: 0 }
+    }
+
+    /// Counts a piece.
+    /// # Errors
+    /// [`Failure::TooSlow`] at the end of a window that brought too little.
+    fn count(&mut self, piece: &Bytes) -> Result<(), Failure> {
+        self.received_bytes += piece.len() as u64;
+        let elapsed = self.began.elapsed();
+        if elapsed < self.window {
+            return Ok(());
+        }
+        let received_bytes = self.received_bytes;
+        if received_bytes < elapsed.as_secs().saturating_mul(LEAST_BYTES_PER_SECOND) {
+            return Err(Failure::TooSlow { received_bytes, elapsed });
+        }
+        *self = Self::new(self.window);
+        Ok(())
+    }
+}
+
+/// Reads the body piece by piece, never past the limit.
+pub(super) async fn receive(
+    context: &Context,
+    mut response: Response,
+    shown: &str,
+    limit_bytes: u64,
+    sink: &mut dyn Sink,
+) -> Result<(), Stopped> {
+    let expected_bytes = response.content_length();
+    if expected_bytes.is_some_and(|length| length > limit_bytes) {
+        return Err(Failure::TooLarge { limit_bytes }.into());
+    }
+    sink.begin().map_err(Stopped::Sink)?;
+    let (mut received_bytes, mut pace) = (0, Pace::new(context.settings().timeouts.idle));
+    loop {
+        let piece = match response.chunk().await {
+            Ok(Some(piece)) => piece,
+            Ok(None) if expected_bytes.is_none_or(|length| length == received_bytes) => return Ok(()),
+            Err(error) if error.is_timeout() => {
+                return Err(Failure::TimedOut { waited: context.settings().timeouts.idle }.into());
+            }
+            Ok(None) | Err(_) => return Err(Failure::Truncated { received_bytes, expected_bytes }.into()),
+        };
+        if received_bytes == 0 && is_web_page(response.headers(), &piece) {
+            return Err(Failure::WebPage.into());
+        }
+        received_bytes += piece.len() as u64;
+        if received_bytes > limit_bytes {
+            return Err(Failure::TooLarge { limit_bytes }.into());
+        }
+        let url = shown.to_owned();
+        context.emit(&Event::Progress { url, received_bytes, total_bytes: expected_bytes });
+        if expected_bytes != Some(received_bytes) {
+            pace.count(&piece)?;
+        }
+        sink.take(piece).map_err(Stopped::Sink)?;
+    }
+}
+
+/// The start of an answer that is no success, for its message, as far as it comes in time; failures to read it are of no
+/// interest.
+pub(super) async fn error_text(mut response: Response, limit: Duration) -> Vec<u8> {
+    let mut text = Vec::new();
+    let read = async {
+        while text.len() < 4096 {
+            match response.chunk().await {
+                Ok(Some(chunk)) => text.extend_from_slice(&chunk[..chunk.len().min(4096)]),
+                _ => break,
+            }
+        }
+    };
+    let _ = timeout(limit, read).await;
+    text
+}
+
+/// The most bytes before the tag of a web page: comments and declarations.
+const PROLOGUE_BYTES: usize = 1024;
+
+/// True if an answer is a web page. The first piece tells: it is longer than a tag.
+fn is_web_page(headers: &HeaderMap, start: &[u8]) -> bool {
+    let says_so = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.to_ascii_lowercase().starts_with("text/html"));
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    let prologue = start.get(..PROLOGUE_BYTES).unwrap_or(start);
+    let has = |tag: &str| prologue.windows(tag.len()).any(|at| at.eq_ignore_ascii_case(tag.as_bytes()));
+    start.starts_with(b"<") && (says_so || has("<!doctype html") || has("<html"))
+}

@@ -1,0 +1,122 @@
+//! Follows redirects by our own rules: credentials and content stay with their origin, https stays https, and each host is
+//! spoken to as it is set for that host.
+
+use reqwest::{Method, Response, StatusCode, header::LOCATION};
+use url::Url;
+
+use super::request::{Content, Request};
+use crate::{Credential, Failure};
+
+/// The longest chain of redirects that is followed; the peer's library follows as many.
+const MAX_REDIRECTS: usize = 10;
+
+/// One request on the way to an answer.
+#[derive(Clone, Debug)]
+pub(super) struct Hop<'a> {
+    pub(super) url: Url,
+    pub(super) method: Method,
+    pub(super) carries_content: bool,
+    /// Only as long as the request stays with the host it was made for.
+    pub(super) credential: Option<&'a Credential>,
+    redirects: usize,
+}
+
+impl<'a> Hop<'a> {
+    pub(super) fn first(request: &'a Request) -> Self {
+        Self {
+            url: request.url.clone(),
+            method: request.method.clone(),
+            carries_content: !matches!(request.content, Content::None),
+            credential: request.credential.as_ref(),
+            redirects: 0,
+        }
+    }
+
+    /// Where an answer sends the request on to; none when it is the answer.
+    /// # Errors
+    /// [`Failure::Redirect`] when it must not go there.
+    pub(super) fn next(&self, response: &Response) -> Result<Option<Self>, Failure> {
+        let Some(url) = target(&self.url, response) else { return Ok(None) };
+        let refuse = |reason| Err(Failure::Redirect { reason });
+        if self.redirects >= MAX_REDIRECTS {
+            return refuse("too many redirects");
+        }
+        match (self.url.scheme(), url.scheme()) {
+            ("https", "http") => return refuse("it leads from https to http"),
+            (_, "https" | "http") => {}
+            _ => return refuse("it leads to an address that is neither http nor https"),
+        }
+        let stays = url.origin() == self.url.origin();
+        let again =
+            matches!(response.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT)
+                || matches!(self.method, Method::GET | Method::HEAD);
+        // A form may hold a password.
+        if self.carries_content && again && !stays {
+            return refuse("it leads content to another host");
+        }
+        Ok(Some(Self {
+            url,
+            method: if again { self.method.clone() } else { Method::GET },
+            carries_content: self.carries_content && again,
+            credential: self.credential.filter(|_| stays),
+            redirects: self.redirects + 1,
+        }))
+    }
+}
+
+fn target(from: &Url, response: &Response) -> Option<Url> {
+    let sends_on = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
+    let location = response.headers().get(LOCATION).filter(|_| sends_on)?;
+    from.join(location.to_str().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use support::host::{FakeHost, Received, Reply};
+
+    use super::*;
+    use crate::{Error, Secret, http::send, tests::context};
+
+    /// Posts a form with a token to a host that answers with a redirect.
+    async fn post(status: u16, to: &str) -> (Result<Bytes, Error>, Vec<Received>) {
+        let host = FakeHost::internet();
+        host.on("files.example.org/form", Reply::status(status).header("location", to));
+        for place in ["files.example.org/next", "gitlab.com/next"] {
+            host.on(place, Reply::text("done"));
+        }
+        let url = Url::parse("https://files.example.org/form").unwrap();
+        let token = Secret::new("token", "t0ken").map(Credential::Bearer);
+        let content = Content::Bytes(Bytes::from_static(b"password=1"));
+        let request = Request { method: Method::POST, content, ..Request::file(url).with_credential(token) };
+        let outcome = send(&context(&host), &request).await;
+        (outcome, host.received())
+    }
+
+    #[tokio::test]
+    async fn content_is_sent_again_to_the_same_host_alone() {
+        for status in [307, 308] {
+            let (outcome, received) = post(status, "/next").await;
+            outcome.unwrap();
+            assert_eq!(
+                (received[1].method.as_str(), received[1].body.as_slice()),
+                ("POST", &b"password=1"[..])
+            );
+            let (outcome, received) = post(status, "https://gitlab.com/next").await;
+            let error = outcome.unwrap_err();
+            assert!(matches!(error.request().unwrap().failure, Failure::Redirect { .. }), "{error:?}");
+            assert_eq!(received.len(), 1, "{status}");
+        }
+    }
+
+    #[tokio::test]
+    async fn after_a_303_the_next_request_has_no_content() {
+        for status in [301, 302, 303] {
+            let (outcome, received) = post(status, "https://gitlab.com/next").await;
+            outcome.unwrap();
+            let next = &received[1];
+            assert_eq!((next.method.as_str(), next.body.len()), ("GET", 0), "{status}");
+            assert_eq!(next.header("authorization"), None);
+        }
+    }
+}

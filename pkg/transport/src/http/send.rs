@@ -1,0 +1,212 @@
+//! Makes requests, again where that can help.
+
+use std::{io, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures::{
+    FutureExt as _,
+    future::{self, BoxFuture},
+};
+use http_body::Frame;
+use http_body_util::StreamBody;
+use reqwest::{
+    Body, Method, Response, StatusCode,
+    header::{AUTHORIZATION, CONTENT_LENGTH, WWW_AUTHENTICATE},
+};
+
+use super::{
+    classify,
+    receive::{Stopped, error_text, receive},
+    redirect::Hop,
+    request::{Content, Head, Request},
+};
+use crate::{
+    Context, Credential, Error, Event, Failure, Quota, RequestError, RetryReason,
+    address::shown,
+    disk::SharedFile,
+    http::sink::{InMemory, Sink},
+};
+
+/// So much of a file is read and sent at a time.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// Makes a request and keeps the answer in memory, at most the largest file that is taken.
+/// # Errors
+/// As [`receive_into`].
+pub fn send<'a>(context: &'a Context, request: &'a Request) -> BoxFuture<'a, Result<Bytes, Error>> {
+    async move {
+        let mut sink = InMemory::default();
+        receive_into(context, request, &mut sink, context.max_file_bytes()).await?;
+        Ok(sink.finish())
+    }
+    .boxed()
+}
+
+/// Makes a request and hands the answer on piece by piece, at most `limit_bytes` of it.
+/// Boxed here once: the state of a request in flight is large, and every reader holds one.
+/// # Errors
+/// [`Error::Offline`] where no connection may be made; [`Error::Request`] with everything that is known;
+/// [`Error::Credential`] and the set-up failures of the client; what the sink gives.
+pub fn receive_into<'a>(
+    context: &'a Context,
+    request: &'a Request,
+    sink: &'a mut dyn Sink,
+    limit_bytes: u64,
+) -> BoxFuture<'a, Result<Head, Error>> {
+    send_now(context, request, sink, limit_bytes).boxed()
+}
+
+struct Failed {
+    failure: Failure,
+    quota: Option<Quota>,
+    challenge: Option<String>,
+}
+
+/// What one try came to when it came to no answer.
+enum Unanswered {
+    Failed(Box<Failed>),
+    Sink(Error),
+}
+
+async fn send_now(
+    context: &Context,
+    request: &Request,
+    sink: &mut dyn Sink,
+    limit_bytes: u64,
+) -> Result<Head, Error> {
+    let url = shown(&request.url);
+    context.check_network(&url)?;
+    if let Some(credential) = request.credential.as_ref().filter(|credential| credential.header().is_none()) {
+        return Err(Error::Credential { credential: credential.clone() });
+    }
+    context.client(&request.url)?;
+    let policy = &context.settings().retry;
+    let mut waits = policy.waits.iter();
+    let mut attempts = 1;
+    loop {
+        context.emit(&Event::RequestStarted { url: url.clone() });
+        let outcome = once(context, request, &url, sink, limit_bytes).await;
+        context.emit(&Event::RequestEnded { url: url.clone() });
+        let Failed { failure, quota, challenge } = match outcome {
+            Ok(head) => return Ok(head),
+            Err(Unanswered::Sink(error)) => return Err(error),
+            Err(Unanswered::Failed(failed)) => *failed,
+        };
+        let wait = waits.next().filter(|_| failure.may_pass());
+        let Some(after) = wait.and_then(|wait| delay(&failure, *wait, policy.max_retry_after)) else {
+            let proxy = context.proxy(&request.url).map(|proxy| shown(&proxy));
+            let credential = request.credential.clone();
+            return Err(Error::Request(Arc::new(RequestError {
+                url,
+                failure,
+                credential,
+                quota,
+                proxy,
+                challenge,
+                attempts,
+            })));
+        };
+        context.emit(&Event::Retrying { url: url.clone(), why: reason(&failure), after });
+        tokio::time::sleep(after).await;
+        attempts += 1;
+    }
+}
+
+/// How long to wait: what the host asks for, if that is bearable, else what the policy says.
+fn delay(failure: &Failure, wait: Duration, max_retry_after: Duration) -> Option<Duration> {
+    match failure {
+        Failure::RateLimited { retry_after: Some(asked), .. } => {
+            (*asked <= max_retry_after).then_some(*asked)
+        }
+        _ => Some(wait),
+    }
+}
+
+fn reason(failure: &Failure) -> RetryReason {
+    match failure {
+        Failure::Status { status, .. } | Failure::RateLimited { status, .. } => RetryReason::Status(*status),
+        Failure::Truncated { .. } => RetryReason::Truncated,
+        _ => RetryReason::Connection,
+    }
+}
+
+async fn once(
+    context: &Context,
+    request: &Request,
+    shown: &str,
+    sink: &mut dyn Sink,
+    limit_bytes: u64,
+) -> Result<Head, Unanswered> {
+    let failed =
+        |failure, quota, challenge| Unanswered::Failed(Box::new(Failed { failure, quota, challenge }));
+    let response = start(context, request).await.map_err(|failure| failed(failure, None, None))?;
+    let (status, headers) = (response.status(), response.headers().clone());
+    let quota = classify::quota(&headers);
+    if status == StatusCode::NOT_MODIFIED && request.is_conditional() {
+        return Ok(Head { status, headers });
+    }
+    // The answer to HEAD tells the length of what does not follow.
+    if status.is_success() && request.method == Method::HEAD {
+        return Ok(Head { status, headers });
+    }
+    if !status.is_success() {
+        let challenge =
+            headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let text = error_text(response, context.settings().timeouts.idle).await;
+        return Err(failed(classify::status(status.as_u16(), &headers, quota, &text), quota, challenge));
+    }
+    match receive(context, response, shown, limit_bytes, sink).await {
+        Ok(()) => Ok(Head { status, headers }),
+        Err(Stopped::Failure(failure)) => Err(failed(failure, quota, None)),
+        Err(Stopped::Sink(error)) => Err(Unanswered::Sink(error)),
+    }
+}
+
+/// Makes the request, and those that redirects make of it, until there is an answer.
+async fn start(context: &Context, request: &Request) -> Result<Response, Failure> {
+    let mut hop = Hop::first(request);
+    loop {
+        let response = make(context, request, &hop).await?;
+        match hop.next(&response)? {
+            Some(next) => hop = next,
+            None => return Ok(response),
+        }
+    }
+}
+
+async fn make(context: &Context, request: &Request, hop: &Hop<'_>) -> Result<Response, Failure> {
+    let client = context.client(&hop.url).map_err(|error| Failure::Other(Box::new(error)))?;
+    let mut headers = request.headers.clone();
+    if let Some(value) = hop.credential.and_then(Credential::header) {
+        headers.insert(AUTHORIZATION, value);
+    }
+    let mut builder = client.request(hop.method.clone(), hop.url.clone()).headers(headers);
+    builder = match &request.content {
+        _ if !hop.carries_content => builder,
+        Content::None => builder,
+        Content::Bytes(bytes) => builder.body(bytes.clone()),
+        Content::Part { file, offset, size_bytes } => {
+            let pieces = pieces_of(file.clone(), *offset, *size_bytes);
+            builder.header(CONTENT_LENGTH, *size_bytes).body(pieces)
+        }
+    };
+    let timeouts = context.settings().timeouts;
+    builder.send().await.map_err(|error| classify::transport(&error, &hop.url, timeouts))
+}
+
+/// A part of a file as it is read, piece by piece.
+fn pieces_of(file: SharedFile, offset: u64, size_bytes: u64) -> Body {
+    let end = offset + size_bytes;
+    let pieces = futures::stream::try_unfold(offset, move |offset| {
+        let next = || {
+            let wanted = usize::try_from(end - offset).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
+            let mut piece = vec![0; wanted];
+            file.read_at(offset, &mut piece)?;
+            Ok::<_, io::Error>(
+                (wanted > 0).then(|| (Frame::data(Bytes::from(piece)), offset + wanted as u64)),
+            )
+        };
+        future::ready(next())
+    });
+    Body::wrap(StreamBody::new(pieces))
+}

@@ -1,0 +1,83 @@
+use bytes::Bytes;
+
+use super::manifest::Descriptor;
+use crate::{Digest, Digester, Error, http::Sink};
+
+/// What is known of content before it comes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Expected {
+    pub(super) digest: Option<Digest>,
+    pub(super) size_bytes: Option<u64>,
+}
+
+impl From<&Descriptor> for Expected {
+    fn from(descriptor: &Descriptor) -> Self {
+        Self { digest: Some(descriptor.digest), size_bytes: Some(descriptor.size) }
+    }
+}
+
+/// Hands pieces on and holds them against what is known.
+pub(super) struct Checked<'a> {
+    sink: &'a mut dyn Sink,
+    address: &'a str,
+    expected: Expected,
+    digester: Digester,
+    received_bytes: u64,
+}
+
+impl<'a> Checked<'a> {
+    pub(super) fn new(sink: &'a mut dyn Sink, address: &'a str, expected: Expected) -> Self {
+        Self { sink, address, expected, digester: Digester::default(), received_bytes: 0 }
+    }
+
+    /// To be asked when all pieces are there. `told` is the digest the registry says they have.
+    pub(super) fn finish(self, told: Option<Digest>) -> Result<(), Error> {
+        if let Some(expected_bytes) = self.expected.size_bytes.filter(|size| *size != self.received_bytes) {
+            return Err(self.wrong_size(expected_bytes));
+        }
+        let found = self.digester.finish();
+        let mut said = self.expected.digest.into_iter().chain(told);
+        match said.find(|expected| *expected != found) {
+            Some(expected) => Err(Error::Digest { place: self.address.to_owned(), expected, found }),
+            None => Ok(()),
+        }
+    }
+
+    fn wrong_size(&self, expected_bytes: u64) -> Error {
+        let (address, actual_bytes) = (self.address.to_owned(), self.received_bytes);
+        Error::Size { address, expected_bytes, actual_bytes }
+    }
+}
+
+impl Sink for Checked<'_> {
+    fn begin(&mut self) -> Result<(), Error> {
+        self.digester = Digester::default();
+        self.received_bytes = 0;
+        self.sink.begin()
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<(), Error> {
+        self.received_bytes += piece.len() as u64;
+        // A host that never ends is not read to its end.
+        if let Some(expected_bytes) = self.expected.size_bytes.filter(|size| self.received_bytes > *size) {
+            return Err(self.wrong_size(expected_bytes));
+        }
+        self.digester.update(&piece);
+        self.sink.take(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::InMemory;
+
+    #[test]
+    fn content_longer_than_its_manifest_says_is_not_read_on() {
+        let mut sink = InMemory::default();
+        let mut checked = Checked::new(&mut sink, "x", Expected { digest: None, size_bytes: Some(3) });
+        checked.begin().unwrap();
+        assert!(checked.take(Bytes::from_static(b"abc")).is_ok());
+        assert!(matches!(checked.take(Bytes::from_static(b"d")), Err(Error::Size { .. })));
+    }
+}

@@ -1,0 +1,244 @@
+//! Who may do what in which repository: challenges answered, tokens kept.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use futures::{FutureExt as _, future::BoxFuture};
+use reqwest::{
+    Method,
+    header::{CONTENT_TYPE, HeaderValue},
+};
+use serde::Deserialize;
+use tokio::sync::Mutex;
+use url::{Url, form_urlencoded};
+
+use super::{
+    Registry,
+    challenge::{self, Challenge},
+};
+use crate::{
+    Credential, Error, Failure, Secret,
+    cache::Cache,
+    credential::Purpose,
+    http::{Content, Head, Request, receive_into},
+    http::{InMemory, Sink},
+};
+
+/// The largest answer of a place that gives tokens.
+const MAX_TOKEN_BYTES: u64 = 1024 * 1024;
+
+/// The user of a password that is an identity token: to be traded in, never shown to the registry.
+const IDENTITY_TOKEN: &str = "<token>";
+
+/// What this process found out about registries.
+#[derive(Default)]
+pub(super) struct Registries {
+    /// What let a request pass, by registry, repository and access.
+    grants: Mutex<BTreeMap<String, Credential>>,
+    /// Where registries listen, by host.
+    pub(super) bases: Cache<Arc<Url>, Error>,
+}
+
+/// What is to be done in a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Pull,
+    Push,
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pull => "pull",
+            Self::Push => "pull,push",
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct Token {
+    token: Option<String>,
+    access_token: Option<String>,
+}
+
+impl Registry {
+    /// Makes a request as somebody who may. A first 401 is answered with what the registry asks for, once.
+    /// Boxed here once, as the state of two requests is large.
+    /// # Errors
+    /// Whatever stops the request, or the one for a token.
+    pub(super) fn exchange<'a>(
+        &'a self,
+        repository: &'a str,
+        access: Access,
+        request: &'a Request,
+        sink: &'a mut dyn Sink,
+        limit_bytes: u64,
+    ) -> BoxFuture<'a, Result<Head, Error>> {
+        async move {
+            let key = format!("{}/{repository}:{access}", self.host());
+            // Uploads may lead to another place, which is not who asked.
+            let is_own = self.is_own(&request.url).await?;
+            let registries = self.context.session::<Registries>();
+            let known = registries.grants.lock().await.get(&key).cloned();
+            let first = request.clone().with_credential(known.clone().filter(|_| is_own));
+            let error = match receive_into(&self.context, &first, sink, limit_bytes).await {
+                Err(error) if error.status() == Some(401) && is_own => error,
+                outcome => return outcome,
+            };
+            let challenge =
+                error.request().and_then(|request| challenge::parse(request.challenge.as_deref()?));
+            let Some(asked) = challenge else { return Err(error) };
+            let Some(granted) = self.granted(key, known, &asked, repository, access).await? else {
+                return Err(error);
+            };
+            let again = request.clone().with_credential(Some(granted));
+            receive_into(&self.context, &again, sink, limit_bytes).await
+        }
+        .boxed()
+    }
+
+    /// What lets a request pass that was refused with what was known; kept for the next ones.
+    async fn granted(
+        &self,
+        key: String,
+        refused: Option<Credential>,
+        asked: &Challenge,
+        repository: &str,
+        access: Access,
+    ) -> Result<Option<Credential>, Error> {
+        // Held meanwhile, so that of several who are refused at once one asks.
+        let registries = self.context.session::<Registries>();
+        let mut grants = registries.grants.lock().await;
+        let newer = grants.get(&key).filter(|newer| Some(*newer) != refused.as_ref());
+        if let Some(newer) = newer {
+            return Ok(Some(newer.clone()));
+        }
+        let granted = self.grant(asked, repository, access).await?;
+        if let Some(granted) = &granted {
+            grants.insert(key, granted.clone());
+        }
+        Ok(granted)
+    }
+
+    async fn is_own(&self, url: &Url) -> Result<bool, Error> {
+        Ok(self.url("x", "").await?.origin() == url.origin())
+    }
+
+    /// Answers a challenge; none where there is nothing to answer with.
+    async fn grant(
+        &self,
+        asked: &Challenge,
+        repository: &str,
+        access: Access,
+    ) -> Result<Option<Credential>, Error> {
+        let registry = self.url(repository, "").await?;
+        let credential = self.context.credential_for(&registry, Purpose::Registry { repository }).await?;
+        let Challenge::Bearer { realm, service, scope } = asked else {
+            return Ok(credential.filter(|credential| identity_token(credential).is_none()));
+        };
+        // A token that is there already is not one for tokens.
+        if let Some(Credential::Bearer(token)) = credential {
+            return Ok(Some(Credential::Bearer(token)));
+        }
+        let Some(url) = Url::parse(realm).ok().filter(|realm| may_ask(realm, &registry)) else {
+            return Ok(None);
+        };
+        let scope = scope.clone().unwrap_or_else(|| format!("repository:{repository}:{access}"));
+        let credential = credential.filter(|_| is_kin(&url, &registry));
+        let request = token_request(url, service.as_deref(), &scope, credential);
+        self.token(request).await.map(Some)
+    }
+
+    async fn token(&self, request: Request) -> Result<Credential, Error> {
+        let mut sink = InMemory::default();
+        receive_into(&self.context, &request, &mut sink, MAX_TOKEN_BYTES).await?;
+        let unreadable = |source| request.failed(Failure::Unreadable { what: "a token", source });
+        let token: Token =
+            serde_json::from_slice(&sink.finish()).map_err(|error| unreadable(Box::new(error).into()))?;
+        let text = token.token.or(token.access_token).unwrap_or_default();
+        Secret::new(format!("token of {}", self.host()), text)
+            .map(Credential::Bearer)
+            .ok_or_else(|| unreadable("it is empty".into()))
+    }
+}
+
+/// Asks for a token as somebody, or as nobody. An identity token is traded in by a form, a password is shown.
+/// Source: distribution specification, "Token Authentication" and "OAuth2 Token Authentication".
+fn token_request(
+    mut url: Url,
+    service: Option<&str>,
+    scope: &str,
+    credential: Option<Credential>,
+) -> Request {
+    let asked = service.map(|service| ("service", service)).into_iter().chain([("scope", scope)]);
+    let Some(token) = credential.as_ref().and_then(identity_token) else {
+        url.query_pairs_mut().extend_pairs(asked);
+        return Request::file(url).with_credential(credential);
+    };
+    let form = form_urlencoded::Serializer::new(String::new())
+        .extend_pairs([("grant_type", "refresh_token"), ("client_id", "capstan")])
+        .extend_pairs(asked)
+        .append_pair("refresh_token", token.expose())
+        .finish();
+    let content = Content::Bytes(form.into());
+    Request { method: Method::POST, content, ..Request::file(url) }
+        .with_header(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"))
+}
+
+fn identity_token(credential: &Credential) -> Option<&Secret> {
+    match credential {
+        Credential::Basic { user, password } if user == IDENTITY_TOKEN => Some(password),
+        _ => None,
+    }
+}
+
+/// Whether a place may be asked for a token: over TLS, or as openly as the registry is spoken to, on the same host.
+fn may_ask(realm: &Url, registry: &Url) -> bool {
+    realm.scheme() == "https"
+        || (realm.scheme() == "http" && registry.scheme() == "http" && realm.host() == registry.host())
+}
+
+/// Whether a password may go to the place a registry names: to itself or one in the same domain (`auth.docker.io` for
+/// `registry-1.docker.io`). Otherwise whoever answers for a registry could have the password of it sent anywhere.
+fn is_kin(realm: &Url, registry: &Url) -> bool {
+    let (Some(realm), Some(registry)) = (realm.host_str(), registry.host_str()) else { return false };
+    let is_name = |host: &str| host.parse::<std::net::IpAddr>().is_err() && !host.starts_with('[');
+    let domain = |host: &str| {
+        let mut labels = host.rsplit('.');
+        let last = labels.next().unwrap_or_default().to_owned();
+        labels.next().map(|label| format!("{label}.{last}"))
+    };
+    realm == registry
+        || (is_name(realm)
+            && is_name(registry)
+            && domain(realm).is_some()
+            && domain(realm) == domain(registry))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_goes_to_the_domain_of_its_registry_and_no_further() {
+        let cases = [
+            ("https://auth.docker.io/token", "https://registry-1.docker.io/", true),
+            ("https://git.lab/jwt/auth", "https://registry.git.lab:5050/", true),
+            ("https://registry/token", "https://registry/", true),
+            ("https://evil.example/token", "https://registry.lab/", false),
+            ("https://10.0.0.1/token", "https://10.9.0.1/", false),
+            ("https://other/token", "https://registry/", false),
+        ];
+        for (realm, registry, expected) in cases {
+            let url = |text: &str| Url::parse(text).unwrap();
+            assert_eq!(is_kin(&url(realm), &url(registry)), expected, "{realm} for {registry}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_not_asked_for_in_the_clear_where_the_registry_has_tls() {
+        let url = |text: &str| Url::parse(text).unwrap();
+        assert!(!may_ask(&url("http://registry.lab/token"), &url("https://registry.lab/")));
+        assert!(may_ask(&url("http://127.0.0.1:1/token"), &url("http://127.0.0.1:2/")));
+        assert!(!may_ask(&url("http://10.0.0.1/token"), &url("http://127.0.0.1/")));
+    }
+}

@@ -1,0 +1,236 @@
+//! What registries keep: manifests, and indexes of them.
+//! Source: OCI image specification 1.1 (manifest.md, image-index.md, descriptor.md); Docker image manifest v2, schema 2.
+
+#![expect(missing_docs, reason = "fields are named as in the specifications")]
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::{Digest, Error, Failure, http::Request};
+
+pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+pub const INDEX: &str = "application/vnd.oci.image.index.v1+json";
+const DOCKER_MANIFEST: &str = "application/vnd.docker.distribution.manifest.v2+json";
+const DOCKER_INDEX: &str = "application/vnd.docker.distribution.manifest.list.v2+json";
+
+/// All that is understood, as an `Accept` header has it.
+pub(super) const ACCEPTED: &str = "application/vnd.oci.image.manifest.v1+json, \
+     application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.v2+json, \
+     application/vnd.docker.distribution.manifest.list.v2+json";
+
+/// The largest manifest that is taken, as registries have it.
+pub const MAX_MANIFEST_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The name of the file a layer holds, or of what a manifest stands for.
+pub const TITLE: &str = "org.opencontainers.image.title";
+
+/// Content, told by its digest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Descriptor {
+    pub media_type: String,
+    pub digest: Digest,
+    /// Bytes.
+    pub size: u64,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
+    /// The content itself, base64, where it is small.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform: Option<Platform>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_type: Option<String>,
+}
+
+/// The machine an image is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Platform {
+    pub architecture: String,
+    pub os: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+}
+
+/// An image or an artifact: a configuration and layers. The order of the fields is that of everybody's manifests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Manifest {
+    pub schema_version: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub artifact_type: Option<String>,
+    pub config: Descriptor,
+    pub layers: Vec<Descriptor>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Descriptor>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
+}
+
+/// A list of manifests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    pub manifests: Vec<Descriptor>,
+}
+
+/// What a reference leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Document {
+    Manifest(Box<Manifest>),
+    Index(Index),
+}
+
+/// A manifest or an index as the registry gave it, its digest checked.
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    pub media_type: String,
+    pub digest: Digest,
+    /// As it came; the digest is of these.
+    pub bytes: Bytes,
+    pub document: Document,
+}
+
+/// Either of them, before it is clear which.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Either {
+    schema_version: u32,
+    media_type: Option<String>,
+    artifact_type: Option<String>,
+    config: Option<Descriptor>,
+    layers: Option<Vec<Descriptor>>,
+    manifests: Option<Vec<Descriptor>>,
+    subject: Option<Descriptor>,
+    #[serde(default)]
+    annotations: BTreeMap<String, String>,
+}
+
+/// Why some text is no manifest.
+#[derive(Debug, thiserror::Error)]
+pub enum Unreadable {
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error("it is of schema version {0}, not 2")]
+    Schema(u32),
+    #[error("it has what a manifest and what an index has")]
+    Ambiguous,
+    #[error("`{0}` is missing")]
+    Missing(&'static str),
+    #[error("the media type `{0}` is not that of a manifest or index")]
+    MediaType(String),
+}
+
+/// Reads a manifest or an index. `content_type` is what the registry calls it, which counts where the text is silent.
+/// Source: image specification, "Verification": a text that could be both is refused.
+/// # Errors
+/// A media type that is not understood, or a text that does not keep to its type.
+pub fn parse(bytes: &[u8], content_type: Option<&str>) -> Result<(String, Document), Unreadable> {
+    let either: Either = serde_json::from_slice(bytes)?;
+    let content_type = content_type.map(|text| text.split(';').next().unwrap_or_default().trim().to_owned());
+    let media_type = either.media_type.clone().or(content_type).unwrap_or_default();
+    let document = match media_type.as_str() {
+        MANIFEST | DOCKER_MANIFEST => Document::Manifest(Box::new(either.manifest()?)),
+        INDEX | DOCKER_INDEX => Document::Index(either.index()?),
+        _ => return Err(Unreadable::MediaType(media_type)),
+    };
+    Ok((media_type, document))
+}
+
+impl Unreadable {
+    /// The failure of a request whose answer should have been `what`.
+    pub fn in_answer(self, address: &str, request: &Request, what: &'static str) -> Error {
+        match self {
+            Self::MediaType(media_type) => Error::MediaType { address: address.to_owned(), media_type },
+            other => request.failed(Failure::Unreadable { what, source: Box::new(other) }),
+        }
+    }
+}
+
+impl Either {
+    fn check(&self) -> Result<(), Unreadable> {
+        match self {
+            Self { schema_version: 2, manifests: Some(_), layers: Some(_), .. }
+            | Self { schema_version: 2, manifests: Some(_), config: Some(_), .. } => {
+                Err(Unreadable::Ambiguous)
+            }
+            Self { schema_version: 2, .. } => Ok(()),
+            Self { schema_version, .. } => Err(Unreadable::Schema(*schema_version)),
+        }
+    }
+
+    fn manifest(self) -> Result<Manifest, Unreadable> {
+        self.check()?;
+        Ok(Manifest {
+            schema_version: self.schema_version,
+            media_type: self.media_type,
+            artifact_type: self.artifact_type,
+            config: self.config.ok_or(Unreadable::Missing("config"))?,
+            layers: self.layers.ok_or(Unreadable::Missing("layers"))?,
+            subject: self.subject,
+            annotations: self.annotations,
+        })
+    }
+
+    fn index(self) -> Result<Index, Unreadable> {
+        self.check()?;
+        Ok(Index { manifests: self.manifests.ok_or(Unreadable::Missing("manifests"))? })
+    }
+}
+
+impl Descriptor {
+    /// Of content in memory.
+    pub fn of(media_type: &str, bytes: &[u8]) -> Self {
+        Self::new(media_type, Digest::of(bytes), bytes.len() as u64)
+    }
+
+    pub fn new(media_type: &str, digest: Digest, size: u64) -> Self {
+        Self {
+            media_type: media_type.to_owned(),
+            digest,
+            size,
+            annotations: BTreeMap::new(),
+            data: None,
+            platform: None,
+            artifact_type: None,
+        }
+    }
+
+    /// The name of the file it holds.
+    pub fn title(&self) -> Option<&str> {
+        self.annotations.get(TITLE).map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, content_type: Option<&str>) -> Result<(String, Document), Unreadable> {
+        parse(text.as_bytes(), content_type)
+    }
+
+    #[test]
+    fn a_text_that_could_be_both_a_manifest_and_an_index_is_refused() {
+        let text = r#"{"schemaVersion":2,"layers":[],"manifests":[]}"#;
+        for media_type in [MANIFEST, INDEX, DOCKER_MANIFEST, DOCKER_INDEX] {
+            assert!(matches!(read(text, Some(media_type)), Err(Unreadable::Ambiguous)), "{media_type}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_media_type_an_old_schema_and_a_cut_text_are_errors() {
+        let unknown = read(r#"{"schemaVersion":2,"mediaType":"application/x"}"#, Some(MANIFEST));
+        assert!(matches!(unknown, Err(Unreadable::MediaType(media_type)) if media_type == "application/x"));
+        assert!(matches!(read(r#"{"schemaVersion":2}"#, None), Err(Unreadable::MediaType(_))));
+        let old = read(r#"{"schemaVersion":1}"#, Some(MANIFEST));
+        assert!(matches!(old, Err(Unreadable::Schema(1))));
+        assert!(matches!(read(r#"{"schemaVersion":2,"#, Some(MANIFEST)), Err(Unreadable::Json(_))));
+        let bare =
+            read(r#"{"schemaVersion":2}"#, Some("application/vnd.oci.image.index.v1+json; charset=utf-8"));
+        assert!(matches!(bare, Err(Unreadable::Missing("manifests"))));
+    }
+}

@@ -1,0 +1,103 @@
+//! Uploads: content in one piece, then the manifest that names it.
+//! Source: OCI distribution specification 1.1, "Push".
+
+use reqwest::{
+    Method,
+    header::{CONTENT_TYPE, HeaderValue, LOCATION},
+};
+use url::Url;
+
+use super::{Reference, Registry, grants::Access};
+use crate::{
+    Digest, Error, Failure,
+    http::InMemory,
+    http::{Content, Head, Request, digest_of},
+};
+
+/// What a registry says to an upload is short.
+const MAX_ANSWER_BYTES: u64 = 1024 * 1024;
+
+impl Registry {
+    /// Whether a repository has some content.
+    pub async fn has_blob(&self, repository: &str, digest: &Digest) -> Result<bool, Error> {
+        let url = self.url(repository, &format!("blobs/{digest}")).await?;
+        let request = Request { method: Method::HEAD, ..Request::file(url) };
+        match self.exchange(repository, Access::Push, &request, &mut InMemory::default(), 0).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.status() == Some(404) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Brings some content into a repository, if it is not there. A file is read while it is sent.
+    /// # Errors
+    /// [`Error::UploadAddress`] and [`Error::Digest`] where the registry does not do its part; what stops a request.
+    pub async fn push_blob(&self, repository: &str, content: Content, digest: &Digest) -> Result<(), Error> {
+        if self.has_blob(repository, digest).await? {
+            return Ok(());
+        }
+        let url = self.url(repository, "blobs/uploads/").await?;
+        let begin = Request { method: Method::POST, ..Request::file(url) };
+        let head = self.upload(repository, &begin).await?;
+        let mut place = self.upload_address(&begin, &head, repository, digest)?;
+        place.query_pairs_mut().append_pair("digest", &digest.to_string());
+        let put = Request { method: Method::PUT, content, ..Request::file(place) }
+            .with_header(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+        let head = self.upload(repository, &put).await?;
+        self.check_told(repository, &head, *digest)
+    }
+
+    /// Puts a manifest under a tag or its digest, byte by byte as it is given.
+    /// # Errors
+    /// [`Error::Digest`] when the registry calls it by another digest; what stops the request.
+    pub async fn push_manifest(
+        &self,
+        repository: &str,
+        reference: &Reference,
+        media_type: &str,
+        bytes: bytes::Bytes,
+    ) -> Result<Digest, Error> {
+        let digest = Digest::of(&bytes);
+        let url = self.url(repository, &format!("manifests/{reference}")).await?;
+        let put = Request { method: Method::PUT, content: Content::Bytes(bytes), ..Request::file(url) };
+        let content_type = HeaderValue::try_from(media_type).map_err(|_| Error::MediaType {
+            address: self.address(repository, Some(reference)),
+            media_type: media_type.to_owned(),
+        })?;
+        let head = self.upload(repository, &put.with_header(CONTENT_TYPE, content_type)).await?;
+        self.check_told(repository, &head, digest)?;
+        Ok(digest)
+    }
+
+    async fn upload(&self, repository: &str, request: &Request) -> Result<Head, Error> {
+        self.exchange(repository, Access::Push, request, &mut InMemory::default(), MAX_ANSWER_BYTES).await
+    }
+
+    /// Where the registry wants the content; never in the clear when it was asked over TLS.
+    fn upload_address(
+        &self,
+        begin: &Request,
+        head: &Head,
+        repository: &str,
+        digest: &Digest,
+    ) -> Result<Url, Error> {
+        let location = head.headers.get(LOCATION).and_then(|value| value.to_str().ok());
+        let place = location.and_then(|location| begin.url.join(location).ok()).ok_or_else(|| {
+            Error::UploadAddress { address: self.address(repository, Some(&Reference::Digest(*digest))) }
+        })?;
+        if begin.url.scheme() == "https" && place.scheme() != "https" {
+            return Err(begin.failed(Failure::Redirect { reason: "it leads from https to http" }));
+        }
+        Ok(place)
+    }
+
+    fn check_told(&self, repository: &str, head: &Head, expected: Digest) -> Result<(), Error> {
+        match digest_of(&head.headers) {
+            Some(found) if found != expected => {
+                let place = self.address(repository, Some(&Reference::Digest(expected)));
+                Err(Error::Digest { place, expected, found })
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+use std::{fmt, sync::Arc};
+
+/// A credential that cannot be printed: `Debug` and `Display` show where it came from, never what it is.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret {
+    value: String,
+    name: Arc<str>,
+}
+
+impl Secret {
+    /// Takes a value and the name the user knows it by, such as `GITHUB_TOKEN`; a blank value is no credential.
+    /// Source: clusterctl v1.14 sends an empty `Authorization` header then; differs: nothing is sent.
+    pub fn new(name: impl Into<Arc<str>>, value: impl Into<String>) -> Option<Self> {
+        let value: String = value.into();
+        let trimmed = value.trim();
+        (!trimmed.is_empty()).then(|| Self { value: trimmed.to_owned(), name: name.into() })
+    }
+
+    /// The name the user knows it by.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it may stand in a header; anything but visible ASCII was pasted wrongly.
+    pub fn fits_a_header(&self) -> bool {
+        self.value.bytes().all(|byte| byte.is_ascii_graphic())
+    }
+
+    /// What must not be seen.
+    pub fn expose(&self) -> &str {
+        &self.value
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secret({self})")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (***)", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Secret;
+
+    #[test]
+    fn a_secret_prints_its_name_and_never_its_value() {
+        let secret = Secret::new("GITHUB_TOKEN", "ghp_abc123").unwrap();
+        assert_eq!(format!("{secret} {secret:?}"), "GITHUB_TOKEN (***) Secret(GITHUB_TOKEN (***))");
+    }
+
+    #[test]
+    fn a_blank_secret_is_none_and_a_line_end_is_cut() {
+        assert_eq!(Secret::new("GITHUB_TOKEN", " \n"), None);
+        assert_eq!(Secret::new("GITHUB_TOKEN", "abc\n").unwrap().expose(), "abc");
+        assert!(!Secret::new("GITHUB_TOKEN", "a\nb").unwrap().fits_a_header());
+    }
+}

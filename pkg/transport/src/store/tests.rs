@@ -1,0 +1,300 @@
+use tempfile::TempDir;
+
+use super::*;
+use crate::{http::Sink as _, tests::Heard};
+
+fn store(folder: &TempDir, max_bytes: u64) -> Store {
+    Store::new(StoreSettings { folder: folder.path().join("cache"), max_bytes }, None)
+}
+
+fn put(store: &Store, key: &str, content: &str) -> Digest {
+    let mut writer = store.writer();
+    for piece in content.as_bytes().chunks(3) {
+        writer.take(Bytes::copy_from_slice(piece)).unwrap();
+    }
+    let digest = writer.commit().unwrap();
+    store.put_entry(&entry(key, digest)).unwrap();
+    digest
+}
+
+fn entry(key: &str, digest: Digest) -> Entry {
+    Entry {
+        key: key.to_owned(),
+        digest,
+        size_bytes: 0,
+        etag: None,
+        last_modified: None,
+        media_type: None,
+        link: None,
+        kept_at: jiff::Timestamp::now(),
+    }
+}
+
+/// As if everything of the store but this file had been used at this time before now.
+fn age(path: &Path, days: u64) {
+    let then = SystemTime::now() - Duration::from_hours(24 * days);
+    fs::File::options().append(true).open(path).unwrap().set_modified(then).unwrap();
+}
+
+/// Puts a blob of ten bytes that was last used so many days ago.
+fn put_aged(store: &Store, key: &str, days: u64) -> Digest {
+    let digest = put(store, key, &format!("{key:.>10}"));
+    age(&store.blob_path(&digest), days);
+    for file in inventory::files(&store.entries()).unwrap() {
+        if fs::read_to_string(&file.path).unwrap().contains(&format!("\"{key}\"")) {
+            age(&file.path, days);
+        }
+    }
+    digest
+}
+
+fn keys(store: &Store) -> Vec<String> {
+    let inventory = store.inventory().unwrap();
+    let mut keys: Vec<_> =
+        inventory.kept.into_iter().flat_map(|kept| kept.entries).map(|(_, entry)| entry.key).collect();
+    keys.sort();
+    keys
+}
+
+#[test]
+fn a_blob_is_found_by_its_digest_and_for_its_owner_alone() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, 1000);
+    let digest = put(&store, "a", "content");
+    assert_eq!(digest, Digest::of(b"content"));
+    assert_eq!(store.read_blob(&digest, 1000).unwrap().unwrap(), "content");
+    assert_eq!(store.read_blob(&Digest::of(b"other"), 1000).unwrap(), None);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        assert_eq!(mode(&store.settings().folder), 0o700);
+        assert_eq!(mode(&store.blob_path(&digest)), 0o600);
+    }
+    assert_eq!(fs::read_to_string(store.settings().folder.join(LAYOUT_FILE)).unwrap(), "1\n");
+}
+
+#[test]
+fn a_blob_that_is_not_finished_leaves_nothing() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, 1000);
+    let mut writer = store.writer();
+    writer.take(Bytes::from_static(b"half a fi")).unwrap();
+    drop(writer);
+    assert_eq!(fs::read_dir(store.blobs()).unwrap().count(), 0);
+}
+
+#[test]
+fn an_answer_that_begins_anew_forgets_what_came_before() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, 1000);
+    let mut writer = store.writer();
+    for piece in ["half", "whole"] {
+        writer.begin().unwrap();
+        writer.take(Bytes::from(piece)).unwrap();
+    }
+    assert_eq!(writer.commit().unwrap(), Digest::of(b"whole"));
+    assert_eq!(fs::read_dir(store.blobs()).unwrap().count(), 1);
+}
+
+#[test]
+fn an_entry_that_cannot_be_read_counts_as_none() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, 1000);
+    put(&store, "a", "content");
+    assert_eq!(store.entry("a").unwrap().unwrap().digest, Digest::of(b"content"));
+    let path = inventory::files(&store.entries()).unwrap().pop().unwrap().path;
+    fs::write(path, "{").unwrap();
+    assert_eq!(store.entry("a").unwrap(), None);
+    assert_eq!(store.verify().unwrap().broken.len(), 1);
+}
+
+#[tokio::test]
+async fn the_least_recently_used_go_first_and_a_use_is_noted() {
+    let folder = TempDir::new().unwrap();
+    let large = store(&folder, 1000);
+    for (key, days) in [("old", 3), ("older", 4), ("oldest", 5)] {
+        put_aged(&large, key, days);
+    }
+    // Read now, under the entry alone.
+    large.entry("oldest").unwrap().unwrap();
+    let pruned = store(&folder, 20).prune(Prune::ToLimit).await.unwrap();
+    assert_eq!((pruned.entries, pruned.freed_bytes, pruned.left_bytes), (1, 10, 20));
+    assert_eq!(keys(&large), ["old", "oldest"]);
+    let pruned = large.prune(Prune::Unused(Duration::from_hours(24))).await.unwrap();
+    assert_eq!((pruned.entries, keys(&large)), (1, vec!["oldest".to_owned()]));
+}
+
+#[test]
+fn a_use_is_noted_no_more_than_once_an_hour() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, 1000);
+    let digest = put_aged(&store, "a", 1);
+    let path = store.blob_path(&digest);
+    let modified = || fs::metadata(&path).unwrap().modified().unwrap();
+    store.read_blob(&digest, 1000).unwrap();
+    let noted = modified();
+    assert!(noted.elapsed().unwrap() < USE_NOTED_EVERY);
+    store.read_blob(&digest, 1000).unwrap();
+    assert_eq!(modified(), noted);
+}
+
+#[test]
+fn a_write_that_goes_over_the_limit_makes_room() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, 25);
+    put_aged(&store, "old", 2);
+    put_aged(&store, "new", 1);
+    put(&store, "now", "ten bytes!");
+    assert_eq!(keys(&store), ["new", "now"]);
+    // One alone that is larger than everything may be is not kept, nor anything beside it.
+    put(&store, "large", &"x".repeat(26));
+    assert_eq!(store.inventory().unwrap().size_bytes(), 0);
+}
+
+#[tokio::test]
+async fn content_under_two_addresses_stays_for_the_one_used_last() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, 1000);
+    let digest = put_aged(&store, "a", 9);
+    store.put_entry(&entry("b", digest)).unwrap();
+    store.prune(Prune::Unused(Duration::from_hours(24))).await.unwrap();
+    assert_eq!(keys(&store), ["a", "b"]);
+}
+
+#[tokio::test]
+async fn what_a_killed_run_left_is_swept_after_a_day() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, 1000);
+    put(&store, "a", "content");
+    let left = [store.blobs().join(".new-1"), store.entries().join(".new-2")];
+    for path in &left {
+        fs::write(path, "half").unwrap();
+    }
+    age(&left[0], 1);
+    let pruned = store.prune(Prune::ToLimit).await.unwrap();
+    assert_eq!((pruned.temporaries, pruned.freed_bytes), (1, 4));
+    assert!(!left[0].exists() && left[1].exists());
+    assert_eq!(store.survey().unwrap().temporary_bytes, 4);
+}
+
+#[tokio::test]
+async fn pruning_everything_leaves_the_layout_alone_and_a_usable_store() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, 1000);
+    put(&store, "a", "content");
+    let git = store.folder("git").unwrap();
+    fs::write(git.join("pack"), "objects").unwrap();
+    drop(store.lock("a").await.unwrap());
+    assert_eq!(store.survey().unwrap().readers["git"], 7);
+    let pruned = store.prune(Prune::Everything).await.unwrap();
+    assert_eq!((pruned.freed_bytes, git.exists()), (14, false));
+    // That of the pruning itself is held.
+    assert_eq!(fs::read_dir(store.locks()).unwrap().count(), 1);
+    put(&store, "a", "content");
+    assert_eq!(keys(&store), ["a"]);
+}
+
+/// Puts a clone of ten bytes that was last used so many days ago.
+fn put_clone(store: &Store, name: &str, days: u64) -> PathBuf {
+    let clone = store.folder("git").unwrap().join("git.lab/team").join(name);
+    fs::create_dir_all(&clone).unwrap();
+    fs::write(clone.join("HEAD"), "ten bytes!").unwrap();
+    age(&clone.join("HEAD"), days);
+    clone
+}
+
+#[tokio::test]
+async fn clones_count_and_go_when_it_is_their_turn() {
+    let folder = TempDir::new().unwrap();
+    let (large, store) = (store(&folder, 1000), store(&folder, 20));
+    let [oldest, older, used] =
+        [("a.git", 5), ("b.git", 3), ("c.git", 0)].map(|(name, days)| put_clone(&large, name, days));
+    put_aged(&large, "old", 4);
+    let pruned = store.prune(Prune::ToLimit).await.unwrap();
+    assert_eq!((pruned.clones, pruned.entries, pruned.freed_bytes, pruned.left_bytes), (1, 0, 10, 20));
+    assert!(!oldest.exists() && older.exists());
+    // One write more makes room as well.
+    put(&store, "now", "ten bytes!");
+    assert_eq!((keys(&large), older.exists()), (vec!["now".to_owned()], true));
+    let pruned = large.prune(Prune::Unused(Duration::ZERO)).await.unwrap();
+    assert_eq!((pruned.clones, pruned.entries), (1, 1));
+    // Somebody may be reading it.
+    assert!(!older.exists() && used.exists());
+    assert_eq!(store.prune(Prune::Everything).await.unwrap().freed_bytes, 10);
+    assert!(!used.exists());
+}
+
+#[tokio::test]
+async fn a_clone_with_a_working_copy_or_a_fetch_going_on_stays() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, 0);
+    let [copied, fetched] = ["a.git", "b.git"].map(|name| put_clone(&store, name, 9));
+    fs::create_dir_all(copied.join("worktrees/copy")).unwrap();
+    let lock = fs::File::create(lock_file(&fetched)).unwrap();
+    lock.lock().unwrap();
+    let left = copied.with_file_name(".old-gone.git");
+    fs::create_dir(&left).unwrap();
+    assert_eq!(store.prune(Prune::ToLimit).await.unwrap().clones, 0);
+    assert!(copied.exists() && fetched.exists() && !left.exists());
+    drop(lock);
+    assert_eq!(store.prune(Prune::ToLimit).await.unwrap().clones, 1);
+}
+
+#[tokio::test]
+async fn a_store_that_is_not_there_is_empty_and_is_not_made() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, 1000);
+    assert_eq!(store.survey().unwrap(), StoreSurvey::default());
+    assert_eq!(store.verify().unwrap(), Verified::default());
+    assert_eq!(store.prune(Prune::Everything).await.unwrap(), Pruned::default());
+    assert!(!store.settings().folder.exists());
+}
+
+#[test]
+fn a_flipped_bit_is_found_and_the_addresses_it_was_kept_for_are_told() {
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, 1000);
+    let digest = put(&store, "https://a.example/x application/json", "content");
+    put(&store, "https://b.example/y", "other");
+    fs::write(store.blob_path(&digest), "contenu").unwrap();
+    let survey = store.survey().unwrap();
+    assert_eq!(survey.hosts.keys().collect::<Vec<_>>(), ["a.example", "b.example"]);
+    let verified = store.verify().unwrap();
+    assert_eq!((verified.whole, verified.read_bytes), (1, 12));
+    assert_eq!(verified.broken[0].kept_for, ["https://a.example/x application/json"]);
+    assert!(verified.broken[0].why.contains(&digest.to_string()));
+    assert_eq!(keys(&store), ["https://b.example/y"]);
+    assert_eq!(store.verify().unwrap().broken, []);
+}
+
+#[tokio::test]
+async fn a_lock_is_held_by_one_and_told_to_the_next() {
+    let folder = TempDir::new().unwrap();
+    let heard = Heard::default();
+    let mut settings = crate::Settings::default();
+    heard.listen(&mut settings);
+    let own = store(&folder, 1000);
+    let other = Store::new(own.settings().clone(), settings.events);
+    let lock = own.lock("key").await.unwrap();
+    assert!(!lock.waited());
+    let (waiting, ()) = tokio::join!(other.lock("key"), async move {
+        tokio::task::yield_now().await;
+        drop(lock);
+    });
+    assert!(waiting.unwrap().waited());
+    assert_eq!(heard.events(), [crate::Event::WaitingForOther { wanted: "key".to_owned() }]);
+}
+
+#[tokio::test]
+async fn two_that_prune_at_once_both_come_to_an_end() {
+    let folder = TempDir::new().unwrap();
+    let (one, two) = (store(&folder, 20), store(&folder, 20));
+    let large = store(&folder, 1000);
+    for days in 1..9 {
+        put_aged(&large, &days.to_string(), days);
+    }
+    let (first, second) = tokio::join!(one.prune(Prune::ToLimit), two.prune(Prune::ToLimit));
+    assert_eq!(first.unwrap().freed_bytes + second.unwrap().freed_bytes, 60);
+    assert_eq!(keys(&large), ["1", "2"]);
+}

@@ -1,0 +1,88 @@
+//! Writes that are seen whole or not at all.
+
+use std::{fmt, io::Write as _, path::Path};
+
+use bytes::Bytes;
+use tempfile::NamedTempFile;
+
+use super::{Store, TEMPORARY, store_error};
+use crate::{Digest, Digester, Error, disk, http::Sink};
+
+/// Takes a blob piece by piece, and hashes it on its way to the disk. What is not committed is removed.
+pub struct BlobWriter {
+    store: Store,
+    started: Option<Started>,
+}
+
+struct Started {
+    file: NamedTempFile,
+    digester: Digester,
+    size_bytes: u64,
+}
+
+impl BlobWriter {
+    pub(super) fn new(store: Store) -> Self {
+        Self { store, started: None }
+    }
+
+    /// Makes the blob part of the store, under its digest.
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn commit(mut self) -> Result<Digest, Error> {
+        if self.started.is_none() {
+            // An answer without content is content as well.
+            self.begin()?;
+        }
+        let Self { store, started } = self;
+        let Started { file, digester, size_bytes } = started.expect("it was started above");
+        let found = digester.finish();
+        let path = store.blob_path(&found);
+        put_in_place(file, &path)?;
+        store.account(size_bytes);
+        Ok(found)
+    }
+}
+
+impl Sink for BlobWriter {
+    fn begin(&mut self) -> Result<(), Error> {
+        self.store.prepare()?;
+        let file = temporary_in(&self.store.blobs())?;
+        self.started = Some(Started { file, digester: Digester::default(), size_bytes: 0 });
+        Ok(())
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<(), Error> {
+        if self.started.is_none() {
+            self.begin()?;
+        }
+        let started = self.started.as_mut().expect("it was started above");
+        started.digester.update(&piece);
+        started.size_bytes += piece.len() as u64;
+        started.file.write_all(&piece).map_err(|error| store_error(started.file.path(), error))
+    }
+}
+
+impl fmt::Debug for BlobWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlobWriter").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+/// Writes a small file in one go, over what was there.
+/// # Errors
+/// [`Error::Store`].
+pub(super) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(path);
+    let mut file = temporary_in(folder)?;
+    file.write_all(content).map_err(|error| store_error(path, error))?;
+    put_in_place(file, path)
+}
+
+/// A file that goes away with its value; its owner alone may read it.
+fn temporary_in(folder: &Path) -> Result<NamedTempFile, Error> {
+    tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder).map_err(|error| store_error(folder, error))
+}
+
+fn put_in_place(file: NamedTempFile, path: &Path) -> Result<(), Error> {
+    disk::persist(file, path).map(drop).map_err(|error| store_error(path, error))
+}

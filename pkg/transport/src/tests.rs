@@ -1,0 +1,44 @@
+//! A context that reaches a fake host under real names, and what it tells.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use support::host::FakeHost;
+
+use crate::{Context, Event, RetryPolicy, Settings, Timeouts};
+
+/// Settings under which every name of [`FakeHost::internet`] leads to the host, and retries do not wait.
+pub(crate) fn settings(host: &FakeHost) -> Settings {
+    Settings {
+        extra_roots: vec![host.ca_pem().as_bytes().to_vec()],
+        system_roots: false,
+        resolve: FakeHost::INTERNET.iter().map(|name| ((*name).to_owned(), host.address())).collect(),
+        timeouts: Timeouts { connect: Duration::from_secs(20), idle: Duration::from_secs(20) },
+        retry: RetryPolicy { waits: vec![Duration::ZERO; 2], max_retry_after: Duration::from_millis(100) },
+        ..Settings::default()
+    }
+}
+
+/// A context with those settings.
+pub(crate) fn context(host: &FakeHost) -> Context {
+    Context::new(settings(host))
+}
+
+/// Collects events.
+#[derive(Clone, Default)]
+pub(crate) struct Heard(Arc<Mutex<Vec<Event>>>);
+
+impl Heard {
+    pub(crate) fn listen(&self, settings: &mut Settings) {
+        let heard = self.0.clone();
+        settings.events = Some(Arc::new(move |event: &Event| {
+            heard.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
+        }));
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

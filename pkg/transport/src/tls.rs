@@ -1,0 +1,131 @@
+//! TLS: which certificates are trusted, who we are, and what a host showed when it is not.
+
+mod certificate;
+mod verifier;
+
+use std::{fs, io, path::Path, sync::Arc};
+
+use rustls::{
+    ClientConfig, RootCertStore,
+    client::{WebPkiServerVerifier, danger::ServerCertVerifier},
+    crypto::CryptoProvider,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+};
+
+pub use certificate::{CertificateFacts, CertificateProblem, UntrustedCertificate};
+pub(crate) use verifier::untrusted_in;
+
+use crate::{CaBundle, ClientCertificate, Error, HostSettings, Settings, disk::read_error};
+
+/// What may be spoken inside TLS, the better one first.
+const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+/// What of a host's settings decides about TLS; hosts that agree in it share a client.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Identity {
+    ca_bundle: Option<CaBundle>,
+    client_certificate: Option<ClientCertificate>,
+}
+
+impl Identity {
+    pub(crate) fn of(host: Option<&HostSettings>) -> Self {
+        let Some(host) = host else { return Self::default() };
+        Self { ca_bundle: host.ca_bundle.clone(), client_certificate: host.client_certificate.clone() }
+    }
+}
+
+/// Makes the TLS side of a client. Reads the trusted certificates, which is why it waits for the first request.
+/// # Errors
+/// [`Error::CaFile`], [`Error::ClientCertificate`] or [`Error::Read`], each with its file; [`Error::Client`].
+pub(crate) fn client_config(settings: &Settings, identity: &Identity) -> Result<ClientConfig, Error> {
+    // Another part of the process may have chosen a provider before; then that one serves as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let provider = CryptoProvider::get_default()
+        .map_or_else(|| Arc::new(rustls::crypto::ring::default_provider()), Arc::clone);
+    let bundles: Vec<&CaBundle> = settings.ca_bundles.iter().chain(&identity.ca_bundle).collect();
+    let mut roots = Vec::new();
+    for bundle in &bundles {
+        roots.extend(read_bundle(bundle)?);
+    }
+    for pem in &settings.extra_roots {
+        roots.extend(certificates(pem).ok_or_else(|| failed(UnusableRoot))?);
+    }
+    let inner = verifier_for(settings, roots, &provider)?;
+    let trusted = bundles.into_iter().cloned().collect();
+    let verifier = verifier::Telling::new(inner, trusted, settings.system_roots);
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(failed)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier));
+    let mut config = match &identity.client_certificate {
+        None => builder.with_no_client_auth(),
+        Some(ours) => {
+            let (chain, key) = read_client_certificate(ours)?;
+            let unusable = |error: rustls::Error| Error::ClientCertificate {
+                path: ours.certificate.clone(),
+                problem: format!("it cannot be used with the key `{}`: {error}", ours.key.display()),
+            };
+            builder.with_client_auth_cert(chain, key).map_err(unusable)?
+        }
+    };
+    config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
+    Ok(config)
+}
+
+/// A trusted certificate handed in by the program itself that is none.
+#[derive(Debug, thiserror::Error)]
+#[error("a certificate that was handed in cannot be read")]
+struct UnusableRoot;
+
+fn failed(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::Client(Arc::new(error))
+}
+
+fn verifier_for(
+    settings: &Settings,
+    roots: Vec<CertificateDer<'static>>,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, Error> {
+    if settings.system_roots {
+        let verifier = rustls_platform_verifier::Verifier::new_with_extra_roots(roots, Arc::clone(provider));
+        return Ok(Arc::new(verifier.map_err(failed)?));
+    }
+    let mut store = RootCertStore::empty();
+    for root in roots {
+        store.add(root).map_err(failed)?;
+    }
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(provider)).build();
+    Ok(verifier.map_err(failed)?)
+}
+
+/// Reads the certificates of a bundle; each must be one that can be trusted.
+fn read_bundle(bundle: &CaBundle) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let unusable = || Error::CaFile { path: bundle.path.clone(), named_by: bundle.named_by.clone() };
+    let found = certificates(&read(&bundle.path)?).ok_or_else(unusable)?;
+    let mut store = RootCertStore::empty();
+    let usable = !found.is_empty() && found.iter().all(|root| store.add(root.clone()).is_ok());
+    if usable { Ok(found) } else { Err(unusable()) }
+}
+
+fn certificates(pem: &[u8]) -> Option<Vec<CertificateDer<'static>>> {
+    CertificateDer::pem_slice_iter(pem).collect::<Result<_, _>>().ok()
+}
+
+fn read_client_certificate(
+    ours: &ClientCertificate,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Error> {
+    let refuse = |path: &Path, problem: &str| Error::ClientCertificate {
+        path: path.to_owned(),
+        problem: problem.to_owned(),
+    };
+    let chain = certificates(&read(&ours.certificate)?).filter(|chain| !chain.is_empty());
+    let chain = chain.ok_or_else(|| refuse(&ours.certificate, "it holds no PEM certificate"))?;
+    let key = PrivateKeyDer::from_pem_slice(&read(&ours.key)?)
+        .map_err(|_| refuse(&ours.key, "it holds no PEM private key that is not encrypted"))?;
+    Ok((chain, key))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|source: io::Error| read_error(path, source))
+}

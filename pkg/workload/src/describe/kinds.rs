@@ -1,0 +1,117 @@
+//! The kinds a cluster is made of, and which version of a provider's kind keeps which contract.
+
+use std::{collections::HashMap, sync::Arc};
+
+use api::Contract;
+use apply::{ApiError, ApiKind, GroupKind, Kinds, List, Server};
+use futures::try_join;
+use inventory::{definition_kind, served};
+use manifest::Object;
+
+const GROUP: &str = "cluster.x-k8s.io";
+const ADDONS: &str = "addons.cluster.x-k8s.io";
+
+/// A kind of Cluster API itself, in the version of the contract.
+pub(super) fn core(kind: &str, plural: &str) -> ApiKind {
+    served(GROUP, Contract::CURRENT, kind, plural, true)
+}
+
+/// Clusters.
+pub(super) fn cluster() -> ApiKind {
+    core("Cluster", "clusters")
+}
+
+/// ClusterResourceSetBindings.
+pub(super) fn binding() -> ApiKind {
+    served(ADDONS, Contract::CURRENT, "ClusterResourceSetBinding", "clusterresourcesetbindings", true)
+}
+
+/// ClusterResourceSets, which are named and never read.
+pub(super) fn resource_set() -> GroupKind {
+    GroupKind::new(ADDONS, "ClusterResourceSet")
+}
+
+/// What the server serves, and what the definitions of providers say of contracts.
+#[derive(Debug)]
+pub(super) struct Contracts {
+    kinds: Arc<Kinds>,
+    /// Per definition, by its name: contracts, newest first, with the versions that keep them.
+    versions: HashMap<String, Vec<(&'static str, String)>>,
+}
+
+impl Contracts {
+    /// Asks: two lists of metadata beside discovery. Whoever may not list definitions gets the versions the server
+    /// prefers.
+    pub(super) async fn ask(server: &Server) -> Result<Self, ApiError> {
+        let labelled = async |contract: &str| {
+            let labels = format!("{GROUP}/{contract}");
+            let list = List { labels, metadata_only: true, ..List::default() };
+            Ok(server.list(&definition_kind(), &list).await.unwrap_or_default())
+        };
+        let [newest, older] = Contract::COMPATIBLE;
+        let (kinds, of_newest, of_older) = try_join!(server.kinds(), labelled(newest), labelled(older))?;
+        let mut versions: HashMap<String, Vec<(&'static str, String)>> = HashMap::new();
+        for (contract, definitions) in [(newest, &of_newest), (older, &of_older)] {
+            for definition in definitions {
+                let kept = label(definition, contract);
+                versions.entry(definition.name().to_owned()).or_default().push((contract, kept));
+            }
+        }
+        Ok(Self { kinds, versions })
+    }
+
+    /// What the server serves.
+    pub(super) fn kinds(&self) -> &Kinds {
+        &self.kinds
+    }
+
+    /// The version in which an object is read that something refers to, and the contract it keeps; none when the server
+    /// has no such kind.
+    /// Source: clusterctl v1.14, internal/contract (GetLatestContractAndAPIVersionFromContract); differs: there a
+    /// definition without a contract makes its objects unreadable.
+    pub(super) fn read_as(&self, kind: &GroupKind) -> Option<(ApiKind, Contract)> {
+        let preferred = self.kinds.preferred(kind)?;
+        let definition = format!("{}.{}", preferred.plural, preferred.group);
+        let kept = self.versions.get(&definition).into_iter().flatten().find_map(|(contract, versions)| {
+            let is_kept = |version: &str| versions.split('_').any(|kept| kept == version);
+            Some((self.kinds.preferred_among(kind, is_kept)?, *contract))
+        });
+        let (kind, contract) = kept.unwrap_or((preferred, Contract::CURRENT));
+        Some((kind.clone(), Contract::new(contract)))
+    }
+}
+
+fn label(definition: &Object, contract: &str) -> String {
+    definition.label(&format!("{GROUP}/{contract}")).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_means_the_newest_version_of_the_newest_contract() {
+        let thing = GroupKind::new("x.io", "Thing");
+        let read = |served_versions: &[&str], labels: &[(&'static str, &str)]| {
+            let mut kinds = Kinds::default();
+            for version in served_versions {
+                kinds.add(served("x.io", version, "Thing", "things", true));
+            }
+            let labels =
+                labels.iter().map(|(contract, versions)| (*contract, (*versions).to_owned())).collect();
+            let versions = HashMap::from([("things.x.io".to_owned(), labels)]);
+            let contracts = Contracts { kinds: Arc::new(kinds), versions };
+            let (kind, contract) = contracts.read_as(&thing)?;
+            Some(format!("{} {contract}", kind.version))
+        };
+        for (served, labels, expected) in [
+            (&["v2", "v1"][..], &[("v1beta2", "v1_v2"), ("v1beta1", "v1")][..], Some("v2 v1beta2")),
+            (&["v2", "v1"], &[("v1beta1", "v1")], Some("v1 v1beta1")),
+            (&["v2", "v1"], &[("v1beta2", "v3"), ("v1beta1", "v1")], Some("v1 v1beta1")),
+            (&["v2", "v1"], &[], Some("v2 v1beta2")),
+            (&[], &[("v1beta2", "v1")], None),
+        ] {
+            assert_eq!(read(served, labels).as_deref(), expected, "{labels:?}");
+        }
+    }
+}

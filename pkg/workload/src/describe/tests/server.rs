@@ -1,0 +1,171 @@
+//! Describing what a server has: how much is asked, and what becomes of what cannot be read.
+
+use api::output::PartRole;
+use sandbox::Fault;
+use serde_json::json;
+use support::{
+    cluster_api::{self, object},
+    counter::Counter,
+    fixture::Fixture,
+    kind::{CLUSTER, CUSTOM_RESOURCE_DEFINITION, DOCKER_MACHINE, KUBEADM_CONTROL_PLANE, Kind, MACHINE},
+};
+
+use crate::describe::*;
+use crate::tests::cluster;
+
+async fn lab(machines: usize) -> Fixture {
+    let fixture = Fixture::start().await;
+    cluster_api::install(&fixture).await;
+    let made = cluster_api::cluster("team/one").control_plane(3).machine_deployment("md", machines);
+    fixture.create(made).await;
+    fixture
+}
+
+fn request() -> DescribeRequest {
+    DescribeRequest { namespace: "team".into(), name: "one".into(), ..DescribeRequest::default() }
+}
+
+async fn described(fixture: &Fixture, request: &DescribeRequest) -> ClusterTree {
+    describe_cluster(&cluster(fixture).await, request).await.unwrap()
+}
+
+/// Every node with its kind, name and reason where it cannot be read.
+fn unreadable(node: &TreeNode) -> Vec<String> {
+    let own = match &node.subject {
+        Subject::Unreadable(of) => Some(format!("{}: {}", of.key, of.reason)),
+        _ => None,
+    };
+    own.into_iter().chain(node.children.iter().flat_map(unreadable)).collect()
+}
+
+fn count(node: &TreeNode, role: PartRole) -> usize {
+    let own = usize::from(node.role == role);
+    own + node.children.iter().map(|child| count(child, role)).sum::<usize>()
+}
+
+#[tokio::test]
+async fn requests_depend_on_kinds_and_not_on_machines() {
+    let fixture = lab(50).await;
+    let counter = Counter::start(fixture.sandbox());
+    let tree = described(&fixture, &request()).await;
+    assert_eq!(count(&tree.root, PartRole::Machine), 2);
+    assert!(counter.all().total() <= 12, "{}", counter.all());
+    assert_eq!(counter.writes().total(), 0);
+
+    let counter = Counter::start(fixture.sandbox());
+    let tree = described(&fixture, &DescribeRequest::in_full("team", "one")).await;
+    assert_eq!(count(&tree.root, PartRole::MachineInfrastructure), 53);
+    assert_eq!(count(&tree.root, PartRole::BootstrapConfig), 53);
+    assert_eq!(unreadable(&tree.root), Vec::<String>::new());
+    // Two lists more, and what is only shown in full.
+    assert!(counter.all().total() <= 16, "{}", counter.all());
+    assert_eq!(tree.health(), ClusterHealth::Healthy);
+}
+
+#[tokio::test]
+async fn objects_that_do_not_name_their_cluster_are_found_all_the_same() {
+    let fixture = lab(6).await;
+    for machine in fixture.list(DOCKER_MACHINE).await {
+        let place = format!("team/{}", machine["metadata"]["name"].as_str().unwrap());
+        let none = json!({"metadata": {"labels": {"cluster.x-k8s.io/cluster-name": null}}});
+        fixture.merge(DOCKER_MACHINE, &place, &none).await;
+    }
+    let counter = Counter::start(fixture.sandbox());
+    let tree = described(&fixture, &DescribeRequest::in_full("team", "one")).await;
+    assert_eq!(count(&tree.root, PartRole::MachineInfrastructure), 9);
+    assert_eq!(unreadable(&tree.root), Vec::<String>::new());
+    assert!(counter.reads().to_string().contains("2 list dockermachines"), "{}", counter.reads());
+}
+
+#[tokio::test]
+async fn a_kind_that_may_not_be_read_is_shown_with_the_reason() {
+    let fixture = lab(2).await;
+    for fault in [
+        "403,resource=infrastructure.cluster.x-k8s.io/dockermachines",
+        "403,resource=cluster.x-k8s.io/machinedeployments",
+        "403,resource=infrastructure.cluster.x-k8s.io/dockerclusters",
+    ] {
+        fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
+    }
+    let tree = described(&fixture, &DescribeRequest::in_full("team", "one")).await;
+    let told = unreadable(&tree.root);
+    assert!(told.contains(&"DockerCluster team/one: Forbidden".to_owned()), "{told:?}");
+    assert!(told.contains(&"MachineDeployment team/: Forbidden".to_owned()), "{told:?}");
+    assert!(told.contains(&"DockerMachine team/one-md-1-0: Forbidden".to_owned()), "{told:?}");
+    assert_eq!(told.len(), 1 + 1 + 5);
+    assert_eq!(tree.health(), ClusterHealth::Unknown);
+}
+
+#[tokio::test]
+async fn a_control_plane_that_is_gone_keeps_its_machines() {
+    let fixture = Fixture::start().await;
+    cluster_api::install(&fixture).await;
+    fixture.create(cluster_api::cluster("team/one")).await;
+    let to = json!({"spec": {"controlPlaneRef": {
+        "apiGroup": KUBEADM_CONTROL_PLANE.group, "kind": KUBEADM_CONTROL_PLANE.kind, "name": "gone"
+    }}});
+    fixture.merge(CLUSTER, "team/one", &to).await;
+    let machine = object(MACHINE, "team/m")
+        .label("cluster.x-k8s.io/cluster-name", "one")
+        .label("cluster.x-k8s.io/control-plane", "");
+    fixture.create([machine]).await;
+    let tree = described(&fixture, &request()).await;
+    assert_eq!(unreadable(&tree.root), ["KubeadmControlPlane team/gone: NotFound"]);
+    let control_plane = tree.root.children.iter().find(|node| node.role == PartRole::ControlPlane).unwrap();
+    assert_eq!(count(control_plane, PartRole::Machine), 1);
+}
+
+#[tokio::test]
+async fn whoever_may_not_list_definitions_still_sees_the_cluster() {
+    let fixture = lab(1).await;
+    fixture
+        .sandbox()
+        .faults()
+        .add(Fault::parse("403,resource=apiextensions.k8s.io/customresourcedefinitions").unwrap());
+    let tree = described(&fixture, &request()).await;
+    assert_eq!(unreadable(&tree.root), Vec::<String>::new());
+    assert_eq!(count(&tree.root, PartRole::ClusterInfrastructure), 1);
+}
+
+#[tokio::test]
+async fn a_cluster_that_is_not_there_is_told_with_those_that_are() {
+    let fixture = lab(0).await;
+    let server = cluster(&fixture).await;
+    let missing = async |namespace: &str, name: &str| {
+        let request = DescribeRequest { namespace: namespace.into(), name: name.into(), ..request() };
+        match describe_cluster(&server, &request).await.unwrap_err() {
+            DescribeError::NoSuchCluster { near, elsewhere, .. } => (near, elsewhere),
+            other => panic!("{other}"),
+        }
+    };
+    assert_eq!(missing("team", "onne").await, (vec!["one".to_owned()], vec![]));
+    assert_eq!(missing("default", "one").await, (vec![], vec!["team".to_owned()]));
+    assert_eq!(crate::cluster_names(&server, "team").await.unwrap(), ["one"]);
+    assert_eq!(crate::cluster_names(&server, "default").await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_server_without_cluster_api_is_told_as_such() {
+    let fixture = Fixture::start().await;
+    let error = describe_cluster(&cluster(&fixture).await, &request()).await.unwrap_err();
+    assert_eq!(error.to_string(), "Cluster API is not installed on this cluster");
+    cluster_api::install(&fixture).await;
+    fixture.delete(CUSTOM_RESOURCE_DEFINITION, "clusters.cluster.x-k8s.io").await;
+    fixture.settled().await;
+    let older = Kind { version: "v1beta1", ..CLUSTER };
+    fixture.create([cluster_api::definition(older)]).await;
+    let error = describe_cluster(&cluster(&fixture).await, &request()).await.unwrap_err();
+    assert_eq!(error.to_string(), "the cluster runs Cluster API with contract v1beta1; this needs v1beta2");
+}
+
+#[tokio::test]
+async fn annotations_of_a_tree_on_an_object_change_nothing() {
+    let fixture = lab(1).await;
+    let before = described(&fixture, &request()).await;
+    let annotations = json!({"metadata": {"annotations": {
+        "tree.cluster.x-k8s.io.io/z-order": "9", "tree.cluster.x-k8s.io.io/virtual-object": "True",
+        "tree.cluster.x-k8s.io.io/show-conditions": "All",
+    }}});
+    fixture.merge(MACHINE, "team/one-md-1-0", &annotations).await;
+    assert_eq!(described(&fixture, &request()).await.root, before.root);
+}

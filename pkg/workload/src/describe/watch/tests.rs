@@ -1,0 +1,133 @@
+//! What is told of a cluster that changes, and of a server that comes and goes. Time is paused: pauses cost nothing.
+
+use sandbox::Fault;
+use serde_json::json;
+use support::{
+    cluster_api,
+    counter::Counter,
+    fixture::Fixture,
+    kind::{CLUSTER, DOCKER_MACHINE, MACHINE},
+};
+
+use super::*;
+use crate::tests::cluster;
+
+/// Nothing that is told takes longer, pauses for a server that is away among it.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+type News = BoxStream<'static, Result<ClusterNews, DescribeError>>;
+
+async fn lab() -> (Fixture, News) {
+    let fixture = Fixture::start().await;
+    cluster_api::install(&fixture).await;
+    fixture.create(cluster_api::cluster("team/one").control_plane(1).machine_deployment("md", 2)).await;
+    let news = watch_cluster(&cluster(&fixture).await, DescribeRequest::in_full("team", "one"));
+    (fixture, news)
+}
+
+/// The next news, in a word.
+async fn told(news: &mut News) -> String {
+    let next = tokio::time::timeout(PATIENCE, news.next()).await.expect("it is told in time");
+    match next {
+        Some(Ok(ClusterNews::Tree(tree))) => format!("{:?}", tree.health()),
+        Some(Ok(ClusterNews::Away { why, .. })) => format!("away: {why}"),
+        Some(Ok(ClusterNews::Back)) => "back".to_owned(),
+        Some(Ok(ClusterNews::Gone)) => "gone".to_owned(),
+        Some(Err(error)) => format!("error: {error}"),
+        None => "end".to_owned(),
+    }
+}
+
+async fn say(fixture: &Fixture, available: &str) {
+    let condition = json!({"type": "Available", "status": available, "reason": "Said"});
+    fixture.merge_status(CLUSTER, "team/one", &json!({"status": {"conditions": [condition]}})).await;
+}
+
+fn strike(fixture: &Fixture, fault: &str) {
+    fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_change_is_told_until_the_cluster_is_gone() {
+    let (fixture, mut news) = lab().await;
+    assert_eq!(told(&mut news).await, "Healthy");
+    say(&fixture, "False").await;
+    assert_eq!(told(&mut news).await, "Unhealthy");
+    say(&fixture, "True").await;
+    assert_eq!(told(&mut news).await, "Healthy");
+    fixture.merge(CLUSTER, "team/one", &json!({"metadata": {"finalizers": null}})).await;
+    fixture.delete(CLUSTER, "team/one").await;
+    assert_eq!(told(&mut news).await, "gone");
+    assert_eq!(told(&mut news).await, "end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_of_anything_in_the_tree_is_seen_by_one_watch_for_each_kind() {
+    let (fixture, mut news) = lab().await;
+    let counter = Counter::start(fixture.sandbox());
+    told(&mut news).await;
+    let not_ready =
+        json!({"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Said"}]}});
+    for (kind, place) in [(MACHINE, "team/one-md-1-0"), (DOCKER_MACHINE, "team/one-md-1-0")] {
+        fixture.merge_status(kind, place, &not_ready).await;
+        assert_eq!(told(&mut news).await, "Healthy", "{kind:?}");
+    }
+    let reads = counter.reads().to_string();
+    for kind in ["machines", "dockermachines", "clusters"] {
+        assert!(reads.contains(&format!("1 watch {kind}")), "{kind}: {reads}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_changes_nothing_in_the_tree_is_not_told() {
+    let (fixture, mut news) = lab().await;
+    told(&mut news).await;
+    let note = json!({"metadata": {"annotations": {"note": "seen"}}});
+    fixture.merge(MACHINE, "team/one-md-1-0", &note).await;
+    assert!(tokio::time::timeout(SILENCE * 2, news.next()).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_does_not_answer_is_told_once_and_again_when_it_is_back() {
+    let (fixture, mut news) = lab().await;
+    assert_eq!(told(&mut news).await, "Healthy");
+    strike(&fixture, "503,resource=cluster.x-k8s.io/clusters,times=7");
+    let away = told(&mut news).await;
+    assert!(away.starts_with("away: cannot get Cluster team/one: "), "{away}");
+    assert_eq!(told(&mut news).await, "back");
+    strike(&fixture, "503,resource=cluster.x-k8s.io/clusters,times=7");
+    say(&fixture, "False").await;
+    assert!(told(&mut news).await.starts_with("away: "));
+    assert_eq!(told(&mut news).await, "Unhealthy");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_may_not_be_watched_is_read_from_time_to_time() {
+    let (fixture, mut news) = lab().await;
+    strike(&fixture, "403,verb=watch");
+    assert_eq!(told(&mut news).await, "Healthy");
+    say(&fixture, "False").await;
+    assert_eq!(told(&mut news).await, "Unhealthy");
+}
+
+#[tokio::test(start_paused = true)]
+async fn watches_that_break_off_or_are_too_old_are_begun_anew() {
+    let (fixture, mut news) = lab().await;
+    strike(&fixture, "drop-watch");
+    strike(&fixture, "410,verb=watch,times=3");
+    for (said, health) in
+        [("True", "Healthy"), ("False", "Unhealthy"), ("True", "Healthy"), ("False", "Unhealthy")]
+    {
+        say(&fixture, said).await;
+        while told(&mut news).await != health {}
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_wrong_from_the_beginning_is_an_error() {
+    let (fixture, _) = lab().await;
+    let request = DescribeRequest::in_full("team", "two");
+    let mut news = watch_cluster(&cluster(&fixture).await, request);
+    assert_eq!(told(&mut news).await, "error: there is no cluster `two` in namespace `team`");
+    assert_eq!(told(&mut news).await, "end");
+}

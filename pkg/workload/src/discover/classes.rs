@@ -1,0 +1,112 @@
+//! ClusterClasses of other namespaces.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use apply::{ApiError, GroupKind, List};
+use futures::future::try_join_all;
+use inventory::ManagementCluster;
+use manifest::Value;
+
+use super::{Scope, facts::facts_of, gather, is_of, list_facts};
+use crate::{Content, Facts, TypeFacts};
+
+/// ClusterClasses of a namespace, and the kinds of the templates they name.
+#[derive(Default)]
+struct Classes {
+    found: Vec<Facts>,
+    templates: BTreeSet<GroupKind>,
+}
+
+/// ClusterClasses outside the scope that Clusters in it use, and the templates they own: a list of classes in each
+/// namespace, and one of each kind of template they name.
+pub(super) async fn foreign_classes(
+    management: &ManagementCluster,
+    scope: &Scope,
+    types: &[Arc<TypeFacts>],
+    found: &[Facts],
+) -> Result<Vec<Facts>, ApiError> {
+    let mut used: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for facts in found.iter().filter(|facts| scope.has(&facts.key.namespace)) {
+        let Content::Cluster(cluster) = &facts.content else { continue };
+        if let Some((namespace, name)) = cluster.class.as_ref().filter(|(namespace, _)| !scope.has(namespace))
+        {
+            used.entry(namespace).or_default().insert(name);
+        }
+    }
+    let namespaces = used.iter().map(|(namespace, names)| classes_of(management, namespace, names, types));
+    Ok(try_join_all(namespaces).await?.into_iter().flatten().collect())
+}
+
+async fn classes_of(
+    cluster: &ManagementCluster,
+    namespace: &str,
+    names: &BTreeSet<&str>,
+    types: &[Arc<TypeFacts>],
+) -> Result<Vec<Facts>, ApiError> {
+    let Some(class) = types.iter().find(|of| is_of(of, "ClusterClass")) else { return Ok(Vec::new()) };
+    let list = List { namespace: Some(namespace.to_owned()), ..List::default() };
+    let classes: Classes = gather(cluster, class, &list, |classes: &mut Classes, object| {
+        classes.found.push(facts_of(&object, class));
+        object.get(&["spec"]).into_iter().for_each(|spec| templates(spec, &mut classes.templates));
+    })
+    .await?;
+    let kinds = types.iter().filter(|of| classes.templates.contains(&of.kind.group_kind()));
+    let list = List { metadata_only: true, ..list };
+    let lists = kinds.map(|of| list_facts(cluster, of, &list));
+    let templates = try_join_all(lists).await?.into_iter().flatten().collect();
+    Ok(needed(names, classes.found, templates))
+}
+
+/// Notes the kinds of all templates that something in a ClusterClass refers to.
+fn templates(value: &Value, kinds: &mut BTreeSet<GroupKind>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| templates(item, kinds)),
+        Value::Object(fields) => {
+            let reference = fields.get("templateRef");
+            let text = |field: &str| reference?.get(field)?.as_str();
+            if let (Some(version), Some(kind)) = (text("apiVersion"), text("kind")) {
+                kinds.insert(GroupKind::new(version.split_once('/').map_or("", |(group, _)| group), kind));
+            }
+            fields.values().for_each(|field| templates(field, kinds));
+        }
+        _ => {}
+    }
+}
+
+/// Classes by name with the templates they own; and classes that own one of those as well, as it cannot go without them.
+fn needed(names: &BTreeSet<&str>, classes: Vec<Facts>, templates: Vec<Facts>) -> Vec<Facts> {
+    let mut uids: BTreeSet<String> = classes
+        .iter()
+        .filter(|class| names.contains(&*class.key.name))
+        .map(|class| class.uid.clone())
+        .collect();
+    let (mut taken, mut left) = (Vec::new(), templates);
+    loop {
+        let is_owned = |facts: &Facts| facts.owners.iter().any(|owner| uids.contains(&owner.uid));
+        let (more, rest): (Vec<_>, Vec<_>) = left.into_iter().partition(is_owned);
+        if more.is_empty() {
+            break;
+        }
+        uids.extend(more.iter().flat_map(|facts| &facts.owners).map(|owner| owner.uid.clone()));
+        taken.extend(more);
+        left = rest;
+    }
+    taken.extend(classes.into_iter().filter(|class| uids.contains(&class.uid)));
+    taken
+}
+
+/// Whether facts are of a Cluster outside the scope that uses no class that was found: nothing depends on it.
+pub(super) fn is_unrelated(scope: &Scope, classes: &BTreeSet<(String, String)>, facts: &Facts) -> bool {
+    let Content::Cluster(cluster) = &facts.content else { return false };
+    let uses_one = cluster.class.as_ref().is_some_and(|class| classes.contains(class));
+    !scope.has(&facts.key.namespace) && !uses_one
+}
+
+/// Namespaces and names of ClusterClasses.
+pub(super) fn classes(found: &[Facts]) -> BTreeSet<(String, String)> {
+    let classes = found.iter().filter(|facts| matches!(facts.content, Content::ClusterClass));
+    classes.map(|facts| (facts.key.namespace.clone(), facts.key.name.clone())).collect()
+}

@@ -1,0 +1,199 @@
+//! Facts of an object.
+
+use std::sync::Arc;
+
+use manifest::{Object, Value};
+
+use crate::{
+    ClusterFacts, ConditionFacts, Content, Facts, OwnerRef, Replicas, TypeFacts,
+    marks::{BLOCK_MOVE, DELETE_FOR_MOVE, MARK, PAUSED},
+};
+
+/// Label on a definition or an object: it moves.
+pub(super) const MOVE: &str = "clusterctl.cluster.x-k8s.io/move";
+/// Label on a definition or an object: it moves with all it owns.
+pub(super) const MOVE_HIERARCHY: &str = "clusterctl.cluster.x-k8s.io/move-hierarchy";
+const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
+
+/// The API groups of Cluster API itself.
+pub(super) const CORE: &str = "cluster.x-k8s.io";
+pub(super) const ADDONS: &str = "addons.cluster.x-k8s.io";
+const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
+
+/// Labels and annotations by which tools know what they have written; those of tools that use other tools come first.
+/// Source: the tools' documentation: Argo CD 3 (resource tracking), Flux 2 (garbage collection), Fleet 0.12, Helm 3.
+const TOOLS: [(&str, &str); 7] = [
+    ("argocd.argoproj.io/instance", "Argo CD"),
+    ("argocd.argoproj.io/tracking-id", "Argo CD"),
+    ("kustomize.toolkit.fluxcd.io/name", "Flux"),
+    ("helm.toolkit.fluxcd.io/name", "Flux"),
+    ("objectset.rio.cattle.io/id", "Fleet"),
+    ("fleet.cattle.io/bundle-id", "Fleet"),
+    ("meta.helm.sh/release-name", "Helm"),
+];
+const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+
+/// How objects of a kind are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    Plain,
+    Cluster,
+    ClusterClass,
+    Machine,
+    Replicas,
+    Binding,
+}
+
+/// Facts of an object: in full, or of its metadata alone. Nothing of the object is held.
+pub fn facts_of(object: &Object, of: &Arc<TypeFacts>) -> Facts {
+    let mut key = apply::ObjectKey::of(object);
+    (key.group, key.kind) = (of.kind.group.clone(), of.kind.kind.clone());
+    let metadata = |field: &str| object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default();
+    Facts {
+        key,
+        of: of.clone(),
+        uid: metadata("uid").to_owned(),
+        resource_version: metadata("resourceVersion").to_owned(),
+        owners: owners(object),
+        is_to_move: object.label(MOVE).is_some(),
+        is_hierarchy: object.label(MOVE_HIERARCHY).is_some(),
+        blocks_move: object.annotation(BLOCK_MOVE).is_some(),
+        is_going: !metadata("deletionTimestamp").is_empty(),
+        is_deleted_for_move: object.annotation(DELETE_FOR_MOVE).is_some(),
+        paused_by: object.annotation(MARK).map(str::to_owned),
+        is_paused: object.annotation(PAUSED).is_some()
+            || (reading(of) == Reading::Cluster && is_true(object, &["spec", "paused"])),
+        says_it_rests: says_it_rests(object),
+        gitops: gitops(object),
+        cluster_name: object.label(CLUSTER_NAME).map(str::to_owned),
+        condition: ["Ready", "Available"].iter().find_map(|kind| condition(object, kind)),
+        content: content(object, of),
+    }
+}
+
+/// Whether facts of a kind come from more than metadata.
+pub(super) fn needs_content(of: &TypeFacts) -> bool {
+    !matches!(reading(of), Reading::Plain | Reading::ClusterClass)
+}
+
+/// Whether objects of a kind may say that they rest: those of Cluster API and its providers that a controller works on.
+pub(super) fn may_say_it_rests(of: &TypeFacts) -> bool {
+    let (group, kind) = (&of.kind.group, &of.kind.kind);
+    needs_content(of)
+        || (of.has_status && group.ends_with(CORE) && group != ADDONS && !kind.ends_with("Template"))
+}
+
+/// Source: Cluster API v1.14, util/paused (EnsurePausedCondition); under contract v1beta1 the condition has the second place.
+pub fn says_it_rests(object: &Object) -> Option<bool> {
+    let places: [&[&str]; 2] = [&["status", "conditions"], &["status", "v1beta2", "conditions"]];
+    let all = places.iter().filter_map(|place| object.get(place)?.as_array()).flatten();
+    let said = all.into_iter().find(|condition| condition["type"] == "Paused")?;
+    let generation = object.get(&["metadata", "generation"]).and_then(Value::as_i64);
+    let is_of_now = said["observedGeneration"].as_i64().is_none_or(|seen| Some(seen) >= generation);
+    Some(said["status"] == "True" && is_of_now)
+}
+
+fn reading(of: &TypeFacts) -> Reading {
+    match (&*of.kind.group, &*of.kind.kind) {
+        (CORE, "Cluster") => Reading::Cluster,
+        (CORE, "ClusterClass") => Reading::ClusterClass,
+        (CORE, "Machine") => Reading::Machine,
+        (CORE, "MachineDeployment" | "MachineSet" | "MachinePool") => Reading::Replicas,
+        (ADDONS, "ClusterResourceSetBinding") => Reading::Binding,
+        (CONTROL_PLANE, kind) if !kind.ends_with("Template") => Reading::Replicas,
+        _ => Reading::Plain,
+    }
+}
+
+fn content(object: &Object, of: &TypeFacts) -> Content {
+    match reading(of) {
+        Reading::Plain => Content::Plain,
+        Reading::Cluster => Content::Cluster(cluster(object)),
+        Reading::ClusterClass => Content::ClusterClass,
+        Reading::Machine => {
+            let has_node = text(object, &["status", "nodeRef", "name"]).is_some();
+            Content::Machine { has_node }
+        }
+        Reading::Replicas => Content::Replicas(replicas(object)),
+        Reading::Binding => match text(object, &["spec", "clusterName"]) {
+            // Bindings of old have the name of their Cluster, and say nothing.
+            None => Content::Binding { cluster: object.name().to_owned() },
+            Some(cluster) => Content::Binding { cluster: cluster.to_owned() },
+        },
+    }
+}
+
+fn owners(object: &Object) -> Vec<OwnerRef> {
+    let references = object.get(&["metadata", "ownerReferences"]).and_then(Value::as_array);
+    let owner = |reference: &Value| {
+        let text = |field: &str| reference[field].as_str().unwrap_or_default().to_owned();
+        OwnerRef {
+            api_version: text("apiVersion"),
+            kind: text("kind"),
+            name: text("name"),
+            uid: text("uid"),
+            controller: reference["controller"].as_bool(),
+            block_owner_deletion: reference["blockOwnerDeletion"].as_bool(),
+        }
+    };
+    references.into_iter().flatten().map(owner).collect()
+}
+
+fn gitops(object: &Object) -> Option<&'static str> {
+    let has = |key: &str| object.label(key).or_else(|| object.annotation(key)).is_some();
+    let tool = TOOLS.iter().find(|(key, _)| has(key)).map(|(_, tool)| *tool);
+    tool.or_else(|| object.label(MANAGED_BY).filter(|by| *by == "Helm").map(|_| "Helm"))
+}
+
+/// Source: Cluster API v1.14, contract v1beta2; clusterctl v1.14 client/cluster/mover.go (checkProvisioningCompleted).
+fn cluster(object: &Object) -> ClusterFacts {
+    let initialized = |field: &str| is_true(object, &["status", "initialization", field]);
+    let is_reached = condition(object, "ControlPlaneInitialized").is_some_and(|found| found.status == "True");
+    let has_control_plane = text(object, &["spec", "controlPlaneRef", "name"]).is_some();
+    let class = text(object, &["spec", "topology", "classRef", "name"]).map(|name| {
+        let namespace = text(object, &["spec", "topology", "classRef", "namespace"]);
+        (namespace.unwrap_or(object.namespace()).to_owned(), name.to_owned())
+    });
+    ClusterFacts {
+        infrastructure_provisioned: initialized("infrastructureProvisioned"),
+        control_plane_initialized: is_reached
+            && (!has_control_plane || initialized("controlPlaneInitialized")),
+        class,
+        labels: object.labels().map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
+    }
+}
+
+fn replicas(object: &Object) -> Replicas {
+    let count = |path: &[&str]| object.get(path).and_then(Value::as_i64);
+    let current = count(&["status", "replicas"]).unwrap_or_default();
+    // Contract v1beta1 has another name for it, which providers of control planes may still use.
+    let up_to_date =
+        ["upToDateReplicas", "updatedReplicas"].iter().find_map(|field| count(&["status", field]));
+    let (seen, last) = (count(&["status", "observedGeneration"]), count(&["metadata", "generation"]));
+    Replicas {
+        // What an autoscaler or a managed service decides on is not wanted by the object.
+        desired: count(&["spec", "replicas"]).unwrap_or(current),
+        current,
+        up_to_date,
+        is_observed: seen.is_none() || seen >= last,
+    }
+}
+
+fn condition(object: &Object, kind: &str) -> Option<ConditionFacts> {
+    let conditions = object.get(&["status", "conditions"])?.as_array()?;
+    let found = conditions.iter().find(|condition| condition["type"] == kind)?;
+    let text = |field: &str| found[field].as_str().unwrap_or_default().to_owned();
+    Some(ConditionFacts { kind: kind.to_owned(), status: text("status"), reason: text("reason") })
+}
+
+fn is_true(object: &Object, path: &[&str]) -> bool {
+    object.get(path).and_then(Value::as_bool) == Some(true)
+}
+
+/// A text that is not empty.
+fn text<'o>(object: &'o Object, path: &[&str]) -> Option<&'o str> {
+    object.get(path).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,253 @@
+//! Discovery on a server, and what it asks for.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use api::{ProviderId, ProviderType};
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Collected, Full};
+use inventory::ManagementCluster;
+use kube::client::Body;
+use sandbox::{Fault, Sandbox};
+use serde_json::json;
+use support::{
+    cluster_api::{cluster_class, definition, install, object, provider},
+    counter::Counter,
+    fixture::Fixture,
+    kind::{self, Kind},
+};
+use tower_service::Service;
+
+use super::{DiscoverError, Discovered, Scope};
+use crate::{
+    Choice,
+    discover::{discover, discover_again, discover_at_rest},
+    tests::{cluster, cluster_through},
+};
+
+/// Definitions and inventory, and the kinds: 16 labelled definitions, Secrets and ConfigMaps.
+const REQUESTS: usize = 3 + 18;
+const IDENTITY: Kind = kind::AWS_CLUSTER_STATIC_IDENTITY;
+
+async fn lab() -> Fixture {
+    let lab = Fixture::start().await;
+    install(&lab).await;
+    lab
+}
+
+fn scope(namespaces: &[&str]) -> Scope {
+    Scope { namespaces: namespaces.iter().map(|name| (*name).to_owned()).collect() }
+}
+
+/// What was found but for what every namespace has, by kind and place.
+fn names(found: &Discovered) -> Vec<String> {
+    let keys = found.graph.iter().map(|(_, node)| &node.facts.key);
+    keys.filter(|key| key.name != "kube-root-ca.crt").map(ToString::to_string).collect()
+}
+
+/// What of it moves.
+fn moving(found: &Discovered, scope: &Scope) -> Vec<String> {
+    let choice = Choice { namespaces: scope.namespaces.clone(), ..Choice::default() };
+    let selection = found.graph.select(&choice);
+    selection.moving().map(|id| found.graph.node(id).facts.key.to_string()).collect()
+}
+
+// Row: PRV-62
+// Row: PRV-64
+// Row: PRV-65
+#[tokio::test]
+async fn kinds_of_labelled_definitions_are_looked_at_with_a_request_each() {
+    const WIDGET: Kind = Kind::new("example.org", "v1", "Widget", "widgets");
+    let lab = lab().await;
+    let unlabelled = definition(WIDGET).field("metadata", json!({"name": "widgets.example.org"}));
+    lab.create([unlabelled]).await;
+    lab.create(support::cluster_api::cluster("a/one").machines(1)).await;
+    lab.create([
+        object(IDENTITY, "who"),
+        object(kind::CONFIG_MAP, "a/stray"),
+        object(kind::CONFIG_MAP, "a/linked").owned_by(kind::MACHINE, "one-machine-0"),
+        object(WIDGET, "a/widget").label("clusterctl.cluster.x-k8s.io/move", ""),
+    ])
+    .await;
+    let counter = Counter::start(lab.sandbox());
+    let (cluster, scope) = (cluster(&lab).await, scope(&["a"]));
+    let found = discover(&cluster, &scope).await.unwrap();
+    assert_eq!(counter.all().total(), REQUESTS, "{}", counter.all());
+    insta::assert_snapshot!(names(&found).join("\n"), @"
+    AWSClusterStaticIdentity who
+    Cluster a/one
+    ConfigMap a/linked
+    ConfigMap a/stray
+    DockerCluster a/one
+    DockerMachine a/one-machine-0
+    KubeadmConfig a/one-machine-0
+    Machine a/one-machine-0
+    Secret a/one-ca
+    Secret a/one-kubeconfig
+    Secret a/one-machine-0
+    ");
+    let moving = moving(&found, &scope);
+    assert!(moving.contains(&"ConfigMap a/linked".to_owned()), "{moving:?}");
+    assert!(moving.contains(&"AWSClusterStaticIdentity who".to_owned()), "{moving:?}");
+    let again = discover_again(&cluster, &scope, &found).await.unwrap();
+    assert_eq!(names(&again), names(&found));
+    assert_eq!(counter.all().total(), REQUESTS + 18, "what is known is not asked for: {}", counter.all());
+    let at_rest = discover_at_rest(&cluster, &scope, &found).await.unwrap();
+    assert_eq!(names(&at_rest), names(&found));
+    assert_eq!(counter.all().total(), REQUESTS + 18 + 18, "{}", counter.all());
+}
+
+#[tokio::test]
+async fn namespaces_of_the_scope_are_looked_at_and_no_others_but_those_of_infrastructure_providers() {
+    let lab = lab().await;
+    for namespace in ["a", "b", "c"] {
+        lab.create(support::cluster_api::cluster(&format!("{namespace}/one"))).await;
+    }
+    let docker = ProviderId::new(ProviderType::Infrastructure, "docker");
+    let core = ProviderId::new(ProviderType::Core, "cluster-api");
+    lab.create([
+        provider(&docker, "v1.14.0"),
+        provider(&core, "v1.14.0"),
+        object(IDENTITY, "who"),
+        object(kind::SECRET, "infrastructure-docker-system/who").owned_by(IDENTITY, "who"),
+        object(kind::SECRET, "cluster-api-system/other").owned_by(IDENTITY, "who"),
+        object(kind::CONFIG_MAP, "infrastructure-docker-system/who").owned_by(IDENTITY, "who"),
+    ])
+    .await;
+    let cluster = cluster(&lab).await;
+    let one = scope(&["a"]);
+    let found = discover(&cluster, &one).await.unwrap();
+    insta::assert_snapshot!(moving(&found, &one).join("\n"), @"
+    AWSClusterStaticIdentity who
+    Cluster a/one
+    DockerCluster a/one
+    Secret a/one-ca
+    Secret a/one-kubeconfig
+    Secret infrastructure-docker-system/who
+    ");
+    let counter = Counter::start(lab.sandbox());
+    let found = discover(&cluster, &scope(&["a", "b"])).await.unwrap();
+    assert!(!names(&found).iter().any(|name| name.contains(" c/")), "{:?}", names(&found));
+    // Clusters and what is of the whole cluster are listed once, Secrets in one namespace more.
+    assert_eq!(counter.all().total(), 3 + 2 + 2 * 16 + 1, "{}", counter.all());
+    let found = discover(&cluster, &Scope::default()).await.unwrap();
+    assert!(names(&found).contains(&"Cluster c/one".to_owned()), "{:?}", names(&found));
+}
+
+#[tokio::test]
+async fn a_class_of_another_namespace_is_found_with_its_templates_and_those_who_use_a_class() {
+    let lab = lab().await;
+    for class in ["shared/small", "shared/joint", "shared/unused", "a/own"] {
+        lab.create(cluster_class(class)).await;
+    }
+    let with = |place: &str, class: &str| support::cluster_api::cluster(place).of_class(class);
+    lab.create(with("a/one", "shared/small")).await;
+    lab.create(with("b/two", "a/own")).await;
+    lab.create(with("b/three", "shared/unused")).await;
+    let template = |place: &str| object(kind::DOCKER_MACHINE_TEMPLATE, place);
+    let both =
+        template("shared/both").owned_by(kind::CLUSTER_CLASS, "small").owned_by(kind::CLUSTER_CLASS, "joint");
+    lab.create([template("shared/unrelated"), both]).await;
+    let counter = Counter::start(lab.sandbox());
+    let found = discover(&cluster(&lab).await, &scope(&["a"])).await.unwrap();
+    // The classes of the namespace, and the four kinds of their templates.
+    assert_eq!(counter.all().total(), REQUESTS + 5, "{}", counter.all());
+    let names = names(&found).into_iter().filter(|name| !name.contains(" a/"));
+    insta::assert_snapshot!(names.collect::<Vec<_>>().join("\n"), @"
+    Cluster b/two
+    ClusterClass shared/joint
+    ClusterClass shared/small
+    DockerClusterTemplate shared/joint
+    DockerClusterTemplate shared/small
+    DockerMachineTemplate shared/both
+    DockerMachineTemplate shared/joint-control-plane
+    DockerMachineTemplate shared/joint-worker
+    DockerMachineTemplate shared/small-control-plane
+    DockerMachineTemplate shared/small-worker
+    KubeadmConfigTemplate shared/joint-worker
+    KubeadmConfigTemplate shared/small-worker
+    KubeadmControlPlaneTemplate shared/joint
+    KubeadmControlPlaneTemplate shared/small
+    ");
+}
+
+#[tokio::test]
+async fn a_kind_that_went_meanwhile_has_no_objects_and_one_that_cannot_be_read_is_an_error() {
+    let lab = lab().await;
+    lab.create([object(kind::KUBEADM_CONFIG_TEMPLATE, "a/worker")]).await;
+    let cluster = cluster(&lab).await;
+    let scope = scope(&["a"]);
+    let found = discover(&cluster, &scope).await.unwrap();
+    assert!(names(&found).contains(&"KubeadmConfigTemplate a/worker".to_owned()));
+    lab.delete(kind::CUSTOM_RESOURCE_DEFINITION, "kubeadmconfigtemplates.bootstrap.cluster.x-k8s.io").await;
+    lab.settled().await;
+    let again = discover_again(&cluster, &scope, &found).await.unwrap();
+    assert!(!names(&again).contains(&"KubeadmConfigTemplate a/worker".to_owned()));
+    lab.sandbox()
+        .faults()
+        .add(Fault::parse("403,verb=list,resource=cluster.x-k8s.io/machines,times=1").unwrap());
+    let error = discover_again(&cluster, &scope, &found).await.unwrap_err();
+    assert!(matches!(&error, DiscoverError::Api(error) if error.code() == Some(403)), "{error:?}");
+}
+
+#[tokio::test]
+async fn large_secrets_that_nothing_is_known_of_cost_no_content() {
+    let lab = lab().await;
+    lab.create(support::cluster_api::cluster("a/one")).await;
+    let (scope, scales) = (scope(&["a"]), Scales::on(lab.sandbox()));
+    let cluster = scales.cluster().await;
+    discover(&cluster, &scope).await.unwrap();
+    let before = scales.bytes.swap(0, Ordering::Relaxed);
+    let data = json!({"release": "x".repeat(20_000)});
+    let release =
+        |number| object(kind::SECRET, &format!("a/release-{number}")).field("stringData", data.clone());
+    lab.create((0..200).map(release)).await;
+    discover(&cluster, &scope).await.unwrap();
+    let more = scales.bytes.load(Ordering::Relaxed) - before;
+    assert!(more < 200 * 1_000, "{more} bytes for 200 Secrets");
+}
+
+/// A way to a sandbox on which answers are weighed.
+#[derive(Clone)]
+struct Scales {
+    sandbox: Sandbox,
+    bytes: Arc<AtomicUsize>,
+}
+
+impl Scales {
+    fn on(sandbox: &Sandbox) -> Self {
+        Self { sandbox: sandbox.clone(), bytes: Arc::default() }
+    }
+
+    async fn cluster(&self) -> ManagementCluster {
+        cluster_through(kube::Client::new(self.clone(), "default")).await
+    }
+}
+
+impl Service<Request<Body>> for Scales {
+    type Response = Response<Full<Bytes>>;
+    type Error = <Sandbox as Service<Request<Body>>>::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Service::<Request<Body>>::poll_ready(&mut self.sandbox, context)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let (answer, bytes) = (self.sandbox.call(request), self.bytes.clone());
+        Box::pin(async move {
+            let (head, body) = answer.await?.into_parts();
+            let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
+            bytes.fetch_add(body.len(), Ordering::Relaxed);
+            Ok(Response::from_parts(head, Full::new(body)))
+        })
+    }
+}

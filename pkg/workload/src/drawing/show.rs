@@ -1,0 +1,201 @@
+//! What is shown of a graph.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use api::{
+    near_names,
+    output::{GraphCondition, GraphFate, GraphObject, GraphOwner, GraphState, GraphTie, OwnerGraph},
+};
+use apply::object_name;
+
+use crate::{Choice, Content, Fate, Graph, KeptBecause, Node, NodeId, Scope, Selection};
+
+/// Names in an error; more is no help.
+const MOST_NAMED: usize = 10;
+
+/// A Cluster that is not there.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no Cluster `{name}`")]
+pub struct NoSuchCluster {
+    /// As it was asked for.
+    pub name: String,
+    /// Clusters in scope that are written almost like it, as `namespace/name`; the first ones of all when none is.
+    pub near: Vec<String>,
+}
+
+/// What is shown of a discovered graph, with what a move of the same scope would do.
+/// Shape: with a Cluster (`name` or `namespace/name`) what belongs to it and whom it and that belong to; without, all
+/// objects but Secrets and ConfigMaps that nothing links, which are counted.
+/// # Errors
+/// The Cluster is not in scope.
+pub fn owner_graph(graph: &Graph, scope: &Scope, cluster: Option<&str>) -> Result<OwnerGraph, NoSuchCluster> {
+    let clusters = cluster.map(|name| named(graph, scope, name)).transpose()?;
+    let choice = Choice {
+        namespaces: scope.namespaces.clone(),
+        clusters: clusters.as_ref().map(|found| keys(graph, found)),
+        ..Choice::default()
+    };
+    let selection = graph.select(&choice);
+    let shown = match &clusters {
+        Some(clusters) => around(graph, clusters),
+        None => saying(graph, &selection),
+    };
+    let left_out = if clusters.is_some() { 0 } else { graph.iter().count() - shown.len() };
+    let positions: HashMap<NodeId, usize> = shown.iter().copied().zip(0..).collect();
+    let position = |ids: &Vec<NodeId>| ids.iter().map(|id| positions.get(id).copied()).collect();
+    Ok(OwnerGraph {
+        namespaces: scope.namespaces.iter().cloned().collect(),
+        cluster: cluster.map(str::to_owned),
+        cycles: selection.cycles.iter().filter_map(position).collect(),
+        objects: Shown { graph, selection: &selection, positions: &positions }.objects(&shown),
+        left_out,
+    })
+}
+
+/// Clusters in scope of a name.
+fn named(graph: &Graph, scope: &Scope, asked: &str) -> Result<Vec<NodeId>, NoSuchCluster> {
+    let (namespace, name) = match asked.split_once('/') {
+        Some((namespace, name)) => (Some(namespace), name),
+        None => (None, asked),
+    };
+    let in_scope = |namespace: &String| scope.namespaces.is_empty() || scope.namespaces.contains(namespace);
+    let clusters = graph.iter().filter(|(_, node)| is_cluster(node) && in_scope(&node.facts.key.namespace));
+    let clusters: Vec<_> = clusters.map(|(id, node)| (id, &node.facts.key)).collect();
+    let is_meant =
+        |key: &apply::ObjectKey| key.name == name && namespace.is_none_or(|it| key.namespace == it);
+    let found: Vec<_> = clusters.iter().filter(|(_, key)| is_meant(key)).map(|(id, _)| *id).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let written_alike = near_names(name, clusters.iter().map(|(_, key)| &*key.name));
+    let is_near = |key: &apply::ObjectKey| key.name == name || written_alike.contains(&&*key.name);
+    let place = |(_, key): &(NodeId, &apply::ObjectKey)| format!("{}/{}", key.namespace, key.name);
+    let mut near: Vec<_> = clusters.iter().filter(|(_, key)| is_near(key)).map(place).collect();
+    if near.is_empty() {
+        near = clusters.iter().map(place).collect();
+    }
+    near.truncate(MOST_NAMED);
+    Err(NoSuchCluster { name: asked.to_owned(), near })
+}
+
+fn keys(graph: &Graph, clusters: &[NodeId]) -> BTreeSet<(String, String)> {
+    let keys = clusters.iter().map(|id| &graph.node(*id).facts.key);
+    keys.map(|key| (key.namespace.clone(), key.name.clone())).collect()
+}
+
+/// What belongs to Clusters, they themselves, and all owners of that.
+fn around(graph: &Graph, clusters: &[NodeId]) -> Vec<NodeId> {
+    let mut seen: HashSet<NodeId> = HashSet::new();
+    let mut open = clusters.to_vec();
+    while let Some(id) = open.pop() {
+        if seen.insert(id) {
+            open.extend(graph.node(id).owned.iter().filter(|owned| !is_cluster(graph.node(**owned))));
+        }
+    }
+    let mut open: Vec<_> = seen.iter().copied().collect();
+    while let Some(id) = open.pop() {
+        open.extend(graph.node(id).all_owners().filter(|owner| seen.insert(*owner)));
+    }
+    let mut shown: Vec<_> = seen.into_iter().collect();
+    shown.sort_unstable();
+    shown
+}
+
+/// Objects that say anything about Cluster API: of Secrets and ConfigMaps most have nothing to do with it.
+fn saying(graph: &Graph, selection: &Selection) -> Vec<NodeId> {
+    let says = |(id, node): &(NodeId, &Node)| {
+        let key = &node.facts.key;
+        let is_general = key.is("", "Secret") || key.is("", "ConfigMap");
+        let is_linked = !node.owned.is_empty() || node.all_owners().next().is_some();
+        !is_general || is_linked || selection.moves(*id)
+    };
+    graph.iter().filter(says).map(|(id, _)| id).collect()
+}
+
+fn is_cluster(node: &Node) -> bool {
+    matches!(node.facts.content, Content::Cluster(_))
+}
+
+struct Shown<'g> {
+    graph: &'g Graph,
+    selection: &'g Selection,
+    positions: &'g HashMap<NodeId, usize>,
+}
+
+impl Shown<'_> {
+    fn objects(&self, shown: &[NodeId]) -> Vec<GraphObject> {
+        let clusters = self.clusters(shown);
+        shown.iter().map(|id| self.object(*id, clusters.get(id).copied())).collect()
+    }
+
+    /// The first Cluster each object belongs to.
+    fn clusters(&self, shown: &[NodeId]) -> HashMap<NodeId, usize> {
+        let mut found = HashMap::new();
+        for cluster in shown.iter().filter(|id| is_cluster(self.graph.node(**id))) {
+            let mut open = vec![*cluster];
+            while let Some(id) = open.pop() {
+                let node = self.graph.node(id);
+                if (id == *cluster || !is_cluster(node)) && !found.contains_key(&id) {
+                    found.insert(id, self.positions[cluster]);
+                    open.extend(&node.owned);
+                }
+            }
+        }
+        found
+    }
+
+    fn object(&self, id: NodeId, cluster: Option<usize>) -> GraphObject {
+        let node = self.graph.node(id);
+        let facts = &node.facts;
+        let condition = facts.condition.as_ref();
+        GraphObject {
+            object: object_name(&facts.key),
+            owners: self.owners(node),
+            cluster,
+            state: condition.map_or(GraphState::NoCondition, |condition| match &*condition.status {
+                "True" => GraphState::Ready,
+                "False" => GraphState::NotReady,
+                _ => GraphState::Unknown,
+            }),
+            condition: condition.map(|condition| GraphCondition {
+                kind: condition.kind.clone(),
+                status: condition.status.clone(),
+                reason: condition.reason.clone(),
+            }),
+            paused: facts.is_paused,
+            deleting: facts.is_going,
+            fate: self.fate(id),
+        }
+    }
+
+    fn fate(&self, id: NodeId) -> GraphFate {
+        match self.selection.fate(id) {
+            Fate::Moves { why, kept } => {
+                let why = self.graph.why_included(why);
+                GraphFate { moves: true, why, kept: kept.map(KeptBecause::in_words) }
+            }
+            Fate::Stays(why) => GraphFate { moves: false, why: self.graph.why_excluded(why), kept: None },
+        }
+    }
+
+    fn owners(&self, node: &Node) -> Vec<GraphOwner> {
+        let hard = node.owners.iter().map(|(written, owner)| GraphOwner {
+            position: owner.and_then(|owner| self.positions.get(&owner).copied()),
+            kind: written.kind.clone(),
+            name: written.name.clone(),
+            tie: GraphTie::Hard,
+            controller: written.controller == Some(true),
+        });
+        let soft = node.soft_owners.iter().map(|owner| {
+            let key = &self.graph.node(*owner).facts.key;
+            GraphOwner {
+                position: self.positions.get(owner).copied(),
+                kind: key.kind.clone(),
+                name: key.name.clone(),
+                tie: GraphTie::Soft,
+                controller: false,
+            }
+        });
+        hard.chain(soft).collect()
+    }
+}

@@ -1,0 +1,101 @@
+use serde_json::json;
+use support::{
+    cluster_api::{self, cluster, object},
+    fixture::Fixture,
+    kind,
+};
+
+use super::*;
+use crate::tests::cluster as management_cluster;
+
+fn request(cluster: &str) -> KubeconfigRequest {
+    KubeconfigRequest {
+        namespace: "team".to_owned(),
+        cluster: cluster.to_owned(),
+        credentials: KubeconfigOf::Admin,
+        wait: None,
+    }
+}
+
+async fn lab() -> (Fixture, ManagementCluster) {
+    let lab = Fixture::start().await;
+    cluster_api::install(&lab).await;
+    let management = management_cluster(&lab).await;
+    (lab, management)
+}
+
+/// A Cluster that its control plane has not come to.
+fn bare(name: &str) -> cluster_api::Object {
+    object(kind::CLUSTER, &format!("team/{name}")).status(json!({"phase": "Provisioning"}))
+}
+
+fn secret(name: &str, data: Value) -> cluster_api::Object {
+    object(kind::SECRET, &format!("team/{name}")).field("stringData", data)
+}
+
+#[tokio::test]
+async fn the_content_is_read_byte_for_byte_with_one_request() {
+    let (lab, management) = lab().await;
+    lab.create(cluster("team/demo")).await;
+    lab.create([secret("demo-user-kubeconfig", json!({"value": "# not parsed: {\n"}))]).await;
+    let before = management.server.requests();
+    let admin = workload_kubeconfig(&management, &request("demo")).await.unwrap();
+    assert_eq!(management.server.requests() - before, 1);
+    assert!(String::from_utf8(admin).unwrap().contains(r#""current-context":"demo-admin@demo""#));
+    let user = KubeconfigRequest { credentials: KubeconfigOf::User, ..request("demo") };
+    assert_eq!(workload_kubeconfig(&management, &user).await.unwrap(), b"# not parsed: {\n");
+}
+
+#[tokio::test]
+async fn a_cluster_that_is_not_there_is_told_with_near_names_and_never_waited_for() {
+    let (lab, management) = lab().await;
+    lab.create([bare("demo")]).await;
+    let before = management.server.requests();
+    let waiting = KubeconfigRequest { wait: Some(Duration::from_hours(1)), ..request("dmeo") };
+    let error = workload_kubeconfig(&management, &waiting).await.unwrap_err();
+    assert_eq!(management.server.requests() - before, 2);
+    assert_eq!(error.to_string(), "there is no Cluster `dmeo` in namespace `team`");
+    assert!(matches!(error, WorkloadKubeconfigError::NoSuchCluster { near, .. } if near == ["demo"]));
+}
+
+#[tokio::test]
+async fn a_cluster_without_a_kubeconfig_is_told_with_its_phase() {
+    let (lab, management) = lab().await;
+    lab.create([bare("demo")]).await;
+    let error = workload_kubeconfig(&management, &request("demo")).await.unwrap_err();
+    assert_eq!(error.to_string(), "Cluster team/demo has no kubeconfig yet (phase Provisioning)");
+    let wait = KubeconfigRequest { wait: Some(Duration::ZERO), ..request("demo") };
+    let error = workload_kubeconfig(&management, &wait).await.unwrap_err();
+    assert_eq!(error.to_string(), "Cluster team/demo has no kubeconfig yet (phase Provisioning), after 0s");
+}
+
+#[tokio::test]
+async fn a_secret_without_the_key_is_told_without_what_it_holds() {
+    let (lab, management) = lab().await;
+    lab.create([secret("demo-kubeconfig", json!({"other": "not-to-be-shown"}))]).await;
+    let error = workload_kubeconfig(&management, &request("demo")).await.unwrap_err();
+    assert_eq!(error.to_string(), "Secret team/demo-kubeconfig has no kubeconfig under key `value`");
+    assert!(!format!("{error:?}").contains("not-to-be-shown"));
+}
+
+#[tokio::test]
+async fn what_is_waited_for_is_there_as_soon_as_it_is_made() {
+    let (lab, management) = lab().await;
+    lab.create([bare("demo")]).await;
+    let wait = KubeconfigRequest { wait: Some(Duration::from_mins(1)), ..request("demo") };
+    let makes = async {
+        // First without the key, as by a controller that writes twice.
+        lab.create([secret("demo-kubeconfig", json!({}))]).await;
+        lab.merge(kind::SECRET, "team/demo-kubeconfig", &json!({"stringData": {"value": "late"}})).await;
+    };
+    let (found, ()) = futures::join!(workload_kubeconfig(&management, &wait), makes);
+    assert_eq!(found.unwrap(), b"late");
+}
+
+#[tokio::test]
+async fn a_cluster_without_cluster_api_says_so() {
+    let lab = Fixture::start().await;
+    let management = management_cluster(&lab).await;
+    let error = workload_kubeconfig(&management, &request("demo")).await.unwrap_err();
+    assert!(matches!(error, WorkloadKubeconfigError::Contract(ContractError::Absent)), "{error}");
+}

@@ -1,0 +1,69 @@
+//! Machines that a rollout has yet to replace, whatever the status of the object counts.
+//!
+//! The controller of MachineDeployments observes a change before it knows its effect: it adds up counts of MachineSets,
+//! and those judge their Machines later. Right after a restart the status therefore names the new generation and calls
+//! every Machine up to date.
+//! Source: Cluster API v1.11 `internal/controllers/machinedeployment` (setReplicas) and `machineset`
+//! (newMachineUpToDateCondition).
+
+use api::Contract;
+use apply::{ApiError, List};
+use inventory::{ManagementCluster, served};
+use jiff::Timestamp;
+use manifest::{Object, Value};
+
+use super::{
+    RolloutResource,
+    change::{is_deployment, rollout_after},
+};
+
+/// Fields of a machine template whose change replaces Machines: in a MachineDeployment as in its MachineSets.
+const TEMPLATE_FIELDS: [&[&str]; 3] = [
+    &["spec", "template", "spec", "version"],
+    &["spec", "template", "spec", "bootstrap", "configRef", "name"],
+    &["spec", "template", "spec", "infrastructureRef", "name"],
+];
+
+/// Counts Machines that are older than the last change of their MachineDeployment or control plane. One request.
+pub(super) async fn outdated_machines(
+    cluster: &ManagementCluster,
+    resource: &RolloutResource,
+    object: &Object,
+    now: Timestamp,
+) -> Result<u64, ApiError> {
+    let served = |kind, plural| served("cluster.x-k8s.io", Contract::CURRENT, kind, plural, true);
+    let labelled = |label| List {
+        namespace: Some(resource.namespace.clone()),
+        labels: format!("{label}={}", resource.name),
+        ..List::default()
+    };
+    if is_deployment(resource) {
+        let sets = served("MachineSet", "machinesets");
+        let sets = cluster.server.list(&sets, &labelled("cluster.x-k8s.io/deployment-name")).await?;
+        let outdated =
+            sets.iter().filter(|set| is_older(object, set, now) || has_other_template(object, set));
+        Ok(outdated.filter_map(|set| set.get(&["spec", "replicas"])?.as_u64()).sum())
+    } else if resource.kind.kind.ends_with("ControlPlane") && rollout_after(object).is_some() {
+        let machines = served("Machine", "machines");
+        let list = List { metadata_only: true, ..labelled("cluster.x-k8s.io/control-plane-name") };
+        let machines = cluster.server.list(&machines, &list).await?;
+        Ok(machines.iter().filter(|machine| is_older(object, machine, now)).count() as u64)
+    } else {
+        Ok(0)
+    }
+}
+
+/// True if an object was there before the time from which on older ones are replaced, and that time has come. Times are
+/// whole seconds: an object of the same second may be of either.
+fn is_older(holder: &Object, object: &Object, now: Timestamp) -> bool {
+    let created = object.get(&["metadata", "creationTimestamp"]).and_then(Value::as_str);
+    let created = created.and_then(|created| created.parse::<Timestamp>().ok());
+    match (rollout_after(holder), created) {
+        (Some((_, after)), Some(created)) => created < after && after <= now,
+        _ => false,
+    }
+}
+
+fn has_other_template(deployment: &Object, set: &Object) -> bool {
+    TEMPLATE_FIELDS.iter().any(|field| deployment.get(field) != set.get(field))
+}

@@ -1,0 +1,211 @@
+//! What is typed, and which objects it means.
+
+use api::{Contract, near_names};
+use apply::{ApiError, ApiKind, GroupKind, Kinds, List, ObjectKey};
+use inventory::{ContractError, ManagementCluster, served};
+use manifest::Object;
+
+use super::RolloutError;
+
+/// `RESOURCE/NAME` as it is typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceRef {
+    /// The type in lower case: `machinedeployment`, `md`, `machinedeployments.cluster.x-k8s.io`.
+    pub resource: String,
+    /// The name in lower case.
+    pub name: String,
+}
+
+/// A word that is not `RESOURCE/NAME`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{word}` is not of the form RESOURCE/NAME")]
+pub struct InvalidResource {
+    /// As it was typed.
+    pub word: String,
+}
+
+/// An object whose rollouts can be changed. It need not be there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RolloutResource {
+    pub(super) kind: ApiKind,
+    pub(super) namespace: String,
+    pub(super) name: String,
+}
+
+/// A kind every management cluster has.
+struct Known {
+    /// Its short name.
+    short: &'static str,
+    group: &'static str,
+    kind: &'static str,
+    plural: &'static str,
+}
+
+/// Source: the definitions of Cluster API v1.14.
+const KNOWN: [Known; 3] = [
+    Known { short: "md", group: "cluster.x-k8s.io", kind: "MachineDeployment", plural: "machinedeployments" },
+    Known {
+        short: "kcp",
+        group: "controlplane.cluster.x-k8s.io",
+        kind: "KubeadmControlPlane",
+        plural: "kubeadmcontrolplanes",
+    },
+    Known { short: "mp", group: "cluster.x-k8s.io", kind: "MachinePool", plural: "machinepools" },
+];
+
+impl ResourceRef {
+    /// Reads a word. Case does not count, in names neither: those of objects have none.
+    /// Source: clusterctl v1.14 client/rollout.go and internal/util/obj_refs.go.
+    /// # Errors
+    /// When it has no slash, more than one, or nothing on a side of it.
+    pub fn parse(word: &str) -> Result<Self, InvalidResource> {
+        let lower = word.to_lowercase();
+        match lower.split_once('/') {
+            Some((resource, name)) if !resource.is_empty() && !name.is_empty() && !name.contains('/') => {
+                Ok(Self { resource: resource.to_owned(), name: name.to_owned() })
+            }
+            _ => Err(InvalidResource { word: word.to_owned() }),
+        }
+    }
+}
+
+impl RolloutResource {
+    /// The object, for messages.
+    pub fn key(&self) -> ObjectKey {
+        ObjectKey {
+            group: self.kind.group.clone(),
+            kind: self.kind.kind.clone(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+        }
+    }
+
+    /// Whether it is one of the kinds whose fields need not be looked up.
+    pub(super) fn is_kind(&self, group: &str, kind: &str) -> bool {
+        self.kind.group == group && self.kind.kind == kind
+    }
+}
+
+/// Tells which objects are meant, in the order they were typed. The server is asked only about types that are not those
+/// of Cluster API itself; every kind `…ControlPlane` of a group of Cluster API is one more.
+/// # Errors
+/// `Unknown` and `Ambiguous` about a type. Whether the objects are there is not looked at.
+pub async fn rollout_resources(
+    cluster: &ManagementCluster,
+    namespace: &str,
+    refs: &[ResourceRef],
+) -> Result<Vec<RolloutResource>, RolloutError> {
+    let mut resources = Vec::with_capacity(refs.len());
+    for ResourceRef { resource, name } in refs {
+        let kind = match known(resource) {
+            Some(kind) => kind,
+            None => control_plane(&*cluster.server.kinds().await?, resource)?,
+        };
+        resources.push(RolloutResource { kind, namespace: namespace.to_owned(), name: name.clone() });
+    }
+    Ok(resources)
+}
+
+/// Names of objects of a type, for completion.
+/// # Errors
+/// As for resources; and when they cannot be listed.
+pub async fn rollout_names(
+    cluster: &ManagementCluster,
+    namespace: &str,
+    resource: &str,
+) -> Result<Vec<String>, RolloutError> {
+    let any = ResourceRef { resource: resource.to_owned(), name: String::new() };
+    let resources = rollout_resources(cluster, namespace, &[any]).await?;
+    let objects = metadata_of(cluster, &resources[0]).await?;
+    Ok(objects.iter().map(|object| object.name().to_owned()).collect())
+}
+
+/// Reads the object.
+pub(super) async fn rollout_object(
+    cluster: &ManagementCluster,
+    resource: &RolloutResource,
+) -> Result<Object, RolloutError> {
+    let RolloutResource { kind, namespace, name } = resource;
+    match cluster.server.get(kind, namespace, name).await? {
+        Some(object) => Ok(object),
+        None => Err(why_not_found(cluster, resource).await?),
+    }
+}
+
+/// The object may be missing, or its kind in this version.
+async fn why_not_found(
+    cluster: &ManagementCluster,
+    resource: &RolloutResource,
+) -> Result<RolloutError, RolloutError> {
+    let objects = match metadata_of(cluster, resource).await {
+        Err(error) if error.is_not_found() => return Ok(why_no_kind(cluster, resource).await?.into()),
+        objects => objects?,
+    };
+    let near = near_names(&resource.name, objects.iter().map(Object::name));
+    let near = near.into_iter().map(str::to_owned).collect();
+    Ok(RolloutError::NotFound { object: resource.key(), near })
+}
+
+async fn why_no_kind(
+    cluster: &ManagementCluster,
+    resource: &RolloutResource,
+) -> Result<ContractError, ApiError> {
+    let kind = cluster.server.kind(&resource.kind.group_kind()).await?;
+    let accepted = vec![Contract::CURRENT];
+    Ok(ContractError::Contract { found: Contract::new(kind.version), accepted })
+}
+
+async fn metadata_of(
+    cluster: &ManagementCluster,
+    resource: &RolloutResource,
+) -> Result<Vec<Object>, ApiError> {
+    let namespace = Some(resource.namespace.clone());
+    cluster.server.list(&resource.kind, &List { namespace, metadata_only: true, ..List::default() }).await
+}
+
+fn known(typed: &str) -> Option<ApiKind> {
+    let known = KNOWN.iter().find(|known| {
+        let singular = known.kind.to_lowercase();
+        typed == known.short || is_called(typed, &singular, known.plural, known.group)
+    })?;
+    Some(served(known.group, Contract::CURRENT, known.kind, known.plural, true))
+}
+
+/// Whether a type is meant by its singular or plural, alone or with its group.
+fn is_called(typed: &str, singular: &str, plural: &str, group: &str) -> bool {
+    let (name, typed_group) =
+        typed.split_once('.').map_or((typed, None), |(name, group)| (name, Some(group)));
+    (name == singular || name == plural) && typed_group.is_none_or(|typed| typed == group)
+}
+
+fn control_plane(kinds: &Kinds, typed: &str) -> Result<ApiKind, RolloutError> {
+    let all: Vec<&ApiKind> = kinds.iter().filter(|kind| is_control_plane(kind)).collect();
+    let is_meant = |kind: &ApiKind| is_called(typed, &kind.kind.to_lowercase(), &kind.plural, &kind.group);
+    let meant: Vec<&ApiKind> = all.iter().copied().filter(|kind| is_meant(kind)).collect();
+    match meant.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => {
+            let others = all.iter().map(|kind| kind.kind.to_lowercase());
+            let mut valid: Vec<_> =
+                KNOWN.iter().map(|known| known.kind.to_lowercase()).chain(others).collect();
+            valid.sort_unstable();
+            valid.dedup();
+            Err(RolloutError::Unknown { typed: typed.to_owned(), valid })
+        }
+        several => {
+            let name = |kind: &&ApiKind| format!("{}.{}", kind.kind.to_lowercase(), kind.group);
+            Err(RolloutError::Ambiguous {
+                typed: typed.to_owned(),
+                kinds: several.iter().map(name).collect(),
+            })
+        }
+    }
+}
+
+/// Kinds of control planes are called so, and are in a group of Cluster API: that of control planes, or, for some managed
+/// ones, that of infrastructure.
+/// Source: Cluster API v1.14 book, contract rules for ControlPlane.
+fn is_control_plane(kind: &ApiKind) -> bool {
+    let GroupKind { group, kind: name } = kind.group_kind();
+    kind.namespaced && name.ends_with("ControlPlane") && group.ends_with(".cluster.x-k8s.io")
+}

@@ -1,0 +1,95 @@
+//! Looking at rollouts, once or until they are complete.
+
+use std::time::Duration;
+
+use apply::{List, WatchEvent};
+use futures::{StreamExt as _, future::try_join_all, stream::select_all};
+use inventory::ManagementCluster;
+use jiff::Timestamp;
+use manifest::Object;
+use tokio::time::{Instant, timeout_at};
+
+use super::{RolloutError, RolloutProgress, RolloutResource};
+use crate::rollout::{outdated::outdated_machines, resource::rollout_object};
+
+/// After so long without a change it is looked anew: an object that went before its watch began is never told as gone.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// How far rollouts are, in the order of the resources.
+/// # Errors
+/// When one of the objects is not there.
+pub async fn rollout_progress(
+    cluster: &ManagementCluster,
+    resources: &[RolloutResource],
+) -> Result<Vec<RolloutProgress>, RolloutError> {
+    let one = async |resource: &RolloutResource| {
+        let object = rollout_object(cluster, resource).await?;
+        progress_of(cluster, resource, &object).await
+    };
+    try_join_all(resources.iter().map(one)).await
+}
+
+/// The same, waiting until all of them are complete or the time is over. `changed` is told each that is not complete, at
+/// first and whenever it says something else, and each that has become complete.
+/// # Errors
+/// When one of the objects is not there, or goes.
+pub async fn watch_rollouts(
+    cluster: &ManagementCluster,
+    resources: &[RolloutResource],
+    timeout: Option<Duration>,
+    mut changed: impl FnMut(&RolloutProgress),
+) -> Result<Vec<RolloutProgress>, RolloutError> {
+    // A time that never comes for those who wait for ever.
+    let until = Instant::now() + timeout.unwrap_or(Duration::from_hours(24 * 365));
+    let mut progress = rollout_progress(cluster, resources).await?;
+    progress.iter().filter(|one| !one.is_complete()).for_each(&mut changed);
+    let watches = resources.iter().enumerate().map(|(at, resource)| {
+        let list = List {
+            namespace: Some(resource.namespace.clone()),
+            fields: format!("metadata.name={}", resource.name),
+            ..List::default()
+        };
+        cluster.server.watch(&resource.kind, &list).map(move |change| (at, change)).boxed()
+    });
+    let mut changes = select_all(watches);
+    while !progress.iter().all(RolloutProgress::is_complete) && Instant::now() < until {
+        let news = match timeout_at(until.min(Instant::now() + SILENCE), changes.next()).await {
+            Ok(Some((at, change))) => vec![(at, progress_after(cluster, &resources[at], change?).await?)],
+            Ok(None) => break,
+            Err(_) => rollout_progress(cluster, resources).await?.into_iter().enumerate().collect(),
+        };
+        for (at, now) in news {
+            if (now.state, &now.message) != (progress[at].state, &progress[at].message) {
+                changed(&now);
+            }
+            progress[at] = now;
+        }
+    }
+    Ok(progress)
+}
+
+async fn progress_after(
+    cluster: &ManagementCluster,
+    resource: &RolloutResource,
+    change: WatchEvent,
+) -> Result<RolloutProgress, RolloutError> {
+    match change {
+        WatchEvent::Is(object) => progress_of(cluster, resource, &object).await,
+        WatchEvent::Gone(_) => Err(RolloutError::Deleted { object: resource.key() }),
+    }
+}
+
+/// Judges an object by its status, and by its Machines before it is called complete.
+async fn progress_of(
+    cluster: &ManagementCluster,
+    resource: &RolloutResource,
+    object: &Object,
+) -> Result<RolloutProgress, RolloutError> {
+    let now = Timestamp::now();
+    let progress = RolloutProgress::of(resource, object, 0, now);
+    if !progress.is_complete() {
+        return Ok(progress);
+    }
+    let outdated = outdated_machines(cluster, resource, object, now).await?;
+    Ok(RolloutProgress::of(resource, object, outdated, now))
+}

@@ -1,0 +1,105 @@
+//! Tests that this machine cannot run.
+
+use std::{
+    fs::OpenOptions,
+    io::Write as _,
+    path::{Path, PathBuf},
+    thread,
+};
+
+/// Names the file that [`Need::skip`] appends to; `cargo xtask test` sets it and counts the lines.
+pub const RECORD_VARIABLE: &str = "CAPSTAN_TEST_SKIPPED";
+
+/// Something a test needs and a machine may lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// A real Kubernetes API server.
+    ApiServer,
+    /// Networks without a way out.
+    ClosedNetworks,
+    /// The loopback address of IPv6.
+    Ipv6,
+    /// A program on the PATH.
+    Program(&'static str),
+    /// Releases of real providers, and the kustomizations of the reference corpus.
+    Corpus,
+    /// Output that clusterctl and Go printed.
+    Golden,
+    /// A clusterctl to take turns with.
+    Clusterctl,
+}
+
+impl Need {
+    /// Records that the running test is skipped because this is missing. Without a record it says so, past the capture of the
+    /// test runner.
+    ///
+    /// # Panics
+    /// When the record cannot be written.
+    #[expect(clippy::disallowed_methods, reason = "the runner of the tests says where the record is")]
+    pub fn skip(self) {
+        let thread = thread::current();
+        let test = thread.name().unwrap_or("a test");
+        let (name, remedy) = self.described();
+        let reference = if self.is_reference() { "reference" } else { "machine" };
+        let Some(record) = std::env::var_os(RECORD_VARIABLE) else {
+            // Nobody has to read it.
+            let _ = writeln!(std::io::stderr(), "skipped: {test} needs {name} ({remedy})");
+            return;
+        };
+        let file = OpenOptions::new().create(true).append(true).open(record);
+        // One write, because test binaries run side by side.
+        let line = format!("{reference}\t{name}\t{remedy}\t{test}\n");
+        file.and_then(|mut file| file.write_all(line.as_bytes())).expect("the record can be written");
+    }
+
+    /// True for data that only the maintainers have.
+    fn is_reference(self) -> bool {
+        matches!(self, Self::Corpus | Self::Golden | Self::Clusterctl)
+    }
+
+    /// The name, and a way to have it.
+    fn described(self) -> (&'static str, &'static str) {
+        match self {
+            Self::ApiServer => ("a Kubernetes API server", "cargo xtask apiserver"),
+            Self::ClosedNetworks => ("networks of its own", "run as root, with iproute2"),
+            Self::Ipv6 => ("a loopback address of IPv6", "enable IPv6"),
+            Self::Program("kubectl") => ("kubectl", "https://kubernetes.io/docs/tasks/tools"),
+            Self::Program("node") => ("node", "apt-get install nodejs"),
+            Self::Program(name) => (name, "apt-get install, under its own name"),
+            Self::Corpus => ("the reference corpus", "CAPSTAN_CORPUS names its folder"),
+            Self::Golden => ("the golden output of the reference release", "CAPSTAN_GOLDEN names its folder"),
+            Self::Clusterctl => ("clusterctl v1.14.0", "CAPSTAN_TEST_PEER names the program"),
+        }
+    }
+}
+
+/// The reference corpus: `CAPSTAN_CORPUS`, else `../shared/corpus`. Where it is missing, the running test is skipped.
+pub fn corpus() -> Option<PathBuf> {
+    folder("CAPSTAN_CORPUS", "corpus", Need::Corpus)
+}
+
+/// The golden output: `CAPSTAN_GOLDEN`, else `../shared/golden`. Where it is missing, the running test is skipped.
+pub fn golden() -> Option<PathBuf> {
+    folder("CAPSTAN_GOLDEN", "golden", Need::Golden)
+}
+
+/// The path of a program on the PATH. Where it is missing, the running test is skipped.
+#[expect(clippy::disallowed_methods, reason = "a test runs programs of this machine")]
+pub fn program(name: &'static str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file());
+    if found.is_none() {
+        Need::Program(name).skip();
+    }
+    found
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test finds its data through the environment")]
+fn folder(variable: &str, name: &str, need: Need) -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
+    let path = std::env::var_os(variable).map_or_else(beside, PathBuf::from).canonicalize().ok();
+    if path.is_none() {
+        need.skip();
+    }
+    path
+}

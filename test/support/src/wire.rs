@@ -1,0 +1,286 @@
+//! A way to a sandbox that breaks, or on which requests are refused, when a test says so.
+
+use std::{
+    future::{Future, pending},
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
+use kube::client::Body;
+use sandbox::{Fault, Sandbox};
+use serde_json::json;
+use tokio::sync::{Notify, watch};
+use tower_service::Service;
+
+use crate::fixture::Fixture;
+
+type Cut = <Sandbox as Service<Request<Body>>>::Error;
+type IsMoment = Arc<dyn Fn(&Asked<'_>) -> bool + Send + Sync>;
+type Answer = Response<UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>>;
+
+/// A request that is about to be sent.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    /// Its place among all of this wire, from 1.
+    pub number: u64,
+    /// `GET`, `PATCH` and so on.
+    pub method: &'a str,
+    /// The path without the query.
+    pub path: &'a str,
+    /// The query; empty where there is none.
+    pub query: &'a str,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is answered.
+    Answered,
+    /// It is the last one that has an effect; nobody hears of it.
+    Last,
+    /// The process that sends it is stopped: it and all that come after it are on their way until the process continues.
+    Stopped,
+    /// It is refused, with status, reason and message.
+    Refused(u16, &'static str, &'static str),
+}
+
+/// When a request arrives that was on its way as its process was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// At once; nobody hears of it before the process continues.
+    AtOnce,
+    /// When the process continues, as after a partition.
+    Late,
+}
+
+/// A moment of a run, before one of its requests, at which a test does something.
+#[derive(Clone, Default)]
+pub struct Moment {
+    has_come: Arc<AtomicBool>,
+    reached: Arc<Notify>,
+    over: Arc<Notify>,
+}
+
+/// A way to a sandbox on which requests meet a fate.
+#[derive(Clone)]
+pub struct Wire {
+    sandbox: Sandbox,
+    fate: Arc<dyn Fn(&Asked<'_>) -> Fate + Send + Sync>,
+    moment: Option<(Moment, IsMoment)>,
+    asked: Arc<AtomicU64>,
+    dead: watch::Sender<bool>,
+    stopped: watch::Sender<bool>,
+    arrival: Arrival,
+}
+
+impl Asked<'_> {
+    /// Whether it changes something.
+    pub fn writes(&self) -> bool {
+        self.method != "GET" && !self.path.ends_with("reviews") && !self.query.contains("dryRun=All")
+    }
+
+    /// True if it acquires, renews or releases the lease of the cluster.
+    pub fn is_of_lease(&self) -> bool {
+        self.path.contains("/leases")
+    }
+}
+
+impl Wire {
+    /// A wire on which a function decides the fate of each request.
+    pub fn new(fixture: &Fixture, fate: impl Fn(&Asked<'_>) -> Fate + Send + Sync + 'static) -> Self {
+        let (dead, stopped) = (watch::Sender::new(false), watch::Sender::new(false));
+        Self {
+            sandbox: fixture.sandbox().clone(),
+            fate: Arc::new(fate),
+            asked: Arc::default(),
+            moment: None,
+            dead,
+            stopped,
+            arrival: Arrival::Late,
+        }
+    }
+
+    /// A wire whose process is stopped at one of its writes, those of the lease not counted.
+    pub fn stopping_at_write(fixture: &Fixture, number: u64, arrival: Arrival) -> Self {
+        Self::stopping(fixture, number, &Arc::default(), arrival)
+    }
+
+    /// The wires of one process to two servers, which is stopped at one of its writes to either.
+    pub fn stopping_pair(fixtures: [&Fixture; 2], number: u64) -> (Self, Self) {
+        let writes = Arc::default();
+        let [one, other] = fixtures.map(|fixture| Self::stopping(fixture, number, &writes, Arrival::AtOnce));
+        let stopped = one.stopped.clone();
+        (one, Self { stopped, ..other })
+    }
+
+    fn stopping(fixture: &Fixture, number: u64, writes: &Arc<AtomicU64>, arrival: Arrival) -> Self {
+        let writes = Arc::clone(writes);
+        let wire = Self::new(fixture, move |asked| {
+            let counts = asked.writes() && !asked.is_of_lease();
+            if counts && writes.fetch_add(1, Ordering::Relaxed) + 1 == number {
+                return Fate::Stopped;
+            }
+            Fate::Answered
+        });
+        Self { arrival, ..wire }
+    }
+
+    /// Waits until the process is stopped.
+    pub async fn stopped(&self) {
+        // The sender lives as long as this.
+        let _ = self.stopped.subscribe().wait_for(|stopped| *stopped).await;
+    }
+
+    /// Continues the process: what was on its way arrives.
+    pub fn resume(&self) {
+        self.stopped.send_replace(false);
+    }
+
+    /// A wire on which the first request of some waits for the end of a moment.
+    pub fn waiting(
+        fixture: &Fixture,
+        moment: &Moment,
+        is_moment: impl Fn(&Asked<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let wire = Self::new(fixture, |_| Fate::Answered);
+        Self { moment: Some((moment.clone(), Arc::new(is_moment))), ..wire }
+    }
+
+    /// A wire that breaks after so many requests.
+    pub fn breaking_after(fixture: &Fixture, requests: u64) -> Self {
+        Self::new(fixture, move |asked| if asked.number < requests { Fate::Answered } else { Fate::Last })
+    }
+
+    /// The client at its end.
+    pub fn client(&self) -> kube::Client {
+        kube::Client::new(self.clone(), "default")
+    }
+
+    /// Breaks the wire: nothing is answered any more.
+    pub fn break_now(&self) {
+        self.dead.send_replace(true);
+    }
+
+    /// Waits for the end of something, or until the wire is broken.
+    pub async fn until_broken<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let mut dead = self.dead.subscribe();
+        tokio::select! {
+            biased;
+            _ = dead.wait_for(|dead| *dead) => None,
+            result = work => Some(result),
+        }
+    }
+}
+
+impl Wire {
+    /// A request that arrives whether or not anybody still waits for the answer.
+    async fn on_its_way(
+        &self,
+        request: Request<Body>,
+        is_sent: bool,
+    ) -> Result<Response<sandbox::Body>, Cut> {
+        let (mut stopped, mut sandbox) = (self.stopped.subscribe(), self.sandbox.clone());
+        let arrival = tokio::spawn(async move {
+            if is_sent {
+                let answer = sandbox.call(request).await;
+                let _ = stopped.wait_for(|stopped| !*stopped).await;
+                return answer;
+            }
+            let _ = stopped.wait_for(|stopped| !*stopped).await;
+            sandbox.call(request).await
+        });
+        arrival.await.expect("a sandbox does not panic")
+    }
+}
+
+impl Moment {
+    /// Works until the moment comes, makes a change, and works to the end.
+    pub async fn during<T>(&self, work: impl Future<Output = T>, change: impl Future<Output = ()>) -> T {
+        let mut work = pin!(work);
+        tokio::select! {
+            biased;
+            _ = &mut work => panic!("the work ended before the moment came"),
+            () = self.reached.notified() => {}
+        }
+        change.await;
+        self.over.notify_one();
+        work.await
+    }
+
+    async fn pass(&self) {
+        if !self.has_come.swap(true, Ordering::Relaxed) {
+            self.reached.notify_one();
+            self.over.notified().await;
+        }
+    }
+}
+
+impl Service<Request<Body>> for Wire {
+    type Response = Answer;
+    type Error = Cut;
+    type Future = std::pin::Pin<Box<dyn Future<Output = Result<Answer, Cut>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Cut>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let mut wire = self.clone();
+        Box::pin(async move {
+            if *wire.dead.borrow() {
+                return pending().await;
+            }
+            let number = wire.asked.fetch_add(1, Ordering::Relaxed) + 1;
+            let asked = Asked {
+                number,
+                method: request.method().as_str(),
+                path: request.uri().path(),
+                query: request.uri().query().unwrap_or_default(),
+            };
+            let fate = (wire.fate)(&asked);
+            if fate == Fate::Stopped {
+                wire.stopped.send_replace(true);
+            }
+            if *wire.stopped.borrow() {
+                let is_sent = wire.arrival == Arrival::AtOnce && !asked.is_of_lease();
+                let answer = wire.on_its_way(request, is_sent).await;
+                return answer.map(|answer| answer.map(|body| body.map_err(Into::into).boxed_unsync()));
+            }
+            if let Fate::Refused(code, reason, message) = fate {
+                return Ok(refusal(code, reason, message));
+            }
+            if let Some((moment, is_moment)) = &wire.moment
+                && is_moment(&asked)
+            {
+                moment.pass().await;
+            }
+            let answer = wire.sandbox.call(request).await;
+            if fate == Fate::Last {
+                wire.dead.send_replace(true);
+                return pending().await;
+            }
+            answer.map(|answer| answer.map(|body| body.map_err(Into::into).boxed_unsync()))
+        })
+    }
+}
+
+fn refusal(code: u16, reason: &str, message: &str) -> Answer {
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message,
+    });
+    let response = Response::builder().status(code).header("content-type", "application/json");
+    let body = Full::from(status.to_string()).map_err(|never| match never {});
+    response.body(body.boxed_unsync()).expect("the answer can be made")
+}
+
+/// Has trouble from now on.
+pub fn strike(fixture: &Fixture, fault: &str) {
+    fixture.sandbox().faults().add(Fault::parse(fault).expect("a fault that can be read"));
+}
