@@ -2,20 +2,20 @@ use std::{collections::BTreeMap, fmt, ops::Deref, path::PathBuf, sync::Arc};
 
 use crate::{LockSettings, git::GitSettings};
 
-/// Everything that decides which releases are read, beside how hosts are reached.
+/// Settings that select and check releases. They do not affect connections to hosts.
 #[derive(Clone, Debug, Default)]
 pub struct ReleaseSettings {
-    /// `GOPROXY` as Go reads it; none or blank is the public proxy.
+    /// The value of `GOPROXY` in Go's format. If absent or blank, the public proxy is used.
     pub goproxy: Option<String>,
     /// The lock that every file of a provider is checked against.
     pub lock: Option<Arc<LockSettings>>,
-    /// Keys whose signature the artifacts of a provider must bear, by its label.
+    /// Public keys that must have signed the artifacts of a provider, by provider label.
     pub verify_keys: BTreeMap<String, PathBuf>,
     /// The `git` program.
     pub git: GitSettings,
 }
 
-/// All repositories of one process share it: the way to hosts, and what is asked of releases. Cheap to clone.
+/// Transport and release settings, shared by all repositories of one process. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Context {
     transport: transport::Context,
@@ -23,17 +23,17 @@ pub struct Context {
 }
 
 impl Context {
-    /// Takes the settings of hosts, and asks nothing of releases; makes no connection and no client.
+    /// Takes transport settings, with default release settings. Opens no connection and creates no client.
     pub fn new(transport: transport::Settings) -> Self {
         Self::with(transport, ReleaseSettings::default())
     }
 
-    /// The same with what is asked of releases.
+    /// Takes transport settings and release settings.
     pub fn with(transport: transport::Settings, releases: ReleaseSettings) -> Self {
         Self { transport: transport::Context::new(transport), releases: Arc::new(releases) }
     }
 
-    /// Everything that decides which releases are read.
+    /// The settings that select and check releases.
     pub fn releases(&self) -> &ReleaseSettings {
         &self.releases
     }

@@ -9,10 +9,10 @@ use crate::{
     git::{GitError, GitFailure, RemoteUrlError},
 };
 
-/// Why a repository could not answer. Cheap to clone: concurrent readers of one file share one failure.
+/// Failure of a repository operation. Cheap to clone: concurrent readers of one file share one failure.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
-    /// A host could not be reached, or a file not be read.
+    /// A host cannot be reached, or a file cannot be read.
     #[error(transparent)]
     Transport(#[from] transport::Error),
     #[error("provider url `{url}` cannot be used")]
@@ -33,10 +33,10 @@ pub enum Error {
     NoRelease { version: String, place: String, available: Vec<String> },
     #[error("no file `{file}` in release `{version}` of `{place}`")]
     NoFile { file: String, version: String, place: String, looked_at: String, available: Vec<String> },
-    /// Something is not what is locked.
+    /// A provider, version or file differs from the lock.
     #[error(transparent)]
     NotAsLocked(#[from] Box<NotAsLocked>),
-    /// What a registry keeps cannot be used.
+    /// The content of a registry cannot be used.
     #[error(transparent)]
     Oci(Box<OciError>),
     #[error("the Git repository in `{url}` cannot be used")]
@@ -47,7 +47,7 @@ pub enum Error {
     },
     #[error("Git repositories cannot be read")]
     GitProgram(#[source] Arc<GitFailure>),
-    /// A Git repository did not give what was wanted.
+    /// A Git operation on a remote failed.
     #[error(transparent)]
     Git(Arc<GitError>),
 }
@@ -65,17 +65,17 @@ impl Miss for Error {
 }
 
 impl Error {
-    /// True if the release or the file is simply not there.
+    /// True if the release or the file does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Error::NoRelease { .. } | Error::NoFile { .. })
     }
 
-    /// True if a connection was needed, and none may be made.
+    /// True if a connection is required but connections are forbidden.
     pub fn is_offline(&self) -> bool {
         matches!(self, Error::Transport(transport::Error::Offline { .. }))
     }
 
-    /// The failed request, if it is one.
+    /// The failed request, if the error comes from one.
     pub fn request(&self) -> Option<&transport::RequestError> {
         if let Error::Transport(error) = self { error.request() } else { None }
     }

@@ -10,10 +10,10 @@ use url::Url;
 
 use crate::{Context, Error, File, GitHubLocation, Origin, Repository as _, github::GitHub};
 
-/// Fetches any http or https address, with what is set for its host by name, and without the tokens for GitHub: for a
-/// configuration file given as a url. It is never kept: what configures a run holds its passwords too.
+/// Fetches a configuration file from any http or https url, using the settings of its host. GitHub tokens are never
+/// sent. The file is not cached, because a configuration file may contain passwords.
 /// # Errors
-/// [`Error::FetchUrl`] for another scheme; whatever stops the request.
+/// [`Error::FetchUrl`] for any other scheme; any failure of the request.
 pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
     let url = parse_http(url)?;
     let origin = Origin::Url(shown(&url));
@@ -21,9 +21,10 @@ pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
     Ok(File { bytes, origin })
 }
 
-/// Reads a file that belongs to no repository, such as a template of the user's own.
+/// Reads a file that belongs to no repository, for example a template of the user.
 /// # Errors
-/// When it is not there, is a folder, larger than the limit of the context, or cannot be read; each names the path.
+/// Fails if the file is missing, unreadable, a folder, or larger than the limit of the context. Each error names the
+/// path.
 pub fn read_file(context: &Context, path: &Path) -> Result<File, Error> {
     match read_limited(path, context.max_file_bytes())? {
         Some(bytes) => Ok(File { bytes, origin: Origin::Local(path.to_owned()) }),
@@ -33,12 +34,16 @@ pub fn read_file(context: &Context, path: &Path) -> Result<File, Error> {
     }
 }
 
-/// Fetches a cluster template: `https://github.com/{owner}/{repo}/blob/{branch}/{path}` through the contents API, a
-/// release asset as that of a provider, both with the token of the host if there is one; any other https address as
-/// [`fetch_url`] does. GitHub Enterprise hosts are those with a token for it, or with that kind set.
-/// Source: clusterctl v1.14 client/cluster/template.go; differs: retries, and `/raw/` addresses work.
+/// Fetches a cluster template from an https url.
+/// - `https://{host}/{owner}/{repo}/blob/{branch}/{path}` is read through the contents API, with the token of the host,
+///   if any.
+/// - A release asset is read like a provider file, with the same token.
+/// - Any other https url is read like [`fetch_url`] does.
+///
+/// A host counts as GitHub Enterprise if a GitHub token or the GitHub kind is set for it.
+/// Source: clusterctl v1.14 client/cluster/template.go. Differs: requests are retried, and `/raw/` urls work.
 /// # Errors
-/// [`Error::FetchUrl`] for an address of another form; [`Error::NoFile`]; whatever stops the request.
+/// [`Error::FetchUrl`] for any other url form; [`Error::NoFile`]; any failure of the request.
 pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error> {
     let url = parse_address(url.trim())?;
     if url.scheme() != "https" {
@@ -74,10 +79,10 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
     }
 }
 
-/// Fetches a file that others point to, from any http or https address: as [`fetch_url`], but kept, and asked for again only
-/// where it can have changed.
+/// Fetches a file that another file links to, from any http or https url. Unlike [`fetch_url`], this caches the file
+/// and revalidates it only if it may have changed.
 /// # Errors
-/// [`Error::FetchUrl`] for another scheme; whatever stops the request.
+/// [`Error::FetchUrl`] for any other scheme; any failure of the request.
 pub async fn fetch_file(context: &Context, url: &str, named_by: NamedBy) -> Result<File, Error> {
     fetch(context, parse_http(url)?, named_by).await
 }
@@ -124,7 +129,7 @@ async fn fetch(context: &Context, url: Url, named_by: NamedBy) -> Result<File, E
 }
 
 async fn file_request(context: &Context, url: Url, named_by: NamedBy) -> Result<Request, Error> {
-    // A download at GitHub needs no token, and one that is stale would spoil it.
+    // A GitHub download needs no token, and a stale token would make it fail.
     let credential = if is_github(context, &url) {
         None
     } else {

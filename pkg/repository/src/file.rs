@@ -2,12 +2,12 @@ use std::{fmt, path::PathBuf};
 
 use bytes::Bytes;
 
-/// A file and where it was found.
+/// The content of a file and its origin.
 #[derive(Clone, PartialEq, Eq)]
 pub struct File {
-    /// Its content; cheap to clone.
+    /// The content; cheap to clone.
     pub bytes: Bytes,
-    /// Where it was found.
+    /// The source of the content.
     pub origin: Origin,
 }
 
@@ -17,21 +17,21 @@ impl fmt::Debug for File {
     }
 }
 
-/// Where a file was found.
+/// The source of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// In the overrides folder.
+    /// A file in the overrides folder.
     Override(PathBuf),
-    /// In a local repository.
+    /// A file in a local repository.
     Local(PathBuf),
-    /// At this address, without credentials.
+    /// A url, without credentials.
     Url(String),
-    /// In the memory of this process.
+    /// A file in the memory of this process.
     Memory(String),
 }
 
 impl Origin {
-    /// Whether an override won over the repository.
+    /// True if the file comes from the overrides folder.
     pub fn is_override(&self) -> bool {
         matches!(self, Origin::Override(_))
     }

@@ -18,13 +18,13 @@ pub use index::{FolderIndex, InvalidFolderIndex};
 
 use crate::{Context, Error, File, FolderLocation, Origin, Repository, reader};
 
-/// The file that lists the versions of a folder.
+/// The index file, which lists the versions of a folder.
 const INDEX: &str = "index.json";
 
-/// `{base}/{version}/{file}` on any web server.
+/// A web folder: `{base}/{version}/{file}` on any web server.
 ///
-/// A web server has no list that could be relied on, so versions are those of an index beside them. Without one a
-/// pinned version works all the same; with one each file is held against the digest it lists.
+/// Web servers have no reliable directory listing, so versions come from an index file in the folder. Without an index,
+/// a pinned version still works. With an index, each file is checked against its listed digest.
 #[derive(Debug)]
 pub(crate) struct Folder {
     location: FolderLocation,
@@ -46,7 +46,7 @@ impl Folder {
         Ok(Request::file(url).with_credential(credential))
     }
 
-    /// The index, asked for once; none where the folder has none.
+    /// Returns the index, requested once per process. `None` if the folder has no index.
     async fn index(&self) -> Result<Option<Arc<FolderIndex>>, Error> {
         let key = self.address(INDEX)?.to_string();
         let ask = async {
@@ -74,7 +74,7 @@ impl Folder {
         check_version(version)?;
         check_file(file)?;
         let index = match self.index().await {
-            // A folder may have none, which is not kept; a file of a pinned version is there all the same.
+            // A missing index is not cached; a file of a pinned version may be cached all the same.
             Err(error) if error.is_offline() => None,
             index => index?,
         };

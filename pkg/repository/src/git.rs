@@ -1,4 +1,4 @@
-//! Git: a bare clone of each remote on this machine, read without a checkout, or checked out as worktrees.
+//! Git remotes, each kept as one bare clone on this machine. Files are read from the clone or checked out as worktrees.
 //!
 //! ```text
 //! RemoteUrl ─► Remote ─┬─► resolve (branch, tag, hash ─► Commit) ─┬─► read, files      no connection
@@ -6,11 +6,11 @@
 //!          clone once, fetch once in a process, by the program `git` as the user has set it up
 //! ```
 //!
-//! - A clone is made beside its place and renamed; who is killed leaves nothing that is taken for one.
-//! - What a repository holds is not trusted: no hook runs, no module is fetched, no link leads out.
-//! - Credentials reach Git by the environment of its process, and Git gives them to their host alone.
+//! - A clone is created under a temporary name and then renamed, so an interrupted process leaves no partial clone.
+//! - Repository content is not trusted: no hooks run, no submodules are fetched, no symlink may point outside the tree.
+//! - Credentials are passed to Git in the environment of its process, and Git sends them to their host only.
 //!
-//! Deliberately absent: commits and pushes, submodules, Git LFS, prompts.
+//! Out of scope: commits and pushes, submodules, Git LFS, prompts.
 
 mod failure;
 mod network;
@@ -43,7 +43,7 @@ impl Commit {
         &self.0
     }
 
-    /// Whether a text is a hash that was not cut short: SHA-1 or SHA-256.
+    /// True if a text is a full SHA-1 or SHA-256 hash.
     fn is_full(text: &str) -> bool {
         matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     }

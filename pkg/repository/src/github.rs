@@ -13,23 +13,23 @@ use url::Url;
 
 use crate::{Context, Error, File, GitHubLocation, Origin, Repository, go_proxy, reader};
 
-/// The most pages of releases that are read: 10,000 releases.
+/// The maximum number of pages to read, which is 10,000 releases.
 const MAX_PAGES: usize = 100;
-/// The version of the API whose answers are read here.
+/// The supported version of the GitHub API.
 const API_VERSION: &str = "2022-11-28";
 
 /// Releases of a repository on GitHub or GitHub Enterprise.
 ///
-/// A file of a release is a plain download, which needs no API and no token. Only where that fails and a token is set
-/// is the API asked, as private repositories need it. Versions come from Go module proxies first (github.com only),
-/// then from the API.
+/// A release file is a plain download without API and token. If the download fails and a token is set, the API is used,
+/// because private repositories require it. For github.com, versions come from Go module proxies first. The API is the
+/// fallback.
 #[derive(Debug)]
 pub(crate) struct GitHub {
     location: GitHubLocation,
     context: Context,
 }
 
-/// What the API says of a release, as far as it is used.
+/// A release in an API response.
 #[derive(Debug, Deserialize)]
 struct Release {
     tag_name: String,
@@ -39,14 +39,13 @@ struct Release {
     assets: Vec<Asset>,
 }
 
-/// A file of a release.
+/// A release asset in an API response.
 #[derive(Debug, Deserialize)]
 struct Asset {
     id: u64,
     name: String,
 }
 
-/// The files of one release.
 #[derive(Debug)]
 struct ReleaseAssets(Vec<Asset>);
 
@@ -55,7 +54,7 @@ impl GitHub {
         Self { location, context }
     }
 
-    /// A request to the API of a host; `route` starts with a slash.
+    /// Creates a request to the API of a host. `route` starts with a slash.
     pub(crate) async fn api_request(
         context: &Context,
         host: &str,
@@ -65,13 +64,13 @@ impl GitHub {
         let base = api_base(host)?;
         let url = parse_address(&format!("{}{route}", base.as_str().trim_end_matches('/')))?;
         let credential = context.credential_for(&base, Purpose::File(NamedBy::User)).await?;
-        // A token, even where it is kept as a password.
+        // The API takes the credential as a token, even if it is configured as a password.
         let token = credential.map(|credential| Credential::Bearer(credential.secret().clone()));
         let request = Request::file(url).accepting(accept).with_credential(token);
         Ok(request.stating("x-github-api-version", API_VERSION))
     }
 
-    /// Whether the API would be asked with a credential.
+    /// True if a credential for the API is configured.
     async fn has_credential(&self) -> Result<bool, Error> {
         let base = api_base(&self.location.host)?;
         Ok(self.context.credential_for(&base, Purpose::File(NamedBy::User)).await?.is_some())
@@ -110,7 +109,7 @@ impl GitHub {
         let hidden = error.request().is_some_and(|request| {
             matches!(request.failure, Failure::Unauthorized { .. } | Failure::WebPage)
         });
-        // A private repository does not show that it is there; the API does, to those who may know.
+        // A private repository responds as if it did not exist. The API shows the repository to users with access.
         if (missing || hidden) && self.has_credential().await? {
             return self.fetch_asset(&download.url, version, file).await;
         }
@@ -120,7 +119,7 @@ impl GitHub {
         Err(error.into())
     }
 
-    /// Fetches a file through the API. It is kept under the address of its download, which needs no API to be known.
+    /// Fetches a file through the API. The cache key is the download url, which is known without the API.
     async fn fetch_asset(&self, download: &Url, version: &str, file: &str) -> Result<File, Error> {
         let release = self.release(version).await?;
         let rooted = format!("{}/{file}", self.location.root);
@@ -175,7 +174,7 @@ impl GitHub {
         Ok(versions.into())
     }
 
-    /// Tags of all releases but drafts, in the order of the host.
+    /// The tags of all releases except drafts, in API order.
     async fn tags(&self) -> Result<Vec<String>, Error> {
         let mut tags = Vec::new();
         let mut next = Some(self.api("/releases?per_page=100", "application/vnd.github+json").await?);

@@ -9,9 +9,10 @@ use transport::{
 
 use crate::{Context, Error, File, GitLabLocation, Origin, Repository, reader};
 
-/// Generic packages of a project on GitLab. One request a file; versions cannot be listed without rights on the project.
-/// Source: clusterctl v1.14 client/repository/repository_gitlab.go; differs: 429, 5xx and lost connections are tried
-/// again, and `latest` is refused instead of being requested as if it were a version.
+/// Generic packages of a project on GitLab. Each file needs one request. Listing versions would require permissions on
+/// the project.
+/// Source: clusterctl v1.14 client/repository/repository_gitlab.go. Differs: 429, 5xx and lost connections are retried,
+/// and `latest` is rejected instead of being requested as a version.
 #[derive(Debug)]
 pub(crate) struct GitLab {
     location: GitLabLocation,
@@ -75,7 +76,7 @@ impl Repository for GitLab {
     }
 
     fn place(&self) -> String {
-        // Project and package stay as they were written: `myorg%2Fmyrepo` names another thing than `myorg/myrepo`.
+        // Project and package stay as written, because `myorg%2Fmyrepo` and `myorg/myrepo` are different.
         let GitLabLocation { host, project, package, .. } = &self.location;
         format!("https://{host}/api/v4/projects/{project}/packages/generic/{package}")
     }

@@ -12,22 +12,24 @@ use url::Url;
 
 use crate::Context;
 
-/// Where Go looks for modules when nothing else is set.
+/// The default proxy of Go.
 const PUBLIC_PROXY: &str = "https://proxy.golang.org";
 
 /// One proxy of the `GOPROXY` list.
 #[derive(Debug, PartialEq, Eq)]
 struct Source {
     url: Url,
-    /// A `|` behind it: the next one is asked after any failure, not only when the module is not there.
+    /// True if a `|` follows: the next proxy is used after any failure, not only if the module does not exist.
     next_on_any_failure: bool,
 }
 
-/// Lists the versions of a Go module; none when no proxy knows it, or `GOPROXY` says not to ask one.
+/// Lists the versions of a Go module. `None` if no proxy has the module or `GOPROXY` disables proxies.
 ///
-/// Shape: module path such as `github.com/owner/repo` in; versions in `v1.2.3` form out, oldest first, never empty.
-/// Source: go.dev/ref/mod "GOPROXY protocol"; clusterctl v1.14 internal/goproxy; differs: upper-case letters are escaped,
-/// the path of the proxy is kept, the whole list is used, and one gap between major versions does not end the search.
+/// Shape: `module` is a path such as `github.com/owner/repo`. Versions have the form `v1.2.3`, oldest first, never
+/// empty.
+/// Source: go.dev/ref/mod "GOPROXY protocol"; clusterctl v1.14 internal/goproxy. Differs: upper-case letters are
+/// escaped, the path of the proxy is kept, and the whole list is used. Differs: one gap between major versions does not
+/// end the search.
 pub(crate) async fn versions(context: &Context, module: &str) -> Option<Vec<Version>> {
     for source in sources(context.releases().goproxy.as_deref()) {
         let (why, ask_next) = match ask(context, &source.url, module).await {
@@ -43,7 +45,7 @@ pub(crate) async fn versions(context: &Context, module: &str) -> Option<Vec<Vers
     None
 }
 
-/// Reads `GOPROXY`. The list ends at `off`, `direct` or any other bare word: the host itself is asked then.
+/// Parses `GOPROXY`. The list ends at `off`, `direct` or any other bare word; the host itself is queried then.
 fn sources(goproxy: Option<&str>) -> Vec<Source> {
     let text = goproxy.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(PUBLIC_PROXY);
     let mut sources = Vec::new();
@@ -59,7 +61,7 @@ fn sources(goproxy: Option<&str>) -> Vec<Source> {
     sources
 }
 
-/// All versions one proxy knows, over all major versions; none when it knows none of the module.
+/// All versions on one proxy, across all major versions. `None` if the proxy does not have the module.
 async fn ask(context: &Context, proxy: &Url, module: &str) -> Result<Option<Vec<Version>>, transport::Error> {
     let Some(first) = list(context, proxy, module, 1).await? else { return Ok(None) };
     let mut found: BTreeMap<String, Version> = first;
@@ -71,7 +73,7 @@ async fn ask(context: &Context, proxy: &Url, module: &str) -> Result<Option<Vec<
         found.extend(one.into_iter().chain(two).flatten());
         match (misses_one, misses_two) {
             (true, true) => break,
-            // The second one may be a gap: start with the one behind it.
+            // The first missing major version may be a gap, so the search continues after it.
             (_, true) => {
                 let Some(next) = list(context, proxy, module, major + 2).await? else { break };
                 found.extend(next);
@@ -85,12 +87,13 @@ async fn ask(context: &Context, proxy: &Url, module: &str) -> Result<Option<Vec<
     Ok((!versions.is_empty()).then_some(versions))
 }
 
-/// A list of 100,000 versions; each takes many times its text in memory.
+/// Enough for 100,000 versions, each of which needs many times its text in memory.
 const MAX_LIST_BYTES: usize = 1 << 20;
 
-/// The versions of one major version (0 and 1 together), by text; none when the proxy does not know it.
-/// From 2 on only versions of that number count: a proxy may answer every path with the same list, and the search must
-/// come to an end.
+/// The versions of one major version (0 and 1 together), by text. `None` if the proxy does not have the major version.
+///
+/// From 2 on, only versions with that major number count. The search would not end if a proxy returned the same list
+/// for every path.
 async fn list(
     context: &Context,
     proxy: &Url,
@@ -115,7 +118,7 @@ async fn list(
         let credential = context.credential_for(&url, Purpose::File(NamedBy::User)).await?;
         match keep(context, &Request::file(url).with_credential(credential), Keep::WhileFresh).await {
             Ok(answer) => Some(answer.bytes),
-            // That a proxy knows no such major version is not kept: without a connection what is kept counts alone.
+            // The absence of a major version is not cached. Without a connection, only cached lists count.
             Err(transport::Error::Offline { .. }) if major > 1 => None,
             Err(error) if error.is_missing() => None,
             Err(error) => return Err(error),
@@ -135,7 +138,8 @@ async fn list(
     Ok((suffix.is_empty() || !versions.is_empty()).then_some(versions))
 }
 
-/// Writes upper-case letters as `!` and the lower-case one: proxies keep modules on disks that know no case.
+/// Escapes upper-case letters as `!` and the lower-case letter, because proxies may store modules on case-insensitive
+/// disks.
 fn escape(module: &str) -> String {
     let mut escaped = String::with_capacity(module.len() + 4);
     for letter in module.chars() {

@@ -2,21 +2,23 @@ use api::{Metadata, ReleaseSeries, Version};
 
 use crate::{Error, Repository};
 
-/// How many releases are tried, newest first, before giving up.
+/// The number of releases to try, newest first.
 /// Source: clusterctl v1.14 client/repository/repository_versions.go.
 const CANDIDATES: usize = 5;
 
-/// Finds the newest release that can be used under a contract.
+/// Finds the newest release that supports a contract.
 ///
-/// A release beats any pre-release, then the higher version wins; the first of the top five whose metadata is there is
-/// taken. When that metadata knows series of `contract`, the newest release of the newest such series that has releases
-/// is taken instead. `parse` turns a metadata file into its series; none when it cannot be read, which keeps the release.
-/// Source: clusterctl v1.14 client/repository/repository_versions.go; differs: a release without metadata is passed over
-/// on every host, not only where a GitHub tag has no release; a series that is listed ahead of its first release is
-/// passed over, too, where the peer fails; the version keeps the spelling of its tag or folder.
+/// Releases come before pre-releases, then higher versions before lower ones. The first of the top five releases with a
+/// metadata file is the candidate. If its metadata lists series for `contract`, the newest of these series with a
+/// release is selected. The result is then the newest release of that series. `parse` reads the series from a metadata
+/// file. If `parse` returns `None`, the candidate is the result.
+///
+/// Source: clusterctl v1.14 client/repository/repository_versions.go. Differs: releases without metadata are skipped on
+/// every host, not only if a GitHub tag has no release. Differs: a series listed before its first release is skipped,
+/// while clusterctl fails. The version keeps the spelling of its tag or folder.
 /// # Errors
-/// [`Error::NoVersions`]; [`Error::EmptySeries`] when no series of the contract has a release; the failure of the
-/// newest candidate when none has metadata; any other failure to read at once.
+/// [`Error::NoVersions`]; [`Error::EmptySeries`] if no series of the contract has a release. If no candidate has
+/// metadata, the failure of the newest candidate. Any other read failure is returned immediately.
 pub async fn latest(
     repository: &dyn Repository,
     contract: &str,
@@ -51,7 +53,7 @@ async fn first_with_metadata(
     for version in versions.iter().take(CANDIDATES) {
         match repository.read(version.as_str(), Metadata::FILE).await {
             Ok(file) => return Ok((version.clone(), file.bytes)),
-            // Without a connection the newest release is the newest one that is on this machine.
+            // Without a connection, the newest cached release is the newest release.
             Err(error) if error.is_not_found() || error.is_offline() => {
                 first_missing.get_or_insert(error);
             }

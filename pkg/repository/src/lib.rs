@@ -1,19 +1,18 @@
-//! Releases of providers, wherever they live: local folder, GitHub, GitLab, a web server, registry, Git, memory.
+//! Releases of providers in a local folder, GitHub, GitLab, a web server, a registry, Git or memory.
 //!
 //! ```text
 //! provider url ─► Location ─► open ─► dyn Repository ─┬─► versions ──┐
 //!                               ▲                     └─► read ──────┼─► latest (newest usable release)
 //!                            Context                       ▲         │
-//!             how hosts are reached (`transport`),         │         ▼
+//!             settings of hosts (`transport`),             │         ▼
 //!             lock, keys, the `git` program          WithOverrides ─► File { bytes, origin }
 //! ```
 //!
-//! - Opening a repository costs nothing: no request, no TLS set-up, no thread. A local file is one `std::fs` read.
-//! - A pinned version is read without any call to an API, and once it is kept without any request; versions are listed
-//!   only when somebody asks.
+//! - Opening a repository is free: no request, no TLS setup, no thread. A local file is one `std::fs` read.
+//! - Reading a pinned version needs no API call, and no request once cached. Versions are listed only on demand.
 //!
-//! May touch: the disk, hosts through `transport`, and the `git` program. May not touch: the environment (`GOPROXY` and the
-//! variables of Git are handed in), what a provider means, YAML (the metadata parser is handed in).
+//! May touch: the disk, hosts through `transport`, and the `git` program. May not touch: the environment (callers pass
+//! `GOPROXY` and the variables of Git), provider semantics, YAML (callers pass the metadata parser).
 
 mod context;
 mod error;

@@ -12,7 +12,7 @@ use transport::{
 
 use crate::{Error, File, LocalLocation, Origin, Repository, reader};
 
-/// Folders `{base}/{label}/{version}`. Reads with `std::fs` inside the future: no thread, no runtime.
+/// Local folders `{base}/{label}/{version}`. Reads with `std::fs` inside the future, without threads or a runtime.
 #[derive(Debug)]
 pub(crate) struct Local {
     location: LocalLocation,
@@ -26,8 +26,9 @@ impl Local {
         Self { location, folder, max_file_bytes }
     }
 
-    /// Lists folders with a semantic version as name, oldest first, and the other names.
-    /// Source: clusterctl v1.14 client/repository/repository_local.go (GetVersions); differs: links to folders count.
+    /// Lists the folders whose name is a semantic version, oldest first, and all other names.
+    /// Source: clusterctl v1.14 client/repository/repository_local.go (GetVersions). Differs: symlinks to folders
+    /// count.
     fn list(&self) -> Result<(Vec<Version>, Vec<String>), Error> {
         let failed = |source| read_error(&self.folder, source);
         let (mut versions, mut ignored) = (Vec::new(), Vec::new());
@@ -68,7 +69,7 @@ impl Local {
         }
     }
 
-    /// The folder of a version, however it is spelled: `v1.2.3` is found in `1.2.3` too.
+    /// The folder of a version in any spelling: version `v1.2.3` may be in folder `1.2.3`.
     fn release_folder(&self, version: &str) -> Result<PathBuf, Error> {
         let exact = self.folder.join(version);
         if exact.is_dir() {
@@ -134,7 +135,7 @@ impl Repository for Local {
     }
 }
 
-/// Names of the files in a folder, sorted.
+/// The names of the files in a folder, sorted.
 pub(crate) fn plain_files(folder: &Path) -> Result<Vec<String>, Error> {
     let entries = fs::read_dir(folder).map_err(|error| read_error(folder, error))?;
     let files = entries.flatten().filter(|entry| entry.path().is_file());
@@ -143,7 +144,7 @@ pub(crate) fn plain_files(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// Names in a folder, sorted, at most a hundred: they are shown to people.
+/// Up to 100 names in a folder, sorted, for error messages.
 fn file_names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> =

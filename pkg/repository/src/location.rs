@@ -11,7 +11,7 @@ use url::Url;
 
 pub use error::LocationError;
 
-/// Where the releases of a provider are, read from its url.
+/// The location of a provider's releases, parsed from its url.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A folder on this machine.
@@ -31,13 +31,13 @@ pub enum Location {
 /// `{base}/{label}/{version}/{file}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalLocation {
-    /// Folder of all providers.
+    /// The folder that contains all providers.
     pub base: PathBuf,
-    /// Provider label, such as `infrastructure-aws`.
+    /// The provider label, such as `infrastructure-aws`.
     pub label: String,
-    /// Semantic version or `latest`.
+    /// A semantic version or `latest`.
     pub version: String,
-    /// Components file.
+    /// The components file.
     pub file: String,
 }
 
@@ -46,96 +46,98 @@ pub struct LocalLocation {
 pub struct GitHubLocation {
     /// `github.com`, or host and port of an Enterprise server.
     pub host: String,
-    /// Owner of the repository.
+    /// The owner of the repository.
     pub owner: String,
-    /// Name of the repository.
+    /// The name of the repository.
     pub repo: String,
-    /// Tag or `latest`; not checked to be a semantic version, the user may ask for another.
+    /// A tag or `latest`. Not checked to be a semantic version, because the user may request another version.
     pub version: String,
-    /// What stands between tag and file, without slashes around it; mostly empty.
+    /// The path between tag and file, without leading or trailing slash; usually empty.
     pub root: String,
-    /// Components file.
+    /// The components file.
     pub file: String,
 }
 
 /// `https://{host}/api/v4/projects/{project}/packages/generic/{package}/{version}/{file}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitLabLocation {
-    /// Host, and port if the url has one.
+    /// The host, with the port if the url has one.
     pub host: String,
-    /// Id or path of the project, escaped as in the url (`myorg%2Fmyrepo`).
+    /// The id or path of the project, escaped as in the url (`myorg%2Fmyrepo`).
     pub project: String,
-    /// Package, escaped as in the url.
+    /// The package name, escaped as in the url.
     pub package: String,
-    /// Package version, escaped as in the url.
+    /// The package version, escaped as in the url.
     pub version: String,
-    /// Components file.
+    /// The components file.
     pub file: String,
 }
 
 /// `https://{host}/{path/}{label}/{version}/{file}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderLocation {
-    /// Address of the folder with a folder for each version; ends with the label and a slash.
+    /// The url of the folder that contains one folder per version. It ends with the label and a slash.
     pub base: Url,
-    /// Semantic version or `latest`.
+    /// A semantic version or `latest`.
     pub version: String,
-    /// Components file.
+    /// The components file.
     pub file: String,
 }
 
 /// `oci://{registry}/{repository}[:{tag}][@{digest}]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OciLocation {
-    /// Host of the registry, and port if the url has one.
+    /// The host of the registry, with the port if the url has one.
     pub registry: String,
-    /// Repository in the registry; what stands before the tag.
+    /// The repository in the registry, without the tag.
     pub repository: String,
-    /// Semantic version as it is spelled in the tag; none where the newest is meant.
+    /// The semantic version, spelled as in the tag. `None` for the newest version.
     pub tag: Option<String>,
-    /// The artifact the tag must lead to.
+    /// The required digest of the artifact.
     pub digest: Option<Digest>,
-    /// Provider label, after which the files in the artifact may be named.
+    /// The provider label. Files in the artifact may have names derived from the label.
     pub label: String,
 }
 
 /// `git+{https|ssh|file}://{remote}//{folder/}{file}?ref={tree-ish}[&version={version}]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitLocation {
-    /// Address of the repository as Git takes it, without `git+`.
+    /// The url of the repository for Git, without `git+`.
     pub remote: String,
-    /// Folder below the root of the repository, without slashes around it; empty for the root.
+    /// The folder inside the repository, without leading or trailing slash; empty for the root.
     pub folder: String,
-    /// Components file.
+    /// The components file.
     pub file: String,
-    /// What the url pins.
+    /// The releases selected by the url.
     pub reference: GitReference,
 }
 
-/// Which commits a Git url is about.
+/// The releases that a Git url selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GitReference {
-    /// Each tag that is a semantic version is a release; the newest one is meant.
+    /// The newest release. Each tag that is a semantic version is a release.
     Latest,
-    /// Each tag that is a semantic version is a release; this one is meant.
+    /// The release of this tag. Each tag that is a semantic version is a release.
     Tag(String),
-    /// One commit, by branch, tag or hash, which counts as this version; there are no others.
+    /// One commit, given by branch, tag or hash, as the only release.
     At {
-        /// Branch, tag, full or abbreviated hash.
+        /// A branch, a tag, or a full or abbreviated hash.
         tree_ish: String,
-        /// The semantic version it counts as.
+        /// The semantic version of this release.
         version: String,
     },
 }
 
 impl Location {
-    /// Reads a provider url. Pure: nothing is looked up.
-    /// `label` is the provider label, which a local path must contain; `kind` says what an https host is.
-    /// Source: clusterctl v1.14 client/repository (factory and constructors); differs: GitHub Enterprise and GitLab on
-    /// any host are known by the shape of the path or by `kind`, `file://host/` is refused instead of losing the host, a
-    /// plain path is taken as it is written (no `%`, `?` or `#` rules), web folders, registries and Git are known.
+    /// Parses a provider url, without any I/O.
+    ///
+    /// `label` is the provider label; a local path must contain it. `kind` is the configured kind of an https host.
+    /// Source: clusterctl v1.14 client/repository (factory and constructors). Differs: GitHub Enterprise and GitLab are
+    /// recognized on any host by path or by `kind`. Differs: `file://host/` is rejected instead of dropping the host,
+    /// and a plain path is used as written (no `%`, `?` or `#` rules). Differs: web folders, registries and Git are
+    /// supported.
     /// # Errors
-    /// A [`LocationError`] that says which form was expected and where the url departs.
+    /// A [`LocationError`] with the expected form and the first deviation.
     pub fn parse(url: &str, label: &str, kind: Option<HostKind>) -> Result<Self, LocationError> {
         let text = url.trim();
         if Path::new(text).is_absolute() {

@@ -1,12 +1,12 @@
-//! What was reviewed, and nothing else: the version and the digest of every file of a provider.
+//! The lock file: the reviewed version of each provider, with the digest of every file.
 //!
 //! ```text
 //! capstan.lock ─► parse ─► Lock ─► LockSettings ─► WithOverrides::read: admit ─► read ─► verify ─► File
-//!                  ▲        │ differences (what is locked, what is there)
+//!                  ▲        │ differences (locked entry, new entry)
 //!                  └ render ┘
 //! ```
 //!
-//! All of it is pure: who reads and writes the file is somebody else's question.
+//! This module is pure: callers read and write the lock file.
 
 mod check;
 mod difference;
@@ -21,39 +21,39 @@ use transport::Digest;
 
 use crate::File;
 
-/// Providers by label, `cert-manager` among them. A repository may be read from another place than it was locked from:
-/// what counts is the content.
+/// Locked providers by label, including `cert-manager`. The repository may differ from the locked url, because only
+/// content is compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lock {
-    /// By provider label.
+    /// Locked providers, by label.
     pub providers: BTreeMap<String, LockedProvider>,
 }
 
-/// One release, with everything that is read of it.
+/// One locked release, with every file of it that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockedProvider {
-    /// The version, as its tag or folder is spelled.
+    /// The version, spelled as its tag or folder.
     pub version: String,
-    /// The provider url it was locked from, without credentials; for people.
+    /// The provider url at the time of locking, without credentials. Informational.
     pub url: String,
-    /// By name.
+    /// Locked files, by name.
     pub files: BTreeMap<String, LockedFile>,
-    /// By reference, image overrides in place; the digest where it is known.
+    /// Image digests, by reference after image overrides. `None` if the digest is unknown.
     pub images: BTreeMap<String, Option<Digest>>,
-    /// The files of the kustomization over its components, by their path as seen from its folder.
+    /// Digests of the files of the kustomization over the components, by path relative to its folder.
     pub kustomization: BTreeMap<String, Digest>,
 }
 
-/// One file.
+/// One locked file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockedFile {
-    /// Of its content.
+    /// The digest of the content.
     pub digest: Digest,
-    /// Where it was when it was locked.
+    /// The origin of the file at the time of locking.
     pub origin: FileOrigin,
 }
 
-/// Which of the two places a file was read from.
+/// The origin of a locked file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileOrigin {
@@ -64,12 +64,12 @@ pub enum FileOrigin {
 }
 
 impl Lock {
-    /// Its name beside the configuration file.
+    /// The name of the lock file, in the folder of the configuration file.
     pub const FILE: &'static str = "capstan.lock";
 }
 
 impl LockedFile {
-    /// What is to be locked of a file that was read.
+    /// Creates the lock entry of a file.
     pub fn of(file: &File) -> Self {
         let origin = if file.origin.is_override() { FileOrigin::Override } else { FileOrigin::Repository };
         Self { digest: Digest::of(&file.bytes), origin }

@@ -1,4 +1,4 @@
-//! A repository in memory, for tests and for files that are made rather than fetched.
+//! A repository in memory, for tests and for generated files.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use futures::{FutureExt as _, future::BoxFuture};
 
 use crate::{Error, File, Origin, Repository};
 
-/// Releases held in memory, and a log of what was read.
+/// Releases in memory, with a log of read files.
 #[derive(Debug)]
 pub struct MemoryRepository {
     default_version: VersionOrLatest,
@@ -21,7 +21,7 @@ pub struct MemoryRepository {
 }
 
 impl MemoryRepository {
-    /// An empty repository whose url asks for `latest`.
+    /// Creates an empty repository with the default version `latest`.
     pub fn new(components_file: impl Into<String>) -> Self {
         Self {
             default_version: VersionOrLatest::Latest,
@@ -31,14 +31,14 @@ impl MemoryRepository {
         }
     }
 
-    /// Makes the url ask for a version.
+    /// Sets the default version.
     #[must_use]
     pub fn with_default_version(mut self, version: VersionOrLatest) -> Self {
         self.default_version = version;
         self
     }
 
-    /// Adds a file to a release, which is made when it is not there.
+    /// Adds a file to a release. Creates the release if it does not exist.
     #[must_use]
     pub fn with_file(mut self, version: &str, file: &str, text: impl Into<Bytes>) -> Self {
         self.releases.entry(version.to_owned()).or_default().insert(file.to_owned(), text.into());
@@ -52,7 +52,7 @@ impl MemoryRepository {
         self
     }
 
-    /// What was read so far, as `{version}/{file}`, in order.
+    /// The files read so far, as `{version}/{file}`, in order.
     pub fn reads(&self) -> Vec<String> {
         self.reads.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

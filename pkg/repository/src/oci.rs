@@ -1,4 +1,4 @@
-//! Releases in a registry: one artifact for each version, whose layers are the files of the release.
+//! Releases in a registry: one artifact per version. The layers of the artifact are the files of the release.
 //!
 //! ```text
 //! oci://registry/repository:tag@digest
@@ -45,12 +45,12 @@ impl Oci {
         Self { location, names, registry, context: context.clone() }
     }
 
-    /// The artifact of a version, signature checked. It is looked up once in a process.
+    /// Returns the artifact of a version after checking its signature. Looked up once per process.
     async fn artifact(&self, version: &str) -> Result<Arc<Artifact>, Error> {
         check_version(version)?;
         let place = self.place();
         let key = format!("{place}:{version} for {}", self.location.label);
-        // Boxed, as the state of a look-up with its signature is large.
+        // Boxed because the state of a lookup with signature is large.
         self.context.answers().get(&key, self.pull(version).boxed()).await
     }
 
@@ -61,7 +61,7 @@ impl Oci {
             let found = match self.registry.manifest(repository, &reference).await {
                 Ok(Some(found)) => found,
                 Ok(None) => continue,
-                // The other spelling may be the one that is kept.
+                // The cache may contain the other spelling of the tag.
                 Err(error @ transport::Error::Offline { .. }) => {
                     not_here.get_or_insert(error);
                     continue;
@@ -82,7 +82,7 @@ impl Oci {
         }
         let available = match self.list().await {
             Ok(versions) => versions.iter().map(|version| version.as_str().to_owned()).collect(),
-            // What is told is that the release is missing; a list is an extra.
+            // The error reports the missing release; the list of versions is optional.
             Err(_) => Vec::new(),
         };
         Err(Error::NoRelease { version: version.to_owned(), place: self.place(), available })
@@ -127,7 +127,7 @@ impl Oci {
         self.context.answers().get(&origin, read).await
     }
 
-    /// Names of the files as they are asked for.
+    /// The names under which the files can be read.
     fn shown(&self, artifact: &Artifact, version: &str) -> Vec<String> {
         let mut names: Vec<String> =
             artifact.titles().map(|title| self.names.plain(version, title)).collect();
@@ -137,9 +137,9 @@ impl Oci {
     }
 }
 
-/// What the registry has of a version, signatures unseen; none where it has nothing.
+/// Fetches the manifest of a version without checking signatures. `None` if the registry does not have the version.
 /// # Errors
-/// [`OciError::Pinned`]; whatever stops a request.
+/// [`OciError::Pinned`]; any failure of a request.
 pub async fn published(
     location: &OciLocation,
     version: &str,
@@ -148,7 +148,7 @@ pub async fn published(
     let registry = Registry::new(&location.registry, context);
     for reference in references(location, version)? {
         match registry.manifest(&location.repository, &reference).await {
-            // The other spelling may be the one that is kept.
+            // The cache may contain the other spelling of the tag.
             Ok(None) | Err(transport::Error::Offline { .. }) => {}
             found => return Ok(found?),
         }
@@ -156,7 +156,7 @@ pub async fn published(
     Ok(None)
 }
 
-/// What may name a version: the pinned digest; else the version as a tag, with and without `v`.
+/// References that may name a version: the pinned digest, or the version as a tag, with and without `v`.
 fn references(location: &OciLocation, version: &str) -> Result<Vec<Reference>, OciError> {
     let same = |tag: &str| tag.trim_start_matches('v') == version.trim_start_matches('v');
     match (&location.digest, &location.tag) {

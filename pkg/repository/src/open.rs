@@ -6,12 +6,13 @@ use crate::{
     gitlab::GitLab, local::Local, oci::Oci,
 };
 
-/// Opens the repository of a provider; nothing is read and no connection made.
-/// `label` is the provider label (`infrastructure-aws`), or `cert-manager`; `kind` says what an https host is, else what
-/// is set for the host does.
+/// Opens the repository of a provider, without any read or connection.
+///
+/// `label` is the provider label (`infrastructure-aws`), or `cert-manager`. `kind` is the kind of an https host; if
+/// absent, the kind from the settings of the host is used.
 /// # Errors
-/// [`Error::Location`] when the url has none of the known forms; [`OciError::VerifyNeedsRegistry`] when a signature is
-/// asked for where none can be.
+/// [`Error::Location`] if the url has no known form; [`OciError::VerifyNeedsRegistry`] if a signature is required but
+/// the repository cannot have signatures.
 pub fn open(
     url: &str,
     label: &str,

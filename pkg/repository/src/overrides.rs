@@ -11,20 +11,20 @@ use transport::{
 
 use crate::{Context, Error, File, LockSettings, Origin, Repository, local::plain_files};
 
-/// A folder whose files win over those of a repository: `{root}/{label}/{version}/{file}`.
+/// The overrides folder. Its files replace files of repositories: `{root}/{label}/{version}/{file}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     root: Option<PathBuf>,
 }
 
 impl Overrides {
-    /// Takes the files below one folder, whether it is there or not.
+    /// Uses the given folder, which need not exist.
     pub fn in_folder(root: impl Into<PathBuf>) -> Self {
         Self { root: Some(root.into()) }
     }
 
-    /// Picks the folder: the configured one; else `overrides` in the configuration folder of the user
-    /// (`$XDG_CONFIG_HOME/cluster-api`) if there is one; else `overrides` in `$HOME/.cluster-api`.
+    /// Selects the overrides folder: the configured folder, or `$XDG_CONFIG_HOME/cluster-api/overrides` if it exists,
+    /// or `$HOME/.cluster-api/overrides`.
     /// Source: clusterctl v1.14 client/repository/overrides.go.
     pub fn choose(configured: Option<&Path>, xdg: Option<&Path>, home: Option<&Path>) -> Self {
         if let Some(folder) = configured {
@@ -32,19 +32,19 @@ impl Overrides {
         }
         let xdg = xdg.map(|folder| folder.join("overrides"));
         let home = home.map(|folder| folder.join("overrides"));
-        // An empty folder in the first place hides the second one, as for the peer.
+        // An empty folder under `$XDG_CONFIG_HOME` hides the folder under `$HOME`, as in clusterctl.
         let root = if xdg.as_deref().is_some_and(Path::exists) { xdg } else { home.or(xdg) };
         Self { root }
     }
 
-    /// The folder, if there can be one.
+    /// The folder. `None` if no folder is configured and no home is known.
     pub fn root(&self) -> Option<&Path> {
         self.root.as_deref()
     }
 
-    /// The file that would win, whether it is there or not.
+    /// The path of an override, which need not exist.
     /// # Errors
-    /// [`Error::UnsafeName`] when version or file would lead out of the folder.
+    /// [`Error::UnsafeName`] if the label, version or file would lead out of the folder.
     pub fn candidate(&self, label: &str, version: &str, file: &str) -> Result<Option<PathBuf>, Error> {
         check_version(label)?;
         check_version(version)?;
@@ -52,9 +52,9 @@ impl Overrides {
         Ok(self.root.as_ref().map(|root| root.join(label).join(version).join(file)))
     }
 
-    /// Names of the overrides of one release, sorted; folders in it are passed over.
+    /// The names of the overrides of one release, sorted. Subfolders are ignored.
     /// # Errors
-    /// [`Error::UnsafeName`] when label or version would lead out of the folder; when the folder cannot be read.
+    /// [`Error::UnsafeName`] if the label or version would lead out of the folder. Fails if the folder cannot be read.
     pub fn files(&self, label: &str, version: &str) -> Result<Vec<String>, Error> {
         check_version(label)?;
         check_version(version)?;
@@ -71,9 +71,9 @@ impl Overrides {
         }
     }
 
-    /// Reads an override; none when there is none.
+    /// Reads an override. `None` if it does not exist.
     /// # Errors
-    /// When there is one that cannot be read, is a folder or is larger than `limit_bytes`.
+    /// Fails if the override cannot be read, is a folder, or is larger than `limit_bytes`.
     pub fn read(
         &self,
         label: &str,
@@ -87,9 +87,10 @@ impl Overrides {
     }
 }
 
-/// A repository with the overrides of its provider in front of it.
+/// A repository of a provider, with the overrides of the provider applied.
 ///
-/// Listing versions and finding the latest one go past the overrides: use [`WithOverrides::repository`] for those.
+/// Overrides do not affect the list of versions and the latest version. Use [`WithOverrides::repository`] to query
+/// these.
 #[derive(Debug)]
 pub struct WithOverrides {
     repository: Box<dyn Repository>,
@@ -99,7 +100,7 @@ pub struct WithOverrides {
 }
 
 impl WithOverrides {
-    /// Puts the overrides of a provider, by its label, in front of its repository.
+    /// Applies the overrides of a provider, selected by label, to its repository.
     pub fn new(
         repository: Box<dyn Repository>,
         overrides: Overrides,
@@ -109,7 +110,7 @@ impl WithOverrides {
         Self { repository, overrides, label: label.into(), context }
     }
 
-    /// The repository behind the overrides.
+    /// The repository without overrides.
     pub fn repository(&self) -> &dyn Repository {
         &*self.repository
     }
@@ -125,9 +126,10 @@ impl WithOverrides {
     }
 
     /// Reads a file of a pinned version: the override if there is one, else the file of the release.
-    /// The repository is not touched when an override is there. Where there is a lock, the file is what was locked.
+    ///
+    /// If an override exists, the repository is not accessed. If a lock applies, the file must match the lock.
     /// # Errors
-    /// As [`Overrides::read`], then as [`Repository::read`]; [`Error::NotAsLocked`].
+    /// The errors of [`Overrides::read`] and [`Repository::read`]; [`Error::NotAsLocked`].
     pub async fn read(&self, version: &str, file: &str) -> Result<File, Error> {
         let Some(lock) = self.lock() else { return self.find(version, file).await };
         let locked = lock.admit(&self.label, version, file)?;
@@ -138,9 +140,9 @@ impl WithOverrides {
         Ok(found)
     }
 
-    /// The version that is locked; none where there is no lock, or the provider may be read unlocked.
+    /// The locked version. `None` without a lock, or if the provider may be read unlocked.
     /// # Errors
-    /// [`Error::NotAsLocked`] when only locked providers may be read, and this one is not.
+    /// [`Error::NotAsLocked`] if the provider is not locked and only locked providers may be read.
     pub fn locked_version(&self) -> Result<Option<&str>, Error> {
         let Some(lock) = self.lock() else { return Ok(None) };
         let entry = lock.provider(&self.label)?;

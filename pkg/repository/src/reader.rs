@@ -5,39 +5,40 @@ use futures::future::BoxFuture;
 
 use crate::{Error, File};
 
-/// One provider's releases, wherever they live.
+/// The releases of one provider in any kind of repository.
 pub trait Repository: fmt::Debug + Send + Sync {
-    /// What the url of the provider asks for; costs nothing, `latest` is resolved by [`crate::latest`].
+    /// The version in the provider url, without any I/O. Use [`crate::latest`] to resolve `latest`.
     /// # Errors
-    /// When the url names neither a semantic version nor `latest`, or `latest` where the host cannot list versions.
+    /// Fails if the version is neither a semantic version nor `latest`, or is `latest` and the host cannot list
+    /// versions.
     fn default_version(&self) -> Result<VersionOrLatest, Error>;
 
-    /// All versions, oldest first, each spelled as its tag or folder is; pre-releases are among them.
+    /// All versions, oldest first, including pre-releases. Each version is spelled as its tag or folder.
     /// # Errors
-    /// [`Error::CannotList`] where the host has no list (GitLab packages); what else stops a read or a request.
+    /// [`Error::CannotList`] if the host has no list (GitLab packages); any failure of a read or a request.
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>>;
 
-    /// One file of one release. `version` is pinned: with or without `v`, never `latest`.
+    /// Reads one file of one release. `version` is a version with or without `v`, never `latest`.
     /// # Errors
-    /// [`Error::is_not_found`] when the release or the file is not there; what else stops a read or a request.
+    /// [`Error::is_not_found`] if the release or the file does not exist; any failure of a read or a request.
     fn read<'a>(&'a self, version: &'a str, file: &'a str) -> BoxFuture<'a, Result<File, Error>>;
 
-    /// Names of the files of a release, sorted; for showing what there is, never needed to read one.
+    /// The names of the files of a release, sorted. For display only; reading a file does not need them.
     /// # Errors
-    /// [`Error::CannotList`] where the host has no list (GitLab packages); [`Error::NoRelease`]; what else stops a read
-    /// or a request.
+    /// [`Error::CannotList`] if the host has no list (GitLab packages); [`Error::NoRelease`]; any failure of a read or
+    /// a request.
     fn files<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<Vec<String>, Error>>;
 
-    /// Name of the components file, the last part of the url.
+    /// The name of the components file, which is the last part of the url.
     fn components_file(&self) -> &str;
 
-    /// Where the releases are, for people: a folder or an address without version and file.
+    /// The location of the releases for messages: a folder or a url without version and file.
     fn place(&self) -> String;
 }
 
-/// What a url asks for that has this where the version is.
+/// Parses the version of a provider url.
 /// # Errors
-/// [`Error::DefaultVersion`] when it is neither a semantic version nor `latest`.
+/// [`Error::DefaultVersion`] if the version is neither a semantic version nor `latest`.
 pub(crate) fn default_version(repository: &impl Repository, version: &str) -> Result<VersionOrLatest, Error> {
     VersionOrLatest::parse(version)
         .map_err(|_| Error::DefaultVersion { version: version.to_owned(), place: repository.place() })

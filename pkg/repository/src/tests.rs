@@ -1,4 +1,4 @@
-//! Repositories on hosts as they are: with faults, proxies, certificates and credentials, and with what was kept before.
+//! Repositories with faulty hosts, proxies, certificates, credentials and caches of earlier runs.
 
 mod certificates;
 mod credentials;

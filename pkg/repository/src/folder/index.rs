@@ -4,18 +4,18 @@ use api::Version;
 use serde::{Deserialize, Serialize};
 use transport::Digest;
 
-/// The versions of a web folder, with the files of each where they are listed.
+/// The versions of a web folder, with the files of each version if listed.
 ///
 /// ```json
 /// {"versions": {"v1.2.3": {"files": {"metadata.yaml": "sha256:…"}}}}
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderIndex {
-    /// By version as its folder is spelled; the files with their digests, or none where they are not listed.
+    /// Versions, spelled like their folders, with files and digests. `None` if the files are not listed.
     versions: BTreeMap<String, Option<BTreeMap<String, Digest>>>,
 }
 
-/// A text that is no index of a web folder.
+/// A text that is not a valid index of a web folder.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum InvalidFolderIndex {
@@ -39,15 +39,15 @@ struct WrittenRelease {
 }
 
 impl FolderIndex {
-    /// Adds a file of a version.
+    /// Adds a file to a version.
     pub fn add(&mut self, version: &str, file: &str, digest: Digest) {
         let files = self.versions.entry(version.to_owned()).or_default();
         files.get_or_insert_default().insert(file.to_owned(), digest);
     }
 
-    /// Reads an index. What is not known in it is passed over, so that more may stand there one day.
+    /// Parses an index. Unknown fields are ignored for forward compatibility.
     /// # Errors
-    /// Where it departs from the form.
+    /// Fails if the text is not a valid index.
     pub fn parse(text: &[u8]) -> Result<Self, InvalidFolderIndex> {
         let written: Written = serde_json::from_slice(text).map_err(InvalidFolderIndex::Form)?;
         let mut versions = BTreeMap::new();
@@ -58,7 +58,7 @@ impl FolderIndex {
         Ok(Self { versions })
     }
 
-    /// The text of an index: the same for the same content.
+    /// Renders the index. Equal indexes give equal text.
     pub fn render(&self) -> String {
         let digests = |files: &BTreeMap<String, Digest>| {
             files.iter().map(|(file, digest)| (file.clone(), digest.to_string())).collect()
@@ -70,12 +70,12 @@ impl FolderIndex {
         text.expect("maps of text can always be written as JSON") + "\n"
     }
 
-    /// All names, whether they are semantic versions or not.
+    /// All version names, including names that are not semantic versions.
     pub(super) fn names(&self) -> Vec<String> {
         self.versions.keys().cloned().collect()
     }
 
-    /// Semantic versions, oldest first.
+    /// All semantic versions, oldest first.
     pub(super) fn versions(&self) -> Vec<Version> {
         let mut versions: Vec<Version> =
             self.versions.keys().filter_map(|name| Version::parse(name).ok()).collect();
@@ -83,7 +83,7 @@ impl FolderIndex {
         versions
     }
 
-    /// How the folder of a version is spelled: `v1.2.3` may be `1.2.3`.
+    /// The folder name of a version: version `v1.2.3` may be in folder `1.2.3`.
     pub(super) fn spelling(&self, version: &str) -> Option<&str> {
         if let Some((exact, _)) = self.versions.get_key_value(version) {
             return Some(exact);
@@ -94,13 +94,13 @@ impl FolderIndex {
         self.versions.keys().find(is_same).map(String::as_str)
     }
 
-    /// Files of a version, sorted; none where they are not listed.
+    /// The files of a version, sorted. `None` if they are not listed.
     pub(super) fn files(&self, version: &str) -> Option<Vec<String>> {
         let files = self.versions.get(self.spelling(version)?)?.as_ref()?;
         Some(files.keys().cloned().collect())
     }
 
-    /// The digest of a file, where it is listed. `version` is spelled as in the index.
+    /// The digest of a file, if listed. `version` is spelled as in the index.
     pub(super) fn digest(&self, version: &str, file: &str) -> Option<&Digest> {
         self.versions.get(version)?.as_ref()?.get(file)
     }

@@ -2,26 +2,26 @@ use std::{io, path::PathBuf, time::Duration};
 
 use transport::Credential;
 
-/// A remote that did not give what was wanted, with everything known about it.
+/// A failed Git operation on a remote, with its context.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} `{remote}`")]
 pub struct GitError {
-    /// What was done, as `read` or `check out`.
+    /// The attempted action, such as `read` or `check out`.
     pub action: &'static str,
     /// The remote, without credentials.
     pub remote: String,
-    /// What went wrong.
+    /// The cause.
     #[source]
     pub failure: GitFailure,
-    /// The credential of ours that was at hand, masked; none where Git had its own helpers alone.
+    /// The credential passed to Git, masked. `None` if Git used only its own helpers.
     pub credential: Option<Credential>,
-    /// The proxy that was used, without credentials.
+    /// The proxy, without credentials.
     pub proxy: Option<String>,
     /// The clone on this machine.
     pub clone: PathBuf,
 }
 
-/// What went wrong with Git. `said` is the one line of its complaint that says most.
+/// The cause of a failed Git operation. `said` is the most informative line of Git's error output.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum GitFailure {
@@ -83,13 +83,13 @@ pub enum GitFailure {
 }
 
 impl GitFailure {
-    /// Whether the same may succeed a moment later.
+    /// True if a retry may succeed.
     pub(super) fn may_pass(&self) -> bool {
-        // A name that is not known now is not known in a second.
+        // A retry does not help with an unknown host name.
         matches!(self, Self::Connect { said } if !said.to_ascii_lowercase().contains("resolve"))
     }
 
-    /// Whether there is no such commit or file, as far as could be seen.
+    /// True if the commit or the file does not exist.
     pub(super) fn is_absence(&self) -> bool {
         matches!(self, Self::NoTreeIsh { .. } | Self::NoPath { .. })
     }
@@ -99,12 +99,12 @@ fn ended(status: Option<i32>) -> String {
     status.map_or("was killed".to_owned(), |status| format!("ended with status {status}"))
 }
 
-/// The most characters of a complaint that are shown.
+/// The maximum length of an error line, in characters.
 const SHOWN_CHARACTERS: usize = 300;
 
 type Make = fn(String) -> GitFailure;
 
-/// Words in complaints, in the order in which they decide: what is said of a connection says more than that there was none.
+/// Error texts and their causes, in order of precedence. Specific causes come before a general connection failure.
 /// Source: git 2.39 (remote-curl.c, http.c, connect.c, upload-pack.c), OpenSSH 9.2, curl 7.88, GnuTLS and OpenSSL texts.
 const COMPLAINTS: [(&str, Make); 23] = [
     ("no space left on device", |said| GitFailure::DiskFull { said }),
@@ -132,7 +132,7 @@ const COMPLAINTS: [(&str, Make); 23] = [
     ("the remote end hung up", |said| GitFailure::Connect { said }),
 ];
 
-/// Reads what Git complained about.
+/// Classifies the error output of Git.
 pub(super) fn classify(complaints: &[u8], status: Option<i32>) -> GitFailure {
     let text = String::from_utf8_lossy(complaints);
     let lines: Vec<String> =
@@ -148,14 +148,14 @@ pub(super) fn classify(complaints: &[u8], status: Option<i32>) -> GitFailure {
     GitFailure::Other { said, status }
 }
 
-/// A line in lower case without what it quotes: names and addresses are not what is complained about.
+/// A line in lower case without its quoted parts: names and urls must not match error texts.
 fn unquoted(line: &str) -> String {
     let mut parts = line.split('\'').step_by(2);
     let first = parts.next().unwrap_or_default().to_ascii_lowercase();
     parts.fold(first, |text, part| text + "''" + &part.to_ascii_lowercase())
 }
 
-/// A line as it may be shown: what a host sends must not steer a terminal, and addresses lose their passwords.
+/// A line that is safe to print: control characters and passwords in urls are removed.
 fn clean(line: &str) -> String {
     let visible: String = line.trim().chars().filter(|c| !c.is_control()).take(SHOWN_CHARACTERS).collect();
     let words = visible.split(' ').map(|word| match word.split_once("://") {

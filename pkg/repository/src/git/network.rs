@@ -1,4 +1,4 @@
-//! How Git reaches a host: as the user has set it up, with what is configured here for that host.
+//! Git runs that connect to a host, combining the user's own Git setup with the capstan settings for that host.
 
 use std::{ffi::OsString, path::Path};
 
@@ -8,30 +8,30 @@ use url::Url;
 use super::{Remote, Transport, program::Run};
 use crate::Error;
 
-/// Asks this process for the credential; the program gets it by its environment, so that no list of processes shows it.
-/// The host that is asked for is checked by Git, after redirects too: another one does not get it.
+/// A credential helper that reads the environment of the process, so that no process list shows the password. Git
+/// checks the host, also after redirects, and gives the credential to no other host.
 const HELPER: &str = "!f() { test \"$1\" = get && \
     printf 'username=%s\\npassword=%s\\n' \"$CAPSTAN_GIT_USER\" \"$CAPSTAN_GIT_PASSWORD\"; }; f";
 
-/// What is configured here for the host of a remote.
+/// The capstan settings for the host of a remote.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Access {
-    /// Sent when the host asks for one.
+    /// Sent if the host requests a credential.
     pub(super) credential: Option<Credential>,
-    /// What requests go through.
+    /// The proxy for requests.
     pub(super) proxy: Option<Url>,
-    /// Whether the host is reached past the proxies the user has set for Git.
+    /// True if the proxies of the user's Git setup must be bypassed.
     past_proxies: bool,
-    /// Who is trusted; Git takes one file.
+    /// Trusted certificates. Git accepts one file.
     trusted: Option<CaBundle>,
-    /// Shown to a host that wants to know who connects.
+    /// Sent if the host requests a client certificate.
     certificate: Option<ClientCertificate>,
 }
 
 impl Access {
-    /// Looks up what is configured.
+    /// Looks up the settings for the host of a remote.
     /// # Errors
-    /// What stops a look into the files and programs that know credentials.
+    /// Any failure to read the files or run the programs that store credentials.
     pub(super) async fn to(remote: &Remote) -> Result<Self, Error> {
         let credential = configured(remote).await?;
         let Some(url) = remote.url.http() else { return Ok(Self { credential, ..Self::default() }) };
@@ -48,7 +48,7 @@ impl Access {
     }
 }
 
-/// A run that may connect to the host of a remote, and to no other kind of place.
+/// Creates a Git run that may connect to the host of a remote, using only the protocols of the remote.
 pub(super) async fn run(
     remote: &Remote,
     access: &Access,
@@ -64,7 +64,7 @@ pub(super) async fn run(
     };
     let allowed = match remote.url.transport() {
         Transport::File => "file",
-        // What the user rewrites (`url.….insteadOf`) may be reached by either.
+        // The user's Git setup may rewrite the url (`url.….insteadOf`) to either protocol.
         Transport::Https | Transport::Ssh => "https:ssh",
         Transport::Http => "http:https:ssh",
     };
@@ -90,8 +90,8 @@ pub(super) async fn run(
     run
 }
 
-/// The credential of ours for the host: the one in the address, else the one that is known for it. Nothing goes out in
-/// the clear.
+/// The credential for the host: the one in the url, else the configured one. Configured credentials are sent over https
+/// only.
 async fn configured(remote: &Remote) -> Result<Option<Credential>, Error> {
     if let Some(credential) = remote.url.credential() {
         return Ok(Some(credential.clone()));
@@ -102,7 +102,7 @@ async fn configured(remote: &Remote) -> Result<Option<Credential>, Error> {
     }
 }
 
-/// A token in the form that hosts take it from Git: as the password of a user whose name they ignore.
+/// Converts a token to the form that hosts accept from Git: the password of a user whose name they ignore.
 /// Source: GitHub, "Authenticating as an installation"; GitLab, "Clone using a token".
 fn as_password(credential: &Credential) -> Credential {
     match credential {
@@ -111,12 +111,13 @@ fn as_password(credential: &Credential) -> Credential {
     }
 }
 
-/// Puts our credential for this host in the place of all helpers of the user; without one they are asked.
+/// Replaces the user's credential helpers by our credential for this host. Without a credential, the helpers stay in
+/// use.
 fn credential_options(remote: &Remote, access: &Access) -> Vec<OsString> {
     let Some(url) = remote.url.http() else { return Vec::new() };
     let origin = url.origin().ascii_serialization();
     let settings = match (&access.credential, remote.url.user()) {
-        // The empty one takes away those before it: what is configured here wins, and no helper is told to keep it.
+        // The empty value removes the user's helpers: the configured credential wins, and no helper stores it.
         (Some(_), _) => {
             vec![format!("credential.{origin}.helper="), format!("credential.{origin}.helper={HELPER}")]
         }
@@ -126,7 +127,7 @@ fn credential_options(remote: &Remote, access: &Access) -> Vec<OsString> {
     settings.into_iter().flat_map(|setting| [OsString::from("-c"), setting.into()]).collect()
 }
 
-/// Whether the user has chosen how ssh is called; then it is called so.
+/// True if the user has configured an ssh command. That command is then used.
 async fn chose_ssh(remote: &Remote) -> bool {
     has_variable(remote, "GIT_SSH_COMMAND")
         || has_variable(remote, "GIT_SSH")

@@ -1,5 +1,4 @@
-//! Runs the `git` program: in an environment of its own, without prompts, within limits, and not longer than it is
-//! waited for.
+//! Runs the `git` program in an isolated environment, without prompts and within limits. Dropping a run stops Git.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -20,8 +19,8 @@ use transport::Secret;
 
 use super::failure::{GitFailure, classify};
 
-/// Set for every run: no hook and no monitor of the user runs for a repository of somebody else, no module is fetched
-/// unasked, nothing goes on in the background, and names that other systems read differently are refused.
+/// Options of every run. No hooks or monitors of the user run for foreign repositories, no submodules are fetched, and
+/// nothing runs in the background. Names that other systems interpret differently are rejected.
 const CONFIG: [&str; 10] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -35,7 +34,7 @@ const CONFIG: [&str; 10] = [
     "color.ui=false",
 ];
 
-/// Variables of Git that say how to reach somebody; all others say what to work on, which is not theirs to say here.
+/// Git variables that control the connection to a host. All others select a repository and are not passed on.
 const KEPT: [&str; 14] = [
     "GIT_SSH",
     "GIT_SSH_COMMAND",
@@ -53,18 +52,18 @@ const KEPT: [&str; 14] = [
     "GIT_HTTP_USER_AGENT",
 ];
 
-/// The most that is kept of what Git complains about.
+/// The limit on kept error output, in bytes.
 const MOST_COMPLAINTS: usize = 64 << 10;
 
-/// The `git` program and what it is told of the world. Nothing is read from the environment of this process.
+/// The `git` program and its environment. Nothing is read from the environment of this process.
 #[derive(Clone)]
 pub struct GitSettings {
-    /// Name or path of the program; a name is looked up in `PATH` of the variables.
+    /// Name or path of the program. A name is looked up in `PATH` of `variables`.
     pub program: PathBuf,
-    /// The variables of the user: where Git, ssh and their helpers find programs, keys and configuration.
+    /// The user's environment variables, which locate programs, keys and configuration of Git, ssh and their helpers.
     ///
-    /// Shape: those of Git that say how to reach a host go on (`GIT_SSH_COMMAND`, `GIT_CONFIG_GLOBAL`, …), those that
-    /// say what to work on (`GIT_DIR`, …) do not; proxies are chosen by [`transport::ProxySettings`] alone.
+    /// Git variables that control a connection are passed on (`GIT_SSH_COMMAND`, `GIT_CONFIG_GLOBAL`, …). Variables
+    /// that select a repository (`GIT_DIR`, …) are not. Proxies come from [`transport::ProxySettings`] only.
     pub variables: Vec<(OsString, OsString)>,
 }
 
@@ -76,22 +75,22 @@ impl Default for GitSettings {
 
 impl fmt::Debug for GitSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The variables may hold passwords.
+        // The variables may contain passwords.
         f.debug_struct("GitSettings").field("program", &self.program).finish_non_exhaustive()
     }
 }
 
-/// One run of Git.
+/// One run of the `git` program.
 pub(super) struct Run {
     command: Command,
     input: Vec<u8>,
-    /// The longest time without a byte; none where Git works on this machine alone.
+    /// The maximum time without output. `None` for commands without a connection.
     idle: Option<Duration>,
     limit_bytes: u64,
 }
 
 impl Run {
-    /// A run of `git {arguments}` with the settings' environment.
+    /// Creates a run of `git {arguments}` with the environment of the settings.
     pub(super) fn new<A: AsRef<OsStr>>(
         settings: &GitSettings,
         arguments: impl IntoIterator<Item = A>,
@@ -99,7 +98,7 @@ impl Run {
         let mut command = Command::new(&settings.program);
         command.env_clear().envs(settings.variables.iter().filter(|(name, _)| is_kept(name)).cloned());
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never");
-        // Replaced objects and grafts would show other content than the hash names.
+        // Replacement objects and grafts would change the content behind a hash.
         command.env("GIT_NO_REPLACE_OBJECTS", "1").env("GIT_OPTIONAL_LOCKS", "0");
         for setting in CONFIG {
             command.args(["-c", setting]);
@@ -111,7 +110,7 @@ impl Run {
         Self { command, input: Vec::new(), idle: None, limit_bytes: 256 << 20 }
     }
 
-    /// A run on a clone.
+    /// Creates a run on a clone.
     pub(super) fn on<A: AsRef<OsStr>>(
         settings: &GitSettings,
         clone: &Path,
@@ -123,40 +122,39 @@ impl Run {
         Self::new(settings, std::iter::once(folder).chain(arguments))
     }
 
-    /// Sets a variable.
     pub(super) fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self
     }
 
-    /// Shows a secret to the run alone.
+    /// Sets a variable to a secret. Only this run can read it.
     pub(super) fn secret(self, name: &str, secret: &Secret) -> Self {
         self.variable(name, secret.expose())
     }
 
-    /// Feeds its standard input.
+    /// Sets the standard input.
     pub(super) fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = input.into();
         self
     }
 
-    /// Gives up when nothing comes for so long.
+    /// Limits the time without output.
     pub(super) fn idle(mut self, idle: Duration) -> Self {
         self.idle = Some(idle);
         self
     }
 
-    /// Takes no more output than this.
+    /// Limits the size of the output.
     pub(super) fn limit(mut self, limit_bytes: u64) -> Self {
         self.limit_bytes = limit_bytes;
         self
     }
 
-    /// Runs it to its end. Dropping the future ends Git and all it has started.
+    /// Runs Git until it exits and returns its output. Dropping the future kills Git and its child processes.
     /// # Errors
-    /// What Git complains about, read; [`GitFailure::TooMuch`] beyond the limit.
+    /// The cause, classified from Git's error output; [`GitFailure::TooMuch`] if the output exceeds the limit.
     pub(super) fn output(self) -> BoxFuture<'static, Result<Bytes, GitFailure>> {
-        // Boxed once here: it is part of many futures.
+        // Boxed once here because many futures contain this one.
         self.run_to_end().boxed()
     }
 
@@ -168,7 +166,7 @@ impl Run {
         let stdout = child.0.stdout.take().expect("stdout is a pipe");
         let stderr = child.0.stderr.take().expect("stderr is a pipe");
         let feed = async move {
-            // One that does not read on says why by its complaint.
+            // If Git stops reading its input, its error output gives the cause.
             let _ = stdin.write_all(&self.input).await;
         };
         let (heard, limit_bytes) = (Heard::default(), self.limit_bytes);
@@ -180,7 +178,7 @@ impl Run {
                     all.len() as u64 <= limit_bytes
                 }),
                 read(stderr, &heard, |all, piece| {
-                    // Progress may be long; the complaint is at its end.
+                    // Progress output may be long; the error is at the end.
                     all.extend_from_slice(piece);
                     let surplus = all.len().saturating_sub(MOST_COMPLAINTS);
                     all.drain(..surplus);
@@ -201,7 +199,7 @@ impl Run {
     }
 }
 
-/// Reads a stream to its end; none when `take` has enough.
+/// Reads a stream to its end. `None` if `take` stops reading.
 async fn read(
     mut stream: impl AsyncRead + Unpin,
     heard: &Heard,
@@ -217,7 +215,7 @@ async fn read(
     }
 }
 
-/// Tells of every byte that comes.
+/// Notifies about received output.
 #[derive(Default)]
 struct Heard(tokio::sync::Notify);
 
@@ -231,7 +229,7 @@ impl Heard {
     }
 }
 
-/// A child with its children: Git starts programs that fetch, and they would outlive it.
+/// A child process and its process group: Git starts child processes, which would outlive Git.
 struct Group(Child);
 
 impl Drop for Group {
@@ -240,13 +238,13 @@ impl Drop for Group {
         if let Some(id) =
             self.0.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw)
         {
-            // They may be gone already.
+            // The processes may have exited already.
             let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
         }
     }
 }
 
-/// Whether a variable of the user is handed on; proxies are not, as they are chosen by address.
+/// True if Git inherits a variable of the user. Proxy variables are excluded: proxies are chosen per url.
 fn is_kept(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let is_proxy = name.to_ascii_lowercase().ends_with("_proxy");

@@ -1,4 +1,4 @@
-//! What is asked of a clone: names, files, tags. No connection is made, and nothing is checked out.
+//! Queries on a clone: names, files and tags. They need no connection and no checkout.
 
 use bytes::Bytes;
 use transport::names::check_file;
@@ -11,18 +11,18 @@ use super::{
 };
 use crate::Error;
 
-/// What the first line of a file says whose content is kept elsewhere.
+/// The first line of a Git LFS pointer file, whose content is stored elsewhere.
 /// Source: git-lfs docs/spec.md.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 
-/// The most that an answer has besides the content of a file.
+/// The maximum size of the header that precedes the file content.
 const HEADER_BYTES: u64 = 4 << 10;
 
 impl Remote {
-    /// One file of a commit; links inside of the repository are followed.
+    /// Reads one file of a commit. Symlinks inside the repository are followed.
     /// # Errors
-    /// [`GitFailure::NoPath`] with near names; [`GitFailure::LinkLeadsOut`]; [`GitFailure::NoFile`] for folders, modules
-    /// and pointers of Git LFS; [`Error::TooLarge`]; [`Error::UnsafeName`].
+    /// [`GitFailure::NoPath`] with similar names; [`GitFailure::LinkLeadsOut`]; [`GitFailure::NoFile`] for folders,
+    /// submodules and Git LFS pointers; [`Error::TooLarge`]; [`Error::UnsafeName`].
     pub async fn read(&self, commit: &Commit, path: &str) -> Result<Bytes, Error> {
         check_file(path)?;
         let limit_bytes = self.context.max_file_bytes();
@@ -62,9 +62,9 @@ impl Remote {
         }
     }
 
-    /// Names of the files in a folder of a commit, sorted; those of folders in it are not among them.
+    /// The names of the files in a folder of a commit, sorted. Files in subfolders are not included.
     /// # Errors
-    /// [`GitFailure::NoPath`] when there is no such folder.
+    /// [`GitFailure::NoPath`] if the folder does not exist.
     pub async fn files(&self, commit: &Commit, folder: &str) -> Result<Vec<String>, Error> {
         if !folder.is_empty() {
             check_file(folder)?;
@@ -77,7 +77,7 @@ impl Remote {
         Ok(names)
     }
 
-    /// Finds a name in the clone as it is; see [`Remote::resolve`].
+    /// Looks up a name in the clone without fetching; see [`Remote::resolve`].
     pub(super) async fn look_up(&self, tree_ish: &str) -> Result<Option<Found>, Error> {
         let bad = || self.error("read", GitFailure::BadTreeIsh { tree_ish: tree_ish.to_owned() });
         let candidates = candidates(tree_ish).ok_or_else(bad)?;
@@ -102,7 +102,7 @@ impl Remote {
         Ok(None)
     }
 
-    /// Tags and the objects they name, sorted by tag.
+    /// All tags with the objects they point to, sorted by tag.
     pub(super) async fn tag_list(&self) -> Result<Vec<(String, String)>, Error> {
         self.references("%(refname:strip=2) %(objectname)", "refs/tags").await
     }
@@ -127,13 +127,13 @@ impl Remote {
         Ok(lines.lines().filter_map(pair).collect())
     }
 
-    /// Everything in a commit, folders aside.
+    /// Lists all entries of a commit, except folders.
     pub(super) async fn all_entries(&self, commit: &Commit) -> Result<Bytes, Error> {
         let run = self.run(&["ls-tree", "-r", "-z", commit.as_str()]);
         run.output().await.map_err(|failure| self.error("read", failure))
     }
 
-    /// Why a path is not there: it is in a module, or not there at all.
+    /// The error for a missing path: the path is in a submodule, or does not exist.
     async fn missing(&self, commit: &Commit, path: &str) -> Result<Error, Error> {
         let listing = self.all_entries(commit).await?;
         let is_in = |module: &str| {
@@ -159,19 +159,19 @@ impl Remote {
         transport::Error::TooLarge { place, limit_bytes: self.context.max_file_bytes() }.into()
     }
 
-    /// A run on the clone.
+    /// Creates a run on the clone.
     pub(super) fn run(&self, arguments: &[&str]) -> Run {
         Run::on(&self.context.releases().git, &self.clone, arguments)
     }
 }
 
-/// A name as it may be stored.
+/// A full reference name to look up.
 struct Candidate {
     name: String,
     may_change: bool,
 }
 
-/// What a name may mean, in the order in which it counts; none when it can mean nothing.
+/// Possible meanings of a name, in order of precedence. `None` if the name is invalid.
 fn candidates(tree_ish: &str) -> Option<Vec<Candidate>> {
     let foreign = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ':' | '?' | '*' | '[' | '\\');
     if tree_ish.starts_with('-')
@@ -203,12 +203,12 @@ fn candidates(tree_ish: &str) -> Option<Vec<Candidate>> {
     Some(candidates)
 }
 
-/// A name, and `~1` and the like behind it.
+/// Splits a name from a suffix such as `~1`.
 pub(super) fn split_suffix(tree_ish: &str) -> (&str, &str) {
     tree_ish.split_at(tree_ish.find(['~', '^']).unwrap_or(tree_ish.len()))
 }
 
-/// An entry of a listing.
+/// An entry of a tree listing.
 pub(super) struct Entry<'l> {
     mode: &'l str,
     pub(super) object: &'l str,
@@ -229,7 +229,7 @@ impl Entry<'_> {
     }
 }
 
-/// Reads `mode type object TAB path NUL`, again and again.
+/// Parses entries of the form `mode type object TAB path NUL`.
 pub(super) fn entries(listing: &[u8]) -> impl Iterator<Item = Entry<'_>> {
     listing.split(|byte| *byte == 0).filter_map(|line| {
         let tab = line.iter().position(|byte| *byte == b'\t')?;

@@ -8,7 +8,7 @@ use transport::{
 use super::{Clones, Commit, Remote, RemoteUrl, RemoteUrlError, failure::GitFailure};
 use crate::{Context, Error, File, GitLocation, GitReference, Origin, Repository, reader};
 
-/// Releases in a Git repository: each tag that is a semantic version is one, with the files of one folder.
+/// Releases in a Git repository. Each tag that is a semantic version is a release with the files of one folder.
 #[derive(Debug)]
 pub(crate) struct GitRepository {
     location: GitLocation,
@@ -25,7 +25,7 @@ impl GitRepository {
         Remote::new(self.url.clone(), NamedBy::User, Clones::Kept, &self.context)
     }
 
-    /// Versions that tags name, oldest first, and the other tags.
+    /// The versions among the tags, oldest first, and all other tags.
     async fn releases(&self, remote: &Remote) -> Result<(Vec<Version>, Vec<String>), Error> {
         let (mut versions, mut ignored) = (Vec::new(), Vec::new());
         for tag in remote.tags().await? {
@@ -38,7 +38,7 @@ impl GitRepository {
         Ok((versions, ignored))
     }
 
-    /// The name a version has in the repository, and its commit: `v1.2.3` is found as the tag `1.2.3` too.
+    /// The tag and the commit of a version. Version `v1.2.3` also matches the tag `1.2.3`.
     async fn commit(&self, remote: &Remote, version: &str) -> Result<(String, Commit), Error> {
         check_version(version)?;
         if let GitReference::At { tree_ish, version: only } = &self.location.reference {
@@ -49,7 +49,7 @@ impl GitRepository {
                 Err(self.no_release(version, vec![only.clone()]))
             };
         }
-        // Only a version is a release: a branch of any name would change under it.
+        // Only semantic versions are releases: a branch can change.
         let Ok(wanted) = Version::parse(version) else {
             let (versions, _) = self.releases(remote).await?;
             return Err(self.no_release(version, names(&versions)));

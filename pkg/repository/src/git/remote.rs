@@ -20,23 +20,23 @@ use super::{
 };
 use crate::{Context, Error};
 
-/// What is kept that no branch and no tag leads to.
+/// The namespace of fetched references that are neither branches nor tags.
 pub(super) const KEPT: &str = "refs/capstan/";
 
-/// Where clones are kept.
+/// The folder that contains the clones.
 #[derive(Clone, Copy, Debug)]
 pub enum Clones<'a> {
-    /// With all else this program keeps; where it keeps nothing, until the process ends.
+    /// The cache. If the cache is disabled, a temporary folder that is deleted when the process ends.
     Kept,
-    /// In this folder, such as `dependencies/.repos`.
+    /// The given folder, such as `dependencies/.repos`.
     Below(&'a Path),
 }
 
-/// A repository that is fetched into one bare clone on this machine, and read from there.
+/// A Git repository, fetched into one bare clone on this machine and read from there.
 ///
-/// The clone is there whole or not at all, and is made once however many tasks and processes ask. It is fetched anew, once
-/// in a process, for what can have changed: a branch, the list of tags, a name it does not know. A tag it knows and a
-/// hash need no connection. Branches are under `refs/remotes/origin`, so that nothing of a user's is overwritten.
+/// The clone is created atomically, and only once even if many tasks and processes need it. A process fetches branches
+/// and tags at most once, and only to resolve a branch, an unknown name or the list of tags. Known tags and full hashes
+/// need no connection. Branches are stored under `refs/remotes/origin`, so that no local branch is overwritten.
 pub struct Remote {
     pub(super) context: Context,
     pub(super) url: RemoteUrl,
@@ -51,17 +51,17 @@ impl std::fmt::Debug for Remote {
     }
 }
 
-/// What a name was found to be.
+/// The result of looking up a name.
 pub(super) struct Found {
     pub(super) commit: Commit,
-    /// Whether the host may have another commit under this name by now.
+    /// True if the name may point to another commit on the host by now.
     pub(super) may_change: bool,
 }
 
 impl Remote {
-    /// Takes an address; makes no connection, and no folder but the one of all clones.
+    /// Takes a url. Opens no connection, and creates no folder except the one that contains all clones.
     /// # Errors
-    /// When that folder cannot be made.
+    /// Fails if that folder cannot be created.
     pub fn new(
         url: RemoteUrl,
         named_by: NamedBy,
@@ -77,21 +77,23 @@ impl Remote {
         Ok(Self { known, context: context.clone(), url, clone, named_by })
     }
 
-    /// Where it is fetched from.
+    /// The url of the remote.
     pub fn url(&self) -> &RemoteUrl {
         &self.url
     }
 
-    /// The bare clone.
+    /// The folder of the bare clone.
     pub fn clone_folder(&self) -> &Path {
         &self.clone
     }
 
-    /// The commit of a branch, a tag, a full or short hash, or `HEAD`, each with `~1` and the like behind it; a tag wins
-    /// over a branch of the same name. What is none of them, and has a slash in it, is any other reference: `pull/1/head`.
-    /// Fetches when the name is not known, and, once in a process, when it is that of a branch or another reference.
+    /// Resolves a branch, a tag, a full or short hash, or `HEAD`, each with an optional suffix such as `~1`. A tag wins
+    /// over a branch of the same name. Any other name with a slash is another reference, such as `pull/1/head`.
+    ///
+    /// Fetches if the name is unknown. Fetches once per process if the name is a branch or another reference.
     /// # Errors
-    /// [`GitFailure::NoTreeIsh`] with near names; [`GitFailure::Ambiguous`]; what stops the fetch; [`Error::Offline`].
+    /// [`GitFailure::NoTreeIsh`] with similar names; [`GitFailure::Ambiguous`]; any failure of the fetch;
+    /// [`Error::Offline`].
     pub async fn resolve(&self, tree_ish: &str) -> Result<Commit, Error> {
         if let Some(commit) = self.known.commit(tree_ish) {
             return Ok(commit);
@@ -101,9 +103,9 @@ impl Remote {
         Ok(commit)
     }
 
-    /// All tags, sorted by name; fetches once in a process.
+    /// All tags, sorted by name. Fetches once per process.
     /// # Errors
-    /// What stops the fetch; [`Error::Offline`] where there is no clone yet.
+    /// Any failure of the fetch; [`Error::Offline`] if there is no clone yet.
     pub async fn tags(&self) -> Result<Vec<String>, Error> {
         let mut fetched = self.known.fetched.lock().await;
         self.make_clone(&mut fetched).await?;
@@ -132,8 +134,8 @@ impl Remote {
         }
     }
 
-    /// Fetches what no branch and no tag leads to, and keeps it from being tidied away: a commit, or another reference, such
-    /// as the head of a pull request.
+    /// Fetches a commit or a reference that no branch and no tag contains, such as the head of a pull request. Stores
+    /// it under [`KEPT`], so that Git does not delete it.
     async fn look_elsewhere(&self, tree_ish: &str) -> Result<Commit, Error> {
         let other = Other::of(tree_ish);
         let refspec = match &other {
@@ -157,7 +159,7 @@ impl Remote {
         }
     }
 
-    /// The commit of a reference that is neither a branch nor a tag, as it was fetched last.
+    /// The last fetched commit of a reference that is neither a branch nor a tag.
     async fn kept_other(&self, tree_ish: &str) -> Result<Option<Commit>, Error> {
         let Some(other) = Other::of(tree_ish) else { return Ok(None) };
         let Some(found) = self.look_up(&other.kept()).await? else { return Ok(None) };
@@ -169,7 +171,7 @@ impl Remote {
         found.may_change || self.context.settings().refresh == Refresh::Everything
     }
 
-    /// Makes the clone where there is none. One that another process has just made counts as fetched.
+    /// Creates the clone if it is missing. A clone just created by another process counts as fetched.
     async fn make_clone(&self, fetched: &mut bool) -> Result<(), Error> {
         let session = self.context.session::<Session>();
         session.check_program(&self.context.releases().git).await.map_err(Error::GitProgram)?;
@@ -181,7 +183,7 @@ impl Remote {
         let _lock = self.lock().await?;
         if !is_clone(&self.clone) {
             let temporary = beside(&self.clone, ".new-", "");
-            // Whoever left it behind is gone: the lock is ours.
+            // The process that left this folder is gone, because this process holds the lock.
             self.remove(&temporary)?;
             self.make_clone_in(&temporary).await?;
             let made = temporary.join(".git");
@@ -204,14 +206,14 @@ impl Remote {
         let failed = |failure| self.error("clone", failure);
         local(&["config", "core.bare", "true"]).await.map_err(failed)?;
         local(&["config", "remote.origin.pushurl", self.url.push()]).await.map_err(failed)?;
-        // The one local branch would fall behind those of the host.
+        // A local branch would fall behind the branches of the host.
         let head = local(&["symbolic-ref", "HEAD"]).await.map_err(failed)?;
         let head = String::from_utf8_lossy(&head).trim().to_owned();
         local(&["update-ref", "-d", &head]).await.map_err(failed)?;
         Ok(())
     }
 
-    /// Fetches what is new, unless this process did; where no connection may be made, says how old it is.
+    /// Fetches once per process. If connections are forbidden, reports the age of the clone instead.
     async fn freshen(&self, fetched: &mut bool) -> Result<(), Error> {
         if *fetched {
             return Ok(());
@@ -235,7 +237,7 @@ impl Remote {
         self.on_network("fetch", &arguments, Some(&self.clone)).await
     }
 
-    /// Works with the host, and again where what failed can pass.
+    /// Runs Git with a connection to the host, and retries temporary failures.
     async fn on_network(
         &self,
         action: &'static str,
@@ -270,7 +272,7 @@ impl Remote {
         }
     }
 
-    /// Held while the clone or a worktree of it is changed, by this process or another.
+    /// Locks the clone and its worktrees against changes by other tasks and processes.
     pub(super) async fn lock(&self) -> Result<KeyLock, Error> {
         let path = lock_file(&self.clone);
         let folder = path.parent().unwrap_or(&path);
@@ -279,7 +281,7 @@ impl Remote {
         Ok(KeyLock::of_file(&path, told).await?)
     }
 
-    /// Lets a folder of this machine pass, and all else where connections may be made.
+    /// Fails if connections are forbidden, unless the remote is a folder on this machine.
     fn check_network(&self, wanted: &str) -> Result<(), Error> {
         if !self.url.is_remote() || self.context.settings().network == Network::Allowed {
             return Ok(());
@@ -297,7 +299,7 @@ impl Remote {
         }
     }
 
-    /// Its address as it may be shown.
+    /// The url, safe to print.
     pub(super) fn shown(&self) -> String {
         transport::address::shown_text(self.url.address())
     }
@@ -324,14 +326,14 @@ impl Remote {
 
 /// A reference that is neither a branch nor a tag.
 struct Other<'t> {
-    /// Without `refs/`.
+    /// The name without `refs/`.
     name: &'t str,
-    /// `~1` and the like.
+    /// A suffix such as `~1`.
     suffix: &'t str,
 }
 
 impl<'t> Other<'t> {
-    /// What a name with a slash in it may mean.
+    /// Parses a name that contains a slash.
     fn of(tree_ish: &'t str) -> Option<Self> {
         let (whole, suffix) = split_suffix(tree_ish);
         let name = whole.strip_prefix("refs/").unwrap_or(whole);
@@ -339,26 +341,26 @@ impl<'t> Other<'t> {
         (whole.contains('/') && !is_looked_up).then_some(Self { name, suffix })
     }
 
-    /// Where it is kept.
+    /// The name of the reference in the clone.
     fn kept(&self) -> String {
         format!("{KEPT}{}{}", self.name, self.suffix)
     }
 }
 
-/// A path in the same folder: prefix, name, suffix.
+/// A path in the same folder, named prefix, name, suffix.
 fn beside(path: &Path, prefix: &str, suffix: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{prefix}{name}{suffix}"))
 }
 
-/// How long ago a clone was fetched.
+/// The time since the last fetch of a clone.
 fn age(clone: &Path) -> std::time::Duration {
     let fetched =
         ["FETCH_HEAD", "config"].iter().find_map(|file| fs::metadata(clone.join(file)).ok()?.modified().ok());
     fetched.and_then(|at| at.elapsed().ok()).unwrap_or_default()
 }
 
-/// Whether a host says that it has no such commit, or shows it to nobody, or Git that nothing is called so.
+/// True if the host has no such commit, hides the commit, or Git knows no such reference.
 fn is_unknown_object(failure: &GitFailure) -> bool {
     let words = [
         "not our ref",

@@ -15,11 +15,11 @@ use super::{
 };
 use crate::Context;
 
-/// The oldest Git that serves; that of Ubuntu 20.04.
+/// The oldest supported Git version, which is that of Ubuntu 20.04.
 const OLDEST: (u32, u32) = (2, 25);
 const OLDEST_TEXT: &str = "2.25";
 
-/// What all remotes of one process share.
+/// State shared by all remotes of one process.
 #[derive(Default)]
 pub(super) struct Session {
     program: OnceCell<Result<(), Arc<GitFailure>>>,
@@ -27,10 +27,10 @@ pub(super) struct Session {
     temporary: OnceLock<Result<TempDir, transport::Error>>,
 }
 
-/// What this process knows of a clone.
+/// State of one clone in this process.
 #[derive(Default)]
 pub(super) struct Known {
-    /// Whether it was fetched by this process; held while that goes on.
+    /// True if this process has fetched the clone. Locked during a fetch.
     pub(super) fetched: tokio::sync::Mutex<bool>,
     commits: Mutex<HashMap<String, Commit>>,
 }
@@ -46,12 +46,12 @@ impl Known {
 }
 
 impl Session {
-    /// What is known of the clone in a folder.
+    /// The state of the clone in a folder.
     pub(super) fn known(&self, clone: &Path) -> Arc<Known> {
         lock(&self.remotes).entry(clone.to_owned()).or_default().clone()
     }
 
-    /// Checks, once, that there is a Git that serves.
+    /// Checks once that a supported Git is installed.
     pub(super) async fn check_program(&self, settings: &GitSettings) -> Result<(), Arc<GitFailure>> {
         let check = async {
             let answer = Run::new(settings, ["version"]).output().await?;
@@ -70,9 +70,9 @@ impl Session {
     }
 }
 
-/// The folder that clones are kept in: of the store, or, where nothing is kept, one that goes with the process.
+/// The folder that contains the clones: in the cache, or a temporary folder if the cache is disabled.
 /// # Errors
-/// When it cannot be made.
+/// Fails if the folder cannot be created.
 pub(super) fn clones(context: &Context) -> Result<PathBuf, transport::Error> {
     if let Some(store) = context.store() {
         match store.folder("git") {
@@ -89,7 +89,7 @@ pub(super) fn clones(context: &Context) -> Result<PathBuf, transport::Error> {
     temporary.as_ref().map(|folder| folder.path().to_owned()).map_err(Clone::clone)
 }
 
-/// Major and minor of `2.39.5 (Apple Git-154)`.
+/// The major and minor version in a text such as `2.39.5 (Apple Git-154)`.
 fn numbers(version: &str) -> Option<(u32, u32)> {
     let mut parts = version.split(['.', ' ']);
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))

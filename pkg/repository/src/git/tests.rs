@@ -1,4 +1,4 @@
-//! Git as it is, on real repositories: on disk, behind `git http-backend`, and behind an ssh that is none.
+//! Real Git on real repositories: on disk, behind `git http-backend`, and behind a fake ssh.
 
 mod access;
 mod clone;
@@ -16,7 +16,7 @@ use transport::{CaBundle, Event, NamedBy, Network, RetryPolicy, Settings, StoreS
 use super::{Clones, GitFailure, GitSettings, Remote, RemoteUrl};
 use crate::{Context, Error, ReleaseSettings, tests::lab::Heard};
 
-/// A forge, and a folder that things are kept in from run to run.
+/// A fake forge, and a folder that persists between runs.
 struct Lab {
     forge: GitForge,
     kept: TempDir,
@@ -32,7 +32,7 @@ impl Lab {
         Self { forge: GitForge::new(), kept: tempfile::tempdir().unwrap(), heard: Heard::default() }
     }
 
-    /// Settings of a new run.
+    /// The settings of a new run.
     fn settings(&self) -> Settings {
         let mut settings = Settings {
             store: Some(StoreSettings { folder: self.kept.path().join("cache"), max_bytes: u64::MAX }),
@@ -43,17 +43,15 @@ impl Lab {
         settings
     }
 
-    /// The variables of the user.
+    /// The user's environment variables.
     fn git(&self) -> GitSettings {
         GitSettings { variables: self.forge.variables(), ..GitSettings::default() }
     }
 
-    /// A new run with these settings.
     fn context(&self, settings: Settings) -> Context {
         with_git(settings, self.git())
     }
 
-    /// A new run.
     fn run(&self) -> Context {
         self.context(self.settings())
     }
@@ -62,7 +60,7 @@ impl Lab {
         self.context(Settings { network: Network::Forbidden, ..self.settings() })
     }
 
-    /// A new run that trusts a host.
+    /// Settings of a new run that trusts a host.
     fn trusting(&self, host: &GitHost) -> Settings {
         Settings { ca_bundles: vec![bundle(host.ca_file())], ..self.settings() }
     }
@@ -81,7 +79,7 @@ fn remote(address: impl AsRef<Path>, context: &Context) -> Remote {
     Remote::new(url, NamedBy::FetchedFile, Clones::Kept, context).unwrap()
 }
 
-/// What stopped Git.
+/// The Git failure behind an error.
 fn failure(error: &Error) -> &GitFailure {
     match error {
         Error::Git(error) => &error.failure,

@@ -3,7 +3,7 @@ use std::path::{Component, Path, PathBuf};
 use transport::{Credential, Secret};
 use url::Url;
 
-/// Where a Git repository is fetched from, known by one key however its address is spelled.
+/// The url of a Git repository. All spellings of the url share one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteUrl {
     address: String,
@@ -14,20 +14,20 @@ pub struct RemoteUrl {
     user: Option<String>,
 }
 
-/// How a remote is talked to.
+/// The protocol of a remote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// Over TLS.
+    /// HTTP over TLS.
     Https,
-    /// In the clear.
+    /// HTTP without TLS.
     Http,
-    /// Through ssh.
+    /// SSH.
     Ssh,
-    /// A folder of this machine.
+    /// A folder on this machine.
     File,
 }
 
-/// What makes an address no remote.
+/// The reason why a url is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum RemoteUrlError {
@@ -40,15 +40,15 @@ pub enum RemoteUrlError {
 }
 
 impl RemoteUrl {
-    /// Reads `https://`, `http://`, `ssh://` and `file://` urls, `git@host:path`, and absolute paths.
+    /// Parses `https://`, `http://`, `ssh://` and `file://` urls, `git@host:path`, and absolute paths.
     ///
-    /// Shape of the key: host and path, without default port (443, 22), doubled and trailing slashes, and with one `.git` at
-    /// the end; another port is a part of it, and so is a user of ssh other than `git`, who may have a home of their own.
-    /// Upper case in a host does not count. So one repository has one clone, by whatever way it is reached; one in the
-    /// clear is kept apart, as nobody vouches for what came that way.
+    /// The key consists of host and path, so that one repository has one clone regardless of its protocol. Default
+    /// ports (443, 22), repeated slashes, trailing slashes and the case of the host are ignored. The key ends with one
+    /// `.git`. Other ports are part of the key, and so are ssh users other than `git`, whose paths may be relative to
+    /// their home. A repository fetched over http has its own key, because http does not authenticate the host.
     /// Source: Project Syn's Commodore (bare clones in `dependencies/.repos/<host>/<path>`).
     /// # Errors
-    /// When it has none of these forms, or its path leads out of the folder of clones.
+    /// Fails if the text has none of these forms, or if its path leads out of the folder of clones.
     pub fn parse(text: &str) -> Result<Self, RemoteUrlError> {
         let text = text.trim();
         if text.starts_with('-') || text.contains(char::is_control) {
@@ -63,43 +63,43 @@ impl RemoteUrl {
         }
     }
 
-    /// The address Git is given: as it was written, without password.
+    /// The url for Git, as written but without a password.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// The folder of its clone, below the folder of all clones: `github.com/o/r.git`.
+    /// The folder of the clone, relative to the folder of all clones: `github.com/o/r.git`.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// Where is pushed to: `ssh://git@host/path` for https and http, without user and port; else the address itself.
+    /// The url for pushes. For https and http it is `ssh://git@host/path`, without user and port; else the url itself.
     /// Source: Project Syn's Commodore, "Dependencies" of its reference.
     pub fn push(&self) -> &str {
         &self.push
     }
 
-    /// How it is talked to.
+    /// The protocol.
     pub fn transport(&self) -> Transport {
         self.transport
     }
 
-    /// The password written into the address, if there was one.
+    /// The password in the url, if any.
     pub(super) fn credential(&self) -> Option<&Credential> {
         self.credential.as_ref()
     }
 
-    /// The user written into the address, where no password was.
+    /// The user in the url, if the url has no password.
     pub(super) fn user(&self) -> Option<&str> {
         self.user.as_deref()
     }
 
-    /// Whether reaching it needs a connection.
+    /// True if the remote needs a connection.
     pub(super) fn is_remote(&self) -> bool {
         self.transport != Transport::File
     }
 
-    /// The address as a url, where it is one of http.
+    /// The url, if its protocol is http or https.
     pub(super) fn http(&self) -> Option<Url> {
         let is_http = matches!(self.transport, Transport::Https | Transport::Http);
         is_http.then(|| Url::parse(&self.address).ok()).flatten()
@@ -127,7 +127,7 @@ fn of_url(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
     }
     let host = host.to_ascii_lowercase();
     let port = url.port().filter(|port| transport != Transport::Ssh || *port != 22);
-    // What came in the clear must not be taken for what came over TLS.
+    // Content fetched over http must not be mistaken for content fetched over https.
     let port = port.or_else(|| (transport == Transport::Http).then_some(80));
     let user = if transport == Transport::Ssh { url.username() } else { "" };
     let key = key(&with_user(user, &host), port, url.path())?;
@@ -146,7 +146,7 @@ fn of_url(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
         });
     }
     let (credential, user) = user_info(&url)?;
-    // Neither fails for a url with a host.
+    // Neither call fails for a url with a host.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     let push = format!("ssh://git@{host}{}", url.path());
@@ -165,7 +165,7 @@ fn user_info(url: &Url) -> Result<(Option<Credential>, Option<String>), RemoteUr
     }
 }
 
-/// `[user@]host:path`, as ssh writes it.
+/// Parses `[user@]host:path`, the syntax of ssh.
 fn of_scp(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
     let (login, path) = text
         .split_once(':')
@@ -195,12 +195,12 @@ fn of_path(path: &Path) -> Result<RemoteUrl, RemoteUrlError> {
     Ok(RemoteUrl { push: address.clone(), address, key, transport, credential: None, user: None })
 }
 
-/// The host with the user of ssh before it. Forges know all their users as `git`.
+/// The host, prefixed with the ssh user. The user `git` is omitted, because forges use it for all users.
 fn with_user(user: &str, host: &str) -> String {
     if user.is_empty() || user == "git" { host.to_owned() } else { format!("{user}@{host}") }
 }
 
-/// Puts a key together whose folder holds no other clone.
+/// Builds a key whose folder contains no other clone.
 fn key(host: &str, port: Option<u16>, path: &str) -> Result<String, RemoteUrlError> {
     let mut parts: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
     if parts.iter().any(|part| part == "." || part == ".." || part.contains('\\')) {
@@ -211,12 +211,12 @@ fn key(host: &str, port: Option<u16>, path: &str) -> Result<String, RemoteUrlErr
     if last.is_empty() {
         return Err(form("the name of the repository is missing"));
     }
-    // Only clones end in `.git`: a group that does would be a folder inside of one.
+    // Only clones end in `.git`: a group with that ending would be a folder inside a clone.
     for part in parts.iter_mut().filter(|part| part.strip_suffix(".git").is_some()) {
         part.push('+');
     }
     let port = port.map(|port| format!(":{port}")).unwrap_or_default();
-    // No file system has slashes in names, and one has no colons.
+    // No file system allows slashes in names, and some do not allow colons.
     let host = format!("{host}{port}").replace(':', "+");
     parts.insert(0, host);
     parts.push(format!("{last}.git"));

@@ -1,4 +1,4 @@
-//! Worktrees: a commit of a clone as files in a folder.
+//! Worktrees: commits of a clone, checked out into folders.
 
 use std::{
     fs, io,
@@ -13,36 +13,38 @@ use super::{
 };
 use crate::Error;
 
-/// What Git does with the content of files on the way into a worktree: nothing. Filters are programs of the user, and what
-/// is in the repository of somebody else must not choose one. This counts before all other files of attributes.
+/// Disables all conversions of file content during a checkout. Filters are programs of the user, and a foreign
+/// repository must not select one. This file takes precedence over all other attributes files.
 const ATTRIBUTES: &str = "* -filter -ident -text !working-tree-encoding\n";
 
-/// What becomes of changes in a worktree that are not committed.
+/// Policy for uncommitted changes in a worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalChanges {
-    /// They stop it.
+    /// Fail.
     Refuse,
-    /// They are lost.
+    /// Discard the changes.
     Discard,
 }
 
-/// A commit as files in a folder.
+/// A commit checked out into a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worktree {
-    /// What is checked out there.
+    /// The checked-out commit.
     pub commit: Commit,
-    /// Paths of submodules, sorted; their folders are empty.
+    /// Paths of submodules, sorted. Their folders are empty.
     pub submodules: Vec<String>,
 }
 
 impl Remote {
-    /// Makes a folder a worktree of the clone, or moves the one that is there, to a commit; always the whole repository.
+    /// Creates a worktree of the clone in a folder, or moves the existing worktree to a commit. The checkout is always
+    /// complete.
     ///
-    /// A worktree that was not finished is made anew. Files that Git does not know stay where they are. Files have the
-    /// content they have in the repository: neither filters nor line endings of the user are applied.
+    /// An unfinished worktree is created again. Untracked files are kept. Files have exactly the content of the
+    /// repository: the user's filters and line endings are not applied.
     /// # Errors
-    /// [`GitFailure::ForeignFolder`] when something else is there; [`GitFailure::LocalChanges`] when they are to stop it;
-    /// [`GitFailure::LinkLeadsOut`] for a commit with a link out of its tree, before anything is written; what Git says.
+    /// [`GitFailure::ForeignFolder`] if the folder contains anything else; [`GitFailure::LocalChanges`] if refused;
+    /// [`GitFailure::LinkLeadsOut`] if a symlink of the commit points outside its tree. No file is written in that
+    /// case. Any Git error.
     pub async fn worktree(
         &self,
         commit: &Commit,
@@ -78,7 +80,7 @@ impl Remote {
     }
 
     async fn add(&self, commit: &Commit, folder: &Path) -> Result<(), Error> {
-        // Twice, because one that was not finished is locked.
+        // `--force` twice, because an unfinished worktree is locked.
         let mut arguments =
             ["worktree", "add", "--force", "--force", "--detach", "--"].map(Into::into).to_vec();
         arguments.extend([folder.into(), commit.as_str().into()]);
@@ -105,7 +107,7 @@ impl Remote {
         run(&checkout).output().await.map(|_| ()).map_err(failed)
     }
 
-    /// What is in a folder that is to be a worktree.
+    /// The current state of the folder for a worktree.
     fn state(&self, folder: &Path) -> Result<State, Error> {
         let Ok(link) = fs::read_to_string(folder.join(".git")) else {
             return match fs::read_dir(folder).map(|mut names| names.next().is_none()) {
@@ -120,7 +122,7 @@ impl Remote {
             |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
         let is_ours =
             administration.parent().is_some_and(|worktrees| same(worktrees, &self.clone.join("worktrees")));
-        // Git holds this until all files are there.
+        // Git holds this lock until all files exist.
         let is_locked =
             fs::read_to_string(administration.join("locked")).is_ok_and(|why| why.trim() == "initializing");
         Ok(match (is_ours, is_locked) {
@@ -130,7 +132,7 @@ impl Remote {
         })
     }
 
-    /// Looks for links that lead out of the tree; gives the paths of submodules.
+    /// Fails if a symlink points outside the tree. Returns the paths of submodules.
     async fn check_tree(&self, commit: &Commit) -> Result<Vec<String>, Error> {
         let listing = self.all_entries(commit).await?;
         let links: Vec<Entry<'_>> = entries(&listing).filter(Entry::is_link).collect();
@@ -143,7 +145,7 @@ impl Remote {
         Ok(entries(&listing).filter(Entry::is_module).map(|entry| entry.path.into_owned()).collect())
     }
 
-    /// Where links lead, in their order.
+    /// The targets of symlinks, in the same order.
     async fn targets(&self, links: &[Entry<'_>]) -> Result<Vec<String>, Error> {
         if links.is_empty() {
             return Ok(Vec::new());
@@ -163,19 +165,19 @@ impl Remote {
     }
 }
 
-/// What stands in the place of a worktree.
+/// The state of the folder for a worktree.
 enum State {
-    /// Nothing.
+    /// The folder is missing or empty.
     Free,
     /// A worktree of this clone.
     Ours,
-    /// One whose files are not all there.
+    /// A worktree with missing files.
     Unfinished,
-    /// Something else.
+    /// Any other content.
     Foreign,
 }
 
-/// Content of `object type size NEWLINE content NEWLINE`, and what follows.
+/// Splits `object type size NEWLINE content NEWLINE` into the content and the remaining bytes.
 fn batch_entry(answer: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = answer.iter().position(|byte| *byte == b'\n')?;
     let size: usize = std::str::from_utf8(&answer[..end]).ok()?.rsplit(' ').next()?.parse().ok()?;
@@ -183,9 +185,9 @@ fn batch_entry(answer: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((content.get(..size)?, content.get(size + 1..)?))
 }
 
-/// Whether a link at a path, both from the root of the tree, may lead to a place that is not below it.
+/// True if a symlink may point outside the tree. Both paths are relative to the root of the tree.
 ///
-/// A `..` behind a name counts as leading out: the name may be another link, and then nobody knows from where it climbs.
+/// A `..` after a name counts as outside: the name may be another symlink, and then its parent is unknown.
 fn leads_out(path: &str, target: &str) -> bool {
     let folders = path.matches('/').count();
     let climbs = Path::new(target).components().take_while(|part| *part == Component::ParentDir).count();

@@ -136,7 +136,7 @@ async fn latest_passes_over_a_tag_without_a_release() {
     let context = context(&host);
     let found = crate::latest(&*repository(&context), "v1beta2", &|_| None).await.unwrap();
     assert_eq!(found.as_str(), "v1.0.0");
-    // The metadata is there already when it is asked for next.
+    // The metadata file is cached already.
     let before = host.received().len();
     assert!(repository(&context).read("v1.0.0", "metadata.yaml").await.is_ok());
     assert_eq!(host.received().len(), before);
@@ -169,7 +169,7 @@ async fn the_path_and_the_rest_of_the_goproxy_list_count() {
     std::fs::write(on_disk.join("list"), "v3.0.0\n").unwrap();
     let on_disk = format!("file://{}", folder.path().display());
     assert_eq!(versions(&goproxy(&host, &on_disk)).await.unwrap(), ["v3.0.0"]);
-    // Behind a comma the next one is asked only when the module is not there.
+    // After a comma, the next proxy is used only if the module does not exist.
     host.on(RELEASES, github_releases_page("o/r", &["v2.0.0"], None));
     let comma = format!("ghe.example.org,{list}");
     assert_eq!(versions(&goproxy(&host, &comma)).await.unwrap(), ["v2.0.0"]);
@@ -246,7 +246,7 @@ async fn enterprise_asks_its_own_api_with_its_own_token_only() {
         Reply::json(200, r#"{"tag_name":"v1.0.0","assets":[{"id":5,"name":"c.yaml"}]}"#),
     );
     host.on(format!("{api}/assets/5"), Reply::file("inside"));
-    // A server that wants a login shows a page instead of 404.
+    // A server that requires a login returns a web page instead of 404.
     host.on("ghe.example.org/o/r/releases/download/v1.0.0/c.yaml", Reply::web_page());
 
     let public = Context::new(Settings { github_token: github_token(), ..settings(&host) });

@@ -3,7 +3,7 @@ use api::{Contract, ReleaseSeries};
 use super::*;
 use crate::memory::MemoryRepository;
 
-/// Metadata in tests is `1.10 v1beta1, 1.11 v1beta2`; anything else cannot be read.
+/// Parses a test format such as `1.10 v1beta1, 1.11 v1beta2`. Any other text is invalid metadata.
 fn parse(text: &[u8]) -> Option<Metadata> {
     let text = std::str::from_utf8(text).ok()?;
     let series = |entry: &str| {

@@ -1,4 +1,4 @@
-/// What is wrong with a provider url.
+/// The reason why a provider url is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum LocationError {

@@ -5,7 +5,7 @@ use url::Url;
 
 use super::{GitLocation, GitReference, LocationError};
 
-/// Reads `git+…://{remote}//{folder/}{file}?ref=…`. A remote of ssh may name its user, as `git@` is no secret.
+/// Parses `git+…://{remote}//{folder/}{file}?ref=…`. An ssh remote may contain a user, because `git@` is not secret.
 pub(super) fn parse(url: &Url) -> Result<GitLocation, LocationError> {
     let refuse = |problem: &str| LocationError::GitForm { problem: problem.to_owned() };
     let is_ssh = url.scheme() == "git+ssh";
@@ -52,7 +52,7 @@ fn reference(url: &Url) -> Result<GitReference, LocationError> {
     }
     let is_version = |text: &str| api::Version::parse(text).is_ok();
     let tree_ish = tree_ish.unwrap_or(Cow::Borrowed("latest"));
-    // What begins with a dash would be an option of Git.
+    // Git would read a leading dash as an option.
     if tree_ish.is_empty() || tree_ish.starts_with('-') || tree_ish.contains(char::is_whitespace) {
         return Err(refuse("`ref` names no branch, tag or commit".to_owned()));
     }

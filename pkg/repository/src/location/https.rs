@@ -7,7 +7,7 @@ use url::{Host, Url};
 
 use super::{FolderLocation, GitHubLocation, GitLabLocation, Location, LocationError};
 
-/// Reads `https://…`. Without a kind the form of the path decides.
+/// Parses `https://…`. Without a kind, the form of the path decides.
 pub(super) fn parse(url: &Url, label: &str, kind: Option<HostKind>) -> Result<Location, LocationError> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(LocationError::HasCredential);
@@ -34,7 +34,7 @@ fn kind_of(url: &Url, host: &str, segments: &[&str], label: &str) -> Option<Host
     }
 }
 
-/// Reads `https://{host}/{path/}{label}/{version}/{file}`.
+/// Parses `https://{host}/{path/}{label}/{version}/{file}`.
 fn folder(url: &Url, label: &str) -> Result<FolderLocation, LocationError> {
     let refuse = |problem: String| Err(LocationError::FolderForm { label: label.to_owned(), problem });
     if url.query().is_some() || url.fragment().is_some() {
@@ -53,17 +53,18 @@ fn folder(url: &Url, label: &str) -> Result<FolderLocation, LocationError> {
     if check_version(file).is_err() {
         return refuse("it does not end with the name of a file".to_owned());
     }
-    // Two levels up from the file is the folder of the provider.
+    // The folder of the provider is two levels above the file.
     let base = url.join("../").map_err(|error| LocationError::NotAUrl { reason: error.to_string() })?;
     Ok(FolderLocation { base, version: version.clone(), file: file.clone() })
 }
 
-/// Certificates of Enterprise servers name hosts; an address with a release path is a slip more likely than a server.
+/// Certificates of Enterprise servers are issued for host names. A release path on an IP address is more likely a
+/// mistake.
 fn is_address(url: &Url) -> bool {
     matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_)))
 }
 
-/// Host and, when it is not that of the scheme, port.
+/// The host, with the port unless it is the default port.
 fn authority(url: &Url) -> String {
     let host = match url.host_str().unwrap_or_default() {
         "www.github.com" => "github.com",

@@ -4,7 +4,7 @@ use url::Url;
 
 use super::{LocalLocation, LocationError};
 
-/// Reads `file:///…`.
+/// Parses `file:///…`.
 pub(super) fn parse_url(url: &Url, label: &str) -> Result<LocalLocation, LocationError> {
     if let Some(host) = url.host_str() {
         return Err(LocationError::FileHost { host: host.to_owned() });
@@ -13,7 +13,7 @@ pub(super) fn parse_url(url: &Url, label: &str) -> Result<LocalLocation, Locatio
     parse(path.to_str().ok_or_else(|| form(label, "it is not UTF-8".to_owned()))?, label)
 }
 
-/// Reads the path of a folder on this machine.
+/// Parses the path of a components file on this machine.
 pub(super) fn parse(path: &str, label: &str) -> Result<LocalLocation, LocationError> {
     let parts: Vec<&str> = path.split(std::path::is_separator).collect();
     if parts.iter().any(|part| matches!(*part, ".." | ".")) {

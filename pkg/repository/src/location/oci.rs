@@ -4,8 +4,8 @@ use transport::names::check_version;
 
 use super::{LocationError, OciLocation};
 
-/// Reads what stands behind `oci://`: `{registry}/{repository}[:{tag}][@{digest}]`.
-/// Source: OCI distribution specification 1.1, "Pull" (names and tags); a tag writes `+` as `_`, as Helm does.
+/// Parses the url after `oci://`: `{registry}/{repository}[:{tag}][@{digest}]`.
+/// Source: OCI distribution specification 1.1, "Pull" (names and tags). A tag contains `_` instead of `+`, as in Helm.
 pub(super) fn parse(text: &str, label: &str) -> Result<OciLocation, LocationError> {
     let refuse = |problem: String| LocationError::OciForm { problem };
     let (registry, rest) =
@@ -50,7 +50,7 @@ pub(super) fn parse(text: &str, label: &str) -> Result<OciLocation, LocationErro
     })
 }
 
-/// A name or an address, with or without a port behind it. One of version 6 stands in brackets.
+/// True for a host name or IP address with an optional port. IPv6 addresses are in brackets.
 fn is_host(text: &str) -> bool {
     if let Some((address, port)) = text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         let is_port = |port: &str| port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());

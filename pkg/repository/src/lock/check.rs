@@ -7,27 +7,27 @@ use transport::Digest;
 use super::{FileOrigin, Lock, LockedFile, LockedProvider};
 use crate::{Error, File, Origin};
 
-/// A lock that holds for every file that is read.
+/// A lock and its policy, applied to every file that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockSettings {
-    /// What is locked.
+    /// The lock.
     pub lock: Lock,
-    /// Where it was read from, for messages.
+    /// The path of the lock file, for messages.
     pub place: String,
-    /// What becomes of providers that are not in it.
+    /// The policy for providers that are not locked.
     pub unlocked: Unlocked,
 }
 
-/// What becomes of providers that are not locked.
+/// Policy for providers that are not locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlocked {
-    /// They are read as if there were no lock.
+    /// Read their files unchecked.
     Allowed,
-    /// Nothing of them is read.
+    /// Read none of their files.
     Refused,
 }
 
-/// Something that is asked for and is not what is locked.
+/// A requested provider, version or file that differs from the lock.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum NotAsLocked {
@@ -56,7 +56,7 @@ pub enum NotAsLocked {
 }
 
 impl LockSettings {
-    /// The entry of a provider; none when it may be read unlocked.
+    /// The entry of a provider. `None` if the provider may be read unlocked.
     /// # Errors
     /// [`NotAsLocked::Provider`].
     pub(crate) fn provider(&self, label: &str) -> Result<Option<&LockedProvider>, Box<NotAsLocked>> {
@@ -68,10 +68,10 @@ impl LockSettings {
         Ok(entry)
     }
 
-    /// Decides before anything is read whether a file may be; the locked file it must then be, none when the provider
-    /// may be read unlocked.
+    /// Checks a request before the file is read. Returns the locked file, or `None` if the provider may be read
+    /// unlocked.
     /// # Errors
-    /// Every [`NotAsLocked`] but `Content`.
+    /// Any [`NotAsLocked`] except `Content` and `Kustomization`.
     pub(crate) fn admit(
         &self,
         label: &str,
@@ -93,7 +93,7 @@ impl LockSettings {
         Err(Box::new(NotAsLocked::File { file, provider, version, lock, near }))
     }
 
-    /// Checks the content of a file that was admitted.
+    /// Compares the content of an admitted file with the lock.
     /// # Errors
     /// [`NotAsLocked::Content`].
     pub(crate) fn verify(
@@ -120,7 +120,7 @@ impl LockSettings {
 }
 
 impl LockSettings {
-    /// Checks the files of a kustomization over the components of a provider.
+    /// Compares the kustomization over the components of a provider with the lock.
     /// # Errors
     /// [`NotAsLocked::Kustomization`]; [`NotAsLocked::Provider`].
     pub fn verify_kustomization(&self, label: &str, files: &BTreeMap<String, Bytes>) -> Result<(), Error> {
@@ -135,9 +135,9 @@ impl LockSettings {
         Err(Error::NotAsLocked(Box::new(NotAsLocked::Kustomization { provider, lock, differences })))
     }
 
-    /// Decides whether a kustomization that no lock can have may be used.
+    /// Checks if a kustomization that cannot be locked may be used.
     /// # Errors
-    /// [`NotAsLocked::Kustomization`] where only what is locked may.
+    /// [`NotAsLocked::Kustomization`] if only locked providers may be used.
     pub fn admit_unlocked_kustomization(&self, label: &str) -> Result<(), Error> {
         if self.unlocked == Unlocked::Allowed {
             return Ok(());
@@ -160,7 +160,7 @@ fn told(differences: &[LockChange]) -> String {
     differences.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// A tag may be written without its `v`.
+/// True if two versions are equal, with or without `v`.
 fn is_same_version(a: &str, b: &str) -> bool {
     let parse = |text| Version::parse(text).ok();
     a == b || parse(a).zip(parse(b)).is_some_and(|(a, b)| a.semver() == b.semver())

@@ -5,9 +5,10 @@ use api::output::{LockChange, LockPart};
 use super::LockedProvider;
 
 impl LockedProvider {
-    /// The changes from an entry that was locked before, or from none.
-    /// Shape: the version, then files, those of the kustomization, then images, each by name. The url does not count: the same
-    /// files may be read from another place.
+    /// The changes from a previously locked entry, if any, to this entry.
+    ///
+    /// Shape: the version, files, kustomization files, images, each sorted by name. The url is ignored, because the
+    /// repository may move.
     pub fn differences(&self, locked: Option<&Self>) -> Vec<LockChange> {
         let old_version = locked.map(|locked| locked.version.clone());
         let mut found = Vec::new();

@@ -11,7 +11,7 @@ fn file(content: &str) -> LockedFile {
     LockedFile { digest: Digest::of(content.as_bytes()), origin: FileOrigin::Repository }
 }
 
-/// One provider with two files and two images.
+/// A lock of one provider with two files and two images.
 fn lock() -> Lock {
     let files = [("metadata.yaml", file("m")), ("infrastructure-components.yaml", file("c"))];
     let images =
@@ -34,7 +34,7 @@ fn repository() -> MemoryRepository {
         .with_file("v1.1.0", "metadata.yaml", "m")
 }
 
-/// The provider of a label, read under the lock.
+/// The repository of a provider, read under the lock.
 fn reader(label: &str, unlocked: Unlocked, overrides: Overrides) -> WithOverrides {
     let locked = LockSettings { lock: lock(), place: "capstan.lock".to_owned(), unlocked };
     let releases = ReleaseSettings { lock: Some(locked.into()), ..ReleaseSettings::default() };

@@ -5,12 +5,12 @@ use transport::Digest;
 
 use super::{FileOrigin, Lock, LockedFile, LockedProvider};
 
-/// The form that is written, and the only one that is read.
+/// The format version that is written, and the only one that is read.
 const VERSION: i64 = 1;
 
 const HEAD: &str = "# Written by `capstan lock`. Keep it beside the configuration, and review its changes.";
 
-/// A lock that cannot be used.
+/// A lock file that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum LockError {
@@ -73,16 +73,16 @@ struct KustomizationTable {
 }
 
 impl Lock {
-    /// Reads a lock.
+    /// Parses a lock file.
     /// # Errors
-    /// Says which line is wrong, what stands there twice, or that another version of this program made it.
+    /// Fails with the line of a syntax error, with a duplicate entry, or with an unsupported format version.
     pub fn parse(text: &str) -> Result<Self, LockError> {
         let form = |error: toml::de::Error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
             LockError::Form { line, message: error.message().to_owned() }
         };
-        // What else a newer form holds is nobody's mistake, so its version is looked at first.
+        // A newer format may have unknown fields, so the version is checked first.
         let Stamp { version } = toml::from_str(text).map_err(form)?;
         if version != VERSION {
             return Err(LockError::Version { version });
@@ -130,7 +130,7 @@ fn insert<V>(
     Ok(())
 }
 
-/// As it is written: a line for each fact, everything by name, the same bytes for the same lock.
+/// Renders the lock file: one fact per line, sorted by name. Equal locks give equal text.
 impl fmt::Display for Lock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{HEAD}\nversion = {VERSION}")?;

@@ -1,4 +1,4 @@
-//! A packed layer: files in a tar archive, compressed by gzip.
+//! Packed layers: tar archives, compressed with gzip.
 
 use std::io::Read as _;
 
@@ -6,14 +6,15 @@ use bytes::Bytes;
 use flate2::read::GzDecoder;
 use tar::{Archive, EntryType};
 
-/// Takes out the files, in memory; nothing is written anywhere.
-/// `left_bytes` bounds what all of it may come to, however small it was packed; what it came to is taken off.
+/// Unpacks the files in memory.
+///
+/// `left_bytes` limits the unpacked size. The unpacked size is subtracted from `left_bytes`.
 /// # Errors
-/// A broken archive, anything but plain files and folders in it, a name twice, more than the limit.
+/// Fails if the archive is invalid or truncated, exceeds the limit, or contains an entry other than a file or folder.
 pub(super) fn unpack(packed: &[u8], left_bytes: &mut u64) -> Result<Vec<(String, Bytes)>, String> {
     let limit_bytes = *left_bytes;
     let too_large = || format!("it comes to more than {limit_bytes} bytes, all that is left for the package");
-    // One byte more than may be there, so that an archive of exactly the limit passes.
+    // One byte above the limit, so that an archive of exactly the limit is accepted.
     let mut archive = Archive::new(GzDecoder::new(packed).take(limit_bytes.saturating_add(1)));
     let (mut files, mut total_bytes) = (Vec::new(), 0_u64);
     for entry in archive.entries().map_err(|error| error.to_string())? {
@@ -56,7 +57,7 @@ mod tests {
             let mut header = Header::new_gnu();
             header.set_entry_type(*entry_type);
             header.set_size(content.len() as u64);
-            // The builder would not write a name that climbs.
+            // The tar builder rejects names with `..`.
             header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
             header.set_cksum();
             builder.append(&header, *content).unwrap();

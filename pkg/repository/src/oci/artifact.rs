@@ -10,7 +10,7 @@ use transport::{
 use super::{OciError, archive, file_names::type_and_name};
 use crate::Error;
 
-/// Type and name of the provider, as the peer's proposal has artifacts say them.
+/// Annotations for type and name of the provider.
 /// Source: cluster-api proposal 20260804-provider-manifests-as-oci-artifacts.
 const PROVIDER_TYPE: &str = "cluster-api.sigs.k8s.io/provider-type";
 const PROVIDER_NAME: &str = "cluster-api.sigs.k8s.io/provider-name";
@@ -25,19 +25,19 @@ pub(crate) struct Artifact {
 
 #[derive(Debug)]
 enum Content {
-    /// A layer of its own, read when it is asked for.
+    /// A separate layer, read on demand.
     Layer(Descriptor),
-    /// Unpacked from a layer of several files.
+    /// A file unpacked from a packed layer.
     Unpacked(Bytes),
 }
 
 impl Artifact {
-    /// Takes what a reference led to: a manifest, or an index with one artifact for the provider of this label.
+    /// Reads the files of a manifest, or of the one artifact in an index that belongs to the provider of this label.
     ///
-    /// A layer with a title is a file, as cluster-api-operator and `oras push` write it. A packed layer without one is
-    /// unpacked, as the peer's proposal has it.
+    /// A layer with a title is one file, as cluster-api-operator and `oras push` create. A packed layer without a title
+    /// is unpacked, as in the cluster-api proposal.
     /// # Errors
-    /// An [`OciError`] where it is no artifact of this provider; whatever stops a request.
+    /// An [`OciError`] if the manifest or index is not an artifact of this provider; any failure of a request.
     pub(crate) async fn of(
         registry: &Registry,
         repository: &str,
@@ -60,12 +60,12 @@ impl Artifact {
         Ok(Self { address, digest, files })
     }
 
-    /// What it was found by.
+    /// The address of the artifact.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    /// Names of its files, sorted.
+    /// The names of the files, sorted.
     pub(crate) fn titles(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }
@@ -74,9 +74,9 @@ impl Artifact {
         self.files.contains_key(title)
     }
 
-    /// The content of a file.
+    /// Reads the content of a file.
     /// # Errors
-    /// [`Error::NoFile`], and as [`Registry::small_blob`].
+    /// [`Error::NoFile`]; the errors of [`Registry::small_blob`].
     pub(crate) async fn read(
         &self,
         registry: &Registry,
@@ -97,7 +97,7 @@ impl Artifact {
     }
 }
 
-/// The manifest an index names, held against what the index says of it.
+/// Fetches a manifest from an index, and checks its size and media type.
 async fn inner(
     registry: &Registry,
     repository: &str,
@@ -158,7 +158,7 @@ fn is_packed(media_type: &str) -> bool {
     media_type.ends_with(".tar+gzip") || media_type.ends_with(".tar.gzip")
 }
 
-/// The one artifact in an index that says it is this provider's, or the only one there is.
+/// Selects the artifact of the provider by annotation or title, or the only artifact of the index.
 fn choose<'a>(index: &'a Index, address: &str, label: &str) -> Result<&'a Descriptor, OciError> {
     let says_so = |entry: &&Descriptor| match provider_of(&entry.annotations) {
         Some(provider) => provider == provider_of_label(label),
@@ -192,7 +192,7 @@ fn check_provider(manifest: &Manifest, address: &str, label: &str) -> Result<(),
     }
 }
 
-/// Type without case and dashes, for `controlPlane` is `control-plane`; and name.
+/// The provider type and name. The type is in lower case without dashes, so that `controlPlane` equals `control-plane`.
 fn provider_of(annotations: &BTreeMap<String, String>) -> Option<(String, String)> {
     let provider_type = annotations.get(PROVIDER_TYPE)?.to_ascii_lowercase().replace('-', "");
     Some((provider_type, annotations.get(PROVIDER_NAME)?.clone()))

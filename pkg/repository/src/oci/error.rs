@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use transport::Digest;
 
-/// What a registry keeps is not what it should be, or not what was asked for.
+/// Registry content that is invalid or differs from the request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OciError {
     #[error("`{address}` is an index inside another index")]

@@ -1,25 +1,26 @@
 use api::ProviderType;
 
-/// What the files of a provider may be called in an artifact.
-/// Source: cluster-api-operator, "Using OCI Artifact", and its oci_source.go, whose order this is; differs: templates and
-/// other files may have the long name too, and the short one of a runtime extension is the peer's or the operator's.
+/// The possible names of provider files in an artifact.
+/// Source: cluster-api-operator, "Using OCI Artifact", and its oci_source.go, for the order of names. Differs:
+/// templates and other files may have the long name too. Differs: the short name of a runtime extension follows
+/// clusterctl or the operator.
 #[derive(Debug)]
 pub(super) struct FileNames {
-    /// `{type}-{name}`, as the operator writes it; none for what is no provider.
+    /// `{type}-{name}`, as in the operator. `None` for cert-manager, which is not a provider.
     stem: Option<String>,
-    /// The name the components are asked for by.
+    /// The requested name of the components file.
     components: String,
-    /// Other names they may have.
+    /// Alternative names of the components file.
     other_components: Vec<String>,
 }
 
-/// What cert-manager is installed from, which has no type.
+/// The label and the file of cert-manager, which has no provider type.
 const CERT_MANAGER: (&str, &str) = ("cert-manager", "cert-manager.yaml");
 
 const COMPONENTS: &str = "components.yaml";
 
 impl FileNames {
-    /// Takes a provider label.
+    /// Derives the names from a provider label.
     pub(super) fn of(label: &str) -> Self {
         if label == CERT_MANAGER.0 {
             let components = CERT_MANAGER.1.to_owned();
@@ -38,7 +39,7 @@ impl FileNames {
         &self.components
     }
 
-    /// Names a file of a version may have, the one that counts first.
+    /// Possible names of a file of a version, in order of precedence.
     pub(super) fn candidates(&self, version: &str, file: &str) -> Vec<String> {
         let is_components = file == self.components;
         let long = if is_components { COMPONENTS } else { file };
@@ -50,14 +51,14 @@ impl FileNames {
         names
     }
 
-    /// The name by which a file in the artifact is asked for.
+    /// The name under which a file of the artifact can be read.
     pub(super) fn plain(&self, version: &str, title: &str) -> String {
         let long = self.prefixes(version).find_map(|prefix| title.strip_prefix(&prefix).map(str::to_owned));
         let name = long.unwrap_or_else(|| title.to_owned());
         if self.other_components.contains(&name) { self.components.clone() } else { name }
     }
 
-    /// What stands before a long name: the version as it is written, and the other way, with or without `v`.
+    /// Prefixes of long names, with the version as written and with `v` added or removed.
     fn prefixes(&self, version: &str) -> impl Iterator<Item = String> {
         let number = version.trim_start_matches('v');
         let versions = if version.starts_with('v') {
@@ -70,7 +71,7 @@ impl FileNames {
     }
 }
 
-/// Takes a label apart; what has no known beginning is of the core type.
+/// Splits a label into type and name. A label without a type prefix is a core provider.
 pub(super) fn type_and_name(label: &str) -> (ProviderType, &str) {
     ProviderType::ALL
         .into_iter()
@@ -79,7 +80,7 @@ pub(super) fn type_and_name(label: &str) -> (ProviderType, &str) {
         .unwrap_or((ProviderType::Core, label))
 }
 
-/// What the operator calls a type in names of files.
+/// The word for a provider type in the operator's file names.
 fn type_word(provider_type: ProviderType) -> &'static str {
     match provider_type {
         ProviderType::RuntimeExtension => "runtimeextension",

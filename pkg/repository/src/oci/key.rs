@@ -1,4 +1,4 @@
-//! Public keys as cosign writes them.
+//! Public keys in the file format of cosign.
 
 use std::path::{Path, PathBuf};
 
@@ -13,14 +13,14 @@ use x509_parser::{prelude::FromDer as _, x509::SubjectPublicKeyInfo};
 use super::OciError;
 use crate::Error;
 
-/// Object identifiers of what keys can be, as RFC 5480, RFC 8410 and RFC 8017 give them.
+/// Object identifiers of key types. Source: RFC 5480, RFC 8410 and RFC 8017.
 const EC: &str = "1.2.840.10045.2.1";
 const P256: &str = "1.2.840.10045.3.1.7";
 const P384: &str = "1.3.132.0.34";
 const ED25519_KEY: &str = "1.3.101.112";
 const RSA: &str = "1.2.840.113549.1.1.1";
 
-/// A key that signatures are held against.
+/// A key that verifies signatures.
 #[derive(Debug)]
 pub(super) struct PublicKey {
     path: PathBuf,
@@ -29,7 +29,7 @@ pub(super) struct PublicKey {
 }
 
 impl PublicKey {
-    /// Reads a PEM file of a public key: ECDSA on P-256 or P-384, Ed25519, RSA from 2048 bits on.
+    /// Reads a PEM public key: ECDSA on P-256 or P-384, Ed25519, or RSA with at least 2048 bits.
     /// # Errors
     /// [`OciError::Key`]; [`Error::Read`].
     pub(super) fn read(path: &Path, limit_bytes: u64) -> Result<Self, Error> {
@@ -61,7 +61,7 @@ impl PublicKey {
         &self.path
     }
 
-    /// Whether a signature over a text is by this key.
+    /// True if the signature of a text was made with this key.
     pub(super) fn has_signed(&self, text: &[u8], signature: &[u8]) -> bool {
         UnparsedPublicKey::new(self.algorithm, &self.key).verify(text, signature).is_ok()
     }

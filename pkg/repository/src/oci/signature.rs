@@ -1,9 +1,13 @@
-//! Signatures of artifacts by a key, as cosign makes them.
+//! Verification of cosign signatures with a public key.
 //!
-//! cosign keeps them beside the artifact, in one of two forms: an image under the tag `sha256-{digest}.sig`, each layer a
-//! payload with its signature in an annotation (versions 1 and 2), or a manifest that refers to the artifact and holds a
-//! Sigstore bundle (version 3). Both are read. Certificates (keyless signing) and the transparency log are not looked at.
-//! Source: cosign specs/SIGNATURE_SPEC.md and BUNDLE_SPEC.md; sigstore protobuf-specs (bundle); secure-systems-lab DSSE.
+//! cosign stores signatures in the repository of the artifact, in one of two forms. Both are supported.
+//! - Versions 1 and 2: an image under the tag `sha256-{digest}.sig`. Each layer is a payload, with its signature in an
+//!   annotation.
+//! - Version 3: a manifest that refers to the artifact and contains a Sigstore bundle.
+//!
+//! Certificates (keyless signing) and the transparency log are ignored.
+//! Source: cosign specs/SIGNATURE_SPEC.md and BUNDLE_SPEC.md; sigstore protobuf-specs (bundle); secure-systems-lab
+//! DSSE.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Deserialize;
@@ -21,19 +25,20 @@ const SIGNATURE: &str = "dev.cosignproject.cosign/signature";
 const PAYLOAD_TYPE: &str = "cosign container image signature";
 const BUNDLE: &str = "application/vnd.dev.sigstore.bundle";
 const IN_TOTO: &str = "application/vnd.in-toto+json";
-/// Other statements about an artifact, such as what it was built from, vouch for nothing.
+/// The predicate of a signature. Other statements about an artifact, such as its build inputs, do not count as
+/// signatures.
 const SIGNED: &str = "https://sigstore.dev/cosign/sign/v1";
 
-/// The most signatures of one artifact that are looked at.
+/// The maximum number of signatures to read per artifact.
 const MAX_SIGNATURES: usize = 100;
 
-/// A signature with what it is over.
+/// A signature and the text it signs.
 #[derive(Debug)]
 struct Signed {
-    /// What was signed.
+    /// The signed text.
     text: Vec<u8>,
     signature: Vec<u8>,
-    /// The digests this speaks of, as they are written.
+    /// The digests that the text refers to, as written.
     of: Vec<String>,
 }
 
@@ -91,9 +96,9 @@ struct SubjectDigest {
     sha256: Option<String>,
 }
 
-/// Finds a signature of a manifest by a key.
+/// Fails unless a manifest is signed by a key.
 /// # Errors
-/// [`OciError::Unsigned`], [`OciError::SignedByOthers`], [`OciError::SignatureOfOther`]; whatever stops a request.
+/// [`OciError::Unsigned`], [`OciError::SignedByOthers`], [`OciError::SignatureOfOther`]; any failure of a request.
 pub(super) async fn verify(
     registry: &Registry,
     repository: &str,
@@ -130,7 +135,7 @@ fn judge(found: &[Signed], address: &str, digest: &Digest, key: &PublicKey) -> R
     }
 }
 
-/// The signatures under the tag that is made of the digest.
+/// The signatures under the tag derived from the digest.
 async fn in_tag(registry: &Registry, repository: &str, digest: &Digest) -> Result<Vec<Signed>, Error> {
     let tag = Reference::of_signature(digest);
     let Some(found) = registry.manifest(repository, &tag).await? else { return Ok(Vec::new()) };
@@ -149,8 +154,8 @@ async fn in_tag(registry: &Registry, repository: &str, digest: &Digest) -> Resul
     Ok(signatures)
 }
 
-/// The signatures in bundles that refer to the manifest: those the registry lists, else those under the tag that stands
-/// in for such a list.
+/// The signatures in bundles that refer to the manifest. If the registry has no referrers API, the fallback tag lists
+/// them.
 async fn in_referrers(registry: &Registry, repository: &str, digest: &Digest) -> Result<Vec<Signed>, Error> {
     let url = registry.url(repository, &format!("referrers/{digest}")).await?;
     let request = Request::file(url);
@@ -167,7 +172,7 @@ async fn in_referrers(registry: &Registry, repository: &str, digest: &Digest) ->
     let Some(Document::Index(index)) = listed else { return Ok(Vec::new()) };
     let mut signatures = Vec::new();
     for entry in index.manifests.iter().take(MAX_SIGNATURES) {
-        // The list in the tag gives the type of the configuration, so that the layers alone tell what it is.
+        // The fallback tag lists the type of the configuration, so only the layers identify a bundle.
         let reference = Reference::Digest(entry.digest);
         let Some(found) = registry.manifest(repository, &reference).await? else { continue };
         let Document::Manifest(manifest) = found.document else { continue };
@@ -178,7 +183,7 @@ async fn in_referrers(registry: &Registry, repository: &str, digest: &Digest) ->
     Ok(signatures)
 }
 
-/// The signatures in a bundle; none where it is of another form.
+/// The signatures in a bundle. Empty if the bundle has another format.
 fn in_bundle(bytes: &[u8]) -> Vec<Signed> {
     let read = || {
         let envelope = serde_json::from_slice::<Bundle>(bytes).ok()?.dsse_envelope?;
@@ -203,7 +208,7 @@ fn in_bundle(bytes: &[u8]) -> Vec<Signed> {
     read().unwrap_or_default()
 }
 
-/// What an envelope's signature is over.
+/// The text that the signature of an envelope signs.
 /// Source: DSSE protocol, "PAE".
 fn pre_authentication(payload_type: &str, payload: &[u8]) -> Vec<u8> {
     let mut text = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len()).into_bytes();

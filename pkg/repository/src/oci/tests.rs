@@ -29,7 +29,7 @@ fn lab(host: &FakeHost) -> Box<dyn Repository> {
     repository(&format!("oci://{HOST}/{REPOSITORY}"), settings(host))
 }
 
-/// Puts content where it is asked for by its digest; gives its descriptor.
+/// Serves a blob under its digest. Returns its descriptor.
 pub(super) fn blob(host: &FakeHost, title: Option<&str>, media_type: &str, content: &[u8]) -> Value {
     let digest = Digest::of(content).to_string();
     host.on(at(&format!("blobs/{digest}")), Reply::status(200).body(content));
@@ -50,7 +50,7 @@ pub(super) fn manifest(layers: &[Value], annotations: &Value) -> Value {
     json!({"schemaVersion": 2, "mediaType": MANIFEST, "config": config, "layers": layers, "annotations": annotations})
 }
 
-/// Puts a manifest or an index under a reference and under its digest.
+/// Serves a manifest or an index under a reference and under its digest.
 pub(super) fn put(host: &FakeHost, reference: &str, document: &Value) -> Digest {
     let bytes = serde_json::to_vec(document).unwrap();
     let digest = Digest::of(&bytes);
@@ -63,7 +63,7 @@ pub(super) fn put(host: &FakeHost, reference: &str, document: &Value) -> Digest 
     digest
 }
 
-/// A release as the operator publishes it.
+/// Serves a release in the form that cluster-api-operator publishes.
 fn release(host: &FakeHost, tag: &str) -> Digest {
     let layers =
         [file(host, "metadata.yaml", METADATA), file(host, "infrastructure-components.yaml", COMPONENTS)];
@@ -276,13 +276,13 @@ async fn an_image_a_foreign_artifact_and_hostile_names_are_refused() {
     ));
 }
 
-/// A layer with one packed file.
+/// Serves a packed layer with one file.
 fn packed(host: &FakeHost, name: &str, content: &[u8]) -> Value {
     let mut header = tar::Header::new_gnu();
     header.set_size(content.len() as u64);
     let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     let mut archive = tar::Builder::new(gzip);
-    // The builder would not write a name that climbs.
+    // The tar builder rejects names with `..`.
     header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
     header.set_cksum();
     archive.append(&header, content).unwrap();

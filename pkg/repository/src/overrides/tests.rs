@@ -26,7 +26,7 @@ async fn an_override_wins_is_announced_and_leaves_the_repository_alone() {
     let files =
         WithOverrides::new(Box::new(repository), overrides, "infrastructure-aws", Context::new(settings));
 
-    // No release v1.0.0 with a metadata file is needed.
+    // The repository has no release v1.0.0 with a metadata file.
     let file = files.read("v1.0.0", "metadata.yaml").await.unwrap();
     assert_eq!((text(&file), file.origin.is_override()), ("override", true));
     assert!(

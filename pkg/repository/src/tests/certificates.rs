@@ -1,4 +1,4 @@
-//! Real certificates on loopback: what is wrong with one is told with all that the host showed.
+//! Real certificates on loopback: errors describe every certificate that the host sent.
 
 use api::with_causes;
 use std::fs;
@@ -21,7 +21,7 @@ async fn fetch(host: &FakeHost, settings: Settings) -> Result<File, Error> {
     fetch_url(&Context::new(settings), URL).await
 }
 
-/// What is said of a host where this certificate alone is trusted.
+/// The error for a host if only this certificate is trusted.
 async fn untrusted(host: &FakeHost, trusted_pem: &str) -> UntrustedCertificate {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ca.pem");
@@ -60,7 +60,7 @@ async fn a_certificate_of_an_unknown_authority_is_told_with_the_authority() {
     let issuer = || "CN=authority of a fake host".to_owned();
     let told = untrusted(&host, &other.client_identity().certificate_pem).await;
     assert_eq!(told.problem, CertificateProblem::UnknownIssuer { issuer: issuer() });
-    // One of the same name that was made anew.
+    // A new authority with the same name but another key.
     let told = untrusted(&host, other.ca_pem()).await;
     assert_eq!(told.problem, CertificateProblem::OtherKey { issuer: issuer() });
 }
@@ -97,7 +97,7 @@ async fn an_authority_of_one_host_is_trusted_for_that_host_alone() {
     };
     let trusting = reach(vec![bundle(&host, "files.example.org")]);
     assert_eq!(text(&fetch(&host, trusting).await.unwrap()), "good");
-    // It is of no use for another host, and a redirect from there does not bring it along.
+    // The certificate is not sent to another host, not even after a redirect.
     let mut elsewhere = reach(vec![bundle(&host, "git.lab")]);
     elsewhere.resolve.insert("git.lab".to_owned(), other.address());
     other.on("git.lab/c.yaml", Reply::redirect(URL));
@@ -128,7 +128,7 @@ async fn a_host_that_wants_to_know_its_clients_is_shown_a_certificate() {
     assert_eq!(text(&fetch(&host, showing(&certificate, &key)).await.unwrap()), "good");
     let error = fetch(&host, settings(&host)).await.unwrap_err();
     assert!(with_causes(&error).contains("files.example.org:443 wants a client certificate"), "{error:?}");
-    // What cannot be used is named before a request leaves; nothing of a key is shown.
+    // Unusable files are reported before any request. The error shows no part of a key.
     for (certificate, key, named) in [
         (&key, &key, "ann.key`: it holds no PEM certificate"),
         (&certificate, &certificate, "ann.pem`: it holds no PEM private key"),

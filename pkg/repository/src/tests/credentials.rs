@@ -1,4 +1,4 @@
-//! Each source of credentials: when it is asked, what it gives, and that it goes to its own host alone.
+//! Sources of credentials: their precedence, their results, and the hosts they are sent to.
 
 use api::with_causes;
 use std::{fs, path::Path, time::Duration};
@@ -52,7 +52,7 @@ fn auth_file(folder: &TempDir, text: &str) -> CredentialSources {
     CredentialSources { auth_files: vec![path], helper_folders, ..CredentialSources::default() }
 }
 
-/// A program that prints this, complains that, and ends with a status.
+/// A credential helper that runs this script.
 #[cfg(unix)]
 fn helper(folder: &Path, name: &str, script: &str) {
     use std::os::unix::fs::PermissionsExt as _;
@@ -98,7 +98,7 @@ async fn the_nearest_source_wins_and_each_is_for_its_own_hosts() {
     for (url, expected) in cases {
         assert_eq!(found(&context, url, Purpose::File(NamedBy::User)).await.unwrap(), expected, "{url}");
     }
-    // A registry is another purpose: neither tokens nor netrc are for it.
+    // Tokens and netrc are not used for registries.
     let registry = Purpose::Registry { repository: "a/b" };
     for (url, expected) in
         [("https://gitlab.lab/", "nothing"), ("https://plain.lab/", "nothing"), ("https://set.lab/", "near")]
@@ -121,7 +121,7 @@ async fn credentials_of_no_single_host_are_for_hosts_that_the_user_names() {
         let found = async |named_by| found(&context, url, Purpose::File(named_by)).await.unwrap();
         assert_eq!(found(NamedBy::FetchedFile).await, of_fetched_file, "{url}");
         assert_eq!(found(NamedBy::User).await, of_user, "{url}");
-        // The user has named the host by now.
+        // The user has named this host by now.
         assert_eq!(found(NamedBy::FetchedFile).await, of_user, "{url}");
     }
 }
@@ -218,7 +218,7 @@ async fn a_program_that_fails_is_told_by_its_complaint_and_never_by_its_answer()
     }
 }
 
-/// What a host and the one it redirects to were shown.
+/// The credentials sent to a host and to the host it redirects to.
 async fn shown_to_both(make: impl FnOnce(&TempDir, &mut Settings), url: &str) -> [Option<String>; 2] {
     let folder = tempfile::tempdir().unwrap();
     let (host, other) = (FakeHost::internet(), FakeHost::start(&["storage.example.org"]));

@@ -1,4 +1,4 @@
-//! Every fault, on every way a file is fetched.
+//! Every fault, for every way to fetch a file.
 
 use std::{io::Write as _, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     tests::lab::{Heard, github_token, gitlab_token, settings, text},
 };
 
-/// One way a file is fetched: the address that is scripted, and whether a credential goes there.
+/// A way to fetch a file. Each has its own scripted address, and some send a credential.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Download,
@@ -47,7 +47,7 @@ impl Way {
         }
     }
 
-    /// Whether the download is made without a token in the settings, so that no other way is tried after it.
+    /// Settings of this fetch. A download has no GitHub token, so that the API is not tried after it.
     fn settings(self, host: &FakeHost) -> Settings {
         let github_token = if matches!(self, Way::Download) { None } else { github_token() };
         Settings { github_token, gitlab_token: gitlab_token(), ..settings(host) }
@@ -66,7 +66,7 @@ impl Way {
         }
     }
 
-    /// Fetches once under these replies; says how often the scripted address was asked.
+    /// Fetches once with these replies. Returns the result and the number of requests to the scripted address.
     async fn under(self, replies: Vec<Reply>) -> (Result<File, Error>, usize) {
         let host = FakeHost::internet();
         self.script(&host, replies);
@@ -204,7 +204,7 @@ async fn a_host_that_sends_byte_by_byte_is_left() {
 async fn a_redirect_to_another_host_is_followed_without_the_credential() {
     for way in WAYS {
         let host = FakeHost::internet();
-        // Another host in the eyes of the client, at another address.
+        // Another host for the client, at another address.
         let other = FakeHost::start(&["storage.example.org"]);
         way.script(&host, vec![Reply::redirect("https://storage.example.org/blob?sig=s3cret")]);
         other.on("storage.example.org/blob?sig=s3cret", Reply::file("stored"));

@@ -12,7 +12,7 @@ use crate::{
 const URL: &str = "https://github.com/o/r/releases/latest/c.yaml";
 const RELEASES: &str = "api.github.com/repos/o/r/releases?per_page=100";
 
-/// A fake internet and a folder that outlives the contexts, which stand for one run each.
+/// A fake internet and a folder that outlives the contexts. Each context stands for one run.
 struct Lab {
     host: FakeHost,
     folder: TempDir,
@@ -163,7 +163,7 @@ async fn without_a_connection_nothing_is_opened_and_what_is_missing_is_named() {
         matches!(&error, Error::Transport(transport::Error::Offline { wanted }) if wanted == address),
         "{error}"
     );
-    // The name is looked up by nobody: it would be an unknown host.
+    // The name is never resolved; it would be an unknown host.
     let error = fetch_template(&context, "https://nowhere.invalid/t.yaml").await.unwrap_err();
     assert!(matches!(error, Error::Transport(transport::Error::Offline { .. })), "{error}");
     assert!(crate::fetch_url(&context, "https://nowhere.invalid/clusterctl.yaml").await.is_err());

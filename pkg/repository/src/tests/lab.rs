@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a context that reaches a fake host under real names.
+//! Shared test helpers: contexts that reach a fake host under real names.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -10,7 +10,7 @@ use transport::{Event, RetryPolicy, Secret, Settings, Timeouts};
 
 use crate::{Context, Error, File, ReleaseSettings};
 
-/// Settings under which every name of [`FakeHost::internet`] leads to the host, and retries do not wait.
+/// Settings that resolve every name of [`FakeHost::internet`] to the host and retry without delay.
 pub(crate) fn settings(host: &FakeHost) -> Settings {
     Settings {
         extra_roots: vec![host.ca_pem().as_bytes().to_vec()],
@@ -22,7 +22,7 @@ pub(crate) fn settings(host: &FakeHost) -> Settings {
     }
 }
 
-/// A context with those settings.
+/// A context with the settings of [`settings`].
 pub(crate) fn context(host: &FakeHost) -> Context {
     Context::new(settings(host))
 }
@@ -56,12 +56,12 @@ impl Heard {
     }
 }
 
-/// The same where no Go module proxy is asked.
+/// A context that uses no Go module proxy.
 pub(crate) fn without_go_proxy(settings: Settings) -> Context {
     with_go_proxy(settings, "off")
 }
 
-/// The same with these Go module proxies.
+/// A context that uses these Go module proxies.
 pub(crate) fn with_go_proxy(settings: Settings, goproxy: &str) -> Context {
     Context::with(
         settings,
@@ -69,13 +69,13 @@ pub(crate) fn with_go_proxy(settings: Settings, goproxy: &str) -> Context {
     )
 }
 
-/// The same with a key for the signatures of a provider.
+/// A context with a verification key for the artifacts of a provider.
 pub(crate) fn with_key(settings: Settings, label: &str, key: std::path::PathBuf) -> Context {
     let verify_keys = [(label.to_owned(), key)].into();
     Context::with(settings, ReleaseSettings { verify_keys, ..ReleaseSettings::default() })
 }
 
-/// The status that stopped a request.
+/// The HTTP status that failed a request.
 pub(crate) fn status(error: &Error) -> Option<u16> {
     if let Error::Transport(error) = error { error.status() } else { None }
 }

@@ -1,4 +1,4 @@
-//! The way to a host through proxies that are really there.
+//! Connections to a host through real proxies on loopback.
 
 use api::with_causes;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ fn through(text: &str) -> Hosts {
     Hosts::new([("files.example.org".to_owned(), HostSettings { proxy, ..HostSettings::default() })])
 }
 
-/// Settings under which only a proxy can find the host.
+/// Settings with which only a proxy can resolve the host.
 fn unresolved(host: &FakeHost) -> Settings {
     host.on("files.example.org/c.yaml", Reply::file("through"));
     Settings { resolve: BTreeMap::new(), ..settings(host) }
@@ -107,7 +107,7 @@ async fn requests_go_through_the_proxy_but_for_exceptions() {
             _ => None,
         })
     };
-    // Without name resolution only the proxy can reach the host.
+    // Without name resolution, only the proxy can reach the host.
     let through = Settings { proxy: variables(""), resolve: BTreeMap::new(), ..settings(&host) };
     let file = fetch_url(&Context::new(through), "https://files.example.org/c.yaml").await.unwrap();
     assert_eq!(text(&file), "through");

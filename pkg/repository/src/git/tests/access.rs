@@ -8,7 +8,7 @@ use transport::{ClientCertificate, HostProxy, HostSettings, Hosts, Secret, Timeo
 
 use super::*;
 
-/// An ssh that runs what it is asked to on this machine.
+/// A fake ssh that runs the remote command on this machine.
 pub(super) const SSH: &str = r#"sh -c 'for last; do :; done; eval "$last"' --"#;
 
 fn with_variable(lab: &Lab, name: &str, value: &str) -> Context {

@@ -8,7 +8,7 @@ use transport::Refresh;
 
 use super::*;
 
-/// The address of a repository that a child process of these tests is to read.
+/// The variable that tells a child process of these tests which repository to read.
 const CHILD_URL: &str = "CHILD_URL";
 
 // Row: CAT-21
@@ -137,10 +137,10 @@ async fn what_a_cut_off_clone_left_behind_is_taken_for_no_clone() {
     assert!(!debris.exists());
 }
 
-/// A child says so of every connection that it lost.
+/// A child process prints this for each lost connection.
 const RETRYING: &str = "the child tries again";
 
-/// What a child process does; in the parent it does nothing.
+/// The code of the child processes. In the parent process this test does nothing.
 #[tokio::test]
 async fn a_child_reads_what_it_is_told() {
     #[expect(clippy::disallowed_methods, reason = "how the parent tells its child")]
@@ -152,7 +152,7 @@ async fn a_child_reads_what_it_is_told() {
         store: Some(StoreSettings { folder: folder.into(), max_bytes: u64::MAX }),
         events: Some(Arc::new(|event: &Event| {
             if matches!(event, Event::Retrying { .. }) {
-                // Unlike what macros print, this is not held back by the test runner.
+                // Unlike the output of macros, this is not captured by the test runner.
                 writeln!(std::io::stderr(), "{RETRYING}").unwrap();
             }
         })),
@@ -200,7 +200,7 @@ fn a_process_that_is_killed_while_it_clones_leaves_no_clone_and_no_lock() {
     lab.forge.commit("r", &[("a", "1")]);
     lab.forge.git("r", &["tag", "v1.0.0"]);
     let (folder, started) = (lab.forge.repository("r"), lab.kept.path().join("started"));
-    // An ssh that says who it is, and then never answers.
+    // A fake ssh that writes its process id and then never answers.
     let silent = format!("sh -c 'echo $$ >{}; exec sleep 1000' --", started.display());
     let url = format!("ssh://git@forge.lab{}", folder.display());
     let mut first = child(&lab, &url).env("GIT_SSH_COMMAND", silent).spawn().unwrap();

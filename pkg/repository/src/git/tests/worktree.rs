@@ -8,7 +8,7 @@ async fn check_out(remote: &Remote, tree_ish: &str, folder: &Path) -> Result<Wor
     remote.worktree(&commit, folder, LocalChanges::Refuse).await
 }
 
-/// A repository with two versions, and where its worktree is to be.
+/// A repository with two versions, and the folder for its worktree.
 fn versions() -> (Lab, PathBuf) {
     let lab = Lab::new();
     lab.forge.commit("r", &[("class/defaults.yml", "1"), ("other/file", "x")]);
@@ -102,7 +102,7 @@ async fn a_hostile_repository_runs_nothing_and_writes_nowhere_else() {
     let folder = lab.forge.repository("r");
     let victim = lab.kept.path().join("victim");
     let hook = format!("#!/bin/sh\ntouch {}\n", victim.display());
-    // Hooks that the user has for repositories of their own.
+    // Hooks that the user has installed for their own repositories.
     let hooks = lab.forge.home().join("hooks");
     fs::create_dir(&hooks).unwrap();
     fs::write(hooks.join("post-checkout"), &hook).unwrap();

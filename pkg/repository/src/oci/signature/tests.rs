@@ -17,11 +17,11 @@ use crate::{
     tests::lab::{settings, with_key},
 };
 
-/// What stands before the bare key in a `PUBLIC KEY`, as RFC 5480 and RFC 8410 have it.
+/// The bytes before the raw key in a `PUBLIC KEY`. Source: RFC 5480 and RFC 8410.
 const P256: &[u8] = b"\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\x03\x42\x00";
 const ED25519: &[u8] = b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
 
-/// Somebody who signs.
+/// A signing key.
 enum Signer {
     Ecdsa(EcdsaKeyPair),
     Ed25519(Ed25519KeyPair),
@@ -74,7 +74,7 @@ impl Lab {
         Self { host, digest, folder: tempfile::tempdir().unwrap() }
     }
 
-    /// Reads a file as somebody who wants it signed by this key.
+    /// Reads a file that must be signed by this key.
     async fn read(&self, wanted: &Signer) -> Result<(), OciError> {
         self.read_at(&format!("oci://{HOST}/lab/aws:v2.9.0"), wanted).await
     }
@@ -95,12 +95,12 @@ impl Lab {
         self.host.addresses().iter().any(|address| address.ends_with(&metadata))
     }
 
-    /// Puts a signature of cosign 2 beside the release.
+    /// Adds a cosign 2 signature to the release.
     fn sign(&self, signer: &Signer, of: &str) {
         self.sign_as(signer, of, PAYLOAD_TYPE);
     }
 
-    /// The same for another purpose.
+    /// Adds a cosign 2 signature with another payload type to the release.
     fn sign_as(&self, signer: &Signer, of: &str, purpose: &str) {
         let payload = json!({"critical": {"identity": {"docker-reference": "lab/aws"},
             "image": {"docker-manifest-digest": of}, "type": purpose}, "optional": null});
@@ -110,7 +110,7 @@ impl Lab {
         put(&self.host, &format!("sha256-{}.sig", self.digest.hex()), &manifest(&[layer], &json!({})));
     }
 
-    /// Puts a signature of cosign 3 beside the release; gives the list it is found by.
+    /// Adds a cosign 3 signature to the release. Returns the referrers index that lists the signature.
     fn sign_in_bundle(&self, signer: &Signer, predicate: &str, of: &Digest) -> Value {
         let statement = json!({"_type": "https://in-toto.io/Statement/v1",
             "subject": [{"digest": {"sha256": of.hex()}}],
